@@ -1,0 +1,447 @@
+#include <stdlib.h>
+
+#include "base/json.h"
+
+/* Objects with more members than this are checked for duplicate keys by sorting instead of pairwise. */
+enum { DUPLICATES_PAIRWISE_MAX = 16 };
+
+struct reader {
+    struct arena *arena;
+    const char *start;
+    const char *at;
+    const char *end;
+    int depth;
+    const char *problem;
+};
+
+static struct json *read_value(struct reader *r);
+
+static struct json *refuse(struct reader *r, const char *problem)
+{
+    if (!r->problem) {
+        r->problem = problem;
+    }
+    return NULL;
+}
+
+static void skip_space(struct reader *r)
+{
+    while (r->at < r->end && (*r->at == ' ' || *r->at == '\n' || *r->at == '\r' || *r->at == '\t')) {
+        r->at++;
+    }
+}
+
+static bool at_char(struct reader *r, char c)
+{
+    return r->at < r->end && *r->at == c;
+}
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9') {
+        return c - '0';
+    }
+    if (c >= 'a' && c <= 'f') {
+        return c - 'a' + 10;
+    }
+    if (c >= 'A' && c <= 'F') {
+        return c - 'A' + 10;
+    }
+    return -1;
+}
+
+static bool read_hex4(struct reader *r, uint32_t *out)
+{
+    if (r->end - r->at < 4) {
+        return false;
+    }
+    uint32_t value = 0;
+    for (int i = 0; i < 4; i++) {
+        int digit = hex_digit(r->at[i]);
+        if (digit < 0) {
+            return false;
+        }
+        value = value << 4 | (uint32_t)digit;
+    }
+    r->at += 4;
+    *out = value;
+    return true;
+}
+
+static char *put_utf8(char *to, uint32_t code)
+{
+    if (code < 0x80) {
+        *to++ = (char)code;
+    } else if (code < 0x800) {
+        *to++ = (char)(0xC0 | code >> 6);
+        *to++ = (char)(0x80 | (code & 0x3F));
+    } else if (code < 0x10000) {
+        *to++ = (char)(0xE0 | code >> 12);
+        *to++ = (char)(0x80 | (code >> 6 & 0x3F));
+        *to++ = (char)(0x80 | (code & 0x3F));
+    } else {
+        *to++ = (char)(0xF0 | code >> 18);
+        *to++ = (char)(0x80 | (code >> 12 & 0x3F));
+        *to++ = (char)(0x80 | (code >> 6 & 0x3F));
+        *to++ = (char)(0x80 | (code & 0x3F));
+    }
+    return to;
+}
+
+/* After "\u"; lone surrogates have no UTF-8 form and are refused. */
+static bool read_unicode_escape(struct reader *r, uint32_t *out)
+{
+    uint32_t code;
+    if (!read_hex4(r, &code)) {
+        return false;
+    }
+    if (code >= 0xDC00 && code <= 0xDFFF) {
+        return false;
+    }
+    if (code >= 0xD800 && code <= 0xDBFF) {
+        uint32_t low;
+        if (r->end - r->at < 6 || r->at[0] != '\\' || r->at[1] != 'u') {
+            return false;
+        }
+        r->at += 2;
+        if (!read_hex4(r, &low) || low < 0xDC00 || low > 0xDFFF) {
+            return false;
+        }
+        code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
+    }
+    *out = code;
+    return true;
+}
+
+static bool read_escape(struct reader *r, char **to)
+{
+    static const char plain[] = "\"\\/bfnrt";
+    static const char means[] = "\"\\/\b\f\n\r\t";
+    if (r->at >= r->end) {
+        return false;
+    }
+    char c = *r->at++;
+    if (c == 'u') {
+        uint32_t code;
+        if (!read_unicode_escape(r, &code) || code == 0) {
+            return false; /* a zero byte cannot be stored as text by every engine */
+        }
+        *to = put_utf8(*to, code);
+        return true;
+    }
+    const char *found = c ? strchr(plain, c) : NULL;
+    if (!found) {
+        return false;
+    }
+    *(*to)++ = means[found - plain];
+    return true;
+}
+
+/* The closing quote lies ahead and there is at least one backslash before it. */
+static bool decode_string(struct reader *r, const char *first, struct slice *out)
+{
+    const char *close = r->at;
+    while (close < r->end && *close != '"') {
+        close += *close == '\\' && close + 1 < r->end ? 2 : 1;
+    }
+    char *text = arena_bytes(r->arena, (size_t)(close - first) + 1);
+    size_t plain = (size_t)(r->at - first);
+    memcpy(text, first, plain);
+    char *to = text + plain;
+    while (r->at < r->end && *r->at != '"') {
+        unsigned char c = (unsigned char)*r->at++;
+        if (c < 0x20) {
+            return false;
+        }
+        if (c != '\\') {
+            *to++ = (char)c;
+        } else if (!read_escape(r, &to)) {
+            return false;
+        }
+    }
+    *out = slice_from(text, (size_t)(to - text));
+    return true;
+}
+
+/* At the opening quote; leaves the reader behind the closing one. */
+static bool read_string(struct reader *r, struct slice *out)
+{
+    const char *first = ++r->at;
+    while (r->at < r->end && (unsigned char)*r->at >= 0x20 && *r->at != '"' && *r->at != '\\') {
+        r->at++;
+    }
+    *out = slice_from(first, (size_t)(r->at - first));
+    if (at_char(r, '\\') && !decode_string(r, first, out)) {
+        refuse(r, "a string holds a bad escape or a control character");
+        return false;
+    }
+    if (!at_char(r, '"')) {
+        refuse(r, "a string is not closed or holds a control character");
+        return false;
+    }
+    r->at++;
+    return true;
+}
+
+static bool skip_digits(struct reader *r)
+{
+    const char *first = r->at;
+    while (r->at < r->end && *r->at >= '0' && *r->at <= '9') {
+        r->at++;
+    }
+    return r->at > first;
+}
+
+static bool read_number(struct reader *r)
+{
+    if (at_char(r, '-')) {
+        r->at++;
+    }
+    if (at_char(r, '0')) {
+        r->at++;
+    } else if (!skip_digits(r)) {
+        return false;
+    }
+    if (at_char(r, '.')) {
+        r->at++;
+        if (!skip_digits(r)) {
+            return false;
+        }
+    }
+    if (at_char(r, 'e') || at_char(r, 'E')) {
+        r->at++;
+        if (at_char(r, '+') || at_char(r, '-')) {
+            r->at++;
+        }
+        return skip_digits(r);
+    }
+    return true;
+}
+
+static bool read_word(struct reader *r, const char *word)
+{
+    size_t len = strlen(word);
+    if ((size_t)(r->end - r->at) < len || memcmp(r->at, word, len) != 0) {
+        return false;
+    }
+    r->at += len;
+    return true;
+}
+
+static struct json *new_value(struct reader *r, enum json_kind kind)
+{
+    struct json *value = arena_alloc(r->arena, sizeof *value);
+    value->kind = kind;
+    return value;
+}
+
+static struct json *close_value(struct reader *r, struct json *value, const char *first)
+{
+    value->raw = slice_from(first, (size_t)(r->at - first));
+    return value;
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    return slice_cmp((*(const struct json *const *)a)->key, (*(const struct json *const *)b)->key);
+}
+
+static bool has_duplicate_key(struct reader *r, const struct json *object)
+{
+    if (object->count <= DUPLICATES_PAIRWISE_MAX) {
+        for (const struct json *a = object->child; a; a = a->next) {
+            for (const struct json *b = a->next; b; b = b->next) {
+                if (slice_eq(a->key, b->key)) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+    const struct json **sorted = arena_array(r->arena, object->count, sizeof *sorted);
+    size_t count = 0;
+    for (const struct json *member = object->child; member; member = member->next) {
+        sorted[count++] = member;
+    }
+    qsort(sorted, count, sizeof *sorted, compare_keys);
+    for (size_t i = 1; i < count; i++) {
+        if (slice_eq(sorted[i - 1]->key, sorted[i]->key)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static struct json *read_member(struct reader *r)
+{
+    struct slice key;
+    skip_space(r);
+    if (!at_char(r, '"')) {
+        return refuse(r, "a member must begin with a quoted name");
+    }
+    if (!read_string(r, &key)) {
+        return NULL;
+    }
+    skip_space(r);
+    if (!at_char(r, ':')) {
+        return refuse(r, "a colon must follow a member's name");
+    }
+    r->at++;
+    struct json *value = read_value(r);
+    if (value) {
+        value->key = key;
+    }
+    return value;
+}
+
+/* Elements of an array or members of an object, up to and with the closing mark. */
+static struct json *read_list(struct reader *r, enum json_kind kind, char close, struct json *(*read_one)(struct reader *))
+{
+    const char *first = r->at++;
+    struct json *list = new_value(r, kind);
+    struct json **link = &list->child;
+    if (++r->depth > JSON_DEPTH_MAX) {
+        return refuse(r, "it is nested too deeply");
+    }
+    skip_space(r);
+    while (!at_char(r, close)) {
+        if (list->count > 0) {
+            if (!at_char(r, ',')) {
+                return refuse(r, kind == JSON_ARRAY ? "a comma or ] is missing" : "a comma or } is missing");
+            }
+            r->at++;
+        }
+        struct json *one = read_one(r);
+        if (!one) {
+            return NULL;
+        }
+        *link = one;
+        link = &one->next;
+        list->count++;
+        skip_space(r);
+    }
+    r->at++;
+    r->depth--;
+    return close_value(r, list, first);
+}
+
+static struct json *read_value(struct reader *r)
+{
+    skip_space(r);
+    const char *first = r->at;
+    if (first >= r->end) {
+        return refuse(r, "the text ends too early");
+    }
+    struct json *value = NULL;
+    switch (*first) {
+    case '{':
+        value = read_list(r, JSON_OBJECT, '}', read_member);
+        if (value && has_duplicate_key(r, value)) {
+            return refuse(r, "an object names a member twice");
+        }
+        return value;
+    case '[':
+        return read_list(r, JSON_ARRAY, ']', read_value);
+    case '"':
+        value = new_value(r, JSON_STRING);
+        return read_string(r, &value->text) ? close_value(r, value, first) : NULL;
+    case 't':
+        return read_word(r, "true") ? close_value(r, new_value(r, JSON_TRUE), first) : refuse(r, "unknown word");
+    case 'f':
+        return read_word(r, "false") ? close_value(r, new_value(r, JSON_FALSE), first) : refuse(r, "unknown word");
+    case 'n':
+        return read_word(r, "null") ? close_value(r, new_value(r, JSON_NULL), first) : refuse(r, "unknown word");
+    default:
+        return read_number(r) ? close_value(r, new_value(r, JSON_NUMBER), first) : refuse(r, "a value is expected");
+    }
+}
+
+enum status json_parse(struct arena *arena, struct slice text, const struct json **out, struct failure *failure)
+{
+    struct reader r = {.arena = arena, .start = text.ptr, .at = text.ptr, .end = text.ptr + text.len};
+    if (!slice_is_utf8(text)) {
+        return failure_set(failure, STATUS_INVALID, "invalid_json", "The text is not valid UTF-8.");
+    }
+    struct json *value = read_value(&r);
+    if (value) {
+        skip_space(&r);
+        if (r.at < r.end) {
+            value = refuse(&r, "something follows the value");
+        }
+    }
+    if (!value) {
+        return failure_set(failure, STATUS_INVALID, "invalid_json", "The text is not valid JSON: %s (at byte %zu).", r.problem,
+                           (size_t)(r.at - r.start));
+    }
+    *out = value;
+    return STATUS_OK;
+}
+
+const char *json_kind_name(enum json_kind kind)
+{
+    static const char *const names[] = {"null", "a boolean", "a boolean", "a number", "a string", "an array", "an object"};
+    return names[kind];
+}
+
+const struct json *json_get(const struct json *object, const char *key)
+{
+    if (!json_is(object, JSON_OBJECT)) {
+        return NULL;
+    }
+    struct slice wanted = slice_of(key);
+    for (const struct json *member = object->child; member; member = member->next) {
+        if (slice_eq(member->key, wanted)) {
+            return member;
+        }
+    }
+    return NULL;
+}
+
+const struct json *json_get_value(const struct json *object, const char *key)
+{
+    const struct json *member = json_get(object, key);
+    return json_is(member, JSON_NULL) ? NULL : member;
+}
+
+bool json_as_text(const struct json *value, struct slice *out)
+{
+    if (!json_is(value, JSON_STRING)) {
+        return false;
+    }
+    *out = value->text;
+    return true;
+}
+
+bool json_as_i64(const struct json *value, int64_t *out)
+{
+    return json_is(value, JSON_NUMBER) && slice_to_i64(value->raw, out);
+}
+
+bool json_as_bool(const struct json *value, bool *out)
+{
+    if (!json_is(value, JSON_TRUE) && !json_is(value, JSON_FALSE)) {
+        return false;
+    }
+    *out = value->kind == JSON_TRUE;
+    return true;
+}
+
+struct slice json_text_of(const struct json *object, const char *key)
+{
+    struct slice text = {NULL, 0};
+    json_as_text(json_get(object, key), &text);
+    return text;
+}
+
+int64_t json_i64_of(const struct json *object, const char *key)
+{
+    int64_t value = 0;
+    json_as_i64(json_get(object, key), &value);
+    return value;
+}
+
+struct slice json_raw_of(const struct json *object, const char *key)
+{
+    const struct json *value = json_get_value(object, key);
+    return value ? value->raw : (struct slice){NULL, 0};
+}

@@ -1,0 +1,186 @@
+#include "base/clock.h"
+#include "base/json.h"
+
+static void before_value(struct json_out *out)
+{
+    if (out->need_comma) {
+        buffer_add_byte(out->buffer, ',');
+    }
+    out->need_comma = true;
+}
+
+static void open(struct json_out *out, char mark)
+{
+    before_value(out);
+    buffer_add_byte(out->buffer, mark);
+    out->need_comma = false;
+}
+
+static void close(struct json_out *out, char mark)
+{
+    buffer_add_byte(out->buffer, mark);
+    out->need_comma = true;
+}
+
+void json_begin_object(struct json_out *out)
+{
+    open(out, '{');
+}
+
+void json_end_object(struct json_out *out)
+{
+    close(out, '}');
+}
+
+void json_begin_array(struct json_out *out)
+{
+    open(out, '[');
+}
+
+void json_end_array(struct json_out *out)
+{
+    close(out, ']');
+}
+
+static void add_escaped_byte(struct buffer *buffer, unsigned char c)
+{
+    static const char hex[] = "0123456789abcdef";
+    char text[6] = {'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]};
+    switch (c) {
+    case '"':
+        buffer_add(buffer, SLICE("\\\""));
+        break;
+    case '\\':
+        buffer_add(buffer, SLICE("\\\\"));
+        break;
+    case '\n':
+        buffer_add(buffer, SLICE("\\n"));
+        break;
+    case '\r':
+        buffer_add(buffer, SLICE("\\r"));
+        break;
+    case '\t':
+        buffer_add(buffer, SLICE("\\t"));
+        break;
+    default:
+        buffer_add(buffer, slice_from(text, sizeof text));
+    }
+}
+
+static void add_quoted(struct buffer *buffer, struct slice text)
+{
+    buffer_reserve(buffer, text.len + 2);
+    buffer_add_byte(buffer, '"');
+    size_t done = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.ptr[i];
+        if (c >= 0x20 && c != '"' && c != '\\') {
+            continue;
+        }
+        buffer_add(buffer, slice_from(text.ptr + done, i - done));
+        add_escaped_byte(buffer, c);
+        done = i + 1;
+    }
+    buffer_add(buffer, slice_after(text, done));
+    buffer_add_byte(buffer, '"');
+}
+
+void json_key_slice(struct json_out *out, struct slice key)
+{
+    before_value(out);
+    add_quoted(out->buffer, key);
+    buffer_add_byte(out->buffer, ':');
+    out->need_comma = false;
+}
+
+void json_key(struct json_out *out, const char *key)
+{
+    json_key_slice(out, slice_of(key));
+}
+
+void json_text(struct json_out *out, struct slice text)
+{
+    if (!slice_present(text)) {
+        json_null(out);
+        return;
+    }
+    before_value(out);
+    add_quoted(out->buffer, text);
+}
+
+void json_i64(struct json_out *out, int64_t value)
+{
+    before_value(out);
+    buffer_add_i64(out->buffer, value);
+}
+
+void json_bool(struct json_out *out, bool value)
+{
+    json_raw(out, value ? SLICE("true") : SLICE("false"));
+}
+
+void json_null(struct json_out *out)
+{
+    json_raw(out, SLICE("null"));
+}
+
+void json_raw(struct json_out *out, struct slice json)
+{
+    before_value(out);
+    buffer_add(out->buffer, slice_present(json) ? json : SLICE("null"));
+}
+
+void json_time(struct json_out *out, int64_t wall_ms)
+{
+    if (wall_ms == 0) {
+        json_null(out);
+        return;
+    }
+    char text[TIME_TEXT_BYTES];
+    time_format(wall_ms, text);
+    json_text(out, slice_from(text, TIME_TEXT_BYTES - 1));
+}
+
+void json_put_text(struct json_out *out, const char *key, struct slice text)
+{
+    json_key(out, key);
+    json_text(out, text);
+}
+
+void json_put_i64(struct json_out *out, const char *key, int64_t value)
+{
+    json_key(out, key);
+    json_i64(out, value);
+}
+
+void json_put_bool(struct json_out *out, const char *key, bool value)
+{
+    json_key(out, key);
+    json_bool(out, value);
+}
+
+void json_put_raw(struct json_out *out, const char *key, struct slice json)
+{
+    json_key(out, key);
+    json_raw(out, json);
+}
+
+void json_put_time(struct json_out *out, const char *key, int64_t wall_ms)
+{
+    json_key(out, key);
+    json_time(out, wall_ms);
+}
+
+void json_maybe_text(struct json_out *out, const char *key, struct slice text)
+{
+    if (slice_present(text)) {
+        json_put_text(out, key, text);
+    }
+}
+
+void json_maybe_raw(struct json_out *out, const char *key, struct slice json)
+{
+    if (slice_present(json)) {
+        json_put_raw(out, key, json);
+    }
+}
