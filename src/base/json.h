@@ -24,7 +24,8 @@ struct json {
 enum { JSON_DEPTH_MAX = 64 };
 
 /* The whole text must be one value with white space around it at most. The failure names the byte offset. */
-MUST_CHECK enum status json_parse(struct arena *arena, struct slice text, const struct json **out, struct failure *failure);
+MUST_CHECK enum status json_parse(struct arena *arena, struct slice text, const struct json **out,
+                                  struct failure *failure);
 
 const char *json_kind_name(enum json_kind kind);
 /* The member called `key`, or NULL (also when `object` is NULL or no object). */

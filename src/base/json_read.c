@@ -295,7 +295,8 @@ static struct json *read_member(struct reader *r)
 }
 
 /* Elements of an array or members of an object, up to and with the closing mark. */
-static struct json *read_list(struct reader *r, enum json_kind kind, char close, struct json *(*read_one)(struct reader *))
+static struct json *read_list(struct reader *r, enum json_kind kind, char close,
+                              struct json *(*read_one)(struct reader *))
 {
     const char *first = r->at++;
     struct json *list = new_value(r, kind);
@@ -370,8 +371,8 @@ enum status json_parse(struct arena *arena, struct slice text, const struct json
         }
     }
     if (!value) {
-        return failure_set(failure, STATUS_INVALID, "invalid_json", "The text is not valid JSON: %s (at byte %zu).", r.problem,
-                           (size_t)(r.at - r.start));
+        return failure_set(failure, STATUS_INVALID, "invalid_json", "The text is not valid JSON: %s (at byte %zu).",
+                           r.problem, (size_t)(r.at - r.start));
     }
     *out = value;
     return STATUS_OK;
@@ -379,7 +380,8 @@ enum status json_parse(struct arena *arena, struct slice text, const struct json
 
 const char *json_kind_name(enum json_kind kind)
 {
-    static const char *const names[] = {"null", "a boolean", "a boolean", "a number", "a string", "an array", "an object"};
+    static const char *const names[] = {"null",     "a boolean", "a boolean", "a number",
+                                        "a string", "an array",  "an object"};
     return names[kind];
 }
 
