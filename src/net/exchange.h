@@ -1,0 +1,49 @@
+/* One HTTP request and its answer. The loop thread makes it when the whole request is there and hands it to the
+ * `on_request` hook; whoever handles it fills the answer and calls exchange_reply, from any thread, exactly once. */
+#ifndef NET_EXCHANGE_H
+#define NET_EXCHANGE_H
+
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "base/id.h"
+#include "loop/loop.h"
+#include "loop/work_queue.h"
+#include "wire/http.h"
+
+struct connection;
+struct stream;
+
+enum { EXCHANGE_HEADERS_MAX = 12 };
+
+struct exchange {
+    struct work work;                 /* while it waits for a worker thread */
+    struct loop_message message;      /* while it travels back */
+    struct loop *loop;
+    struct connection *connection;    /* loop thread only */
+    struct arena arena;               /* owns the request and what handlers allocate; gone with the exchange */
+    struct http_request request;      /* method, path, query, headers, body: slices into the arena */
+    struct slice peer;                /* "127.0.0.1", or "unix" */
+    char request_id[UUID_TEXT_BYTES]; /* of the client when acceptable, else generated */
+    int64_t received_ms;              /* steady */
+    void *owner;                      /* of the handler */
+
+    /* The answer. */
+    int status;
+    const char *content_type;
+    struct http_header headers[EXCHANGE_HEADERS_MAX];
+    size_t header_count;
+    struct buffer body;               /* owned by the exchange */
+    struct slice static_body;         /* instead of `body`: lives for ever */
+    /* When set, runs on the loop thread in place of sending an answer: the handler takes the connection over with
+     * stream_accept, or answers after all with exchange_send. */
+    void (*take_over)(struct exchange *exchange);
+};
+
+/* Any thread. The exchange belongs to its loop afterwards. */
+void exchange_reply(struct exchange *exchange);
+/* Loop thread only: sends the answer now. */
+void exchange_send(struct exchange *exchange);
+/* `value` must live in the exchange's arena or for ever. */
+void exchange_header(struct exchange *exchange, const char *name, struct slice value);
+
+#endif

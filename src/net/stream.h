@@ -1,0 +1,29 @@
+/* A connection that became a long-lived stream: server-sent events or WebSocket. Loop thread only. An idle stream must
+ * stay small (well under 1 KB with its connection): no buffers are kept while nothing is in flight. */
+#ifndef NET_STREAM_H
+#define NET_STREAM_H
+
+#include "base/slice.h"
+#include "net/exchange.h"
+
+enum stream_kind { STREAM_SSE, STREAM_WEBSOCKET };
+
+struct stream_handler {
+    void (*on_writable)(void *owner); /* after stream_write took less than offered */
+    void (*on_message)(void *owner, struct slice text); /* WebSocket: one complete text message */
+    void (*on_closed)(void *owner); /* the peer is gone or the stream ended; the stream must not be used again */
+};
+
+/* Sends the head of the answer (200 text/event-stream, or 101) and turns the connection into a stream; frees the
+ * exchange. `owner` is passed to the handler. NULL, with the exchange answered, when the upgrade is not acceptable. */
+struct stream *stream_accept(struct exchange *exchange, enum stream_kind kind, const struct stream_handler *handler,
+                             void *owner);
+/* Offers bytes that are already framed; returns how many were taken (0 .. len). When fewer than offered,
+ * on_writable is called later and the caller offers the rest again: nothing is buffered here. */
+size_t stream_write(struct stream *stream, struct slice bytes);
+/* Sends what was taken, then closes (WebSocket: with a close frame of `code`). on_closed follows. */
+void stream_end(struct stream *stream, int code);
+enum stream_kind stream_kind(const struct stream *stream);
+struct loop *stream_loop(const struct stream *stream);
+
+#endif
