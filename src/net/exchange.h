@@ -16,8 +16,8 @@ struct stream;
 enum { EXCHANGE_HEADERS_MAX = 12 };
 
 struct exchange {
-    struct work work;                 /* while it waits for a worker thread */
-    struct loop_message message;      /* while it travels back */
+    struct work work;            /* while it waits for a worker thread */
+    struct loop_message message; /* while it travels back */
     struct loop *loop;
     struct connection *connection;    /* loop thread only */
     struct arena arena;               /* owns the request and what handlers allocate; gone with the exchange */
@@ -32,8 +32,8 @@ struct exchange {
     const char *content_type;
     struct http_header headers[EXCHANGE_HEADERS_MAX];
     size_t header_count;
-    struct buffer body;               /* owned by the exchange */
-    struct slice static_body;         /* instead of `body`: lives for ever */
+    struct buffer body;       /* owned by the exchange */
+    struct slice static_body; /* instead of `body`: lives for ever */
     /* When set, runs on the loop thread in place of sending an answer: the handler takes the connection over with
      * stream_accept, or answers after all with exchange_send. */
     void (*take_over)(struct exchange *exchange);

@@ -9,7 +9,7 @@
 enum stream_kind { STREAM_SSE, STREAM_WEBSOCKET };
 
 struct stream_handler {
-    void (*on_writable)(void *owner); /* after stream_write took less than offered */
+    void (*on_writable)(void *owner);                   /* after stream_write took less than offered */
     void (*on_message)(void *owner, struct slice text); /* WebSocket: one complete text message */
     void (*on_closed)(void *owner); /* the peer is gone or the stream ended; the stream must not be used again */
 };

@@ -1,0 +1,42 @@
+/* The one function that decides access (S3-147, S2-047, S2-048, design §2). */
+#ifndef DOMAIN_ACCESS_H
+#define DOMAIN_ACCESS_H
+
+#include "domain/principal.h"
+#include "domain/session.h"
+
+enum access_role { ACCESS_NONE, ACCESS_VIEWER, ACCESS_COLLABORATOR, ACCESS_OWNER, ACCESS_COUNT };
+extern const struct words access_role_words;
+
+/* Everything one can do to a session; a table gives the least role and the scope each needs (S3-148). */
+enum action {
+    ACTION_READ,
+    ACTION_APPEND,
+    ACTION_INTERRUPT,
+    ACTION_HIBERNATE,
+    ACTION_UPDATE,
+    ACTION_STOP,
+    ACTION_ARCHIVE,
+    ACTION_DELETE,
+    ACTION_SHARE,
+    ACTION_PARTICIPANTS,
+    ACTION_COUNT
+};
+
+/* The role of `who` in `session`. `participant` is the stored role of who->user_id there (ACCESS_NONE when none);
+ * `holds_lease` is true when the call carries this session's live lease. ACCESS_NONE means: answer as for an unknown
+ * id. */
+enum access_role access_role(const struct principal *who, const struct session *session, enum access_role participant,
+                             bool holds_lease);
+/* OK, NOT_FOUND (for ACCESS_NONE) or FORBIDDEN with what is needed. */
+MUST_CHECK enum status access_check(const struct principal *who, enum access_role role, enum action action,
+                                    struct failure *failure);
+/* May `who` write this type here? HOLDER types need the lease (or a runner/sandbox of the session, or the
+ * session's or tenant's owner); HUMAN types need the owner of a running mixed session; SERVER types nobody. */
+MUST_CHECK enum status access_check_event(const struct principal *who, const struct session *session,
+                                          enum access_role role, bool holds_lease, struct slice event_type,
+                                          struct failure *failure);
+/* The text for an unknown or forbidden id: always the same bytes. */
+enum status access_not_found(struct failure *failure);
+
+#endif

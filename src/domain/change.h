@@ -1,0 +1,96 @@
+/* Builds the events a command writes. Pure: nothing here stores or sends. Each function checks the state, fills one or
+ * more events into `out` and leaves at_ms, actor and sequence to the caller. Payloads written here are what
+ * session_apply reads: the two stand side by side on purpose. */
+#ifndef DOMAIN_CHANGE_H
+#define DOMAIN_CHANGE_H
+
+#include "domain/session.h"
+
+enum { CHANGES_MAX = 4 };
+
+struct changes {
+    struct event events[CHANGES_MAX];
+    size_t count;
+};
+
+/* What a client may say at creation; absent members take their defaults. Filled by the api from JSON. */
+struct session_input {
+    struct slice id;
+    struct slice type;
+    struct slice status;
+    struct slice agent;
+    struct slice title;
+    struct slice workspace;
+    const struct json *source;   /* {"kind","platform","interactive","trigger_id","type"} */
+    const struct json *metadata; /* values string | number | boolean */
+    const struct json *details;
+    struct slice parent_id, task_id, entity_id, visibility, prompt, purpose, queue_mode, retry_of;
+    int64_t priority;
+    int64_t attempt;
+    int64_t ttl_ms; /* -1 = not given */
+    bool anonymous;
+};
+
+struct session_limits {
+    size_t metadata_bytes_max;
+    size_t title_chars_max;
+    size_t workspace_chars_max;
+    size_t prompt_chars_max;
+    int64_t ttl_ms[TYPE_COUNT]; /* 0 = never */
+};
+
+/* session.created. `id` is the final id, owner the creating user (absent for none). */
+MUST_CHECK enum status change_create(struct arena *arena, const struct session_input *input,
+                                     const struct session_limits *limits, struct slice id, struct slice owner,
+                                     int64_t now_ms, struct changes *out, struct failure *failure);
+/* session.updated with what differs: `patch` is the client's object (title, metadata (merge patch: null removes),
+ * visibility, queue_mode, details, ttl_ms). count = 0 when nothing differs. */
+MUST_CHECK enum status change_update(struct arena *arena, const struct session *session, const struct json *patch,
+                                     const struct session_limits *limits, int64_t now_ms, struct changes *out,
+                                     struct failure *failure);
+/* Open an existing session by id: merges metadata (new over old), keeps the source; reopens an ended conversation. */
+MUST_CHECK enum status change_open(struct arena *arena, const struct session *session,
+                                   const struct session_input *input, const struct session_limits *limits,
+                                   struct changes *out, struct failure *failure);
+
+/* session.status_change, guarded by the table: 409 `illegal_transition` names both states and what is allowed.
+ * `reason` is one line; `stop` says why when `to` is an end (STOP_NONE picks the usual one). */
+MUST_CHECK enum status change_status(struct arena *arena, const struct session *session, enum work to,
+                                     const char *reason, enum stop_reason stop, struct changes *out,
+                                     struct failure *failure);
+/* session.runtime_change */
+MUST_CHECK enum status change_runtime(struct arena *arena, const struct session *session, enum runtime to,
+                                      enum pause_reason pause, const char *reason, struct changes *out,
+                                      struct failure *failure);
+/* session.status_change pending -> running and session.claimed {worker, fence, attempt}. */
+MUST_CHECK enum status change_claim(struct arena *arena, const struct session *session, struct slice worker,
+                                    struct changes *out, struct failure *failure);
+/* The end (or pause) of a claimed turn: status_change, then session.completed {result, usage} or session.error {…}.
+ * Allowed `to`: every state the table allows from the current one. */
+struct settlement {
+    enum work to;
+    const struct json *result;
+    const struct json *usage;
+    struct slice error_message;
+    struct slice error_code;
+    struct slice reason;
+};
+MUST_CHECK enum status change_settle(struct arena *arena, const struct session *session,
+                                     const struct settlement *settlement, struct changes *out, struct failure *failure);
+/* A lease that ran out or was given back: running -> pending (`session.lease_lost` / `session.released`), or
+ * -> failed with STOP_ATTEMPTS_EXHAUSTED when claim_attempts reached `attempts_max`. */
+MUST_CHECK enum status change_lease_over(struct arena *arena, const struct session *session, bool released,
+                                         int64_t attempts_max, struct changes *out, struct failure *failure);
+MUST_CHECK enum status change_archive(struct arena *arena, const struct session *session, bool archived,
+                                      struct changes *out, struct failure *failure);
+MUST_CHECK enum status change_reopen(struct arena *arena, const struct session *session, const char *reason,
+                                     struct changes *out, struct failure *failure);
+/* May it be deleted (S2-045, S2-046)? */
+MUST_CHECK enum status change_check_delete(const struct session *session, struct failure *failure);
+/* Audit-only events that do not change the session's own fields: participant_added {user_id, role},
+ * participant_removed, share_created {link_id, role}, share_redeemed, share_deactivated. `type` is the full type name.
+ */
+void change_note(struct arena *arena, const char *type, const char *const *keys, const struct slice *values,
+                 size_t count, struct changes *out);
+
+#endif

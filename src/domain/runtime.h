@@ -1,0 +1,56 @@
+/* The runtime machine: the sandbox or runner under the session. */
+#ifndef DOMAIN_RUNTIME_H
+#define DOMAIN_RUNTIME_H
+
+#include "base/words.h"
+
+enum runtime {
+    RUNTIME_NONE,
+    RUNTIME_STARTING,
+    RUNTIME_RUNNING,
+    RUNTIME_HIBERNATING,
+    RUNTIME_HIBERNATED,
+    RUNTIME_RESTORING,
+    RUNTIME_STOPPED,
+    RUNTIME_ERROR,
+    RUNTIME_COUNT
+};
+
+enum pause_reason {
+    PAUSE_NONE,
+    PAUSE_MANUAL,
+    PAUSE_INACTIVITY,
+    PAUSE_CREDIT_LIMIT,
+    PAUSE_PAYMENT_FAILED,
+    PAUSE_OVERAGE_CAP,
+    PAUSE_SUSPENDED,
+    PAUSE_ORPHANED,
+    PAUSE_COUNT
+};
+
+enum stop_reason {
+    STOP_NONE,
+    STOP_COMPLETED,
+    STOP_FAILED,
+    STOP_USER,
+    STOP_PARENT,
+    STOP_SUPERSEDED,
+    STOP_EXPIRED,
+    STOP_ABANDONED,
+    STOP_ATTEMPTS_EXHAUSTED,
+    STOP_SNAPSHOT_FAILED,
+    STOP_SANDBOX_GONE,
+    STOP_TURN_LIMIT,
+    STOP_BUDGET_EXCEEDED,
+    STOP_DELETED,
+    STOP_COUNT
+};
+
+extern const struct words runtime_words;
+extern const struct words pause_reason_words; /* index 0 is "" */
+extern const struct words stop_reason_words;  /* index 0 is "" */
+
+/* error -> restoring needs a snapshot. */
+bool runtime_allows(enum runtime from, enum runtime to, bool has_snapshot);
+
+#endif
