@@ -85,11 +85,17 @@ struct session {
     char preview[SESSION_PREVIEW_BYTES]; /* of the last message, zero-terminated */
 };
 
+/* What an event changed, as bits: the store writes only these columns. */
+enum session_changed {
+    CHANGED_HOT = 1,     /* the last group above */
+    CHANGED_MACHINE = 2, /* the two machines, outcome, claims */
+    CHANGED_LISTED = 4,  /* listed_at_ms */
+    CHANGED_ALL = 8,     /* anything else */
+};
+
 /* Applies one event whose sequence is last_sequence + 1. Strings that the session keeps are copied into `arena`.
- * Events the server wrote are trusted; an unknown event only moves the counters. Returns true when a column changed
- * that an index or a filter uses (everything but the last group above, and listed_at_ms): the store then saves the
- * whole row. */
-bool session_apply(struct session *session, const struct event *event, struct arena *arena);
+ * Events the server wrote are trusted; an unknown event only moves the counters. Returns bits of enum session_changed. */
+unsigned session_apply(struct session *session, const struct event *event, struct arena *arena);
 /* Deep copy. */
 void session_copy(struct session *to, const struct session *from, struct arena *arena);
 /* For `sojourn verify`: the name of the first field that differs, or NULL. */

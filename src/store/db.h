@@ -1,0 +1,64 @@
+/* One database connection, used by one thread, and the named statements of store/sql. The two engines stand behind this
+ * interface; nothing above it knows which one runs. All statements are prepared when the connection opens. */
+#ifndef STORE_DB_H
+#define STORE_DB_H
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "store/sql.h" /* generated from store/sql/ *.sql: enum sql { SQL_SESSION_BY_ID, … SQL_COUNT } and the texts */
+
+struct db;
+
+enum db_engine { DB_SQLITE, DB_POSTGRES };
+
+struct db_options {
+    enum db_engine engine;
+    const char *path; /* SQLite: the file */
+    const char *url;  /* PostgreSQL: postgres://… */
+    bool read_only;   /* readers; exactly one SQLite connection of the process is not */
+    int64_t busy_ms;
+    int64_t cache_kib;
+    const char *vfs; /* SQLite: a file layer with faults, for tests; NULL = the system's */
+};
+
+MUST_CHECK enum status db_open(const struct db_options *options, struct db **out, struct failure *failure);
+void db_close(struct db *db);
+enum db_engine db_engine(const struct db *db);
+
+/* Writing happens between begin and commit. Commit returns only when the data is on disk. STATUS_STALE: another node
+ * changed a row this transaction was based on; STATUS_UNAVAILABLE: the engine failed; nothing was written in both
+ * cases, and the transaction is over. */
+MUST_CHECK enum status db_begin(struct db *db, struct failure *failure);
+MUST_CHECK enum status db_commit(struct db *db, struct failure *failure);
+void db_rollback(struct db *db);
+/* Readers: a stable view over several queries. */
+MUST_CHECK enum status db_begin_read(struct db *db, struct failure *failure);
+void db_end_read(struct db *db);
+
+/* A statement being run. Bind in order, then run or step; always query_end. On the caller's stack. */
+struct query {
+    struct db *db;
+    enum sql sql;
+    int bound;
+    int row;
+    bool failed;
+    void *engine; /* statement or result */
+};
+
+void query_start(struct query *query, struct db *db, enum sql sql);
+void query_bind_i64(struct query *query, int64_t value);
+void query_bind_text(struct query *query, struct slice text); /* absent = NULL; borrowed until query_end */
+void query_bind_bytes(struct query *query, struct slice bytes);
+void query_bind_null(struct query *query);
+/* Runs a statement without rows. *out_changed (may be NULL) gets the number of rows changed; asking for it costs a
+ * round trip on PostgreSQL, where statements otherwise travel in a pipeline and fail at the next question or commit. */
+MUST_CHECK enum status query_run(struct query *query, int64_t *out_changed, struct failure *failure);
+/* The next row: *out_row is false after the last. */
+MUST_CHECK enum status query_step(struct query *query, bool *out_row, struct failure *failure);
+/* Columns of the current row, counted from 0. Text is valid until the next step or end. */
+int64_t query_i64(struct query *query, int column);
+struct slice query_text(struct query *query, int column); /* absent for NULL */
+bool query_is_null(struct query *query, int column);
+void query_end(struct query *query);
+
+#endif

@@ -1,0 +1,311 @@
+/* What is kept, as typed functions: one per question or change, the same on both engines. Every function that touches a
+ * tenant's rows takes the tenant's key and cannot be called without it. Rows read are copied into the caller's arena.
+ *
+ * The schema is in store/sql/schema_*.sql, the statements in store/sql/NOUN.sql, the functions in store/NOUN.c. */
+#ifndef STORE_STORE_H
+#define STORE_STORE_H
+
+#include "domain/access.h"
+#include "domain/session.h"
+#include "store/db.h"
+
+/* --- schema --- */
+/* Brings the schema up to date; a newer one is refused with `schema_too_new` and both numbers. Writer connection. */
+MUST_CHECK enum status store_migrate(struct db *db, struct failure *failure);
+
+/* --- sessions --- */
+/* Inserts and sets session->key. CONFLICT when the id exists in the tenant. */
+MUST_CHECK enum status store_session_insert(struct db *db, struct session *session, struct failure *failure);
+/* Writes the columns named by `what` (bits of enum session_changed). The row must still be at `old_sequence`, else STALE
+ * (at the latest at commit). Also keeps the labels and the tenant's counts (pass the state before as `old_work`). */
+MUST_CHECK enum status store_session_update(struct db *db, const struct session *session, unsigned what,
+                                            int64_t old_sequence, enum work old_work, struct failure *failure);
+MUST_CHECK enum status store_session_by_id(struct db *db, int64_t tenant_key, struct slice id, struct arena *arena,
+                                           struct session *out, struct failure *failure);
+MUST_CHECK enum status store_session_by_key(struct db *db, int64_t tenant_key, int64_t key, struct arena *arena,
+                                            struct session *out, struct failure *failure);
+/* Erases the session, its events, participants, links, lease, timers, partial output, labels; leaves a tombstone. */
+MUST_CHECK enum status store_session_delete(struct db *db, const struct session *session, struct slice actor,
+                                            int64_t now_ms, struct failure *failure);
+/* True when a session with this id was deleted: its id is not used again. */
+MUST_CHECK enum status store_tombstone_exists(struct db *db, int64_t tenant_key, struct slice id, bool *out,
+                                              struct failure *failure);
+
+struct session_filter {
+    int64_t tenant_key;
+    /* who asks: rows the caller may see. Absent visible_to = everything in the tenant. */
+    struct slice visible_to;    /* user id: own, shared with, or visible to the organisation */
+    bool hide_private_purposes; /* orchestrator and workflow rows of other owners */
+    struct slice id_prefix;
+    /* filters; -1 or absent = not given */
+    int type, work, display, archived /* 0 no, 1 yes, -1 both */, interactive, visibility;
+    int group; /* 1 active, 2 live, 3 failing; -1 none */
+    struct slice source_kind, source_platform, owner, participant, parent_id, task_id, entity_id, workspace, agent;
+    struct slice label_name, label_value; /* metadata.NAME=VALUE; label_value absent = has the key */
+    struct slice text;                    /* in title or preview, case-insensitive */
+    bool shared_with_me;                  /* participant but not owner, with visible_to */
+    int64_t created_after_ms, created_before_ms, active_after_ms, active_before_ms; /* 0 = not given */
+    /* page: newest activity first; the cursor is the last row of the page before */
+    int64_t cursor_listed_ms, cursor_key; /* 0 = first page */
+    int64_t limit;
+};
+
+struct session_page {
+    struct session *sessions;
+    size_t count;
+    bool has_more;
+};
+MUST_CHECK enum status store_session_list(struct db *db, const struct session_filter *filter, struct arena *arena,
+                                          struct session_page *out, struct failure *failure);
+/* Sessions of `owner` that count towards the limit per user (S3-115). */
+MUST_CHECK enum status store_session_count_concurrent(struct db *db, int64_t tenant_key, struct slice owner,
+                                                      int64_t *out, struct failure *failure);
+/* The running human-session-bridge session of a user; NOT_FOUND when none. */
+MUST_CHECK enum status store_session_active_human(struct db *db, int64_t tenant_key, struct slice owner,
+                                                  struct arena *arena, struct session *out, struct failure *failure);
+/* counts[type][work] */
+MUST_CHECK enum status store_counts(struct db *db, int64_t tenant_key, int64_t counts[TYPE_COUNT][WORK_COUNT],
+                                    struct failure *failure);
+
+/* --- events --- */
+/* event->sequence is set. PostgreSQL gathers these and sends them as one array insert before the next question or
+ * commit. */
+MUST_CHECK enum status store_event_insert(struct db *db, int64_t tenant_key, int64_t session_key,
+                                          const struct event *event, struct failure *failure);
+/* The sequence of the event with this external id; 0 when there is none. */
+MUST_CHECK enum status store_event_by_external_id(struct db *db, int64_t tenant_key, int64_t session_key,
+                                                  struct slice external_id, int64_t *out_sequence,
+                                                  struct failure *failure);
+
+struct event_filter {
+    int64_t tenant_key, session_key;
+    int64_t after, before; /* exclusive; before 0 = no bound */
+    const struct slice *types;
+    size_t type_count; /* 0 = all; "tool.*" matches a prefix */
+    struct slice thread_id;
+    bool audit_only;
+    bool newest_first;
+    int64_t limit;
+};
+/* Calls `each` for every event in order until it returns false; slices are valid during the call. */
+MUST_CHECK enum status store_event_read(struct db *db, const struct event_filter *filter,
+                                        bool (*each)(void *owner, const struct event *event), void *owner,
+                                        struct failure *failure);
+
+/* The firehose: all events of a tenant in one order that never changes. Positions are opaque pairs; (0,0) is the start.
+ */
+struct position {
+    int64_t major; /* SQLite: the row; PostgreSQL: the transaction */
+    int64_t minor;
+};
+MUST_CHECK enum status store_firehose_end(struct db *db, int64_t tenant_key, struct position *out,
+                                          struct failure *failure);
+MUST_CHECK enum status store_firehose_read(struct db *db, int64_t tenant_key, struct position after, int64_t limit,
+                                           bool (*each)(void *owner, struct position at, int64_t session_key,
+                                                        struct slice session_id, const struct event *event),
+                                           void *owner, struct failure *failure);
+
+/* Live output of a running turn, saved about once a second. */
+struct partial {
+    int64_t sequence;  /* the durable event the deltas follow */
+    int64_t count;     /* how many deltas are in `body` */
+    struct slice body; /* JSON array of the deltas */
+};
+MUST_CHECK enum status store_partial_save(struct db *db, int64_t tenant_key, int64_t session_key,
+                                          const struct partial *partial, struct failure *failure);
+MUST_CHECK enum status store_partial_load(struct db *db, int64_t tenant_key, int64_t session_key, struct arena *arena,
+                                          struct partial *out, struct failure *failure); /* count 0 when none */
+MUST_CHECK enum status store_partial_delete(struct db *db, int64_t tenant_key, int64_t session_key,
+                                            struct failure *failure);
+
+/* --- participants and share links --- */
+struct participant {
+    struct slice user_id, name, email;
+    enum access_role role;
+    int64_t added_at_ms;
+};
+MUST_CHECK enum status store_participant_role(struct db *db, int64_t tenant_key, int64_t session_key,
+                                              struct slice user_id, enum access_role *out,
+                                              struct failure *failure); /* NONE when absent */
+MUST_CHECK enum status store_participant_put(struct db *db, int64_t tenant_key, int64_t session_key,
+                                             struct slice user_id, enum access_role role, int64_t now_ms,
+                                             struct failure *failure);
+MUST_CHECK enum status store_participant_delete(struct db *db, int64_t tenant_key, int64_t session_key,
+                                                struct slice user_id, bool *out_deleted, struct failure *failure);
+MUST_CHECK enum status store_participant_list(struct db *db, int64_t tenant_key, int64_t session_key,
+                                              struct arena *arena, struct participant **out, size_t *out_count,
+                                              struct failure *failure);
+
+struct share_link {
+    struct slice id;
+    int64_t tenant_key, session_key;
+    struct slice session_id;
+    struct slice token_hash; /* 32 bytes */
+    enum access_role role;
+    int64_t expires_at_ms; /* 0 = never */
+    int64_t max_uses;      /* 0 = unlimited */
+    int64_t use_count;
+    bool active;
+    struct slice created_by;
+    int64_t created_at_ms;
+};
+MUST_CHECK enum status store_share_insert(struct db *db, const struct share_link *link, struct failure *failure);
+MUST_CHECK enum status store_share_by_hash(struct db *db, struct slice token_hash, struct arena *arena,
+                                           struct share_link *out, struct failure *failure);
+MUST_CHECK enum status store_share_list(struct db *db, int64_t tenant_key, int64_t session_key, struct arena *arena,
+                                        struct share_link **out, size_t *out_count, struct failure *failure);
+MUST_CHECK enum status store_share_deactivate(struct db *db, int64_t tenant_key, int64_t session_key,
+                                              struct slice link_id, bool *out_changed, struct failure *failure);
+/* Counts one use unless this user redeemed it before (*out_first false) or the uses are spent (LIMITED, atomically). */
+MUST_CHECK enum status store_share_redeem(struct db *db, const struct share_link *link, struct slice user_id,
+                                          int64_t now_ms, bool *out_first, struct failure *failure);
+
+/* --- claims --- */
+struct lease {
+    int64_t tenant_key, session_key;
+    struct slice token_hash; /* 32 bytes */
+    int64_t fence;
+    struct slice worker;
+    int64_t lease_ms;
+    int64_t expires_at_ms; /* steady */
+    int64_t claimed_at_ms; /* wall */
+    int64_t heartbeat_at_ms;
+};
+/* The keys of pending sessions, highest priority first, then oldest. agent absent = any; type -1 = any. */
+MUST_CHECK enum status store_claim_candidates(struct db *db, int64_t tenant_key, struct slice agent, int type,
+                                              struct slice id_prefix, int64_t limit, int64_t *out_keys,
+                                              int64_t *out_priority, int64_t *out_queued_ms, size_t *out_count,
+                                              struct failure *failure);
+MUST_CHECK enum status store_lease_put(struct db *db, const struct lease *lease, struct failure *failure);
+MUST_CHECK enum status store_lease_get(struct db *db, int64_t tenant_key, int64_t session_key, struct arena *arena,
+                                       struct lease *out, struct failure *failure); /* NOT_FOUND when none */
+MUST_CHECK enum status store_lease_delete(struct db *db, int64_t tenant_key, int64_t session_key,
+                                          struct failure *failure);
+/* At start: every live lease gets a fresh full term from `now` (steady), so a restart or a jump of the clock costs
+ * nobody his work; the lease timers move with them. */
+MUST_CHECK enum status store_lease_renew_all(struct db *db, int64_t now_ms, struct failure *failure);
+struct queue_figures {
+    struct slice agent;
+    int64_t pending, oldest_queued_ms, leased;
+};
+MUST_CHECK enum status store_queue_figures(struct db *db, int64_t tenant_key, struct arena *arena,
+                                           struct queue_figures **out, size_t *out_count, struct failure *failure);
+struct worker_figures {
+    struct slice worker;
+    int64_t leases, last_heartbeat_ms;
+};
+MUST_CHECK enum status store_worker_figures(struct db *db, int64_t tenant_key, struct arena *arena,
+                                            struct worker_figures **out, size_t *out_count, struct failure *failure);
+
+/* --- timers: one row per (kind, session) --- */
+enum timer_kind { TIMER_LEASE = 1, TIMER_EXPIRY = 2, TIMER_HUMAN = 3, TIMER_COUNT };
+struct timer {
+    enum timer_kind kind;
+    int64_t tenant_key, session_key;
+    int64_t due_ms; /* steady */
+};
+MUST_CHECK enum status store_timer_put(struct db *db, const struct timer *timer, struct failure *failure);
+MUST_CHECK enum status store_timer_delete(struct db *db, enum timer_kind kind, int64_t session_key,
+                                          struct failure *failure);
+MUST_CHECK enum status store_timer_due(struct db *db, int64_t now_ms, size_t max, struct timer *out, size_t *out_count,
+                                       int64_t *out_next_due_ms /* 0 = none */, struct failure *failure);
+
+/* --- idempotency --- */
+struct idempotent_reply {
+    struct slice fingerprint; /* 32 bytes: of method, path and body */
+    int status;
+    struct slice body;
+};
+MUST_CHECK enum status store_idempotency_get(struct db *db, int64_t tenant_key, struct slice actor, struct slice key,
+                                             struct arena *arena, struct idempotent_reply *out,
+                                             struct failure *failure);
+MUST_CHECK enum status store_idempotency_put(struct db *db, int64_t tenant_key, struct slice actor, struct slice key,
+                                             const struct idempotent_reply *reply, int64_t now_ms,
+                                             struct failure *failure);
+MUST_CHECK enum status store_idempotency_prune(struct db *db, int64_t before_ms, struct failure *failure);
+
+/* --- identity --- */
+struct tenant {
+    int64_t key;
+    struct slice id, name;
+    int64_t created_at_ms;
+};
+struct user {
+    struct slice id, email, name, password_hash;
+    int64_t created_at_ms, disabled_at_ms;
+    int64_t sessions_max; /* 0 = the server's option */
+};
+struct token {
+    struct slice id, name, hash, user_id, id_prefix, session_id;
+    int64_t tenant_key;
+    enum principal_kind kind;
+    unsigned scopes;
+    int64_t created_at_ms, expires_at_ms, revoked_at_ms, last_used_at_ms;
+};
+/* A browser's sign-in, a one-time link, or a one-use ticket: secrets with an end. */
+enum grant_kind { GRANT_COOKIE = 1, GRANT_LINK = 2, GRANT_TICKET = 3 };
+struct grant {
+    enum grant_kind kind;
+    struct slice hash, user_id, csrf;
+    struct slice token_id;   /* ticket: of the token it was made with, or absent */
+    struct slice session_id; /* ticket: only this session, or absent */
+    int64_t tenant_key, created_at_ms, expires_at_ms;
+};
+MUST_CHECK enum status store_tenant_insert(struct db *db, struct tenant *tenant,
+                                           struct failure *failure); /* sets key */
+MUST_CHECK enum status store_tenant_by_id(struct db *db, struct slice id, struct arena *arena, struct tenant *out,
+                                          struct failure *failure);
+MUST_CHECK enum status store_tenant_by_key(struct db *db, int64_t key, struct arena *arena, struct tenant *out,
+                                           struct failure *failure);
+MUST_CHECK enum status store_tenant_list(struct db *db, struct arena *arena, struct tenant **out, size_t *out_count,
+                                         struct failure *failure);
+MUST_CHECK enum status store_user_insert(struct db *db, const struct user *user,
+                                         struct failure *failure); /* CONFLICT: email taken */
+MUST_CHECK enum status store_user_update(struct db *db, const struct user *user, struct failure *failure);
+MUST_CHECK enum status store_user_by_id(struct db *db, struct slice id, struct arena *arena, struct user *out,
+                                        struct failure *failure);
+MUST_CHECK enum status store_user_by_email(struct db *db, struct slice email, struct arena *arena, struct user *out,
+                                           struct failure *failure);
+MUST_CHECK enum status store_user_list(struct db *db, int64_t tenant_key, struct arena *arena, struct user **out,
+                                       enum member_role **out_roles, size_t *out_count, struct failure *failure);
+MUST_CHECK enum status store_user_count(struct db *db, int64_t *out, struct failure *failure);
+MUST_CHECK enum status store_membership_put(struct db *db, int64_t tenant_key, struct slice user_id,
+                                            enum member_role role, struct failure *failure); /* MEMBER_NONE deletes */
+MUST_CHECK enum status store_membership_get(struct db *db, int64_t tenant_key, struct slice user_id,
+                                            enum member_role *out, struct failure *failure);
+/* The user's tenants, oldest membership first. */
+MUST_CHECK enum status store_membership_list(struct db *db, struct slice user_id, struct arena *arena,
+                                             struct tenant **out, enum member_role **out_roles, size_t *out_count,
+                                             struct failure *failure);
+MUST_CHECK enum status store_token_insert(struct db *db, const struct token *token, struct failure *failure);
+MUST_CHECK enum status store_token_by_hash(struct db *db, struct slice hash, struct arena *arena, struct token *out,
+                                           struct failure *failure);
+MUST_CHECK enum status store_token_by_id(struct db *db, int64_t tenant_key, struct slice id, struct arena *arena,
+                                         struct token *out, struct failure *failure);
+MUST_CHECK enum status store_token_list(struct db *db, int64_t tenant_key, struct arena *arena, struct token **out,
+                                        size_t *out_count, struct failure *failure);
+MUST_CHECK enum status store_token_revoke(struct db *db, int64_t tenant_key, struct slice id, int64_t now_ms,
+                                          bool *out_changed, struct failure *failure);
+MUST_CHECK enum status store_grant_insert(struct db *db, const struct grant *grant, struct failure *failure);
+MUST_CHECK enum status store_grant_by_hash(struct db *db, enum grant_kind kind, struct slice hash, struct arena *arena,
+                                           struct grant *out, struct failure *failure);
+/* Takes a link or ticket: NOT_FOUND when it was used before. */
+MUST_CHECK enum status store_grant_delete(struct db *db, enum grant_kind kind, struct slice hash,
+                                          struct failure *failure);
+MUST_CHECK enum status store_grant_prune(struct db *db, int64_t before_ms, struct failure *failure);
+
+/* --- care --- */
+struct verify_report {
+    int64_t sessions, events, problems;
+    void (*progress)(void *owner, int64_t done, int64_t total);
+    void (*problem)(void *owner, const char *sentence);
+    void *owner;
+};
+/* Sequences dense, each row equal to the fold of its log, counters equal to their parts, no orphan rows. */
+MUST_CHECK enum status store_verify(struct db *db, struct verify_report *report, struct failure *failure);
+/* SQLite: a consistent copy while the server runs (online backup from a read-only connection). */
+MUST_CHECK enum status store_backup(const struct db_options *options, const char *to_path,
+                                    void (*progress)(void *owner, int64_t done, int64_t total), void *owner,
+                                    struct failure *failure);
+
+#endif
