@@ -1,0 +1,42 @@
+/* What an engine implements. Only store/db.c and the engines include this. */
+#ifndef STORE_ENGINE_H
+#define STORE_ENGINE_H
+
+#include "domain/event.h"
+#include "store/db.h"
+
+/* The first member of each engine's own connection struct. */
+struct db {
+    const struct db_vtable *vtable;
+    enum db_engine engine;
+};
+
+struct db_vtable {
+    void (*close)(struct db *db);
+    enum status (*begin)(struct db *db, struct failure *failure);
+    enum status (*commit)(struct db *db, struct failure *failure);
+    void (*rollback)(struct db *db);
+    enum status (*begin_read)(struct db *db, struct failure *failure);
+    void (*end_read)(struct db *db);
+    void (*start)(struct query *query);
+    void (*bind_i64)(struct query *query, int64_t value);
+    void (*bind_text)(struct query *query, struct slice text);
+    void (*bind_bytes)(struct query *query, struct slice bytes);
+    void (*bind_null)(struct query *query);
+    enum status (*run)(struct query *query, int64_t *out_changed, struct failure *failure);
+    enum status (*step)(struct query *query, bool *out_row, struct failure *failure);
+    int64_t (*get_i64)(struct query *query, int column);
+    struct slice (*get_text)(struct query *query, int column);
+    bool (*is_null)(struct query *query, int column);
+    void (*end)(struct query *query);
+    /* Events may be gathered and written together, before the next question or commit. */
+    enum status (*event_insert)(struct db *db, int64_t tenant_key, int64_t session_key, const struct event *event,
+                                struct failure *failure);
+    /* Runs several statements of plain SQL (migrations). */
+    enum status (*script)(struct db *db, const char *sql, struct failure *failure);
+};
+
+MUST_CHECK enum status sqlite_open(const struct db_options *options, struct db **out, struct failure *failure);
+MUST_CHECK enum status postgres_open(const struct db_options *options, struct db **out, struct failure *failure);
+
+#endif
