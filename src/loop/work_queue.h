@@ -19,7 +19,7 @@ bool work_queue_push(struct work_queue *queue, struct work *work);
 /* Takes at most `max` in the order they came; waits up to `wait_ms` (-1 = for ever) when there is none.
  * NULL when the time is over or the queue is closed and empty. Several threads may take. */
 struct work *work_queue_take(struct work_queue *queue, size_t max, int64_t wait_ms);
-/* Wakes a waiting taker although there is no work. */
+/* One taker, the one that waits or the next that would wait, returns NULL although its time is not over. */
 void work_queue_wake(struct work_queue *queue);
 void work_queue_close(struct work_queue *queue);
 bool work_queue_closed(struct work_queue *queue);
