@@ -77,10 +77,10 @@ bool slice_to_i64(struct slice s, int64_t *out)
         }
         value = value * 10 + (uint64_t)(c - '0');
     }
-    if (value > (uint64_t)INT64_MAX) {
+    if (value > (uint64_t)INT64_MAX + negative) {
         return false;
     }
-    *out = negative ? -(int64_t)value : (int64_t)value;
+    *out = negative ? (int64_t)(0 - value) : (int64_t)value;
     return true;
 }
 

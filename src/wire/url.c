@@ -99,7 +99,7 @@ void form_add(struct buffer *buffer, struct slice name, struct slice value)
     url_encode(buffer, value);
 }
 
-enum status query_parse(struct arena *arena, struct slice text, struct query *out, struct failure *failure)
+enum status url_query_parse(struct arena *arena, struct slice text, struct url_query *out, struct failure *failure)
 {
     out->count = 0;
     while (text.len > 0) {
@@ -124,7 +124,7 @@ enum status query_parse(struct arena *arena, struct slice text, struct query *ou
     return STATUS_OK;
 }
 
-struct slice query_get(const struct query *query, const char *name)
+struct slice url_query_get(const struct url_query *query, const char *name)
 {
     for (size_t i = 0; i < query->count; i++) {
         if (slice_is(query->params[i].name, name)) {

@@ -24,16 +24,16 @@ struct query_param {
     struct slice value; /* empty when there was no "=" */
 };
 
-struct query {
+struct url_query {
     struct query_param params[QUERY_PARAMS_MAX];
     size_t count;
 };
 
 /* `text` is what follows the question mark. Empty parts ("a=1&&b=2") are passed over; a name may come more than once.
  */
-MUST_CHECK enum status query_parse(struct arena *arena, struct slice text, struct query *out, struct failure *failure);
+MUST_CHECK enum status url_query_parse(struct arena *arena, struct slice text, struct url_query *out, struct failure *failure);
 /* The value of the first parameter of that name; absent when there is none. */
-struct slice query_get(const struct query *query, const char *name);
+struct slice url_query_get(const struct url_query *query, const char *name);
 
 struct path {
     struct slice segments[PATH_SEGMENTS_MAX];
