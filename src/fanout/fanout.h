@@ -16,7 +16,7 @@
 
 /* Work for a reader thread: `run` gets that thread's connection. main supplies `submit`. */
 struct read_job {
-    struct work work;
+    struct queue_item work;
     void (*run)(struct read_job *job, struct db *db);
 };
 

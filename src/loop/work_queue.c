@@ -10,7 +10,7 @@
 struct work_queue {
     pthread_mutex_t lock;
     pthread_cond_t arrived;
-    struct work *first, *last;
+    struct queue_item *first, *last;
     size_t length;
     size_t max;
     size_t asleep;   /* takers that wait */
@@ -52,7 +52,7 @@ static bool claim_sleeper(struct work_queue *queue)
     return true;
 }
 
-bool work_queue_push(struct work_queue *queue, struct work *work)
+bool work_queue_push(struct work_queue *queue, struct queue_item *work)
 {
     pthread_mutex_lock(&queue->lock);
     bool accepted = !queue->closed && (queue->max == 0 || queue->length < queue->max);
@@ -108,15 +108,15 @@ static void wait_for_work(struct work_queue *queue, int64_t wait_ms)
     queue->woken = false;
 }
 
-static struct work *take_front(struct work_queue *queue, size_t max)
+static struct queue_item *take_front(struct work_queue *queue, size_t max)
 {
-    struct work *taken = queue->first;
+    struct queue_item *taken = queue->first;
     if (queue->length <= max) {
         queue->first = queue->last = NULL;
         queue->length = 0;
         return taken;
     }
-    struct work *end = taken;
+    struct queue_item *end = taken;
     for (size_t i = 1; i < max; i++) {
         end = end->next;
     }
@@ -126,13 +126,13 @@ static struct work *take_front(struct work_queue *queue, size_t max)
     return taken;
 }
 
-struct work *work_queue_take(struct work_queue *queue, size_t max, int64_t wait_ms)
+struct queue_item *work_queue_take(struct work_queue *queue, size_t max, int64_t wait_ms)
 {
     pthread_mutex_lock(&queue->lock);
     if (!queue->first && wait_ms != 0) {
         wait_for_work(queue, wait_ms);
     }
-    struct work *taken = queue->first && max > 0 ? take_front(queue, max) : NULL;
+    struct queue_item *taken = queue->first && max > 0 ? take_front(queue, max) : NULL;
     bool pass_on = queue->first && claim_sleeper(queue);
     pthread_mutex_unlock(&queue->lock);
     if (pass_on) {

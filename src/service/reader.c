@@ -41,7 +41,7 @@ static void *reader_main(void *argument)
     struct work_queue *queue = reader->readers->queue;
     pthread_setname_np(pthread_self(), "reader");
     while (!work_queue_closed(queue) || work_queue_length(queue) > 0) {
-        struct work *work = work_queue_take(queue, 1, -1);
+        struct queue_item *work = work_queue_take(queue, 1, -1);
         if (work) {
             struct read_job *job = (struct read_job *)work;
             job->run(job, reader->db);

@@ -328,7 +328,7 @@ static void *writer_main(void *argument)
     struct writer *writer = argument;
     pthread_setname_np(pthread_self(), "writer");
     while (!work_queue_closed(writer->queue) || work_queue_length(writer->queue) > 0) {
-        struct work *work = work_queue_take(writer->queue, writer->options.group_max, wait_ms(writer));
+        struct queue_item *work = work_queue_take(writer->queue, writer->options.group_max, wait_ms(writer));
         if (work) {
             run_group(writer, (struct write_job *)work);
         }

@@ -18,7 +18,7 @@ enum job_outcome {
 };
 
 struct write_job {
-    struct work work;
+    struct queue_item work;
     int64_t parked_until_ms; /* steady; set by run when it returns JOB_PARKED */
     bool parked;
     enum job_outcome (*run)(struct write_job *job, struct unit *unit);
