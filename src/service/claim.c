@@ -45,9 +45,8 @@ static enum status look_for(struct call *call, struct slice agent, int type, siz
 {
     int64_t keys[CLAIM_BATCH_MAX], priorities[CLAIM_BATCH_MAX], queued[CLAIM_BATCH_MAX];
     size_t count = 0;
-    enum status status =
-        store_claim_candidates(call->db, call->who->tenant_key, agent, type, call->who->id_prefix, (int64_t)max, keys,
-                               priorities, queued, &count, &call->failure);
+    enum status status = store_claim_candidates(call->db, call->who->tenant_key, agent, type, call->who->id_prefix,
+                                                (int64_t)max, keys, priorities, queued, &count, &call->failure);
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
         candidates_add(candidates, &(struct candidate){keys[i], priorities[i], queued[i]}, max);
     }
@@ -169,7 +168,8 @@ enum status claim_heartbeat(struct call *call, struct slice id, int64_t lease_ms
     return status == STATUS_OK ? unit_timer(call, out->loaded, TIMER_LEASE, lease.expires_at_ms) : status;
 }
 
-enum status claim_settle(struct call *call, struct slice id, const struct settlement *settlement, struct session_entry *out)
+enum status claim_settle(struct call *call, struct slice id, const struct settlement *settlement,
+                         struct session_entry *out)
 {
     const struct lease *lease = NULL;
     enum status status = session_enter(call, id, ACTION_APPEND, out);
@@ -195,8 +195,8 @@ enum status claim_release(struct call *call, struct slice id, struct session_ent
     struct changes changes = {0};
     enum status status = enter_as_holder(call, id, out);
     if (status == STATUS_OK) {
-        status = change_lease_over(call->arena, &out->loaded->session, true, call->service->claim_attempts_max, &changes,
-                                   &call->failure);
+        status = change_lease_over(call->arena, &out->loaded->session, true, call->service->claim_attempts_max,
+                                   &changes, &call->failure);
     }
     if (status == STATUS_OK) {
         status = unit_append_changes(call, out->loaded, &changes);

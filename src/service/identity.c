@@ -116,7 +116,8 @@ static enum status principal_of_share(struct call *call, struct arena *arena, co
     return fill_user(call, arena, (struct slice){0}, link.tenant_key, &out->principal);
 }
 
-enum status identity_of_token(struct call *call, struct principal_cache *cache, struct slice secret, struct principal *out)
+enum status identity_of_token(struct call *call, struct principal_cache *cache, struct slice secret,
+                              struct principal *out)
 {
     cache_refresh(call, cache);
     struct hash hash = hash_of(secret);
@@ -188,7 +189,8 @@ static enum status narrow_to_token(struct call *call, struct slice token_id, str
     return status;
 }
 
-enum status identity_of_ticket(struct call *call, struct slice secret, struct principal *out, struct slice *out_session_id)
+enum status identity_of_ticket(struct call *call, struct slice secret, struct principal *out,
+                               struct slice *out_session_id)
 {
     struct grant grant;
     enum status status = principal_of_grant(call, GRANT_TICKET, secret, &grant, out);
@@ -245,7 +247,8 @@ static enum status make_owner(struct call *call, struct tenant *tenant, struct u
     if (status == STATUS_OK) {
         status = store_user_insert(call->db, user, &call->failure);
     }
-    return status == STATUS_OK ? store_membership_put(call->db, tenant->key, user->id, MEMBER_OWNER, &call->failure) : status;
+    return status == STATUS_OK ? store_membership_put(call->db, tenant->key, user->id, MEMBER_OWNER, &call->failure)
+                               : status;
 }
 
 enum status identity_first_start(struct call *call, struct slice bootstrap_token, bool *out_made,
@@ -315,8 +318,8 @@ enum status token_create(struct call *call, const struct token_request *request,
                          char out_secret[TOKEN_TEXT_BYTES])
 {
     enum status status = check_token_request(call, request);
-    struct slice user_id = request->kind == PRINCIPAL_USER && !slice_present(request->user_id) ? call->who->user_id
-                                                                                            : request->user_id;
+    struct slice user_id =
+        request->kind == PRINCIPAL_USER && !slice_present(request->user_id) ? call->who->user_id : request->user_id;
     enum member_role member = MEMBER_NONE;
     if (status == STATUS_OK && slice_present(user_id)) {
         status = check_member(call, user_id, &member);
@@ -556,8 +559,9 @@ enum status ticket_create(struct call *call, struct slice session_id, char out_t
                           int64_t *out_expires_at_ms)
 {
     if (!slice_present(call->who->user_id)) {
-        return failure_set(&call->failure, STATUS_FORBIDDEN, "user_required",
-                           "Only users and their tokens can ask for a ticket; other callers can send their token itself.");
+        return failure_set(
+            &call->failure, STATUS_FORBIDDEN, "user_required",
+            "Only users and their tokens can ask for a ticket; other callers can send their token itself.");
     }
     struct grant grant = {.kind = GRANT_TICKET,
                           .user_id = call->who->user_id,

@@ -16,11 +16,13 @@ struct principal_cache {
 
 void principal_cache_release(struct principal_cache *cache);
 
-/* UNAUTHENTICATED unless the secret is a live token (or share link). The principal lives in the cache until the next call. */
+/* UNAUTHENTICATED unless the secret is a live token (or share link). The principal lives in the cache until the next
+ * call. */
 MUST_CHECK enum status identity_of_token(struct call *call, struct principal_cache *cache, struct slice secret,
                                          struct principal *out);
 /* A browser's cookie; *out_csrf is what unsafe requests must repeat in X-CSRF-Token. */
-MUST_CHECK enum status identity_of_cookie(struct call *call, struct slice secret, struct principal *out, struct slice *out_csrf);
+MUST_CHECK enum status identity_of_cookie(struct call *call, struct slice secret, struct principal *out,
+                                          struct slice *out_csrf);
 /* Writer: takes a one-use ticket. */
 MUST_CHECK enum status identity_of_ticket(struct call *call, struct slice secret, struct principal *out,
                                           struct slice *out_session_id);
@@ -45,7 +47,7 @@ MUST_CHECK enum status token_revoke(struct call *call, struct slice id);
 struct user_request {
     struct slice email, name;
     enum member_role role;
-    int64_t sessions_max; /* -1 = unchanged */
+    int64_t sessions_max;       /* -1 = unchanged */
     struct slice password_hash; /* absent = unchanged */
 };
 MUST_CHECK enum status user_create(struct call *call, const struct user_request *request, struct user *out,

@@ -13,7 +13,8 @@ enum status password_hash(struct call *call, struct slice password, struct slice
     char text[crypto_pwhash_STRBYTES];
     if (crypto_pwhash_str(text, password.ptr, password.len, crypto_pwhash_OPSLIMIT_INTERACTIVE,
                           crypto_pwhash_MEMLIMIT_INTERACTIVE) != 0) {
-        return failure_set(&call->failure, STATUS_UNAVAILABLE, "no_memory", "Not enough memory to hash a password now.");
+        return failure_set(&call->failure, STATUS_UNAVAILABLE, "no_memory",
+                           "Not enough memory to hash a password now.");
     }
     *out_hash = arena_copy(call->arena, slice_of(text));
     return STATUS_OK;

@@ -2,8 +2,8 @@
 
 #include "base/hash.h"
 
-static enum status note(struct call *call, struct loaded_session *loaded, const char *type, const char *key_a, struct slice a,
-                        const char *key_b, struct slice b)
+static enum status note(struct call *call, struct loaded_session *loaded, const char *type, const char *key_a,
+                        struct slice a, const char *key_b, struct slice b)
 {
     struct changes changes = {0};
     const char *keys[] = {key_a, key_b};
@@ -14,8 +14,9 @@ static enum status note(struct call *call, struct loaded_session *loaded, const 
 
 static enum status find_member(struct call *call, struct slice user_id, struct slice email, struct user *out)
 {
-    enum status status = slice_present(user_id) ? store_user_by_id(call->db, user_id, call->arena, out, &call->failure)
-                                                : store_user_by_email(call->db, email, call->arena, out, &call->failure);
+    enum status status = slice_present(user_id)
+                             ? store_user_by_id(call->db, user_id, call->arena, out, &call->failure)
+                             : store_user_by_email(call->db, email, call->arena, out, &call->failure);
     enum member_role member = MEMBER_NONE;
     if (status == STATUS_OK) {
         status = store_membership_get(call->db, call->who->tenant_key, out->id, &member, &call->failure);
@@ -40,8 +41,8 @@ enum status participant_add(struct call *call, struct slice session_id, struct s
         status = find_member(call, user_id, email, &user);
     }
     if (status == STATUS_OK) {
-        status = store_participant_list(call->db, entry.loaded->session.tenant_key, entry.loaded->session.key, call->arena,
-                                        &present, &count, &call->failure);
+        status = store_participant_list(call->db, entry.loaded->session.tenant_key, entry.loaded->session.key,
+                                        call->arena, &present, &count, &call->failure);
     }
     if (status == STATUS_OK && count >= call->service->participants_max) {
         return failure_set(&call->failure, STATUS_LIMITED, "too_many_participants",
@@ -50,8 +51,8 @@ enum status participant_add(struct call *call, struct slice session_id, struct s
     }
     if (status == STATUS_OK) {
         unit_wrote(call->unit);
-        status = store_participant_put(call->db, entry.loaded->session.tenant_key, entry.loaded->session.key, user.id, role,
-                                       call->now_ms, &call->failure);
+        status = store_participant_put(call->db, entry.loaded->session.tenant_key, entry.loaded->session.key, user.id,
+                                       role, call->now_ms, &call->failure);
     }
     return status == STATUS_OK ? note(call, entry.loaded, "session.participant_added", "user_id", user.id, "role",
                                       slice_of(access_role_words.names[role]))
@@ -65,8 +66,8 @@ enum status participant_remove(struct call *call, struct slice session_id, struc
     enum status status = session_enter(call, session_id, ACTION_PARTICIPANTS, &entry);
     if (status == STATUS_OK) {
         unit_wrote(call->unit);
-        status = store_participant_delete(call->db, entry.loaded->session.tenant_key, entry.loaded->session.key, user_id,
-                                          &removed, &call->failure);
+        status = store_participant_delete(call->db, entry.loaded->session.tenant_key, entry.loaded->session.key,
+                                          user_id, &removed, &call->failure);
     }
     if (status != STATUS_OK || !removed) {
         return status;
@@ -83,7 +84,8 @@ static enum status check_link_room(struct call *call, const struct session *sess
         store_share_list(call->db, session->tenant_key, session->key, call->arena, &links, &count, &call->failure);
     if (status == STATUS_OK && count >= call->service->share_links_max) {
         return failure_set(&call->failure, STATUS_LIMITED, "too_many_share_links",
-                           "A session has at most %zu share links (option share-links-max).", call->service->share_links_max);
+                           "A session has at most %zu share links (option share-links-max).",
+                           call->service->share_links_max);
     }
     return status;
 }
@@ -200,8 +202,9 @@ enum status share_redeem(struct call *call, struct slice token, struct session_e
     if (owns || present >= link.role) {
         return STATUS_OK;
     }
-    status = store_participant_put(call->db, link.tenant_key, link.session_key, call->who->user_id, link.role, call->now_ms,
-                                   &call->failure);
-    return status == STATUS_OK ? note(call, loaded, "session.share_redeemed", "user_id", call->who->user_id, "link_id", link.id)
-                               : status;
+    status = store_participant_put(call->db, link.tenant_key, link.session_key, call->who->user_id, link.role,
+                                   call->now_ms, &call->failure);
+    return status == STATUS_OK
+               ? note(call, loaded, "session.share_redeemed", "user_id", call->who->user_id, "link_id", link.id)
+               : status;
 }

@@ -4,8 +4,8 @@
 
 #include "service/session.h"
 
-MUST_CHECK enum status participant_add(struct call *call, struct slice session_id, struct slice user_id, struct slice email,
-                                       enum access_role role);
+MUST_CHECK enum status participant_add(struct call *call, struct slice session_id, struct slice user_id,
+                                       struct slice email, enum access_role role);
 MUST_CHECK enum status participant_remove(struct call *call, struct slice session_id, struct slice user_id);
 
 struct share_request {
@@ -19,6 +19,7 @@ MUST_CHECK enum status share_create(struct call *call, struct slice session_id, 
                                     struct share_link *out, char out_token[TOKEN_TEXT_BYTES]);
 MUST_CHECK enum status share_deactivate(struct call *call, struct slice session_id, struct slice link_id);
 /* The calling user joins. Redeeming twice burns one use. */
-MUST_CHECK enum status share_redeem(struct call *call, struct slice token, struct session_entry *out, enum access_role *out_role);
+MUST_CHECK enum status share_redeem(struct call *call, struct slice token, struct session_entry *out,
+                                    enum access_role *out_role);
 
 #endif

@@ -13,7 +13,8 @@ struct readers_options {
     void (*on_thread_end)(void);
 };
 
-MUST_CHECK enum status readers_new(const struct readers_options *options, struct readers **out, struct failure *failure);
+MUST_CHECK enum status readers_new(const struct readers_options *options, struct readers **out,
+                                   struct failure *failure);
 void readers_start(struct readers *readers);
 /* Any thread. False when the queue is full or closed: the caller keeps the job. */
 MUST_CHECK bool readers_submit(struct readers *readers, struct read_job *job);

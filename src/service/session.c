@@ -23,10 +23,18 @@ static bool lease_matches(const struct call *call, const struct lease *lease)
     return hash_equal(hash_slice(&hash), lease->token_hash);
 }
 
+/* Who may neither see the session nor claim work must not learn from a lease that it exists. */
+static bool is_stale(const struct call *call, enum access_role role, bool holds_lease)
+{
+    bool may_know = role != ACCESS_NONE || (call->who->scopes & SCOPE_CLAIM) != 0;
+    return slice_present(call->lease_token) && !holds_lease && may_know;
+}
+
 static enum status stale_lease(struct call *call, const struct session *session)
 {
-    enum status status = failure_set(&call->failure, STATUS_STALE, "stale_lease",
-                                     "The lease in Sojourn-Lease is not the live lease of this session; nothing was changed.");
+    enum status status =
+        failure_set(&call->failure, STATUS_STALE, "stale_lease",
+                    "The lease in Sojourn-Lease is not the live lease of this session; nothing was changed.");
     failure_members(&call->failure, "\"fence\":%lld", (long long)session->fence);
     return status;
 }
@@ -59,8 +67,7 @@ enum status session_enter(struct call *call, struct slice id, enum action action
         return status;
     }
     enum access_role role = access_role(call->who, &loaded->session, stored, holds_lease);
-    if (slice_present(call->lease_token) && !holds_lease &&
-        (role != ACCESS_NONE || (call->who->scopes & SCOPE_CLAIM) != 0)) {
+    if (is_stale(call, role, holds_lease)) {
         return stale_lease(call, &loaded->session);
     }
     status = access_check(call->who, role, action, &call->failure);
@@ -105,6 +112,9 @@ enum status session_view(struct call *call, struct slice id, enum action action,
         return status;
     }
     enum access_role role = access_role(call->who, out, stored, holds_lease);
+    if (is_stale(call, role, holds_lease)) {
+        return stale_lease(call, out);
+    }
     if (out_role) {
         *out_role = role;
     }
@@ -157,8 +167,9 @@ static enum status find_parent(struct call *call, struct slice parent_id, struct
     if (status == STATUS_OK) {
         *out = entry.loaded;
     } else if (status == STATUS_NOT_FOUND) {
-        return failure_set(&call->failure, STATUS_INVALID, "unknown_parent",
-                           "parent_id names no session you can reach; give the id of an existing session or leave it out.");
+        return failure_set(
+            &call->failure, STATUS_INVALID, "unknown_parent",
+            "parent_id names no session you can reach; give the id of an existing session or leave it out.");
     }
     return status;
 }
@@ -203,7 +214,8 @@ static enum status start_timers(struct call *call, struct loaded_session *loaded
     return status;
 }
 
-static enum status tell_parent(struct call *call, struct loaded_session *parent, const char *type, const struct session *child)
+static enum status tell_parent(struct call *call, struct loaded_session *parent, const char *type,
+                               const struct session *child)
 {
     struct changes note = {0};
     const char *keys[] = {"child_id", "status"};
@@ -226,8 +238,8 @@ static enum status pick_id(struct call *call, struct slice given, struct slice *
                            "id must be 1 to 128 characters of A-Z a-z 0-9 . _ : -");
     }
     if (slice_present(prefix) && !slice_starts(given, prefix)) {
-        return failure_set(&call->failure, STATUS_FORBIDDEN, "id_prefix", "This token only reaches ids that begin with \"%.*s\".",
-                           SLICE_ARG(prefix));
+        return failure_set(&call->failure, STATUS_FORBIDDEN, "id_prefix",
+                           "This token only reaches ids that begin with \"%.*s\".", SLICE_ARG(prefix));
     }
     *out = given;
     return STATUS_OK;
@@ -265,7 +277,8 @@ static enum status check_unused(struct call *call, struct slice id)
     return status;
 }
 
-static enum status create_new(struct call *call, const struct session_input *input, struct slice id, struct session_entry *out)
+static enum status create_new(struct call *call, const struct session_input *input, struct slice id,
+                              struct session_entry *out)
 {
     struct loaded_session *parent;
     enum status status = find_parent(call, input->parent_id, &parent);
@@ -296,7 +309,8 @@ static enum status create_new(struct call *call, const struct session_input *inp
     return status;
 }
 
-enum status session_create(struct call *call, const struct session_input *input, struct session_entry *out, bool *out_created)
+enum status session_create(struct call *call, const struct session_input *input, struct session_entry *out,
+                           bool *out_created)
 {
     struct slice id;
     enum status status = pick_id(call, input->id, &id);
@@ -406,7 +420,8 @@ enum status session_after_move(struct call *call, struct loaded_session *loaded)
     return status == STATUS_OK ? tell_parent_of_end(call, loaded) : status;
 }
 
-enum status session_move(struct call *call, struct slice id, enum work to, struct slice reason, struct session_entry *out)
+enum status session_move(struct call *call, struct slice id, enum work to, struct slice reason,
+                         struct session_entry *out)
 {
     struct session_entry entry;
     enum status status = session_enter(call, id, work_is_ended(to) ? ACTION_STOP : ACTION_APPEND, &entry);

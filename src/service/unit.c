@@ -278,8 +278,8 @@ enum status unit_append(struct call *call, struct loaded_session *loaded, struct
     touch(unit, loaded);
     for (size_t i = 0; i < count; i++) {
         apply(call, loaded, &events[i]);
-        enum status status = store_event_insert(unit->db, loaded->session.tenant_key, loaded->session.key, &events[i],
-                                                &call->failure);
+        enum status status =
+            store_event_insert(unit->db, loaded->session.tenant_key, loaded->session.key, &events[i], &call->failure);
         if (status != STATUS_OK) {
             return status;
         }
@@ -322,7 +322,8 @@ enum status unit_create(struct call *call, int64_t tenant_key, struct slice id, 
     return STATUS_OK;
 }
 
-enum status unit_lease(struct unit *unit, struct loaded_session *loaded, const struct lease **out, struct failure *failure)
+enum status unit_lease(struct unit *unit, struct loaded_session *loaded, const struct lease **out,
+                       struct failure *failure)
 {
     if (!loaded->lease_known) {
         arena_reset(&loaded->lease_arena);

@@ -2,9 +2,9 @@
  *
  *     unit_begin → { command … command } → unit_commit → publication leaves
  *
- * A command decides first and writes last. When one fails after it began to write, the whole group is rolled back and its
- * other commands run again, each alone (`writes` tells). Sessions live in the unit across groups, because only
- * this thread writes them; after a rollback the touched ones are forgotten and loaded anew. */
+ * A command decides first and writes last. When one fails after it began to write, the whole group is rolled back and
+ * its other commands run again, each alone (`writes` tells). Sessions live in the unit across groups, because only this
+ * thread writes them; after a rollback the touched ones are forgotten and loaded anew. */
 #ifndef SERVICE_UNIT_H
 #define SERVICE_UNIT_H
 
@@ -26,7 +26,7 @@ struct loaded_session {
     enum work stored_work;
     unsigned changed; /* bits of enum session_changed; 0 = clean */
     struct loaded_session *next_touched;
-    bool touched; /* by the running group */
+    bool touched;                         /* by the running group */
     struct loaded_session *newer, *older; /* by last use */
 };
 
@@ -38,8 +38,8 @@ struct unit {
     struct loaded_session *touched;
     struct publication *publication; /* of the running group, NULL when nothing happened */
     struct buffer scratch;
-    int64_t writes; /* grows with each change: tells whether a failed command wrote */
-    bool work_queued;     /* a session became claimable */
+    int64_t writes;   /* grows with each change: tells whether a failed command wrote */
+    bool work_queued; /* a session became claimable */
     bool timers_changed;
     bool identity_changed;
 };
@@ -68,13 +68,15 @@ MUST_CHECK enum status unit_lease_put(struct unit *unit, struct loaded_session *
 MUST_CHECK enum status unit_lease_delete(struct unit *unit, struct loaded_session *loaded, struct failure *failure);
 
 /* Starts a session: applies `changes` to a new one and inserts its row. */
-MUST_CHECK enum status unit_create(struct call *call, int64_t tenant_key, struct slice id, const struct changes *changes,
-                                   struct loaded_session **out);
+MUST_CHECK enum status unit_create(struct call *call, int64_t tenant_key, struct slice id,
+                                   const struct changes *changes, struct loaded_session **out);
 /* Appends events in order: sequence, time and actor are set here (an event that has a time or actor keeps it). */
-MUST_CHECK enum status unit_append(struct call *call, struct loaded_session *loaded, struct event *events, size_t count);
+MUST_CHECK enum status unit_append(struct call *call, struct loaded_session *loaded, struct event *events,
+                                   size_t count);
 MUST_CHECK enum status unit_append_changes(struct call *call, struct loaded_session *loaded, struct changes *changes);
 /* Puts or deletes (due_ms 0) the session's timer of this kind. */
-MUST_CHECK enum status unit_timer(struct call *call, const struct loaded_session *loaded, enum timer_kind kind, int64_t due_ms);
+MUST_CHECK enum status unit_timer(struct call *call, const struct loaded_session *loaded, enum timer_kind kind,
+                                  int64_t due_ms);
 /* Erases the session and tells its viewers. */
 MUST_CHECK enum status unit_delete(struct call *call, struct loaded_session *loaded);
 void unit_close_viewers(struct unit *unit, const struct session *session, struct slice reason, struct slice only_user);

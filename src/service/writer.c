@@ -17,7 +17,7 @@ struct writer {
     bool started;
     struct write_job *parked; /* through work.next */
     int64_t parked_count;
-    bool work_queued;         /* by a committed group: parked jobs look again */
+    bool work_queued; /* by a committed group: parked jobs look again */
     atomic_bool poked;
     int64_t next_timer_ms; /* steady; 0 = none */
     bool timers_known;
@@ -112,7 +112,8 @@ static void run_alone(struct writer *writer, struct write_job *job)
         failure.retry_after_s = 1;
     }
     if (status != STATUS_OK) {
-        log_error("write_failed", LOG_TEXT("code", slice_of(failure.code)), LOG_TEXT("detail", slice_of(failure.detail)));
+        log_error("write_failed", LOG_TEXT("code", slice_of(failure.code)),
+                  LOG_TEXT("detail", slice_of(failure.detail)));
     }
     job->finish(job, status, &failure);
 }
@@ -318,7 +319,7 @@ static void tick(struct writer *writer)
 static void unpark_all(struct writer *writer)
 {
     for (struct write_job *job = writer->parked; job; job = next_job(job)) {
-        job->parked_until_ms = 0;
+        job->parked_until_ms = 1; /* long ago */
     }
     run_parked(writer, true);
 }

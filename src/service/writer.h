@@ -3,7 +3,8 @@
  *     take → begin → run … run → commit → publish → finish … finish
  *
  * When a job fails after it wrote, or the commit fails, the group is rolled back and its jobs run again, each alone, so
- * that one poisoned command never takes its neighbours down. A job may therefore run twice: it starts from its input. */
+ * that one poisoned command never takes its neighbours down. A job may therefore run twice: it starts from its input.
+ */
 #ifndef SERVICE_WRITER_H
 #define SERVICE_WRITER_H
 
