@@ -42,17 +42,16 @@ struct input {
     struct buffer chunked_body;
 };
 
-struct websocket_input;
+struct websocket;
 
 struct stream {
     const struct stream_handler *handler; /* NULL: the connection is not a stream */
     void *owner;
-    struct websocket_input *websocket; /* only while something is unfinished */
+    struct websocket *websocket; /* NULL: server-sent events */
     uint8_t kind;
     bool blocked;   /* stream_write took less than offered */
     bool mid_frame; /* and stopped inside what was offered */
     bool ending;
-    bool close_sent;
 };
 
 struct connection {
@@ -112,15 +111,29 @@ ssize_t connection_transmit(struct connection *connection, const struct iovec *p
 /* Whether bytes taken by connection_transmit are still on their way out of this process. */
 bool connection_has_unsent(const struct connection *connection);
 
-/* stream.c */
+/* stream.c: see stream.h for the owner's side. */
 void stream_on_readable(struct connection *connection);
 void stream_on_flushed(struct connection *connection);
 void stream_on_lost(struct connection *connection);
+
+/* stream_websocket.c: what a WebSocket does besides carrying the owner's frames. */
+/* The head of the 101 answer into `out`; false, with the exchange filled with a refusal, when the handshake is bad. */
+MUST_CHECK bool websocket_compose_head(struct exchange *exchange, struct buffer *out);
+struct websocket *websocket_new(size_t message_bytes_max);
+void websocket_free(struct websocket *websocket);
+void websocket_feed(struct connection *connection, struct slice bytes);
+/* Queues a close frame, unless there is one already. */
+void websocket_say_close(struct websocket *websocket, int code, struct slice reason);
+/* Writes queued control frames, but not inside a frame of the owner; false when the socket takes no more. */
+bool websocket_write_control(struct connection *connection);
+bool websocket_has_control(const struct websocket *websocket);
 
 /* exchange.c */
 struct exchange *exchange_take_spare(struct server_loop *home);
 void exchange_recycle(struct exchange *exchange);
 void exchange_compose_head(struct exchange *exchange, bool keep_alive);
+/* The headers that every answer has, and those of the handler. */
+void exchange_write_common(struct exchange *exchange, struct buffer *out);
 void exchange_set_problem(struct exchange *exchange, int status, const char *code, const char *detail);
 /* With the head read: request id and peer. */
 void exchange_identify(struct exchange *exchange);

@@ -119,6 +119,15 @@ static bool status_has_body(int status)
     return status >= 200 && status != 204 && status != 304;
 }
 
+void exchange_write_common(struct exchange *exchange, struct buffer *out)
+{
+    http_write_header(out, SLICE("Date"), server_loop_date(exchange->home));
+    http_write_header(out, SLICE("X-Request-Id"), slice_of(exchange->request_id));
+    for (size_t i = 0; i < exchange->header_count; i++) {
+        http_write_header(out, exchange->headers[i].name, exchange->headers[i].value);
+    }
+}
+
 void exchange_compose_head(struct exchange *exchange, bool keep_alive)
 {
     struct buffer *out = &exchange->home->scratch;
@@ -132,13 +141,7 @@ void exchange_compose_head(struct exchange *exchange, bool keep_alive)
     if (has_body) {
         http_write_header_i64(out, SLICE("Content-Length"), (int64_t)body_bytes);
     }
-    http_write_header(out, SLICE("Date"), server_loop_date(exchange->home));
-    if (exchange->request_id[0]) {
-        http_write_header(out, SLICE("X-Request-Id"), slice_of(exchange->request_id));
-    }
-    for (size_t i = 0; i < exchange->header_count; i++) {
-        http_write_header(out, exchange->headers[i].name, exchange->headers[i].value);
-    }
+    exchange_write_common(exchange, out);
     if (!keep_alive) {
         http_write_header(out, SLICE("Connection"), SLICE("close"));
     }

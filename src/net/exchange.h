@@ -19,7 +19,7 @@ struct stream;
 enum { EXCHANGE_HEADERS_MAX = 12 };
 
 struct exchange {
-    struct queue_item work;            /* while it waits for a worker thread */
+    struct queue_item work;      /* while it waits for a worker thread */
     struct loop_message message; /* while it travels back */
     struct loop *loop;
     struct connection *connection;    /* loop thread only */

@@ -6,6 +6,7 @@
 
 #include "net/connection.h"
 #include "net/server_loop.h"
+#include "wire/websocket.h"
 
 static struct connection *connection_of(const struct stream *stream)
 {
@@ -35,13 +36,20 @@ static void compose_sse_head(struct exchange *exchange, struct buffer *out)
     http_write_header(out, SLICE("Content-Type"), SLICE("text/event-stream"));
     http_write_header(out, SLICE("Cache-Control"), SLICE("no-store"));
     http_write_header(out, SLICE("X-Accel-Buffering"), SLICE("no"));
-    http_write_header(out, SLICE("Date"), server_loop_date(exchange->home));
-    http_write_header(out, SLICE("X-Request-Id"), slice_of(exchange->request_id));
-    for (size_t i = 0; i < exchange->header_count; i++) {
-        http_write_header(out, exchange->headers[i].name, exchange->headers[i].value);
-    }
+    exchange_write_common(exchange, out);
     http_write_header(out, SLICE("Connection"), SLICE("close"));
     http_write_end(out);
+}
+
+static bool compose_head(struct exchange *exchange, enum stream_kind kind)
+{
+    struct buffer *out = &exchange->home->scratch;
+    out->len = 0;
+    if (kind == STREAM_WEBSOCKET) {
+        return websocket_compose_head(exchange, out);
+    }
+    compose_sse_head(exchange, out);
+    return true;
 }
 
 static void send_raw_head(struct exchange *exchange)
@@ -60,12 +68,7 @@ struct stream *stream_accept(struct exchange *exchange, enum stream_kind kind, c
         return NULL;
     }
     assert(connection->first == exchange && !exchange->ready);
-    exchange->home->scratch.len = 0;
-    if (kind == STREAM_SSE) {
-        compose_sse_head(exchange, &exchange->home->scratch);
-        connection_drop_input(connection);
-    } else {
-        exchange_set_problem(exchange, 501, "not_implemented", "WebSocket is not offered.");
+    if (!compose_head(exchange, kind)) {
         exchange_send(exchange);
         return NULL;
     }
@@ -73,13 +76,20 @@ struct stream *stream_accept(struct exchange *exchange, enum stream_kind kind, c
     send_raw_head(exchange);
     connection->stream = (struct stream){.handler = handler, .owner = owner, .kind = (uint8_t)kind};
     connection->last_request_taken = true;
+    if (kind == STREAM_WEBSOCKET) {
+        /* Bytes that came with the request are frames already; they are kept until the owner knows its stream. */
+        connection->stream.websocket = websocket_new(connection->home->options->limits.body_bytes_max);
+    } else {
+        connection_drop_input(connection);
+    }
     figure_add(&connection->home->figures.streams, 1);
     return &connection->stream;
 }
 
 static size_t write_bytes(struct connection *connection, struct slice bytes)
 {
-    if (!connection_write_ready(connection) || connection_has_unsent(connection)) {
+    if (!connection_write_ready(connection) || connection_has_unsent(connection) ||
+        !websocket_write_control(connection)) {
         return 0;
     }
     struct iovec part = {(char *)bytes.ptr, bytes.len};
@@ -106,6 +116,9 @@ size_t stream_write(struct stream *stream, struct slice bytes)
     stream->blocked = taken < bytes.len;
     stream->mid_frame = stream->blocked && (taken > 0 || stream->mid_frame);
     connection->write_blocked = stream->blocked || connection_has_unsent(connection);
+    if (!stream->blocked && websocket_has_control(stream->websocket)) {
+        server_loop_mark_dirty(connection->home, connection);
+    }
     connection_settle(connection);
     return taken;
 }
@@ -113,8 +126,10 @@ size_t stream_write(struct stream *stream, struct slice bytes)
 void stream_end(struct stream *stream, int code)
 {
     struct connection *connection = connection_of(stream);
-    (void)code;
     stream->ending = true;
+    if (stream->websocket) {
+        websocket_say_close(stream->websocket, code ? code : WEBSOCKET_CLOSE_NORMAL, SLICE(""));
+    }
     server_loop_mark_dirty(connection->home, connection);
 }
 
@@ -135,17 +150,33 @@ void stream_on_lost(struct connection *connection)
         return;
     }
     connection->stream.handler = NULL;
+    websocket_free(connection->stream.websocket);
+    connection->stream.websocket = NULL;
     figure_add(&connection->home->figures.streams, -1);
     handler->on_closed(connection->stream.owner);
+}
+
+static void feed_held(struct connection *connection)
+{
+    if (connection->input) {
+        struct buffer held = connection->input->held;
+        connection->input->held = (struct buffer){0};
+        connection_drop_input(connection);
+        websocket_feed(connection, buffer_slice(&held));
+        buffer_release(&held);
+    }
 }
 
 void stream_on_flushed(struct connection *connection)
 {
     struct stream *stream = &connection->stream;
-    if (connection->write_blocked) {
+    feed_held(connection);
+    if (connection->write_blocked || connection->closed || !stream->handler) {
         return;
     }
-    if (stream->ending) {
+    if (!websocket_write_control(connection)) {
+        connection->write_blocked = true;
+    } else if (stream->ending) {
         stream_on_lost(connection);
         connection_finish(connection);
     } else if (stream->blocked) {
@@ -154,11 +185,21 @@ void stream_on_flushed(struct connection *connection)
     }
 }
 
-/* A reader of server-sent events has nothing to say; only that it is gone matters. */
-void stream_on_readable(struct connection *connection)
+static bool read_once(struct connection *connection)
 {
-    ssize_t got = connection_receive(connection, connection->home->read_bytes, READ_BYTES);
+    char *bytes = connection->home->read_bytes;
+    ssize_t got = connection_receive(connection, bytes, READ_BYTES);
     if (got == 0 || (got < 0 && errno != EAGAIN)) {
         connection_close(connection);
+    } else if (got > 0 && connection->stream.websocket) {
+        websocket_feed(connection, slice_from(bytes, (size_t)got));
+    }
+    return got > 0;
+}
+
+/* A reader of server-sent events has nothing to say: only that it is gone matters. */
+void stream_on_readable(struct connection *connection)
+{
+    while (read_once(connection) && connection->tls && connection->stream.handler) {
     }
 }
