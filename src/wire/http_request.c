@@ -7,7 +7,7 @@ struct framing {
     struct slice coding;
     struct slice upgrade;
     int host_count, length_count, coding_count;
-    bool close, keep_alive, connection_upgrade;
+    bool close, connection_upgrade;
     bool expect_continue, expect_other;
 };
 
@@ -32,7 +32,6 @@ static void note_coding(struct framing *framing, struct slice value)
 static void note_connection(struct framing *framing, struct slice value)
 {
     framing->close = framing->close || http_list_has(value, "close");
-    framing->keep_alive = framing->keep_alive || http_list_has(value, "keep-alive");
     framing->connection_upgrade = framing->connection_upgrade || http_list_has(value, "upgrade");
 }
 
@@ -115,9 +114,10 @@ static enum http_fault read_coding(const struct framing *framing, int version_mi
     return HTTP_FAULT_NONE;
 }
 
+/* An HTTP/1.0 peer is always answered with close, whatever it asks for. */
 static bool keeps_alive(const struct framing *framing, int version_minor)
 {
-    return !framing->close && (version_minor > 0 || framing->keep_alive);
+    return !framing->close && version_minor > 0;
 }
 
 static enum http_fault check_host(const struct framing *framing, int version_minor)
