@@ -1,6 +1,7 @@
 #include "domain/event_payload.h"
 
-#include "base/words.h"
+#include "domain/session.h"
+#include "domain/text.h"
 
 enum need { OPTIONAL, REQUIRED };
 
@@ -62,43 +63,13 @@ static const struct json *member(const struct json *object, const char *name)
     return NULL;
 }
 
-static bool is_hex(char c)
-{
-    return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
-}
-
-static bool is_uuid(struct slice text)
-{
-    if (text.len != 36) {
-        return false;
-    }
-    for (size_t i = 0; i < text.len; i++) {
-        bool dash = i == 8 || i == 13 || i == 18 || i == 23;
-        if (dash ? text.ptr[i] != '-' : !is_hex(text.ptr[i])) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* YYYY-MM-DDTHH:MM with anything short behind it. */
 static bool is_time(const struct json *value)
 {
-    static const char shape[] = "dddd-dd-ddTdd:dd";
     int64_t milliseconds;
     if (json_as_i64(value, &milliseconds)) {
         return milliseconds > 0;
     }
-    if (!json_is(value, JSON_STRING) || value->text.len < sizeof shape - 1 || value->text.len > 40) {
-        return false;
-    }
-    for (size_t i = 0; i < sizeof shape - 1; i++) {
-        char c = value->text.ptr[i];
-        if (shape[i] == 'd' ? c < '0' || c > '9' : c != shape[i]) {
-            return false;
-        }
-    }
-    return true;
+    return json_is(value, JSON_STRING) && text_is_time(value->text);
 }
 
 static bool is_pointer(struct slice text)
@@ -112,18 +83,6 @@ static bool is_pointer(struct slice text)
         }
     }
     return true;
-}
-
-static bool is_session_id(struct slice text)
-{
-    for (size_t i = 0; i < text.len; i++) {
-        char c = text.ptr[i];
-        bool ok = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || strchr("._:-", c);
-        if (!ok) {
-            return false;
-        }
-    }
-    return text.len >= 1 && text.len <= 128;
 }
 
 static bool is_of_kind(const struct json *value, enum payload_kind kind)
@@ -143,9 +102,9 @@ static bool is_of_kind(const struct json *value, enum payload_kind kind)
     case PAYLOAD_PATH:
         return is_text && text.len > 0 && text.ptr[0] == '/';
     case PAYLOAD_UUID:
-        return is_text && is_uuid(text);
+        return is_text && text_is_uuid(text);
     case PAYLOAD_SESSION_ID:
-        return is_text && is_session_id(text);
+        return is_text && session_id_is_valid(text);
     case PAYLOAD_ORIGIN:
         return slice_is(text, "user") || slice_is(text, "agent");
     case PAYLOAD_POINTER:
@@ -374,15 +333,6 @@ enum status payload_check_human_entity_view(const struct json *content, const st
     return check_members(metadata, "metadata", members, failure);
 }
 
-static size_t count_chars(struct slice text)
-{
-    size_t chars = 0;
-    for (size_t i = 0; i < text.len; i++) {
-        chars += ((unsigned char)text.ptr[i] & 0xC0) != 0x80;
-    }
-    return chars;
-}
-
 /* The person's note is the text of the content. */
 enum status payload_check_human_marker(const struct json *content, const struct json *metadata, struct failure *failure)
 {
@@ -392,7 +342,7 @@ enum status payload_check_human_marker(const struct json *content, const struct 
     };
     for (const struct json *part = json_is(content, JSON_ARRAY) ? content->child : NULL; part; part = part->next) {
         struct slice text = json_is(part, JSON_STRING) ? part->text : json_text_of(part, "text");
-        if (slice_trim(text).len > 0 && count_chars(text) <= MARKER_CHARS_MAX) {
+        if (slice_trim(text).len > 0 && text_chars(text) <= MARKER_CHARS_MAX) {
             return check_members(metadata, "metadata", members, failure);
         }
     }

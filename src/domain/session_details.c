@@ -1,6 +1,7 @@
 #include "domain/session_details.h"
 
 #include "domain/merge.h"
+#include "domain/text.h"
 
 const struct detail session_details[] = {
     {"repo_id", DETAIL_TEXT, "null", NULL},
@@ -78,22 +79,6 @@ static bool is_accepted_word(const char *accepted, struct slice word)
     return false;
 }
 
-/* "2026-11-15T07:49…" is enough: nothing here computes with it. */
-static bool looks_like_time(struct slice text)
-{
-    static const char shape[] = "dddd-dd-ddTdd:dd";
-    if (text.len < sizeof shape - 1 || text.len > 40) {
-        return false;
-    }
-    for (size_t i = 0; i < sizeof shape - 1; i++) {
-        bool digit = text.ptr[i] >= '0' && text.ptr[i] <= '9';
-        if (shape[i] == 'd' ? !digit : text.ptr[i] != shape[i]) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* NULL when the value is fine, else what it must be. */
 static const char *detail_problem(const struct detail *detail, const struct json *value)
 {
@@ -106,9 +91,9 @@ static const char *detail_problem(const struct detail *detail, const struct json
     case DETAIL_COUNT:
         return json_as_i64(value, &count) && count >= 0 ? NULL : "a whole number, 0 or more";
     case DETAIL_TIME:
-        return json_is(value, JSON_STRING) && looks_like_time(value->text) ? NULL
-                                                                           : "a time such as "
-                                                                             "2026-11-15T07:49:07Z";
+        return json_is(value, JSON_STRING) && text_is_time(value->text) ? NULL
+                                                                        : "a time such as "
+                                                                          "2026-11-15T07:49:07Z";
     case DETAIL_OBJECT:
         return json_is(value, JSON_OBJECT) ? NULL : "an object";
     }
