@@ -1,0 +1,147 @@
+#include "domain/session_fields.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+static_assert(sizeof(enum work) == sizeof(int), "enums are read and written as int");
+
+const struct session_field session_fields[] = {
+    {"tenant_key", FIELD_I64, offsetof(struct session, tenant_key), false},
+    {"id", FIELD_TEXT, offsetof(struct session, id), false},
+    {"type", FIELD_ENUM, offsetof(struct session, type), false},
+    {"purpose", FIELD_ENUM, offsetof(struct session, purpose), false},
+    {"agent", FIELD_TEXT, offsetof(struct session, agent), false},
+    {"workspace", FIELD_TEXT, offsetof(struct session, workspace), false},
+    {"source_kind", FIELD_TEXT, offsetof(struct session, source_kind), false},
+    {"source_platform", FIELD_TEXT, offsetof(struct session, source_platform), false},
+    {"source_trigger_id", FIELD_TEXT, offsetof(struct session, source_trigger_id), false},
+    {"source_interactive", FIELD_BOOL, offsetof(struct session, source_interactive), false},
+    {"source_type", FIELD_ENUM, offsetof(struct session, source_type), false},
+    {"parent_id", FIELD_TEXT, offsetof(struct session, parent_id), false},
+    {"task_id", FIELD_TEXT, offsetof(struct session, task_id), false},
+    {"entity_id", FIELD_TEXT, offsetof(struct session, entity_id), false},
+    {"retry_of", FIELD_TEXT, offsetof(struct session, retry_of), false},
+    {"attempt", FIELD_I64, offsetof(struct session, attempt), false},
+    {"owner", FIELD_TEXT, offsetof(struct session, owner), false},
+    {"anonymous", FIELD_BOOL, offsetof(struct session, anonymous), false},
+    {"initial_prompt", FIELD_TEXT, offsetof(struct session, initial_prompt), false},
+    {"priority", FIELD_I64, offsetof(struct session, priority), false},
+    {"created_at_ms", FIELD_I64, offsetof(struct session, created_at_ms), false},
+    {"title", FIELD_TEXT, offsetof(struct session, title), false},
+    {"metadata", FIELD_JSON, offsetof(struct session, metadata), false},
+    {"details", FIELD_JSON, offsetof(struct session, details), false},
+    {"visibility", FIELD_ENUM, offsetof(struct session, visibility), false},
+    {"queue_mode", FIELD_ENUM, offsetof(struct session, queue_mode), false},
+    {"expires_at_ms", FIELD_I64, offsetof(struct session, expires_at_ms), false},
+    {"work", FIELD_ENUM, offsetof(struct session, work), false},
+    {"runtime", FIELD_ENUM, offsetof(struct session, runtime), false},
+    {"pause_reason", FIELD_ENUM, offsetof(struct session, pause_reason), false},
+    {"stop_reason", FIELD_ENUM, offsetof(struct session, stop_reason), false},
+    {"status_reason", FIELD_TEXT, offsetof(struct session, status_reason), false},
+    {"archived_at_ms", FIELD_I64, offsetof(struct session, archived_at_ms), false},
+    {"queued_at_ms", FIELD_I64, offsetof(struct session, queued_at_ms), false},
+    {"started_at_ms", FIELD_I64, offsetof(struct session, started_at_ms), false},
+    {"completed_at_ms", FIELD_I64, offsetof(struct session, completed_at_ms), false},
+    {"paused_at_ms", FIELD_I64, offsetof(struct session, paused_at_ms), false},
+    {"active_ms", FIELD_I64, offsetof(struct session, active_ms), false},
+    {"running_since_ms", FIELD_I64, offsetof(struct session, running_since_ms), false},
+    {"result", FIELD_JSON, offsetof(struct session, result), false},
+    {"usage", FIELD_JSON, offsetof(struct session, usage), false},
+    {"error_message", FIELD_TEXT, offsetof(struct session, error_message), false},
+    {"error_code", FIELD_TEXT, offsetof(struct session, error_code), false},
+    {"fence", FIELD_I64, offsetof(struct session, fence), false},
+    {"claim_attempts", FIELD_I64, offsetof(struct session, claim_attempts), false},
+    {"last_sequence", FIELD_I64, offsetof(struct session, last_sequence), true},
+    {"message_count", FIELD_I64, offsetof(struct session, message_count), true},
+    {"tool_call_count", FIELD_I64, offsetof(struct session, tool_call_count), true},
+    {"turn_count", FIELD_I64, offsetof(struct session, turn_count), true},
+    {"updated_at_ms", FIELD_I64, offsetof(struct session, updated_at_ms), true},
+    {"last_active_at_ms", FIELD_I64, offsetof(struct session, last_active_at_ms), true},
+    {"listed_at_ms", FIELD_I64, offsetof(struct session, listed_at_ms), true},
+    {"preview", FIELD_PREVIEW, offsetof(struct session, preview), true},
+};
+const size_t session_fields_count = sizeof(session_fields) / sizeof(session_fields[0]);
+
+static const void *field_at(const struct session *session, const struct session_field *field)
+{
+    return (const char *)session + field->offset;
+}
+
+static void *field_in(struct session *session, const struct session_field *field)
+{
+    return (char *)session + field->offset;
+}
+
+int64_t session_field_number(const struct session *session, const struct session_field *field)
+{
+    switch (field->kind) {
+    case FIELD_I64:
+        return *(const int64_t *)field_at(session, field);
+    case FIELD_BOOL:
+        return *(const bool *)field_at(session, field);
+    case FIELD_ENUM:
+        return *(const int *)field_at(session, field);
+    case FIELD_TEXT:
+    case FIELD_JSON:
+    case FIELD_PREVIEW:
+        break;
+    }
+    abort();
+}
+
+struct slice session_field_text(const struct session *session, const struct session_field *field)
+{
+    switch (field->kind) {
+    case FIELD_TEXT:
+    case FIELD_JSON:
+        return *(const struct slice *)field_at(session, field);
+    case FIELD_PREVIEW:
+        return slice_of(field_at(session, field));
+    case FIELD_I64:
+    case FIELD_BOOL:
+    case FIELD_ENUM:
+        break;
+    }
+    abort();
+}
+
+void session_field_set_number(struct session *session, const struct session_field *field, int64_t value)
+{
+    switch (field->kind) {
+    case FIELD_I64:
+        *(int64_t *)field_in(session, field) = value;
+        return;
+    case FIELD_BOOL:
+        *(bool *)field_in(session, field) = value != 0;
+        return;
+    case FIELD_ENUM:
+        *(int *)field_in(session, field) = (int)value;
+        return;
+    case FIELD_TEXT:
+    case FIELD_JSON:
+    case FIELD_PREVIEW:
+        break;
+    }
+    abort();
+}
+
+void session_field_set_text(struct session *session, const struct session_field *field, struct slice text)
+{
+    switch (field->kind) {
+    case FIELD_TEXT:
+    case FIELD_JSON:
+        *(struct slice *)field_in(session, field) = text;
+        return;
+    case FIELD_PREVIEW:
+        text = slice_utf8_prefix(text, SESSION_PREVIEW_BYTES - 1);
+        memset(field_in(session, field), 0, SESSION_PREVIEW_BYTES);
+        if (text.len)
+            memcpy(field_in(session, field), text.ptr, text.len);
+        return;
+    case FIELD_I64:
+    case FIELD_BOOL:
+    case FIELD_ENUM:
+        break;
+    }
+    abort();
+}
