@@ -21,6 +21,8 @@ struct db_options {
     const char *vfs; /* SQLite: a file layer with faults, for tests; NULL = the system's */
 };
 
+/* Connects, brings the schema up to date (a reader: checks it) and prepares every statement; the failure names the one
+ * that is wrong. */
 MUST_CHECK enum status db_open(const struct db_options *options, struct db **out, struct failure *failure);
 void db_close(struct db *db);
 enum db_engine db_engine(const struct db *db);
@@ -53,6 +55,8 @@ void query_bind_null(struct query *query);
 /* Runs a statement without rows. *out_changed (may be NULL) gets the number of rows changed; asking for it costs a
  * round trip on PostgreSQL, where statements otherwise travel in a pipeline and fail at the next question or commit. */
 MUST_CHECK enum status query_run(struct query *query, int64_t *out_changed, struct failure *failure);
+/* Runs a statement that must change exactly one row: STALE when it does not, at the latest at commit. No round trip. */
+MUST_CHECK enum status query_run_guarded(struct query *query, struct failure *failure);
 /* The next row: *out_row is false after the last. */
 MUST_CHECK enum status query_step(struct query *query, bool *out_row, struct failure *failure);
 /* Columns of the current row, counted from 0. Text is valid until the next step or end. */

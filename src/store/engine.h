@@ -13,6 +13,11 @@ struct db {
 
 struct db_vtable {
     void (*close)(struct db *db);
+    /* The number of the newest migration in the database; 0 when it is empty. Inside a transaction that writes, no
+     * other node changes the schema until its end. */
+    enum status (*schema_version)(struct db *db, int64_t *out, struct failure *failure);
+    /* Prepares every statement of sql_texts that has a text for this engine; the failure names the statement. */
+    enum status (*prepare)(struct db *db, struct failure *failure);
     enum status (*begin)(struct db *db, struct failure *failure);
     enum status (*commit)(struct db *db, struct failure *failure);
     void (*rollback)(struct db *db);
@@ -24,6 +29,8 @@ struct db_vtable {
     void (*bind_bytes)(struct query *query, struct slice bytes);
     void (*bind_null)(struct query *query);
     enum status (*run)(struct query *query, int64_t *out_changed, struct failure *failure);
+    /* For statements that must change exactly one row: STALE when they do not, at the latest at commit. */
+    enum status (*run_guarded)(struct query *query, struct failure *failure);
     enum status (*step)(struct query *query, bool *out_row, struct failure *failure);
     int64_t (*get_i64)(struct query *query, int column);
     struct slice (*get_text)(struct query *query, int column);
@@ -36,6 +43,7 @@ struct db_vtable {
     enum status (*script)(struct db *db, const char *sql, struct failure *failure);
 };
 
+/* Connected, but nothing prepared: the schema may not be there yet. */
 MUST_CHECK enum status sqlite_open(const struct db_options *options, struct db **out, struct failure *failure);
 MUST_CHECK enum status postgres_open(const struct db_options *options, struct db **out, struct failure *failure);
 

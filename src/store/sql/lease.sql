@@ -1,0 +1,47 @@
+-- 1 is the work state pending; $4 and $5 are a range of ids, NULL = any.
+-- fragment: claim_rest
+work = 1 AND (CAST($3 AS BIGINT) IS NULL OR type = $3) AND (CAST($4 AS TEXT) IS NULL OR id >= $4)
+AND (CAST($5 AS TEXT) IS NULL OR id < $5)
+ORDER BY priority DESC, queued_at_ms, key LIMIT $6
+-- name: claim_candidates
+SELECT key, priority, queued_at_ms FROM sessions WHERE tenant_key = $1 AND CAST($2 AS TEXT) IS NULL AND {claim_rest}
+-- name: claim_candidates_of_agent
+SELECT key, priority, queued_at_ms FROM sessions WHERE tenant_key = $1 AND agent = $2 AND {claim_rest}
+
+-- fragment: lease_columns
+tenant_key, session_key, token_hash, fence, worker, lease_ms, expires_at_ms, claimed_at_ms, heartbeat_at_ms
+-- name: lease_put
+INSERT INTO leases ({lease_columns}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+ON CONFLICT (tenant_key, session_key) DO UPDATE SET token_hash = excluded.token_hash, fence = excluded.fence,
+    worker = excluded.worker, lease_ms = excluded.lease_ms, expires_at_ms = excluded.expires_at_ms,
+    claimed_at_ms = excluded.claimed_at_ms, heartbeat_at_ms = excluded.heartbeat_at_ms
+-- name: lease_get
+SELECT {lease_columns} FROM leases WHERE tenant_key = $1 AND session_key = $2
+-- name: lease_renew_all
+UPDATE leases SET expires_at_ms = CAST($1 AS BIGINT) + lease_ms
+-- name: lease_renew_timers
+UPDATE timers SET due_ms = (SELECT l.expires_at_ms FROM leases l
+    WHERE l.tenant_key = timers.tenant_key AND l.session_key = timers.session_key)
+WHERE kind = 1 AND EXISTS (SELECT 1 FROM leases l
+    WHERE l.tenant_key = timers.tenant_key AND l.session_key = timers.session_key)
+
+-- name: queue_figures
+SELECT agent, CAST(SUM(pending) AS BIGINT), COALESCE(MIN(oldest_ms), 0), CAST(SUM(leased) AS BIGINT) FROM (
+    SELECT agent, COUNT(*) AS pending, MIN(queued_at_ms) AS oldest_ms, 0 AS leased
+    FROM sessions WHERE tenant_key = $1 AND work = 1 GROUP BY agent
+    UNION ALL
+    SELECT s.agent, 0, NULL, COUNT(*) FROM leases l JOIN sessions s ON s.tenant_key = l.tenant_key AND s.key = l.session_key
+    WHERE l.tenant_key = $1 GROUP BY s.agent) AS parts
+GROUP BY agent ORDER BY agent
+-- name: worker_figures
+SELECT worker, COUNT(*), MAX(heartbeat_at_ms) FROM leases WHERE tenant_key = $1 GROUP BY worker ORDER BY worker
+
+-- name: timer_put
+INSERT INTO timers (kind, session_key, tenant_key, due_ms) VALUES ($1, $2, $3, $4)
+ON CONFLICT (kind, session_key) DO UPDATE SET due_ms = excluded.due_ms
+-- name: timer_delete
+DELETE FROM timers WHERE kind = $1 AND session_key = $2
+-- name: timer_due
+SELECT kind, tenant_key, session_key, due_ms FROM timers WHERE due_ms <= $1 ORDER BY due_ms LIMIT $2
+-- name: timer_next
+SELECT due_ms FROM timers WHERE due_ms > $1 ORDER BY due_ms LIMIT 1

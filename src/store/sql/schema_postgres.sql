@@ -1,0 +1,279 @@
+-- Append-only: a migration that has been released is never changed; add the next number below.
+-- Enumerations are stored as their numbers in src/domain: work 1 is pending, works below 6 have not ended.
+-- migration: 1 initial
+CREATE TABLE meta (
+    name TEXT COLLATE "C" PRIMARY KEY,
+    value TEXT COLLATE "C" NOT NULL
+);
+
+CREATE TABLE tenants (
+    key BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    id TEXT COLLATE "C" NOT NULL UNIQUE,
+    name TEXT COLLATE "C" NOT NULL,
+    created_at_ms BIGINT NOT NULL
+);
+
+CREATE TABLE users (
+    id TEXT COLLATE "C" PRIMARY KEY,
+    email TEXT,
+    name TEXT COLLATE "C",
+    password_hash TEXT,
+    created_at_ms BIGINT NOT NULL,
+    disabled_at_ms BIGINT NOT NULL,
+    sessions_max BIGINT NOT NULL
+);
+CREATE UNIQUE INDEX users_email ON users (lower(email));
+
+CREATE TABLE memberships (
+    position BIGINT GENERATED ALWAYS AS IDENTITY,
+    tenant_key BIGINT NOT NULL,
+    user_id TEXT COLLATE "C" NOT NULL,
+    role BIGINT NOT NULL,
+    PRIMARY KEY (tenant_key, user_id)
+);
+CREATE INDEX memberships_user ON memberships (user_id, position);
+
+CREATE TABLE tokens (
+    tenant_key BIGINT NOT NULL,
+    id TEXT COLLATE "C" NOT NULL,
+    name TEXT COLLATE "C",
+    hash BYTEA NOT NULL UNIQUE,
+    user_id TEXT COLLATE "C",
+    id_prefix TEXT,
+    session_id TEXT COLLATE "C",
+    kind BIGINT NOT NULL,
+    scopes BIGINT NOT NULL,
+    created_at_ms BIGINT NOT NULL,
+    expires_at_ms BIGINT NOT NULL,
+    revoked_at_ms BIGINT NOT NULL,
+    last_used_at_ms BIGINT NOT NULL,
+    PRIMARY KEY (tenant_key, id)
+);
+
+CREATE TABLE grants (
+    kind BIGINT NOT NULL,
+    hash BYTEA NOT NULL,
+    tenant_key BIGINT NOT NULL,
+    user_id TEXT COLLATE "C",
+    csrf TEXT,
+    token_id TEXT,
+    session_id TEXT COLLATE "C",
+    created_at_ms BIGINT NOT NULL,
+    expires_at_ms BIGINT NOT NULL,
+    PRIMARY KEY (kind, hash)
+);
+CREATE INDEX grants_expiry ON grants (expires_at_ms);
+
+-- Columns in the order of domain/session_fields.c, without those every event changes: they stand in session_activity,
+-- so that an append rewrites a short row and no index.
+CREATE TABLE sessions (
+    key BIGINT GENERATED ALWAYS AS IDENTITY,
+    tenant_key BIGINT NOT NULL,
+    id TEXT COLLATE "C" NOT NULL,
+    type BIGINT NOT NULL,
+    purpose BIGINT NOT NULL,
+    agent TEXT COLLATE "C",
+    workspace TEXT,
+    source_kind TEXT,
+    source_platform TEXT,
+    source_trigger_id TEXT,
+    source_interactive BIGINT NOT NULL,
+    source_type BIGINT NOT NULL,
+    parent_id TEXT,
+    task_id TEXT,
+    entity_id TEXT,
+    retry_of TEXT,
+    attempt BIGINT NOT NULL,
+    owner TEXT COLLATE "C",
+    anonymous BIGINT NOT NULL,
+    initial_prompt TEXT,
+    priority BIGINT NOT NULL,
+    created_at_ms BIGINT NOT NULL,
+    title TEXT,
+    metadata TEXT,
+    details TEXT,
+    visibility BIGINT NOT NULL,
+    queue_mode BIGINT NOT NULL,
+    expires_at_ms BIGINT NOT NULL,
+    work BIGINT NOT NULL,
+    runtime BIGINT NOT NULL,
+    pause_reason BIGINT NOT NULL,
+    stop_reason BIGINT NOT NULL,
+    status_reason TEXT,
+    archived_at_ms BIGINT NOT NULL,
+    queued_at_ms BIGINT NOT NULL,
+    started_at_ms BIGINT NOT NULL,
+    completed_at_ms BIGINT NOT NULL,
+    paused_at_ms BIGINT NOT NULL,
+    active_ms BIGINT NOT NULL,
+    running_since_ms BIGINT NOT NULL,
+    result TEXT,
+    usage TEXT,
+    error_message TEXT,
+    error_code TEXT,
+    fence BIGINT NOT NULL,
+    claim_attempts BIGINT NOT NULL,
+    listed_at_ms BIGINT NOT NULL,
+    display BIGINT NOT NULL,
+    PRIMARY KEY (tenant_key, key)
+);
+CREATE UNIQUE INDEX sessions_id ON sessions (tenant_key, id);
+CREATE INDEX sessions_listed ON sessions (tenant_key, listed_at_ms, key);
+CREATE INDEX sessions_shown ON sessions (tenant_key, listed_at_ms, key) WHERE archived_at_ms = 0;
+CREATE INDEX sessions_archived ON sessions (tenant_key, listed_at_ms, key) WHERE archived_at_ms > 0;
+CREATE INDEX sessions_organisation ON sessions (tenant_key, listed_at_ms, key) WHERE visibility > 0;
+CREATE INDEX sessions_type ON sessions (tenant_key, type, listed_at_ms, key);
+CREATE INDEX sessions_work ON sessions (tenant_key, work, listed_at_ms, key);
+CREATE INDEX sessions_display ON sessions (tenant_key, display, listed_at_ms, key);
+CREATE INDEX sessions_owner ON sessions (tenant_key, owner, listed_at_ms, key) WHERE owner IS NOT NULL;
+CREATE INDEX sessions_parent ON sessions (tenant_key, parent_id, listed_at_ms, key) WHERE parent_id IS NOT NULL;
+CREATE INDEX sessions_task ON sessions (tenant_key, task_id, listed_at_ms, key) WHERE task_id IS NOT NULL;
+CREATE INDEX sessions_entity ON sessions (tenant_key, entity_id, listed_at_ms, key) WHERE entity_id IS NOT NULL;
+CREATE INDEX sessions_workspace ON sessions (tenant_key, workspace, listed_at_ms, key) WHERE workspace IS NOT NULL;
+CREATE INDEX sessions_agent ON sessions (tenant_key, agent, listed_at_ms, key) WHERE agent IS NOT NULL;
+CREATE INDEX sessions_source_kind ON sessions (tenant_key, source_kind, listed_at_ms, key) WHERE source_kind IS NOT NULL;
+CREATE INDEX sessions_source_platform ON sessions (tenant_key, source_platform, listed_at_ms, key) WHERE source_platform IS NOT NULL;
+CREATE INDEX sessions_open_of_owner ON sessions (tenant_key, owner) WHERE work < 6 AND owner IS NOT NULL;
+CREATE INDEX sessions_queue ON sessions (tenant_key, priority DESC, queued_at_ms, key) WHERE work = 1;
+CREATE INDEX sessions_queue_of_agent ON sessions (tenant_key, agent, priority DESC, queued_at_ms, key) WHERE work = 1;
+
+CREATE TABLE session_activity (
+    session_key BIGINT NOT NULL,
+    tenant_key BIGINT NOT NULL,
+    last_sequence BIGINT NOT NULL,
+    message_count BIGINT NOT NULL,
+    tool_call_count BIGINT NOT NULL,
+    turn_count BIGINT NOT NULL,
+    updated_at_ms BIGINT NOT NULL,
+    last_active_at_ms BIGINT NOT NULL,
+    preview TEXT NOT NULL,
+    PRIMARY KEY (tenant_key, session_key)
+) WITH (fillfactor = 70);
+
+-- listed_at_ms of the session is repeated here and in participants, so that their pages come in list order.
+CREATE TABLE labels (
+    tenant_key BIGINT NOT NULL,
+    name TEXT COLLATE "C" NOT NULL,
+    value TEXT COLLATE "C" NOT NULL,
+    listed_at_ms BIGINT NOT NULL,
+    session_key BIGINT NOT NULL,
+    PRIMARY KEY (tenant_key, name, value, listed_at_ms, session_key)
+);
+CREATE INDEX labels_name ON labels (tenant_key, name, listed_at_ms, session_key);
+CREATE INDEX labels_session ON labels (tenant_key, session_key);
+
+CREATE TABLE participants (
+    tenant_key BIGINT NOT NULL,
+    session_key BIGINT NOT NULL,
+    user_id TEXT COLLATE "C" NOT NULL,
+    role BIGINT NOT NULL,
+    added_at_ms BIGINT NOT NULL,
+    listed_at_ms BIGINT NOT NULL,
+    PRIMARY KEY (tenant_key, session_key, user_id)
+);
+CREATE INDEX participants_user ON participants (tenant_key, user_id, listed_at_ms, session_key);
+
+CREATE TABLE share_links (
+    tenant_key BIGINT NOT NULL,
+    session_key BIGINT NOT NULL,
+    id TEXT COLLATE "C" NOT NULL,
+    token_hash BYTEA NOT NULL UNIQUE,
+    role BIGINT NOT NULL,
+    expires_at_ms BIGINT NOT NULL,
+    max_uses BIGINT NOT NULL,
+    use_count BIGINT NOT NULL,
+    active BIGINT NOT NULL,
+    created_by TEXT,
+    created_at_ms BIGINT NOT NULL,
+    PRIMARY KEY (tenant_key, session_key, id)
+);
+
+CREATE TABLE share_uses (
+    tenant_key BIGINT NOT NULL,
+    session_key BIGINT NOT NULL,
+    link_id TEXT COLLATE "C" NOT NULL,
+    user_id TEXT COLLATE "C" NOT NULL,
+    used_at_ms BIGINT NOT NULL,
+    PRIMARY KEY (tenant_key, session_key, link_id, user_id)
+);
+
+CREATE TABLE tombstones (
+    tenant_key BIGINT NOT NULL,
+    id TEXT COLLATE "C" NOT NULL,
+    actor TEXT COLLATE "C",
+    deleted_at_ms BIGINT NOT NULL,
+    PRIMARY KEY (tenant_key, id)
+);
+
+-- The slot is the writing connection's: writers of one tenant do not wait for each other here.
+CREATE TABLE tenant_counts (
+    tenant_key BIGINT NOT NULL,
+    type BIGINT NOT NULL,
+    work BIGINT NOT NULL,
+    slot BIGINT NOT NULL,
+    sessions BIGINT NOT NULL,
+    PRIMARY KEY (tenant_key, type, work, slot)
+) WITH (fillfactor = 50);
+
+-- (xid, position) never changes its order for rows whose transaction is older than every running one.
+CREATE TABLE events (
+    tenant_key BIGINT NOT NULL,
+    session_key BIGINT NOT NULL,
+    sequence BIGINT NOT NULL,
+    xid BIGINT NOT NULL DEFAULT CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT),
+    position BIGINT GENERATED ALWAYS AS IDENTITY,
+    at_ms BIGINT NOT NULL,
+    type TEXT NOT NULL,
+    role BIGINT NOT NULL,
+    content TEXT,
+    metadata TEXT,
+    thread_id TEXT,
+    external_id TEXT,
+    actor TEXT COLLATE "C",
+    PRIMARY KEY (tenant_key, session_key, sequence)
+);
+CREATE UNIQUE INDEX events_external ON events (tenant_key, session_key, external_id) WHERE external_id IS NOT NULL;
+CREATE INDEX events_firehose ON events (tenant_key, xid, position);
+
+CREATE TABLE partials (
+    session_key BIGINT NOT NULL,
+    tenant_key BIGINT NOT NULL,
+    sequence BIGINT NOT NULL,
+    deltas BIGINT NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (tenant_key, session_key)
+);
+
+CREATE TABLE leases (
+    tenant_key BIGINT NOT NULL,
+    session_key BIGINT NOT NULL,
+    token_hash BYTEA NOT NULL,
+    fence BIGINT NOT NULL,
+    worker TEXT,
+    lease_ms BIGINT NOT NULL,
+    expires_at_ms BIGINT NOT NULL,
+    claimed_at_ms BIGINT NOT NULL,
+    heartbeat_at_ms BIGINT NOT NULL,
+    PRIMARY KEY (tenant_key, session_key)
+);
+
+CREATE TABLE timers (
+    kind BIGINT NOT NULL,
+    session_key BIGINT NOT NULL,
+    tenant_key BIGINT NOT NULL,
+    due_ms BIGINT NOT NULL,
+    PRIMARY KEY (kind, session_key)
+);
+CREATE INDEX timers_due ON timers (due_ms);
+
+CREATE TABLE idempotency (
+    tenant_key BIGINT NOT NULL,
+    actor TEXT COLLATE "C" NOT NULL,
+    key TEXT COLLATE "C" NOT NULL,
+    fingerprint BYTEA NOT NULL,
+    status BIGINT NOT NULL,
+    body TEXT,
+    created_at_ms BIGINT NOT NULL,
+    PRIMARY KEY (tenant_key, actor, key)
+);
+CREATE INDEX idempotency_age ON idempotency (created_at_ms);

@@ -1,0 +1,272 @@
+-- Append-only: a migration that has been released is never changed; add the next number below.
+-- Enumerations are stored as their numbers in src/domain: work 1 is pending, works below 6 have not ended.
+-- migration: 1 initial
+CREATE TABLE meta (
+    name TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE tenants (
+    key INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    name TEXT NOT NULL,
+    created_at_ms INTEGER NOT NULL
+);
+
+CREATE TABLE users (
+    id TEXT PRIMARY KEY,
+    email TEXT,
+    name TEXT,
+    password_hash TEXT,
+    created_at_ms INTEGER NOT NULL,
+    disabled_at_ms INTEGER NOT NULL,
+    sessions_max INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE UNIQUE INDEX users_email ON users (lower(email));
+
+CREATE TABLE memberships (
+    position INTEGER PRIMARY KEY,
+    tenant_key INTEGER NOT NULL,
+    user_id TEXT NOT NULL,
+    role INTEGER NOT NULL,
+    UNIQUE (tenant_key, user_id)
+);
+CREATE INDEX memberships_user ON memberships (user_id, position);
+
+CREATE TABLE tokens (
+    tenant_key INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    name TEXT,
+    hash BLOB NOT NULL UNIQUE,
+    user_id TEXT,
+    id_prefix TEXT,
+    session_id TEXT,
+    kind INTEGER NOT NULL,
+    scopes INTEGER NOT NULL,
+    created_at_ms INTEGER NOT NULL,
+    expires_at_ms INTEGER NOT NULL,
+    revoked_at_ms INTEGER NOT NULL,
+    last_used_at_ms INTEGER NOT NULL,
+    PRIMARY KEY (tenant_key, id)
+) WITHOUT ROWID;
+
+CREATE TABLE grants (
+    kind INTEGER NOT NULL,
+    hash BLOB NOT NULL,
+    tenant_key INTEGER NOT NULL,
+    user_id TEXT,
+    csrf TEXT,
+    token_id TEXT,
+    session_id TEXT,
+    created_at_ms INTEGER NOT NULL,
+    expires_at_ms INTEGER NOT NULL,
+    PRIMARY KEY (kind, hash)
+) WITHOUT ROWID;
+CREATE INDEX grants_expiry ON grants (expires_at_ms);
+
+-- Columns in the order of domain/session_fields.c, without those every event changes: they stand in session_activity,
+-- so that an append rewrites a short row and no index.
+CREATE TABLE sessions (
+    key INTEGER PRIMARY KEY,
+    tenant_key INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    type INTEGER NOT NULL,
+    purpose INTEGER NOT NULL,
+    agent TEXT,
+    workspace TEXT,
+    source_kind TEXT,
+    source_platform TEXT,
+    source_trigger_id TEXT,
+    source_interactive INTEGER NOT NULL,
+    source_type INTEGER NOT NULL,
+    parent_id TEXT,
+    task_id TEXT,
+    entity_id TEXT,
+    retry_of TEXT,
+    attempt INTEGER NOT NULL,
+    owner TEXT,
+    anonymous INTEGER NOT NULL,
+    initial_prompt TEXT,
+    priority INTEGER NOT NULL,
+    created_at_ms INTEGER NOT NULL,
+    title TEXT,
+    metadata TEXT,
+    details TEXT,
+    visibility INTEGER NOT NULL,
+    queue_mode INTEGER NOT NULL,
+    expires_at_ms INTEGER NOT NULL,
+    work INTEGER NOT NULL,
+    runtime INTEGER NOT NULL,
+    pause_reason INTEGER NOT NULL,
+    stop_reason INTEGER NOT NULL,
+    status_reason TEXT,
+    archived_at_ms INTEGER NOT NULL,
+    queued_at_ms INTEGER NOT NULL,
+    started_at_ms INTEGER NOT NULL,
+    completed_at_ms INTEGER NOT NULL,
+    paused_at_ms INTEGER NOT NULL,
+    active_ms INTEGER NOT NULL,
+    running_since_ms INTEGER NOT NULL,
+    result TEXT,
+    usage TEXT,
+    error_message TEXT,
+    error_code TEXT,
+    fence INTEGER NOT NULL,
+    claim_attempts INTEGER NOT NULL,
+    listed_at_ms INTEGER NOT NULL,
+    display INTEGER NOT NULL
+);
+CREATE UNIQUE INDEX sessions_id ON sessions (tenant_key, id);
+CREATE INDEX sessions_listed ON sessions (tenant_key, listed_at_ms);
+CREATE INDEX sessions_shown ON sessions (tenant_key, listed_at_ms) WHERE archived_at_ms = 0;
+CREATE INDEX sessions_archived ON sessions (tenant_key, listed_at_ms) WHERE archived_at_ms > 0;
+CREATE INDEX sessions_organisation ON sessions (tenant_key, listed_at_ms) WHERE visibility > 0;
+CREATE INDEX sessions_type ON sessions (tenant_key, type, listed_at_ms);
+CREATE INDEX sessions_work ON sessions (tenant_key, work, listed_at_ms);
+CREATE INDEX sessions_display ON sessions (tenant_key, display, listed_at_ms);
+CREATE INDEX sessions_owner ON sessions (tenant_key, owner, listed_at_ms) WHERE owner IS NOT NULL;
+CREATE INDEX sessions_parent ON sessions (tenant_key, parent_id, listed_at_ms) WHERE parent_id IS NOT NULL;
+CREATE INDEX sessions_task ON sessions (tenant_key, task_id, listed_at_ms) WHERE task_id IS NOT NULL;
+CREATE INDEX sessions_entity ON sessions (tenant_key, entity_id, listed_at_ms) WHERE entity_id IS NOT NULL;
+CREATE INDEX sessions_workspace ON sessions (tenant_key, workspace, listed_at_ms) WHERE workspace IS NOT NULL;
+CREATE INDEX sessions_agent ON sessions (tenant_key, agent, listed_at_ms) WHERE agent IS NOT NULL;
+CREATE INDEX sessions_source_kind ON sessions (tenant_key, source_kind, listed_at_ms) WHERE source_kind IS NOT NULL;
+CREATE INDEX sessions_source_platform ON sessions (tenant_key, source_platform, listed_at_ms) WHERE source_platform IS NOT NULL;
+CREATE INDEX sessions_open_of_owner ON sessions (tenant_key, owner) WHERE work < 6 AND owner IS NOT NULL;
+CREATE INDEX sessions_queue ON sessions (tenant_key, priority DESC, queued_at_ms, key) WHERE work = 1;
+CREATE INDEX sessions_queue_of_agent ON sessions (tenant_key, agent, priority DESC, queued_at_ms, key) WHERE work = 1;
+
+CREATE TABLE session_activity (
+    session_key INTEGER PRIMARY KEY,
+    tenant_key INTEGER NOT NULL,
+    last_sequence INTEGER NOT NULL,
+    message_count INTEGER NOT NULL,
+    tool_call_count INTEGER NOT NULL,
+    turn_count INTEGER NOT NULL,
+    updated_at_ms INTEGER NOT NULL,
+    last_active_at_ms INTEGER NOT NULL,
+    preview TEXT NOT NULL
+);
+
+-- listed_at_ms of the session is repeated here and in participants, so that their pages come in list order.
+CREATE TABLE labels (
+    tenant_key INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    value TEXT NOT NULL,
+    listed_at_ms INTEGER NOT NULL,
+    session_key INTEGER NOT NULL,
+    PRIMARY KEY (tenant_key, name, value, listed_at_ms, session_key)
+) WITHOUT ROWID;
+CREATE INDEX labels_name ON labels (tenant_key, name, listed_at_ms, session_key);
+CREATE INDEX labels_session ON labels (tenant_key, session_key);
+
+CREATE TABLE participants (
+    tenant_key INTEGER NOT NULL,
+    session_key INTEGER NOT NULL,
+    user_id TEXT NOT NULL,
+    role INTEGER NOT NULL,
+    added_at_ms INTEGER NOT NULL,
+    listed_at_ms INTEGER NOT NULL,
+    PRIMARY KEY (tenant_key, session_key, user_id)
+) WITHOUT ROWID;
+CREATE INDEX participants_user ON participants (tenant_key, user_id, listed_at_ms, session_key);
+
+CREATE TABLE share_links (
+    tenant_key INTEGER NOT NULL,
+    session_key INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    token_hash BLOB NOT NULL UNIQUE,
+    role INTEGER NOT NULL,
+    expires_at_ms INTEGER NOT NULL,
+    max_uses INTEGER NOT NULL,
+    use_count INTEGER NOT NULL,
+    active INTEGER NOT NULL,
+    created_by TEXT,
+    created_at_ms INTEGER NOT NULL,
+    PRIMARY KEY (tenant_key, session_key, id)
+) WITHOUT ROWID;
+
+CREATE TABLE share_uses (
+    tenant_key INTEGER NOT NULL,
+    session_key INTEGER NOT NULL,
+    link_id TEXT NOT NULL,
+    user_id TEXT NOT NULL,
+    used_at_ms INTEGER NOT NULL,
+    PRIMARY KEY (tenant_key, session_key, link_id, user_id)
+) WITHOUT ROWID;
+
+CREATE TABLE tombstones (
+    tenant_key INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    actor TEXT,
+    deleted_at_ms INTEGER NOT NULL,
+    PRIMARY KEY (tenant_key, id)
+) WITHOUT ROWID;
+
+CREATE TABLE tenant_counts (
+    tenant_key INTEGER NOT NULL,
+    type INTEGER NOT NULL,
+    work INTEGER NOT NULL,
+    sessions INTEGER NOT NULL,
+    PRIMARY KEY (tenant_key, type, work)
+) WITHOUT ROWID;
+
+CREATE TABLE events (
+    position INTEGER PRIMARY KEY,
+    tenant_key INTEGER NOT NULL,
+    session_key INTEGER NOT NULL,
+    sequence INTEGER NOT NULL,
+    at_ms INTEGER NOT NULL,
+    type TEXT NOT NULL,
+    role INTEGER NOT NULL,
+    content TEXT,
+    metadata TEXT,
+    thread_id TEXT,
+    external_id TEXT,
+    actor TEXT
+);
+CREATE UNIQUE INDEX events_session ON events (session_key, sequence);
+CREATE UNIQUE INDEX events_external ON events (session_key, external_id) WHERE external_id IS NOT NULL;
+CREATE INDEX events_tenant ON events (tenant_key, position);
+
+CREATE TABLE partials (
+    session_key INTEGER PRIMARY KEY,
+    tenant_key INTEGER NOT NULL,
+    sequence INTEGER NOT NULL,
+    deltas INTEGER NOT NULL,
+    body TEXT NOT NULL
+);
+
+CREATE TABLE leases (
+    tenant_key INTEGER NOT NULL,
+    session_key INTEGER NOT NULL,
+    token_hash BLOB NOT NULL,
+    fence INTEGER NOT NULL,
+    worker TEXT,
+    lease_ms INTEGER NOT NULL,
+    expires_at_ms INTEGER NOT NULL,
+    claimed_at_ms INTEGER NOT NULL,
+    heartbeat_at_ms INTEGER NOT NULL,
+    PRIMARY KEY (tenant_key, session_key)
+) WITHOUT ROWID;
+
+CREATE TABLE timers (
+    kind INTEGER NOT NULL,
+    session_key INTEGER NOT NULL,
+    tenant_key INTEGER NOT NULL,
+    due_ms INTEGER NOT NULL,
+    PRIMARY KEY (kind, session_key)
+) WITHOUT ROWID;
+CREATE INDEX timers_due ON timers (due_ms);
+
+CREATE TABLE idempotency (
+    tenant_key INTEGER NOT NULL,
+    actor TEXT NOT NULL,
+    key TEXT NOT NULL,
+    fingerprint BLOB NOT NULL,
+    status INTEGER NOT NULL,
+    body TEXT,
+    created_at_ms INTEGER NOT NULL,
+    PRIMARY KEY (tenant_key, actor, key)
+) WITHOUT ROWID;
+CREATE INDEX idempotency_age ON idempotency (created_at_ms);

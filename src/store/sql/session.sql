@@ -1,0 +1,145 @@
+-- Columns and parameters stand in the order of domain/session_fields.c; store/session_row.c binds and reads them so.
+-- fragment: session_columns
+s.key,
+    s.tenant_key, s.id, s.type, s.purpose, s.agent, s.workspace, s.source_kind, s.source_platform,
+    s.source_trigger_id, s.source_interactive, s.source_type, s.parent_id, s.task_id, s.entity_id, s.retry_of,
+    s.attempt, s.owner, s.anonymous, s.initial_prompt, s.priority, s.created_at_ms, s.title, s.metadata,
+    s.details, s.visibility, s.queue_mode, s.expires_at_ms, s.work, s.runtime, s.pause_reason, s.stop_reason,
+    s.status_reason, s.archived_at_ms, s.queued_at_ms, s.started_at_ms, s.completed_at_ms, s.paused_at_ms,
+    s.active_ms, s.running_since_ms, s.result, s.usage, s.error_message, s.error_code, s.fence,
+    s.claim_attempts, a.last_sequence, a.message_count, a.tool_call_count, a.turn_count, a.updated_at_ms,
+    a.last_active_at_ms, s.listed_at_ms, a.preview
+
+-- name: session_insert
+INSERT INTO sessions (
+    tenant_key, id, type, purpose, agent, workspace, source_kind, source_platform, source_trigger_id,
+    source_interactive, source_type, parent_id, task_id, entity_id, retry_of, attempt, owner, anonymous,
+    initial_prompt, priority, created_at_ms, title, metadata, details, visibility, queue_mode, expires_at_ms,
+    work, runtime, pause_reason, stop_reason, status_reason, archived_at_ms, queued_at_ms, started_at_ms,
+    completed_at_ms, paused_at_ms, active_ms, running_since_ms, result, usage, error_message, error_code, fence,
+    claim_attempts, listed_at_ms, display)
+VALUES (
+    $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23,
+    $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39, $40, $41, $42, $43, $44,
+    $45, $46, $47)
+ON CONFLICT (tenant_key, id) DO NOTHING
+RETURNING key
+
+-- name: session_activity_insert
+INSERT INTO session_activity (
+    session_key, tenant_key,
+    last_sequence, message_count, tool_call_count, turn_count, updated_at_ms, last_active_at_ms, preview)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+
+-- Every change passes here: last_sequence says whether the row is still as the writer saw it.
+-- name: session_touch
+UPDATE session_activity SET
+    last_sequence = $1, message_count = $2, tool_call_count = $3, turn_count = $4, updated_at_ms = $5,
+    last_active_at_ms = $6, preview = $7
+WHERE session_key = $8 AND tenant_key = $9 AND last_sequence = $10
+
+-- name: session_move
+UPDATE sessions SET
+    work = $1, runtime = $2, pause_reason = $3, stop_reason = $4, status_reason = $5, archived_at_ms = $6,
+    queued_at_ms = $7, started_at_ms = $8, completed_at_ms = $9, paused_at_ms = $10, active_ms = $11,
+    running_since_ms = $12, result = $13, usage = $14, error_message = $15, error_code = $16, fence = $17,
+    claim_attempts = $18, display = $19
+WHERE key = $20 AND tenant_key = $21
+
+-- name: session_relist
+UPDATE sessions SET listed_at_ms = $1 WHERE key = $2 AND tenant_key = $3
+
+-- name: session_save
+UPDATE sessions SET
+    tenant_key = $1, id = $2, type = $3, purpose = $4, agent = $5, workspace = $6, source_kind = $7,
+    source_platform = $8, source_trigger_id = $9, source_interactive = $10, source_type = $11, parent_id = $12,
+    task_id = $13, entity_id = $14, retry_of = $15, attempt = $16, owner = $17, anonymous = $18,
+    initial_prompt = $19, priority = $20, created_at_ms = $21, title = $22, metadata = $23, details = $24,
+    visibility = $25, queue_mode = $26, expires_at_ms = $27, work = $28, runtime = $29, pause_reason = $30,
+    stop_reason = $31, status_reason = $32, archived_at_ms = $33, queued_at_ms = $34, started_at_ms = $35,
+    completed_at_ms = $36, paused_at_ms = $37, active_ms = $38, running_since_ms = $39, result = $40,
+    usage = $41, error_message = $42, error_code = $43, fence = $44, claim_attempts = $45, listed_at_ms = $46,
+    display = $47
+WHERE key = $48 AND tenant_key = $49
+
+-- name: session_by_id
+SELECT {session_columns}
+FROM sessions s JOIN session_activity a ON a.tenant_key = s.tenant_key AND a.session_key = s.key
+WHERE s.tenant_key = $1 AND s.id = $2
+
+-- name: session_by_key
+SELECT {session_columns}
+FROM sessions s JOIN session_activity a ON a.tenant_key = s.tenant_key AND a.session_key = s.key
+WHERE s.tenant_key = $1 AND s.key = $2
+
+-- The keys are a JSON array.
+-- name: session_by_keys (sqlite)
+SELECT {session_columns}
+FROM sessions s JOIN session_activity a ON a.session_key = s.key AND a.tenant_key = s.tenant_key
+WHERE s.tenant_key = $1 AND s.key IN (SELECT value FROM json_each($2))
+ORDER BY s.listed_at_ms DESC, s.key DESC
+-- name: session_by_keys (postgres)
+SELECT {session_columns}
+FROM sessions s JOIN session_activity a ON a.tenant_key = s.tenant_key AND a.session_key = s.key
+WHERE s.tenant_key = $1
+    AND s.key = ANY (ARRAY(SELECT CAST(value AS BIGINT) FROM jsonb_array_elements_text(CAST($2 AS JSONB))))
+ORDER BY s.listed_at_ms DESC, s.key DESC
+
+-- $3 has a bit for every work state that counts; 1 and 2 are the purposes orchestrator and workflow.
+-- name: session_count_concurrent
+SELECT COUNT(*) FROM sessions
+WHERE tenant_key = $1 AND owner = $2 AND owner IS NOT NULL AND work < 6
+    AND ((CAST($3 AS BIGINT) >> CAST(work AS INTEGER)) & 1) = 1 AND purpose NOT IN (1, 2)
+    AND (parent_id IS NULL OR parent_id NOT LIKE 'orchestrator:%')
+
+-- 2 is the work state running.
+-- name: session_active_human
+SELECT {session_columns}
+FROM sessions s JOIN session_activity a ON a.tenant_key = s.tenant_key AND a.session_key = s.key
+WHERE s.tenant_key = $1 AND s.owner = $2 AND s.owner IS NOT NULL AND s.work < 6 AND s.work = 2
+    AND s.source_kind = 'human-session-bridge'
+ORDER BY s.key DESC LIMIT 1
+
+-- name: session_delete
+DELETE FROM sessions WHERE tenant_key = $1 AND key = $2
+-- name: session_delete_activity
+DELETE FROM session_activity WHERE tenant_key = $1 AND session_key = $2
+-- name: session_delete_events
+DELETE FROM events WHERE tenant_key = $1 AND session_key = $2
+-- name: session_delete_labels
+DELETE FROM labels WHERE tenant_key = $1 AND session_key = $2
+-- name: session_delete_participants
+DELETE FROM participants WHERE tenant_key = $1 AND session_key = $2
+-- name: session_delete_share_links
+DELETE FROM share_links WHERE tenant_key = $1 AND session_key = $2
+-- name: session_delete_share_uses
+DELETE FROM share_uses WHERE tenant_key = $1 AND session_key = $2
+-- name: session_delete_partial
+DELETE FROM partials WHERE tenant_key = $1 AND session_key = $2
+-- name: session_delete_lease
+DELETE FROM leases WHERE tenant_key = $1 AND session_key = $2
+-- name: session_delete_timers
+DELETE FROM timers WHERE tenant_key = $1 AND session_key = $2 AND kind IN (1, 2, 3)
+
+-- name: tombstone_insert
+INSERT INTO tombstones (tenant_key, id, actor, deleted_at_ms) VALUES ($1, $2, $3, $4)
+ON CONFLICT (tenant_key, id) DO NOTHING
+-- name: tombstone_exists
+SELECT 1 FROM tombstones WHERE tenant_key = $1 AND id = $2
+
+-- name: label_insert
+INSERT INTO labels (tenant_key, name, value, listed_at_ms, session_key) VALUES ($1, $2, $3, $4, $5)
+-- name: label_relist
+UPDATE labels SET listed_at_ms = $1 WHERE tenant_key = $2 AND session_key = $3
+-- name: participant_relist
+UPDATE participants SET listed_at_ms = $1 WHERE tenant_key = $2 AND session_key = $3
+
+-- name: count_add (sqlite)
+INSERT INTO tenant_counts (tenant_key, type, work, sessions) VALUES ($1, $2, $3, $4)
+ON CONFLICT (tenant_key, type, work) DO UPDATE SET sessions = sessions + excluded.sessions
+-- name: count_add (postgres)
+INSERT INTO tenant_counts AS c (tenant_key, type, work, sessions, slot)
+VALUES ($1, $2, $3, $4, pg_backend_pid() % 64)
+ON CONFLICT (tenant_key, type, work, slot) DO UPDATE SET sessions = c.sessions + excluded.sessions
+-- name: count_list
+SELECT type, work, CAST(SUM(sessions) AS BIGINT) FROM tenant_counts WHERE tenant_key = $1 GROUP BY type, work

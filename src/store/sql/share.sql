@@ -1,0 +1,36 @@
+-- name: participant_role
+SELECT role FROM participants WHERE tenant_key = $1 AND session_key = $2 AND user_id = $3
+-- name: participant_put
+INSERT INTO participants (tenant_key, session_key, user_id, role, added_at_ms, listed_at_ms)
+SELECT s.tenant_key, s.key, $3, $4, $5, s.listed_at_ms FROM sessions s WHERE s.tenant_key = $1 AND s.key = $2
+ON CONFLICT (tenant_key, session_key, user_id) DO UPDATE SET role = excluded.role
+-- name: participant_delete
+DELETE FROM participants WHERE tenant_key = $1 AND session_key = $2 AND user_id = $3
+-- name: participant_list
+SELECT p.user_id, u.name, u.email, p.role, p.added_at_ms
+FROM participants p LEFT JOIN users u ON u.id = p.user_id
+WHERE p.tenant_key = $1 AND p.session_key = $2 ORDER BY p.added_at_ms, p.user_id
+
+-- fragment: share_columns
+l.id, l.tenant_key, l.session_key, s.id, l.token_hash, l.role, l.expires_at_ms, l.max_uses, l.use_count, l.active,
+l.created_by, l.created_at_ms
+-- name: share_insert
+INSERT INTO share_links
+    (id, tenant_key, session_key, token_hash, role, expires_at_ms, max_uses, use_count, active, created_by, created_at_ms)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+-- name: share_by_hash
+SELECT {share_columns} FROM share_links l JOIN sessions s ON s.tenant_key = l.tenant_key AND s.key = l.session_key
+WHERE l.token_hash = $1
+-- name: share_list
+SELECT {share_columns} FROM share_links l JOIN sessions s ON s.tenant_key = l.tenant_key AND s.key = l.session_key
+WHERE l.tenant_key = $1 AND l.session_key = $2 ORDER BY l.created_at_ms, l.id
+-- name: share_deactivate
+UPDATE share_links SET active = 0 WHERE tenant_key = $1 AND session_key = $2 AND id = $3 AND active = 1
+-- name: share_use_insert
+INSERT INTO share_uses (tenant_key, session_key, link_id, user_id, used_at_ms) VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (tenant_key, session_key, link_id, user_id) DO NOTHING
+-- name: share_use_delete
+DELETE FROM share_uses WHERE tenant_key = $1 AND session_key = $2 AND link_id = $3 AND user_id = $4
+-- name: share_count_use
+UPDATE share_links SET use_count = use_count + 1
+WHERE tenant_key = $1 AND session_key = $2 AND id = $3 AND active = 1 AND (max_uses = 0 OR use_count < max_uses)

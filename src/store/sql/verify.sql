@@ -1,0 +1,42 @@
+-- Sessions of all tenants in the order of their keys, some at a time.
+-- name: verify_sessions
+SELECT {session_columns}
+FROM sessions s JOIN session_activity a ON a.tenant_key = s.tenant_key AND a.session_key = s.key
+WHERE s.key > $1 ORDER BY s.key LIMIT $2
+-- name: verify_totals
+SELECT (SELECT COUNT(*) FROM sessions), (SELECT COUNT(*) FROM events)
+
+-- Each row is one sentence about something wrong; at most 100 of a kind.
+-- name: verify_counts
+SELECT 'tenant ' || tenant_key || ' type ' || type || ' work ' || work || ': the counter differs from the sessions by '
+    || SUM(counted) FROM (
+    SELECT tenant_key, type, work, CAST(SUM(sessions) AS BIGINT) AS counted FROM tenant_counts
+    GROUP BY tenant_key, type, work
+    UNION ALL
+    SELECT tenant_key, type, work, -COUNT(*) FROM sessions GROUP BY tenant_key, type, work) AS parts
+GROUP BY tenant_key, type, work HAVING SUM(counted) <> 0 LIMIT 100
+-- name: verify_orphans
+SELECT what || ' of session ' || session_key || ' has no session' FROM (
+    SELECT DISTINCT 'an event' AS what, o.tenant_key, o.session_key FROM events o
+    UNION SELECT 'an activity row', o.tenant_key, o.session_key FROM session_activity o
+    UNION SELECT 'a label', o.tenant_key, o.session_key FROM labels o
+    UNION SELECT 'a participant', o.tenant_key, o.session_key FROM participants o
+    UNION SELECT 'a share link', o.tenant_key, o.session_key FROM share_links o
+    UNION SELECT 'a use of a share link', o.tenant_key, o.session_key FROM share_uses o
+    UNION SELECT 'partial output', o.tenant_key, o.session_key FROM partials o
+    UNION SELECT 'a lease', o.tenant_key, o.session_key FROM leases o
+    UNION SELECT 'a timer', o.tenant_key, o.session_key FROM timers o) AS owned
+WHERE NOT EXISTS (SELECT 1 FROM sessions s WHERE s.tenant_key = owned.tenant_key AND s.key = owned.session_key)
+LIMIT 100
+-- name: verify_rows_without_activity
+SELECT 'session ' || s.id || ' has no activity row' FROM sessions s
+WHERE NOT EXISTS (SELECT 1 FROM session_activity a WHERE a.tenant_key = s.tenant_key AND a.session_key = s.key)
+LIMIT 100
+-- name: verify_copies
+SELECT what || ' of session ' || session_key || ' is not listed where its session is' FROM (
+    SELECT 'a label' AS what, c.tenant_key, c.session_key, c.listed_at_ms FROM labels c
+    UNION ALL
+    SELECT 'a participant', c.tenant_key, c.session_key, c.listed_at_ms FROM participants c) AS copies
+WHERE listed_at_ms <> (SELECT s.listed_at_ms FROM sessions s
+    WHERE s.tenant_key = copies.tenant_key AND s.key = copies.session_key)
+LIMIT 100
