@@ -1,5 +1,6 @@
 #include "store/postgres/connection.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -84,10 +85,20 @@ PGconn *postgres_connect(const char *url, bool writes, int64_t busy_ms, struct f
     return connection;
 }
 
+static bool has_input(const PGconn *connection)
+{
+    struct pollfd polled = {.fd = PQsocket(connection), .events = POLLIN};
+    return poll(&polled, 1, 0) > 0;
+}
+
+/* A server that went away has left a farewell and an end in the socket; both must be read to notice. */
 static bool is_alive(struct postgres *postgres)
 {
-    return postgres->connection && PQstatus(postgres->connection) == CONNECTION_OK &&
-           PQconsumeInput(postgres->connection) == 1;
+    bool alive = postgres->connection && PQstatus(postgres->connection) == CONNECTION_OK;
+    while (alive && has_input(postgres->connection)) {
+        alive = PQconsumeInput(postgres->connection) && PQstatus(postgres->connection) == CONNECTION_OK;
+    }
+    return alive;
 }
 
 static void disconnect(struct postgres *postgres)
@@ -108,7 +119,11 @@ enum status postgres_ensure(struct postgres *postgres, struct failure *failure)
         return STATUS_UNAVAILABLE;
     }
     PQenterPipelineMode(postgres->connection);
-    return postgres->prepared ? statements_prepare(postgres, failure) : STATUS_OK;
+    enum status status = postgres->prepared ? statements_prepare(postgres, failure) : STATUS_OK;
+    if (status != STATUS_OK) {
+        disconnect(postgres);
+    }
+    return status;
 }
 
 static void postgres_close(struct db *db)
@@ -129,7 +144,9 @@ static void postgres_close(struct db *db)
 static enum status postgres_prepare(struct db *db, struct failure *failure)
 {
     struct postgres *postgres = (struct postgres *)db;
-    return postgres->prepared ? STATUS_OK : statements_prepare(postgres, failure);
+    enum status status = postgres->prepared ? STATUS_OK : statements_prepare(postgres, failure);
+    postgres->prepared = status == STATUS_OK;
+    return status;
 }
 
 static const struct db_vtable vtable = {

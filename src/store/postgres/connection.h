@@ -62,7 +62,7 @@ struct postgres {
     size_t expected_first, expected_count, expected_room;
 
     struct statement statements[SQL_COUNT];
-    bool prepared; /* all of them, now and after every reconnect */
+    bool prepared; /* asked for: a new connection prepares them all before it is used */
     struct gather gathers[GATHERS_MAX];
     int gather_count;
 

@@ -49,17 +49,20 @@ static enum status result_judge(const PGresult *result, enum expected at, struct
                                 struct failure *failure)
 {
     struct failure unheard;
+    bool explained = result && PQresultErrorField(result, PG_DIAG_SQLSTATE);
     if (!result || !result_is_error(result)) {
         mishap->committed |= result && at == EXPECT_COMMIT && PQresultStatus(result) == PGRES_COMMAND_OK;
         return STATUS_OK;
     }
     if (at == EXPECT_LEFTOVER) {
-        trouble_from_result(result, false, &unheard);
-        log_warn("postgres_leftover_failed", LOG_TEXT("detail", slice_of(unheard.detail)));
+        if (explained) {
+            trouble_from_result(result, false, &unheard);
+            log_warn("postgres_leftover_failed", LOG_TEXT("detail", slice_of(unheard.detail)));
+        }
         return STATUS_OK;
     }
     mishap->at = at;
-    mishap->explained = PQresultErrorField(result, PG_DIAG_SQLSTATE) != NULL;
+    mishap->explained = explained;
     return trouble_from_result(result, at == EXPECT_QUESTION, failure);
 }
 

@@ -174,7 +174,5 @@ enum status statements_prepare(struct postgres *postgres, struct failure *failur
         }
     }
     PQpipelineSync(postgres->connection);
-    status = all_read(postgres, failure);
-    postgres->prepared = status == STATUS_OK;
-    return status;
+    return all_read(postgres, failure);
 }
