@@ -1,11 +1,16 @@
 -- fragment: event_columns
 e.sequence, e.at_ms, e.type, e.role, e.content, e.metadata, e.thread_id, e.external_id, e.actor
 
--- PostgreSQL gathers events and writes them as arrays, see store/postgres.
+-- PostgreSQL gathers the rows of a statement that takes them from unnest, see store/postgres/gather.h.
 -- name: event_insert (sqlite)
 INSERT INTO events
     (tenant_key, session_key, sequence, at_ms, type, role, content, metadata, thread_id, external_id, actor)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+-- name: event_insert (postgres)
+INSERT INTO events
+    (tenant_key, session_key, sequence, at_ms, type, role, content, metadata, thread_id, external_id, actor)
+SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::bigint[], $7::text[],
+    $8::text[], $9::text[], $10::text[], $11::text[])
 
 -- name: event_by_external_id
 SELECT sequence FROM events

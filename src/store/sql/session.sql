@@ -32,11 +32,21 @@ INSERT INTO session_activity (
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 
 -- Every change passes here: last_sequence says whether the row is still as the writer saw it.
--- name: session_touch
+-- name: session_touch (sqlite)
 UPDATE session_activity SET
     last_sequence = $1, message_count = $2, tool_call_count = $3, turn_count = $4, updated_at_ms = $5,
     last_active_at_ms = $6, preview = $7
 WHERE session_key = $8 AND tenant_key = $9 AND last_sequence = $10
+-- name: session_touch (postgres)
+UPDATE session_activity AS a SET
+    last_sequence = n.last_sequence, message_count = n.message_count, tool_call_count = n.tool_call_count,
+    turn_count = n.turn_count, updated_at_ms = n.updated_at_ms, last_active_at_ms = n.last_active_at_ms,
+    preview = n.preview
+FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::text[],
+        $8::bigint[], $9::bigint[], $10::bigint[])
+    AS n (last_sequence, message_count, tool_call_count, turn_count, updated_at_ms, last_active_at_ms, preview,
+        session_key, tenant_key, old_sequence)
+WHERE a.session_key = n.session_key AND a.tenant_key = n.tenant_key AND a.last_sequence = n.old_sequence
 
 -- name: session_move
 UPDATE sessions SET

@@ -1,0 +1,149 @@
+/* One PostgreSQL connection behind store/engine.h, used by one thread.
+ *
+ * Everything travels in libpq's pipeline mode. BEGIN waits for the first statement; a statement nobody asks an answer
+ * of is queued; gathered statements (see gather.h) wait in memory. A question or a commit sends all that is waiting,
+ * followed by a sync, and reads to that sync: a group of appends costs one round trip. The first thing that went wrong
+ * ends the transaction: what follows in it fails alike, and commit reports it.
+ *
+ *     IDLE ──begin──▶ WRITING ──commit, rollback──▶ IDLE
+ *     IDLE ──begin_read──▶ READING ──end_read──▶ IDLE
+ *     WRITING, READING ──a statement failed, the connection broke──▶ FAILED ──commit, rollback, end_read──▶ IDLE
+ *
+ * Between two calls in IDLE nothing is gathered, and at most the answer to a NOTIFY or a ROLLBACK is still unread.
+ *
+ * Durability: synchronous_commit is on for every transaction, whatever the server's default. A server with fsync=off is
+ * refused: it cannot keep the promise that an acknowledged event survives. full_page_writes=off is right on some file
+ * systems and only logged as a warning. */
+#ifndef STORE_POSTGRES_CONNECTION_H
+#define STORE_POSTGRES_CONNECTION_H
+
+#include <libpq-fe.h>
+
+#include "store/engine.h"
+#include "store/postgres/gather.h"
+#include "store/postgres/notify.h"
+
+enum { PARAMETERS_MAX = 96, GATHERS_MAX = 8 };
+
+enum transaction { TRANSACTION_IDLE, TRANSACTION_WRITING, TRANSACTION_READING, TRANSACTION_FAILED };
+
+/* What the pipeline will answer next. */
+enum expected {
+    EXPECT_DEFERRED, /* nobody waits for it; an error ends the transaction */
+    EXPECT_QUESTION, /* the statement the caller waits for */
+    EXPECT_COMMIT,
+    EXPECT_LEFTOVER, /* ROLLBACK, NOTIFY: nobody is left to hear of a failure, it is only logged */
+    EXPECT_SYNC,
+};
+
+/* A named statement as this connection knows it. */
+struct statement {
+    char name[12];
+    char guarded_name[12]; /* of the form that fails unless it changes exactly one row; empty when it has none */
+    bool savepoint;        /* may meet a key that exists; the transaction goes on */
+    int gather;            /* index into postgres.gathers, or -1 */
+    unsigned needs_flush;  /* bit per gather whose table this statement names */
+    int parameter_count;
+    Oid parameter_types[PARAMETERS_MAX];
+};
+
+struct postgres {
+    struct db db; /* first */
+    PGconn *connection;
+    char *url;
+    bool read_only;
+    int64_t busy_ms;
+
+    enum transaction transaction;
+    bool begun;             /* BEGIN was sent */
+    struct failure trouble; /* FAILED: what commit will say */
+
+    unsigned char *expected; /* a queue: enum expected, from `expected_first` */
+    size_t expected_first, expected_count, expected_room;
+
+    struct statement statements[SQL_COUNT];
+    bool prepared; /* asked for: a new connection prepares them all before it is used */
+    struct gather gathers[GATHERS_MAX];
+    int gather_count;
+
+    struct touches touches;
+    struct running *spare; /* free list of running statements */
+};
+
+/* --- connection.c --- */
+/* Connects when there is no live connection; a broken one is thrown away with all it was asked. */
+MUST_CHECK enum status postgres_ensure(struct postgres *postgres, struct failure *failure);
+/* A connection with the settings every one of ours has; also for listening. NULL and `failure` set when there is none.
+ */
+PGconn *postgres_connect(const char *url, bool writes, int64_t busy_ms, struct failure *failure);
+
+/* --- prepare.c --- */
+/* Fills what is known of the statements without asking the server: names, gathers, what must be sent before them. */
+void statements_init(struct postgres *postgres);
+/* Prepares every statement; the failure names the one that is wrong. */
+MUST_CHECK enum status statements_prepare(struct postgres *postgres, struct failure *failure);
+
+/* --- pipeline.c --- */
+/* Remembers that a command was queued. */
+void pipeline_expect(struct postgres *postgres, enum expected expected);
+/* Queues a command of plain text. */
+void pipeline_command(struct postgres *postgres, const char *text, enum expected expected);
+/* Where an exchange went wrong. */
+struct mishap {
+    enum expected at;
+    bool lost;      /* the connection is gone */
+    bool explained; /* the server said why: it stopped at `at`, what stood behind it was not run */
+    bool committed; /* the EXPECT_COMMIT was answered before */
+};
+/* Sends all that waits and reads the answers. *out_answer (may be NULL) gets the result of the EXPECT_QUESTION, which
+ * the caller clears; NULL on failure. `failure` tells of the first error, *out_mishap where it was. */
+MUST_CHECK enum status pipeline_settle(struct postgres *postgres, PGresult **out_answer, struct mishap *out_mishap,
+                                       struct failure *failure);
+/* The next result. libpq ends those of a command with NULL, which is read too; a sync stands alone. */
+PGresult *pipeline_next(PGconn *connection, enum expected expected);
+/* Sends all that waits and leaves the answers for the next settle. */
+void pipeline_part(struct postgres *postgres);
+/* Forgets what was asked: the connection is gone. */
+void pipeline_reset(struct postgres *postgres);
+
+/* --- transaction.c --- */
+/* Sends BEGIN when it is still due. */
+void transaction_open(struct postgres *postgres);
+/* Ends the transaction as far as the caller can tell; commit will return the same. */
+enum status transaction_fail(struct postgres *postgres, const struct failure *failure);
+enum status transaction_begin(struct db *db, struct failure *failure);
+enum status transaction_commit(struct db *db, struct failure *failure);
+void transaction_rollback(struct db *db);
+enum status transaction_begin_read(struct db *db, struct failure *failure);
+void transaction_end_read(struct db *db);
+
+/* --- query.c: the vtable's --- */
+void postgres_start(struct query *query);
+void postgres_bind_i64(struct query *query, int64_t number);
+void postgres_bind_bytes(struct query *query, struct slice bytes); /* text too */
+void postgres_bind_null(struct query *query);
+enum status postgres_run(struct query *query, int64_t *out_changed, struct failure *failure);
+enum status postgres_run_guarded(struct query *query, struct failure *failure);
+enum status postgres_step(struct query *query, bool *out_row, struct failure *failure);
+int64_t postgres_get_i64(struct query *query, int column);
+struct slice postgres_get_text(struct query *query, int column);
+bool postgres_is_null(struct query *query, int column);
+void postgres_end(struct query *query);
+enum status postgres_event_insert(struct db *db, int64_t tenant_key, int64_t session_key, const struct event *event,
+                                  struct failure *failure);
+/* Sends the rows of the gathers in `mask`. */
+void gathers_send(struct postgres *postgres, unsigned mask);
+void gathers_reset(struct postgres *postgres);
+void running_free_all(struct running *spare);
+
+/* --- schema.c: the vtable's --- */
+enum status postgres_schema_version(struct db *db, int64_t *out, struct failure *failure);
+enum status postgres_script(struct db *db, const char *sql, struct failure *failure);
+
+/* --- trouble.c --- */
+/* What an error of the server means. `waited`: the caller waits for this very statement, so that a key that exists is
+ * his conflict; otherwise somebody else was faster, and the transaction is stale. */
+enum status trouble_from_result(const PGresult *result, bool waited, struct failure *failure);
+enum status trouble_from_connection(const PGconn *connection, struct failure *failure);
+
+#endif

@@ -1,0 +1,51 @@
+/* How nodes wake each other. After a group commit the writing connection sends one NOTIFY with the sessions it touched;
+ * every node listens on a connection of its own. A notification is only a hint to look now: what happened is read from
+ * the tables, and a node that missed one finds the events when it polls. */
+#ifndef STORE_POSTGRES_NOTIFY_H
+#define STORE_POSTGRES_NOTIFY_H
+
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "base/status.h"
+
+struct touch {
+    int64_t tenant_key;
+    int64_t session_key;
+};
+
+/* --- for readers on other nodes --- */
+struct postgres_listener;
+
+struct postgres_wake {
+    bool many; /* too many to name, or the connection was lost meanwhile: look everywhere */
+    const struct touch *touches;
+    size_t count; /* 0 and not many: the time was over */
+};
+
+MUST_CHECK enum status postgres_listen_open(const char *url, struct postgres_listener **out, struct failure *failure);
+/* Blocks until another process touched something, at most `timeout_ms`. Notifications of this process are left out.
+ * Meant for a thread of its own; `arena` owns the touches. A lost connection is opened again by the next call:
+ * UNAVAILABLE while that fails (after waiting up to a second, so a plain loop does not spin), then `many`. GONE after
+ * postgres_listen_stop. */
+MUST_CHECK enum status postgres_listen_next(struct postgres_listener *listener, int64_t timeout_ms, struct arena *arena,
+                                            struct postgres_wake *out, struct failure *failure);
+/* Any thread: ends the wait in postgres_listen_next, for good. */
+void postgres_listen_stop(struct postgres_listener *listener);
+void postgres_listen_close(struct postgres_listener *listener);
+
+/* --- for the writing connection --- */
+enum { NOTIFY_PAYLOAD_MAX = 7900 }; /* the server refuses 8000 bytes */
+#define NOTIFY_CHANNEL "sojourn_touched"
+
+/* The sessions touched by the running transaction. */
+struct touches {
+    struct touch *items;
+    size_t count, room;
+};
+void touches_add(struct touches *touches, int64_t tenant_key, int64_t session_key);
+/* "ORIGIN TENANT:SESSION TENANT:SESSION …" or "ORIGIN many", each session once; zero-terminated. ORIGIN names this
+ * process. */
+void touches_write(struct touches *touches, struct buffer *to);
+void touches_release(struct touches *touches);
+
+#endif

@@ -1,0 +1,134 @@
+#include "store/postgres/connection.h"
+
+static struct postgres *of(struct db *db)
+{
+    return (struct postgres *)db;
+}
+
+static enum status start(struct postgres *postgres, enum transaction transaction, struct failure *failure)
+{
+    enum status status = postgres_ensure(postgres, failure);
+    if (status == STATUS_OK) {
+        postgres->transaction = transaction;
+        postgres->begun = false;
+        postgres->touches.count = 0;
+    }
+    return status;
+}
+
+static void finish(struct postgres *postgres)
+{
+    postgres->transaction = TRANSACTION_IDLE;
+    postgres->begun = false;
+    gathers_reset(postgres);
+}
+
+/* Nobody waits for the answer: it is read with the next one. */
+static void leave(struct postgres *postgres, const char *command)
+{
+    if (postgres->begun && PQstatus(postgres->connection) == CONNECTION_OK) {
+        pipeline_command(postgres, command, EXPECT_LEFTOVER);
+        pipeline_part(postgres);
+    }
+    finish(postgres);
+}
+
+void transaction_open(struct postgres *postgres)
+{
+    static const char *const texts[] = {
+        [TRANSACTION_WRITING] = "begin isolation level read committed read write",
+        [TRANSACTION_READING] = "begin isolation level repeatable read read only",
+    };
+    bool due = postgres->transaction == TRANSACTION_WRITING || postgres->transaction == TRANSACTION_READING;
+    if (due && !postgres->begun) {
+        pipeline_command(postgres, texts[postgres->transaction], EXPECT_DEFERRED);
+        postgres->begun = true;
+    }
+}
+
+enum status transaction_fail(struct postgres *postgres, const struct failure *failure)
+{
+    if (postgres->transaction != TRANSACTION_IDLE) {
+        postgres->transaction = TRANSACTION_FAILED;
+        postgres->trouble = *failure;
+    }
+    return failure->status;
+}
+
+enum status transaction_begin(struct db *db, struct failure *failure)
+{
+    return start(of(db), TRANSACTION_WRITING, failure);
+}
+
+enum status transaction_begin_read(struct db *db, struct failure *failure)
+{
+    return start(of(db), TRANSACTION_READING, failure);
+}
+
+void transaction_end_read(struct db *db)
+{
+    leave(of(db), "commit");
+}
+
+void transaction_rollback(struct db *db)
+{
+    leave(of(db), "rollback");
+}
+
+/* Outside of the transaction: inside it, all commits of the server would queue for one lock. */
+static void notify(struct postgres *postgres)
+{
+    if (postgres->touches.count == 0) {
+        return;
+    }
+    struct buffer payload = {0};
+    touches_write(&postgres->touches, &payload);
+    const char *values[] = {payload.ptr};
+    PQsendQueryParams(postgres->connection, "select pg_notify('" NOTIFY_CHANNEL "', $1)", 1, NULL, values, NULL, NULL,
+                      1);
+    pipeline_expect(postgres, EXPECT_LEFTOVER);
+    pipeline_part(postgres);
+    buffer_release(&payload);
+}
+
+/* The server may have committed and died before its answer arrived, unless it said that it stopped earlier. */
+static bool outcome_is_unknown(const struct mishap *mishap)
+{
+    return mishap->lost && (!mishap->explained || mishap->at == EXPECT_COMMIT);
+}
+
+static enum status send_all(struct postgres *postgres, struct failure *failure)
+{
+    struct mishap mishap;
+    gathers_send(postgres, ~0u);
+    if (!postgres->begun) {
+        return STATUS_OK;
+    }
+    pipeline_command(postgres, "commit", EXPECT_COMMIT);
+    enum status status = pipeline_settle(postgres, NULL, &mishap, failure);
+    if (status == STATUS_OK || mishap.committed) {
+        notify(postgres);
+        postgres->begun = false;
+        status = STATUS_OK;
+    } else if (outcome_is_unknown(&mishap)) {
+        status =
+            failure_set(failure, STATUS_UNAVAILABLE, "commit_unknown",
+                        "The connection to PostgreSQL broke during the commit; whether it was written is unknown.");
+    }
+    return status;
+}
+
+enum status transaction_commit(struct db *db, struct failure *failure)
+{
+    struct postgres *postgres = of(db);
+    struct failure local;
+    struct failure *report = failure ? failure : &local;
+    enum status status = postgres->trouble.status;
+    if (postgres->transaction == TRANSACTION_FAILED) {
+        *report = postgres->trouble;
+    } else {
+        status = send_all(postgres, report);
+    }
+    leave(postgres, "rollback");
+    return status;
+}
