@@ -27,6 +27,9 @@ size_t base64_encode_to(char *out, struct slice bytes, enum base64_alphabet alph
 
 void base64_encode(struct buffer *buffer, struct slice bytes, enum base64_alphabet alphabet)
 {
+    if (bytes.len == 0) {
+        return;
+    }
     buffer_reserve(buffer, BASE64_ROOM(bytes.len));
     buffer->len += base64_encode_to(buffer->ptr + buffer->len, bytes, alphabet);
 }
