@@ -154,3 +154,14 @@ uint64_t slice_hash(struct slice s)
     }
     return hash ^ (hash >> 32);
 }
+
+struct slice slice_place(struct slice s, char **at)
+{
+    if (!s.ptr) {
+        return s;
+    }
+    struct slice copy = slice_from(*at, s.len);
+    memcpy(*at, s.ptr, s.len);
+    *at += s.len;
+    return copy;
+}
