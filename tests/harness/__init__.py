@@ -17,4 +17,5 @@ from harness.client import Client, Connection, Response
 from harness.server import Server
 from harness.suite import EVERYWHERE, OPTIMISED, Env, test
 
-__all__ = ["EVERYWHERE", "OPTIMISED", "Client", "Connection", "Env", "Failure", "Response", "Server", "Skip", "check", "test"]
+__all__ = ["EVERYWHERE", "OPTIMISED", "Client", "Connection", "Env", "Failure", "Response", "Server", "Skip", "check",
+           "test"]

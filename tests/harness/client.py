@@ -45,7 +45,8 @@ class Response:
         try:
             return json_module.loads(self.body)
         except ValueError as error:
-            raise Failure(f"{self.request_line} answered {self.status} with no JSON ({error}): {self.body[:300]!r}") from None
+            what = f"{self.request_line} answered {self.status} with no JSON ({error})"
+            raise Failure(f"{what}: {self.body[:300]!r}") from None
 
     def __repr__(self):
         return f"<{self.request_line} -> {self.status} {self.body[:200]!r}>"
@@ -304,7 +305,8 @@ class Client:
         if expect is not None:
             wanted = expect if isinstance(expect, (tuple, list, set)) else (expect,)
             if response.status not in wanted:
-                raise Failure(f"{method} {path} answered {response.status}, expected {expect}: {response.body[:1000]!r}")
+                what = f"{method} {path} answered {response.status}, expected {expect}"
+                raise Failure(f"{what}: {response.body[:1000]!r}")
         return response
 
     def send_once(self, method, path, body, headers, chunked):

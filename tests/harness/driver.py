@@ -14,7 +14,7 @@ import tempfile
 import time
 import traceback
 
-from harness.check import Failure, Skip
+from harness.check import Failure, Skip, patience
 from harness.postgres import Cluster
 from harness.server import ROOT, sanitizer_environment
 from harness.suite import EVERYWHERE, TREES, Case, find_functions
@@ -152,7 +152,7 @@ class Child:
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.dup2(self.output.fileno(), 1)
         os.dup2(self.output.fileno(), 2)
-        os.environ["SOJOURN_TEST_PATIENCE"] = str(self.case.patience * float(os.environ.get("SOJOURN_TEST_PATIENCE", "1")))
+        os.environ["SOJOURN_TEST_PATIENCE"] = str(self.case.patience * patience())
         os.environ["SOJOURN_TEST_SEED"] = str(seed)
         code = 1
         try:
@@ -247,8 +247,8 @@ def build_trees(cases, report, jobs):
             continue
         started = time.monotonic()
         prepare_tree(flavour)
-        result = subprocess.run(["ninja", "-C", os.path.join(ROOT, TREES[flavour]), "-j", str(jobs), "--quiet", *targets],
-                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        command = ["ninja", "-C", os.path.join(ROOT, TREES[flavour]), "-j", str(jobs), "--quiet", *targets]
+        result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
         report.add(f"build[{flavour}]", result.returncode, time.monotonic() - started, result.stdout)
         if result.returncode:
             broken.add(flavour)

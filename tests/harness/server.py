@@ -13,7 +13,8 @@ from harness.client import Client
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-SANITIZER_MARKS = ("AddressSanitizer", "LeakSanitizer", "ThreadSanitizer", "UndefinedBehaviorSanitizer", "runtime error:")
+SANITIZER_MARKS = ("AddressSanitizer", "LeakSanitizer", "ThreadSanitizer", "UndefinedBehaviorSanitizer",
+                   "runtime error:")
 
 
 def program_path(tree):
@@ -193,7 +194,8 @@ class Server:
             code = self.process.wait(seconds * check.patience())
         except subprocess.TimeoutExpired:
             self.kill()
-            raise Failure(f"the server did not end within {seconds * check.patience():g} s\n{self.log.tail()}") from None
+            waited_s = seconds * check.patience()
+            raise Failure(f"the server did not end within {waited_s:g} s\n{self.log.tail()}") from None
         self.log.join(5)
         log, self.process = self.log, None
         if any(mark in line for line in log.other for mark in SANITIZER_MARKS):
