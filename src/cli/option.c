@@ -41,7 +41,7 @@ static size_t name_distance(struct slice a, struct slice b)
 {
     size_t row[NAME_BYTES_MAX + 1];
     if (a.len > NAME_BYTES_MAX || b.len > NAME_BYTES_MAX) {
-        return NAME_BYTES_MAX;
+        return SIZE_MAX;
     }
     for (size_t j = 0; j <= b.len; j++) {
         row[j] = j;

@@ -57,8 +57,8 @@ static enum status set_from_json(const struct option_target *target, const struc
 {
     struct slice text;
     if (!scalar_text(value, &text)) {
-        return failure_set(failure, STATUS_INVALID, "bad_option", "%s: give a plain value, not %s %s", origin,
-                           value->kind == JSON_NULL ? "" : "an", json_kind_name(value->kind));
+        return failure_set(failure, STATUS_INVALID, "bad_option", "%s: give a plain value, not %s", origin,
+                           json_kind_name(value->kind));
     }
     return set(target, option, text, origin, failure);
 }

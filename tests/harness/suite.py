@@ -7,7 +7,7 @@ import random
 import tempfile
 
 from harness.postgres import Cluster
-from harness.server import ROOT, Server
+from harness.server import ROOT, Server, program_path
 
 ENGINES = ("sqlite", "postgres")
 TREES = {"gcc": "build", "asan": "build-asan", "tsan": "build-tsan"}
@@ -95,7 +95,8 @@ def test(function=None, *, on=EVERYWHERE, options=(), serial=False, timeout_s=60
     """Marks a test function.
 
     A function with a parameter `server` gets a fresh running server, one with `env` an Env; either runs once per
-    variant in `on`: an engine, alone or with a sanitizer ("postgres tsan"). A function without parameters runs once.
+    variant in `on`: an engine, alone or with a sanitizer ("postgres tsan"). A function without these runs once; a
+    parameter `program` is the path of the built program.
     `options` are added to the command line of every server. `serial` tests run while no other does. A test that takes
     longer than `timeout_s` (stretched under sanitizers) is killed and has failed.
     """
@@ -145,7 +146,8 @@ class FunctionCase(Case):
         with tempfile.TemporaryDirectory(prefix="t", dir=os.environ.get("SOJOURN_TEST_DIRECTORY")) as directory:
             env = Env(self.variant, directory, self.options)
             try:
-                arguments = {"env": env} if "env" in self.parameters else {}
+                offered = {"env": env, "program": program_path(env.tree)}
+                arguments = {name: value for name, value in offered.items() if name in self.parameters}
                 if "server" in self.parameters:
                     arguments["server"] = env.server()
                 self.function(**arguments)
