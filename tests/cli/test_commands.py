@@ -85,7 +85,8 @@ def test_the_manual_page_names_every_command_and_option(program):
     for name in re.findall(r"^\| `(--[a-z-]+)`", read("docs/options.md"), re.M):
         check.contains(plain, f"\\fB{name}\\fR", "the manual page")
     for line in page.splitlines():
-        check.true(not line.startswith(("'", ".")) or re.match(r"^\.(TH|SH|SS|TP|B|I)\b", line), f"known request: {line}")
+        is_request = line.startswith(("'", "."))
+        check.true(not is_request or re.match(r"^\.(TH|SH|SS|TP|B|I)\b", line), f"known request: {line}")
 
 
 def complete(program, *words):

@@ -45,15 +45,18 @@ class ProgramCase(Case):
 
 
 def prepare_tree(flavour):
-    """Configures a tree when it is new."""
+    """Configures a tree when it is new or its description has changed; says nothing when that works."""
     subprocess.run([os.path.join(ROOT, "tools", "tree"), TREES[flavour]], check=True)
+    result = subprocess.run(["ninja", "-C", os.path.join(ROOT, TREES[flavour]), "build.ninja"], capture_output=True,
+                            text=True, check=False)
+    if result.returncode:
+        sys.exit(f"{result.stdout}{result.stderr}\n{TREES[flavour]} can't be configured")
 
 
 def find_programs():
     """All cases that meson knows, from the first tree; the others have the same."""
     prepare_tree("gcc")
     tree = os.path.join(ROOT, TREES["gcc"])
-    subprocess.run(["ninja", "-C", tree, "--quiet", "build.ninja"], check=True, stdout=subprocess.DEVNULL)
     tests = json.loads(subprocess.run(["meson", "introspect", "--tests", tree], check=True, capture_output=True).stdout)
     cases = []
     for test in tests:
@@ -90,8 +93,11 @@ class Report:
         """One line."""
         print(f"{word:<5} {name}  {seconds:.2f} s{note}", flush=True)
 
-    def add(self, name, code, seconds, output):
-        """The result of one case: 0 passed, 77 skipped with the reason in the last line of its output."""
+    def add(self, name, code, seconds, output, rerun=None):
+        """The result of one case: 0 passed, 77 skipped with the reason in the last line of its output.
+
+        `rerun` is the command that repeats it, when it is not tests/run NAME.
+        """
         if code == 0:
             self.passed += 1
             self.line("ok", name, seconds)
@@ -105,7 +111,7 @@ class Report:
             self.line("FAIL", name, seconds)
             self.show(output)
             seed = f" --seed {self.options.seed}" if "seed" in output else ""
-            print(f"    rerun: tests/run{seed} {shlex.quote(name)}", flush=True)
+            print(f"    rerun: {rerun or f'tests/run{seed} {shlex.quote(name)}'}", flush=True)
 
     def skip(self, name, reason):
         """A case that was not run."""
@@ -249,7 +255,8 @@ def build_trees(cases, report, jobs):
         prepare_tree(flavour)
         command = ["ninja", "-C", os.path.join(ROOT, TREES[flavour]), "-j", str(jobs), "--quiet", *targets]
         result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
-        report.add(f"build[{flavour}]", result.returncode, time.monotonic() - started, result.stdout)
+        report.add(f"build[{flavour}]", result.returncode, time.monotonic() - started, result.stdout,
+                   f"ninja -C {TREES[flavour]}")
         if result.returncode:
             broken.add(flavour)
     return broken
