@@ -157,8 +157,8 @@ static void test_refused(void **state)
         "{\"a\":1,\"\\u0061\":2}",
         "[{\"x\":{\"k\":1,\"k\":1}}]",
         "[\x0C]",
-        "\xC2\xA0"
-        "1",
+        ("\xC2\xA0"
+         "1"),
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         const struct json *value = NULL;
