@@ -22,7 +22,9 @@ test: ## build everything, with sanitizers too, and run all tests (tests/run --h
 	@tests/run
 
 bench: build ## measure: each number is a ratio to something measured in the same run
-	@bench/run
+	@tools/setup bench
+	@ninja -C build
+	@bench/run all
 
 fuzz: ## fuzz every codec for FUZZ_SECONDS (60) each
 	@tools/setup test

@@ -20,14 +20,15 @@ from harness.server import ROOT, sanitizer_environment
 from harness.suite import EVERYWHERE, TREES, Case, find_functions
 
 SKIPPED = 77  # the exit code of a program that could not test anything
-PROGRAM_VARIANTS = {"unit": ("gcc", "asan", "tsan"), "fuzz": ("gcc", "asan"), "store": EVERYWHERE}
+PROGRAM_VARIANTS = {"unit": ("gcc", "asan", "tsan"), "fuzz": ("gcc", "asan"), "store": EVERYWHERE,
+                    "suites": ("gcc", "asan")}
 
 
 class ProgramCase(Case):
     """A test program that meson built: a unit test, the corpus of a fuzzer, the contract of the store."""
 
     def __init__(self, name, variant, suite, command, timeout_s):
-        super().__init__(f"{suite}/{name}", variant, suite, timeout_s)
+        super().__init__(f"{suite}/{name.removeprefix(suite.removesuffix('s') + '_')}", variant, suite, timeout_s)
         self.command = [part.replace(f"{ROOT}/build/", f"{ROOT}/{TREES[self.flavour]}/") for part in command]
 
     def run(self):
@@ -39,7 +40,7 @@ class ProgramCase(Case):
             environment = os.environ | {"SOJOURN_TEST_DATABASE": url, "SOJOURN_TEST_DIRECTORY": directory}
             result = subprocess.run(self.command, cwd=directory, env=environment | sanitizer_environment(), check=False)
         if result.returncode == SKIPPED:
-            raise Skip("the program can't test here")
+            raise Skip("")  # the program has printed why
         if result.returncode:
             raise Failure(f"{shlex.join(self.command)} ended with {result.returncode}")
 
@@ -165,7 +166,7 @@ class Child:
             self.case.run()
             code = 0
         except Skip as skip:
-            print(skip)
+            print(skip, end="\n" if str(skip) else "")
             code = SKIPPED
         except Failure as failure:
             print_failure(failure)

@@ -17,6 +17,11 @@ def rows():
     return [line for line in read("docs/features.md").splitlines() if re.match(rf"^\|\s*`?{ID}", line)]
 
 
+def well_formed():
+    """The cells of every row that has the form."""
+    return [[cell.strip() for cell in ROW.match(line).groups()] for line in rows() if ROW.match(line)]
+
+
 @test
 def test_every_row_has_the_form():
     report([line[:100] for line in rows() if not ROW.match(line)],
@@ -28,7 +33,7 @@ def test_ids_are_known_and_stand_once():
     known = [found.group(1) for found in KNOWN.finditer(read("docs/features.md"))]
     check.true(known, "docs/features.md lists the requirements")
     check.equal(len(known), len(set(known)), "ids in the list are unique")
-    used = [ROW.match(line).group(1) for line in rows() if ROW.match(line)]
+    used = [cells[0] for cells in well_formed()]
     report(sorted({id for id in used if id not in known}), "rows with an unknown id")
     report(sorted({id for id in used if used.count(id) > 1}), "ids with more than one row")
 
@@ -36,8 +41,7 @@ def test_ids_are_known_and_stand_once():
 @test
 def test_the_files_named_exist():
     problems = []
-    for line in rows():
-        id, _, sources, tests = (cell.strip() for cell in ROW.match(line).groups())
+    for id, _, sources, tests in well_formed():
         named = FILE.findall(sources) + FILE.findall(tests)
         problems += [f"{id}: {path} does not exist" for path in named if not os.path.exists(os.path.join(ROOT, path))]
         if not any(path.startswith("tests/") for path in FILE.findall(tests)):
