@@ -243,7 +243,8 @@ static void run_on_reader(struct read_job *job, struct db *db)
 static void submit_read(struct request *request)
 {
     request->read_job.run = run_on_reader;
-    if (!readers_submit(request->api->readers, &request->read_job)) {
+    bool full = readers_queue_length(request->api->readers) >= request->api->reads_waiting_max;
+    if (full || !readers_submit(request->api->readers, &request->read_job)) {
         struct failure failure;
         failure_set(&failure, STATUS_UNAVAILABLE, "overloaded",
                     "Too many queries wait, or the server stops; try again.");
