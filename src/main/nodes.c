@@ -46,8 +46,8 @@ static void *nodes_main(void *argument)
     return NULL;
 }
 
-enum status nodes_start(const char *url, int64_t poll_ms, struct fanout *fanout, struct writer *writer, struct nodes **out,
-                        struct failure *failure)
+enum status nodes_start(const char *url, int64_t poll_ms, struct fanout *fanout, struct writer *writer,
+                        struct nodes **out, struct failure *failure)
 {
     struct nodes *nodes = memory_zeroed(sizeof *nodes);
     *nodes = (struct nodes){.poll_ms = poll_ms, .fanout = fanout, .writer = writer};

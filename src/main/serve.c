@@ -112,8 +112,8 @@ static enum status make_directory(const char *path, struct failure *failure)
     if (mkdir(path, 0700) == 0 || errno == EEXIST) {
         return STATUS_OK;
     }
-    return failure_set(failure, STATUS_UNAVAILABLE, "no_data_directory", "The data directory %s cannot be made: %s.", path,
-                       strerror(errno));
+    return failure_set(failure, STATUS_UNAVAILABLE, "no_data_directory", "The data directory %s cannot be made: %s.",
+                       path, strerror(errno));
 }
 
 static enum status first_start(struct instance *instance, struct db *db, struct failure *failure)
@@ -417,7 +417,8 @@ int serve(const struct options *options)
     if (status == STATUS_OK) {
         wait_for_signal(&signals);
     } else {
-        log_error("start_failed", LOG_TEXT("code", slice_of(failure.code)), LOG_TEXT("detail", slice_of(failure.detail)));
+        log_error("start_failed", LOG_TEXT("code", slice_of(failure.code)),
+                  LOG_TEXT("detail", slice_of(failure.detail)));
     }
     stop(instance);
     free(instance);
