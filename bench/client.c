@@ -35,6 +35,15 @@ uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+unsigned draw(unsigned limit)
+{
+    static uint64_t state = 0x9e3779b97f4a7c15u;
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return (unsigned)(state % limit);
+}
+
 static void text_reserve(struct text *text, size_t capacity)
 {
     if (capacity <= text->capacity)

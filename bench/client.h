@@ -46,6 +46,8 @@ struct connection {
 
 _Noreturn void die(const char *format, ...) __attribute__((format(printf, 1, 2)));
 uint64_t now_ns(void);
+// A number below `limit` from a fixed sequence, so that two runs draw the same.
+unsigned draw(unsigned limit);
 
 void text_append(struct text *text, const void *bytes, size_t size);
 void text_print(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));

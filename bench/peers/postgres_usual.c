@@ -1,6 +1,8 @@
 // The usual way to keep a log in PostgreSQL: read the highest sequence of the session, insert the next one, try again
 // when somebody else was faster. Prepared statements, autocommit, one connection per client, all driven by one thread.
-//   postgres_usual CONNINFO CLIENTS SESSIONS SECONDS
+//   postgres_usual CONNINFO CLIENTS SESSIONS SECONDS [own]
+// Every append goes to a session drawn at random, as in `load append`; with "own" each client keeps to one session, so
+// that with as many sessions as clients nobody is ever in the way: the kindest case for this design.
 #include "../event.h"
 #include "../samples.h"
 
@@ -16,6 +18,7 @@ enum step { STEP_READ, STEP_INSERT };
 
 struct client {
     PGconn *conn;
+    PGresult *result; // complete, but the server has not yet said that it is ready for the next query
     enum step step;
     char session[16];
     char sequence[24];
@@ -25,6 +28,8 @@ struct client {
 struct run {
     struct client *clients;
     int count;
+    int sessions;
+    bool keeps_own;
     int in_flight;
     struct text event;
     uint64_t measure_from_ns;
@@ -74,6 +79,8 @@ static void client_send(struct run *run, struct client *client, enum step step)
 
 static void client_start(struct run *run, struct client *client)
 {
+    if (!run->keeps_own)
+        snprintf(client->session, sizeof client->session, "%u", draw((unsigned)run->sessions) + 1);
     client->start_ns = now_ns();
     client_send(run, client, STEP_READ);
 }
@@ -90,40 +97,38 @@ static void insert_done(struct run *run, struct client *client)
     client_start(run, client);
 }
 
-static void take_result(struct run *run, struct client *client, PGresult *result)
+static void take_result(struct run *run, struct client *client)
 {
-    const char *code = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    const char *code = PQresultErrorField(client->result, PG_DIAG_SQLSTATE);
     bool is_conflict = code && strcmp(code, "23505") == 0;
     if (code && !is_conflict)
         die("postgres: %s", PQerrorMessage(client->conn));
-    if (client->step == STEP_READ) {
-        snprintf(client->sequence, sizeof client->sequence, "%s", PQgetvalue(result, 0, 0));
-        PQclear(result);
+    if (client->step == STEP_READ)
+        snprintf(client->sequence, sizeof client->sequence, "%s", PQgetvalue(client->result, 0, 0));
+    PQclear(client->result);
+    client->result = NULL;
+    run->conflicts += is_conflict;
+    if (client->step == STEP_READ)
         client_send(run, client, STEP_INSERT);
-        return;
-    }
-    PQclear(result);
-    if (is_conflict) {
-        run->conflicts++;
+    else if (is_conflict)
         client_send(run, client, STEP_READ);
-        return;
-    }
-    insert_done(run, client);
+    else
+        insert_done(run, client);
 }
 
 static void client_read(struct run *run, struct client *client)
 {
-    PGresult *result = NULL;
     if (!PQconsumeInput(client->conn))
         die("postgres: %s", PQerrorMessage(client->conn));
     while (!PQisBusy(client->conn)) {
         PGresult *next = PQgetResult(client->conn);
-        if (!next)
-            break;
-        result = next;
+        if (!next) {
+            if (client->result)
+                take_result(run, client);
+            return;
+        }
+        client->result = next;
     }
-    if (result)
-        take_result(run, client, result);
 }
 
 static void run_clients(struct run *run)
@@ -145,11 +150,10 @@ static void run_clients(struct run *run)
 
 int main(int argc, char **argv)
 {
-    if (argc != 5)
-        die("usage: postgres_usual CONNINFO CLIENTS SESSIONS SECONDS");
-    int sessions = atoi(argv[3]);
+    if (argc != 5 && (argc != 6 || strcmp(argv[5], "own") != 0))
+        die("usage: postgres_usual CONNINFO CLIENTS SESSIONS SECONDS [own]");
     int seconds = atoi(argv[4]);
-    struct run run = {.count = atoi(argv[2])};
+    struct run run = {.count = atoi(argv[2]), .sessions = atoi(argv[3]), .keeps_own = argc == 6};
     run.clients = calloc((size_t)run.count, sizeof *run.clients);
     event_append(&run.event, EVENT_BYTES, 0);
     PGconn *setup = PQconnectdb(argv[1]);
@@ -157,7 +161,7 @@ int main(int argc, char **argv)
     expect(setup, PQexec(setup, SCHEMA), PGRES_COMMAND_OK);
     PQfinish(setup);
     for (int i = 0; i < run.count; i++)
-        client_open(&run.clients[i], argv[1], i % sessions + 1);
+        client_open(&run.clients[i], argv[1], i % run.sessions + 1);
     run.in_flight = run.count;
     run.measure_from_ns = now_ns() + 1000000000u;
     run.measure_to_ns = run.measure_from_ns + (uint64_t)seconds * 1000000000u;
