@@ -15,6 +15,7 @@ BENCH = Path(__file__).resolve().parent
 ROOT = BENCH.parent
 START_DEADLINE_S = 60
 STOP_DEADLINE_S = 20
+PACKAGES = {"redis-server": "redis-server", "nginx": "nginx libnginx-mod-nchan"}
 PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None)
 
@@ -110,6 +111,8 @@ class Workshop:
         self.directories.remove(directory)
 
     def start(self, name, argv, how=signal.SIGTERM, **options):
+        if not shutil.which(argv[0]):
+            raise Failure(f"{argv[0]} is missing: apt-get install {PACKAGES.get(str(argv[0]), 'it')}")
         process = Process(argv, self.directory(f"{name}-log") / "log", **options)
         self.processes.append((process, how))
         return process

@@ -2,8 +2,18 @@
 #include "samples.h"
 
 #include <stdio.h>
+#include <string.h>
 
 enum { WARM_REQUESTS = 20 };
+
+// The sessions of `load fill`: an empty page would be fast and prove nothing.
+static int count_sessions(const char *body)
+{
+    int count = 0;
+    for (const char *at = body; (at = strstr(at, "\"fill-")); at++)
+        count++;
+    return count;
+}
 
 void mode_list(const struct options *options)
 {
@@ -19,8 +29,11 @@ void mode_list(const struct options *options)
         if (i >= WARM_REQUESTS)
             samples_add(&samples, now_ns() - connection.start_ns);
     }
-    printf("p50_us=%u p99_us=%u body_bytes=%zu\n", samples_percentile_us(&samples, 0.5),
-           samples_percentile_us(&samples, 0.99), connection.answer.size - connection.body_at);
+    int rows = count_sessions(connection_body(&connection));
+    if (rows == 0)
+        die("the list is empty: %s", connection_body(&connection));
+    printf("p50_us=%u p99_us=%u rows=%d body_bytes=%zu\n", samples_percentile_us(&samples, 0.5),
+           samples_percentile_us(&samples, 0.99), rows, connection.answer.size - connection.body_at);
     samples_release(&samples);
     connection_close(&connection);
 }

@@ -12,7 +12,7 @@ OWNER = "postgres"
 def program(name):
     found = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}")) or [shutil.which(name)]
     if not found[-1]:
-        raise Failure(f"{name} is missing: run bench/setup")
+        raise Failure(f"{name} is missing: apt-get install postgresql")
     return found[-1]
 
 
