@@ -1,4 +1,4 @@
-"""Processes, ports and scratch directories of one benchmark run; everything is gone when the run ends, however it ends."""
+"""Processes, ports and scratch directories of one run; everything is gone when the run ends, however it ends."""
 import ctypes
 import os
 import pwd

@@ -1,5 +1,5 @@
 // graphile-worker over a filled queue: node graphile.mjs DATABASE_URL WORKERS JOBS [plain|batched]
-// "plain" takes and completes one job at a time, its default; "batched" turns on its local queue and batched completion.
+// "plain" takes and completes one job at a time, its default; "batched" turns on its local queue and batched ends.
 import { Logger, run, runMigrations } from "graphile-worker";
 import pg from "pg";
 
@@ -11,7 +11,8 @@ pool.on("error", () => {});
 await runMigrations({ pgPool: pool, logger });
 await pool.query(
   `select graphile_worker.add_jobs(array(
-     select json_populate_record(null::graphile_worker.job_spec, json_build_object('identifier', 'nothing', 'payload', json_build_object('id', i)))
+     select json_populate_record(null::graphile_worker.job_spec,
+       json_build_object('identifier', 'nothing', 'payload', json_build_object('id', i)))
      from generate_series(1, $1::int) i))`,
   [Number(jobs)],
 );

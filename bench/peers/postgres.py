@@ -38,7 +38,8 @@ class Postgres:
         return f"postgres://{OWNER}@127.0.0.1:{self.port}/{database}"
 
     def execute(self, sql):
-        subprocess.run(["psql", "-qX", "-c", "set client_min_messages to warning", "-v", "ON_ERROR_STOP=1", "-c", sql, self.url()], check=True,
+        quiet = "set client_min_messages to warning"
+        subprocess.run(["psql", "-qX", "-v", "ON_ERROR_STOP=1", "-c", quiet, "-c", sql, self.url()], check=True,
                        stdout=subprocess.DEVNULL)
 
     def fresh(self, database):
@@ -57,7 +58,7 @@ class Postgres:
 
 
 def usual(postgres, connections, sessions, seconds, own=False):
-    """Read the highest sequence, insert the next, retry on conflict; with `own`, every client has a session to itself."""
+    """Read the highest sequence, insert the next, retry on conflict; with `own` no two clients share a session."""
     program_path = postgres.workshop.build / "bench/postgres_usual"
     argv = [program_path, postgres.fresh("usual"), connections, sessions, seconds]
     return postgres.workshop.figures(argv + ["own"] if own else argv)

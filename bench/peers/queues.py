@@ -10,7 +10,8 @@ def install():
     if (BENCH / "node_modules/.package-lock.json").exists():
         return
     print("installing the packages of bench/package.json", flush=True)
-    done = subprocess.run(["npm", "ci", "--no-audit", "--no-fund", "--prefix", str(BENCH)], capture_output=True, text=True)
+    argv = ["npm", "ci", "--no-audit", "--no-fund", "--prefix", str(BENCH)]
+    done = subprocess.run(argv, capture_output=True, text=True)
     if done.returncode != 0:
         raise Failure(f"npm ci failed: {done.stderr}")
 
