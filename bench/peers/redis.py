@@ -1,4 +1,4 @@
-"""Redis with every write fsynced before its answer; no snapshots and no rewrite of the log, which would only slow it down."""
+"""Redis with every write fsynced before its answer; snapshots and log rewrites, which only slow it down, are off."""
 from harness import answers, wait_until
 
 SETTINGS = {"bind": "127.0.0.1", "save": "", "appendonly": "yes", "appendfsync": "always",
