@@ -29,6 +29,7 @@ class ProgramCase(Case):
 
     def __init__(self, name, variant, suite, command, timeout_s):
         super().__init__(f"{suite}/{name.removeprefix(suite.removesuffix('s') + '_')}", variant, suite, timeout_s)
+        self.needs_program = True
         self.command = [part.replace(f"{ROOT}/build/", f"{ROOT}/{TREES[self.flavour]}/") for part in command]
 
     def run(self):
@@ -88,7 +89,7 @@ class Report:
         self.options = options
         self.passed = 0
         self.failed = []
-        self.skipped = []
+        self.skipped = 0
 
     def line(self, word, name, seconds, note=""):
         """One line."""
@@ -116,8 +117,13 @@ class Report:
 
     def skip(self, name, reason):
         """A case that was not run."""
-        self.skipped.append(name)
+        self.skipped += 1
         print(f"skip  {name}  {reason}", flush=True)
+
+    def skip_tree(self, flavour, count):
+        """All cases of a tree that could not be built."""
+        self.skipped += count
+        print(f"skip  {count} cases [{flavour}]  build[{flavour}] failed", flush=True)
 
     def show(self, output):
         """What the case printed, indented and shortened in the middle."""
@@ -131,7 +137,7 @@ class Report:
         """The last line, and the exit code."""
         if self.failed:
             print("\nfailed: " + " ".join(shlex.quote(name) for name in self.failed))
-        skipped = f", {len(self.skipped)} skipped" if self.skipped else ""
+        skipped = f", {self.skipped} skipped" if self.skipped else ""
         print(f"{self.passed} passed, {len(self.failed)} failed{skipped}", flush=True)
         return 1 if self.failed or not self.passed else 0
 
@@ -250,11 +256,11 @@ def build_trees(cases, report, jobs):
     for flavour in TREES:
         in_tree = [case for case in cases if case.flavour == flavour]
         targets = ["all"] if any(isinstance(case, ProgramCase) for case in in_tree) else ["sojourn"]
-        if not any(isinstance(case, ProgramCase) or case.needs_program for case in in_tree):
+        if not any(case.needs_program for case in in_tree):
             continue
         started = time.monotonic()
         prepare_tree(flavour)
-        command = ["ninja", "-C", os.path.join(ROOT, TREES[flavour]), "-j", str(jobs), "--quiet", *targets]
+        command = ["ninja", "-C", os.path.join(ROOT, TREES[flavour]), "-j", str(jobs), "-k", "10", "--quiet", *targets]
         result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
         report.add(f"build[{flavour}]", result.returncode, time.monotonic() - started, result.stdout,
                    f"ninja -C {TREES[flavour]}")
@@ -301,12 +307,12 @@ def run_cases(cases, options, report, directory):
             except Skip as skip:
                 no_postgres = str(skip)
         ready = []
+        for flavour in sorted(broken):
+            report.skip_tree(flavour, sum(1 for case in cases if case.needs_program and case.flavour == flavour))
         for case in cases:
-            if case.flavour in broken and (case.needs_program or isinstance(case, ProgramCase)):
-                report.skip(case.name, f"build[{case.flavour}] failed")
-            elif case.engine == "postgres" and no_postgres:
+            if case.engine == "postgres" and no_postgres:
                 report.skip(case.name, no_postgres)
-            else:
+            elif not (case.needs_program and case.flavour in broken):
                 ready += [case] * options.repeat
         scheduler.run(ready)
     finally:

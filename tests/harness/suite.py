@@ -121,7 +121,7 @@ class Case:
         self.patience = PATIENCE[self.flavour]
         self.timeout_s = timeout_s * self.patience
         self.serial = serial
-        self.needs_program = False
+        self.needs_program = False  # something that is built
 
     def run(self):
         """Runs in a process of its own and raises what went wrong."""

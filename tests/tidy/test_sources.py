@@ -12,6 +12,8 @@ UNFINISHED = re.compile(r"\b(" + "|".join(("TO" + "DO", "FIX" + "ME")) + r")\b")
 LOCAL_PATH = re.compile(r"(?<![\w.*}$\])])/(" + "|".join(("wo" + "rk", "ro" + "ot")) + r")(?=[/\s'\"`),;:]|$)", re.M)
 SQL = re.compile(r'"[^"\n]*\b(select\b[^"\n]*\bfrom|insert\s+into|update\s+\w+\s+set|delete\s+from|'
                  r'create\s+(unique\s+)?(table|index)|alter\s+table)\b', re.I)
+# The version of the schema is asked and written before any statement can be prepared; the engines rewrite statements.
+MAY_HOLD_SQL = ("src/store/db.c", "src/store/sqlite/", "src/store/postgres/")
 
 
 @test
@@ -73,7 +75,7 @@ def test_functions_are_not_too_long():
 def test_sql_stands_in_store_sql():
     problems = []
     for path, text in texts(".c", ".h"):
-        if path.startswith("src/"):
+        if path.startswith("src/") and not path.startswith(MAY_HOLD_SQL):
             problems += [f"{path}:{text.count(chr(10), 0, found.start()) + 1}: {found.group()[:60]}"
                          for found in SQL.finditer(text)]
     report(problems, "SQL outside src/store/sql")
