@@ -68,12 +68,12 @@ void lookups_submit(struct hub *hub)
     while (queue->first && queue->running < LOOKUPS_MAX) {
         struct lookup *lookup = queue_take(queue);
         queue->running++;
-        figure_add(&hub->figures.store_pages, 1);
         if (!options->submit_read(options->owner, &lookup->job)) {
             queue->running--;
             queue_put_back(queue, lookup);
             return;
         }
+        figure_add(&hub->figures.store_pages, 1);
     }
 }
 

@@ -215,7 +215,7 @@ void viewer_beat(struct viewer *viewer)
     }
     if (viewer->blocked) {
         beat_blocked(viewer);
-    } else {
+    } else if (viewer->started) {
         viewer_say(viewer, frame_ref(viewer->feed->hub->ping));
     }
 }
