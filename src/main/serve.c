@@ -176,11 +176,10 @@ static enum status open_store(struct instance *instance, struct db **out, struct
 
 /* --- upward calls between rooms --- */
 
-static void submit_read(void *owner, struct read_job *job)
+static bool submit_read(void *owner, struct read_job *job)
 {
     struct instance *instance = owner;
-    bool taken = readers_submit(instance->readers, job);
-    (void)taken; /* refused only after the last viewer was closed */
+    return readers_submit(instance->readers, job);
 }
 
 static void save_partial(void *owner, int64_t tenant_key, int64_t session_key, const struct partial *partial)
