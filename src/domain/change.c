@@ -61,6 +61,12 @@ static void add_ending(struct arena *arena, const struct move *move, struct chan
     payload_end(&payload, arena, error ? "session.error" : "session.completed", out);
 }
 
+/* An empty line is no reason. */
+static struct slice line_of(const char *reason)
+{
+    return reason && *reason ? slice_of(reason) : (struct slice){NULL, 0};
+}
+
 /* The edge is allowed. What the move brings (result, usage, error) stands in its last event. */
 static void add_move(struct arena *arena, const struct session *session, const struct move *move, struct changes *out)
 {
@@ -106,7 +112,7 @@ enum status change_status(struct arena *arena, const struct session *session, en
         return failure_set(failure, STATUS_CONFLICT, "claim_needed",
                            "A session of type agent starts running by being claimed, from pending.");
     }
-    struct move move = {.to = to, .reason = slice_of(reason)};
+    struct move move = {.to = to, .reason = line_of(reason)};
     if (work_is_ended(to)) {
         move.stop = stop == STOP_NONE ? usual_stop[to] : stop;
     }
@@ -199,9 +205,9 @@ void change_add_reopening(struct arena *arena, const struct session *session, co
     struct payload payload;
     payload_begin(&payload);
     payload_word(&payload, "from", work_words, (int)session->work);
-    json_maybe_text(&payload.out, "reason", slice_of(reason));
+    json_maybe_text(&payload.out, "reason", line_of(reason));
     payload_end(&payload, arena, "session.reopened", out);
-    add_move(arena, session, &(struct move){.to = WORK_IDLE, .reason = slice_of(reason)}, out);
+    add_move(arena, session, &(struct move){.to = WORK_IDLE, .reason = line_of(reason)}, out);
 }
 
 enum status change_reopen(struct arena *arena, const struct session *session, const char *reason, struct changes *out,
@@ -268,7 +274,7 @@ enum status change_runtime(struct arena *arena, const struct session *session, e
     payload_word(&payload, "from", runtime_words, (int)session->runtime);
     payload_word(&payload, "to", runtime_words, (int)to);
     payload_word(&payload, "pause_reason", pause_reason_words, (int)pause);
-    json_maybe_text(&payload.out, "reason", slice_of(reason));
+    json_maybe_text(&payload.out, "reason", line_of(reason));
     payload_end(&payload, arena, "session.runtime_change", out);
     return STATUS_OK;
 }
