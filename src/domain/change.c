@@ -245,13 +245,30 @@ static enum status refuse_runtime(const struct session *session, enum runtime to
     return status;
 }
 
-/* Nobody falls asleep without a reason that people can read. */
+/* Nobody falls asleep without a reason that people can read; what has ended is not paused at all. */
 static enum pause_reason pause_for(const struct session *session, enum runtime to, enum pause_reason pause)
 {
-    if (pause != PAUSE_NONE || !runtime_is_asleep(to)) {
+    if (pause != PAUSE_NONE || !runtime_is_asleep(to) || work_is_ended(session->work)) {
         return pause;
     }
     return session->pause_reason != PAUSE_NONE ? session->pause_reason : PAUSE_MANUAL;
+}
+
+static enum status check_pause(const struct session *session, enum runtime to, enum pause_reason pause,
+                               struct failure *failure)
+{
+    if (pause == PAUSE_NONE) {
+        return STATUS_OK;
+    }
+    if (work_is_ended(session->work)) {
+        return failure_set(failure, STATUS_CONFLICT, "session_ended", "A session that is %s is not paused.",
+                           work_words.names[session->work]);
+    }
+    if (!runtime_can_pause(to)) {
+        return failure_set(failure, STATUS_INVALID, "invalid_pause", "A session whose runtime is %s is not paused.",
+                           runtime_words.names[to]);
+    }
+    return STATUS_OK;
 }
 
 enum status change_runtime(struct arena *arena, const struct session *session, enum runtime to, enum pause_reason pause,
@@ -260,9 +277,9 @@ enum status change_runtime(struct arena *arena, const struct session *session, e
     struct payload payload;
     out->count = 0;
     pause = pause_for(session, to, pause);
-    if (pause != PAUSE_NONE && !runtime_can_pause(to)) {
-        return failure_set(failure, STATUS_INVALID, "invalid_pause", "A session whose runtime is %s is not paused.",
-                           runtime_words.names[to]);
+    enum status status = check_pause(session, to, pause, failure);
+    if (status != STATUS_OK) {
+        return status;
     }
     if (session->runtime == to && session->pause_reason == pause) {
         return STATUS_OK;

@@ -74,10 +74,20 @@ static const struct secret secrets[] = {
 
 enum { SHORTEST_TOKEN = 14 };
 
-/* What words and tokens are made of. */
-static bool is_word_char(char c)
+/* What words and tokens are made of: letters, digits, "_" and "-". Every character of every message is asked for. */
+static const bool word_chars[256] = {
+    ['0'] = 1, ['1'] = 1, ['2'] = 1, ['3'] = 1, ['4'] = 1, ['5'] = 1, ['6'] = 1, ['7'] = 1, ['8'] = 1, ['9'] = 1,
+    ['a'] = 1, ['b'] = 1, ['c'] = 1, ['d'] = 1, ['e'] = 1, ['f'] = 1, ['g'] = 1, ['h'] = 1, ['i'] = 1, ['j'] = 1,
+    ['k'] = 1, ['l'] = 1, ['m'] = 1, ['n'] = 1, ['o'] = 1, ['p'] = 1, ['q'] = 1, ['r'] = 1, ['s'] = 1, ['t'] = 1,
+    ['u'] = 1, ['v'] = 1, ['w'] = 1, ['x'] = 1, ['y'] = 1, ['z'] = 1, ['A'] = 1, ['B'] = 1, ['C'] = 1, ['D'] = 1,
+    ['E'] = 1, ['F'] = 1, ['G'] = 1, ['H'] = 1, ['I'] = 1, ['J'] = 1, ['K'] = 1, ['L'] = 1, ['M'] = 1, ['N'] = 1,
+    ['O'] = 1, ['P'] = 1, ['Q'] = 1, ['R'] = 1, ['S'] = 1, ['T'] = 1, ['U'] = 1, ['V'] = 1, ['W'] = 1, ['X'] = 1,
+    ['Y'] = 1, ['Z'] = 1, ['_'] = 1, ['-'] = 1,
+};
+
+static inline bool is_word_char(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+    return word_chars[(unsigned char)c];
 }
 
 static bool is_space(char c)
@@ -213,11 +223,11 @@ static struct redaction match_private_key(struct slice text, size_t at)
 }
 
 /* Most words are short and stand in a sentence: they are passed without a look at the table. */
-static bool could_be_secret(struct slice text, size_t at, size_t end)
+static inline bool could_be_secret(struct slice text, size_t at, size_t end)
 {
     char after = end < text.len ? text.ptr[end] : ' ';
-    return end - at >= SHORTEST_TOKEN || (after != '\0' && strchr(":=\"'.", after)) ||
-           (end - at == 6 && (text.ptr[at] | 0x20) == 'b');
+    bool bearer = end - at == 6 && (text.ptr[at] | 0x20) == 'b';
+    return end - at >= SHORTEST_TOKEN || text.ptr[at] == '-' || bearer || (after != '\0' && strchr(":=\"'.", after));
 }
 
 struct redaction redact_at(struct slice text, size_t at)
