@@ -71,14 +71,43 @@ static void line_put_text(struct line *line, struct slice text)
     }
 }
 
+/* A run of ASCII without spaces. */
+static void line_put_word(struct line *line, const char *bytes, size_t count)
+{
+    size_t fits = PREVIEW_CHARS_MAX - line->chars;
+    if (line->room - line->len < fits) {
+        fits = line->room - line->len;
+    }
+    if (count > fits) {
+        line->full = true;
+        count = fits;
+    }
+    memcpy(line->out + line->len, bytes, count);
+    line->len += count;
+    line->chars += count;
+    line->last_char = count ? line->len - 1 : line->last_char;
+}
+
+/* What begins with a word; the number of bytes used. */
+static size_t line_put_masked(struct line *line, struct slice text, size_t at)
+{
+    struct redaction found = redact_at(text, at);
+    if (found.skip) {
+        line_put_text(line, slice_from(text.ptr + at, found.keep));
+        line_put_text(line, SLICE(REDACTED));
+        return found.keep + found.skip;
+    }
+    line_put_word(line, text.ptr + at, found.word);
+    return found.word;
+}
+
 /* Copies the text into the line; returns when the line is full. */
 static void line_fill(struct line *line, struct slice text)
 {
-    bool space = false, word = true;
+    bool space = false;
     for (size_t i = 0; i < text.len && !line->full;) {
         if ((unsigned char)text.ptr[i] <= ' ') {
             space = line->len > 0;
-            word = true;
             i++;
             continue;
         }
@@ -86,18 +115,12 @@ static void line_fill(struct line *line, struct slice text)
             line_put(line, " ", 1);
             space = false;
         }
-        struct redaction secret = word ? redact_at(text, i) : (struct redaction){0, 0};
-        if (secret.skip) {
-            line_put_text(line, slice_from(text.ptr + i, secret.keep));
-            line_put_text(line, SLICE(REDACTED));
-            i += secret.keep + secret.skip;
-            word = false;
-            continue;
+        size_t used = line_put_masked(line, text, i);
+        if (used == 0) {
+            used = char_bytes(text, i);
+            line_put(line, text.ptr + i, used);
         }
-        word = redact_word_begins(text.ptr[i]);
-        size_t count = char_bytes(text, i);
-        line_put(line, text.ptr + i, count);
-        i += count;
+        i += used;
     }
 }
 
