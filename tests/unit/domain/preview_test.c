@@ -123,7 +123,7 @@ static void broken_content_is_harmless(void **state)
     char out[SESSION_PREVIEW_BYTES];
     (void)state;
     for (size_t len = 0; len < sizeof whole; len++) {
-        char *copy = malloc(len + 1);
+        char *copy = malloc(len ? len : 1);
         memcpy(copy, whole, len);
         preview_of_content(slice_from(copy, len), out, sizeof out);
         free(copy);
