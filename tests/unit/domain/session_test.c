@@ -38,7 +38,7 @@ static void kinds_of_sessions(void **state)
 
 static void what_counts_towards_the_limit(void **state)
 {
-    struct session base = {.work = WORK_IDLE}, session = base;
+    struct session base = {.work = WORK_RUNNING}, session = base;
     (void)state;
     assert_true(session_counts_as_concurrent(&session));
     session.work = WORK_COMPLETED;

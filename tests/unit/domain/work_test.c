@@ -83,7 +83,7 @@ static void every_state_is_in_its_groups(void **state)
         {"leased", work_is_leased, "..x......."},
         {"can reopen", work_can_reopen, "......x.xx"},
         {"blocks delete", work_blocks_delete, "..xxx....."},
-        {"concurrent", work_counts_as_concurrent, ".xxxxx...."},
+        {"concurrent", work_counts_as_concurrent, "..xxx....."},
         {"in turn", work_is_in_turn, "..xxx....."},
     };
     (void)state;
