@@ -13,8 +13,8 @@ struct db {
 
 struct db_vtable {
     void (*close)(struct db *db);
-    /* The number of the newest migration in the database; 0 when it is empty. Inside a transaction that writes, no other
-     * node changes the schema until its end. */
+    /* The number of the newest migration in the database; 0 when it is empty. Inside a transaction that writes, no
+     * other node changes the schema until its end. */
     enum status (*schema_version)(struct db *db, int64_t *out, struct failure *failure);
     /* Prepares every statement of sql_texts that has a text for this engine; the failure names the statement. */
     enum status (*prepare)(struct db *db, struct failure *failure);

@@ -16,8 +16,9 @@ MUST_CHECK enum status store_migrate(struct db *db, struct failure *failure);
 /* --- sessions --- */
 /* Inserts and sets session->key. CONFLICT when the id exists in the tenant. */
 MUST_CHECK enum status store_session_insert(struct db *db, struct session *session, struct failure *failure);
-/* Writes the columns named by `what` (bits of enum session_changed). The row must still be at `old_sequence`, else STALE
- * (at the latest at commit). Also keeps the labels and the tenant's counts (pass the state before as `old_work`). */
+/* Writes the columns named by `what` (bits of enum session_changed). The row must still be at `old_sequence`, else
+ * STALE (at the latest at commit). Also keeps the labels and the tenant's counts (pass the state before as `old_work`).
+ */
 MUST_CHECK enum status store_session_update(struct db *db, const struct session *session, unsigned what,
                                             int64_t old_sequence, enum work old_work, struct failure *failure);
 MUST_CHECK enum status store_session_by_id(struct db *db, int64_t tenant_key, struct slice id, struct arena *arena,
@@ -295,6 +296,11 @@ MUST_CHECK enum status store_grant_delete(struct db *db, enum grant_kind kind, s
 MUST_CHECK enum status store_grant_prune(struct db *db, int64_t before_ms, struct failure *failure);
 
 /* --- care --- */
+/* Locks the data directory against a second server until the descriptor is given back. The failure names the process
+ * that holds it. */
+MUST_CHECK enum status store_lock_directory(const char *directory, int *out_fd, struct failure *failure);
+void store_unlock_directory(int fd);
+
 struct verify_report {
     int64_t sessions, events, problems;
     void (*progress)(void *owner, int64_t done, int64_t total);

@@ -1,0 +1,201 @@
+#include "store/db.h"
+
+#include <assert.h>
+#include <stdio.h>
+
+#include "store/engine.h"
+#include "store/store.h"
+
+static const struct sql_migration *migrations_of(const struct db *db)
+{
+    return db->engine == DB_SQLITE ? sql_migrations_sqlite : sql_migrations_postgres;
+}
+
+static int64_t newest_migration(const struct db *db)
+{
+    const struct sql_migration *migration = migrations_of(db);
+    while (migration[1].number)
+        migration++;
+    return migration->number;
+}
+
+static enum status too_new(int64_t found, int64_t known, struct failure *failure)
+{
+    failure_members(failure, "\"schema\":%lld,\"known\":%lld", (long long)found, (long long)known);
+    return failure_set(
+        failure, STATUS_UNAVAILABLE, "schema_too_new",
+        "The database has schema %lld, this program knows schemas up to %lld. Use the program that wrote "
+        "it or a newer one; an older one cannot open it.",
+        (long long)found, (long long)known);
+}
+
+static enum status apply_migration(struct db *db, const struct sql_migration *migration, struct failure *failure)
+{
+    char note[160];
+    enum status status = db->vtable->script(db, migration->text, failure);
+    if (status)
+        return status;
+    snprintf(note, sizeof note,
+             "INSERT INTO meta (name, value) VALUES ('schema_version', '%d')"
+             " ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+             migration->number);
+    return db->vtable->script(db, note, failure);
+}
+
+static enum status apply_missing(struct db *db, struct failure *failure)
+{
+    int64_t version = 0;
+    enum status status = db->vtable->schema_version(db, &version, failure);
+    if (!status && version > newest_migration(db))
+        status = too_new(version, newest_migration(db), failure);
+    for (const struct sql_migration *m = migrations_of(db); !status && m->number; m++)
+        if (m->number > version)
+            status = apply_migration(db, m, failure);
+    return status;
+}
+
+enum status store_migrate(struct db *db, struct failure *failure)
+{
+    enum status status = db_begin(db, failure);
+    if (status)
+        return status;
+    status = apply_missing(db, failure);
+    if (!status)
+        return db_commit(db, failure);
+    db_rollback(db);
+    return status;
+}
+
+static enum status check_schema(struct db *db, struct failure *failure)
+{
+    int64_t version = 0;
+    int64_t known = newest_migration(db);
+    enum status status = db->vtable->schema_version(db, &version, failure);
+    if (status || version == known)
+        return status;
+    if (version > known)
+        return too_new(version, known, failure);
+    return failure_set(
+        failure, STATUS_UNAVAILABLE, "schema_too_old",
+        "The database has schema %lld, this program needs %lld. Start the server once: it brings the schema "
+        "up to date.",
+        (long long)version, (long long)known);
+}
+
+enum status db_open(const struct db_options *options, struct db **out, struct failure *failure)
+{
+    struct db *db = NULL;
+    enum status status =
+        options->engine == DB_SQLITE ? sqlite_open(options, &db, failure) : postgres_open(options, &db, failure);
+    if (status)
+        return status;
+    status = options->read_only ? check_schema(db, failure) : store_migrate(db, failure);
+    if (!status)
+        status = db->vtable->prepare(db, failure);
+    if (status) {
+        db_close(db);
+        return status;
+    }
+    *out = db;
+    return STATUS_OK;
+}
+
+void db_close(struct db *db)
+{
+    if (db)
+        db->vtable->close(db);
+}
+
+enum db_engine db_engine(const struct db *db)
+{
+    return db->engine;
+}
+
+enum status db_begin(struct db *db, struct failure *failure)
+{
+    return db->vtable->begin(db, failure);
+}
+
+enum status db_commit(struct db *db, struct failure *failure)
+{
+    return db->vtable->commit(db, failure);
+}
+
+void db_rollback(struct db *db)
+{
+    db->vtable->rollback(db);
+}
+
+enum status db_begin_read(struct db *db, struct failure *failure)
+{
+    return db->vtable->begin_read(db, failure);
+}
+
+void db_end_read(struct db *db)
+{
+    db->vtable->end_read(db);
+}
+
+void query_start(struct query *query, struct db *db, enum sql sql)
+{
+    *query = (struct query){.db = db, .sql = sql};
+    db->vtable->start(query);
+}
+
+void query_bind_i64(struct query *query, int64_t value)
+{
+    query->db->vtable->bind_i64(query, value);
+}
+
+void query_bind_text(struct query *query, struct slice text)
+{
+    query->db->vtable->bind_text(query, text);
+}
+
+void query_bind_bytes(struct query *query, struct slice bytes)
+{
+    query->db->vtable->bind_bytes(query, bytes);
+}
+
+void query_bind_null(struct query *query)
+{
+    query->db->vtable->bind_null(query);
+}
+
+enum status query_run(struct query *query, int64_t *out_changed, struct failure *failure)
+{
+    assert(query->bound == sql_texts[query->sql].parameters);
+    return query->db->vtable->run(query, out_changed, failure);
+}
+
+enum status query_run_guarded(struct query *query, struct failure *failure)
+{
+    assert(query->bound == sql_texts[query->sql].parameters);
+    return query->db->vtable->run_guarded(query, failure);
+}
+
+enum status query_step(struct query *query, bool *out_row, struct failure *failure)
+{
+    assert(query->bound == sql_texts[query->sql].parameters);
+    return query->db->vtable->step(query, out_row, failure);
+}
+
+int64_t query_i64(struct query *query, int column)
+{
+    return query->db->vtable->get_i64(query, column);
+}
+
+struct slice query_text(struct query *query, int column)
+{
+    return query->db->vtable->get_text(query, column);
+}
+
+bool query_is_null(struct query *query, int column)
+{
+    return query->db->vtable->is_null(query, column);
+}
+
+void query_end(struct query *query)
+{
+    query->db->vtable->end(query);
+}

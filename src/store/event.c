@@ -1,0 +1,193 @@
+#include "store/store.h"
+
+#include "base/json.h"
+#include "store/engine.h"
+#include "store/event_row.h"
+#include "store/statement.h"
+
+enum status store_event_insert(struct db *db, int64_t tenant_key, int64_t session_key, const struct event *event,
+                               struct failure *failure)
+{
+    return db->vtable->event_insert(db, tenant_key, session_key, event, failure);
+}
+
+enum status store_event_by_external_id(struct db *db, int64_t tenant_key, int64_t session_key, struct slice external_id,
+                                       int64_t *out_sequence, struct failure *failure)
+{
+    return statement_number(db, SQL_EVENT_BY_EXTERNAL_ID,
+                            VALUES(number(tenant_key), number(session_key), text(external_id)), 0, out_sequence,
+                            failure);
+}
+
+void event_read_row(struct query *query, int first, struct event *out)
+{
+    out->sequence = query_i64(query, first);
+    out->at_ms = query_i64(query, first + 1);
+    out->type = query_text(query, first + 2);
+    out->role = (enum event_role)query_i64(query, first + 3);
+    out->content = query_text(query, first + 4);
+    out->metadata = query_text(query, first + 5);
+    out->thread_id = query_text(query, first + 6);
+    out->external_id = query_text(query, first + 7);
+    out->actor = query_text(query, first + 8);
+}
+
+/* --- the filter on types, as JSON arrays --- */
+
+static bool is_prefix(struct slice type)
+{
+    return type.len && type.ptr[type.len - 1] == '*';
+}
+
+static void write_types(struct buffer *to, const struct event_filter *filter, bool prefixes)
+{
+    struct json_out out = json_out_to(to);
+    json_begin_array(&out);
+    for (size_t i = 0; i < filter->type_count; i++) {
+        struct slice type = filter->types[i];
+        if (is_prefix(type) == prefixes)
+            json_text(&out, slice_from(type.ptr, type.len - (prefixes ? 1 : 0)));
+    }
+    json_end_array(&out);
+}
+
+static void write_audited(struct buffer *to)
+{
+    struct json_out out = json_out_to(to);
+    json_begin_array(&out);
+    for (const struct event_type *type = event_types; type->name; type++)
+        if (type->audit)
+            json_text(&out, slice_of(type->name));
+    json_end_array(&out);
+}
+
+struct type_lists {
+    struct buffer whole, prefixes, audited;
+};
+
+static void type_lists_init(struct type_lists *lists, const struct event_filter *filter)
+{
+    *lists = (struct type_lists){0};
+    if (filter->type_count) {
+        write_types(&lists->whole, filter, false);
+        write_types(&lists->prefixes, filter, true);
+    }
+    if (filter->audit_only)
+        write_audited(&lists->audited);
+}
+
+static void type_lists_release(struct type_lists *lists)
+{
+    buffer_release(&lists->whole);
+    buffer_release(&lists->prefixes);
+    buffer_release(&lists->audited);
+}
+
+static struct value maybe(const struct buffer *buffer)
+{
+    return buffer->len ? text(buffer_slice(buffer)) : null_value();
+}
+
+/* --- reading --- */
+
+static enum sql read_statement(const struct event_filter *filter)
+{
+    bool filtered = filter->type_count || filter->audit_only || slice_present(filter->thread_id);
+    if (filtered)
+        return filter->newest_first ? SQL_EVENT_READ_FILTERED_NEWEST : SQL_EVENT_READ_FILTERED;
+    return filter->newest_first ? SQL_EVENT_READ_NEWEST : SQL_EVENT_READ;
+}
+
+enum status store_event_read(struct db *db, const struct event_filter *filter,
+                             bool (*each)(void *owner, const struct event *event), void *owner, struct failure *failure)
+{
+    struct type_lists lists;
+    struct query query;
+    bool row = false, more = true;
+    type_lists_init(&lists, filter);
+    statement_start(&query, db, read_statement(filter),
+                    VALUES(number(filter->tenant_key), number(filter->session_key), number(filter->after),
+                           number(filter->before ? filter->before : INT64_MAX), number(filter->limit),
+                           maybe(&lists.whole), maybe(&lists.prefixes), maybe(&lists.audited),
+                           text(filter->thread_id)));
+    enum status status = query_step(&query, &row, failure);
+    while (!status && row && more) {
+        struct event event;
+        event_read_row(&query, 0, &event);
+        more = each(owner, &event);
+        if (more)
+            status = query_step(&query, &row, failure);
+    }
+    query_end(&query);
+    type_lists_release(&lists);
+    return status;
+}
+
+/* --- the firehose --- */
+
+enum status store_firehose_end(struct db *db, int64_t tenant_key, struct position *out, struct failure *failure)
+{
+    struct query query;
+    bool row = false;
+    statement_start(&query, db, SQL_FIREHOSE_END, VALUES(number(tenant_key)));
+    enum status status = query_step(&query, &row, failure);
+    if (!status)
+        *out = row ? (struct position){query_i64(&query, 0), query_i64(&query, 1)} : (struct position){0, 0};
+    query_end(&query);
+    return status;
+}
+
+enum status store_firehose_read(struct db *db, int64_t tenant_key, struct position after, int64_t limit,
+                                bool (*each)(void *owner, struct position at, int64_t session_key,
+                                             struct slice session_id, const struct event *event),
+                                void *owner, struct failure *failure)
+{
+    struct query query;
+    bool row = false, more = true;
+    statement_start(&query, db, SQL_FIREHOSE_READ,
+                    VALUES(number(tenant_key), number(after.major), number(after.minor), number(limit)));
+    enum status status = query_step(&query, &row, failure);
+    while (!status && row && more) {
+        struct event event;
+        struct position at = {query_i64(&query, 0), query_i64(&query, 1)};
+        event_read_row(&query, 4, &event);
+        more = each(owner, at, query_i64(&query, 2), query_text(&query, 3), &event);
+        if (more)
+            status = query_step(&query, &row, failure);
+    }
+    query_end(&query);
+    return status;
+}
+
+/* --- partial output --- */
+
+enum status store_partial_save(struct db *db, int64_t tenant_key, int64_t session_key, const struct partial *partial,
+                               struct failure *failure)
+{
+    return statement_run(db, SQL_PARTIAL_SAVE,
+                         VALUES(number(tenant_key), number(session_key), number(partial->sequence),
+                                number(partial->count), text(partial->body)),
+                         NULL, failure);
+}
+
+enum status store_partial_load(struct db *db, int64_t tenant_key, int64_t session_key, struct arena *arena,
+                               struct partial *out, struct failure *failure)
+{
+    struct query query;
+    *out = (struct partial){0};
+    enum status status =
+        statement_first(&query, db, SQL_PARTIAL_LOAD, VALUES(number(tenant_key), number(session_key)), failure);
+    if (status == STATUS_NOT_FOUND)
+        return STATUS_OK;
+    if (status)
+        return status;
+    *out = (struct partial){query_i64(&query, 0), query_i64(&query, 1), column_copy(&query, 2, arena)};
+    query_end(&query);
+    return STATUS_OK;
+}
+
+enum status store_partial_delete(struct db *db, int64_t tenant_key, int64_t session_key, struct failure *failure)
+{
+    return statement_run(db, SQL_SESSION_DELETE_PARTIAL, VALUES(number(tenant_key), number(session_key)), NULL,
+                         failure);
+}

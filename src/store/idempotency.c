@@ -1,0 +1,31 @@
+#include "store/statement.h"
+#include "store/store.h"
+
+enum status store_idempotency_get(struct db *db, int64_t tenant_key, struct slice actor, struct slice key,
+                                  struct arena *arena, struct idempotent_reply *out, struct failure *failure)
+{
+    struct query query;
+    enum status status =
+        statement_first(&query, db, SQL_IDEMPOTENCY_GET, VALUES(number(tenant_key), text(actor), text(key)), failure);
+    if (status)
+        return status;
+    out->fingerprint = column_copy(&query, 0, arena);
+    out->status = (int)query_i64(&query, 1);
+    out->body = column_copy(&query, 2, arena);
+    query_end(&query);
+    return STATUS_OK;
+}
+
+enum status store_idempotency_put(struct db *db, int64_t tenant_key, struct slice actor, struct slice key,
+                                  const struct idempotent_reply *reply, int64_t now_ms, struct failure *failure)
+{
+    return statement_run(db, SQL_IDEMPOTENCY_PUT,
+                         VALUES(number(tenant_key), text(actor), text(key), bytes(reply->fingerprint),
+                                number(reply->status), text(reply->body), number(now_ms)),
+                         NULL, failure);
+}
+
+enum status store_idempotency_prune(struct db *db, int64_t before_ms, struct failure *failure)
+{
+    return statement_run(db, SQL_IDEMPOTENCY_PRUNE, VALUES(number(before_ms)), NULL, failure);
+}

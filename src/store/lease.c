@@ -1,0 +1,107 @@
+#include "store/statement.h"
+#include "store/store.h"
+
+/* --- candidates --- */
+
+enum status store_claim_candidates(struct db *db, int64_t tenant_key, struct slice agent, int type,
+                                   struct slice id_prefix, int64_t limit, int64_t *out_keys, int64_t *out_priority,
+                                   int64_t *out_queued_ms, size_t *out_count, struct failure *failure)
+{
+    enum sql sql = slice_present(agent) ? SQL_CLAIM_CANDIDATES_OF_AGENT : SQL_CLAIM_CANDIDATES;
+    struct id_range ids;
+    struct query query;
+    bool row = false;
+    size_t count = 0;
+    id_range_of(id_prefix, &ids);
+    statement_start(&query, db, sql,
+                    VALUES(number(tenant_key), text(agent), type < 0 ? null_value() : number(type), text(ids.from),
+                           text(ids.to), number(limit)));
+    enum status status = query_step(&query, &row, failure);
+    while (!status && row) {
+        out_keys[count] = query_i64(&query, 0);
+        out_priority[count] = query_i64(&query, 1);
+        out_queued_ms[count++] = query_i64(&query, 2);
+        status = query_step(&query, &row, failure);
+    }
+    query_end(&query);
+    if (!status)
+        *out_count = count;
+    return status;
+}
+
+/* --- leases --- */
+
+enum status store_lease_put(struct db *db, const struct lease *lease, struct failure *failure)
+{
+    return statement_run(db, SQL_LEASE_PUT,
+                         VALUES(number(lease->tenant_key), number(lease->session_key), bytes(lease->token_hash),
+                                number(lease->fence), text(lease->worker), number(lease->lease_ms),
+                                number(lease->expires_at_ms), number(lease->claimed_at_ms),
+                                number(lease->heartbeat_at_ms)),
+                         NULL, failure);
+}
+
+enum status store_lease_get(struct db *db, int64_t tenant_key, int64_t session_key, struct arena *arena,
+                            struct lease *out, struct failure *failure)
+{
+    struct query query;
+    enum status status =
+        statement_first(&query, db, SQL_LEASE_GET, VALUES(number(tenant_key), number(session_key)), failure);
+    if (status)
+        return status;
+    out->tenant_key = query_i64(&query, 0);
+    out->session_key = query_i64(&query, 1);
+    out->token_hash = column_copy(&query, 2, arena);
+    out->fence = query_i64(&query, 3);
+    out->worker = column_copy(&query, 4, arena);
+    out->lease_ms = query_i64(&query, 5);
+    out->expires_at_ms = query_i64(&query, 6);
+    out->claimed_at_ms = query_i64(&query, 7);
+    out->heartbeat_at_ms = query_i64(&query, 8);
+    query_end(&query);
+    return STATUS_OK;
+}
+
+enum status store_lease_delete(struct db *db, int64_t tenant_key, int64_t session_key, struct failure *failure)
+{
+    return statement_run(db, SQL_SESSION_DELETE_LEASE, VALUES(number(tenant_key), number(session_key)), NULL, failure);
+}
+
+enum status store_lease_renew_all(struct db *db, int64_t now_ms, struct failure *failure)
+{
+    enum status status = statement_run(db, SQL_LEASE_RENEW_ALL, VALUES(number(now_ms)), NULL, failure);
+    return status ? status : statement_run(db, SQL_LEASE_RENEW_TIMERS, NULL, NULL, failure);
+}
+
+/* --- figures --- */
+
+static void read_queue(struct query *query, struct arena *arena, void *item)
+{
+    struct queue_figures *out = item;
+    out->agent = column_copy(query, 0, arena);
+    out->pending = query_i64(query, 1);
+    out->oldest_queued_ms = query_i64(query, 2);
+    out->leased = query_i64(query, 3);
+}
+
+enum status store_queue_figures(struct db *db, int64_t tenant_key, struct arena *arena, struct queue_figures **out,
+                                size_t *out_count, struct failure *failure)
+{
+    return statement_rows(db, SQL_QUEUE_FIGURES, VALUES(number(tenant_key)), sizeof **out, read_queue, arena, out,
+                          out_count, failure);
+}
+
+static void read_worker(struct query *query, struct arena *arena, void *item)
+{
+    struct worker_figures *out = item;
+    out->worker = column_copy(query, 0, arena);
+    out->leases = query_i64(query, 1);
+    out->last_heartbeat_ms = query_i64(query, 2);
+}
+
+enum status store_worker_figures(struct db *db, int64_t tenant_key, struct arena *arena, struct worker_figures **out,
+                                 size_t *out_count, struct failure *failure)
+{
+    return statement_rows(db, SQL_WORKER_FIGURES, VALUES(number(tenant_key)), sizeof **out, read_worker, arena, out,
+                          out_count, failure);
+}

@@ -1,0 +1,243 @@
+#include "store/store.h"
+
+#include <assert.h>
+
+#include "domain/vocabulary.h"
+#include "store/label.h"
+#include "store/session_row.h"
+#include "store/statement.h"
+
+/* The numbers written into store/sql/session.sql and lease.sql. */
+static_assert(WORK_PENDING == 1 && WORK_RUNNING == 2 && WORK_COMPLETED == 6, "work states in store/sql");
+static_assert(PURPOSE_ORCHESTRATOR == 1 && PURPOSE_WORKFLOW == 2, "purposes in store/sql");
+
+enum {
+    GROUP_ACTIVITY = 1u << COLUMN_ACTIVITY,
+    GROUP_LISTED = 1u << COLUMN_LISTED,
+    GROUP_MACHINE = 1u << COLUMN_MACHINE,
+    GROUP_OTHER = 1u << COLUMN_OTHER,
+    GROUP_SESSIONS = GROUP_LISTED | GROUP_MACHINE | GROUP_OTHER,
+};
+
+static enum status count_add(struct db *db, const struct session *session, enum work work, int64_t add,
+                             struct failure *failure)
+{
+    return statement_run(db, SQL_COUNT_ADD,
+                         VALUES(number(session->tenant_key), number(session->type), number(work), number(add)), NULL,
+                         failure);
+}
+
+/* --- insert --- */
+
+static enum status insert_row(struct db *db, struct session *session, struct failure *failure)
+{
+    struct query query;
+    bool row = false;
+    query_start(&query, db, SQL_SESSION_INSERT);
+    session_bind(&query, session, GROUP_SESSIONS);
+    query_bind_i64(&query, (int64_t)display_status(session));
+    enum status status = query_step(&query, &row, failure);
+    if (!status && row)
+        session->key = query_i64(&query, 0);
+    query_end(&query);
+    if (!status && !row)
+        return failure_set(failure, STATUS_CONFLICT, "session_exists", "A session with the id %.*s exists.",
+                           SLICE_ARG(session->id));
+    return status;
+}
+
+static enum status insert_activity(struct db *db, const struct session *session, struct failure *failure)
+{
+    struct query query;
+    query_start(&query, db, SQL_SESSION_ACTIVITY_INSERT);
+    query_bind_i64(&query, session->key);
+    query_bind_i64(&query, session->tenant_key);
+    session_bind(&query, session, GROUP_ACTIVITY);
+    enum status status = query_run(&query, NULL, failure);
+    query_end(&query);
+    return status;
+}
+
+enum status store_session_insert(struct db *db, struct session *session, struct failure *failure)
+{
+    enum status status = insert_row(db, session, failure);
+    if (!status)
+        status = insert_activity(db, session, failure);
+    if (!status)
+        status = labels_insert(db, session, failure);
+    if (!status)
+        status = count_add(db, session, session->work, 1, failure);
+    return status;
+}
+
+/* --- update --- */
+
+static enum status touch(struct db *db, const struct session *session, int64_t old_sequence, struct failure *failure)
+{
+    struct query query;
+    query_start(&query, db, SQL_SESSION_TOUCH);
+    session_bind(&query, session, GROUP_ACTIVITY);
+    query_bind_i64(&query, session->key);
+    query_bind_i64(&query, session->tenant_key);
+    query_bind_i64(&query, old_sequence);
+    enum status status = query_run_guarded(&query, failure);
+    query_end(&query);
+    return status;
+}
+
+static enum status write_columns(struct db *db, const struct session *session, enum sql sql, unsigned groups,
+                                 struct failure *failure)
+{
+    struct query query;
+    query_start(&query, db, sql);
+    session_bind(&query, session, groups);
+    if (groups != GROUP_LISTED)
+        query_bind_i64(&query, (int64_t)display_status(session));
+    query_bind_i64(&query, session->key);
+    query_bind_i64(&query, session->tenant_key);
+    enum status status = query_run(&query, NULL, failure);
+    query_end(&query);
+    return status;
+}
+
+/* The narrowest statement that covers the change: SQLite then leaves the indexes of the other columns alone. */
+static enum status write_session(struct db *db, const struct session *session, unsigned what, struct failure *failure)
+{
+    unsigned rest = what & (CHANGED_MACHINE | CHANGED_LISTED | CHANGED_ALL);
+    if (!rest)
+        return STATUS_OK;
+    if (rest == CHANGED_LISTED)
+        return write_columns(db, session, SQL_SESSION_RELIST, GROUP_LISTED, failure);
+    if (rest == CHANGED_MACHINE)
+        return write_columns(db, session, SQL_SESSION_MOVE, GROUP_MACHINE, failure);
+    return write_columns(db, session, SQL_SESSION_SAVE, GROUP_SESSIONS, failure);
+}
+
+static enum status write_copies(struct db *db, const struct session *session, unsigned what, struct failure *failure)
+{
+    enum status status = STATUS_OK;
+    if (what & CHANGED_ALL)
+        status = labels_replace(db, session, failure);
+    else if (what & CHANGED_LISTED)
+        status = labels_relist(db, session, failure);
+    if (!status && (what & (CHANGED_LISTED | CHANGED_ALL)))
+        status = statement_run(db, SQL_PARTICIPANT_RELIST,
+                               VALUES(number(session->listed_at_ms), number(session->tenant_key), number(session->key)),
+                               NULL, failure);
+    return status;
+}
+
+enum status store_session_update(struct db *db, const struct session *session, unsigned what, int64_t old_sequence,
+                                 enum work old_work, struct failure *failure)
+{
+    enum status status = touch(db, session, old_sequence, failure);
+    if (!status)
+        status = write_session(db, session, what, failure);
+    if (!status)
+        status = write_copies(db, session, what, failure);
+    if (status || old_work == session->work)
+        return status;
+    status = count_add(db, session, old_work, -1, failure);
+    return status ? status : count_add(db, session, session->work, 1, failure);
+}
+
+/* --- read --- */
+
+static enum status read_one(struct db *db, enum sql sql, const struct value *values, struct arena *arena,
+                            struct session *out, struct failure *failure)
+{
+    struct query query;
+    enum status status = statement_first(&query, db, sql, values, failure);
+    if (status == STATUS_NOT_FOUND)
+        return failure_set(failure, STATUS_NOT_FOUND, "session_not_found", "There is no such session.");
+    if (status)
+        return status;
+    session_read(&query, arena, out);
+    query_end(&query);
+    return STATUS_OK;
+}
+
+enum status store_session_by_id(struct db *db, int64_t tenant_key, struct slice id, struct arena *arena,
+                                struct session *out, struct failure *failure)
+{
+    return read_one(db, SQL_SESSION_BY_ID, VALUES(number(tenant_key), text(id)), arena, out, failure);
+}
+
+enum status store_session_by_key(struct db *db, int64_t tenant_key, int64_t key, struct arena *arena,
+                                 struct session *out, struct failure *failure)
+{
+    return read_one(db, SQL_SESSION_BY_KEY, VALUES(number(tenant_key), number(key)), arena, out, failure);
+}
+
+enum status store_session_active_human(struct db *db, int64_t tenant_key, struct slice owner, struct arena *arena,
+                                       struct session *out, struct failure *failure)
+{
+    return read_one(db, SQL_SESSION_ACTIVE_HUMAN, VALUES(number(tenant_key), text(owner)), arena, out, failure);
+}
+
+enum status store_session_count_concurrent(struct db *db, int64_t tenant_key, struct slice owner, int64_t *out,
+                                           struct failure *failure)
+{
+    int64_t counted = 0;
+    for (int work = 0; work < WORK_COUNT; work++)
+        if (work_counts_as_concurrent((enum work)work))
+            counted |= (int64_t)1 << work;
+    return statement_number(db, SQL_SESSION_COUNT_CONCURRENT, VALUES(number(tenant_key), text(owner), number(counted)),
+                            0, out, failure);
+}
+
+enum status store_counts(struct db *db, int64_t tenant_key, int64_t counts[TYPE_COUNT][WORK_COUNT],
+                         struct failure *failure)
+{
+    struct query query;
+    bool row = false;
+    memset(counts, 0, sizeof(int64_t) * TYPE_COUNT * WORK_COUNT);
+    statement_start(&query, db, SQL_COUNT_LIST, VALUES(number(tenant_key)));
+    enum status status = query_step(&query, &row, failure);
+    while (!status && row) {
+        int64_t type = query_i64(&query, 0), work = query_i64(&query, 1);
+        if (type >= 0 && type < TYPE_COUNT && work >= 0 && work < WORK_COUNT)
+            counts[type][work] = query_i64(&query, 2);
+        status = query_step(&query, &row, failure);
+    }
+    query_end(&query);
+    return status;
+}
+
+/* --- delete --- */
+
+static const enum sql session_parts[] = {
+    SQL_SESSION_DELETE_EVENTS,      SQL_SESSION_DELETE_LABELS,     SQL_SESSION_DELETE_PARTICIPANTS,
+    SQL_SESSION_DELETE_SHARE_LINKS, SQL_SESSION_DELETE_SHARE_USES, SQL_SESSION_DELETE_PARTIAL,
+    SQL_SESSION_DELETE_LEASE,       SQL_SESSION_DELETE_TIMERS,     SQL_SESSION_DELETE_ACTIVITY,
+};
+
+enum status store_session_delete(struct db *db, const struct session *session, struct slice actor, int64_t now_ms,
+                                 struct failure *failure)
+{
+    const struct value *keys = VALUES(number(session->tenant_key), number(session->key));
+    int64_t deleted = 0;
+    enum status status = statement_run(db, SQL_SESSION_DELETE, keys, &deleted, failure);
+    if (!status && deleted != 1)
+        return failure_set(failure, STATUS_NOT_FOUND, "session_not_found", "There is no such session.");
+    for (size_t i = 0; !status && i < sizeof session_parts / sizeof session_parts[0]; i++)
+        status = statement_run(db, session_parts[i], keys, NULL, failure);
+    if (!status)
+        status = count_add(db, session, session->work, -1, failure);
+    if (!status)
+        status = statement_run(db, SQL_TOMBSTONE_INSERT,
+                               VALUES(number(session->tenant_key), text(session->id), text(actor), number(now_ms)),
+                               NULL, failure);
+    return status;
+}
+
+enum status store_tombstone_exists(struct db *db, int64_t tenant_key, struct slice id, bool *out,
+                                   struct failure *failure)
+{
+    int64_t found = 0;
+    enum status status =
+        statement_number(db, SQL_TOMBSTONE_EXISTS, VALUES(number(tenant_key), text(id)), 0, &found, failure);
+    if (!status)
+        *out = found != 0;
+    return status;
+}

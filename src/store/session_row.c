@@ -1,0 +1,48 @@
+#include "store/session_row.h"
+
+#include "store/statement.h"
+
+enum column_group column_group_of(const struct session_field *field)
+{
+    if (field->offset == offsetof(struct session, listed_at_ms))
+        return COLUMN_LISTED;
+    if (field->hot)
+        return COLUMN_ACTIVITY;
+    if (field->offset >= offsetof(struct session, work) && field->offset <= offsetof(struct session, claim_attempts))
+        return COLUMN_MACHINE;
+    return COLUMN_OTHER;
+}
+
+static bool holds_number(const struct session_field *field)
+{
+    return field->kind == FIELD_I64 || field->kind == FIELD_BOOL || field->kind == FIELD_ENUM;
+}
+
+void session_bind(struct query *query, const struct session *session, unsigned groups)
+{
+    for (size_t i = 0; i < session_fields_count; i++) {
+        const struct session_field *field = &session_fields[i];
+        if (!(groups & 1u << column_group_of(field)))
+            continue;
+        if (holds_number(field))
+            query_bind_i64(query, session_field_number(session, field));
+        else
+            query_bind_text(query, session_field_text(session, field));
+    }
+}
+
+void session_read(struct query *query, struct arena *arena, struct session *out)
+{
+    memset(out, 0, sizeof *out);
+    out->key = query_i64(query, 0);
+    for (size_t i = 0; i < session_fields_count; i++) {
+        const struct session_field *field = &session_fields[i];
+        int column = (int)i + 1;
+        if (holds_number(field))
+            session_field_set_number(out, field, query_i64(query, column));
+        else if (field->kind == FIELD_PREVIEW)
+            session_field_set_text(out, field, query_text(query, column));
+        else
+            session_field_set_text(out, field, column_copy(query, column, arena));
+    }
+}

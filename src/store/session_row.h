@@ -1,0 +1,22 @@
+/* A session as columns, by the table of domain/session_fields.h. Private to the room. */
+#ifndef STORE_SESSION_ROW_H
+#define STORE_SESSION_ROW_H
+
+#include "domain/session_fields.h"
+#include "store/store.h"
+
+/* Which table and statement a field belongs to. */
+enum column_group {
+    COLUMN_ACTIVITY, /* session_activity: rewritten by every event */
+    COLUMN_LISTED,   /* listed_at_ms */
+    COLUMN_MACHINE,  /* changes with the state */
+    COLUMN_OTHER,
+};
+enum column_group column_group_of(const struct session_field *field);
+
+/* Binds the fields of the groups (bits: 1 << COLUMN_…) in the order of the table. */
+void session_bind(struct query *query, const struct session *session, unsigned groups);
+/* Reads a row selected with {session_columns}: the key, then every field. Text is copied into the arena. */
+void session_read(struct query *query, struct arena *arena, struct session *out);
+
+#endif

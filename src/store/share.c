@@ -1,0 +1,147 @@
+#include "store/statement.h"
+#include "store/store.h"
+
+/* --- participants --- */
+
+enum status store_participant_role(struct db *db, int64_t tenant_key, int64_t session_key, struct slice user_id,
+                                   enum access_role *out, struct failure *failure)
+{
+    int64_t role = ACCESS_NONE;
+    enum status status =
+        statement_number(db, SQL_PARTICIPANT_ROLE, VALUES(number(tenant_key), number(session_key), text(user_id)),
+                         ACCESS_NONE, &role, failure);
+    if (!status)
+        *out = (enum access_role)role;
+    return status;
+}
+
+enum status store_participant_put(struct db *db, int64_t tenant_key, int64_t session_key, struct slice user_id,
+                                  enum access_role role, int64_t now_ms, struct failure *failure)
+{
+    return statement_run(db, SQL_PARTICIPANT_PUT,
+                         VALUES(number(tenant_key), number(session_key), text(user_id), number(role), number(now_ms)),
+                         NULL, failure);
+}
+
+enum status store_participant_delete(struct db *db, int64_t tenant_key, int64_t session_key, struct slice user_id,
+                                     bool *out_deleted, struct failure *failure)
+{
+    int64_t changed = 0;
+    enum status status = statement_run(
+        db, SQL_PARTICIPANT_DELETE, VALUES(number(tenant_key), number(session_key), text(user_id)), &changed, failure);
+    if (!status)
+        *out_deleted = changed > 0;
+    return status;
+}
+
+static void read_participant(struct query *query, struct arena *arena, void *item)
+{
+    struct participant *out = item;
+    out->user_id = column_copy(query, 0, arena);
+    out->name = column_copy(query, 1, arena);
+    out->email = column_copy(query, 2, arena);
+    out->role = (enum access_role)query_i64(query, 3);
+    out->added_at_ms = query_i64(query, 4);
+}
+
+enum status store_participant_list(struct db *db, int64_t tenant_key, int64_t session_key, struct arena *arena,
+                                   struct participant **out, size_t *out_count, struct failure *failure)
+{
+    return statement_rows(db, SQL_PARTICIPANT_LIST, VALUES(number(tenant_key), number(session_key)), sizeof **out,
+                          read_participant, arena, out, out_count, failure);
+}
+
+/* --- share links --- */
+
+static void read_link(struct query *query, struct arena *arena, void *item)
+{
+    struct share_link *out = item;
+    out->id = column_copy(query, 0, arena);
+    out->tenant_key = query_i64(query, 1);
+    out->session_key = query_i64(query, 2);
+    out->session_id = column_copy(query, 3, arena);
+    out->token_hash = column_copy(query, 4, arena);
+    out->role = (enum access_role)query_i64(query, 5);
+    out->expires_at_ms = query_i64(query, 6);
+    out->max_uses = query_i64(query, 7);
+    out->use_count = query_i64(query, 8);
+    out->active = query_i64(query, 9) != 0;
+    out->created_by = column_copy(query, 10, arena);
+    out->created_at_ms = query_i64(query, 11);
+}
+
+enum status store_share_insert(struct db *db, const struct share_link *link, struct failure *failure)
+{
+    return statement_run(db, SQL_SHARE_INSERT,
+                         VALUES(text(link->id), number(link->tenant_key), number(link->session_key),
+                                bytes(link->token_hash), number(link->role), number(link->expires_at_ms),
+                                number(link->max_uses), number(link->use_count), number(link->active),
+                                text(link->created_by), number(link->created_at_ms)),
+                         NULL, failure);
+}
+
+enum status store_share_by_hash(struct db *db, struct slice token_hash, struct arena *arena, struct share_link *out,
+                                struct failure *failure)
+{
+    struct query query;
+    enum status status = statement_first(&query, db, SQL_SHARE_BY_HASH, VALUES(bytes(token_hash)), failure);
+    if (status)
+        return status;
+    read_link(&query, arena, out);
+    query_end(&query);
+    return STATUS_OK;
+}
+
+enum status store_share_list(struct db *db, int64_t tenant_key, int64_t session_key, struct arena *arena,
+                             struct share_link **out, size_t *out_count, struct failure *failure)
+{
+    return statement_rows(db, SQL_SHARE_LIST, VALUES(number(tenant_key), number(session_key)), sizeof **out, read_link,
+                          arena, out, out_count, failure);
+}
+
+enum status store_share_deactivate(struct db *db, int64_t tenant_key, int64_t session_key, struct slice link_id,
+                                   bool *out_changed, struct failure *failure)
+{
+    int64_t changed = 0;
+    enum status status = statement_run(
+        db, SQL_SHARE_DEACTIVATE, VALUES(number(tenant_key), number(session_key), text(link_id)), &changed, failure);
+    if (!status)
+        *out_changed = changed > 0;
+    return status;
+}
+
+/* Takes back the use that was noted before the count was found spent. */
+static enum status refuse_use(struct db *db, const struct share_link *link, struct slice user_id,
+                              struct failure *failure)
+{
+    enum status status = statement_run(
+        db, SQL_SHARE_USE_DELETE,
+        VALUES(number(link->tenant_key), number(link->session_key), text(link->id), text(user_id)), NULL, failure);
+    if (status)
+        return status;
+    return failure_set(failure, STATUS_LIMITED, "share_link_spent", "This share link has been used %lld of %lld times.",
+                       (long long)link->max_uses, (long long)link->max_uses);
+}
+
+/* The use is noted first: its key makes two redemptions by one user wait for each other on PostgreSQL. */
+enum status store_share_redeem(struct db *db, const struct share_link *link, struct slice user_id, int64_t now_ms,
+                               bool *out_first, struct failure *failure)
+{
+    int64_t noted = 0, counted = 0;
+    enum status status = statement_run(
+        db, SQL_SHARE_USE_INSERT,
+        VALUES(number(link->tenant_key), number(link->session_key), text(link->id), text(user_id), number(now_ms)),
+        &noted, failure);
+    if (!status && !noted)
+        *out_first = false;
+    if (status || !noted)
+        return status;
+    status =
+        statement_run(db, SQL_SHARE_COUNT_USE,
+                      VALUES(number(link->tenant_key), number(link->session_key), text(link->id)), &counted, failure);
+    if (!status && !counted)
+        return refuse_use(db, link, user_id, failure);
+    if (!status)
+        *out_first = true;
+    return status;
+}

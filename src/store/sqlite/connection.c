@@ -1,0 +1,251 @@
+#include "store/sqlite/connection.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "base/log.h"
+
+enum {
+    PAGE_BYTES = 4096,
+    CHECKPOINT_FRAMES = 8192, /* 32 MiB of log */
+    CACHE_KIB_DEFAULT = 16384,
+};
+
+static const struct {
+    int code;
+    enum status status;
+    const char *name;
+} failure_codes[] = {
+    {SQLITE_FULL, STATUS_UNAVAILABLE, "storage_full"},
+    {SQLITE_CONSTRAINT, STATUS_CONFLICT, "exists"},
+    {SQLITE_BUSY, STATUS_UNAVAILABLE, "storage_busy"},
+};
+
+enum status sqlite_failure(struct sqlite_db *self, int code, const char *doing, struct failure *failure)
+{
+    const char *reason = self->handle ? sqlite3_errmsg(self->handle) : sqlite3_errstr(code);
+    int extended = self->handle ? sqlite3_extended_errcode(self->handle) : code;
+    if (code == SQLITE_NOMEM)
+        abort();
+    for (size_t i = 0; i < sizeof failure_codes / sizeof failure_codes[0]; i++)
+        if (failure_codes[i].code == (code & 0xff))
+            return failure_set(failure, failure_codes[i].status, failure_codes[i].name,
+                               "The database refused %s: %s (SQLite %d).", doing, reason, extended);
+    return failure_set(failure, STATUS_UNAVAILABLE, "storage_failed", "The database failed at %s: %s (SQLite %d).",
+                       doing, reason, extended);
+}
+
+/* --- transactions --- */
+
+static enum status run_plain(struct sqlite_db *self, sqlite3_stmt *statement, const char *doing,
+                             struct failure *failure)
+{
+    int code = sqlite3_step(statement);
+    enum status status = code == SQLITE_DONE ? STATUS_OK : sqlite_failure(self, code, doing, failure);
+    sqlite3_reset(statement);
+    return status;
+}
+
+static int note_wal_frames(void *owner, sqlite3 *handle, const char *name, int frames)
+{
+    (void)handle;
+    (void)name;
+    ((struct sqlite_db *)owner)->wal_frames = frames;
+    return SQLITE_OK;
+}
+
+/* Called when the next group begins: the replies of the last one have left by then and do not wait for it. A checkpoint
+ * that fails loses nothing, the log stays and the next one tries again. */
+static void checkpoint_when_due(struct sqlite_db *self)
+{
+    if (self->wal_frames < CHECKPOINT_FRAMES)
+        return;
+    int log_frames = 0, done_frames = 0;
+    int code = sqlite3_wal_checkpoint_v2(self->handle, NULL, SQLITE_CHECKPOINT_PASSIVE, &log_frames, &done_frames);
+    self->wal_frames = 0;
+    if (code != SQLITE_OK && code != SQLITE_BUSY)
+        log_warn("checkpoint_failed", LOG_TEXT("reason", slice_of(sqlite3_errmsg(self->handle))));
+}
+
+static enum status sqlite_begin(struct db *db, struct failure *failure)
+{
+    struct sqlite_db *self = sqlite_db_of(db);
+    assert(!self->read_only);
+    checkpoint_when_due(self);
+    return run_plain(self, self->begin, "begin", failure);
+}
+
+static void sqlite_rollback(struct db *db)
+{
+    struct sqlite_db *self = sqlite_db_of(db);
+    /* Some errors have rolled back already; asking again would be one more. */
+    if (!sqlite3_get_autocommit(self->handle) && run_plain(self, self->rollback, "rollback", NULL))
+        log_error("rollback_failed", LOG_TEXT("reason", slice_of(sqlite3_errmsg(self->handle))));
+}
+
+static enum status sqlite_commit(struct db *db, struct failure *failure)
+{
+    struct sqlite_db *self = sqlite_db_of(db);
+    if (sqlite3_get_autocommit(self->handle))
+        return failure_set(failure, STATUS_UNAVAILABLE, "storage_failed",
+                           "The database gave the transaction up after an error.");
+    enum status status = run_plain(self, self->commit, "commit", failure);
+    if (status)
+        sqlite_rollback(db);
+    return status;
+}
+
+static enum status sqlite_begin_read(struct db *db, struct failure *failure)
+{
+    struct sqlite_db *self = sqlite_db_of(db);
+    return run_plain(self, self->begin_read, "begin", failure);
+}
+
+/* --- opening --- */
+
+static enum status sqlite_script(struct db *db, const char *sql, struct failure *failure)
+{
+    struct sqlite_db *self = sqlite_db_of(db);
+    int code = sqlite3_exec(self->handle, sql, NULL, NULL, NULL);
+    return code == SQLITE_OK ? STATUS_OK : sqlite_failure(self, code, "a script", failure);
+}
+
+static enum status read_number(struct sqlite_db *self, const char *sql, int64_t *out, struct failure *failure)
+{
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(self->handle, sql, -1, &statement, NULL);
+    if (code == SQLITE_OK)
+        code = sqlite3_step(statement);
+    *out = code == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : 0;
+    enum status status = STATUS_OK;
+    if (code != SQLITE_ROW && code != SQLITE_DONE)
+        status = sqlite_failure(self, code, "reading the schema", failure);
+    sqlite3_finalize(statement);
+    return status;
+}
+
+static enum status sqlite_schema_version(struct db *db, int64_t *out, struct failure *failure)
+{
+    struct sqlite_db *self = sqlite_db_of(db);
+    int64_t has_meta = 0;
+    enum status status = read_number(self, "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = 'meta'",
+                                     &has_meta, failure);
+    *out = 0;
+    if (status || !has_meta)
+        return status;
+    return read_number(self, "SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'schema_version'", out, failure);
+}
+
+static enum status prepare_one(struct sqlite_db *self, const char *name, const char *text, sqlite3_stmt **out,
+                               struct failure *failure)
+{
+    int code = sqlite3_prepare_v3(self->handle, text, -1, SQLITE_PREPARE_PERSISTENT, out, NULL);
+    return code == SQLITE_OK ? STATUS_OK : sqlite_failure(self, code, name, failure);
+}
+
+static enum status sqlite_prepare(struct db *db, struct failure *failure)
+{
+    struct sqlite_db *self = sqlite_db_of(db);
+    enum status status = STATUS_OK;
+    for (int i = 0; !status && i < SQL_COUNT; i++)
+        if (sql_texts[i].sqlite)
+            status = prepare_one(self, sql_texts[i].name, sql_texts[i].sqlite, &self->statements[i], failure);
+    return status;
+}
+
+static void sqlite_close(struct db *db)
+{
+    struct sqlite_db *self = sqlite_db_of(db);
+    for (int i = 0; i < SQL_COUNT; i++)
+        sqlite3_finalize(self->statements[i]);
+    sqlite3_finalize(self->begin);
+    sqlite3_finalize(self->begin_read);
+    sqlite3_finalize(self->commit);
+    sqlite3_finalize(self->rollback);
+    sqlite3_close(self->handle);
+    free(self);
+}
+
+static const struct db_vtable sqlite_vtable = {
+    .close = sqlite_close,
+    .schema_version = sqlite_schema_version,
+    .prepare = sqlite_prepare,
+    .begin = sqlite_begin,
+    .commit = sqlite_commit,
+    .rollback = sqlite_rollback,
+    .begin_read = sqlite_begin_read,
+    .end_read = sqlite_rollback,
+    .start = sqlite_start,
+    .bind_i64 = sqlite_bind_i64,
+    .bind_text = sqlite_bind_text,
+    .bind_bytes = sqlite_bind_bytes,
+    .bind_null = sqlite_bind_null,
+    .run = sqlite_run,
+    .run_guarded = sqlite_run_guarded,
+    .step = sqlite_step,
+    .get_i64 = sqlite_get_i64,
+    .get_text = sqlite_get_text,
+    .is_null = sqlite_is_null,
+    .end = sqlite_end,
+    .event_insert = sqlite_event_insert,
+    .script = sqlite_script,
+};
+
+/* A reader neither writes nor checkpoints: with two connections doing so, this SQLite can lose the log (3.40.1 carries
+ * the WAL-reset bug). */
+static enum status configure(struct sqlite_db *self, const struct db_options *options, struct failure *failure)
+{
+    char script[512];
+    snprintf(script, sizeof script,
+             "%s PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF; PRAGMA temp_store = MEMORY;"
+             " PRAGMA mmap_size = 0; PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = %d;"
+             " PRAGMA cache_size = -%lld;",
+             options->read_only ? "PRAGMA query_only = ON;" : "PRAGMA journal_mode = WAL;",
+             2 * CHECKPOINT_FRAMES * PAGE_BYTES,
+             (long long)(options->cache_kib > 0 ? options->cache_kib : CACHE_KIB_DEFAULT));
+    enum status status = sqlite_script(&self->base, script, failure);
+    if (!status && options->read_only)
+        sqlite3_db_config(self->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    if (!status && !options->read_only)
+        sqlite3_wal_hook(self->handle, note_wal_frames, self);
+    return status;
+}
+
+static enum status prepare_transactions(struct sqlite_db *self, struct failure *failure)
+{
+    enum status status = prepare_one(self, "begin", "BEGIN IMMEDIATE", &self->begin, failure);
+    if (!status)
+        status = prepare_one(self, "begin", "BEGIN", &self->begin_read, failure);
+    if (!status)
+        status = prepare_one(self, "commit", "COMMIT", &self->commit, failure);
+    if (!status)
+        status = prepare_one(self, "rollback", "ROLLBACK", &self->rollback, failure);
+    return status;
+}
+
+enum status sqlite_open(const struct db_options *options, struct db **out, struct failure *failure)
+{
+    struct sqlite_db *self = memory_zeroed(sizeof *self);
+    self->base = (struct db){&sqlite_vtable, DB_SQLITE};
+    self->read_only = options->read_only;
+    int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
+                (options->read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+    int code = sqlite3_open_v2(options->path, &self->handle, flags, options->vfs);
+    enum status status = STATUS_OK;
+    if (code != SQLITE_OK)
+        status = sqlite_failure(self, code, options->path, failure);
+    if (!status) {
+        sqlite3_busy_timeout(self->handle, (int)(options->busy_ms > 0 ? options->busy_ms : 5000));
+        status = configure(self, options, failure);
+    }
+    if (!status)
+        status = prepare_transactions(self, failure);
+    if (status) {
+        sqlite_close(&self->base);
+        return status;
+    }
+    *out = &self->base;
+    return STATUS_OK;
+}

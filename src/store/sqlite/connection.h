@@ -1,0 +1,42 @@
+/* The SQLite engine's own struct, shared by its files. One connection belongs to one thread. */
+#ifndef STORE_SQLITE_CONNECTION_H
+#define STORE_SQLITE_CONNECTION_H
+
+#include <sqlite3.h>
+
+#include "store/engine.h"
+
+struct sqlite_db {
+    struct db base;
+    sqlite3 *handle;
+    sqlite3_stmt *begin, *commit, *rollback, *begin_read;
+    sqlite3_stmt *statements[SQL_COUNT];
+    bool read_only;
+    int wal_frames; /* in the log after the last commit */
+};
+
+static inline struct sqlite_db *sqlite_db_of(struct db *db)
+{
+    return (struct sqlite_db *)db;
+}
+
+/* The one place where SQLite's codes become ours. `doing` completes "The database could not …". */
+enum status sqlite_failure(struct sqlite_db *self, int code, const char *doing, struct failure *failure);
+
+/* store/sqlite/query.c */
+void sqlite_start(struct query *query);
+void sqlite_bind_i64(struct query *query, int64_t value);
+void sqlite_bind_text(struct query *query, struct slice text);
+void sqlite_bind_bytes(struct query *query, struct slice bytes);
+void sqlite_bind_null(struct query *query);
+enum status sqlite_run(struct query *query, int64_t *out_changed, struct failure *failure);
+enum status sqlite_run_guarded(struct query *query, struct failure *failure);
+enum status sqlite_step(struct query *query, bool *out_row, struct failure *failure);
+int64_t sqlite_get_i64(struct query *query, int column);
+struct slice sqlite_get_text(struct query *query, int column);
+bool sqlite_is_null(struct query *query, int column);
+void sqlite_end(struct query *query);
+enum status sqlite_event_insert(struct db *db, int64_t tenant_key, int64_t session_key, const struct event *event,
+                                struct failure *failure);
+
+#endif

@@ -1,0 +1,116 @@
+#include <assert.h>
+
+#include "store/sqlite/connection.h"
+
+static sqlite3_stmt *statement_of(struct query *query)
+{
+    return query->engine;
+}
+
+static enum status query_failure(struct query *query, int code, struct failure *failure)
+{
+    query->failed = true;
+    return sqlite_failure(sqlite_db_of(query->db), code, sql_texts[query->sql].name, failure);
+}
+
+void sqlite_start(struct query *query)
+{
+    query->engine = sqlite_db_of(query->db)->statements[query->sql];
+    assert(query->engine && !sqlite3_stmt_busy(query->engine));
+}
+
+void sqlite_bind_i64(struct query *query, int64_t value)
+{
+    sqlite3_bind_int64(statement_of(query), ++query->bound, value);
+}
+
+void sqlite_bind_text(struct query *query, struct slice text)
+{
+    sqlite3_bind_text64(statement_of(query), ++query->bound, text.ptr, text.len, SQLITE_STATIC, SQLITE_UTF8);
+}
+
+void sqlite_bind_bytes(struct query *query, struct slice bytes)
+{
+    sqlite3_bind_blob64(statement_of(query), ++query->bound, bytes.ptr, bytes.len, SQLITE_STATIC);
+}
+
+void sqlite_bind_null(struct query *query)
+{
+    sqlite3_bind_null(statement_of(query), ++query->bound);
+}
+
+enum status sqlite_run(struct query *query, int64_t *out_changed, struct failure *failure)
+{
+    int code = sqlite3_step(statement_of(query));
+    assert(code != SQLITE_ROW);
+    if (code != SQLITE_DONE)
+        return query_failure(query, code, failure);
+    if (out_changed)
+        *out_changed = sqlite3_changes64(sqlite_db_of(query->db)->handle);
+    return STATUS_OK;
+}
+
+enum status sqlite_run_guarded(struct query *query, struct failure *failure)
+{
+    int64_t changed = 0;
+    enum status status = sqlite_run(query, &changed, failure);
+    if (status || changed == 1)
+        return status;
+    return failure_set(failure, STATUS_STALE, "stale_row", "The session was changed by somebody else meanwhile.");
+}
+
+enum status sqlite_step(struct query *query, bool *out_row, struct failure *failure)
+{
+    int code = sqlite3_step(statement_of(query));
+    if (code != SQLITE_ROW && code != SQLITE_DONE)
+        return query_failure(query, code, failure);
+    *out_row = code == SQLITE_ROW;
+    query->row++;
+    return STATUS_OK;
+}
+
+int64_t sqlite_get_i64(struct query *query, int column)
+{
+    return sqlite3_column_int64(statement_of(query), column);
+}
+
+struct slice sqlite_get_text(struct query *query, int column)
+{
+    sqlite3_stmt *statement = statement_of(query);
+    int kind = sqlite3_column_type(statement, column);
+    if (kind == SQLITE_NULL)
+        return (struct slice){0};
+    const void *bytes = sqlite3_column_blob(statement, column);
+    return slice_from(bytes ? bytes : "", (size_t)sqlite3_column_bytes(statement, column));
+}
+
+bool sqlite_is_null(struct query *query, int column)
+{
+    return sqlite3_column_type(statement_of(query), column) == SQLITE_NULL;
+}
+
+void sqlite_end(struct query *query)
+{
+    sqlite3_reset(statement_of(query));
+}
+
+enum status sqlite_event_insert(struct db *db, int64_t tenant_key, int64_t session_key, const struct event *event,
+                                struct failure *failure)
+{
+    struct query query;
+    query_start(&query, db, SQL_EVENT_INSERT);
+    sqlite_bind_i64(&query, tenant_key);
+    sqlite_bind_i64(&query, session_key);
+    sqlite_bind_i64(&query, event->sequence);
+    sqlite_bind_i64(&query, event->at_ms);
+    sqlite_bind_text(&query, event->type);
+    sqlite_bind_i64(&query, (int64_t)event->role);
+    sqlite_bind_text(&query, event->content);
+    sqlite_bind_text(&query, event->metadata);
+    sqlite_bind_text(&query, event->thread_id);
+    sqlite_bind_text(&query, event->external_id);
+    sqlite_bind_text(&query, event->actor);
+    enum status status = sqlite_run(&query, NULL, failure);
+    sqlite_end(&query);
+    return status;
+}

@@ -1,0 +1,112 @@
+#include "store/statement.h"
+
+void statement_start(struct query *query, struct db *db, enum sql sql, const struct value *values)
+{
+    query_start(query, db, sql);
+    for (int i = 0; i < sql_texts[sql].parameters; i++)
+        switch (values[i].kind) {
+        case VALUE_NULL:
+            query_bind_null(query);
+            break;
+        case VALUE_NUMBER:
+            query_bind_i64(query, values[i].number);
+            break;
+        case VALUE_TEXT:
+            query_bind_text(query, values[i].text);
+            break;
+        case VALUE_BYTES:
+            query_bind_bytes(query, values[i].text);
+            break;
+        }
+}
+
+enum status statement_run(struct db *db, enum sql sql, const struct value *values, int64_t *out_changed,
+                          struct failure *failure)
+{
+    struct query query;
+    statement_start(&query, db, sql, values);
+    enum status status = query_run(&query, out_changed, failure);
+    query_end(&query);
+    return status;
+}
+
+enum status statement_first(struct query *query, struct db *db, enum sql sql, const struct value *values,
+                            struct failure *failure)
+{
+    bool row = false;
+    statement_start(query, db, sql, values);
+    enum status status = query_step(query, &row, failure);
+    if (!status && !row)
+        status = failure_set(failure, STATUS_NOT_FOUND, "not_found", "There is no such row.");
+    if (status)
+        query_end(query);
+    return status;
+}
+
+enum status statement_number(struct db *db, enum sql sql, const struct value *values, int64_t none, int64_t *out,
+                             struct failure *failure)
+{
+    struct query query;
+    bool row = false;
+    statement_start(&query, db, sql, values);
+    enum status status = query_step(&query, &row, failure);
+    if (!status)
+        *out = row ? query_i64(&query, 0) : none;
+    query_end(&query);
+    return status;
+}
+
+struct row_list {
+    char *items;
+    size_t count, room, size;
+};
+
+static void *row_list_add(struct row_list *list, struct arena *arena)
+{
+    if (list->count == list->room) {
+        size_t room = list->room ? 2 * list->room : 16;
+        char *items = arena_array(arena, room, list->size);
+        if (list->count)
+            memcpy(items, list->items, list->count * list->size);
+        list->items = items;
+        list->room = room;
+    }
+    return list->items + list->size * list->count++;
+}
+
+enum status statement_rows(struct db *db, enum sql sql, const struct value *values, size_t size,
+                           void (*read)(struct query *query, struct arena *arena, void *item), struct arena *arena,
+                           void *out_items, size_t *out_count, struct failure *failure)
+{
+    struct row_list list = {.size = size};
+    struct query query;
+    bool row = false;
+    statement_start(&query, db, sql, values);
+    enum status status = query_step(&query, &row, failure);
+    while (!status && row) {
+        read(&query, arena, row_list_add(&list, arena));
+        status = query_step(&query, &row, failure);
+    }
+    query_end(&query);
+    if (status)
+        return status;
+    memcpy(out_items, &list.items, sizeof list.items);
+    *out_count = list.count;
+    return STATUS_OK;
+}
+
+struct slice column_copy(struct query *query, int column, struct arena *arena)
+{
+    return arena_copy(arena, query_text(query, column));
+}
+
+void id_range_of(struct slice prefix, struct id_range *out)
+{
+    *out = (struct id_range){0};
+    if (!slice_present(prefix) || !prefix.len || prefix.len > PREFIX_END_BYTES)
+        return;
+    out->from = prefix;
+    memcpy(out->end, prefix.ptr, prefix.len);
+    out->end[prefix.len - 1]++; /* ids are ASCII: the next character exists and sorts after all longer ids */
+    out->to = slice_from(out->end, prefix.len);
+}

@@ -1,0 +1,111 @@
+#include "store/statement.h"
+#include "store/store.h"
+
+static void read_tenant(struct query *query, struct arena *arena, void *item)
+{
+    struct tenant *out = item;
+    out->key = query_i64(query, 0);
+    out->id = column_copy(query, 1, arena);
+    out->name = column_copy(query, 2, arena);
+    out->created_at_ms = query_i64(query, 3);
+}
+
+static enum status read_one(struct db *db, enum sql sql, const struct value *values, struct arena *arena,
+                            struct tenant *out, struct failure *failure)
+{
+    struct query query;
+    enum status status = statement_first(&query, db, sql, values, failure);
+    if (status)
+        return status;
+    read_tenant(&query, arena, out);
+    query_end(&query);
+    return STATUS_OK;
+}
+
+enum status store_tenant_insert(struct db *db, struct tenant *tenant, struct failure *failure)
+{
+    int64_t key = 0;
+    enum status status =
+        statement_number(db, SQL_TENANT_INSERT,
+                         VALUES(text(tenant->id), text(slice_present(tenant->name) ? tenant->name : tenant->id),
+                                number(tenant->created_at_ms)),
+                         0, &key, failure);
+    if (status)
+        return status;
+    if (!key)
+        return failure_set(failure, STATUS_CONFLICT, "tenant_exists", "A tenant with the id %.*s exists.",
+                           SLICE_ARG(tenant->id));
+    tenant->key = key;
+    return STATUS_OK;
+}
+
+enum status store_tenant_by_id(struct db *db, struct slice id, struct arena *arena, struct tenant *out,
+                               struct failure *failure)
+{
+    return read_one(db, SQL_TENANT_BY_ID, VALUES(text(id)), arena, out, failure);
+}
+
+enum status store_tenant_by_key(struct db *db, int64_t key, struct arena *arena, struct tenant *out,
+                                struct failure *failure)
+{
+    return read_one(db, SQL_TENANT_BY_KEY, VALUES(number(key)), arena, out, failure);
+}
+
+enum status store_tenant_list(struct db *db, struct arena *arena, struct tenant **out, size_t *out_count,
+                              struct failure *failure)
+{
+    return statement_rows(db, SQL_TENANT_LIST, NULL, sizeof **out, read_tenant, arena, out, out_count, failure);
+}
+
+/* --- memberships --- */
+
+enum status store_membership_put(struct db *db, int64_t tenant_key, struct slice user_id, enum member_role role,
+                                 struct failure *failure)
+{
+    if (role == MEMBER_NONE)
+        return statement_run(db, SQL_MEMBERSHIP_DELETE, VALUES(number(tenant_key), text(user_id)), NULL, failure);
+    return statement_run(db, SQL_MEMBERSHIP_PUT, VALUES(number(tenant_key), text(user_id), number(role)), NULL,
+                         failure);
+}
+
+enum status store_membership_get(struct db *db, int64_t tenant_key, struct slice user_id, enum member_role *out,
+                                 struct failure *failure)
+{
+    int64_t role = MEMBER_NONE;
+    enum status status = statement_number(db, SQL_MEMBERSHIP_GET, VALUES(number(tenant_key), text(user_id)),
+                                          MEMBER_NONE, &role, failure);
+    if (!status)
+        *out = (enum member_role)role;
+    return status;
+}
+
+struct membership {
+    struct tenant tenant;
+    enum member_role role;
+};
+
+static void read_membership(struct query *query, struct arena *arena, void *item)
+{
+    struct membership *out = item;
+    read_tenant(query, arena, &out->tenant);
+    out->role = (enum member_role)query_i64(query, 4);
+}
+
+enum status store_membership_list(struct db *db, struct slice user_id, struct arena *arena, struct tenant **out,
+                                  enum member_role **out_roles, size_t *out_count, struct failure *failure)
+{
+    struct membership *found = NULL;
+    size_t count = 0;
+    enum status status = statement_rows(db, SQL_MEMBERSHIP_LIST, VALUES(text(user_id)), sizeof *found, read_membership,
+                                        arena, &found, &count, failure);
+    if (status)
+        return status;
+    *out = arena_array(arena, count, sizeof **out);
+    *out_roles = arena_array(arena, count, sizeof **out_roles);
+    for (size_t i = 0; i < count; i++) {
+        (*out)[i] = found[i].tenant;
+        (*out_roles)[i] = found[i].role;
+    }
+    *out_count = count;
+    return STATUS_OK;
+}

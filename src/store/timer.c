@@ -1,0 +1,52 @@
+#include <assert.h>
+
+#include "store/statement.h"
+#include "store/store.h"
+
+static_assert(TIMER_LEASE == 1 && TIMER_COUNT == 4, "timer kinds in store/sql");
+
+enum status store_timer_put(struct db *db, const struct timer *timer, struct failure *failure)
+{
+    return statement_run(
+        db, SQL_TIMER_PUT,
+        VALUES(number(timer->kind), number(timer->session_key), number(timer->tenant_key), number(timer->due_ms)), NULL,
+        failure);
+}
+
+enum status store_timer_delete(struct db *db, enum timer_kind kind, int64_t session_key, struct failure *failure)
+{
+    return statement_run(db, SQL_TIMER_DELETE, VALUES(number(kind), number(session_key)), NULL, failure);
+}
+
+static enum status read_due(struct db *db, int64_t now_ms, size_t max, struct timer *out, size_t *out_count,
+                            struct failure *failure)
+{
+    struct query query;
+    bool row = false;
+    size_t count = 0;
+    statement_start(&query, db, SQL_TIMER_DUE, VALUES(number(now_ms), number((int64_t)max)));
+    enum status status = query_step(&query, &row, failure);
+    while (!status && row) {
+        out[count++] = (struct timer){(enum timer_kind)query_i64(&query, 0), query_i64(&query, 1), query_i64(&query, 2),
+                                      query_i64(&query, 3)};
+        status = query_step(&query, &row, failure);
+    }
+    query_end(&query);
+    if (!status)
+        *out_count = count;
+    return status;
+}
+
+/* A full page means that more may be due: the next one is due now. */
+enum status store_timer_due(struct db *db, int64_t now_ms, size_t max, struct timer *out, size_t *out_count,
+                            int64_t *out_next_due_ms, struct failure *failure)
+{
+    enum status status = read_due(db, now_ms, max, out, out_count, failure);
+    if (status)
+        return status;
+    if (*out_count == max) {
+        *out_next_due_ms = now_ms;
+        return STATUS_OK;
+    }
+    return statement_number(db, SQL_TIMER_NEXT, VALUES(number(now_ms)), 0, out_next_due_ms, failure);
+}

@@ -1,0 +1,122 @@
+#include "store/statement.h"
+#include "store/store.h"
+
+static void read_token(struct query *query, struct arena *arena, void *item)
+{
+    struct token *out = item;
+    out->id = column_copy(query, 0, arena);
+    out->name = column_copy(query, 1, arena);
+    out->hash = column_copy(query, 2, arena);
+    out->user_id = column_copy(query, 3, arena);
+    out->id_prefix = column_copy(query, 4, arena);
+    out->session_id = column_copy(query, 5, arena);
+    out->tenant_key = query_i64(query, 6);
+    out->kind = (enum principal_kind)query_i64(query, 7);
+    out->scopes = (unsigned)query_i64(query, 8);
+    out->created_at_ms = query_i64(query, 9);
+    out->expires_at_ms = query_i64(query, 10);
+    out->revoked_at_ms = query_i64(query, 11);
+    out->last_used_at_ms = query_i64(query, 12);
+}
+
+static enum status read_one(struct db *db, enum sql sql, const struct value *values, struct arena *arena,
+                            struct token *out, struct failure *failure)
+{
+    struct query query;
+    enum status status = statement_first(&query, db, sql, values, failure);
+    if (status)
+        return status;
+    read_token(&query, arena, out);
+    query_end(&query);
+    return STATUS_OK;
+}
+
+enum status store_token_insert(struct db *db, const struct token *token, struct failure *failure)
+{
+    int64_t changed = 0;
+    enum status status = statement_run(db, SQL_TOKEN_INSERT,
+                                       VALUES(text(token->id), text(token->name), bytes(token->hash),
+                                              text(token->user_id), text(token->id_prefix), text(token->session_id),
+                                              number(token->tenant_key), number(token->kind), number(token->scopes),
+                                              number(token->created_at_ms), number(token->expires_at_ms),
+                                              number(token->revoked_at_ms), number(token->last_used_at_ms)),
+                                       &changed, failure);
+    if (!status && !changed)
+        return failure_set(failure, STATUS_CONFLICT, "token_exists", "This token exists.");
+    return status;
+}
+
+enum status store_token_by_hash(struct db *db, struct slice hash, struct arena *arena, struct token *out,
+                                struct failure *failure)
+{
+    return read_one(db, SQL_TOKEN_BY_HASH, VALUES(bytes(hash)), arena, out, failure);
+}
+
+enum status store_token_by_id(struct db *db, int64_t tenant_key, struct slice id, struct arena *arena,
+                              struct token *out, struct failure *failure)
+{
+    return read_one(db, SQL_TOKEN_BY_ID, VALUES(number(tenant_key), text(id)), arena, out, failure);
+}
+
+enum status store_token_list(struct db *db, int64_t tenant_key, struct arena *arena, struct token **out,
+                             size_t *out_count, struct failure *failure)
+{
+    return statement_rows(db, SQL_TOKEN_LIST, VALUES(number(tenant_key)), sizeof **out, read_token, arena, out,
+                          out_count, failure);
+}
+
+enum status store_token_revoke(struct db *db, int64_t tenant_key, struct slice id, int64_t now_ms, bool *out_changed,
+                               struct failure *failure)
+{
+    int64_t changed = 0;
+    enum status status =
+        statement_run(db, SQL_TOKEN_REVOKE, VALUES(number(tenant_key), text(id), number(now_ms)), &changed, failure);
+    if (!status)
+        *out_changed = changed > 0;
+    return status;
+}
+
+/* --- grants --- */
+
+enum status store_grant_insert(struct db *db, const struct grant *grant, struct failure *failure)
+{
+    return statement_run(db, SQL_GRANT_INSERT,
+                         VALUES(number(grant->kind), bytes(grant->hash), text(grant->user_id), text(grant->csrf),
+                                text(grant->token_id), text(grant->session_id), number(grant->tenant_key),
+                                number(grant->created_at_ms), number(grant->expires_at_ms)),
+                         NULL, failure);
+}
+
+enum status store_grant_by_hash(struct db *db, enum grant_kind kind, struct slice hash, struct arena *arena,
+                                struct grant *out, struct failure *failure)
+{
+    struct query query;
+    enum status status = statement_first(&query, db, SQL_GRANT_BY_HASH, VALUES(number(kind), bytes(hash)), failure);
+    if (status)
+        return status;
+    out->kind = (enum grant_kind)query_i64(&query, 0);
+    out->hash = column_copy(&query, 1, arena);
+    out->user_id = column_copy(&query, 2, arena);
+    out->csrf = column_copy(&query, 3, arena);
+    out->token_id = column_copy(&query, 4, arena);
+    out->session_id = column_copy(&query, 5, arena);
+    out->tenant_key = query_i64(&query, 6);
+    out->created_at_ms = query_i64(&query, 7);
+    out->expires_at_ms = query_i64(&query, 8);
+    query_end(&query);
+    return STATUS_OK;
+}
+
+enum status store_grant_delete(struct db *db, enum grant_kind kind, struct slice hash, struct failure *failure)
+{
+    int64_t changed = 0;
+    enum status status = statement_run(db, SQL_GRANT_DELETE, VALUES(number(kind), bytes(hash)), &changed, failure);
+    if (!status && !changed)
+        return failure_set(failure, STATUS_NOT_FOUND, "not_found", "It was used before or never existed.");
+    return status;
+}
+
+enum status store_grant_prune(struct db *db, int64_t before_ms, struct failure *failure)
+{
+    return statement_run(db, SQL_GRANT_PRUNE, VALUES(number(before_ms)), NULL, failure);
+}

@@ -1,0 +1,104 @@
+#include "store/statement.h"
+#include "store/store.h"
+
+static void read_user(struct query *query, struct arena *arena, struct user *out)
+{
+    out->id = column_copy(query, 0, arena);
+    out->email = column_copy(query, 1, arena);
+    out->name = column_copy(query, 2, arena);
+    out->password_hash = column_copy(query, 3, arena);
+    out->created_at_ms = query_i64(query, 4);
+    out->disabled_at_ms = query_i64(query, 5);
+    out->sessions_max = query_i64(query, 6);
+}
+
+static enum status email_taken(const struct user *user, struct failure *failure)
+{
+    return failure_set(failure, STATUS_CONFLICT, "user_exists", "A user with the id %.*s or the email %.*s exists.",
+                       SLICE_ARG(user->id), SLICE_ARG(user->email));
+}
+
+enum status store_user_insert(struct db *db, const struct user *user, struct failure *failure)
+{
+    int64_t changed = 0;
+    enum status status =
+        statement_run(db, SQL_USER_INSERT,
+                      VALUES(text(user->id), text(user->email), text(user->name), text(user->password_hash),
+                             number(user->created_at_ms), number(user->disabled_at_ms), number(user->sessions_max)),
+                      &changed, failure);
+    return !status && !changed ? email_taken(user, failure) : status;
+}
+
+enum status store_user_update(struct db *db, const struct user *user, struct failure *failure)
+{
+    int64_t changed = 0;
+    enum status status =
+        statement_run(db, SQL_USER_UPDATE,
+                      VALUES(text(user->id), text(user->email), text(user->name), text(user->password_hash),
+                             number(user->disabled_at_ms), number(user->sessions_max)),
+                      &changed, failure);
+    if (!status && !changed)
+        return failure_set(failure, STATUS_NOT_FOUND, "user_not_found", "There is no user with the id %.*s.",
+                           SLICE_ARG(user->id));
+    return status == STATUS_CONFLICT ? email_taken(user, failure) : status;
+}
+
+static enum status read_one(struct db *db, enum sql sql, struct slice key, struct arena *arena, struct user *out,
+                            struct failure *failure)
+{
+    struct query query;
+    enum status status = statement_first(&query, db, sql, VALUES(text(key)), failure);
+    if (status)
+        return status;
+    read_user(&query, arena, out);
+    query_end(&query);
+    return STATUS_OK;
+}
+
+enum status store_user_by_id(struct db *db, struct slice id, struct arena *arena, struct user *out,
+                             struct failure *failure)
+{
+    return read_one(db, SQL_USER_BY_ID, id, arena, out, failure);
+}
+
+enum status store_user_by_email(struct db *db, struct slice email, struct arena *arena, struct user *out,
+                                struct failure *failure)
+{
+    return read_one(db, SQL_USER_BY_EMAIL, email, arena, out, failure);
+}
+
+struct member {
+    struct user user;
+    enum member_role role;
+};
+
+static void read_member(struct query *query, struct arena *arena, void *item)
+{
+    struct member *out = item;
+    read_user(query, arena, &out->user);
+    out->role = (enum member_role)query_i64(query, 7);
+}
+
+enum status store_user_list(struct db *db, int64_t tenant_key, struct arena *arena, struct user **out,
+                            enum member_role **out_roles, size_t *out_count, struct failure *failure)
+{
+    struct member *found = NULL;
+    size_t count = 0;
+    enum status status = statement_rows(db, SQL_USER_LIST, VALUES(number(tenant_key)), sizeof *found, read_member,
+                                        arena, &found, &count, failure);
+    if (status)
+        return status;
+    *out = arena_array(arena, count, sizeof **out);
+    *out_roles = arena_array(arena, count, sizeof **out_roles);
+    for (size_t i = 0; i < count; i++) {
+        (*out)[i] = found[i].user;
+        (*out_roles)[i] = found[i].role;
+    }
+    *out_count = count;
+    return STATUS_OK;
+}
+
+enum status store_user_count(struct db *db, int64_t *out, struct failure *failure)
+{
+    return statement_number(db, SQL_USER_COUNT, NULL, 0, out, failure);
+}
