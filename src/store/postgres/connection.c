@@ -14,6 +14,14 @@ static void notice_ignore(void *owner, const PGresult *result)
     (void)result;
 }
 
+/* A server that ends the connection between two answers says so in a notice. */
+static void notice_take(void *owner, const PGresult *result)
+{
+    struct postgres *postgres = owner;
+    const char *severity = PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED);
+    postgres->farewell |= severity && strcmp(severity, "FATAL") == 0;
+}
+
 /* One question for everything a new connection sets and must know. Whoever asks for a stronger synchronous_commit keeps
  * it. A node that vanished must not hold its row locks for hours, hence the idle limit and the keepalives. */
 static const char settings_text[] =
@@ -92,10 +100,11 @@ static bool has_input(const PGconn *connection)
     return poll(&polled, 1, 0) > 0;
 }
 
-/* A server that went away has left a farewell and an end in the socket; both must be read to notice. */
+/* A server that went away has left a farewell and an end in the socket; both must be read to notice. A farewell that
+ * came along with the last answer has aborted the pipeline already. */
 static bool is_alive(struct postgres *postgres)
 {
-    bool alive = pipeline_works(postgres);
+    bool alive = pipeline_works(postgres) && PQpipelineStatus(postgres->connection) == PQ_PIPELINE_ON;
     while (alive && has_input(postgres->connection)) {
         alive = PQconsumeInput(postgres->connection) && pipeline_works(postgres);
     }
@@ -106,7 +115,7 @@ static void disconnect(struct postgres *postgres)
 {
     PQfinish(postgres->connection);
     postgres->connection = NULL;
-    postgres->broken = false;
+    postgres->broken = postgres->farewell = false;
     pipeline_reset(postgres);
 }
 
@@ -119,6 +128,7 @@ enum status postgres_ensure(struct postgres *postgres, struct failure *failure)
     enum status status =
         postgres_connect(postgres->url, !postgres->read_only, postgres->busy_ms, &postgres->connection, failure);
     if (status == STATUS_OK) {
+        PQsetNoticeReceiver(postgres->connection, notice_take, postgres);
         PQenterPipelineMode(postgres->connection);
         status = postgres->prepared ? statements_prepare(postgres, failure) : STATUS_OK;
     }

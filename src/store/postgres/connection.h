@@ -50,7 +50,8 @@ struct statement {
 struct postgres {
     struct db db; /* first */
     PGconn *connection;
-    bool broken; /* libpq refused to send: what it was asked and what is expected differ */
+    bool broken;   /* libpq refused to send: what it was asked and what is expected differ */
+    bool farewell; /* the server ended the connection; it has done nothing it did not answer before */
     char *url;
     bool read_only;
     int64_t busy_ms;

@@ -96,6 +96,7 @@ enum status pipeline_settle(struct postgres *postgres, PGresult **out_answer, st
     if (out_mishap->lost && status == STATUS_OK) {
         status = trouble_from_connection(postgres->connection, failure);
     }
+    out_mishap->explained |= postgres->farewell;
     if (status != STATUS_OK || !out_answer) {
         PQclear(answer);
         answer = NULL;
