@@ -63,7 +63,7 @@ void statements_init(struct postgres *postgres)
     postgres->gather_count = 0;
     for (int sql = 0; sql < SQL_COUNT; sql++) {
         if (sql_texts[sql].postgres) {
-            statement_init(postgres, sql, sql_texts[sql].postgres);
+            statement_init(postgres, (enum sql)sql, sql_texts[sql].postgres);
         }
     }
     for (int sql = 0; sql < SQL_COUNT; sql++) {
@@ -148,7 +148,7 @@ static enum status all_read(struct postgres *postgres, struct failure *failure)
     struct failure first = {0}, skipped;
     for (int sql = 0; sql < SQL_COUNT; sql++) {
         if (sql_texts[sql].postgres && pipeline_works(postgres)) {
-            enum status status = prepare_read(postgres, sql, first.status == STATUS_OK ? &first : &skipped);
+            enum status status = prepare_read(postgres, (enum sql)sql, first.status == STATUS_OK ? &first : &skipped);
             first.status = first.status == STATUS_OK ? status : first.status;
         }
     }
@@ -171,7 +171,7 @@ enum status statements_prepare(struct postgres *postgres, struct failure *failur
     }
     for (int sql = 0; sql < SQL_COUNT; sql++) {
         if (sql_texts[sql].postgres) {
-            prepare_send(postgres, sql);
+            prepare_send(postgres, (enum sql)sql);
         }
     }
     PQpipelineSync(postgres->connection);
