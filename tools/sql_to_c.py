@@ -74,6 +74,11 @@ def parameters(text):
     return max((int(n) for n in re.findall(r"\$(\d+)", text)), default=0)
 
 
+def dialect(text, engine):
+    # To SQLite $1 is a name, numbered by its first appearance; ?1 is the number.
+    return re.sub(r"\$(\d+)", r"?\1", text) if engine == "sqlite" else text
+
+
 def literal(text):
     if text is None:
         return "NULL"
@@ -110,6 +115,7 @@ def source(statements, fragments, migrations):
         counts = {parameters(text) for text in full.values() if text is not None}
         if len(counts) != 1:
             raise Mistake(f"{name}: the engines take different numbers of parameters")
+        full = {e: dialect(text, e) if text else None for e, text in full.items()}
         lines.append(f'    {{"{name}", {counts.pop()},\n        {literal(full["sqlite"])},\n'
                      f'        {literal(full["postgres"])}}},')
     lines.append("};")

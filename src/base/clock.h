@@ -3,7 +3,7 @@
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
 
-#include <stdint.h>
+#include "base/slice.h"
 
 struct clock {
     int64_t (*wall_ms)(struct clock *clock);
@@ -26,5 +26,8 @@ static inline int64_t clock_steady_ms(struct clock *clock)
 enum { TIME_TEXT_BYTES = 25 };
 /* "2026-11-15T07:49:07.123Z" */
 void time_format(int64_t wall_ms, char out[TIME_TEXT_BYTES]);
+/* RFC 3339 with an optional fraction (cut to milliseconds) and "Z" or an offset; false, with *out untouched, for
+ * anything else: a date without time, a month of 13, a 30 February. A leap second counts as the second after it. */
+bool time_parse(struct slice text, int64_t *out_wall_ms);
 
 #endif

@@ -40,6 +40,8 @@ static inline bool json_is(const struct json *value, enum json_kind kind)
 {
     return value && value->kind == kind;
 }
+/* The same value: order of members does not count, numbers by what they are worth (1, 1.0 and 10e-1 are equal). */
+bool json_equal(const struct json *a, const struct json *b);
 /* Convenience for reading what the project itself wrote: missing text is an absent slice, a missing number is 0. */
 struct slice json_text_of(const struct json *object, const char *key);
 int64_t json_i64_of(const struct json *object, const char *key);

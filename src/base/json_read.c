@@ -359,6 +359,7 @@ static struct json *read_value(struct reader *r)
 
 enum status json_parse(struct arena *arena, struct slice text, const struct json **out, struct failure *failure)
 {
+    text = slice_present(text) ? text : SLICE("");
     struct reader r = {.arena = arena, .start = text.ptr, .at = text.ptr, .end = text.ptr + text.len};
     if (!slice_is_utf8(text)) {
         return failure_set(failure, STATUS_INVALID, "invalid_json", "The text is not valid UTF-8.");

@@ -77,10 +77,10 @@ bool slice_to_i64(struct slice s, int64_t *out)
         }
         value = value * 10 + (uint64_t)(c - '0');
     }
-    if (value > (uint64_t)INT64_MAX) {
+    if (value > (uint64_t)INT64_MAX + negative) {
         return false;
     }
-    *out = negative ? -(int64_t)value : (int64_t)value;
+    *out = negative ? (int64_t)(0 - value) : (int64_t)value;
     return true;
 }
 
@@ -153,4 +153,15 @@ uint64_t slice_hash(struct slice s)
         hash = (hash ^ (unsigned char)s.ptr[i]) * 0x100000001b3u;
     }
     return hash ^ (hash >> 32);
+}
+
+struct slice slice_place(struct slice s, char **at)
+{
+    if (!s.ptr) {
+        return s;
+    }
+    struct slice copy = slice_from(*at, s.len);
+    memcpy(*at, s.ptr, s.len);
+    *at += s.len;
+    return copy;
 }

@@ -59,5 +59,7 @@ bool slice_to_i64(struct slice s, int64_t *out);
 struct slice slice_utf8_prefix(struct slice s, size_t max);
 bool slice_is_utf8(struct slice s);
 uint64_t slice_hash(struct slice s);
+/* Copies the bytes to *at and moves *at behind them; a missing value stays missing. */
+struct slice slice_place(struct slice s, char **at);
 
 #endif

@@ -30,7 +30,7 @@ enum status {
 struct failure {
     enum status status;
     char code[48];
-    char detail[400];
+    char detail[1000];
     char members[400];
     int retry_after_s; /* 0 = say nothing */
 };

@@ -7,6 +7,7 @@
 #include "domain/session.h"
 
 enum { CHANGES_MAX = 4 };
+#define TTL_MS_MAX INT64_C(315360000000) /* ten years */
 
 struct changes {
     struct event events[CHANGES_MAX];
@@ -54,11 +55,13 @@ MUST_CHECK enum status change_open(struct arena *arena, const struct session *se
                                    struct changes *out, struct failure *failure);
 
 /* session.status_change, guarded by the table: 409 `illegal_transition` names both states and what is allowed.
- * `reason` is one line; `stop` says why when `to` is an end (STOP_NONE picks the usual one). */
+ * `reason` is one line; `stop` says why when `to` is an end (STOP_NONE picks the usual one). Becoming completed or
+ * failed adds session.completed or session.error. count = 0 when it is in that state already. */
 MUST_CHECK enum status change_status(struct arena *arena, const struct session *session, enum work to,
                                      const char *reason, enum stop_reason stop, struct changes *out,
                                      struct failure *failure);
-/* session.runtime_change */
+/* session.runtime_change. The same `to` with another `pause` pauses or resumes without touching the sandbox; falling
+ * asleep without a reason counts as manual. count = 0 when nothing differs. */
 MUST_CHECK enum status change_runtime(struct arena *arena, const struct session *session, enum runtime to,
                                       enum pause_reason pause, const char *reason, struct changes *out,
                                       struct failure *failure);
@@ -78,7 +81,8 @@ struct settlement {
 MUST_CHECK enum status change_settle(struct arena *arena, const struct session *session,
                                      const struct settlement *settlement, struct changes *out, struct failure *failure);
 /* A lease that ran out or was given back: running -> pending (`session.lease_lost` / `session.released`), or
- * -> failed with STOP_ATTEMPTS_EXHAUSTED when claim_attempts reached `attempts_max`. */
+ * -> failed with STOP_ATTEMPTS_EXHAUSTED when claim_attempts reached `attempts_max` (0 = no limit). count = 0 when
+ * nobody runs it any more. */
 MUST_CHECK enum status change_lease_over(struct arena *arena, const struct session *session, bool released,
                                          int64_t attempts_max, struct changes *out, struct failure *failure);
 MUST_CHECK enum status change_archive(struct arena *arena, const struct session *session, bool archived,

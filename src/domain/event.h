@@ -45,6 +45,15 @@ struct event_type {
 /* All types the server knows (S0-028 … S0-036 and the server's own); ends with a NULL name. */
 extern const struct event_type event_types[];
 
+/* Who may write a custom type that begins so, and its role when none is given; ends with a NULL prefix, which stands
+ * for everything else. */
+struct event_prefix {
+    const char *prefix;
+    enum event_writers writers;
+    enum event_role role;
+};
+extern const struct event_prefix event_prefixes[];
+
 /* NULL for a custom type. */
 const struct event_type *event_type_find(struct slice name);
 /* [a-z][a-z0-9_.]*, at most 64 characters */

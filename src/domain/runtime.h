@@ -52,5 +52,10 @@ extern const struct words stop_reason_words;  /* index 0 is "" */
 
 /* error -> restoring needs a snapshot. */
 bool runtime_allows(enum runtime from, enum runtime to, bool has_snapshot);
+/* "running, stopped, error": where `from` may go; empty when nowhere. */
+void runtime_targets(enum runtime from, bool has_snapshot, char *out, size_t room);
+/* May a session be paused in this state? A sandbox that runs or is gone is not paused. */
+bool runtime_can_pause(enum runtime state);
+bool runtime_is_asleep(enum runtime state); /* hibernating or hibernated */
 
 #endif

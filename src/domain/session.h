@@ -14,6 +14,8 @@ enum chat_type { CHAT_NONE, CHAT_DIRECT, CHAT_GROUP, CHAT_COUNT };
 
 extern const struct words visibility_words, purpose_words, queue_mode_words, chat_type_words;
 
+#define SOURCE_HUMAN_BRIDGE "human-session-bridge"
+
 enum { SESSION_PREVIEW_BYTES = 160, SESSION_LISTED_STEP_MS = 10000 };
 
 /* Strings live in the arena given to session_apply or to the loader. */
@@ -94,7 +96,8 @@ enum session_changed {
 };
 
 /* Applies one event whose sequence is last_sequence + 1. Strings that the session keeps are copied into `arena`.
- * Events the server wrote are trusted; an unknown event only moves the counters. Returns bits of enum session_changed. */
+ * Events the server wrote are trusted; an unknown event only moves the counters. Returns bits of enum session_changed.
+ * The first event is session.created, on a session of zeroes but for key and tenant_key, which no event knows. */
 unsigned session_apply(struct session *session, const struct event *event, struct arena *arena);
 /* Deep copy. */
 void session_copy(struct session *to, const struct session *from, struct arena *arena);
@@ -107,6 +110,13 @@ const char *session_difference(const struct session *a, const struct session *b)
 bool session_id_is_valid(struct slice id);
 /* human-session-bridge, at most one running per user */
 bool session_is_human_bridge(const struct session *session);
+/* People and agents talk in it, so it can be reopened: agent and mixed, but not a human session. */
+bool session_is_conversation(const struct session *session);
+/* Orchestrator and workflow sessions are seen by their owner only. */
+bool session_purpose_is_private(enum purpose purpose);
+/* Counts towards the owner's limit: neither asleep nor broken, not an orchestrator's or workflow's own work. */
+bool session_counts_as_concurrent(const struct session *session);
+bool session_has_snapshot(const struct session *session);
 /* The whole session as JSON with every derived vocabulary; `full` adds initial_prompt and details. */
 void session_write(struct buffer *to, const struct session *session, bool full);
 

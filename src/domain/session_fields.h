@@ -18,7 +18,8 @@ struct session_field {
     const char *name; /* the member of struct session */
     enum field_kind kind;
     size_t offset;
-    bool hot; /* changed by ordinary events: the last group of the struct */
+    bool hot;         /* changed by ordinary events: the last group of the struct */
+    unsigned changed; /* the bit of enum session_changed that stands for it */
 };
 
 extern const struct session_field session_fields[];

@@ -39,5 +39,8 @@ bool work_is_leased(enum work state); /* somebody runs it: a lease may exist */
 bool work_can_reopen(enum work state);
 bool work_blocks_delete(enum work state);        /* running, or waiting inside a turn */
 bool work_counts_as_concurrent(enum work state); /* towards the limit per user */
+bool work_is_in_turn(enum work state);           /* running, or waiting inside a turn */
+/* "running, idle, completed": where `from` may go; empty when nowhere. */
+void work_targets(enum work from, char *out, size_t room);
 
 #endif

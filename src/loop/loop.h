@@ -2,6 +2,7 @@
 #ifndef LOOP_LOOP_H
 #define LOOP_LOOP_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <uv.h>
 
@@ -14,15 +15,19 @@ struct loop_message {
 };
 
 struct loop *loop_new(int index);
+/* Only when the thread is joined or was never started. */
 void loop_free(struct loop *loop);
 /* Starts the thread, which runs until loop_stop and all handles are closed. */
 void loop_start(struct loop *loop);
-/* Any thread. Messages posted before run before the loop ends. */
+/* Any thread, once. Messages posted before run before the loop ends; later ones while a handle keeps it alive. */
 void loop_stop(struct loop *loop);
 void loop_join(struct loop *loop);
-/* Any thread, never blocks; wakes the loop once for many posts. */
+/* Any thread, never blocks, also before loop_start; wakes the loop once for many posts. Messages of one sender run in
+ * the order they were posted. */
 void loop_post(struct loop *loop, struct loop_message *message);
 uv_loop_t *loop_uv(struct loop *loop);
 int loop_index(const struct loop *loop);
+/* Whether the caller runs on this loop's thread. */
+bool loop_is_current(const struct loop *loop);
 
 #endif

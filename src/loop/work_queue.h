@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct work {
-    struct work *next;
+struct queue_item {
+    struct queue_item *next;
 };
 
 struct work_queue;
@@ -15,11 +15,11 @@ struct work_queue;
 struct work_queue *work_queue_new(size_t max); /* at most `max` wait; 0 = no limit */
 void work_queue_free(struct work_queue *queue);
 /* Any thread, never blocks. False when the queue is full or closed: the caller keeps the work. */
-bool work_queue_push(struct work_queue *queue, struct work *work);
+bool work_queue_push(struct work_queue *queue, struct queue_item *work);
 /* Takes at most `max` in the order they came; waits up to `wait_ms` (-1 = for ever) when there is none.
  * NULL when the time is over or the queue is closed and empty. Several threads may take. */
-struct work *work_queue_take(struct work_queue *queue, size_t max, int64_t wait_ms);
-/* Wakes a waiting taker although there is no work. */
+struct queue_item *work_queue_take(struct work_queue *queue, size_t max, int64_t wait_ms);
+/* One taker, the one that waits or the next that would wait, returns NULL although its time is not over. */
 void work_queue_wake(struct work_queue *queue);
 void work_queue_close(struct work_queue *queue);
 bool work_queue_closed(struct work_queue *queue);

@@ -3,6 +3,8 @@
 #ifndef NET_EXCHANGE_H
 #define NET_EXCHANGE_H
 
+#include <stdatomic.h>
+
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/id.h"
@@ -11,12 +13,13 @@
 #include "wire/http.h"
 
 struct connection;
+struct server_loop;
 struct stream;
 
 enum { EXCHANGE_HEADERS_MAX = 12 };
 
 struct exchange {
-    struct work work;            /* while it waits for a worker thread */
+    struct queue_item work;      /* while it waits for a worker thread */
     struct loop_message message; /* while it travels back */
     struct loop *loop;
     struct connection *connection;    /* loop thread only */
@@ -37,13 +40,27 @@ struct exchange {
     /* When set, runs on the loop thread in place of sending an answer: the handler takes the connection over with
      * stream_accept, or answers after all with exchange_send. */
     void (*take_over)(struct exchange *exchange);
+
+    /* Of net. */
+    struct server_loop *home;
+    struct exchange *next;   /* younger request of the same connection, or the next spare exchange */
+    struct slice head;       /* of the answer, once it is being written */
+    size_t sent_bytes;       /* of head and body */
+    bool ready;              /* to be written */
+    bool raw;                /* `head` is all there is to send */
+    bool head_only;          /* the body is only counted, not sent */
+    atomic_bool peer_closed; /* see exchange_peer_closed */
 };
 
 /* Any thread. The exchange belongs to its loop afterwards. */
 void exchange_reply(struct exchange *exchange);
-/* Loop thread only: sends the answer now. */
+/* Any thread, while the caller has the exchange: the client closed its side, so that most likely nobody waits for the
+ * answer. What must not be handed out for nothing (a lease) is better kept. */
+bool exchange_peer_closed(const struct exchange *exchange);
+/* Loop thread only, from take_over: sends the answer after all. */
 void exchange_send(struct exchange *exchange);
-/* `value` must live in the exchange's arena or for ever. */
+/* `value` must live in the exchange's arena or for ever. Content-Length, Content-Type, Connection, Date and
+ * X-Request-Id are written by net. */
 void exchange_header(struct exchange *exchange, const char *name, struct slice value);
 
 #endif

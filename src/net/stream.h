@@ -14,14 +14,17 @@ struct stream_handler {
     void (*on_closed)(void *owner); /* the peer is gone or the stream ended; the stream must not be used again */
 };
 
-/* Sends the head of the answer (200 text/event-stream, or 101) and turns the connection into a stream; frees the
- * exchange. `owner` is passed to the handler. NULL, with the exchange answered, when the upgrade is not acceptable. */
+/* From take_over only. Sends the head of the answer (200 text/event-stream, or 101), with the exchange's headers, and
+ * turns the connection into a stream; frees the exchange. `owner` is passed to the handler, which is not called before
+ * this has returned. NULL, with the exchange answered, when the upgrade is not acceptable or the client is gone. */
 struct stream *stream_accept(struct exchange *exchange, enum stream_kind kind, const struct stream_handler *handler,
                              void *owner);
-/* Offers bytes that are already framed; returns how many were taken (0 .. len). When fewer than offered,
- * on_writable is called later and the caller offers the rest again: nothing is buffered here. */
+/* Offers bytes that are already framed and end with a frame; returns how many were taken (0 .. len). When fewer than
+ * offered, on_writable is called later and the caller offers the rest again: nothing is buffered here (with TLS at most
+ * one record). Nothing else may be offered before the rest of a frame. Calls nobody back. */
 size_t stream_write(struct stream *stream, struct slice bytes);
-/* Sends what was taken, then closes (WebSocket: with a close frame of `code`). on_closed follows. */
+/* Sends what was taken, then closes (WebSocket: with a close frame of `code`, 0 = 1000, unless a frame was taken only
+ * in part). on_closed follows, after this has returned. */
 void stream_end(struct stream *stream, int code);
 enum stream_kind stream_kind(const struct stream *stream);
 struct loop *stream_loop(const struct stream *stream);

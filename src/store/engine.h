@@ -3,6 +3,7 @@
 #define STORE_ENGINE_H
 
 #include "domain/event.h"
+#include "domain/session.h"
 #include "store/db.h"
 
 /* The first member of each engine's own connection struct. */
@@ -39,6 +40,12 @@ struct db_vtable {
     /* Events may be gathered and written together, before the next question or commit. */
     enum status (*event_insert)(struct db *db, int64_t tenant_key, int64_t session_key, const struct event *event,
                                 struct failure *failure);
+    /* Writes the columns of session_activity of a row that is at `old_sequence`, else STALE, at the latest at commit.
+     * NULL = by the statement session_touch. */
+    enum status (*session_touch)(struct db *db, const struct session *session, int64_t old_sequence,
+                                 struct failure *failure);
+    /* NULL = by the statement event_delete_all. */
+    enum status (*events_delete)(struct db *db, int64_t tenant_key, int64_t session_key, struct failure *failure);
     /* Runs several statements of plain SQL (migrations). */
     enum status (*script)(struct db *db, const char *sql, struct failure *failure);
 };

@@ -3,6 +3,7 @@
 #include <assert.h>
 
 #include "domain/vocabulary.h"
+#include "store/engine.h"
 #include "store/label.h"
 #include "store/session_row.h"
 #include "store/statement.h"
@@ -74,12 +75,11 @@ enum status store_session_insert(struct db *db, struct session *session, struct 
 
 static enum status touch(struct db *db, const struct session *session, int64_t old_sequence, struct failure *failure)
 {
+    if (db->vtable->session_touch)
+        return db->vtable->session_touch(db, session, old_sequence, failure);
     struct query query;
     query_start(&query, db, SQL_SESSION_TOUCH);
-    session_bind(&query, session, GROUP_ACTIVITY);
-    query_bind_i64(&query, session->key);
-    query_bind_i64(&query, session->tenant_key);
-    query_bind_i64(&query, old_sequence);
+    session_bind_touch(&query, session, old_sequence);
     enum status status = query_run_guarded(&query, failure);
     query_end(&query);
     return status;
@@ -206,10 +206,18 @@ enum status store_counts(struct db *db, int64_t tenant_key, int64_t counts[TYPE_
 
 /* --- delete --- */
 
+static enum status delete_events(struct db *db, const struct session *session, struct failure *failure)
+{
+    if (db->vtable->events_delete)
+        return db->vtable->events_delete(db, session->tenant_key, session->key, failure);
+    return statement_run(db, SQL_EVENT_DELETE_ALL, VALUES(number(session->tenant_key), number(session->key)), NULL,
+                         failure);
+}
+
 static const enum sql session_parts[] = {
-    SQL_SESSION_DELETE_EVENTS,      SQL_SESSION_DELETE_LABELS,     SQL_SESSION_DELETE_PARTICIPANTS,
-    SQL_SESSION_DELETE_SHARE_LINKS, SQL_SESSION_DELETE_SHARE_USES, SQL_SESSION_DELETE_PARTIAL,
-    SQL_SESSION_DELETE_LEASE,       SQL_SESSION_DELETE_TIMERS,     SQL_SESSION_DELETE_ACTIVITY,
+    SQL_SESSION_DELETE_LABELS,     SQL_SESSION_DELETE_PARTICIPANTS, SQL_SESSION_DELETE_SHARE_LINKS,
+    SQL_SESSION_DELETE_SHARE_USES, SQL_SESSION_DELETE_PARTIAL,      SQL_SESSION_DELETE_LEASE,
+    SQL_SESSION_DELETE_TIMERS,     SQL_SESSION_DELETE_ACTIVITY,
 };
 
 enum status store_session_delete(struct db *db, const struct session *session, struct slice actor, int64_t now_ms,
@@ -220,6 +228,8 @@ enum status store_session_delete(struct db *db, const struct session *session, s
     enum status status = statement_run(db, SQL_SESSION_DELETE, keys, &deleted, failure);
     if (!status && deleted != 1)
         return failure_set(failure, STATUS_NOT_FOUND, "session_not_found", "There is no such session.");
+    if (!status)
+        status = delete_events(db, session, failure);
     for (size_t i = 0; !status && i < sizeof session_parts / sizeof session_parts[0]; i++)
         status = statement_run(db, session_parts[i], keys, NULL, failure);
     if (!status)

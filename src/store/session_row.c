@@ -31,6 +31,14 @@ void session_bind(struct query *query, const struct session *session, unsigned g
     }
 }
 
+void session_bind_touch(struct query *query, const struct session *session, int64_t old_sequence)
+{
+    session_bind(query, session, 1u << COLUMN_ACTIVITY);
+    query_bind_i64(query, session->key);
+    query_bind_i64(query, session->tenant_key);
+    query_bind_i64(query, old_sequence);
+}
+
 void session_read(struct query *query, struct arena *arena, struct session *out)
 {
     memset(out, 0, sizeof *out);

@@ -2,29 +2,61 @@
 e.sequence, e.at_ms, e.type, e.role, e.content, e.metadata, e.thread_id, e.external_id, e.actor
 
 -- PostgreSQL gathers the rows of a statement that takes them from unnest, see store/postgres/gather.h.
--- name: event_insert (sqlite)
-INSERT INTO events
-    (tenant_key, session_key, sequence, at_ms, type, role, content, metadata, thread_id, external_id, actor)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 -- name: event_insert (postgres)
 INSERT INTO events
     (tenant_key, session_key, sequence, at_ms, type, role, content, metadata, thread_id, external_id, actor)
 SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::bigint[], $7::text[],
     $8::text[], $9::text[], $10::text[], $11::text[])
 
+-- name: event_insert_at (sqlite)
+INSERT INTO events
+    (position, tenant_key, session_key, sequence, at_ms, type, role, content, metadata, thread_id, external_id, actor)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+
+-- The index of a session's events on SQLite, see the schema. A new tail takes the place of the old one or continues it.
+-- fragment: event_new_tail (sqlite)
+CAST(CASE WHEN $3 THEN x'' ELSE tail END || $2 AS BLOB)
+-- name: event_tail_write (sqlite)
+UPDATE session_activity SET tail = {event_new_tail} WHERE session_key = $1
+-- name: event_chunk_write (sqlite)
+INSERT INTO event_chunks (session_key, chunk, positions)
+SELECT session_key, $4, {event_new_tail} FROM session_activity WHERE session_key = $1
+-- name: event_chunk_read (sqlite)
+SELECT positions FROM event_chunks WHERE session_key = $1 AND chunk = $2
+-- name: event_tail_read (sqlite)
+SELECT tail, (SELECT COALESCE(MAX(chunk) + 1, 0) FROM event_chunks WHERE session_key = $1)
+FROM session_activity WHERE session_key = $1
+-- name: event_chunks_delete (sqlite)
+DELETE FROM event_chunks WHERE session_key = $1
+-- name: event_block_insert (sqlite)
+INSERT OR IGNORE INTO tenant_blocks (tenant_key, block) VALUES ($1, $2)
+-- Positions are never given twice, also not after the newest events were deleted.
+-- name: event_position_last (sqlite)
+SELECT MAX(COALESCE((SELECT MAX(position) FROM events), 0),
+    COALESCE((SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'event_position'), 0))
+-- name: event_position_keep (sqlite)
+INSERT INTO meta (name, value) VALUES ('event_position', CAST($1 AS TEXT))
+ON CONFLICT (name) DO UPDATE SET value = excluded.value
+
 -- name: event_by_external_id
 SELECT sequence FROM events
 WHERE tenant_key = $1 AND session_key = $2 AND external_id = $3 AND external_id IS NOT NULL
 
--- name: event_read
-SELECT {event_columns} FROM events e
+-- fragment: event_range (sqlite)
+FROM event_positions p CROSS JOIN events e ON e.position = p.position
+WHERE e.tenant_key = $1 AND p.session_key = $2 AND p.sequence > $3 AND p.sequence < $4
+-- fragment: event_range (postgres)
+FROM events e
 WHERE e.tenant_key = $1 AND e.session_key = $2 AND e.sequence > $3 AND e.sequence < $4
-ORDER BY e.sequence LIMIT $5
+-- fragment: event_order (sqlite)
+p.sequence
+-- fragment: event_order (postgres)
+e.sequence
 
+-- name: event_read
+SELECT {event_columns} {event_range} ORDER BY {event_order} LIMIT $5
 -- name: event_read_newest
-SELECT {event_columns} FROM events e
-WHERE e.tenant_key = $1 AND e.session_key = $2 AND e.sequence > $3 AND e.sequence < $4
-ORDER BY e.sequence DESC LIMIT $5
+SELECT {event_columns} {event_range} ORDER BY {event_order} DESC LIMIT $5
 
 -- $6 and $7 are JSON arrays: whole types, and beginnings of types; both NULL = any. $8 is a JSON array of the audited
 -- types, $9 a thread; NULL = any.
@@ -41,17 +73,20 @@ AND (CAST($8 AS TEXT) IS NULL OR e.type = ANY (ARRAY(SELECT jsonb_array_elements
 AND (CAST($9 AS TEXT) IS NULL OR e.thread_id = $9)
 
 -- name: event_read_filtered
-SELECT {event_columns} FROM events e
-WHERE e.tenant_key = $1 AND e.session_key = $2 AND e.sequence > $3 AND e.sequence < $4 AND {event_filter}
-ORDER BY e.sequence LIMIT $5
-
+SELECT {event_columns} {event_range} AND {event_filter} ORDER BY {event_order} LIMIT $5
 -- name: event_read_filtered_newest
-SELECT {event_columns} FROM events e
-WHERE e.tenant_key = $1 AND e.session_key = $2 AND e.sequence > $3 AND e.sequence < $4 AND {event_filter}
-ORDER BY e.sequence DESC LIMIT $5
+SELECT {event_columns} {event_range} AND {event_filter} ORDER BY {event_order} DESC LIMIT $5
+
+-- name: event_delete_all (sqlite)
+DELETE FROM events
+WHERE tenant_key = $1 AND position IN (SELECT p.position FROM event_positions p WHERE p.session_key = $2)
+-- name: event_delete_all (postgres)
+DELETE FROM events WHERE tenant_key = $1 AND session_key = $2
 
 -- name: firehose_end (sqlite)
-SELECT position, 0 FROM events WHERE tenant_key = $1 ORDER BY position DESC LIMIT 1
+SELECT e.position, 0 FROM tenant_blocks b CROSS JOIN events e
+WHERE b.tenant_key = $1 AND e.position >= b.block << 10 AND e.position < (b.block + 1) << 10 AND e.tenant_key = $1
+ORDER BY b.block DESC, e.position DESC LIMIT 1
 -- name: firehose_end (postgres)
 SELECT xid, position FROM events
 WHERE tenant_key = $1 AND xid < CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS TEXT) AS BIGINT)
@@ -60,9 +95,10 @@ ORDER BY xid DESC, position DESC LIMIT 1
 -- $2 and $3 are the position after which to read; SQLite's has no second part.
 -- name: firehose_read (sqlite)
 SELECT e.position, 0, e.session_key, s.id, {event_columns}
-FROM events e JOIN sessions s ON s.key = e.session_key
-WHERE e.tenant_key = $1 AND e.position > $2 AND $3 >= 0
-ORDER BY e.position LIMIT $4
+FROM tenant_blocks b CROSS JOIN events e CROSS JOIN sessions s
+WHERE b.tenant_key = $1 AND b.block >= $2 >> 10 AND e.position > $2 AND e.position >= b.block << 10
+    AND e.position < (b.block + 1) << 10 AND e.tenant_key = $1 AND s.key = e.session_key AND $3 >= 0
+ORDER BY b.block, e.position LIMIT $4
 -- name: firehose_read (postgres)
 SELECT e.xid, e.position, e.session_key, s.id, {event_columns}
 FROM events e JOIN sessions s ON s.tenant_key = e.tenant_key AND s.key = e.session_key

@@ -67,7 +67,7 @@ CREATE INDEX grants_expiry ON grants (expires_at_ms);
 -- Columns in the order of domain/session_fields.c, without those every event changes: they stand in session_activity,
 -- so that an append rewrites a short row and no index.
 CREATE TABLE sessions (
-    key INTEGER PRIMARY KEY,
+    key INTEGER PRIMARY KEY AUTOINCREMENT,
     tenant_key INTEGER NOT NULL,
     id TEXT NOT NULL,
     type INTEGER NOT NULL,
@@ -145,7 +145,8 @@ CREATE TABLE session_activity (
     turn_count INTEGER NOT NULL,
     updated_at_ms INTEGER NOT NULL,
     last_active_at_ms INTEGER NOT NULL,
-    preview TEXT NOT NULL
+    preview TEXT NOT NULL,
+    tail BLOB NOT NULL DEFAULT x''
 );
 
 -- listed_at_ms of the session is repeated here and in participants, so that their pages come in list order.
@@ -211,6 +212,24 @@ CREATE TABLE tenant_counts (
     PRIMARY KEY (tenant_key, type, work)
 ) WITHOUT ROWID;
 
+-- Where a session's events stand: the positions of each 128 of them in one row here, those after the last full row in
+-- session_activity.tail, which an append rewrites anyway. An index on (session_key, sequence) would dirty one more page
+-- for every session in a commit, and halve the appends per second. The encoding is in store/sqlite/tail.h; the virtual
+-- table event_positions reads it.
+CREATE TABLE event_chunks (
+    session_key INTEGER NOT NULL,
+    chunk INTEGER NOT NULL,
+    positions BLOB NOT NULL,
+    PRIMARY KEY (session_key, chunk)
+) WITHOUT ROWID;
+
+-- Which runs of 1,024 positions hold events of a tenant: the firehose skips the others.
+CREATE TABLE tenant_blocks (
+    tenant_key INTEGER NOT NULL,
+    block INTEGER NOT NULL,
+    PRIMARY KEY (tenant_key, block)
+) WITHOUT ROWID;
+
 CREATE TABLE events (
     position INTEGER PRIMARY KEY,
     tenant_key INTEGER NOT NULL,
@@ -225,9 +244,7 @@ CREATE TABLE events (
     external_id TEXT,
     actor TEXT
 );
-CREATE UNIQUE INDEX events_session ON events (session_key, sequence);
 CREATE UNIQUE INDEX events_external ON events (session_key, external_id) WHERE external_id IS NOT NULL;
-CREATE INDEX events_tenant ON events (tenant_key, position);
 
 CREATE TABLE partials (
     session_key INTEGER PRIMARY KEY,

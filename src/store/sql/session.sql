@@ -33,9 +33,16 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 
 -- Every change passes here: last_sequence says whether the row is still as the writer saw it.
 -- name: session_touch (sqlite)
-UPDATE session_activity SET
-    last_sequence = $1, message_count = $2, tool_call_count = $3, turn_count = $4, updated_at_ms = $5,
-    last_active_at_ms = $6, preview = $7
+UPDATE session_activity SET {session_activity_values} {session_activity_row}
+-- With the positions of the events written since: $11 continues the tail or, with $12, takes its place.
+-- name: session_touch_tail (sqlite)
+UPDATE session_activity SET {session_activity_values},
+    tail = CAST(CASE WHEN $12 THEN x'' ELSE tail END || $11 AS BLOB)
+{session_activity_row}
+-- fragment: session_activity_values
+last_sequence = $1, message_count = $2, tool_call_count = $3, turn_count = $4, updated_at_ms = $5,
+last_active_at_ms = $6, preview = $7
+-- fragment: session_activity_row
 WHERE session_key = $8 AND tenant_key = $9 AND last_sequence = $10
 -- name: session_touch (postgres)
 UPDATE session_activity AS a SET
@@ -114,8 +121,6 @@ ORDER BY s.key DESC LIMIT 1
 DELETE FROM sessions WHERE tenant_key = $1 AND key = $2
 -- name: session_delete_activity
 DELETE FROM session_activity WHERE tenant_key = $1 AND session_key = $2
--- name: session_delete_events
-DELETE FROM events WHERE tenant_key = $1 AND session_key = $2
 -- name: session_delete_labels
 DELETE FROM labels WHERE tenant_key = $1 AND session_key = $2
 -- name: session_delete_participants

@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/log.h"
+#include "store/statement.h"
 
 enum {
     PAGE_BYTES = 4096,
@@ -83,15 +84,21 @@ static void sqlite_rollback(struct db *db)
     /* Some errors have rolled back already; asking again would be one more. */
     if (!sqlite3_get_autocommit(self->handle) && run_plain(self, self->rollback, "rollback", NULL))
         log_error("rollback_failed", LOG_TEXT("reason", slice_of(sqlite3_errmsg(self->handle))));
+    if (!self->read_only)
+        tails_forget(self);
 }
 
 static enum status sqlite_commit(struct db *db, struct failure *failure)
 {
     struct sqlite_db *self = sqlite_db_of(db);
-    if (sqlite3_get_autocommit(self->handle))
+    if (sqlite3_get_autocommit(self->handle)) {
+        tails_forget(self);
         return failure_set(failure, STATUS_UNAVAILABLE, "storage_failed",
                            "The database gave the transaction up after an error.");
-    enum status status = run_plain(self, self->commit, "commit", failure);
+    }
+    enum status status = tails_flush(self, failure);
+    if (!status)
+        status = run_plain(self, self->commit, "commit", failure);
     if (status)
         sqlite_rollback(db);
     return status;
@@ -152,6 +159,8 @@ static enum status sqlite_prepare(struct db *db, struct failure *failure)
     for (int i = 0; !status && i < SQL_COUNT; i++)
         if (sql_texts[i].sqlite)
             status = prepare_one(self, sql_texts[i].name, sql_texts[i].sqlite, &self->statements[i], failure);
+    if (!status && !self->read_only)
+        status = statement_number(db, SQL_EVENT_POSITION_LAST, NULL, 0, &self->tails.last_position, failure);
     return status;
 }
 
@@ -190,6 +199,8 @@ static const struct db_vtable sqlite_vtable = {
     .is_null = sqlite_is_null,
     .end = sqlite_end,
     .event_insert = sqlite_event_insert,
+    .session_touch = sqlite_session_touch,
+    .events_delete = sqlite_events_delete,
     .script = sqlite_script,
 };
 
@@ -240,6 +251,8 @@ enum status sqlite_open(const struct db_options *options, struct db **out, struc
         sqlite3_busy_timeout(self->handle, (int)(options->busy_ms > 0 ? options->busy_ms : 5000));
         status = configure(self, options, failure);
     }
+    if (!status && sqlite_add_positions(self) != SQLITE_OK)
+        status = sqlite_failure(self, SQLITE_ERROR, "event_positions", failure);
     if (!status)
         status = prepare_transactions(self, failure);
     if (status) {

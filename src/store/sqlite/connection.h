@@ -5,6 +5,7 @@
 #include <sqlite3.h>
 
 #include "store/engine.h"
+#include "store/sqlite/tail.h"
 
 struct sqlite_db {
     struct db base;
@@ -12,7 +13,8 @@ struct sqlite_db {
     sqlite3_stmt *begin, *commit, *rollback, *begin_read;
     sqlite3_stmt *statements[SQL_COUNT];
     bool read_only;
-    int wal_frames; /* in the log after the last commit */
+    int wal_frames;     /* in the log after the last commit */
+    struct tails tails; /* of the writer */
 };
 
 static inline struct sqlite_db *sqlite_db_of(struct db *db)
@@ -38,5 +40,12 @@ bool sqlite_is_null(struct query *query, int column);
 void sqlite_end(struct query *query);
 enum status sqlite_event_insert(struct db *db, int64_t tenant_key, int64_t session_key, const struct event *event,
                                 struct failure *failure);
+enum status sqlite_session_touch(struct db *db, const struct session *session, int64_t old_sequence,
+                                 struct failure *failure);
+enum status sqlite_events_delete(struct db *db, int64_t tenant_key, int64_t session_key, struct failure *failure);
+
+/* store/sqlite/positions.c: the virtual table event_positions (sequence, position, session_key). A query must give the
+ * session_key; rows come by sequence, in either direction. */
+int sqlite_add_positions(struct sqlite_db *self);
 
 #endif

@@ -1,5 +1,6 @@
 #include <assert.h>
 
+#include "store/session_row.h"
 #include "store/sqlite/connection.h"
 
 static sqlite3_stmt *statement_of(struct query *query)
@@ -59,8 +60,25 @@ enum status sqlite_run_guarded(struct query *query, struct failure *failure)
     return failure_set(failure, STATUS_STALE, "stale_row", "The session was changed by somebody else meanwhile.");
 }
 
+/* These look into the rows that tails_flush writes. */
+static bool reads_positions(enum sql sql)
+{
+    static const enum sql readers[] = {SQL_EVENT_READ, SQL_EVENT_READ_NEWEST, SQL_EVENT_READ_FILTERED,
+                                       SQL_EVENT_READ_FILTERED_NEWEST};
+    for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++)
+        if (readers[i] == sql)
+            return true;
+    return false;
+}
+
 enum status sqlite_step(struct query *query, bool *out_row, struct failure *failure)
 {
+    struct sqlite_db *self = sqlite_db_of(query->db);
+    if (!query->row && self->tails.dirty_count && reads_positions(query->sql)) {
+        enum status status = tails_flush(self, failure);
+        if (status)
+            return status;
+    }
     int code = sqlite3_step(statement_of(query));
     if (code != SQLITE_ROW && code != SQLITE_DONE)
         return query_failure(query, code, failure);
@@ -94,11 +112,14 @@ void sqlite_end(struct query *query)
     sqlite3_reset(statement_of(query));
 }
 
-enum status sqlite_event_insert(struct db *db, int64_t tenant_key, int64_t session_key, const struct event *event,
-                                struct failure *failure)
+/* --- events --- */
+
+static enum status insert_event(struct db *db, int64_t position, int64_t tenant_key, int64_t session_key,
+                                const struct event *event, struct failure *failure)
 {
     struct query query;
-    query_start(&query, db, SQL_EVENT_INSERT);
+    query_start(&query, db, SQL_EVENT_INSERT_AT);
+    sqlite_bind_i64(&query, position);
     sqlite_bind_i64(&query, tenant_key);
     sqlite_bind_i64(&query, session_key);
     sqlite_bind_i64(&query, event->sequence);
@@ -113,4 +134,36 @@ enum status sqlite_event_insert(struct db *db, int64_t tenant_key, int64_t sessi
     enum status status = sqlite_run(&query, NULL, failure);
     sqlite_end(&query);
     return status;
+}
+
+enum status sqlite_event_insert(struct db *db, int64_t tenant_key, int64_t session_key, const struct event *event,
+                                struct failure *failure)
+{
+    struct sqlite_db *self = sqlite_db_of(db);
+    int64_t position = ++self->tails.last_position;
+    enum status status = insert_event(db, position, tenant_key, session_key, event, failure);
+    return status ? status : tail_add(self, tenant_key, session_key, event->sequence, failure);
+}
+
+enum status sqlite_session_touch(struct db *db, const struct session *session, int64_t old_sequence,
+                                 struct failure *failure)
+{
+    struct tail *tail = tail_pending(sqlite_db_of(db), session->key);
+    struct query query;
+    query_start(&query, db, tail ? SQL_SESSION_TOUCH_TAIL : SQL_SESSION_TOUCH);
+    session_bind_touch(&query, session, old_sequence);
+    if (tail) {
+        sqlite_bind_bytes(&query, slice_from(tail->bytes, tail->len));
+        sqlite_bind_i64(&query, tail->replaces);
+    }
+    enum status status = sqlite_run_guarded(&query, failure);
+    sqlite_end(&query);
+    if (!status && tail)
+        tail_written(tail);
+    return status;
+}
+
+enum status sqlite_events_delete(struct db *db, int64_t tenant_key, int64_t session_key, struct failure *failure)
+{
+    return tail_delete_events(sqlite_db_of(db), tenant_key, session_key, failure);
 }

@@ -1,0 +1,85 @@
+#include "api/authenticate.h"
+
+#include <stdio.h>
+
+#include "base/hash.h"
+#include "service/identity.h"
+#include "wire/cookie.h"
+
+/* Each reader and writer thread keeps the principals it met; nothing is shared between them. */
+static _Thread_local struct principal_cache principals;
+
+void authenticate_thread_end(void)
+{
+    principal_cache_release(&principals);
+}
+
+static bool bearer_token(struct request *request, struct slice *out)
+{
+    struct slice header = request_header(request, "authorization");
+    if (header.len < 7 || !slice_eq_nocase(slice_from(header.ptr, 7), SLICE("bearer "))) {
+        return false;
+    }
+    *out = slice_trim(slice_after(header, 7));
+    return true;
+}
+
+static enum status check_csrf(struct request *request, struct slice expected)
+{
+    if (http_method_is_safe(request->exchange->request.method)) {
+        return STATUS_OK;
+    }
+    struct slice sent = request_header(request, "x-csrf-token");
+    struct hash a = hash_of(sent), b = hash_of(expected);
+    if (slice_present(sent) && hash_equal(hash_slice(&a), hash_slice(&b))) {
+        return STATUS_OK;
+    }
+    return failure_set(&request->call.failure, STATUS_FORBIDDEN, "csrf",
+                       "A signed-in browser must repeat its csrf value in the X-CSRF-Token header.");
+}
+
+static enum status by_cookie(struct request *request, struct slice secret)
+{
+    struct slice csrf;
+    enum status status = identity_of_cookie(&request->call, secret, &request->who, &csrf);
+    return status == STATUS_OK ? check_csrf(request, csrf) : status;
+}
+
+static enum status check_scope(struct request *request)
+{
+    unsigned needed = request->route->scope;
+    if ((request->who.scopes & needed) == needed) {
+        return STATUS_OK;
+    }
+    char words[80];
+    size_t used = 0;
+    for (int bit = 0; bit < scope_words.count; bit++) {
+        if (needed & (1u << bit)) {
+            used +=
+                (size_t)snprintf(words + used, sizeof words - used, "%s%s", used ? ", " : "", scope_words.names[bit]);
+        }
+    }
+    return failure_set(&request->call.failure, STATUS_FORBIDDEN, "scope_required",
+                       "This needs a token with the scope %s.", words);
+}
+
+enum status authenticate(struct request *request)
+{
+    struct slice secret;
+    enum status status;
+    struct slice ticket = request->route->auth == AUTH_TICKET ? request_param(request, "ticket") : (struct slice){0};
+    struct slice cookie = cookie_find(request_header(request, "cookie"), COOKIE_NAME);
+    if (bearer_token(request, &secret)) {
+        status = identity_of_token(&request->call, &principals, secret, &request->who);
+    } else if (slice_present(ticket)) {
+        status = identity_of_ticket(&request->call, ticket, &request->who, &request->ticket_session);
+    } else if (slice_present(cookie)) {
+        status = by_cookie(request, cookie);
+    } else if (request->route->auth == AUTH_NONE) {
+        return STATUS_OK;
+    } else {
+        status = failure_set(&request->call.failure, STATUS_UNAUTHENTICATED, "unauthenticated",
+                             "Send a valid API token as \"Authorization: Bearer TOKEN\", or sign in.");
+    }
+    return status == STATUS_OK ? check_scope(request) : status;
+}

@@ -1,0 +1,211 @@
+#include "api/handlers.h"
+#include "service/claim.h"
+
+const struct field claim_body[] = {
+    {"worker", FIELD_STRING, true, "Name of the worker, for people.", NULL, 1, 128},
+    {"agents", FIELD_LIST, false, "Slugs of the agents it runs; any unless told.", NULL, 0, 0},
+    {"types", FIELD_LIST, false, "Session types it runs; any unless told.", NULL, 0, 0},
+    {"max", FIELD_INTEGER, false, "How many sessions at most; 1 unless told.", NULL, 1, CLAIM_BATCH_MAX},
+    {"wait_ms", FIELD_INTEGER, false, "How long to wait when there is nothing.", NULL, 0, 600000},
+    {"lease_ms", FIELD_INTEGER, false, "Length of the lease.", NULL, 1, INT64_MAX},
+    {0},
+};
+
+const struct field heartbeat_body[] = {
+    {"lease_ms", FIELD_INTEGER, false, "New length of the lease.", NULL, 1, INT64_MAX},
+    {0},
+};
+
+const struct field settle_body[] = {
+    {"status", FIELD_WORD, true, "The state the session goes to.", &work_words, 0, 0},
+    {"result", FIELD_ANY, false, "The result, any JSON.", NULL, 0, 0},
+    {"error", FIELD_ANY, false, "What went wrong: text, or an object with code and message.", NULL, 0, 0},
+    {"usage", FIELD_OBJECT, false, "Numbers added to the session's totals.", NULL, 0, 0},
+    {"reason", FIELD_STRING, false, "One line for people.", NULL, 0, 200},
+    {0},
+};
+
+const struct field empty_body[] = {{0}};
+
+static enum status read_agents(struct request *request, struct claim_request *claim)
+{
+    const struct json *list = json_get_value(request->body, "agents");
+    for (const struct json *one = list ? list->child : NULL; one; one = one->next) {
+        if (claim->agent_count >= CLAIM_AGENTS_MAX || !json_as_text(one, &claim->agents[claim->agent_count])) {
+            return failure_set(&request->call.failure, STATUS_INVALID, "invalid_member",
+                               "agents must be at most %d strings.", CLAIM_AGENTS_MAX);
+        }
+        claim->agent_count++;
+    }
+    return STATUS_OK;
+}
+
+static enum status read_types(struct request *request, struct claim_request *claim)
+{
+    const struct json *list = json_get_value(request->body, "types");
+    for (const struct json *one = list ? list->child : NULL; one; one = one->next) {
+        int type = json_is(one, JSON_STRING) ? words_find(session_type_words, one->text) : -1;
+        if (type < 0 || claim->type_count >= TYPE_COUNT) {
+            return failure_set(&request->call.failure, STATUS_INVALID, "invalid_member",
+                               "types must be session types: agent, response, tool, mixed, each once.");
+        }
+        claim->types[claim->type_count++] = type;
+    }
+    return STATUS_OK;
+}
+
+static void write_claims(struct request *request, const struct claimed *claimed, size_t count)
+{
+    struct json_out *out = &request->out;
+    json_begin_object(out);
+    json_key(out, "claims");
+    json_begin_array(out);
+    for (size_t i = 0; i < count; i++) {
+        json_begin_object(out);
+        json_key(out, "session");
+        session_write(out->buffer, &claimed[i].loaded->session, true);
+        out->need_comma = true;
+        json_key(out, "lease");
+        json_begin_object(out);
+        json_put_text(out, "token", slice_of(claimed[i].token));
+        json_put_i64(out, "fence", claimed[i].fence);
+        json_put_time(out, "expires_at", claimed[i].expires_at_ms);
+        json_end_object(out);
+        json_end_object(out);
+    }
+    json_end_array(out);
+    json_end_object(out);
+}
+
+/* The wait ends when its time is over, the client is gone or the server stops. */
+static bool may_wait(struct request *request)
+{
+    struct write_job *job = &request->write_job;
+    int64_t wait_ms = json_i64_of(request->body, "wait_ms");
+    int64_t wait_ms_max = request->api->claim_wait_ms_max;
+    if (job->parked_until_ms == 0) {
+        job->parked_until_ms = request->call.steady_ms + (wait_ms < wait_ms_max ? wait_ms : wait_ms_max);
+    }
+    return request->call.steady_ms < job->parked_until_ms && !request->api->stopping;
+}
+
+enum status claims_take(struct request *request)
+{
+    struct claim_request claim = {
+        .worker = json_text_of(request->body, "worker"),
+        .max = json_get_value(request->body, "max") ? json_i64_of(request->body, "max") : 1,
+        .lease_ms = json_i64_of(request->body, "lease_ms"),
+    };
+    struct claimed claimed[CLAIM_BATCH_MAX];
+    size_t count = 0;
+    enum status status = read_agents(request, &claim);
+    if (status == STATUS_OK) {
+        status = read_types(request, &claim);
+    }
+    bool gone = exchange_peer_closed(request->exchange);
+    if (status == STATUS_OK && !gone) {
+        status = claim_take(&request->call, &claim, claimed, &count);
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    if (count == 0 && !gone && may_wait(request)) {
+        request->exchange->status = 0;
+        return STATUS_OK;
+    }
+    write_claims(request, claimed, count);
+    return STATUS_OK;
+}
+
+enum status claims_heartbeat(struct request *request)
+{
+    struct session_entry entry;
+    int64_t expires_at_ms;
+    enum status status = claim_heartbeat(&request->call, request->params[0], json_i64_of(request->body, "lease_ms"),
+                                         &entry, &expires_at_ms);
+    if (status == STATUS_OK) {
+        struct json_out *out = &request->out;
+        json_begin_object(out);
+        json_put_i64(out, "fence", entry.loaded->session.fence);
+        json_put_time(out, "expires_at", expires_at_ms);
+        json_put_text(out, "status", slice_of(work_words.names[entry.loaded->session.work]));
+        json_end_object(out);
+    }
+    return status;
+}
+
+enum status claims_settle(struct request *request)
+{
+    struct session_entry entry;
+    const struct json *error = json_get_value(request->body, "error");
+    struct settlement settlement = {
+        .to = (enum work)words_find(work_words, json_text_of(request->body, "status")),
+        .result = json_get_value(request->body, "result"),
+        .usage = json_get_value(request->body, "usage"),
+        .reason = json_text_of(request->body, "reason"),
+    };
+    if (json_is(error, JSON_OBJECT)) {
+        settlement.error_message = json_text_of(error, "message");
+        settlement.error_code = json_text_of(error, "code");
+    } else if (error && !json_as_text(error, &settlement.error_message)) {
+        return failure_set(&request->call.failure, STATUS_INVALID, "invalid_member",
+                           "error must be a string or an object with code and message.");
+    }
+    enum status status = claim_settle(&request->call, request->params[0], &settlement, &entry);
+    if (status == STATUS_OK) {
+        session_write(&request->exchange->body, &entry.loaded->session, true);
+    }
+    return status;
+}
+
+enum status claims_release(struct request *request)
+{
+    struct session_entry entry;
+    enum status status = claim_release(&request->call, request->params[0], &entry);
+    if (status == STATUS_OK) {
+        session_write(&request->exchange->body, &entry.loaded->session, true);
+    }
+    return status;
+}
+
+enum status claims_queue(struct request *request)
+{
+    struct queue_figures *queues;
+    struct worker_figures *workers;
+    size_t queue_count, worker_count;
+    struct call *call = &request->call;
+    enum status status =
+        store_queue_figures(call->db, request->who.tenant_key, call->arena, &queues, &queue_count, &call->failure);
+    if (status == STATUS_OK) {
+        status = store_worker_figures(call->db, request->who.tenant_key, call->arena, &workers, &worker_count,
+                                      &call->failure);
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    struct json_out *out = &request->out;
+    json_begin_object(out);
+    json_key(out, "queues");
+    json_begin_array(out);
+    for (size_t i = 0; i < queue_count; i++) {
+        json_begin_object(out);
+        json_put_text(out, "agent", queues[i].agent);
+        json_put_i64(out, "pending", queues[i].pending);
+        json_put_i64(out, "leased", queues[i].leased);
+        json_put_time(out, "oldest_queued_at", queues[i].oldest_queued_ms);
+        json_end_object(out);
+    }
+    json_end_array(out);
+    json_key(out, "workers");
+    json_begin_array(out);
+    for (size_t i = 0; i < worker_count; i++) {
+        json_begin_object(out);
+        json_put_text(out, "worker", workers[i].worker);
+        json_put_i64(out, "leases", workers[i].leases);
+        json_put_time(out, "last_heartbeat_at", workers[i].last_heartbeat_ms);
+        json_end_object(out);
+    }
+    json_end_array(out);
+    json_end_object(out);
+    return STATUS_OK;
+}

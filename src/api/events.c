@@ -1,0 +1,296 @@
+#include "api/handlers.h"
+#include "api/streams.h"
+#include "service/event.h"
+
+static const char *const order_names[] = {"oldest", "newest"};
+static const struct words order_words = {order_names, 2};
+
+const struct field event_append_body[] = {
+    {"events", FIELD_LIST, true, "Events in order; all are appended or none.", NULL, 0, 0},
+    {0},
+};
+
+const struct field event_list_query[] = {
+    {"after", FIELD_STRING, false, "Only events behind this sequence or cursor (SEQ or SEQ.N).", NULL, 1, 40},
+    {"afterSequence", FIELD_STRING, false, "The same as after.", NULL, 1, 40},
+    {"before", FIELD_INTEGER, false, "Only events before this sequence.", NULL, 1, INT64_MAX},
+    {"types", FIELD_STRING, false, "Comma-separated types; tool.* matches a prefix.", NULL, 1, 1000},
+    {"eventTypes", FIELD_STRING, false, "The same as types.", NULL, 1, 1000},
+    {"thread_id", FIELD_STRING, false, "Only of this thread.", NULL, 1, 128},
+    {"limit", FIELD_INTEGER, false, "Events per page: 100 unless told.", NULL, 1, 1000},
+    {"order", FIELD_WORD, false, "oldest first (default) or newest first.", &order_words, 0, 0},
+    {"deltas", FIELD_BOOLEAN, false, "Streams only: live deltas, true unless told.", NULL, 0, 0},
+    {"ticket", FIELD_STRING, false, "Streams only: a one-use ticket.", NULL, 1, 100},
+    {0},
+};
+
+const struct field audit_query[] = {
+    {"after", FIELD_INTEGER, false, "Only events behind this sequence.", NULL, 0, INT64_MAX},
+    {"before", FIELD_INTEGER, false, "Only events before this sequence.", NULL, 1, INT64_MAX},
+    {"limit", FIELD_INTEGER, false, "Events per page.", NULL, 1, 1000},
+    {"order", FIELD_WORD, false, "oldest first (default) or newest first.", &order_words, 0, 0},
+    {0},
+};
+
+const struct field delta_body[] = {
+    {"deltas", FIELD_LIST, true, "Live output: objects with kind (text, reasoning, tool_input, tool_output) and text.",
+     NULL, 0, 0},
+    {0},
+};
+
+/* --- append --- */
+
+static enum status read_if_sequence(struct request *request, int64_t *out)
+{
+    struct slice text = request_header(request, "if-sequence");
+    *out = -1;
+    if (!slice_present(text) || (slice_to_i64(text, out) && *out >= 0)) {
+        return STATUS_OK;
+    }
+    return failure_set(&request->call.failure, STATUS_INVALID, "invalid_if_sequence",
+                       "If-Sequence must be the sequence at which the log ends, a whole number from 0.");
+}
+
+static enum status read_events(struct request *request, struct append *append)
+{
+    const struct service *service = request->api->service;
+    struct failure *failure = &request->call.failure;
+    const struct json *list = json_get(request->body, "events");
+    if (list->count == 0 || list->count > service->events_per_append_max) {
+        return failure_set(failure, STATUS_INVALID, "invalid_member", "events must hold 1 to %zu events.",
+                           service->events_per_append_max);
+    }
+    append->count = list->count;
+    append->events = arena_array(request_arena(request), list->count, sizeof *append->events);
+    append->duplicates = arena_array(request_arena(request), list->count, sizeof *append->duplicates);
+    size_t at = 0;
+    for (const struct json *one = list->child; one; one = one->next) {
+        if (one->raw.len > service->event_bytes_max) {
+            return failure_set(failure, STATUS_TOO_LARGE, "event_too_large",
+                               "Event %zu has %zu bytes; at most %zu are accepted (option event-bytes-max).", at + 1,
+                               one->raw.len, service->event_bytes_max);
+        }
+        enum status status = event_read(one, &append->events[at++], failure);
+        if (status != STATUS_OK) {
+            return status;
+        }
+    }
+    return STATUS_OK;
+}
+
+static void write_appended(struct request *request, const struct append *append)
+{
+    struct buffer *body = &request->exchange->body;
+    struct slice session_id = append->entry.loaded->session.id;
+    buffer_add(body, SLICE("{\"events\":["));
+    for (size_t i = 0; i < append->count; i++) {
+        if (i > 0) {
+            buffer_add_byte(body, ',');
+        }
+        event_write(body, session_id, &append->events[i]);
+        if (append->duplicates[i]) {
+            body->len--; /* reopen the object */
+            buffer_add(body, SLICE(",\"duplicate\":true}"));
+        }
+    }
+    buffer_add(body, SLICE("],\"last_sequence\":"));
+    buffer_add_i64(body, append->entry.loaded->session.last_sequence);
+    buffer_add_byte(body, '}');
+}
+
+enum status events_append(struct request *request)
+{
+    struct append append = {0};
+    enum status status = read_if_sequence(request, &append.if_sequence);
+    if (status == STATUS_OK) {
+        status = read_events(request, &append);
+    }
+    if (status == STATUS_OK) {
+        status = event_append(&request->call, request->params[0], &append);
+    }
+    if (status == STATUS_OK) {
+        write_appended(request, &append);
+    }
+    return status;
+}
+
+/* --- lists --- */
+
+struct page {
+    struct buffer *body;
+    struct slice session_id;
+    int64_t room; /* how many more are shown */
+    bool has_more;
+    bool first;
+};
+
+static bool add_to_page(void *owner, const struct event *event)
+{
+    struct page *page = owner;
+    if (page->room == 0) {
+        page->has_more = true;
+        return false;
+    }
+    if (!page->first) {
+        buffer_add_byte(page->body, ',');
+    }
+    page->first = false;
+    page->room--;
+    event_write(page->body, page->session_id, event);
+    return true;
+}
+
+static enum status answer_page(struct request *request, const struct session *session, struct event_filter *filter)
+{
+    struct buffer *body = &request->exchange->body;
+    struct page page = {body, session->id, filter->limit, false, true};
+    filter->tenant_key = session->tenant_key;
+    filter->session_key = session->key;
+    filter->limit++; /* one more tells whether there is more */
+    buffer_add(body, SLICE("{\"events\":["));
+    enum status status = store_event_read(request->call.db, filter, add_to_page, &page, &request->call.failure);
+    buffer_add(body, page.has_more ? SLICE("],\"has_more\":true}") : SLICE("],\"has_more\":false}"));
+    return status;
+}
+
+static int64_t page_limit(const struct request *request)
+{
+    int64_t limit = request_param_i64(request, "limit", request->api->events_page_default);
+    return limit < request->api->events_page_max ? limit : request->api->events_page_max;
+}
+
+enum status request_event_types(struct request *request, struct slice *types, size_t *count)
+{
+    struct slice list = request_param(request, "types"), one;
+    list = slice_present(list) ? list : request_param(request, "eventTypes");
+    *count = 0;
+    while (list.len > 0) {
+        slice_cut(list, ',', &one, &list);
+        bool prefix = one.len > 2 && one.ptr[one.len - 1] == '*' && one.ptr[one.len - 2] == '.';
+        if (*count >= VIEWER_TYPES_MAX || !event_type_is_valid(prefix ? slice_from(one.ptr, one.len - 2) : one)) {
+            return failure_set(&request->call.failure, STATUS_INVALID, "invalid_types",
+                               "types must be at most %d event types or prefixes such as tool.*, separated by commas.",
+                               VIEWER_TYPES_MAX);
+        }
+        types[(*count)++] = one;
+    }
+    return STATUS_OK;
+}
+
+enum status request_cursor(struct request *request, struct cursor *out, bool *out_given)
+{
+    struct slice text = request_header(request, "last-event-id");
+    const char *const names[] = {"after", "afterSequence", "resume_from"};
+    for (size_t i = 0; i < 3 && !slice_present(text); i++) {
+        text = request_param(request, names[i]);
+    }
+    *out = (struct cursor){0};
+    *out_given = slice_present(text) && text.len > 0;
+    return *out_given ? cursor_parse(text, out, &request->call.failure) : STATUS_OK;
+}
+
+static bool wants_stream(const struct request *request)
+{
+    return http_list_has(request_header(request, "accept"), "text/event-stream");
+}
+
+enum status events_list(struct request *request)
+{
+    if (wants_stream(request)) {
+        return streams_session(request, STREAM_SSE);
+    }
+    struct session session;
+    struct slice types[VIEWER_TYPES_MAX];
+    struct cursor after;
+    bool given;
+    struct event_filter filter = {.types = types, .limit = page_limit(request)};
+    enum status status = session_view(&request->call, request->params[0], ACTION_READ, &session, NULL);
+    if (status == STATUS_OK) {
+        status = request_event_types(request, types, &filter.type_count);
+    }
+    if (status == STATUS_OK) {
+        status = request_cursor(request, &after, &given);
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    filter.after = after.sequence;
+    filter.before = request_param_i64(request, "before", 0);
+    filter.thread_id = request_param(request, "thread_id");
+    filter.newest_first = slice_is(request_param(request, "order"), "newest");
+    return answer_page(request, &session, &filter);
+}
+
+enum status events_audit(struct request *request)
+{
+    struct session session;
+    struct event_filter filter = {
+        .after = request_param_i64(request, "after", 0),
+        .before = request_param_i64(request, "before", 0),
+        .audit_only = true,
+        .newest_first = slice_is(request_param(request, "order"), "newest"),
+        .limit = page_limit(request),
+    };
+    enum status status = session_view(&request->call, request->params[0], ACTION_READ, &session, NULL);
+    return status == STATUS_OK ? answer_page(request, &session, &filter) : status;
+}
+
+/* --- deltas --- */
+
+static const char *const delta_kinds[] = {"text", "reasoning", "tool_input", "tool_output"};
+static const struct words delta_words = {delta_kinds, 4};
+
+static enum status check_delta(struct request *request, const struct json *delta)
+{
+    struct slice text;
+    if (words_find(delta_words, json_text_of(delta, "kind")) >= 0 && json_as_text(json_get(delta, "text"), &text)) {
+        return STATUS_OK;
+    }
+    return failure_set(&request->call.failure, STATUS_INVALID, "invalid_delta",
+                       "A delta is an object with kind (text, reasoning, tool_input or tool_output) and text.");
+}
+
+static void publish_deltas(struct request *request, const struct session *session, const struct partial *saved)
+{
+    struct publication *publication = publication_new();
+    const struct json *list = json_get(request->body, "deltas");
+    for (const struct json *delta = list->child; delta; delta = delta->next) {
+        publication_add(publication, &(struct publication_entry){
+                                         .kind = PUBLISH_DELTA,
+                                         .tenant_key = session->tenant_key,
+                                         .session_key = session->key,
+                                         .session_id = session->id,
+                                         .sequence = session->last_sequence,
+                                         .count_base = saved->sequence == session->last_sequence ? saved->count : 0,
+                                         .type = json_text_of(delta, "kind"),
+                                         .thread_id = json_text_of(delta, "thread_id"),
+                                         .json = delta->raw,
+                                     });
+    }
+    fanout_publish(request->api->fanout, publication);
+}
+
+/* Live output is not stored here and waits for nobody: it runs on a reader and goes straight to the viewers. */
+enum status deltas_accept(struct request *request)
+{
+    struct session session;
+    struct partial saved;
+    struct call *call = &request->call;
+    enum access_role role;
+    enum status status = session_view(call, request->params[0], ACTION_APPEND, &session, &role);
+    if (status == STATUS_OK) {
+        status = access_check_event(call->who, &session, role, slice_present(call->lease_token), SLICE("agent.message"),
+                                    &call->failure);
+    }
+    for (const struct json *delta = json_get(request->body, "deltas")->child; delta && status == STATUS_OK;
+         delta = delta->next) {
+        status = check_delta(request, delta);
+    }
+    if (status == STATUS_OK) {
+        status = store_partial_load(call->db, session.tenant_key, session.key, call->arena, &saved, &call->failure);
+    }
+    if (status == STATUS_OK) {
+        publish_deltas(request, &session, &saved);
+    }
+    return status;
+}

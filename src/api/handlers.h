@@ -1,0 +1,81 @@
+/* The handlers of the route table and the fields they take, by resource. */
+#ifndef API_HANDLERS_H
+#define API_HANDLERS_H
+
+#include "api/request.h"
+
+/* sessions.c */
+extern const struct field session_create_body[], session_list_query[], session_view_query[], session_update_body[],
+    session_move_body[], bulk_delete_body[];
+enum status sessions_create(struct request *request);
+enum status sessions_list(struct request *request);
+enum status sessions_get(struct request *request);
+enum status sessions_update(struct request *request);
+enum status sessions_delete(struct request *request);
+enum status sessions_bulk_delete(struct request *request);
+enum status sessions_archive(struct request *request);
+enum status sessions_unarchive(struct request *request);
+enum status sessions_move(struct request *request);
+enum status sessions_reopen(struct request *request);
+enum status sessions_retry(struct request *request);
+enum status sessions_counts(struct request *request);
+enum status sessions_children(struct request *request);
+
+/* events.c */
+extern const struct field event_append_body[], event_list_query[], audit_query[], delta_body[];
+enum status events_append(struct request *request);
+enum status events_list(struct request *request); /* or a stream, when the client accepts text/event-stream */
+enum status events_audit(struct request *request);
+enum status deltas_accept(struct request *request);
+
+/* streams.c */
+extern const struct field stream_query[], firehose_query[];
+enum status streams_websocket(struct request *request);
+enum status streams_firehose(struct request *request);
+
+/* claims.c */
+extern const struct field claim_body[], heartbeat_body[], settle_body[], empty_body[];
+enum status claims_take(struct request *request);
+enum status claims_heartbeat(struct request *request);
+enum status claims_settle(struct request *request);
+enum status claims_release(struct request *request);
+enum status claims_queue(struct request *request);
+
+/* people.c */
+extern const struct field participant_body[], share_body[];
+enum status participants_list(struct request *request);
+enum status participants_add(struct request *request);
+enum status participants_remove(struct request *request);
+enum status shares_list(struct request *request);
+enum status shares_create(struct request *request);
+enum status shares_deactivate(struct request *request);
+enum status shares_redeem(struct request *request);
+
+/* identity.c */
+extern const struct field sign_in_body[], link_body[], password_body[], ticket_body[], user_body[], user_update_body[],
+    token_body[], tenant_body[];
+enum status auth_sign_in_prepare(struct request *request);
+enum status auth_sign_in(struct request *request);
+enum status auth_link(struct request *request);
+enum status auth_sign_out(struct request *request);
+enum status auth_me(struct request *request);
+enum status auth_password_prepare(struct request *request);
+enum status auth_password(struct request *request);
+enum status auth_ticket(struct request *request);
+enum status users_list(struct request *request);
+enum status users_create(struct request *request);
+enum status users_update(struct request *request);
+enum status users_remove(struct request *request);
+enum status tokens_list(struct request *request);
+enum status tokens_create(struct request *request);
+enum status tokens_revoke(struct request *request);
+enum status tenants_list(struct request *request);
+enum status tenants_create(struct request *request);
+
+/* system.c, openapi.c */
+enum status system_health(struct request *request);
+enum status system_ready(struct request *request);
+enum status system_metrics(struct request *request);
+enum status system_openapi(struct request *request);
+
+#endif

@@ -1,0 +1,10 @@
+/* Error answers: application/problem+json with a stable `code`. */
+#ifndef API_PROBLEM_H
+#define API_PROBLEM_H
+
+#include "net/exchange.h"
+
+/* Fills the exchange's answer, dropping whatever was there. */
+void problem_answer(struct exchange *exchange, const struct failure *failure);
+
+#endif

@@ -1,0 +1,415 @@
+#include "api/request.h"
+
+#include <stdlib.h>
+
+#include "api/authenticate.h"
+#include "api/problem.h"
+#include "api/validate.h"
+#include "base/hash.h"
+#include "base/log.h"
+
+/* --- what handlers ask --- */
+
+struct slice request_param(const struct request *request, const char *name)
+{
+    return request->query ? url_query_get(request->query, name) : (struct slice){0};
+}
+
+int64_t request_param_i64(const struct request *request, const char *name, int64_t otherwise)
+{
+    int64_t value = otherwise;
+    slice_to_i64(request_param(request, name), &value);
+    return value;
+}
+
+struct slice request_header(const struct request *request, const char *name)
+{
+    return http_request_header(&request->exchange->request, name);
+}
+
+struct slice request_copy(struct request *request, const char *text)
+{
+    return arena_copy(request_arena(request), slice_of(text));
+}
+
+void api_thread_end(void)
+{
+    authenticate_thread_end();
+}
+
+/* --- answering --- */
+
+static void add_cors(struct request *request)
+{
+    struct api *api = request->api;
+    struct slice origin = request_header(request, "origin");
+    for (size_t i = 0; i < api->cors_origin_count && slice_present(origin); i++) {
+        bool any = slice_is(slice_of(api->cors_origins[i]), "*");
+        if (!any && !slice_is(origin, api->cors_origins[i])) {
+            continue;
+        }
+        struct exchange *exchange = request->exchange;
+        exchange_header(exchange, "Access-Control-Allow-Origin", any ? SLICE("*") : origin);
+        exchange_header(exchange, "Vary", SLICE("Origin"));
+        if (!any) {
+            exchange_header(exchange, "Access-Control-Allow-Credentials", SLICE("true"));
+        }
+        return;
+    }
+}
+
+static void log_request(const struct request *request)
+{
+    const struct exchange *exchange = request->exchange;
+    enum log_level level = exchange->status >= 500 ? LOG_WARN : LOG_DEBUG;
+    if (!log_enabled(level)) {
+        return;
+    }
+    struct slice trace = http_request_header(&exchange->request, "traceparent");
+    struct log_field fields[] = {LOG_TEXT("request_id", slice_of(exchange->request_id)),
+                                 LOG_TEXT("method", exchange->request.method_text),
+                                 LOG_TEXT("path", exchange->request.path),
+                                 LOG_NUM("status", exchange->status),
+                                 LOG_TEXT("peer", exchange->peer),
+                                 slice_present(trace) ? LOG_TEXT("traceparent", trace) : (struct log_field){0},
+                                 {0}};
+    log_write(level, "request", fields);
+}
+
+static void reply(struct request *request)
+{
+    add_cors(request);
+    log_request(request);
+    exchange_reply(request->exchange);
+}
+
+static void fail(struct request *request, const struct failure *failure)
+{
+    problem_answer(request->exchange, failure);
+    reply(request);
+}
+
+/* --- running --- */
+
+/* A job may run a second time: it starts from the request as it came. */
+static void start_over(struct request *request)
+{
+    struct exchange *exchange = request->exchange;
+    exchange->status = request->route->success;
+    exchange->content_type = "application/json";
+    exchange->header_count = 0;
+    exchange->body.len = 0;
+    exchange->static_body = (struct slice){0};
+    exchange->take_over = NULL;
+    request->out = json_out_to(&exchange->body);
+    request->call.failure = (struct failure){0};
+}
+
+static void start_call(struct request *request, struct db *db, struct unit *unit)
+{
+    struct service *service = request->api->service;
+    request->call = (struct call){
+        .service = service,
+        .db = db,
+        .unit = unit,
+        .arena = request_arena(request),
+        .who = &request->who,
+        .lease_token = request_header(request, "sojourn-lease"),
+        .now_ms = clock_wall_ms(service->clock),
+        .steady_ms = clock_steady_ms(service->clock),
+    };
+}
+
+static enum status replay_idempotent(struct request *request, const struct hash *fingerprint, bool *out_replayed)
+{
+    struct idempotent_reply stored;
+    struct call *call = &request->call;
+    enum status status = store_idempotency_get(call->db, request->who.tenant_key, request->who.name,
+                                               request->idempotency_key, call->arena, &stored, &call->failure);
+    *out_replayed = status == STATUS_OK;
+    if (status == STATUS_NOT_FOUND) {
+        return STATUS_OK;
+    }
+    if (status == STATUS_OK && !hash_equal(stored.fingerprint, hash_slice(fingerprint))) {
+        return failure_set(&call->failure, STATUS_CONFLICT, "idempotency_key_reused",
+                           "This Idempotency-Key was used for a different request; use a new one.");
+    }
+    if (status == STATUS_OK) {
+        request->exchange->status = stored.status;
+        buffer_add(&request->exchange->body, stored.body);
+        exchange_header(request->exchange, "Idempotency-Replayed", SLICE("true"));
+    }
+    return status;
+}
+
+static enum status keep_idempotent(struct request *request, const struct hash *fingerprint)
+{
+    struct idempotent_reply answer = {hash_slice(fingerprint), request->exchange->status,
+                                      buffer_slice(&request->exchange->body)};
+    unit_wrote(request->call.unit);
+    return store_idempotency_put(request->call.db, request->who.tenant_key, request->who.name, request->idempotency_key,
+                                 &answer, request->call.now_ms, &request->call.failure);
+}
+
+static enum status handle_idempotent(struct request *request)
+{
+    const struct http_request *http = &request->exchange->request;
+    struct slice parts[] = {http->method_text, http->target, http->body};
+    struct hash fingerprint = hash_of_parts(parts, 3);
+    bool replayed = false;
+    if (request->idempotency_key.len == 0 || request->idempotency_key.len > 255) {
+        return failure_set(&request->call.failure, STATUS_INVALID, "invalid_idempotency_key",
+                           "Idempotency-Key must have 1 to 255 characters.");
+    }
+    enum status status = replay_idempotent(request, &fingerprint, &replayed);
+    if (status != STATUS_OK || replayed) {
+        return status;
+    }
+    status = request->route->handle(request);
+    return status == STATUS_OK ? keep_idempotent(request, &fingerprint) : status;
+}
+
+static enum status run_handler(struct request *request)
+{
+    bool idempotent = request->route->idempotent && request->call.unit != NULL;
+    request->idempotency_key = idempotent ? request_header(request, "idempotency-key") : (struct slice){0};
+    return slice_present(request->idempotency_key) ? handle_idempotent(request) : request->route->handle(request);
+}
+
+static void finish_job(struct write_job *job, enum status status, const struct failure *failure)
+{
+    struct request *request = (struct request *)job;
+    if (status != STATUS_OK) {
+        fail(request, failure);
+    } else {
+        reply(request);
+    }
+}
+
+static enum job_outcome run_on_writer(struct write_job *job, struct unit *unit)
+{
+    struct request *request = (struct request *)job;
+    int64_t writes_before = unit->writes;
+    start_over(request);
+    start_call(request, unit->db, unit);
+    job->parked_until_ms = job->parked ? job->parked_until_ms : 0;
+    enum status status = authenticate(request);
+    if (status == STATUS_OK) {
+        status = run_handler(request);
+    }
+    if (status == STATUS_OK) {
+        return request->exchange->status == 0 ? JOB_PARKED : JOB_DONE;
+    }
+    problem_answer(request->exchange, &request->call.failure);
+    return unit->writes != writes_before ? JOB_SPOILED : JOB_DONE;
+}
+
+static void submit_write(struct request *request)
+{
+    request->write_job.run = run_on_writer;
+    request->write_job.finish = finish_job;
+    if (!writer_submit(request->api->writer, &request->write_job)) {
+        struct failure failure;
+        failure_set(&failure, STATUS_UNAVAILABLE, "overloaded",
+                    "Too many writes wait, or the server stops; try again.");
+        failure.retry_after_s = 1;
+        fail(request, &failure);
+    }
+}
+
+static void run_on_reader(struct read_job *job, struct db *db)
+{
+    struct request *request = (struct request *)((char *)job - offsetof(struct request, read_job));
+    bool prepare_only = request->route->run_on == RUN_WRITER;
+    start_over(request);
+    start_call(request, db, NULL);
+    enum status status = db_begin_read(db, &request->call.failure);
+    if (status == STATUS_OK) {
+        status = authenticate(request);
+        if (status == STATUS_OK) {
+            status = prepare_only ? request->route->prepare(request) : request->route->handle(request);
+        }
+        db_end_read(db);
+    }
+    if (status != STATUS_OK) {
+        fail(request, &request->call.failure);
+    } else if (prepare_only) {
+        submit_write(request);
+    } else {
+        reply(request);
+    }
+}
+
+static void submit_read(struct request *request)
+{
+    request->read_job.run = run_on_reader;
+    if (!readers_submit(request->api->readers, &request->read_job)) {
+        struct failure failure;
+        failure_set(&failure, STATUS_UNAVAILABLE, "overloaded",
+                    "Too many queries wait, or the server stops; try again.");
+        failure.retry_after_s = 1;
+        fail(request, &failure);
+    }
+}
+
+/* --- from the socket --- */
+
+static enum status read_body(struct request *request, struct failure *failure)
+{
+    struct slice text = request->exchange->request.body;
+    if (!request->route->body) {
+        return STATUS_OK;
+    }
+    struct slice type = request_header(request, "content-type");
+    if (text.len > 0 && slice_present(type) && !slice_starts(type, SLICE("application/json"))) {
+        return failure_set(failure, STATUS_UNSUPPORTED, "unsupported_media_type", "Send the body as application/json.");
+    }
+    enum status status = json_parse(request_arena(request), text.len ? text : SLICE("{}"), &request->body, failure);
+    return status == STATUS_OK ? validate_body(request->route->body, request->body, failure) : status;
+}
+
+static enum status read_query(struct request *request, struct failure *failure)
+{
+    struct slice text = request->exchange->request.query;
+    if (text.len == 0) {
+        return STATUS_OK;
+    }
+    struct url_query *query = arena_alloc(request_arena(request), sizeof *query);
+    enum status status = url_query_parse(request_arena(request), text, query, failure);
+    request->query = query;
+    return status == STATUS_OK ? validate_query(request->route->query, query, failure) : status;
+}
+
+static const struct {
+    enum http_method method;
+    const char *name;
+} method_names[] = {
+    {HTTP_GET, "GET"}, {HTTP_POST, "POST"}, {HTTP_PUT, "PUT"}, {HTTP_PATCH, "PATCH"}, {HTTP_DELETE, "DELETE"}};
+
+static struct slice allow_list(struct request *request, unsigned allowed)
+{
+    struct buffer list = {0};
+    for (size_t i = 0; i < sizeof method_names / sizeof *method_names; i++) {
+        if (allowed & (1u << method_names[i].method)) {
+            buffer_format(&list, "%s%s", list.len ? ", " : "", method_names[i].name);
+            if (method_names[i].method == HTTP_GET) {
+                buffer_add(&list, SLICE(", HEAD"));
+            }
+        }
+    }
+    buffer_add(&list, SLICE(", OPTIONS"));
+    struct slice copy = arena_copy(request_arena(request), buffer_slice(&list));
+    buffer_release(&list);
+    return copy;
+}
+
+static void answer_options(struct request *request, unsigned allowed)
+{
+    struct exchange *exchange = request->exchange;
+    exchange->status = 204;
+    exchange_header(exchange, "Allow", allow_list(request, allowed));
+    if (slice_present(request_header(request, "access-control-request-method")) &&
+        request->api->cors_origin_count > 0) {
+        exchange_header(exchange, "Access-Control-Allow-Methods", SLICE("GET, POST, PUT, PATCH, DELETE"));
+        exchange_header(
+            exchange, "Access-Control-Allow-Headers",
+            SLICE("Authorization, Content-Type, Idempotency-Key, If-Sequence, Last-Event-ID, Sojourn-Lease, "
+                  "X-CSRF-Token, X-Request-Id, traceparent"));
+        exchange_header(exchange, "Access-Control-Max-Age", SLICE("600"));
+    }
+    reply(request);
+}
+
+static enum status match(struct request *request, unsigned *out_allowed, struct failure *failure)
+{
+    struct path path;
+    const struct http_request *http = &request->exchange->request;
+    enum status status = path_split(request_arena(request), http->path, &path, failure);
+    *out_allowed = 0;
+    if (status != STATUS_OK) {
+        return status;
+    }
+    request->route = route_find(http->method, &path, request->params, out_allowed);
+    if (request->route) {
+        return STATUS_OK;
+    }
+    if (*out_allowed != 0) {
+        return failure_set(failure, STATUS_NOT_ALLOWED, "method_not_allowed", "This path does not answer %.*s.",
+                           SLICE_ARG(slice_utf8_prefix(http->method_text, 20)));
+    }
+    return failure_set(failure, STATUS_NOT_FOUND, "not_found", "There is nothing here.");
+}
+
+static void refuse(struct request *request, const struct failure *failure, unsigned allowed)
+{
+    problem_answer(request->exchange, failure);
+    if (failure->status == STATUS_NOT_ALLOWED) {
+        exchange_header(request->exchange, "Allow", allow_list(request, allowed));
+    }
+    reply(request);
+}
+
+/* A ticket is used up by a write, so the route runs where writes do. */
+static bool needs_writer(const struct request *request)
+{
+    bool ticket = request->route->auth == AUTH_TICKET && slice_present(request_param(request, "ticket"));
+    return request->route->run_on == RUN_WRITER || ticket;
+}
+
+static void dispatch(struct request *request)
+{
+    if (request->route->run_on == RUN_LOOP) {
+        start_over(request);
+        start_call(request, NULL, NULL);
+        enum status status = request->route->handle(request);
+        if (status != STATUS_OK) {
+            problem_answer(request->exchange, &request->call.failure);
+        }
+        reply(request);
+    } else if (needs_writer(request) && !request->route->prepare) {
+        submit_write(request);
+    } else {
+        submit_read(request);
+    }
+}
+
+/* Who shows no credentials at all hears that first, before anything about the request itself. */
+static enum status check_credentials(struct request *request, struct failure *failure)
+{
+    bool shown = slice_present(request_header(request, "authorization")) ||
+                 slice_present(request_header(request, "cookie")) ||
+                 (request->route->auth == AUTH_TICKET && request->exchange->request.query.len > 0);
+    if (request->route->auth == AUTH_NONE || shown) {
+        return STATUS_OK;
+    }
+    return failure_set(failure, STATUS_UNAUTHENTICATED, "unauthenticated",
+                       "Send a valid API token as \"Authorization: Bearer TOKEN\", or sign in.");
+}
+
+void api_on_request(void *owner, struct exchange *exchange)
+{
+    struct failure failure;
+    unsigned allowed;
+    struct request *request = arena_alloc(&exchange->arena, sizeof *request);
+    request->api = owner;
+    request->exchange = exchange;
+    enum status status = match(request, &allowed, &failure);
+    if (exchange->request.method == HTTP_OPTIONS && allowed != 0) {
+        answer_options(request, allowed);
+        return;
+    }
+    if (status == STATUS_OK) {
+        status = check_credentials(request, &failure);
+    }
+    if (status == STATUS_OK) {
+        status = read_query(request, &failure);
+    }
+    if (status == STATUS_OK) {
+        status = read_body(request, &failure);
+    }
+    if (status == STATUS_OK) {
+        dispatch(request);
+    } else {
+        refuse(request, &failure, allowed);
+    }
+}

@@ -1,0 +1,68 @@
+/* A request on its way through the api: matched, authenticated, validated, handled, answered. */
+#ifndef API_REQUEST_H
+#define API_REQUEST_H
+
+#include "api/route.h"
+#include "net/exchange.h"
+#include "service/reader.h"
+#include "service/service.h"
+#include "service/writer.h"
+
+struct server;
+struct signin_guard;
+
+/* What all handlers share; set once by main. */
+struct api {
+    struct service *service;
+    struct fanout *fanout;
+    struct writer *writer;
+    struct readers *readers;
+    struct server *server; /* for figures only */
+    struct signin_guard *signin_guard;
+    const char *const *cors_origins;
+    size_t cors_origin_count;
+    int64_t events_page_default, events_page_max;
+    int64_t sessions_page_default, sessions_page_max;
+    int64_t claim_wait_ms_max;
+    bool secure_cookies;
+    const char *version;
+    int64_t started_at_ms; /* wall */
+    _Atomic bool stopping;
+};
+
+struct request {
+    struct write_job write_job; /* first: a writer's job is its request */
+    struct read_job read_job;
+    struct exchange *exchange;
+    struct api *api;
+    const struct route *route;
+    struct slice params[ROUTE_PARAMS_MAX];
+    const struct url_query *query; /* NULL when there is none */
+    const struct json *body;       /* NULL when the route takes none */
+    struct principal who;
+    struct slice ticket_session; /* a ticket bound to one session */
+    bool prepared;
+    struct call call;
+    struct slice idempotency_key;
+    void *state;         /* of the handler, from prepare to handle */
+    struct json_out out; /* writes the answer's body */
+};
+
+/* Matches net's on_request; owner is the api. Loop thread. */
+void api_on_request(void *owner, struct exchange *exchange);
+/* Frees what the calling thread kept (principals). */
+void api_thread_end(void);
+
+/* For handlers. */
+struct slice request_param(const struct request *request,
+                           const char *name); /* query parameter; absent when not given */
+int64_t request_param_i64(const struct request *request, const char *name, int64_t otherwise);
+/* A header's text; absent when not sent. */
+struct slice request_header(const struct request *request, const char *name);
+static inline struct arena *request_arena(struct request *request)
+{
+    return &request->exchange->arena;
+}
+struct slice request_copy(struct request *request, const char *text);
+
+#endif

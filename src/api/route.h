@@ -1,0 +1,73 @@
+/* The route table: every path the server answers, who may call it, where it runs and what it takes. Dispatch, the
+ * OpenAPI document and the tests all read this one table. */
+#ifndef API_ROUTE_H
+#define API_ROUTE_H
+
+#include "base/status.h"
+#include "base/words.h"
+#include "wire/http.h"
+#include "wire/url.h"
+
+struct request;
+
+enum run_on {
+    RUN_LOOP,   /* answered at once, touches no store */
+    RUN_READER, /* a query */
+    RUN_WRITER, /* a command */
+};
+
+enum route_auth {
+    AUTH_NONE,   /* open to all */
+    AUTH_NEEDED, /* token or cookie */
+    AUTH_TICKET, /* token, cookie or a one-use ticket in the query */
+};
+
+enum field_kind {
+    FIELD_STRING,  /* min..max characters */
+    FIELD_INTEGER, /* min..max */
+    FIELD_BOOLEAN,
+    FIELD_OBJECT,
+    FIELD_LIST,
+    FIELD_WORD, /* one of `words` */
+    FIELD_TIMESTAMP,
+    FIELD_ANY,
+    FIELD_LABEL, /* query only: every parameter that begins with `name` */
+};
+
+/* One member of a body or one query parameter. A list of them ends with a NULL name. */
+struct field {
+    const char *name;
+    enum field_kind kind;
+    bool required;
+    const char *text; /* one sentence for people */
+    const struct words *words;
+    int64_t min, max; /* both 0 = no bound */
+};
+
+enum { ROUTE_PARAMS_MAX = 2 };
+
+struct route {
+    enum http_method method;
+    const char *path; /* "/api/sessions/{id}/events" */
+    enum run_on run_on;
+    enum route_auth auth;
+    unsigned scope;  /* of enum scope; 0 = any */
+    bool idempotent; /* honours Idempotency-Key */
+    int success;     /* the usual status */
+    const struct field *query;
+    const struct field *body; /* NULL = no body is read */
+    const char *answer;       /* name of the answer's schema in the OpenAPI document; NULL = none */
+    const char *summary;
+    /* Runs first, on a reader thread: what is slow and needs no transaction. */
+    enum status (*prepare)(struct request *request);
+    enum status (*handle)(struct request *request);
+};
+
+extern const struct route routes[]; /* ends with a NULL path */
+
+/* The route for method and path; NULL with *out_allowed = bits (1 << enum http_method) of the methods the path has
+ * (0 = no such path). The first match in the table wins; fixed segments stand before parameters. */
+const struct route *route_find(enum http_method method, const struct path *path, struct slice params[ROUTE_PARAMS_MAX],
+                               unsigned *out_allowed);
+
+#endif

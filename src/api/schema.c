@@ -1,0 +1,274 @@
+#include "api/schema.h"
+
+#include "domain/session.h"
+#include "domain/vocabulary.h"
+
+/* A member's shape in a few letters: s string, s? string or null, i integer, i? , b boolean, t time, t? , o object, o?,
+ * a array, x anything, @Name another schema, [Name an array of it; words come from their table. */
+struct member {
+    const char *name;
+    const char *shape;
+    const struct words *words;
+};
+
+struct schema {
+    const char *name;
+    const struct member *members;
+};
+
+static const struct member session_members[] = {
+    {"id", "s", NULL},
+    {"type", "s", &session_type_words},
+    {"status", "s", &work_words},
+    {"runtime", "s", &runtime_words},
+    {"pause_reason", "s?", NULL},
+    {"stop_reason", "s?", NULL},
+    {"status_reason", "s?", NULL},
+    {"display_status", "s", &display_status_words},
+    {"display_reason", "s?", NULL},
+    {"active", "b", NULL},
+    {"live", "b", NULL},
+    {"failing", "b", NULL},
+    {"words", "o", NULL},
+    {"purpose", "s", &purpose_words},
+    {"agent", "s?", NULL},
+    {"title", "s?", NULL},
+    {"workspace", "s?", NULL},
+    {"source", "o", NULL},
+    {"metadata", "o", NULL},
+    {"visibility", "s", &visibility_words},
+    {"queue_mode", "s", &queue_mode_words},
+    {"parent_id", "s?", NULL},
+    {"task_id", "s?", NULL},
+    {"entity_id", "s?", NULL},
+    {"retry_of", "s?", NULL},
+    {"attempt", "i", NULL},
+    {"owner_id", "s?", NULL},
+    {"anonymous", "b", NULL},
+    {"priority", "i", NULL},
+    {"result", "x", NULL},
+    {"usage", "o?", NULL},
+    {"error", "o?", NULL},
+    {"fence", "i", NULL},
+    {"claim_attempts", "i", NULL},
+    {"last_sequence", "i", NULL},
+    {"message_count", "i", NULL},
+    {"tool_call_count", "i", NULL},
+    {"turn_count", "i", NULL},
+    {"active_seconds", "i", NULL},
+    {"preview", "s?", NULL},
+    {"prompt_snippet", "s?", NULL},
+    {"created_at", "t", NULL},
+    {"started_at", "t?", NULL},
+    {"completed_at", "t?", NULL},
+    {"duration_ms", "i?", NULL},
+    {"updated_at", "t", NULL},
+    {"last_active_at", "t", NULL},
+    {"queued_at", "t?", NULL},
+    {"paused_at", "t?", NULL},
+    {"archived_at", "t?", NULL},
+    {"expires_at", "t?", NULL},
+    {0},
+};
+
+static const struct member event_members[] = {
+    {"session_id", "s", NULL},        {"sequence", "i", NULL},   {"type", "s", NULL},
+    {"role", "s", &event_role_words}, {"actor", "s", NULL},      {"content", "a", NULL},
+    {"metadata", "o", NULL},          {"created_at", "t", NULL}, {0},
+};
+static const struct member problem_members[] = {{"type", "s", NULL}, {"title", "s", NULL},  {"status", "i", NULL},
+                                                {"code", "s", NULL}, {"detail", "s", NULL}, {0}};
+static const struct member health_members[] = {{"status", "s", NULL}, {0}};
+static const struct member session_list_members[] = {
+    {"sessions", "[Session", NULL}, {"has_more", "b", NULL}, {"next_cursor", "s?", NULL}, {0}};
+static const struct member event_list_members[] = {{"events", "[Event", NULL}, {"has_more", "b", NULL}, {0}};
+static const struct member appended_members[] = {{"events", "[Event", NULL}, {"last_sequence", "i", NULL}, {0}};
+static const struct member bulk_members[] = {{"results", "a", NULL}, {"deleted", "i", NULL}, {0}};
+static const struct member joined_members[] = {{"session_id", "s", NULL}, {"role", "s", NULL}, {0}};
+static const struct member counts_members[] = {
+    {"by_status", "o", NULL}, {"by_type", "o", NULL}, {"total", "i", NULL}, {0}};
+static const struct member lease_members[] = {{"fence", "i", NULL}, {"expires_at", "t", NULL}, {0}};
+static const struct member granted_members[] = {
+    {"token", "s", NULL}, {"fence", "i", NULL}, {"expires_at", "t", NULL}, {0}};
+static const struct member claim_members[] = {{"session", "@Session", NULL}, {"lease", "@GrantedLease", NULL}, {0}};
+static const struct member claims_members[] = {{"claims", "[Claim", NULL}, {0}};
+static const struct member queue_members[] = {{"queues", "a", NULL}, {"workers", "a", NULL}, {0}};
+static const struct member participant_members[] = {{"role", "s", NULL}, {0}};
+static const struct member participant_list_members[] = {{"participants", "a", NULL}, {0}};
+static const struct member share_members[] = {
+    {"id", "s", NULL},         {"role", "s", NULL},       {"expires_at", "t?", NULL},
+    {"max_uses", "i?", NULL},  {"use_count", "i", NULL},  {"active", "b", NULL},
+    {"created_by", "s", NULL}, {"created_at", "t", NULL}, {0},
+};
+static const struct member share_list_members[] = {{"share_links", "[ShareLink", NULL}, {0}};
+static const struct member sign_in_members[] = {
+    {"user_id", "s", NULL}, {"csrf_token", "s", NULL}, {"expires_at", "t", NULL}, {0}};
+static const struct member me_members[] = {
+    {"kind", "s", &principal_kind_words},
+    {"actor", "s", NULL},
+    {"tenant_id", "s", NULL},
+    {"user_id", "s?", NULL},
+    {"role", "s?", NULL},
+    {"scopes", "a", NULL},
+    {"id_prefix", "s?", NULL},
+    {"session_id", "s?", NULL},
+    {0},
+};
+static const struct member ticket_members[] = {{"ticket", "s", NULL}, {"expires_at", "t", NULL}, {0}};
+static const struct member user_members[] = {
+    {"id", "s", NULL},
+    {"email", "s", NULL},
+    {"name", "s", NULL},
+    {"role", "s", NULL},
+    {"sessions_max", "i", NULL},
+    {"created_at", "t", NULL},
+    {0},
+};
+static const struct member user_list_members[] = {{"users", "[User", NULL}, {0}};
+static const struct member token_members[] = {
+    {"id", "s", NULL},
+    {"name", "s", NULL},
+    {"kind", "s", &principal_kind_words},
+    {"scopes", "a", NULL},
+    {"user_id", "s?", NULL},
+    {"id_prefix", "s?", NULL},
+    {"session_id", "s?", NULL},
+    {"created_at", "t", NULL},
+    {"expires_at", "t?", NULL},
+    {"revoked_at", "t?", NULL},
+    {0},
+};
+static const struct member token_list_members[] = {{"tokens", "[Token", NULL}, {0}};
+static const struct member tenant_members[] = {
+    {"id", "s", NULL}, {"name", "s", NULL}, {"role", "s", NULL}, {"created_at", "t", NULL}, {0}};
+static const struct member tenant_list_members[] = {{"tenants", "[Tenant", NULL}, {0}};
+static const struct member tenant_created_members[] = {{"tenant", "@Tenant", NULL}, {"token", "s", NULL}, {0}};
+
+static const struct schema schemas[] = {
+    {"Problem", problem_members},
+    {"Health", health_members},
+    {"Session", session_members},
+    {"SessionList", session_list_members},
+    {"Event", event_members},
+    {"EventList", event_list_members},
+    {"Appended", appended_members},
+    {"BulkDeleted", bulk_members},
+    {"Joined", joined_members},
+    {"Counts", counts_members},
+    {"Lease", lease_members},
+    {"GrantedLease", granted_members},
+    {"Claim", claim_members},
+    {"Claims", claims_members},
+    {"Queue", queue_members},
+    {"Participant", participant_members},
+    {"ParticipantList", participant_list_members},
+    {"ShareLink", share_members},
+    {"ShareLinkList", share_list_members},
+    {"SignIn", sign_in_members},
+    {"Me", me_members},
+    {"Ticket", ticket_members},
+    {"User", user_members},
+    {"UserList", user_list_members},
+    {"Token", token_members},
+    {"TokenList", token_list_members},
+    {"Tenant", tenant_members},
+    {"TenantList", tenant_list_members},
+    {"TenantCreated", tenant_created_members},
+};
+
+static void write_reference(struct json_out *out, const char *name)
+{
+    json_begin_object(out);
+    json_key(out, "$ref");
+    buffer_format(out->buffer, "\"#/components/schemas/%s\"", name);
+    out->need_comma = true;
+    json_end_object(out);
+}
+
+static const char *type_of(char letter)
+{
+    switch (letter) {
+    case 'i':
+        return "integer";
+    case 'b':
+        return "boolean";
+    case 'o':
+        return "object";
+    case 'a':
+    case '[':
+        return "array";
+    default:
+        return "string";
+    }
+}
+
+static void write_type(struct json_out *out, const char *shape)
+{
+    json_key(out, "type");
+    if (shape[1] == '?') {
+        json_begin_array(out);
+        json_text(out, slice_of(type_of(shape[0])));
+        json_text(out, SLICE("null"));
+        json_end_array(out);
+    } else {
+        json_text(out, slice_of(type_of(shape[0])));
+    }
+}
+
+static void write_member(struct json_out *out, const struct member *member)
+{
+    json_key(out, member->name);
+    if (member->shape[0] == '@') {
+        write_reference(out, member->shape + 1);
+        return;
+    }
+    json_begin_object(out);
+    if (member->shape[0] != 'x') {
+        write_type(out, member->shape);
+    }
+    if (member->shape[0] == 't') {
+        json_put_text(out, "format", SLICE("date-time"));
+    }
+    if (member->shape[0] == '[') {
+        json_key(out, "items");
+        write_reference(out, member->shape + 1);
+    }
+    if (member->words) {
+        json_key(out, "enum");
+        json_begin_array(out);
+        for (int i = 0; i < member->words->count; i++) {
+            json_text(out, slice_of(member->words->names[i]));
+        }
+        json_end_array(out);
+    }
+    json_end_object(out);
+}
+
+static void write_schema(struct json_out *out, const struct schema *schema)
+{
+    json_key(out, schema->name);
+    json_begin_object(out);
+    json_put_text(out, "type", SLICE("object"));
+    json_key(out, "properties");
+    json_begin_object(out);
+    for (const struct member *member = schema->members; member->name; member++) {
+        write_member(out, member);
+    }
+    json_end_object(out);
+    json_key(out, "required");
+    json_begin_array(out);
+    for (const struct member *member = schema->members; member->name; member++) {
+        json_text(out, slice_of(member->name));
+    }
+    json_end_array(out);
+    json_end_object(out);
+}
+
+void schemas_write(struct json_out *out)
+{
+    json_begin_object(out);
+    for (size_t i = 0; i < sizeof schemas / sizeof *schemas; i++) {
+        write_schema(out, &schemas[i]);
+    }
+    json_end_object(out);
+}

@@ -1,0 +1,188 @@
+#include "api/streams.h"
+
+#include <stdlib.h>
+
+#include "api/handlers.h"
+#include "api/problem.h"
+#include "service/session.h"
+
+const struct field stream_query[] = {
+    {"resume_from", FIELD_STRING, false, "Cursor SEQ or SEQ.N to continue behind.", NULL, 1, 40},
+    {"after", FIELD_STRING, false, "The same as resume_from.", NULL, 1, 40},
+    {"types", FIELD_STRING, false, "Comma-separated types; tool.* matches a prefix.", NULL, 1, 1000},
+    {"thread_id", FIELD_STRING, false, "Only of this thread.", NULL, 1, 128},
+    {"deltas", FIELD_BOOLEAN, false, "Live deltas; true unless told.", NULL, 0, 0},
+    {"role", FIELD_STRING, false, "client.", NULL, 1, 20},
+    {"ticket", FIELD_STRING, false, "A one-use ticket.", NULL, 1, 100},
+    {0},
+};
+
+const struct field firehose_query[] = {
+    {"after", FIELD_STRING, false, "Cursor of the last frame seen; the end unless told.", NULL, 1, 60},
+    {"types", FIELD_STRING, false, "Comma-separated types; tool.* matches a prefix.", NULL, 1, 1000},
+    {"ticket", FIELD_STRING, false, "A one-use ticket.", NULL, 1, 100},
+    {0},
+};
+
+/* A connection that watches. Lives from take-over to the close of its connection. */
+struct watcher {
+    struct stream *stream;
+    struct viewer *viewer;
+};
+
+/* What the loop thread needs to open the viewer; in the exchange's arena. */
+struct opening {
+    struct viewer_options options;
+    enum stream_kind kind;
+    struct fanout *fanout;
+};
+
+static void on_writable(void *owner)
+{
+    struct watcher *watcher = owner;
+    if (watcher->viewer) {
+        viewer_writable(watcher->viewer);
+    }
+}
+
+static void on_closed(void *owner)
+{
+    struct watcher *watcher = owner;
+    if (watcher->viewer) {
+        viewer_closed(watcher->viewer);
+    }
+    free(watcher);
+}
+
+/* Clients speak by the other routes; what they say here (pings) needs no answer. */
+static void on_message(void *owner, struct slice text)
+{
+    (void)owner;
+    (void)text;
+}
+
+static const struct stream_handler handler = {on_writable, on_message, on_closed};
+
+static size_t sink_write(void *owner, struct slice bytes)
+{
+    struct watcher *watcher = owner;
+    return stream_write(watcher->stream, bytes);
+}
+
+static void sink_end(void *owner, int code)
+{
+    struct watcher *watcher = owner;
+    stream_end(watcher->stream, code);
+}
+
+static void take_over(struct exchange *exchange)
+{
+    struct request *request = exchange->owner;
+    struct opening *opening = request->state;
+    struct loop *loop = exchange->loop;
+    struct failure failure;
+    struct watcher *watcher = memory_zeroed(sizeof *watcher);
+    struct viewer_options options = opening->options; /* its slices live in the arena of the exchange */
+    options.sink = (struct viewer_sink){watcher, sink_write, sink_end};
+    options.framing = opening->kind == STREAM_SSE ? FRAMING_SSE : FRAMING_WEBSOCKET;
+    struct viewer *viewer;
+    if (viewer_open(opening->fanout, loop, &options, &viewer, &failure) != STATUS_OK) {
+        free(watcher);
+        problem_answer(exchange, &failure);
+        exchange_send(exchange);
+        return;
+    }
+    watcher->stream = stream_accept(exchange, opening->kind, &handler, watcher);
+    if (!watcher->stream) {
+        viewer_closed(viewer);
+        free(watcher);
+        return;
+    }
+    watcher->viewer = viewer;
+    viewer_writable(viewer);
+}
+
+static enum status begin(struct request *request, struct opening *opening)
+{
+    opening->fanout = request->api->fanout;
+    request->state = opening;
+    request->exchange->owner = request;
+    request->exchange->take_over = take_over;
+    return STATUS_OK;
+}
+
+static enum status check_upgrade(struct request *request, enum stream_kind kind)
+{
+    if (kind == STREAM_WEBSOCKET && !slice_eq_nocase(request->exchange->request.upgrade, SLICE("websocket"))) {
+        return failure_set(&request->call.failure, STATUS_INVALID, "upgrade_required",
+                           "This path speaks WebSocket: send Connection: Upgrade and Upgrade: websocket.");
+    }
+    return STATUS_OK;
+}
+
+enum status streams_session(struct request *request, enum stream_kind kind)
+{
+    struct session session;
+    struct opening *opening = arena_alloc(request_arena(request), sizeof *opening);
+    struct viewer_options *options = &opening->options;
+    bool given;
+    enum status status = check_upgrade(request, kind);
+    bool wrong_ticket =
+        slice_present(request->ticket_session) && !slice_eq(request->ticket_session, request->params[0]);
+    if (status == STATUS_OK && wrong_ticket) {
+        return access_not_found(&request->call.failure);
+    }
+    if (status == STATUS_OK) {
+        status = session_view(&request->call, request->params[0], ACTION_READ, &session, NULL);
+    }
+    if (status == STATUS_OK) {
+        status = request_event_types(request, options->types, &options->type_count);
+    }
+    if (status == STATUS_OK) {
+        status = request_cursor(request, &options->after, &given);
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    options->tenant_key = session.tenant_key;
+    options->user_id = request->who.user_id;
+    options->session_key = session.key;
+    options->session_id = session.id;
+    options->thread_id = request_param(request, "thread_id");
+    options->deltas = !slice_is(request_param(request, "deltas"), "false");
+    opening->kind = kind;
+    return begin(request, opening);
+}
+
+enum status streams_websocket(struct request *request)
+{
+    return streams_session(request, STREAM_WEBSOCKET);
+}
+
+enum status streams_firehose(struct request *request)
+{
+    struct opening *opening = arena_alloc(request_arena(request), sizeof *opening);
+    struct viewer_options *options = &opening->options;
+    struct slice after = request_header(request, "last-event-id");
+    after = slice_present(after) ? after : request_param(request, "after");
+    if (slice_present(request->who.session_id) || slice_present(request->ticket_session)) {
+        return failure_set(&request->call.failure, STATUS_FORBIDDEN, "session_bound",
+                           "This credential reaches one session; watch that session's own stream.");
+    }
+    enum status status = request_event_types(request, options->types, &options->type_count);
+    if (status == STATUS_OK) {
+        status = slice_present(after) ? position_parse(after, &options->position, &request->call.failure)
+                                      : store_firehose_end(request->call.db, request->who.tenant_key,
+                                                           &options->position, &request->call.failure);
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    options->tenant_key = request->who.tenant_key;
+    options->user_id = request->who.user_id;
+    options->who = request->who;
+    options->sees_all = request->who.member == MEMBER_OWNER && !slice_present(request->who.id_prefix);
+    opening->kind =
+        slice_eq_nocase(request->exchange->request.upgrade, SLICE("websocket")) ? STREAM_WEBSOCKET : STREAM_SSE;
+    return begin(request, opening);
+}

@@ -1,0 +1,126 @@
+#include "base/json.h"
+#include "base/map.h"
+
+/* Objects with more members than this are compared through a map instead of by searching. */
+enum { SEARCHED_MEMBERS_MAX = 16 };
+
+/* A number as 0.DIGITS × 10^exponent, without zeroes at either end; the digits may have a point between them. */
+struct decimal {
+    bool negative;
+    bool exact; /* the exponent fits */
+    struct slice digits;
+    int64_t exponent;
+};
+
+static bool read_exponent(struct slice text, int64_t *out)
+{
+    *out = 0;
+    if (text.len > 0 && text.ptr[0] == '+') {
+        text = slice_after(text, 1);
+    }
+    return !slice_present(text) || (slice_to_i64(text, out) && *out > INT64_MIN / 2 && *out < INT64_MAX / 2);
+}
+
+static struct decimal read_decimal(struct slice raw)
+{
+    struct decimal number = {.negative = raw.ptr[0] == '-'};
+    struct slice mantissa, exponent, whole, fraction;
+    raw = slice_after(raw, number.negative ? 1 : 0);
+    if (!slice_cut(raw, 'e', &mantissa, &exponent)) {
+        slice_cut(raw, 'E', &mantissa, &exponent);
+    }
+    number.exact = read_exponent(exponent, &number.exponent);
+    slice_cut(mantissa, '.', &whole, &fraction);
+    number.exponent += (int64_t)whole.len;
+    while (mantissa.len > 0 && (mantissa.ptr[0] == '0' || mantissa.ptr[0] == '.')) {
+        number.exponent -= mantissa.ptr[0] == '0';
+        mantissa = slice_after(mantissa, 1);
+    }
+    while (mantissa.len > 0 && (mantissa.ptr[mantissa.len - 1] == '0' || mantissa.ptr[mantissa.len - 1] == '.')) {
+        mantissa.len--;
+    }
+    number.digits = mantissa;
+    return number;
+}
+
+static bool same_digits(struct slice a, struct slice b)
+{
+    size_t i = 0, k = 0;
+    for (;; i++, k++) {
+        i += i < a.len && a.ptr[i] == '.';
+        k += k < b.len && b.ptr[k] == '.';
+        if (i == a.len || k == b.len) {
+            return i == a.len && k == b.len;
+        }
+        if (a.ptr[i] != b.ptr[k]) {
+            return false;
+        }
+    }
+}
+
+static bool equal_numbers(struct slice a, struct slice b)
+{
+    struct decimal x = read_decimal(a), y = read_decimal(b);
+    if (slice_eq(a, b) || (x.digits.len == 0 && y.digits.len == 0)) {
+        return true;
+    }
+    return x.exact && y.exact && x.negative == y.negative && x.exponent == y.exponent &&
+           same_digits(x.digits, y.digits);
+}
+
+static const struct json *find_member(const struct json *object, struct slice key)
+{
+    const struct json *member = object->child;
+    while (member && !slice_eq(member->key, key)) {
+        member = member->next;
+    }
+    return member;
+}
+
+static bool equal_objects(const struct json *a, const struct json *b)
+{
+    struct map members = {0};
+    bool searched = b->count <= SEARCHED_MEMBERS_MAX;
+    for (const struct json *member = b->child; member && !searched; member = member->next) {
+        map_put(&members, member->key, (void *)(uintptr_t)member);
+    }
+    bool equal = true;
+    for (const struct json *member = a->child; member && equal; member = member->next) {
+        const struct json *other = searched ? find_member(b, member->key) : map_get(&members, member->key);
+        equal = other && json_equal(member, other);
+    }
+    map_release(&members);
+    return equal;
+}
+
+static bool equal_arrays(const struct json *a, const struct json *b)
+{
+    const struct json *x = a->child, *y = b->child;
+    while (x && y && json_equal(x, y)) {
+        x = x->next;
+        y = y->next;
+    }
+    return !x && !y;
+}
+
+bool json_equal(const struct json *a, const struct json *b)
+{
+    if (a->kind != b->kind || a->count != b->count) {
+        return false;
+    }
+    switch (a->kind) {
+    case JSON_NULL:
+    case JSON_FALSE:
+    case JSON_TRUE:
+        return true;
+    case JSON_NUMBER:
+        return equal_numbers(a->raw, b->raw);
+    case JSON_STRING:
+        return slice_eq(a->text, b->text);
+    case JSON_ARRAY:
+        return equal_arrays(a, b);
+    case JSON_OBJECT:
+        return equal_objects(a, b);
+    }
+    return false;
+}

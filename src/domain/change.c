@@ -1,0 +1,314 @@
+#include "domain/change.h"
+
+#include "domain/change_payload.h"
+
+/* --- the work machine --- */
+
+/* Why it ended, when nobody says. */
+static const enum stop_reason usual_stop[WORK_COUNT] = {
+    [WORK_COMPLETED] = STOP_COMPLETED,
+    [WORK_FAILED] = STOP_FAILED,
+    [WORK_EXPIRED] = STOP_EXPIRED,
+    [WORK_ABANDONED] = STOP_ABANDONED,
+};
+
+static enum status refuse_work(const struct session *session, enum work to, struct failure *failure)
+{
+    char targets[160];
+    const char *from_name = work_words.names[session->work], *to_name = work_words.names[to];
+    work_targets(session->work, targets, sizeof targets);
+    enum status status = failure_set(failure, STATUS_CONFLICT, "illegal_transition",
+                                     "A session that is %s cannot become %s; it can become: %s.", from_name, to_name,
+                                     *targets ? targets : "nothing else");
+    if (failure) {
+        failure_members(failure, "\"from\":\"%s\",\"to\":\"%s\"", from_name, to_name);
+    }
+    return status;
+}
+
+struct move {
+    enum work to;
+    enum stop_reason stop;
+    struct slice reason;
+    bool requeued; /* back in the queue without a purpose of its own: the attempts go on counting */
+    const struct json *result;
+    const struct json *usage;
+    struct slice error_code;
+    struct slice error_message;
+};
+
+static void put_json(struct json_out *out, const char *key, const struct json *value)
+{
+    if (value && !json_is(value, JSON_NULL)) {
+        json_put_raw(out, key, value->raw);
+    }
+}
+
+/* session.completed or session.error: every end that is one of these two says so in an event of its own. */
+static void add_ending(struct arena *arena, const struct move *move, struct changes *out)
+{
+    struct payload payload;
+    bool error = move->to == WORK_FAILED || slice_present(move->error_message) || slice_present(move->error_code);
+    payload_begin(&payload);
+    if (error) {
+        struct slice code = slice_of(stop_reason_words.names[move->stop]);
+        struct slice message = slice_present(move->reason) ? move->reason : SLICE("The work failed.");
+        json_put_text(&payload.out, "code", slice_present(move->error_code) ? move->error_code : code);
+        json_put_text(&payload.out, "message", slice_present(move->error_message) ? move->error_message : message);
+    }
+    put_json(&payload.out, "result", move->result);
+    put_json(&payload.out, "usage", move->usage);
+    payload_end(&payload, arena, error ? "session.error" : "session.completed", out);
+}
+
+/* The edge is allowed. What the move brings (result, usage, error) stands in its last event. */
+static void add_move(struct arena *arena, const struct session *session, const struct move *move, struct changes *out)
+{
+    struct payload payload;
+    bool ending = move->to == WORK_COMPLETED || move->to == WORK_FAILED || slice_present(move->error_message) ||
+                  slice_present(move->error_code);
+    payload_begin(&payload);
+    payload_word(&payload, "from", work_words, (int)session->work);
+    payload_word(&payload, "to", work_words, (int)move->to);
+    json_maybe_text(&payload.out, "reason", move->reason);
+    payload_word(&payload, "stop_reason", stop_reason_words, (int)move->stop);
+    if (move->requeued) {
+        json_put_bool(&payload.out, "requeued", true);
+    }
+    if (!ending) {
+        put_json(&payload.out, "result", move->result);
+        put_json(&payload.out, "usage", move->usage);
+    }
+    payload_end(&payload, arena, "session.status_change", out);
+    if (ending) {
+        add_ending(arena, move, out);
+    }
+}
+
+/* Agents run what they claimed; nobody else makes such a session run from the queue. */
+static bool needs_claim(const struct session *session, enum work to)
+{
+    return session->type == TYPE_AGENT && to == WORK_RUNNING &&
+           (session->work == WORK_DRAFT || session->work == WORK_PENDING);
+}
+
+enum status change_status(struct arena *arena, const struct session *session, enum work to, const char *reason,
+                          enum stop_reason stop, struct changes *out, struct failure *failure)
+{
+    out->count = 0;
+    if (session->work == to) {
+        return STATUS_OK;
+    }
+    if (!work_allows(session->work, to)) {
+        return refuse_work(session, to, failure);
+    }
+    if (needs_claim(session, to)) {
+        return failure_set(failure, STATUS_CONFLICT, "claim_needed",
+                           "A session of type agent starts running by being claimed, from pending.");
+    }
+    struct move move = {.to = to, .reason = slice_of(reason)};
+    if (work_is_ended(to)) {
+        move.stop = stop == STOP_NONE ? usual_stop[to] : stop;
+    }
+    add_move(arena, session, &move, out);
+    return STATUS_OK;
+}
+
+enum status change_claim(struct arena *arena, const struct session *session, struct slice worker, struct changes *out,
+                         struct failure *failure)
+{
+    struct payload payload;
+    out->count = 0;
+    if (!work_is_claimable(session->work)) {
+        return refuse_work(session, WORK_RUNNING, failure);
+    }
+    struct move move = {.to = WORK_RUNNING, .reason = arena_format(arena, "claimed by %.*s", SLICE_ARG(worker))};
+    add_move(arena, session, &move, out);
+    payload_begin(&payload);
+    json_put_text(&payload.out, "worker", worker);
+    json_put_i64(&payload.out, "fence", session->fence + 1);
+    json_put_i64(&payload.out, "attempt", session->claim_attempts + 1);
+    payload_end(&payload, arena, "session.claimed", out);
+    return STATUS_OK;
+}
+
+static enum status check_settlement(const struct session *session, const struct settlement *settlement,
+                                    struct failure *failure)
+{
+    if (!work_is_leased(session->work) || !work_allows(session->work, settlement->to)) {
+        return refuse_work(session, settlement->to, failure);
+    }
+    if (settlement->usage && !json_is(settlement->usage, JSON_NULL) && !json_is(settlement->usage, JSON_OBJECT)) {
+        return failure_set(failure, STATUS_INVALID, "invalid_usage", "`usage` must be an object of totals, not %s.",
+                           json_kind_name(settlement->usage->kind));
+    }
+    return STATUS_OK;
+}
+
+enum status change_settle(struct arena *arena, const struct session *session, const struct settlement *settlement,
+                          struct changes *out, struct failure *failure)
+{
+    out->count = 0;
+    enum status status = check_settlement(session, settlement, failure);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    struct move move = {
+        .to = settlement->to,
+        .stop = work_is_ended(settlement->to) ? usual_stop[settlement->to] : STOP_NONE,
+        .reason = settlement->reason,
+        .result = settlement->result,
+        .usage = settlement->usage,
+        .error_code = settlement->error_code,
+        .error_message = settlement->error_message,
+    };
+    add_move(arena, session, &move, out);
+    return STATUS_OK;
+}
+
+enum status change_lease_over(struct arena *arena, const struct session *session, bool released, int64_t attempts_max,
+                              struct changes *out, struct failure *failure)
+{
+    struct payload payload;
+    out->count = 0;
+    if (!work_is_leased(session->work)) {
+        return STATUS_OK;
+    }
+    (void)failure;
+    payload_begin(&payload);
+    json_put_i64(&payload.out, "fence", session->fence);
+    json_put_i64(&payload.out, "attempt", session->claim_attempts);
+    payload_end(&payload, arena, released ? "session.released" : "session.lease_lost", out);
+    struct move move = {
+        .to = WORK_PENDING,
+        .reason = released ? SLICE("given back by its worker") : SLICE("its worker's lease ran out"),
+        .requeued = true,
+    };
+    if (attempts_max > 0 && session->claim_attempts >= attempts_max) {
+        move.to = WORK_FAILED;
+        move.stop = STOP_ATTEMPTS_EXHAUSTED;
+        move.requeued = false;
+        move.reason = arena_format(arena, "not finished after %lld attempts", (long long)session->claim_attempts);
+    }
+    add_move(arena, session, &move, out);
+    return STATUS_OK;
+}
+
+void change_add_reopening(struct arena *arena, const struct session *session, const char *reason, struct changes *out)
+{
+    struct payload payload;
+    payload_begin(&payload);
+    payload_word(&payload, "from", work_words, (int)session->work);
+    json_maybe_text(&payload.out, "reason", slice_of(reason));
+    payload_end(&payload, arena, "session.reopened", out);
+    add_move(arena, session, &(struct move){.to = WORK_IDLE, .reason = slice_of(reason)}, out);
+}
+
+enum status change_reopen(struct arena *arena, const struct session *session, const char *reason, struct changes *out,
+                          struct failure *failure)
+{
+    out->count = 0;
+    if (work_is_active(session->work)) {
+        return STATUS_OK;
+    }
+    if (!session_is_conversation(session)) {
+        return failure_set(failure, STATUS_CONFLICT, "not_a_conversation",
+                           "Only conversations are reopened; this is a finished %s session.",
+                           session_type_words.names[session->type]);
+    }
+    if (!work_can_reopen(session->work)) {
+        return refuse_work(session, WORK_IDLE, failure);
+    }
+    change_add_reopening(arena, session, reason, out);
+    return STATUS_OK;
+}
+
+/* --- the runtime machine --- */
+
+static enum status refuse_runtime(const struct session *session, enum runtime to, struct failure *failure)
+{
+    char targets[128];
+    const char *from_name = runtime_words.names[session->runtime], *to_name = runtime_words.names[to];
+    runtime_targets(session->runtime, session_has_snapshot(session), targets, sizeof targets);
+    enum status status = failure_set(failure, STATUS_CONFLICT, "illegal_transition",
+                                     "A runtime that is %s cannot become %s; it can become: %s.", from_name, to_name,
+                                     *targets ? targets : "nothing else");
+    if (failure) {
+        failure_members(failure, "\"from\":\"%s\",\"to\":\"%s\"", from_name, to_name);
+    }
+    return status;
+}
+
+/* Nobody falls asleep without a reason that people can read. */
+static enum pause_reason pause_for(const struct session *session, enum runtime to, enum pause_reason pause)
+{
+    if (pause != PAUSE_NONE || !runtime_is_asleep(to)) {
+        return pause;
+    }
+    return session->pause_reason != PAUSE_NONE ? session->pause_reason : PAUSE_MANUAL;
+}
+
+enum status change_runtime(struct arena *arena, const struct session *session, enum runtime to, enum pause_reason pause,
+                           const char *reason, struct changes *out, struct failure *failure)
+{
+    struct payload payload;
+    out->count = 0;
+    pause = pause_for(session, to, pause);
+    if (pause != PAUSE_NONE && !runtime_can_pause(to)) {
+        return failure_set(failure, STATUS_INVALID, "invalid_pause", "A session whose runtime is %s is not paused.",
+                           runtime_words.names[to]);
+    }
+    if (session->runtime == to && session->pause_reason == pause) {
+        return STATUS_OK;
+    }
+    if (session->runtime != to && !runtime_allows(session->runtime, to, session_has_snapshot(session))) {
+        return refuse_runtime(session, to, failure);
+    }
+    payload_begin(&payload);
+    payload_word(&payload, "from", runtime_words, (int)session->runtime);
+    payload_word(&payload, "to", runtime_words, (int)to);
+    payload_word(&payload, "pause_reason", pause_reason_words, (int)pause);
+    json_maybe_text(&payload.out, "reason", slice_of(reason));
+    payload_end(&payload, arena, "session.runtime_change", out);
+    return STATUS_OK;
+}
+
+/* --- the rest --- */
+
+enum status change_archive(struct arena *arena, const struct session *session, bool archived, struct changes *out,
+                           struct failure *failure)
+{
+    struct payload payload;
+    (void)failure;
+    out->count = 0;
+    if ((session->archived_at_ms != 0) != archived) {
+        payload_begin(&payload);
+        payload_end(&payload, arena, archived ? "session.archived" : "session.unarchived", out);
+    }
+    return STATUS_OK;
+}
+
+enum status change_check_delete(const struct session *session, struct failure *failure)
+{
+    if (session->source_type == CHAT_GROUP) {
+        return failure_set(failure, STATUS_CONFLICT, "group_session",
+                           "A group's session is shared history and is never deleted; archive it instead.");
+    }
+    if (work_blocks_delete(session->work)) {
+        return failure_set(failure, STATUS_CONFLICT, "session_running",
+                           "A session that is %s cannot be deleted; stop it first.", work_words.names[session->work]);
+    }
+    return STATUS_OK;
+}
+
+void change_note(struct arena *arena, const char *type, const char *const *keys, const struct slice *values,
+                 size_t count, struct changes *out)
+{
+    struct payload payload;
+    out->count = 0;
+    payload_begin(&payload);
+    for (size_t i = 0; i < count; i++) {
+        json_maybe_text(&payload.out, keys[i], values[i]);
+    }
+    payload_end(&payload, arena, type, out);
+}

@@ -1,0 +1,26 @@
+#include "domain/change_payload.h"
+
+void payload_begin(struct payload *payload)
+{
+    buffer_init(&payload->buffer);
+    payload->out = json_out_to(&payload->buffer);
+    json_begin_object(&payload->out);
+}
+
+void payload_end(struct payload *payload, struct arena *arena, const char *type, struct changes *out)
+{
+    json_end_object(&payload->out);
+    out->events[out->count++] = (struct event){
+        .type = slice_of(type),
+        .role = ROLE_SYSTEM,
+        .metadata = arena_copy(arena, buffer_slice(&payload->buffer)),
+    };
+    buffer_release(&payload->buffer);
+}
+
+void payload_word(struct payload *payload, const char *key, struct words words, int index)
+{
+    if (*words.names[index]) {
+        json_put_text(&payload->out, key, slice_of(words.names[index]));
+    }
+}

@@ -1,0 +1,413 @@
+#include "domain/preview.h"
+
+#include "base/json.h"
+#include "domain/redact.h"
+
+enum {
+    LOOK_BYTES = 640,    /* of a message: four times what can be shown */
+    PROMPT_BYTES = 2000, /* of a prompt */
+    SNIPPET_LEAST = 10,  /* characters */
+    ELLIPSIS_BYTES = 3,
+};
+
+/* --- one line, cut between words --- */
+
+struct line {
+    char *out;
+    size_t room; /* for text, without ellipsis and zero byte */
+    size_t len;
+    size_t chars;
+    size_t word_end;  /* bytes up to the last space, or 0 */
+    size_t last_char; /* where the last character begins */
+    bool full;
+};
+
+static struct line line_to(char *out, size_t room)
+{
+    return (struct line){.out = out, .room = room - ELLIPSIS_BYTES - 1};
+}
+
+/* One character of `count` bytes. */
+static void line_put(struct line *line, const char *bytes, size_t count)
+{
+    if (*bytes == ' ') {
+        line->word_end = line->len;
+    }
+    if (line->chars == PREVIEW_CHARS_MAX || line->len + count > line->room) {
+        line->full = true;
+        return;
+    }
+    memcpy(line->out + line->len, bytes, count);
+    line->last_char = line->len;
+    line->len += count;
+    line->chars++;
+}
+
+static void line_close(struct line *line)
+{
+    if (line->full) {
+        line->len = line->word_end ? line->word_end : line->last_char;
+        memcpy(line->out + line->len, "…", ELLIPSIS_BYTES);
+        line->len += ELLIPSIS_BYTES;
+    }
+    line->out[line->len] = '\0';
+}
+
+static size_t char_bytes(struct slice text, size_t at)
+{
+    unsigned char c = (unsigned char)text.ptr[at];
+    size_t count = c < 0x80 ? 1 : c < 0xE0 ? 2 : c < 0xF0 ? 3 : 4;
+    return count <= text.len - at ? count : text.len - at;
+}
+
+static void line_put_text(struct line *line, struct slice text)
+{
+    for (size_t i = 0; i < text.len && !line->full; i += char_bytes(text, i)) {
+        line_put(line, text.ptr + i, char_bytes(text, i));
+    }
+}
+
+/* Copies the text into the line; returns when the line is full. */
+static void line_fill(struct line *line, struct slice text)
+{
+    bool space = false, word = true;
+    for (size_t i = 0; i < text.len && !line->full;) {
+        if ((unsigned char)text.ptr[i] <= ' ') {
+            space = line->len > 0;
+            word = true;
+            i++;
+            continue;
+        }
+        if (space) {
+            line_put(line, " ", 1);
+            space = false;
+        }
+        struct redaction secret = word ? redact_at(text, i) : (struct redaction){0, 0};
+        if (secret.skip) {
+            line_put_text(line, slice_from(text.ptr + i, secret.keep));
+            line_put_text(line, SLICE(REDACTED));
+            i += secret.keep + secret.skip;
+            word = false;
+            continue;
+        }
+        word = redact_word_begins(text.ptr[i]);
+        size_t count = char_bytes(text, i);
+        line_put(line, text.ptr + i, count);
+        i += count;
+    }
+}
+
+void preview_of_text(struct slice text, char *out, size_t room)
+{
+    struct line line = line_to(out, room);
+    line_fill(&line, text);
+    line_close(&line);
+}
+
+/* --- the first text of a message, without building its tree --- */
+
+struct scan {
+    const char *at;
+    const char *end;
+};
+
+static void skip_space(struct scan *s)
+{
+    while (s->at < s->end && (*s->at == ' ' || *s->at == '\n' || *s->at == '\r' || *s->at == '\t')) {
+        s->at++;
+    }
+}
+
+/* At an opening quote; the text between the quotes, still escaped. */
+static struct slice scan_string(struct scan *s)
+{
+    const char *first = ++s->at;
+    while (s->at < s->end && *s->at != '"') {
+        s->at += *s->at == '\\' && s->end - s->at > 1 ? 2 : 1;
+    }
+    struct slice raw = slice_from(first, (size_t)(s->at - first));
+    s->at += s->at < s->end;
+    return raw;
+}
+
+static void skip_value(struct scan *s)
+{
+    int depth = 0;
+    while (s->at < s->end) {
+        char c = *s->at;
+        if (c == '"') {
+            scan_string(s);
+        } else if (depth == 0 && (c == ',' || c == ']' || c == '}')) {
+            return;
+        } else {
+            depth += c == '[' || c == '{' ? 1 : c == ']' || c == '}' ? -1 : 0;
+            s->at++;
+        }
+    }
+}
+
+static bool is_text_type(struct slice type)
+{
+    return !slice_present(type) || slice_is(type, "text") || slice_is(type, "input_text") ||
+           slice_is(type, "output_text");
+}
+
+/* At the opening brace of one part; its text, or absent when it is no text part. */
+static struct slice scan_part(struct scan *s)
+{
+    struct slice type = {NULL, 0}, text = {NULL, 0};
+    s->at++;
+    while (s->at < s->end && *s->at != '}') {
+        skip_space(s);
+        if (s->at >= s->end || *s->at != '"') {
+            break;
+        }
+        struct slice key = scan_string(s);
+        while (s->at < s->end &&
+               (*s->at == ':' || *s->at == ' ' || *s->at == '\n' || *s->at == '\r' || *s->at == '\t')) {
+            s->at++;
+        }
+        bool quoted = s->at < s->end && *s->at == '"';
+        struct slice value = quoted ? scan_string(s) : (struct slice){NULL, 0};
+        if (!quoted) {
+            skip_value(s);
+        } else if (slice_is(key, "text")) {
+            text = value;
+        } else if (slice_is(key, "type")) {
+            type = value;
+        }
+        skip_space(s);
+        if (s->at < s->end && *s->at == ',') {
+            s->at++;
+        }
+    }
+    s->at += s->at < s->end;
+    return is_text_type(type) ? text : (struct slice){NULL, 0};
+}
+
+static struct slice first_text(struct slice content)
+{
+    struct scan s = {content.ptr, content.ptr + content.len};
+    skip_space(&s);
+    if (s.at >= s.end || *s.at != '[') {
+        return (struct slice){NULL, 0};
+    }
+    s.at++;
+    while (s.at < s.end && *s.at != ']') {
+        skip_space(&s);
+        struct slice text = {NULL, 0};
+        if (s.at < s.end && *s.at == '"') {
+            text = scan_string(&s);
+        } else if (s.at < s.end && *s.at == '{') {
+            text = scan_part(&s);
+        } else {
+            skip_value(&s);
+        }
+        if (slice_present(text)) {
+            return text;
+        }
+        skip_space(&s);
+        if (s.at < s.end && *s.at == ',') {
+            s.at++;
+        }
+    }
+    return (struct slice){NULL, 0};
+}
+
+static uint32_t hex4(const char *text)
+{
+    uint32_t value = 0;
+    for (int i = 0; i < 4; i++) {
+        unsigned char c = (unsigned char)text[i];
+        value = value << 4 | (uint32_t)(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
+    }
+    return value;
+}
+
+static size_t put_utf8(char *to, uint32_t code)
+{
+    if (code < 0x80) {
+        to[0] = (char)code;
+        return 1;
+    }
+    size_t count = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    static const unsigned char lead[] = {0, 0, 0xC0, 0xE0, 0xF0};
+    for (size_t i = count - 1; i > 0; i--) {
+        to[i] = (char)(0x80 | (code & 0x3F));
+        code >>= 6;
+    }
+    to[0] = (char)(lead[count] | code);
+    return count;
+}
+
+/* After a backslash. Advances *at; escapes were checked when the event was accepted. */
+static size_t put_escape(char *to, const char **at, const char *end)
+{
+    char c = *(*at)++;
+    if (c != 'u' || end - *at < 4) {
+        *to = c == 'n' || c == 't' || c == 'r' || c == 'b' || c == 'f' ? ' ' : c;
+        return 1;
+    }
+    uint32_t code = hex4(*at);
+    *at += 4;
+    if (code >= 0xD800 && code <= 0xDBFF && end - *at >= 6) {
+        code = 0x10000 + ((code - 0xD800) << 10) + (hex4(*at + 2) - 0xDC00);
+        *at += 6;
+    }
+    return put_utf8(to, code & 0x1FFFFF);
+}
+
+/* Decodes what a preview can need; `out` has 4 bytes more than `room`. */
+static size_t unescape(struct slice raw, char *out, size_t room)
+{
+    const char *at = raw.ptr, *end = raw.ptr + raw.len;
+    size_t len = 0;
+    while (at < end && len < room) {
+        if (*at != '\\') {
+            out[len++] = *at++;
+        } else if (end - ++at >= 1) {
+            len += put_escape(out + len, &at, end);
+        }
+    }
+    if (at < end) {
+        len = slice_utf8_prefix(slice_from(out, len), len).len;
+    }
+    return len;
+}
+
+bool preview_of_content(struct slice content, char *out, size_t room)
+{
+    struct slice raw = slice_present(content) ? first_text(content) : content;
+    char text[LOOK_BYTES + 4];
+    if (!slice_present(raw)) {
+        return false;
+    }
+    preview_of_text(slice_from(text, unescape(raw, text, LOOK_BYTES)), out, room);
+    return true;
+}
+
+/* --- the snippet of a prompt --- */
+
+/* Prompts made by programs are often JSON with the real text in one of these. */
+static struct slice prompt_message(struct arena *arena, struct slice prompt)
+{
+    static const char *const keys[] = {"message", "content", "body", "description", "prompt", "text"};
+    struct slice text = slice_trim(prompt);
+    const struct json *object = NULL;
+    if (text.len == 0 || text.ptr[0] != '{' || json_parse(arena, text, &object, NULL) != STATUS_OK) {
+        return prompt;
+    }
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        struct slice found = json_text_of(object, keys[i]);
+        if (slice_present(found)) {
+            return found;
+        }
+    }
+    return prompt;
+}
+
+/* The length of a tag such as "<b>" or "</file path=…>"; 0 for a lone "<". */
+static size_t tag_bytes(struct slice text)
+{
+    bool opens = text.len > 2 && (text.ptr[1] == '/' || text.ptr[1] == '!' || (text.ptr[1] | 0x20) >= 'a') &&
+                 (text.ptr[1] | 0x20) <= 'z';
+    const char *close = opens ? memchr(text.ptr, '>', text.len) : NULL;
+    return close ? (size_t)(close - text.ptr) + 1 : 0;
+}
+
+/* "- ", "* ", "+ ", "1. ", "2) ", "> ", "## " at the beginning of a line. */
+static size_t marker_bytes(struct slice line)
+{
+    size_t i = 0;
+    while (i < line.len && (line.ptr[i] == ' ' || line.ptr[i] == '\t')) {
+        i++;
+    }
+    size_t mark = i;
+    while (i < line.len && line.ptr[i] == '#') {
+        i++;
+    }
+    if (i == mark) {
+        while (i < line.len && line.ptr[i] >= '0' && line.ptr[i] <= '9') {
+            i++;
+        }
+        bool numbered = i > mark;
+        if (i >= line.len || !strchr(numbered ? ".)" : "-*+>", line.ptr[i]) || !line.ptr[i]) {
+            return mark;
+        }
+        i++;
+    }
+    return i < line.len && line.ptr[i] == ' ' ? i + 1 : mark;
+}
+
+/* At "[": is it the beginning of "[words](address)"? */
+static bool begins_link(struct slice text)
+{
+    const char *close = memchr(text.ptr, ']', text.len);
+    return close && close + 1 < text.ptr + text.len && close[1] == '(';
+}
+
+/* At "](": the length of "](address)" behind the words of a link. */
+static size_t link_tail_bytes(struct slice text)
+{
+    const char *close = text.len > 1 && text.ptr[1] == '(' ? memchr(text.ptr, ')', text.len) : NULL;
+    return close ? (size_t)(close - text.ptr) + 1 : 0;
+}
+
+/* How many bytes of markup stand at text[at], outside the beginning of a line. */
+static size_t markup_bytes(struct slice text, size_t at)
+{
+    struct slice rest = slice_after(text, at);
+    bool spaced = (at == 0 || text.ptr[at - 1] == ' ') && rest.len > 1 && rest.ptr[1] == ' ';
+    switch (*rest.ptr) {
+    case '<':
+        return tag_bytes(rest);
+    case '!':
+        return rest.len > 1 && rest.ptr[1] == '[' && begins_link(rest);
+    case '[':
+        return begins_link(rest);
+    case ']':
+        return link_tail_bytes(rest);
+    case '`':
+        return 1;
+    case '*':
+        return !spaced;
+    case '_':
+        return rest.len > 1 && rest.ptr[1] == '_' ? 2 : 0;
+    default:
+        return 0;
+    }
+}
+
+/* Copies without tags and markdown; `out` has room for all of it. */
+static size_t strip_markup(struct slice text, char *out)
+{
+    size_t len = 0;
+    bool line_begins = true;
+    for (size_t i = 0; i < text.len;) {
+        char c = text.ptr[i];
+        size_t marker = line_begins ? marker_bytes(slice_after(text, i)) : 0;
+        size_t skip = marker ? marker : markup_bytes(text, i);
+        line_begins = c == '\n';
+        if (skip == 0 || c == '<') {
+            out[len++] = skip ? ' ' : c;
+        }
+        i += skip ? skip : 1;
+    }
+    return len;
+}
+
+bool preview_of_prompt(struct slice prompt, char out[SNIPPET_BYTES])
+{
+    struct arena scratch = {0};
+    char plain[PROMPT_BYTES];
+    struct slice text = slice_utf8_prefix(prompt_message(&scratch, prompt), PROMPT_BYTES);
+    struct line line = line_to(out, SNIPPET_BYTES);
+    line_fill(&line, slice_from(plain, strip_markup(text, plain)));
+    arena_release(&scratch);
+    bool enough = line.chars >= SNIPPET_LEAST;
+    line_close(&line);
+    if (!enough) {
+        out[0] = '\0';
+    }
+    return enough;
+}

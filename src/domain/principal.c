@@ -1,0 +1,19 @@
+#include "domain/principal.h"
+
+static const char *const principal_kind_names[PRINCIPAL_COUNT] = {
+    [PRINCIPAL_ANONYMOUS] = "anonymous",   [PRINCIPAL_USER] = "user",       [PRINCIPAL_WORKER] = "worker",
+    [PRINCIPAL_RUNNER] = "runner",         [PRINCIPAL_SANDBOX] = "sandbox", [PRINCIPAL_CHANNEL] = "channel",
+    [PRINCIPAL_SHARE_LINK] = "share_link", [PRINCIPAL_SYSTEM] = "system",
+};
+const struct words principal_kind_words = {principal_kind_names, PRINCIPAL_COUNT};
+
+static const char *const member_role_names[MEMBER_COUNT] = {
+    [MEMBER_NONE] = "none",
+    [MEMBER_MEMBER] = "member",
+    [MEMBER_ADMIN] = "admin",
+    [MEMBER_OWNER] = "owner",
+};
+const struct words member_role_words = {member_role_names, MEMBER_COUNT};
+
+static const char *const scope_names[] = {"read", "write", "claim", "admin"};
+const struct words scope_words = {scope_names, 4};

@@ -1,0 +1,260 @@
+#include "domain/redact.h"
+
+#include <strings.h>
+
+enum secret_kind {
+    SECRET_TOKEN,   /* the prefix and everything that may belong to a token */
+    SECRET_JWT,     /* three parts with dots between */
+    SECRET_SETTING, /* name = value */
+    SECRET_BEARER,  /* the word, a space, a token */
+    SECRET_URL,     /* scheme://user:password@host */
+};
+
+struct secret {
+    const char *prefix;
+    enum secret_kind kind;
+    size_t least; /* length of the secret part, so that ordinary words stay */
+};
+
+static const struct secret secrets[] = {
+    {"sk-", SECRET_TOKEN, 16},
+    {"sk_live_", SECRET_TOKEN, 10},
+    {"sk_test_", SECRET_TOKEN, 10},
+    {"rk_live_", SECRET_TOKEN, 10},
+    {"whsec_", SECRET_TOKEN, 16},
+    {"ghp_", SECRET_TOKEN, 20},
+    {"gho_", SECRET_TOKEN, 20},
+    {"ghu_", SECRET_TOKEN, 20},
+    {"ghs_", SECRET_TOKEN, 20},
+    {"ghr_", SECRET_TOKEN, 20},
+    {"github_pat_", SECRET_TOKEN, 20},
+    {"glpat-", SECRET_TOKEN, 16},
+    {"xoxb-", SECRET_TOKEN, 10},
+    {"xoxp-", SECRET_TOKEN, 10},
+    {"xoxa-", SECRET_TOKEN, 10},
+    {"xoxr-", SECRET_TOKEN, 10},
+    {"xoxs-", SECRET_TOKEN, 10},
+    {"xapp-", SECRET_TOKEN, 10},
+    {"AKIA", SECRET_TOKEN, 16},
+    {"ASIA", SECRET_TOKEN, 16},
+    {"AIza", SECRET_TOKEN, 30},
+    {"ya29.", SECRET_TOKEN, 20},
+    {"SG.", SECRET_TOKEN, 20},
+    {"npm_", SECRET_TOKEN, 30},
+    {"pypi-", SECRET_TOKEN, 20},
+    {"hf_", SECRET_TOKEN, 20},
+    {"dop_v1_", SECRET_TOKEN, 40},
+    {"sj_", SECRET_TOKEN, 40},
+    {"eyJ", SECRET_JWT, 30},
+    {"bearer", SECRET_BEARER, 12},
+    {"password", SECRET_SETTING, 4},
+    {"passwd", SECRET_SETTING, 4},
+    {"pwd", SECRET_SETTING, 6},
+    {"secret", SECRET_SETTING, 6},
+    {"client_secret", SECRET_SETTING, 6},
+    {"api_key", SECRET_SETTING, 6},
+    {"apikey", SECRET_SETTING, 6},
+    {"api-key", SECRET_SETTING, 6},
+    {"x-api-key", SECRET_SETTING, 6},
+    {"access_key", SECRET_SETTING, 6},
+    {"private_key", SECRET_SETTING, 6},
+    {"access_token", SECRET_SETTING, 6},
+    {"refresh_token", SECRET_SETTING, 6},
+    {"auth_token", SECRET_SETTING, 6},
+    {"http", SECRET_URL, 1},
+    {"https", SECRET_URL, 1},
+    {"ftp", SECRET_URL, 1},
+    {"postgres", SECRET_URL, 1},
+    {"postgresql", SECRET_URL, 1},
+    {"mysql", SECRET_URL, 1},
+    {"mongodb", SECRET_URL, 1},
+    {"redis", SECRET_URL, 1},
+    {"amqp", SECRET_URL, 1},
+};
+
+enum { SHORTEST_TOKEN = 14 };
+
+/* What words and tokens are made of. */
+static bool is_word_char(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+}
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+bool redact_word_begins(char before)
+{
+    return !is_word_char(before);
+}
+
+static size_t word_end(struct slice text, size_t at)
+{
+    while (at < text.len && is_word_char(text.ptr[at])) {
+        at++;
+    }
+    return at;
+}
+
+/* Base64 and dotted tokens go on beyond the characters of a word; the end of a sentence does not belong to them. */
+static size_t token_end(struct slice text, size_t at)
+{
+    while (at < text.len && (is_word_char(text.ptr[at]) || strchr("./+=", text.ptr[at]))) {
+        at++;
+    }
+    while (at > 0 && strchr("./", text.ptr[at - 1])) {
+        at--;
+    }
+    return at;
+}
+
+static bool starts_nocase(struct slice text, size_t at, struct slice prefix)
+{
+    return text.len - at >= prefix.len && strncasecmp(text.ptr + at, prefix.ptr, prefix.len) == 0;
+}
+
+static struct redaction match_token(struct slice text, size_t at, const struct secret *secret, struct slice prefix)
+{
+    size_t end = token_end(text, at);
+    if (!slice_starts(slice_after(text, at), prefix) || end - at < prefix.len + secret->least) {
+        return (struct redaction){0, 0};
+    }
+    return (struct redaction){0, end - at};
+}
+
+static struct redaction match_jwt(struct slice text, size_t at, const struct secret *secret, struct slice prefix)
+{
+    struct redaction found = match_token(text, at, secret, prefix);
+    size_t dots = 0;
+    for (size_t i = at; i < at + found.skip; i++) {
+        dots += text.ptr[i] == '.';
+    }
+    return dots >= 2 ? found : (struct redaction){0, 0};
+}
+
+static struct redaction match_setting(struct slice text, size_t at, const struct secret *secret, struct slice name)
+{
+    size_t i = at + name.len;
+    bool separated = false;
+    if (!starts_nocase(text, at, name)) {
+        return (struct redaction){0, 0};
+    }
+    for (; i < text.len && strchr("\"'` :=", text.ptr[i]) && text.ptr[i]; i++) {
+        separated = separated || text.ptr[i] == ':' || text.ptr[i] == '=';
+    }
+    size_t end = i;
+    while (end < text.len && !is_space(text.ptr[end]) && !strchr("\"'`,;&}", text.ptr[end])) {
+        end++;
+    }
+    return separated && end - i >= secret->least ? (struct redaction){i - at, end - i} : (struct redaction){0, 0};
+}
+
+static struct redaction match_bearer(struct slice text, size_t at, const struct secret *secret, struct slice word)
+{
+    size_t start = at + word.len + 1;
+    if (!starts_nocase(text, at, word) || start >= text.len || text.ptr[start - 1] != ' ') {
+        return (struct redaction){0, 0};
+    }
+    size_t end = token_end(text, start);
+    return end > start && end - start >= secret->least ? (struct redaction){start - at, end - start}
+                                                       : (struct redaction){0, 0};
+}
+
+static struct redaction match_url(struct slice text, size_t at, const struct secret *secret, struct slice scheme)
+{
+    size_t colon = 0, i = at + scheme.len + 3;
+    if (!starts_nocase(text, at, scheme) || !slice_starts(slice_after(text, at + scheme.len), SLICE("://"))) {
+        return (struct redaction){0, 0};
+    }
+    for (; i < text.len && !is_space(text.ptr[i]) && text.ptr[i] != '/' && text.ptr[i] != '@'; i++) {
+        if (text.ptr[i] == ':' && !colon) {
+            colon = i;
+        }
+    }
+    bool found = i < text.len && text.ptr[i] == '@' && colon && i - colon - 1 >= secret->least;
+    return found ? (struct redaction){colon + 1 - at, i - colon - 1} : (struct redaction){0, 0};
+}
+
+static struct redaction match(struct slice text, size_t at, const struct secret *secret)
+{
+    struct slice prefix = slice_of(secret->prefix);
+    switch (secret->kind) {
+    case SECRET_TOKEN:
+        return match_token(text, at, secret, prefix);
+    case SECRET_JWT:
+        return match_jwt(text, at, secret, prefix);
+    case SECRET_SETTING:
+        return match_setting(text, at, secret, prefix);
+    case SECRET_BEARER:
+        return match_bearer(text, at, secret, prefix);
+    case SECRET_URL:
+        return match_url(text, at, secret, prefix);
+    }
+    return (struct redaction){0, 0};
+}
+
+/* A PEM block ends with its END line, or with the text when that was cut. */
+static struct redaction match_private_key(struct slice text, size_t at)
+{
+    struct slice rest = slice_after(text, at);
+    const char *label = memmem(rest.ptr, rest.len < 64 ? rest.len : 64, "PRIVATE KEY", 11);
+    if (!slice_starts(rest, SLICE("-----BEGIN")) || !label) {
+        return (struct redaction){0, 0};
+    }
+    const char *end = memmem(rest.ptr, rest.len, "-----END", 8);
+    if (!end) {
+        return (struct redaction){0, rest.len};
+    }
+    struct slice tail = slice_after(rest, (size_t)(end - rest.ptr) + 8);
+    const char *close = memmem(tail.ptr, tail.len, "-----", 5);
+    return (struct redaction){0, close ? (size_t)(close + 5 - rest.ptr) : rest.len};
+}
+
+/* Most words are short and stand in a sentence: they are passed without a look at the table. */
+static bool could_be_secret(struct slice text, size_t at, size_t end)
+{
+    char after = end < text.len ? text.ptr[end] : ' ';
+    return end - at >= SHORTEST_TOKEN || (after != '\0' && strchr(":=\"'.", after)) ||
+           (end - at == 6 && (text.ptr[at] | 0x20) == 'b');
+}
+
+struct redaction redact_at(struct slice text, size_t at)
+{
+    size_t end = word_end(text, at);
+    if (end == at || !could_be_secret(text, at, end)) {
+        return (struct redaction){0, 0};
+    }
+    if (text.ptr[at] == '-') {
+        return match_private_key(text, at);
+    }
+    for (size_t i = 0; i < sizeof secrets / sizeof secrets[0]; i++) {
+        if ((secrets[i].prefix[0] | 0x20) != (text.ptr[at] | 0x20)) {
+            continue;
+        }
+        struct redaction found = match(text, at, &secrets[i]);
+        if (found.skip) {
+            return found;
+        }
+    }
+    return (struct redaction){0, 0};
+}
+
+void redact_add(struct buffer *to, struct slice text)
+{
+    size_t done = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        if (i > 0 && !redact_word_begins(text.ptr[i - 1])) {
+            continue;
+        }
+        struct redaction found = redact_at(text, i);
+        if (found.skip) {
+            buffer_add(to, slice_from(text.ptr + done, i + found.keep - done));
+            buffer_add(to, SLICE(REDACTED));
+            done = i + found.keep + found.skip;
+            i = done - 1;
+        }
+    }
+    buffer_add(to, slice_after(text, done));
+}

@@ -1,0 +1,22 @@
+/* Masks the shapes of well-known secrets (API keys, tokens, private keys, passwords in settings and addresses) in text
+ * that is shown to others than its writer: previews, snippets, search, exports. What is stored stays as it was sent. */
+#ifndef DOMAIN_REDACT_H
+#define DOMAIN_REDACT_H
+
+#include "base/buffer.h"
+
+#define REDACTED "[redacted]"
+
+struct redaction {
+    size_t keep; /* bytes that stay readable ("password=") */
+    size_t skip; /* bytes after them that are the secret; 0 = no secret here */
+};
+
+/* Looks at one place; `at` is the first byte of a word. */
+struct redaction redact_at(struct slice text, size_t at);
+/* True when a word may begin after `before`. */
+bool redact_word_begins(char before);
+/* Appends the text with every secret replaced. */
+void redact_add(struct buffer *to, struct slice text);
+
+#endif

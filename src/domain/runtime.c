@@ -1,0 +1,106 @@
+#include "domain/runtime.h"
+
+static const char *const runtime_names[RUNTIME_COUNT] = {
+    [RUNTIME_NONE] = "none",
+    [RUNTIME_STARTING] = "starting",
+    [RUNTIME_RUNNING] = "running",
+    [RUNTIME_HIBERNATING] = "hibernating",
+    [RUNTIME_HIBERNATED] = "hibernated",
+    [RUNTIME_RESTORING] = "restoring",
+    [RUNTIME_STOPPED] = "stopped",
+    [RUNTIME_ERROR] = "error",
+};
+const struct words runtime_words = {runtime_names, RUNTIME_COUNT};
+
+static const char *const pause_reason_names[PAUSE_COUNT] = {
+    [PAUSE_NONE] = "",
+    [PAUSE_MANUAL] = "manual",
+    [PAUSE_INACTIVITY] = "inactivity",
+    [PAUSE_CREDIT_LIMIT] = "credit_limit",
+    [PAUSE_PAYMENT_FAILED] = "payment_failed",
+    [PAUSE_OVERAGE_CAP] = "overage_cap",
+    [PAUSE_SUSPENDED] = "suspended",
+    [PAUSE_ORPHANED] = "orphaned",
+};
+const struct words pause_reason_words = {pause_reason_names, PAUSE_COUNT};
+
+static const char *const stop_reason_names[STOP_COUNT] = {
+    [STOP_NONE] = "",
+    [STOP_COMPLETED] = "completed",
+    [STOP_FAILED] = "failed",
+    [STOP_USER] = "user",
+    [STOP_PARENT] = "parent",
+    [STOP_SUPERSEDED] = "superseded",
+    [STOP_EXPIRED] = "expired",
+    [STOP_ABANDONED] = "abandoned",
+    [STOP_ATTEMPTS_EXHAUSTED] = "attempts_exhausted",
+    [STOP_SNAPSHOT_FAILED] = "snapshot_failed",
+    [STOP_SANDBOX_GONE] = "sandbox_gone",
+    [STOP_TURN_LIMIT] = "turn_limit",
+    [STOP_BUDGET_EXCEEDED] = "budget_exceeded",
+    [STOP_DELETED] = "deleted",
+};
+const struct words stop_reason_words = {stop_reason_names, STOP_COUNT};
+
+/* A set of states. */
+enum {
+    STARTING = 1 << RUNTIME_STARTING,
+    RUNNING = 1 << RUNTIME_RUNNING,
+    HIBERNATING = 1 << RUNTIME_HIBERNATING,
+    HIBERNATED = 1 << RUNTIME_HIBERNATED,
+    RESTORING = 1 << RUNTIME_RESTORING,
+    STOPPED = 1 << RUNTIME_STOPPED,
+    ERROR = 1 << RUNTIME_ERROR,
+    NONE = 1 << RUNTIME_NONE,
+};
+
+/* A stopped sandbox never comes back; reopening the session puts its runtime back to none. */
+static const struct {
+    unsigned always;
+    unsigned with_snapshot;
+} runtime_edges[RUNTIME_COUNT] = {
+    [RUNTIME_NONE] = {STARTING | RUNNING, RESTORING},
+    [RUNTIME_STARTING] = {RUNNING | STOPPED | ERROR, 0},
+    [RUNTIME_RUNNING] = {HIBERNATING | STOPPED | ERROR, 0},
+    [RUNTIME_HIBERNATING] = {HIBERNATED | STOPPED | ERROR, 0},
+    [RUNTIME_HIBERNATED] = {RESTORING | STOPPED, 0},
+    [RUNTIME_RESTORING] = {RUNNING | STOPPED | ERROR, 0},
+    [RUNTIME_STOPPED] = {0, 0},
+    [RUNTIME_ERROR] = {STARTING | STOPPED, RESTORING},
+};
+
+static bool in_group(unsigned group, enum runtime state)
+{
+    return (unsigned)state < RUNTIME_COUNT && (group >> state & 1u) != 0;
+}
+
+bool runtime_allows(enum runtime from, enum runtime to, bool has_snapshot)
+{
+    if ((unsigned)from >= RUNTIME_COUNT) {
+        return false;
+    }
+    unsigned targets = runtime_edges[from].always | (has_snapshot ? runtime_edges[from].with_snapshot : 0);
+    return in_group(targets, to);
+}
+
+void runtime_targets(enum runtime from, bool has_snapshot, char *out, size_t room)
+{
+    const char *names[RUNTIME_COUNT];
+    int count = 0;
+    for (int to = 0; to < RUNTIME_COUNT; to++) {
+        if (runtime_allows(from, (enum runtime)to, has_snapshot)) {
+            names[count++] = runtime_names[to];
+        }
+    }
+    words_list((struct words){names, count}, out, room);
+}
+
+bool runtime_can_pause(enum runtime state)
+{
+    return in_group(NONE | STARTING | HIBERNATING | HIBERNATED | RESTORING | ERROR, state);
+}
+
+bool runtime_is_asleep(enum runtime state)
+{
+    return in_group(HIBERNATING | HIBERNATED, state);
+}

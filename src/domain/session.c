@@ -1,0 +1,116 @@
+#include "domain/session.h"
+
+#include "domain/session_details.h"
+#include "domain/session_fields.h"
+
+static const char *const visibility_names[VISIBILITY_COUNT] = {
+    [VISIBILITY_PRIVATE] = "private",
+    [VISIBILITY_ORG_VISIBLE] = "org_visible",
+    [VISIBILITY_ORG_JOINABLE] = "org_joinable",
+};
+const struct words visibility_words = {visibility_names, VISIBILITY_COUNT};
+
+static const char *const purpose_names[PURPOSE_COUNT] = {
+    [PURPOSE_INTERACTIVE] = "interactive",
+    [PURPOSE_ORCHESTRATOR] = "orchestrator",
+    [PURPOSE_WORKFLOW] = "workflow",
+    [PURPOSE_APPROVAL] = "approval",
+};
+const struct words purpose_words = {purpose_names, PURPOSE_COUNT};
+
+static const char *const queue_mode_names[QUEUE_COUNT] = {
+    [QUEUE_FOLLOWUP] = "followup",
+    [QUEUE_STEER] = "steer",
+    [QUEUE_COLLECT] = "collect",
+    [QUEUE_REJECT] = "reject",
+};
+const struct words queue_mode_words = {queue_mode_names, QUEUE_COUNT};
+
+static const char *const chat_type_names[CHAT_COUNT] = {
+    [CHAT_NONE] = "",
+    [CHAT_DIRECT] = "direct",
+    [CHAT_GROUP] = "group",
+};
+const struct words chat_type_words = {chat_type_names, CHAT_COUNT};
+
+void session_copy(struct session *to, const struct session *from, struct arena *arena)
+{
+    struct session copy = *from;
+    for (size_t i = 0; i < session_fields_count; i++) {
+        const struct session_field *field = &session_fields[i];
+        if (field->kind == FIELD_TEXT || field->kind == FIELD_JSON) {
+            session_field_set_text(&copy, field, arena_copy(arena, session_field_text(from, field)));
+        }
+    }
+    *to = copy;
+}
+
+static bool same_text(struct slice a, struct slice b)
+{
+    return slice_present(a) == slice_present(b) && slice_eq(a, b);
+}
+
+static bool same_field(const struct session *a, const struct session *b, const struct session_field *field)
+{
+    switch (field->kind) {
+    case FIELD_TEXT:
+    case FIELD_JSON:
+    case FIELD_PREVIEW:
+        return same_text(session_field_text(a, field), session_field_text(b, field));
+    case FIELD_I64:
+    case FIELD_BOOL:
+    case FIELD_ENUM:
+        break;
+    }
+    return session_field_number(a, field) == session_field_number(b, field);
+}
+
+const char *session_difference(const struct session *a, const struct session *b)
+{
+    for (size_t i = 0; i < session_fields_count; i++) {
+        if (!same_field(a, b, &session_fields[i])) {
+            return session_fields[i].name;
+        }
+    }
+    return NULL;
+}
+
+bool session_id_is_valid(struct slice id)
+{
+    for (size_t i = 0; i < id.len; i++) {
+        char c = id.ptr[i];
+        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        if (!plain && c != '.' && c != '_' && c != ':' && c != '-') {
+            return false;
+        }
+    }
+    return id.len >= 1 && id.len <= 128;
+}
+
+bool session_is_human_bridge(const struct session *session)
+{
+    return session->type == TYPE_MIXED && slice_is(session->source_kind, SOURCE_HUMAN_BRIDGE);
+}
+
+bool session_is_conversation(const struct session *session)
+{
+    return (session->type == TYPE_AGENT || session->type == TYPE_MIXED) && !session_is_human_bridge(session);
+}
+
+bool session_purpose_is_private(enum purpose purpose)
+{
+    return purpose == PURPOSE_ORCHESTRATOR || purpose == PURPOSE_WORKFLOW;
+}
+
+bool session_counts_as_concurrent(const struct session *session)
+{
+    static const char orchestrator[] = "orchestrator:";
+    return work_counts_as_concurrent(session->work) && !runtime_is_asleep(session->runtime) &&
+           session->runtime != RUNTIME_ERROR && !session_purpose_is_private(session->purpose) &&
+           !session_is_human_bridge(session) && !slice_starts(session->parent_id, slice_of(orchestrator));
+}
+
+bool session_has_snapshot(const struct session *session)
+{
+    return session_details_has(session, "snapshot_id");
+}

@@ -1,0 +1,30 @@
+/* The details of a session: facts about its repository, sandbox and billing that no rule of the two machines depends
+ * on, as one JSON object with known keys. Stored sparsely; a reader sees every key, absent ones with their default. */
+#ifndef DOMAIN_SESSION_DETAILS_H
+#define DOMAIN_SESSION_DETAILS_H
+
+#include "domain/session.h"
+
+enum detail_kind { DETAIL_TEXT, DETAIL_WORD, DETAIL_COUNT, DETAIL_TIME, DETAIL_OBJECT };
+
+struct detail {
+    const char *name; /* NULL ends the table */
+    enum detail_kind kind;
+    const char *fallback; /* JSON shown when the key is absent */
+    const char *accepted; /* of a DETAIL_WORD: "web cli" */
+};
+
+extern const struct detail session_details[];
+
+enum { DETAILS_BYTES_MAX = 262144 };
+
+/* `patch` over `old` (a JSON object, or absent): null removes a key, unknown keys and wrong kinds are refused with what
+ * is accepted. *out is in `arena`, and absent when nothing remains. `patch` may be NULL. */
+MUST_CHECK enum status session_details_merge(struct arena *arena, struct slice old, const struct json *patch,
+                                             struct slice *out, struct failure *failure);
+/* Is the key there, and not null? */
+bool session_details_has(const struct session *session, const char *key);
+/* Every known key, as one object. */
+void session_details_write(struct json_out *out, const struct session *session);
+
+#endif

@@ -1,0 +1,312 @@
+#include <string.h>
+
+#include "domain/merge.h"
+#include "domain/preview.h"
+#include "domain/session.h"
+
+/* The payload of a session.* event and what its fold needs. */
+struct fold {
+    struct session *session;
+    const struct json *payload; /* never NULL, perhaps not an object: the readers bear both */
+    int64_t at_ms;
+    struct arena *arena;
+};
+
+static struct slice keep_text(const struct fold *fold, const char *key)
+{
+    return arena_copy(fold->arena, json_text_of(fold->payload, key));
+}
+
+static struct slice keep_raw(const struct fold *fold, const char *key)
+{
+    return arena_copy(fold->arena, json_raw_of(fold->payload, key));
+}
+
+/* The index of the word, or `absent` when it is missing or unknown. */
+static int word_of(const struct json *object, const char *key, struct words words, int absent)
+{
+    struct slice name = json_text_of(object, key);
+    int index = slice_present(name) ? words_find(words, name) : -1;
+    return index >= 0 ? index : absent;
+}
+
+static bool flag_of(const struct json *object, const char *key)
+{
+    bool flag = false;
+    json_as_bool(json_get(object, key), &flag);
+    return flag;
+}
+
+/* --- the work machine's side effects, all of them --- */
+
+static void clear_error(struct session *session)
+{
+    session->error_message = session->error_code = (struct slice){NULL, 0};
+}
+
+static void leave_work(struct session *session, int64_t at_ms)
+{
+    if (session->running_since_ms) {
+        int64_t span = at_ms - session->running_since_ms;
+        session->active_ms += span > 0 ? span : 0;
+        session->running_since_ms = 0;
+    }
+    session->queued_at_ms = 0;
+    if (work_is_ended(session->work)) {
+        session->completed_at_ms = 0;
+        session->archived_at_ms = 0;
+        session->stop_reason = STOP_NONE;
+        clear_error(session);
+        if (session->runtime == RUNTIME_STOPPED || session->runtime == RUNTIME_ERROR) {
+            session->runtime = RUNTIME_NONE;
+        }
+        if (session->expires_at_ms && session->expires_at_ms <= at_ms) {
+            session->expires_at_ms = 0; /* or it would end again at once */
+        }
+    }
+}
+
+static void enter_work(struct session *session, enum work to, int64_t at_ms, enum stop_reason stop)
+{
+    session->work = to;
+    if (work_is_leased(to)) {
+        session->running_since_ms = at_ms;
+        session->started_at_ms = session->started_at_ms ? session->started_at_ms : at_ms;
+        clear_error(session);
+    }
+    if (work_is_claimable(to)) {
+        session->queued_at_ms = at_ms;
+    }
+    if (work_is_ended(to)) {
+        session->completed_at_ms = at_ms;
+        session->stop_reason = stop;
+        session->pause_reason = PAUSE_NONE;
+    }
+}
+
+/* A turn is done when it comes to rest by itself, not when somebody ends it. */
+static bool finishes_turn(enum work from, enum work to, enum stop_reason stop)
+{
+    return work_is_in_turn(from) &&
+           (to == WORK_IDLE || (to == WORK_COMPLETED && (stop == STOP_COMPLETED || stop == STOP_NONE)));
+}
+
+static void fold_outcome(const struct fold *fold)
+{
+    struct session *session = fold->session;
+    struct slice result = json_raw_of(fold->payload, "result");
+    struct slice usage = json_raw_of(fold->payload, "usage");
+    if (slice_present(result)) {
+        session->result = arena_copy(fold->arena, result);
+    }
+    if (slice_present(usage)) {
+        session->usage = merge_totals(fold->arena, session->usage, usage);
+    }
+}
+
+static unsigned fold_status_change(const struct fold *fold)
+{
+    struct session *session = fold->session;
+    enum work from = session->work;
+    enum work to = (enum work)word_of(fold->payload, "to", work_words, (int)from);
+    enum stop_reason stop = (enum stop_reason)word_of(fold->payload, "stop_reason", stop_reason_words, STOP_NONE);
+    bool was_due = session->expires_at_ms != 0;
+    leave_work(session, fold->at_ms);
+    enter_work(session, to, fold->at_ms, stop);
+    if (work_is_claimable(to) && !flag_of(fold->payload, "requeued")) {
+        session->claim_attempts = 0;
+    }
+    session->turn_count += finishes_turn(from, to, stop);
+    session->status_reason = keep_text(fold, "reason");
+    fold_outcome(fold);
+    return CHANGED_MACHINE | (was_due && !session->expires_at_ms ? CHANGED_ALL : 0);
+}
+
+static unsigned fold_runtime_change(const struct fold *fold)
+{
+    struct session *session = fold->session;
+    enum pause_reason pause = (enum pause_reason)word_of(fold->payload, "pause_reason", pause_reason_words, PAUSE_NONE);
+    session->runtime = (enum runtime)word_of(fold->payload, "to", runtime_words, (int)session->runtime);
+    if (pause != PAUSE_NONE && pause != session->pause_reason) {
+        session->paused_at_ms = fold->at_ms;
+    }
+    session->pause_reason = pause;
+    session->status_reason = keep_text(fold, "reason");
+    return CHANGED_MACHINE;
+}
+
+static unsigned fold_claimed(const struct fold *fold)
+{
+    fold->session->fence = json_i64_of(fold->payload, "fence");
+    fold->session->claim_attempts = json_i64_of(fold->payload, "attempt");
+    return CHANGED_MACHINE;
+}
+
+static unsigned fold_completed(const struct fold *fold)
+{
+    clear_error(fold->session);
+    fold_outcome(fold);
+    return CHANGED_MACHINE;
+}
+
+static unsigned fold_error(const struct fold *fold)
+{
+    fold->session->error_message = keep_text(fold, "message");
+    fold->session->error_code = keep_text(fold, "code");
+    fold_outcome(fold);
+    return CHANGED_MACHINE;
+}
+
+static unsigned fold_archived(const struct fold *fold)
+{
+    fold->session->archived_at_ms = fold->at_ms;
+    return CHANGED_MACHINE;
+}
+
+static unsigned fold_unarchived(const struct fold *fold)
+{
+    fold->session->archived_at_ms = 0;
+    return CHANGED_MACHINE;
+}
+
+/* --- created and updated --- */
+
+static void fold_source(const struct fold *fold)
+{
+    struct session *session = fold->session;
+    struct fold source = *fold;
+    source.payload = json_get(fold->payload, "source");
+    session->source_kind = keep_text(&source, "kind");
+    session->source_platform = keep_text(&source, "platform");
+    session->source_trigger_id = keep_text(&source, "trigger_id");
+    session->source_interactive = flag_of(source.payload, "interactive");
+    session->source_type = (enum chat_type)word_of(source.payload, "type", chat_type_words, CHAT_NONE);
+}
+
+static void fold_identity(const struct fold *fold)
+{
+    struct session *session = fold->session;
+    session->id = keep_text(fold, "id");
+    session->type = (enum session_type)word_of(fold->payload, "type", session_type_words, TYPE_AGENT);
+    session->purpose = (enum purpose)word_of(fold->payload, "purpose", purpose_words, PURPOSE_INTERACTIVE);
+    session->agent = keep_text(fold, "agent");
+    session->workspace = keep_text(fold, "workspace");
+    session->parent_id = keep_text(fold, "parent_id");
+    session->task_id = keep_text(fold, "task_id");
+    session->entity_id = keep_text(fold, "entity_id");
+    session->retry_of = keep_text(fold, "retry_of");
+    session->attempt = json_i64_of(fold->payload, "attempt");
+    session->owner = keep_text(fold, "owner_id");
+    session->anonymous = flag_of(fold->payload, "anonymous");
+    session->initial_prompt = keep_text(fold, "prompt");
+    session->priority = json_i64_of(fold->payload, "priority");
+    session->created_at_ms = fold->at_ms;
+}
+
+/* Members that are there are the new values; title and details may be null, which removes them. */
+static void fold_settings(const struct fold *fold)
+{
+    struct session *session = fold->session;
+    const struct json *payload = fold->payload;
+    if (json_get(payload, "title")) {
+        session->title = keep_text(fold, "title");
+    }
+    if (json_get(payload, "metadata")) {
+        session->metadata = keep_raw(fold, "metadata");
+    }
+    if (json_get(payload, "details")) {
+        session->details = keep_raw(fold, "details");
+    }
+    if (json_get(payload, "expires_at_ms")) {
+        session->expires_at_ms = json_i64_of(payload, "expires_at_ms");
+    }
+    session->visibility = (enum visibility)word_of(payload, "visibility", visibility_words, (int)session->visibility);
+    session->queue_mode = (enum queue_mode)word_of(payload, "queue_mode", queue_mode_words, (int)session->queue_mode);
+}
+
+static unsigned fold_created(const struct fold *fold)
+{
+    fold_identity(fold);
+    fold_source(fold);
+    fold_settings(fold);
+    enter_work(fold->session, (enum work)word_of(fold->payload, "status", work_words, WORK_IDLE), fold->at_ms,
+               STOP_NONE);
+    return CHANGED_MACHINE | CHANGED_ALL;
+}
+
+static unsigned fold_updated(const struct fold *fold)
+{
+    fold_settings(fold);
+    return CHANGED_ALL;
+}
+
+/* Events that are not here change no field of their own. */
+static const struct {
+    const char *type;
+    unsigned (*apply)(const struct fold *fold);
+} folds[] = {
+    {"session.status_change", fold_status_change},
+    {"session.claimed", fold_claimed},
+    {"session.completed", fold_completed},
+    {"session.error", fold_error},
+    {"session.created", fold_created},
+    {"session.updated", fold_updated},
+    {"session.runtime_change", fold_runtime_change},
+    {"session.archived", fold_archived},
+    {"session.unarchived", fold_unarchived},
+};
+
+static unsigned fold_payload(struct session *session, const struct event *event, struct arena *arena)
+{
+    static const struct json nothing = {.kind = JSON_NULL};
+    for (size_t i = 0; i < sizeof folds / sizeof folds[0]; i++) {
+        if (!slice_is(event->type, folds[i].type)) {
+            continue;
+        }
+        struct arena scratch = {0};
+        struct fold fold = {session, &nothing, event->at_ms, arena};
+        if (slice_present(event->metadata) && json_parse(&scratch, event->metadata, &fold.payload, NULL) != STATUS_OK) {
+            fold.payload = &nothing;
+        }
+        unsigned changed = folds[i].apply(&fold);
+        arena_release(&scratch);
+        return changed;
+    }
+    return 0;
+}
+
+static void count(struct session *session, const struct event *event)
+{
+    const struct event_type *type = event_type_find(event->type);
+    if (!type) {
+        return;
+    }
+    session->tool_call_count += type->counts_tool;
+    if (type->counts_message) {
+        session->message_count++;
+        preview_of_content(event->content, session->preview, sizeof session->preview);
+    }
+}
+
+unsigned session_apply(struct session *session, const struct event *event, struct arena *arena)
+{
+    unsigned changed = CHANGED_HOT;
+    if (slice_starts(event->type, SLICE("session."))) {
+        changed |= fold_payload(session, event, arena);
+    } else {
+        count(session, event);
+    }
+    session->last_sequence = event->sequence;
+    if (event->at_ms > session->last_active_at_ms) {
+        session->last_active_at_ms = event->at_ms;
+    }
+    if (changed != CHANGED_HOT) {
+        session->updated_at_ms = session->last_active_at_ms;
+    }
+    int64_t listed_since_ms = session->last_active_at_ms - session->listed_at_ms;
+    if (listed_since_ms >= SESSION_LISTED_STEP_MS || (changed != CHANGED_HOT && listed_since_ms > 0)) {
+        session->listed_at_ms = session->last_active_at_ms;
+        changed |= CHANGED_LISTED;
+    }
+    return changed;
+}

@@ -1,0 +1,384 @@
+#include "fanout/viewer.h"
+
+#include "base/arena.h"
+#include "fanout/hub.h"
+#include "fanout/page.h"
+
+static struct hub *hub_of(const struct viewer *viewer)
+{
+    return viewer->feed->hub;
+}
+
+/* --- writing --- */
+
+/* How many deltas of its feed the viewer has, in the feed's count. */
+static uint32_t deltas_had(const struct viewer *viewer)
+{
+    const struct feed *feed = viewer->feed;
+    const struct window *window = feed->window;
+    if (!window || window->sequence != viewer->cursor.sequence || window->count < viewer->cursor.delta) {
+        return feed->deltas_total;
+    }
+    return feed->deltas_total - (uint32_t)(window->count - viewer->cursor.delta);
+}
+
+static void viewer_block(struct viewer *viewer)
+{
+    viewer->blocked = true;
+    viewer->live = false;
+    if (viewer->caught_up && !viewer->lagging) {
+        viewer->lagging = true;
+        viewer->deltas_mark = deltas_had(viewer);
+    }
+}
+
+/* True when all of `bytes` behind *written is taken. */
+static bool viewer_write(struct viewer *viewer, struct slice bytes, size_t *written)
+{
+    size_t taken = viewer->sink.write(viewer->sink.owner, slice_after(bytes, *written));
+    *written += taken;
+    figure_add(&hub_of(viewer)->figures.bytes_sent, (int64_t)taken);
+    return *written >= bytes.len;
+}
+
+static bool flush_frame(struct viewer *viewer)
+{
+    size_t written = viewer->written;
+    bool whole = viewer_write(viewer, frame_bytes(viewer->frame, viewer->framing), &written);
+    viewer->written = (uint32_t)written;
+    if (whole) {
+        frame_unref(viewer->frame);
+        viewer->frame = NULL;
+        viewer->written = 0;
+        figure_add(&hub_of(viewer)->figures.frames_sent, 1);
+    }
+    return whole;
+}
+
+static bool flush_page(struct viewer *viewer)
+{
+    struct page *page = viewer->page;
+    bool whole = page->bytes.len == 0 || viewer_write(viewer, buffer_slice(&page->bytes), &page->written);
+    if (whole) {
+        viewer_drop_page(viewer);
+    }
+    return whole;
+}
+
+/* True when nothing is pending. */
+static bool viewer_flush(struct viewer *viewer)
+{
+    bool done = (!viewer->frame || flush_frame(viewer)) && (!viewer->page || viewer->reading || flush_page(viewer));
+    if (!done) {
+        viewer_block(viewer);
+    }
+    return done;
+}
+
+/* Nothing is pending. Takes over the reference. */
+static void viewer_hold(struct viewer *viewer, struct frame *frame)
+{
+    viewer->frame = frame;
+    viewer->written = 0;
+}
+
+void viewer_say(struct viewer *viewer, struct frame *frame)
+{
+    viewer_hold(viewer, frame);
+    viewer_flush(viewer);
+}
+
+enum wish { WISH_SEND, WISH_SKIP, WISH_ASK };
+
+static enum wish event_wish(struct viewer *viewer, const struct frame_parts *parts)
+{
+    if (viewer->sight && sight_depends_on(parts->type)) {
+        sight_forget(viewer->sight, parts->session_key);
+    }
+    if (!filter_passes_event(viewer->filter, parts->type, parts->thread_id)) {
+        return WISH_SKIP;
+    }
+    static const enum wish wishes[] = {
+        [SIGHT_UNKNOWN] = WISH_ASK, [SIGHT_ALLOWED] = WISH_SEND, [SIGHT_DENIED] = WISH_SKIP};
+    return viewer->sight ? wishes[sight_recall(viewer->sight, parts->session_key)] : WISH_SEND;
+}
+
+static enum wish viewer_wish(struct viewer *viewer, const struct frame_parts *parts)
+{
+    if (parts->kind == FRAME_EVENT) {
+        return event_wish(viewer, parts);
+    }
+    bool wanted = parts->kind != FRAME_DELTA || filter_passes_delta(viewer->filter, parts->thread_id);
+    return wanted ? WISH_SEND : WISH_SKIP;
+}
+
+/* Nothing is pending; the frame follows the cursor. Borrows the frame. */
+static void viewer_take(struct viewer *viewer, struct frame *frame)
+{
+    switch (viewer_wish(viewer, &frame->parts)) {
+    case WISH_SEND:
+        viewer->cursor = frame->parts.at;
+        viewer_hold(viewer, frame_ref(frame));
+        break;
+    case WISH_SKIP:
+        viewer->cursor = frame->parts.at;
+        break;
+    case WISH_ASK:
+        /* The decision is made on a reader thread: this stretch is read from the store. */
+        viewer->caught_up = false;
+        viewer->must_read = true;
+        break;
+    }
+}
+
+/* --- reading --- */
+
+static bool feed_reaches(const struct feed *feed, struct cursor cursor)
+{
+    return feed->end_known && tail_covers(&feed->tail, cursor);
+}
+
+/* The cursor among durable frames. */
+static struct cursor place_of(const struct viewer *viewer)
+{
+    return feed_is_firehose(viewer->feed) ? viewer->cursor : (struct cursor){viewer->cursor.sequence, 0};
+}
+
+/* "From the end" leaves out the live output so far, too. */
+static void start_at_end(struct viewer *viewer, struct cursor end)
+{
+    const struct window *window = feed_window(viewer->feed);
+    viewer->cursor = end;
+    if (window && window->sequence == end.sequence) {
+        viewer->cursor.delta = window->count;
+    }
+}
+
+static void page_accept(struct viewer *viewer, const struct page *page)
+{
+    if (page->at_end) {
+        feed_learn_end(viewer->feed, page->reached, &page->partial);
+    }
+    bool moved = feed_is_firehose(viewer->feed) || page->reached.sequence != viewer->cursor.sequence;
+    if (page->from_end) {
+        start_at_end(viewer, page->reached);
+    } else if (moved) {
+        viewer->cursor = page->reached;
+    }
+    viewer->started = true;
+    viewer->caught_up = page->at_end;
+}
+
+static void viewer_page_done(struct viewer *viewer, struct page *page)
+{
+    viewer->reading = false;
+    if (viewer->sight_stale) {
+        viewer->sight_stale = false;
+        viewer_forget_sight(viewer, 0);
+    }
+    if (page->status == STATUS_OK) {
+        page_accept(viewer, page);
+        viewer_advance(viewer);
+    } else {
+        struct slice reason = page->status == STATUS_NOT_FOUND ? SLICE("deleted") : SLICE("store_unavailable");
+        viewer_drop_page(viewer);
+        viewer_close(viewer, reason);
+    }
+}
+
+static void on_page(struct loop_message *message)
+{
+    struct page *page = (struct page *)((char *)message - offsetof(struct page, message));
+    if (page->viewer) {
+        viewer_page_done(page->viewer, page);
+    } else {
+        page_free(page);
+    }
+}
+
+static void viewer_read(struct viewer *viewer)
+{
+    struct feed *feed = viewer->feed;
+    const struct fanout_options *options = &feed->hub->fanout->options;
+    struct page *page = memory_zeroed(sizeof *page);
+    page->loop = feed->hub->loop;
+    page->viewer = viewer;
+    page->framing = viewer->framing;
+    page->style = feed_style(feed);
+    page->tenant_key = feed->key[0];
+    page->session_key = feed->key[1];
+    page->after = viewer->cursor;
+    page->first = !viewer->started;
+    page->from_end = !viewer->started && viewer->from_end;
+    page->events_max = options->page_events;
+    page->filter = viewer->filter;
+    page->sight = viewer->sight;
+    page_prepare(page, slice_from(feed->session_id, feed->session_id_len), on_page);
+    viewer->page = page;
+    viewer->reading = true;
+    viewer->must_read = false;
+    figure_add(&feed->hub->figures.store_pages, 1);
+    options->submit_read(options->owner, &page->job);
+}
+
+/* --- deciding --- */
+
+/* True when the tail leads from the cursor to the feed's end, or the viewer has read beyond it. */
+static bool viewer_is_caught_up(struct viewer *viewer)
+{
+    const struct feed *feed = viewer->feed;
+    struct cursor place = place_of(viewer);
+    if (viewer->must_read) {
+        return false;
+    }
+    if (!viewer->caught_up || cursor_before(place, feed->tail.end)) {
+        viewer->caught_up = feed_reaches(feed, place);
+    }
+    return viewer->caught_up;
+}
+
+static bool step_farewell(struct viewer *viewer)
+{
+    if (!viewer->farewell) {
+        viewer_end(viewer);
+        return false;
+    }
+    viewer_hold(viewer, viewer->farewell);
+    viewer->farewell = NULL;
+    return true;
+}
+
+static bool step_start(struct viewer *viewer)
+{
+    const struct feed *feed = viewer->feed;
+    if (viewer->from_end && feed->end_known) {
+        start_at_end(viewer, feed->tail.end);
+    } else if (viewer->from_end || !viewer_is_caught_up(viewer)) {
+        viewer_read(viewer);
+        return false;
+    }
+    viewer->started = true;
+    viewer_hold(viewer, frame_ready(viewer->cursor, feed_style(feed), feed->tail.end));
+    return true;
+}
+
+/* The socket drained after the viewer had fallen behind. */
+static bool step_lagging(struct viewer *viewer)
+{
+    int32_t lost = (int32_t)(viewer->feed->deltas_before - viewer->deltas_mark);
+    int64_t dropped = viewer->deltas && lost > 0 ? lost : 0;
+    viewer->lagging = false;
+    if (!viewer_is_caught_up(viewer) || dropped > 0) {
+        figure_add(&hub_of(viewer)->figures.slow_total, 1);
+        viewer_hold(viewer, frame_slow(viewer->cursor, feed_style(viewer->feed), dropped));
+    }
+    return true;
+}
+
+static void take_delta(struct viewer *viewer)
+{
+    struct feed *feed = viewer->feed;
+    struct window *window = feed_window(feed);
+    struct frame *next = NULL;
+    if (window) {
+        next = window_next(window, viewer->cursor.delta);
+    } else if (viewer->cursor.delta > 0) {
+        next = window_snapshot_empty(viewer->cursor.sequence);
+    }
+    if (next) {
+        viewer_take(viewer, next);
+    } else if (window && !window->complete && !feed->fetch) {
+        feed_poke(feed);
+    }
+    if (!window) {
+        frame_unref(next);
+    }
+}
+
+/* Moves on by one frame; false when there is none. */
+static bool step_next(struct viewer *viewer)
+{
+    struct feed *feed = viewer->feed;
+    struct cursor before = viewer->cursor;
+    if (cursor_before(place_of(viewer), feed->tail.end)) {
+        viewer_take(viewer, tail_next(&feed->tail, place_of(viewer)));
+    } else if (viewer->deltas && viewer->cursor.sequence == feed->tail.end.sequence) {
+        take_delta(viewer);
+    }
+    bool moved = before.sequence != viewer->cursor.sequence || before.delta != viewer->cursor.delta;
+    return moved || viewer->must_read;
+}
+
+static bool viewer_step(struct viewer *viewer)
+{
+    if (viewer->leaving) {
+        return step_farewell(viewer);
+    }
+    if (viewer->reading) {
+        return false;
+    }
+    if (!viewer->started) {
+        return step_start(viewer);
+    }
+    if (viewer->lagging) {
+        return step_lagging(viewer);
+    }
+    if (!viewer_is_caught_up(viewer)) {
+        viewer_read(viewer);
+        return false;
+    }
+    bool moved = step_next(viewer);
+    viewer->live = !moved;
+    return moved;
+}
+
+void viewer_advance(struct viewer *viewer)
+{
+    if (viewer->blocked || viewer->ended) {
+        return;
+    }
+    viewer->live = false;
+    while (viewer_flush(viewer) && viewer_step(viewer)) {
+    }
+}
+
+void viewer_writable(struct viewer *viewer)
+{
+    viewer->blocked = false;
+    viewer_advance(viewer);
+}
+
+void viewer_recheck(struct viewer *viewer)
+{
+    if (viewer->live) {
+        viewer_advance(viewer);
+    }
+}
+
+/* True when nothing lies between the cursor and the frame. */
+static bool follows_cursor(const struct viewer *viewer, const struct frame *frame)
+{
+    struct cursor at = frame->parts.at, cursor = viewer->cursor;
+    if (frame->parts.kind == FRAME_DELTA) {
+        return at.sequence == cursor.sequence && at.delta == cursor.delta + 1;
+    }
+    return feed_is_firehose(viewer->feed) || at.sequence == cursor.sequence + 1;
+}
+
+void viewer_offer(struct viewer *viewer, struct frame *frame)
+{
+    bool wanted = frame->parts.kind != FRAME_DELTA || viewer->deltas;
+    if (!viewer->live || !wanted || !cursor_before(viewer->cursor, frame->parts.at)) {
+        return;
+    }
+    if (!follows_cursor(viewer, frame)) {
+        viewer_advance(viewer);
+        return;
+    }
+    viewer_take(viewer, frame);
+    if (viewer->must_read) {
+        viewer_advance(viewer);
+    } else if (viewer->frame) {
+        viewer_flush(viewer);
+    }
+}

@@ -1,0 +1,102 @@
+/* Who watches what. One hub per loop; publications reach all hubs in one order, through the first loop, which numbers
+ * the deltas. Viewers belong to the hub of their connection's loop and are used on that thread only.
+ *
+ * A viewer is either reading pages from the store or live. It joins its watch before its first page is read, and goes
+ * live when a page ends where the watch's tail begins: no gap, no repeat. A viewer whose socket is full keeps only its
+ * cursor; when the socket drains it continues from the tail, or from the store when the tail has moved on (frame
+ * `slow`). */
+#ifndef FANOUT_FANOUT_H
+#define FANOUT_FANOUT_H
+
+#include "base/clock.h"
+#include "fanout/publication.h"
+#include "loop/loop.h"
+#include "loop/work_queue.h"
+#include "store/store.h"
+
+/* Work for a reader thread: `run` gets that thread's connection. main supplies `submit`. */
+struct read_job {
+    struct queue_item work;
+    void (*run)(struct read_job *job, struct db *db);
+};
+
+struct fanout_options {
+    struct clock *clock;
+    int64_t heartbeat_ms;
+    int64_t partial_flush_ms;
+    size_t tail_bytes_max;   /* of recent frames kept per watched session */
+    size_t window_bytes_max; /* of deltas kept per running turn */
+    int64_t page_events;     /* how many events one page reads */
+    size_t viewers_max;      /* all hubs together */
+    void *owner;
+    void (*submit_read)(void *owner, struct read_job *job); /* any thread */
+    /* Saves partial output through a writer; any thread; takes a copy. */
+    void (*save_partial)(void *owner, int64_t tenant_key, int64_t session_key, const struct partial *partial);
+};
+
+struct fanout;
+struct viewer;
+
+struct fanout *fanout_new(const struct fanout_options *options, struct loop *const *loops, size_t loop_count);
+void fanout_free(struct fanout *fanout);
+/* Any thread; takes over the caller's reference. Only after the commit. */
+void fanout_publish(struct fanout *fanout, struct publication *publication);
+/* PostgreSQL: another node wrote to these sessions (key 0 = to any): viewers look into the store. Any thread. */
+void fanout_poke(struct fanout *fanout, int64_t tenant_key, int64_t session_key);
+/* Tells every viewer `closed` with the reason and ends it. Any thread. */
+void fanout_close_all(struct fanout *fanout, const char *reason);
+
+/* A cursor: SEQ or SEQ.N. For the firehose: MAJOR-MINOR. */
+struct cursor {
+    int64_t sequence;
+    int64_t delta;
+};
+MUST_CHECK enum status cursor_parse(struct slice text, struct cursor *out, struct failure *failure);
+MUST_CHECK enum status position_parse(struct slice text, struct position *out, struct failure *failure);
+
+enum framing { FRAMING_SSE, FRAMING_WEBSOCKET };
+
+/* Where a viewer's bytes go. */
+struct viewer_sink {
+    void *owner;
+    size_t (*write)(void *owner, struct slice bytes); /* like stream_write */
+    void (*end)(void *owner, int code);               /* like stream_end; viewer_closed follows */
+};
+
+enum { VIEWER_TYPES_MAX = 16 };
+
+struct viewer_options {
+    enum framing framing;
+    struct viewer_sink sink;
+    int64_t tenant_key;
+    struct slice user_id; /* who watches; for PUBLISH_CLOSE */
+    /* a session's stream */
+    int64_t session_key; /* 0 = the tenant's firehose */
+    struct slice session_id;
+    struct cursor after;
+    bool from_end; /* no backlog */
+    /* the firehose */
+    struct position position;
+    /* firehose: may this viewer see the session? Asked on a reader thread, once per session and change. */
+    bool sees_all;
+    struct principal who; /* copied; used with sees_all == false */
+    /* filters */
+    struct slice types[VIEWER_TYPES_MAX]; /* "tool.*" matches a prefix */
+    size_t type_count;
+    struct slice thread_id;
+    bool deltas; /* live deltas wanted */
+};
+
+/* Loop thread of `loop`. Slices are copied. LIMITED when there are too many viewers. */
+MUST_CHECK enum status viewer_open(struct fanout *fanout, struct loop *loop, const struct viewer_options *options,
+                                   struct viewer **out, struct failure *failure);
+void viewer_writable(struct viewer *viewer);
+/* The connection is gone: frees the viewer; the sink is not used again. */
+void viewer_closed(struct viewer *viewer);
+
+struct fanout_figures {
+    int64_t viewers, watched_sessions, frames_sent, bytes_sent, slow_total, store_pages;
+};
+void fanout_figures_read(struct fanout *fanout, struct fanout_figures *out);
+
+#endif

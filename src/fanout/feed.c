@@ -1,0 +1,329 @@
+#include "fanout/feed.h"
+
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "fanout/fetch.h"
+#include "fanout/hub.h"
+#include "fanout/viewer.h"
+
+struct feed *feed_new(struct hub *hub, int64_t tenant_key, int64_t session_key, struct slice session_id)
+{
+    struct feed *feed = memory_zeroed(sizeof *feed + session_id.len);
+    feed->hub = hub;
+    feed->key[0] = tenant_key;
+    feed->key[1] = session_key;
+    feed->session_id_len = (uint16_t)session_id.len;
+    if (session_id.len > 0) {
+        memcpy(feed->session_id, session_id.ptr, session_id.len);
+    }
+    return feed;
+}
+
+static void window_set(struct feed *feed, struct window *window)
+{
+    _Atomic int64_t *interest = &feed->hub->fanout->interest;
+    if (window) {
+        atomic_fetch_add(interest, 1);
+    }
+    if (feed->window) {
+        atomic_fetch_sub(interest, 1);
+        window_free(feed->window);
+    }
+    feed->window = window;
+    feed->deltas_before = feed->deltas_total;
+}
+
+void feed_free(struct feed *feed)
+{
+    if (feed->fetch) {
+        feed->fetch->feed = NULL;
+    }
+    window_set(feed, NULL);
+    tail_release(&feed->tail);
+    free(feed);
+}
+
+void feed_settle(struct feed *feed)
+{
+    if (feed->viewers || feed->busy) {
+        return;
+    }
+    tail_restart(&feed->tail, feed->tail.end);
+    if (!feed->window) {
+        hub_forget(feed->hub, feed);
+        feed_free(feed);
+    }
+}
+
+struct window *feed_window(const struct feed *feed)
+{
+    bool follows_end = feed->window && feed->end_known && feed->window->sequence == feed->tail.end.sequence;
+    return follows_end ? feed->window : NULL;
+}
+
+void feed_trim(struct feed *feed)
+{
+    if (!feed->fresh && feed->tail.count > 0) {
+        tail_restart(&feed->tail, feed->tail.end);
+    }
+    feed->fresh = false;
+    if (feed->fetch_again) {
+        feed_poke(feed);
+    }
+}
+
+/* Viewers may leave during a walk, even the last one: the feed stays until the walk's caller settles it. */
+static struct viewer *walk_next(struct feed *feed, struct viewer *viewer)
+{
+    feed->busy = viewer != NULL;
+    feed->walk = viewer ? viewer->next : NULL;
+    return viewer;
+}
+
+static void offer_all(struct feed *feed, struct frame *frame)
+{
+    for (struct viewer *viewer = walk_next(feed, feed->viewers); viewer; viewer = walk_next(feed, feed->walk)) {
+        viewer_offer(viewer, frame);
+    }
+}
+
+static void recheck_all(struct feed *feed)
+{
+    for (struct viewer *viewer = walk_next(feed, feed->viewers); viewer; viewer = walk_next(feed, feed->walk)) {
+        viewer_recheck(viewer);
+    }
+}
+
+static bool concerns(const struct viewer *viewer, struct slice only_user)
+{
+    return !slice_present(only_user) || viewer_is_of(viewer, only_user);
+}
+
+void feed_close(struct feed *feed, struct slice reason, struct slice only_user)
+{
+    if (!slice_present(only_user)) {
+        window_set(feed, NULL);
+    }
+    for (struct viewer *viewer = walk_next(feed, feed->viewers); viewer; viewer = walk_next(feed, feed->walk)) {
+        if (concerns(viewer, only_user)) {
+            viewer_close(viewer, reason);
+        }
+    }
+    feed_settle(feed);
+}
+
+void feed_forget_sight(struct feed *feed, int64_t session_key, struct slice only_user)
+{
+    for (struct viewer *viewer = feed->viewers; viewer; viewer = viewer->next) {
+        if (concerns(viewer, only_user)) {
+            viewer_forget_sight(viewer, session_key);
+        }
+    }
+}
+
+static struct frame *frame_of(const struct feed *feed, enum frame_kind kind, const struct publication_entry *entry)
+{
+    return frame_new(&(struct frame_parts){.kind = kind,
+                                           .style = feed_style(feed),
+                                           .at = {entry->sequence, entry->delta},
+                                           .session_key = entry->session_key,
+                                           .type = entry->type,
+                                           .thread_id = entry->thread_id,
+                                           .json = entry->json});
+}
+
+/* The entry follows the feed's end. */
+static void append(struct feed *feed, const struct publication_entry *entry)
+{
+    if (feed->window && feed->window->sequence < entry->sequence) {
+        window_set(feed, NULL);
+    }
+    if (!feed->viewers) {
+        tail_restart(&feed->tail, (struct cursor){entry->sequence, entry->delta});
+        return;
+    }
+    struct frame *frame = frame_of(feed, FRAME_EVENT, entry);
+    tail_append(&feed->tail, frame, feed->hub->fanout->options.tail_bytes_max);
+    feed->fresh = true;
+    offer_all(feed, frame);
+    frame_unref(frame);
+}
+
+void feed_take_event(struct feed *feed, const struct publication_entry *entry)
+{
+    if (!feed->end_known) {
+        feed_learn_end(feed, (struct cursor){entry->sequence - 1, 0}, NULL);
+    }
+    if (entry->sequence > feed->tail.end.sequence + 1) {
+        feed_poke(feed);
+    } else if (entry->sequence > feed->tail.end.sequence) {
+        append(feed, entry);
+    }
+    feed_settle(feed);
+}
+
+struct cursor feed_number(struct feed *feed, const struct publication_entry *entry)
+{
+    struct cursor *last = &feed->numbered;
+    int64_t sequence = entry->sequence > last->sequence ? entry->sequence : last->sequence;
+    if (feed->end_known && feed->tail.end.sequence > sequence) {
+        sequence = feed->tail.end.sequence;
+    }
+    if (last->sequence != sequence) {
+        /* Deltas that were saved before a restart, or loaded from the store since, keep their numbers. */
+        bool loaded = feed->window && feed->window->sequence == sequence;
+        int64_t saved = entry->sequence == sequence ? entry->count_base : 0;
+        *last = (struct cursor){sequence, loaded && feed->window->count > saved ? feed->window->count : saved};
+    }
+    last->delta++;
+    return *last;
+}
+
+/* Deltas that are not in memory concern the hub that saves them, and hubs with viewers. */
+static bool needs_partial(const struct feed *feed)
+{
+    return feed->window && !feed->window->complete && (feed->viewers || hub_is_first(feed->hub));
+}
+
+static void take_into_window(struct feed *feed, struct frame *frame)
+{
+    struct cursor at = frame->parts.at;
+    if (!feed->window || feed->window->sequence < at.sequence) {
+        window_set(feed, window_new(at.sequence, at.delta - 1));
+    }
+    if (!window_append(feed->window, frame, feed->hub->fanout->options.window_bytes_max)) {
+        return;
+    }
+    feed->deltas_total++;
+    if (hub_is_first(feed->hub)) {
+        hub_mark_dirty(feed->hub, feed);
+    }
+    if (feed_window(feed)) {
+        offer_all(feed, frame);
+    }
+}
+
+void feed_take_delta(struct feed *feed, const struct publication_entry *entry)
+{
+    if (!feed->end_known) {
+        feed_learn_end(feed, (struct cursor){entry->sequence, 0}, NULL);
+    }
+    bool stale =
+        entry->sequence < feed->tail.end.sequence || (feed->window && entry->sequence < feed->window->sequence);
+    if (!stale) {
+        struct frame *frame = frame_of(feed, FRAME_DELTA, entry);
+        take_into_window(feed, frame);
+        frame_unref(frame);
+    }
+    if (entry->sequence > feed->tail.end.sequence || needs_partial(feed)) {
+        feed_poke(feed);
+    }
+    feed_settle(feed);
+}
+
+void feed_learn_end(struct feed *feed, struct cursor end, const struct partial *partial)
+{
+    if (!feed->end_known) {
+        feed->end_known = true;
+        tail_restart(&feed->tail, end);
+    }
+    bool usable = partial && partial->count > 0 && partial->sequence == feed->tail.end.sequence;
+    if (usable && !feed->window) {
+        window_set(feed, window_new(partial->sequence, partial->count));
+    }
+    if (usable && feed->window->sequence == partial->sequence) {
+        window_complete(feed->window, partial, feed->hub->fanout->options.window_bytes_max);
+    }
+    if (feed->fetch_again || needs_partial(feed)) {
+        feed_poke(feed);
+    }
+}
+
+static void take_fetched_event(struct feed *feed, const struct publication_entry *entry)
+{
+    struct cursor at = {entry->sequence, entry->delta};
+    if (!cursor_before(feed->tail.end, at)) {
+        return;
+    }
+    if (!feed_is_firehose(feed) && at.sequence > feed->tail.end.sequence + 1) {
+        /* The store itself has a hole: viewers read past it and are told. */
+        tail_restart(&feed->tail, (struct cursor){at.sequence - 1, 0});
+        recheck_all(feed);
+    }
+    append(feed, entry);
+}
+
+static void take_fetched(struct feed *feed, const struct fetch *fetch)
+{
+    for (size_t i = 0; i < publication_count(fetch->events); i++) {
+        take_fetched_event(feed, publication_at(fetch->events, i));
+    }
+    if (fetch->wants_partial && feed->window && feed->window->sequence == fetch->partial_sequence) {
+        window_complete(feed->window, &fetch->partial, feed->hub->fanout->options.window_bytes_max);
+    }
+    if (feed->window) {
+        recheck_all(feed); /* deltas that arrived before their event */
+    }
+}
+
+static void on_fetched(struct loop_message *message)
+{
+    struct fetch *fetch = (struct fetch *)((char *)message - offsetof(struct fetch, message));
+    struct feed *feed = fetch->feed;
+    if (feed) {
+        feed->fetch = NULL;
+        if (fetch->status == STATUS_OK) {
+            take_fetched(feed, fetch);
+        }
+        /* After a failure the next heartbeat tries again. */
+        bool more = fetch->status == STATUS_OK && (!fetch->at_end || feed->fetch_again || needs_partial(feed));
+        feed->fetch_again = fetch->status != STATUS_OK;
+        if (more && (feed->viewers || feed->window)) {
+            feed_poke(feed);
+        }
+        feed_settle(feed);
+    }
+    fetch_free(fetch);
+}
+
+void feed_poke(struct feed *feed)
+{
+    if (feed->fetch || !feed->end_known) {
+        feed->fetch_again = true;
+        return;
+    }
+    struct hub *hub = feed->hub;
+    struct fetch *fetch = memory_zeroed(sizeof *fetch);
+    fetch->loop = hub->loop;
+    fetch->feed = feed;
+    fetch->tenant_key = feed->key[0];
+    fetch->session_key = feed->key[1];
+    fetch->after = feed->tail.end;
+    fetch->events_max = hub->fanout->options.page_events;
+    fetch->wants_partial = needs_partial(feed);
+    fetch->partial_sequence = feed->window ? feed->window->sequence : 0;
+    fetch_prepare(fetch, slice_from(feed->session_id, feed->session_id_len), on_fetched);
+    feed->fetch = fetch;
+    feed->fetch_again = false;
+    figure_add(&hub->figures.store_pages, 1);
+    hub->fanout->options.submit_read(hub->fanout->options.owner, &fetch->job);
+}
+
+bool feed_save_partial(struct feed *feed)
+{
+    const struct window *window = feed->window;
+    if (!window) {
+        return true;
+    }
+    if (!window->complete) {
+        return false;
+    }
+    const struct fanout_options *options = &feed->hub->fanout->options;
+    struct buffer body = {0};
+    fold_write(&window->fold, &body);
+    struct partial partial = {.sequence = window->sequence, .count = window->count, .body = buffer_slice(&body)};
+    options->save_partial(options->owner, feed->key[0], feed->key[1], &partial);
+    buffer_release(&body);
+    return true;
+}

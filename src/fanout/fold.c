@@ -1,0 +1,162 @@
+#include "fanout/fold.h"
+
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "base/json.h"
+
+enum { FOLD_PARTS_MAX = 1024 };
+
+/* Owned by its fold. */
+struct fold_part {
+    char *members; /* all but text and dropped_bytes, as `"kind":"text","message_id":"7"` */
+    size_t members_len;
+    struct buffer text;
+    bool has_text;
+    int64_t dropped_bytes;
+};
+
+static void part_release(struct fold_part *part)
+{
+    free(part->members);
+    buffer_release(&part->text);
+}
+
+void fold_release(struct fold *fold)
+{
+    for (size_t i = 0; i < fold->count; i++) {
+        part_release(&fold->parts[i]);
+    }
+    free(fold->parts);
+    *fold = (struct fold){0};
+}
+
+static bool is_text_member(const struct json *member)
+{
+    return slice_is(member->key, "text") && member->kind == JSON_STRING;
+}
+
+static void collect_members(const struct json *object, struct buffer *to)
+{
+    struct json_out out = json_out_to(to);
+    for (const struct json *member = object->child; member; member = member->next) {
+        if (!is_text_member(member) && !slice_is(member->key, "dropped_bytes")) {
+            json_key_slice(&out, member->key);
+            json_raw(&out, member->raw);
+        }
+    }
+}
+
+/* The newest first: output mostly continues what came last. */
+static struct fold_part *part_find(struct fold *fold, struct slice members)
+{
+    for (size_t i = fold->count; i > 0; i--) {
+        struct fold_part *part = &fold->parts[i - 1];
+        if (part->has_text && slice_eq(slice_from(part->members, part->members_len), members)) {
+            return part;
+        }
+    }
+    return NULL;
+}
+
+static void drop_oldest_part(struct fold *fold)
+{
+    fold->bytes -= fold->parts[0].text.len + fold->parts[0].members_len;
+    part_release(&fold->parts[0]);
+    fold->count--;
+    memmove(fold->parts, fold->parts + 1, fold->count * sizeof *fold->parts);
+}
+
+static struct fold_part *part_add(struct fold *fold, struct buffer *members, bool has_text)
+{
+    if (fold->count == FOLD_PARTS_MAX) {
+        drop_oldest_part(fold);
+    }
+    if (fold->count == fold->room) {
+        fold->room = fold->room ? fold->room * 2 : 4;
+        fold->parts = memory_resize(fold->parts, fold->room * sizeof *fold->parts);
+    }
+    struct fold_part *part = &fold->parts[fold->count++];
+    *part = (struct fold_part){.has_text = has_text};
+    part->members = buffer_detach(members, &part->members_len);
+    fold->bytes += part->members_len;
+    return part;
+}
+
+/* Cuts at a character, so that what remains is text again. */
+static size_t cut_front(struct buffer *text, size_t bytes)
+{
+    while (bytes < text->len && ((unsigned char)text->ptr[bytes] & 0xC0) == 0x80) {
+        bytes++;
+    }
+    buffer_consume(text, bytes);
+    return bytes;
+}
+
+static void shrink(struct fold *fold, size_t bytes_max)
+{
+    /* To three quarters, so that not every further delta moves the text. */
+    size_t aim = fold->bytes > bytes_max ? bytes_max - bytes_max / 4 : fold->bytes;
+    for (size_t i = 0; i < fold->count && fold->bytes > aim; i++) {
+        struct fold_part *part = &fold->parts[i];
+        size_t excess = fold->bytes - aim;
+        size_t cut = cut_front(&part->text, excess < part->text.len ? excess : part->text.len);
+        part->dropped_bytes += (int64_t)cut;
+        fold->bytes -= cut;
+    }
+    while (fold->bytes > bytes_max && fold->count > 1) {
+        drop_oldest_part(fold);
+    }
+}
+
+static void add_object(struct fold *fold, const struct json *object, size_t bytes_max)
+{
+    struct slice text = {0};
+    struct buffer members = {0};
+    collect_members(object, &members);
+    bool has_text = json_as_text(json_get(object, "text"), &text);
+    struct fold_part *part = has_text ? part_find(fold, buffer_slice(&members)) : NULL;
+    if (!part) {
+        part = part_add(fold, &members, has_text);
+    }
+    buffer_add(&part->text, text);
+    part->dropped_bytes += json_i64_of(object, "dropped_bytes");
+    fold->bytes += text.len;
+    shrink(fold, bytes_max);
+    buffer_release(&members);
+}
+
+void fold_add(struct fold *fold, struct slice json, size_t bytes_max)
+{
+    struct arena arena = {0};
+    const struct json *value;
+    if (json_parse(&arena, json, &value, NULL) == STATUS_OK) {
+        bool is_array = json_is(value, JSON_ARRAY);
+        const struct json *object = is_array ? value->child : value;
+        for (; object; object = is_array ? object->next : NULL) {
+            if (json_is(object, JSON_OBJECT)) {
+                add_object(fold, object, bytes_max);
+            }
+        }
+    }
+    arena_release(&arena);
+}
+
+void fold_write(const struct fold *fold, struct buffer *to)
+{
+    buffer_add_byte(to, '[');
+    for (size_t i = 0; i < fold->count; i++) {
+        const struct fold_part *part = &fold->parts[i];
+        struct json_out out = {to, part->members_len > 0};
+        buffer_add(to, i ? SLICE(",{") : SLICE("{"));
+        buffer_add(to, slice_from(part->members, part->members_len));
+        if (part->has_text) {
+            json_put_text(&out, "text", buffer_slice(&part->text));
+        }
+        if (part->dropped_bytes) {
+            json_put_i64(&out, "dropped_bytes", part->dropped_bytes);
+        }
+        buffer_add_byte(to, '}');
+    }
+    buffer_add_byte(to, ']');
+}

@@ -1,0 +1,26 @@
+/* The live output of a turn put together: one object per kind and message, its texts joined. What a late viewer gets as
+ * `snapshot`, and what is saved as partial output. Bounded: when it grows too large the oldest text goes first, and
+ * the object says how much (`dropped_bytes`). */
+#ifndef FANOUT_FOLD_H
+#define FANOUT_FOLD_H
+
+#include "base/buffer.h"
+
+struct fold_part;
+
+struct fold {
+    struct fold_part *parts; /* in the order in which they began */
+    size_t count;
+    size_t room;
+    size_t bytes;
+};
+
+/* A fold of zeroes is empty and ready. */
+void fold_release(struct fold *fold);
+/* Adds one delta, or an array of them as fold_write makes it: each text continues the part whose other members are the
+ * same; an object without text stands alone. */
+void fold_add(struct fold *fold, struct slice json, size_t bytes_max);
+/* Appends a JSON array. */
+void fold_write(const struct fold *fold, struct buffer *to);
+
+#endif

@@ -1,0 +1,277 @@
+#include "fanout/hub.h"
+
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "fanout/viewer.h"
+
+/* --- feeds --- */
+
+static struct slice key_slice(const int64_t key[2])
+{
+    return slice_from(key, 2 * sizeof *key);
+}
+
+struct feed *hub_find(const struct hub *hub, int64_t tenant_key, int64_t session_key)
+{
+    int64_t key[2] = {tenant_key, session_key};
+    return map_get(&hub->feeds, key_slice(key));
+}
+
+struct feed *hub_find_or_add(struct hub *hub, int64_t tenant_key, int64_t session_key, struct slice session_id)
+{
+    struct feed *feed = hub_find(hub, tenant_key, session_key);
+    if (!feed) {
+        feed = feed_new(hub, tenant_key, session_key, session_id);
+        map_put(&hub->feeds, key_slice(feed->key), feed);
+    }
+    return feed;
+}
+
+void hub_forget(struct hub *hub, struct feed *feed)
+{
+    map_remove(&hub->feeds, key_slice(feed->key));
+    for (struct feed **at = &hub->dirty; feed->dirty && *at; at = &(*at)->dirty_next) {
+        if (*at == feed) {
+            *at = feed->dirty_next;
+            feed->dirty = false;
+        }
+    }
+}
+
+/* A copy of the list, since what is done to a feed may remove it. */
+static struct feed **feeds_list(const struct hub *hub, size_t *out_count)
+{
+    struct feed **list = memory_alloc(hub->feeds.count * sizeof(struct feed *));
+    size_t count = 0, cursor = 0;
+    for (struct feed *feed; (feed = map_next(&hub->feeds, &cursor));) {
+        list[count++] = feed;
+    }
+    *out_count = count;
+    return list;
+}
+
+static void close_feeds(struct hub *hub, int64_t tenant_key, struct slice reason, struct slice only_user)
+{
+    size_t count;
+    struct feed **list = feeds_list(hub, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (tenant_key == 0 || list[i]->key[0] == tenant_key) {
+            feed_close(list[i], reason, only_user);
+        }
+    }
+    free(list);
+}
+
+/* --- what arrives --- */
+
+static void deliver_event(struct hub *hub, const struct publication_entry *entry)
+{
+    struct feed *feed = hub_find(hub, entry->tenant_key, entry->session_key);
+    if (feed) {
+        feed_take_event(feed, entry);
+    }
+}
+
+static void deliver_close(struct hub *hub, const struct publication_entry *entry)
+{
+    if (entry->session_key == 0) {
+        close_feeds(hub, entry->tenant_key, entry->reason, entry->only_user);
+        return;
+    }
+    struct feed *feed = hub_find(hub, entry->tenant_key, entry->session_key);
+    struct feed *firehose = hub_find(hub, entry->tenant_key, 0);
+    if (feed) {
+        feed_close(feed, entry->reason, entry->only_user);
+    }
+    if (firehose) {
+        feed_forget_sight(firehose, entry->session_key, entry->only_user);
+    }
+}
+
+void hub_deliver(struct hub *hub, struct publication *publication)
+{
+    int64_t poked_tenant = 0;
+    for (size_t i = 0; i < publication_count(publication); i++) {
+        const struct publication_entry *entry = publication_at(publication, i);
+        switch (entry->kind) {
+        case PUBLISH_EVENTS:
+            deliver_event(hub, entry);
+            if (entry->tenant_key != poked_tenant) {
+                poked_tenant = entry->tenant_key;
+                hub_poke_firehose(hub, poked_tenant);
+            }
+            break;
+        case PUBLISH_DELTA:
+            feed_take_delta(hub_find_or_add(hub, entry->tenant_key, entry->session_key, entry->session_id), entry);
+            break;
+        case PUBLISH_CLOSE:
+            deliver_close(hub, entry);
+            break;
+        }
+    }
+}
+
+void hub_poke_firehose(struct hub *hub, int64_t tenant_key)
+{
+    struct feed *firehose = hub_find(hub, tenant_key, 0);
+    if (firehose) {
+        feed_poke(firehose);
+    }
+}
+
+void hub_number(struct hub *hub, struct publication *publication)
+{
+    for (size_t i = 0; i < publication_count(publication); i++) {
+        const struct publication_entry *entry = publication_at(publication, i);
+        if (entry->kind == PUBLISH_DELTA) {
+            struct feed *feed = hub_find_or_add(hub, entry->tenant_key, entry->session_key, entry->session_id);
+            struct cursor at = feed_number(feed, entry);
+            publication_number(publication, i, at.sequence, at.delta);
+        }
+    }
+}
+
+void hub_poke(struct hub *hub, int64_t tenant_key, int64_t session_key)
+{
+    size_t cursor = 0;
+    if (tenant_key && session_key) {
+        struct feed *feed = hub_find(hub, tenant_key, session_key);
+        if (feed) {
+            feed_poke(feed);
+        }
+        hub_poke_firehose(hub, tenant_key);
+        return;
+    }
+    for (struct feed *feed; (feed = map_next(&hub->feeds, &cursor));) {
+        if (tenant_key == 0 || feed->key[0] == tenant_key) {
+            feed_poke(feed);
+        }
+    }
+}
+
+/* --- timers --- */
+
+void hub_beat(struct hub *hub)
+{
+    hub->wheel_hand = (hub->wheel_hand + 1) % HUB_WHEEL_SLOTS;
+    for (struct viewer *viewer = hub->wheel[hub->wheel_hand]; viewer; viewer = hub->wheel_walk) {
+        hub->wheel_walk = viewer->beat_next;
+        viewer_beat(viewer);
+    }
+    hub->wheel_walk = NULL;
+}
+
+static void on_beat(uv_timer_t *timer)
+{
+    hub_beat(timer->data);
+}
+
+static void on_flush(uv_timer_t *timer)
+{
+    hub_flush(timer->data);
+}
+
+static void flush_soon(struct hub *hub)
+{
+    if (hub->timers_open && !uv_is_active((uv_handle_t *)&hub->flush_timer)) {
+        uv_timer_start(&hub->flush_timer, on_flush, (uint64_t)hub->fanout->options.partial_flush_ms, 0);
+    }
+}
+
+void hub_mark_dirty(struct hub *hub, struct feed *feed)
+{
+    if (!feed->dirty) {
+        feed->dirty = true;
+        feed->dirty_next = hub->dirty;
+        hub->dirty = feed;
+    }
+    if (hub->closing) {
+        hub_flush(hub);
+    } else {
+        flush_soon(hub);
+    }
+}
+
+void hub_flush(struct hub *hub)
+{
+    struct feed *list = hub->dirty;
+    hub->dirty = NULL;
+    for (struct feed *feed = list, *next; feed; feed = next) {
+        next = feed->dirty_next;
+        feed->dirty = !feed_save_partial(feed);
+        if (feed->dirty) {
+            feed->dirty_next = hub->dirty;
+            hub->dirty = feed;
+        }
+    }
+    if (hub->dirty) {
+        flush_soon(hub);
+    }
+}
+
+static void timer_init(struct hub *hub, uv_timer_t *timer)
+{
+    uv_timer_init(loop_uv(hub->loop), timer);
+    uv_unref((uv_handle_t *)timer);
+    timer->data = hub;
+}
+
+static void on_start(struct loop_message *message)
+{
+    struct hub *hub = (struct hub *)((char *)message - offsetof(struct hub, start_message));
+    uint64_t step_ms = (uint64_t)hub->fanout->options.heartbeat_ms / HUB_WHEEL_SLOTS;
+    timer_init(hub, &hub->beat_timer);
+    timer_init(hub, &hub->flush_timer);
+    hub->timers_open = true;
+    uv_timer_start(&hub->beat_timer, on_beat, step_ms, step_ms ? step_ms : 1);
+}
+
+/* --- life --- */
+
+bool hub_is_first(const struct hub *hub)
+{
+    return hub == hub->fanout->hubs;
+}
+
+void hub_init(struct hub *hub, struct fanout *fanout, struct loop *loop)
+{
+    hub->fanout = fanout;
+    hub->loop = loop;
+    hub->ping = frame_ping();
+    hub->start_message.run = on_start;
+    loop_post(loop, &hub->start_message);
+}
+
+void hub_close(struct hub *hub, struct slice reason)
+{
+    if (hub->closing) {
+        return;
+    }
+    hub->closing = true;
+    hub_flush(hub);
+    close_feeds(hub, 0, reason, (struct slice){0});
+    if (hub->timers_open) {
+        hub->timers_open = false;
+        uv_close((uv_handle_t *)&hub->beat_timer, NULL);
+        uv_close((uv_handle_t *)&hub->flush_timer, NULL);
+    }
+}
+
+void hub_release(struct hub *hub)
+{
+    size_t count;
+    struct feed **list = feeds_list(hub, &count);
+    for (size_t i = 0; i < count; i++) {
+        struct feed *feed = list[i];
+        feed->busy = true; /* it must survive its last viewer */
+        while (feed->viewers) {
+            viewer_closed(feed->viewers);
+        }
+        hub_forget(hub, feed);
+        feed_free(feed);
+    }
+    free(list);
+    frame_unref(hub->ping);
+    map_release(&hub->feeds);
+}

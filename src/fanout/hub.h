@@ -1,0 +1,71 @@
+/* All feeds and viewers of one loop. Hub thread = the loop's thread. */
+#ifndef FANOUT_HUB_H
+#define FANOUT_HUB_H
+
+#include <stdatomic.h>
+
+#include "base/map.h"
+#include "fanout/feed.h"
+
+enum { HUB_WHEEL_SLOTS = 15 };
+
+/* Written by the hub's thread only, read by any. */
+struct hub_figures {
+    _Atomic int64_t viewers, watched_sessions, frames_sent, bytes_sent, slow_total, store_pages;
+};
+
+struct hub {
+    struct fanout *fanout;
+    struct loop *loop;
+    struct map feeds; /* by feed->key */
+    /* Viewers are dealt out over the slots, so that only a few get their heartbeat at once. */
+    struct viewer *wheel[HUB_WHEEL_SLOTS];
+    struct viewer *wheel_walk; /* the next one of a walk over a slot */
+    unsigned wheel_hand;
+    unsigned wheel_next;
+    struct frame *ping;
+    struct feed *dirty; /* first hub: feeds whose deltas are not saved yet */
+    uv_timer_t beat_timer;
+    uv_timer_t flush_timer; /* first hub, while there is something to save */
+    struct loop_message start_message;
+    bool timers_open;
+    bool closing;
+    struct hub_figures figures;
+};
+
+struct fanout {
+    struct fanout_options options;
+    struct hub *hubs;
+    size_t hub_count;
+    _Atomic int64_t viewers;
+    /* Viewers, windows and deltas on their way: while there is none, publications need not travel. */
+    _Atomic int64_t interest;
+};
+
+static inline void figure_add(_Atomic int64_t *figure, int64_t more)
+{
+    atomic_store_explicit(figure, atomic_load_explicit(figure, memory_order_relaxed) + more, memory_order_relaxed);
+}
+
+void hub_init(struct hub *hub, struct fanout *fanout, struct loop *loop);
+void hub_release(struct hub *hub);
+bool hub_is_first(const struct hub *hub);
+struct feed *hub_find(const struct hub *hub, int64_t tenant_key, int64_t session_key);
+struct feed *hub_find_or_add(struct hub *hub, int64_t tenant_key, int64_t session_key, struct slice session_id);
+void hub_forget(struct hub *hub, struct feed *feed);
+
+void hub_deliver(struct hub *hub, struct publication *publication);
+/* First hub: gives the deltas of a publication their numbers, before any hub delivers it. */
+void hub_number(struct hub *hub, struct publication *publication);
+void hub_poke_firehose(struct hub *hub, int64_t tenant_key);
+void hub_poke(struct hub *hub, int64_t tenant_key, int64_t session_key);
+/* Closes viewers and timers for good; saves what is unsaved. */
+void hub_close(struct hub *hub, struct slice reason);
+
+/* First hub: the feed's deltas shall be saved soon. */
+void hub_mark_dirty(struct hub *hub, struct feed *feed);
+void hub_flush(struct hub *hub);
+/* One tick of the wheel. */
+void hub_beat(struct hub *hub);
+
+#endif

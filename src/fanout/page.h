@@ -1,0 +1,46 @@
+/* One page of the backlog, read for one viewer on a reader thread and already encoded in its framing. Until it comes
+ * back the page belongs to the reader; afterwards to its viewer, who writes it out and frees it. */
+#ifndef FANOUT_PAGE_H
+#define FANOUT_PAGE_H
+
+#include "fanout/filter.h"
+#include "fanout/frame.h"
+#include "fanout/sight.h"
+
+enum { PAGE_BYTES_MAX = 64 * 1024, PAGE_SESSION_ID_BYTES = 129 };
+
+struct page {
+    struct read_job job;
+    struct loop_message message;
+    struct loop *loop;
+    struct viewer *viewer; /* hub thread only; NULL when it left meanwhile: then filter and sight are the page's */
+
+    /* what is asked */
+    enum framing framing;
+    enum cursor_style style;
+    int64_t tenant_key, session_key;
+    struct slice session_id; /* in session_id_bytes */
+    struct cursor after;
+    bool first;    /* begins with the frame `ready` and checks the cursor */
+    bool from_end; /* only looks where the end is */
+    int64_t events_max;
+    struct filter *filter;
+    struct sight *sight;
+
+    /* what was found */
+    enum status status; /* NOT_FOUND: the log is gone */
+    struct buffer bytes;
+    size_t written;
+    struct cursor reached;  /* everything up to here is in `bytes` or was not asked for */
+    bool at_end;            /* and there was nothing behind it */
+    struct partial partial; /* at the end of a session's log: saved live output; the body is in partial_bytes */
+    struct buffer partial_bytes;
+    char session_id_bytes[PAGE_SESSION_ID_BYTES];
+};
+
+/* Also frees filter and sight when the viewer is gone. */
+void page_free(struct page *page);
+/* Fills page->job.run; `done` gets the message on the hub's thread. */
+void page_prepare(struct page *page, struct slice session_id, void (*done)(struct loop_message *message));
+
+#endif

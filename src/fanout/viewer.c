@@ -1,0 +1,239 @@
+#include "fanout/viewer.h"
+
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "fanout/hub.h"
+#include "fanout/page.h"
+
+static void list_add(struct viewer *viewer, struct viewer **head)
+{
+    viewer->next = *head;
+    viewer->link = head;
+    if (*head) {
+        (*head)->link = &viewer->next;
+    }
+    *head = viewer;
+}
+
+static void wheel_add(struct viewer *viewer, struct viewer **head)
+{
+    viewer->beat_next = *head;
+    viewer->beat_link = head;
+    if (*head) {
+        (*head)->beat_link = &viewer->beat_next;
+    }
+    *head = viewer;
+}
+
+static void viewer_unlink(struct viewer *viewer)
+{
+    struct feed *feed = viewer->feed;
+    struct hub *hub = feed->hub;
+    if (feed->walk == viewer) {
+        feed->walk = viewer->next;
+    }
+    if (hub->wheel_walk == viewer) {
+        hub->wheel_walk = viewer->beat_next;
+    }
+    *viewer->link = viewer->next;
+    if (viewer->next) {
+        viewer->next->link = viewer->link;
+    }
+    *viewer->beat_link = viewer->beat_next;
+    if (viewer->beat_next) {
+        viewer->beat_next->beat_link = viewer->beat_link;
+    }
+}
+
+static struct hub *hub_on(struct fanout *fanout, const struct loop *loop)
+{
+    size_t i = 0;
+    while (i + 1 < fanout->hub_count && fanout->hubs[i].loop != loop) {
+        i++;
+    }
+    return &fanout->hubs[i];
+}
+
+static struct viewer *viewer_new(const struct viewer_options *options)
+{
+    size_t user_len = options->user_id.len < UINT8_MAX ? options->user_id.len : UINT8_MAX;
+    struct viewer *viewer = memory_zeroed(sizeof *viewer + user_len);
+    viewer->sink = options->sink;
+    viewer->framing = (uint8_t)options->framing;
+    viewer->deltas = options->deltas && options->session_key;
+    viewer->from_end = options->from_end;
+    viewer->cursor = options->session_key ? options->after : cursor_of_position(options->position);
+    viewer->filter = filter_new(options);
+    viewer->sight = options->session_key || options->sees_all ? NULL : sight_new(&options->who);
+    viewer->user_id_len = (uint8_t)user_len;
+    if (user_len > 0) {
+        memcpy(viewer->user_id, options->user_id.ptr, user_len);
+    }
+    return viewer;
+}
+
+static enum status may_open(const struct hub *hub, struct failure *failure)
+{
+    struct fanout *fanout = hub->fanout;
+    if (hub->closing) {
+        return failure_set(failure, STATUS_UNAVAILABLE, "server_stopping", "the server is stopping; connect again");
+    }
+    if (atomic_load(&fanout->viewers) >= (int64_t)fanout->options.viewers_max) {
+        return failure_set(failure, STATUS_LIMITED, "too_many_viewers",
+                           "there are already %zu open streams, as many as allowed", fanout->options.viewers_max);
+    }
+    return STATUS_OK;
+}
+
+enum status viewer_open(struct fanout *fanout, struct loop *loop, const struct viewer_options *options,
+                        struct viewer **out, struct failure *failure)
+{
+    struct hub *hub = hub_on(fanout, loop);
+    enum status status = may_open(hub, failure);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    atomic_fetch_add(&fanout->viewers, 1);
+    /* Before the first read: what is committed after it is seen either by the read or by the hub. */
+    atomic_fetch_add(&fanout->interest, 1);
+    struct viewer *viewer = viewer_new(options);
+    struct feed *feed = hub_find_or_add(hub, options->tenant_key, options->session_key, options->session_id);
+    if (!feed->viewers && !feed_is_firehose(feed)) {
+        figure_add(&hub->figures.watched_sessions, 1);
+    }
+    viewer->feed = feed;
+    list_add(viewer, &feed->viewers);
+    wheel_add(viewer, &hub->wheel[hub->wheel_next++ % HUB_WHEEL_SLOTS]);
+    figure_add(&hub->figures.viewers, 1);
+    *out = viewer;
+    viewer_advance(viewer);
+    return STATUS_OK;
+}
+
+void viewer_drop_page(struct viewer *viewer)
+{
+    struct page *page = viewer->page;
+    if (!page) {
+        return;
+    }
+    viewer->page = NULL;
+    if (viewer->reading) {
+        page->viewer = NULL; /* whoever reads it frees it, with filter and sight */
+        viewer->filter = NULL;
+        viewer->sight = NULL;
+    } else {
+        page_free(page);
+    }
+    viewer->reading = false;
+}
+
+void viewer_closed(struct viewer *viewer)
+{
+    struct feed *feed = viewer->feed;
+    struct hub *hub = feed->hub;
+    viewer_unlink(viewer);
+    viewer_drop_page(viewer);
+    frame_unref(viewer->frame);
+    frame_unref(viewer->farewell);
+    free(viewer->filter);
+    sight_free(viewer->sight);
+    free(viewer);
+    figure_add(&hub->figures.viewers, -1);
+    if (!feed->viewers && !feed_is_firehose(feed)) {
+        figure_add(&hub->figures.watched_sessions, -1);
+    }
+    atomic_fetch_sub(&hub->fanout->viewers, 1);
+    atomic_fetch_sub(&hub->fanout->interest, 1);
+    feed_settle(feed);
+}
+
+/* --- the end --- */
+
+enum { END_NORMAL = 1000, END_GOING_AWAY = 1001, END_POLICY = 1008, END_INTERNAL = 1011 }; /* RFC 6455, 7.4.1 */
+
+static const struct {
+    const char *reason;
+    int16_t code;
+} end_codes[] = {
+    {"server_stopping", END_GOING_AWAY},
+    {"access_revoked", END_POLICY},
+    {"store_unavailable", END_INTERNAL},
+    {NULL, END_NORMAL},
+};
+
+static int16_t end_code(struct slice reason)
+{
+    size_t i = 0;
+    while (end_codes[i].reason && !slice_is(reason, end_codes[i].reason)) {
+        i++;
+    }
+    return end_codes[i].code;
+}
+
+void viewer_close(struct viewer *viewer, struct slice reason)
+{
+    if (viewer->leaving) {
+        return;
+    }
+    if (viewer->reading) {
+        viewer_drop_page(viewer);
+    }
+    viewer->leaving = true;
+    viewer->live = false;
+    viewer->end_code = end_code(reason);
+    viewer->farewell = frame_closed(viewer->cursor, feed_style(viewer->feed), reason);
+    viewer_advance(viewer);
+}
+
+void viewer_end(struct viewer *viewer)
+{
+    viewer->ended = true;
+    viewer->sink.end(viewer->sink.owner, viewer->end_code);
+}
+
+/* --- heartbeat --- */
+
+/* A viewer that does not even take its farewell has one heartbeat's time. */
+static void beat_blocked(struct viewer *viewer)
+{
+    if (viewer->leaving && viewer->beaten) {
+        viewer_end(viewer);
+        return;
+    }
+    viewer->beaten = viewer->leaving;
+}
+
+void viewer_beat(struct viewer *viewer)
+{
+    if (viewer->feed->viewers == viewer) {
+        feed_trim(viewer->feed);
+    }
+    if (viewer->ended) {
+        return;
+    }
+    if (viewer->blocked) {
+        beat_blocked(viewer);
+    } else {
+        viewer_say(viewer, frame_ref(viewer->feed->hub->ping));
+    }
+}
+
+bool viewer_is_of(const struct viewer *viewer, struct slice user_id)
+{
+    return slice_eq(slice_from(viewer->user_id, viewer->user_id_len), user_id);
+}
+
+void viewer_forget_sight(struct viewer *viewer, int64_t session_key)
+{
+    if (!viewer->sight) {
+        return;
+    }
+    if (viewer->reading) {
+        viewer->sight_stale = true;
+    } else if (session_key) {
+        sight_forget(viewer->sight, session_key);
+    } else {
+        sight_forget_all(viewer->sight);
+    }
+}

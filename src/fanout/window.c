@@ -1,0 +1,112 @@
+#include "fanout/window.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "base/json.h"
+
+struct window *window_new(int64_t sequence, int64_t count)
+{
+    struct window *window = memory_zeroed(sizeof *window);
+    window->sequence = sequence;
+    window->count = count;
+    window->complete = count == 0;
+    tail_restart(&window->recent, (struct cursor){sequence, count});
+    return window;
+}
+
+void window_free(struct window *window)
+{
+    if (!window) {
+        return;
+    }
+    tail_release(&window->recent);
+    fold_release(&window->fold);
+    frame_unref(window->snapshot);
+    free(window);
+}
+
+static void snapshot_forget(struct window *window)
+{
+    frame_unref(window->snapshot);
+    window->snapshot = NULL;
+}
+
+bool window_append(struct window *window, struct frame *frame, size_t bytes_max)
+{
+    int64_t number = frame->parts.at.delta;
+    assert(frame->parts.at.sequence == window->sequence);
+    if (number <= window->count) {
+        return false;
+    }
+    if (number > window->count + 1) {
+        window->complete = false;
+        tail_restart(&window->recent, (struct cursor){window->sequence, number - 1});
+    }
+    tail_append(&window->recent, frame, bytes_max);
+    fold_add(&window->fold, frame->parts.json, bytes_max);
+    window->count = number;
+    snapshot_forget(window);
+    return true;
+}
+
+void window_complete(struct window *window, const struct partial *partial, size_t bytes_max)
+{
+    if (window->complete) {
+        return;
+    }
+    struct cursor at = window->recent.base;
+    fold_release(&window->fold);
+    if (partial->sequence == window->sequence && partial->count > 0) {
+        fold_add(&window->fold, partial->body, bytes_max);
+        at = cursor_max(at, (struct cursor){partial->sequence, partial->count});
+    }
+    for (struct frame *frame; (frame = tail_next(&window->recent, at)); at = frame->parts.at) {
+        fold_add(&window->fold, frame->parts.json, bytes_max);
+    }
+    window->complete = true;
+    snapshot_forget(window);
+}
+
+struct frame *window_next(struct window *window, int64_t delta)
+{
+    struct cursor at = {window->sequence, delta};
+    if (tail_covers(&window->recent, at)) {
+        return tail_next(&window->recent, at);
+    }
+    return window->complete ? window_snapshot(window) : NULL;
+}
+
+static struct frame *snapshot_new(struct cursor at, struct slice partial)
+{
+    char cursor[CURSOR_TEXT_BYTES];
+    struct buffer text = {0};
+    struct json_out out = json_out_to(&text);
+    json_begin_object(&out);
+    json_put_i64(&out, "sequence", at.sequence);
+    json_put_text(&out, "cursor", cursor_format(at, CURSOR_SESSION, cursor));
+    json_put_raw(&out, "partial", partial);
+    json_end_object(&out);
+    struct frame *frame =
+        frame_new(&(struct frame_parts){.kind = FRAME_SNAPSHOT, .at = at, .json = buffer_slice(&text)});
+    buffer_release(&text);
+    return frame;
+}
+
+struct frame *window_snapshot(struct window *window)
+{
+    assert(window->complete);
+    if (!window->snapshot) {
+        struct buffer partial = {0};
+        fold_write(&window->fold, &partial);
+        window->snapshot = snapshot_new((struct cursor){window->sequence, window->count}, buffer_slice(&partial));
+        buffer_release(&partial);
+    }
+    return window->snapshot;
+}
+
+struct frame *window_snapshot_empty(int64_t sequence)
+{
+    return snapshot_new((struct cursor){sequence, 0}, SLICE("[]"));
+}

@@ -1,0 +1,141 @@
+/* One accepted socket and the requests in flight on it. Loop thread only.
+ *
+ * The loop watches the socket itself (uv_poll) and reads and writes it directly: one read and one gathered write per
+ * request, no write requests to allocate, and nothing to remember for a connection that is idle.
+ *
+ * Bytes come in through connection_read (connection_read.c), which cuts them into exchanges and hands these out; what
+ * was answered leaves through connection_flush (connection_write.c) in the order the requests came. After every event
+ * connection_settle derives from the state which events are watched and which deadline runs, so no other place has
+ * to. A connection ends in connection_finish (politely) or connection_close (at once). */
+#ifndef NET_CONNECTION_H
+#define NET_CONNECTION_H
+
+#include <sys/uio.h>
+
+#include "net/exchange.h"
+#include "net/stream.h"
+#include "wire/http.h"
+
+struct tls;
+struct server_loop;
+
+/* What a connection is waiting for: each kind has its own timeout. */
+enum connection_wait {
+    WAIT_NOTHING, /* a handler is at work, or a stream is quiet */
+    WAIT_IDLE,    /* for the next request */
+    WAIT_HEAD,
+    WAIT_BODY,
+    WAIT_WRITE,  /* for the peer to read */
+    WAIT_LINGER, /* for the peer to close after us */
+    WAIT_KIND_COUNT
+};
+
+/* A request of which only a part is here, or which must wait for an earlier one. Gone when there is none. */
+struct input {
+    struct buffer held; /* bytes not looked at yet, or an incomplete head */
+    struct http_scan scan;
+    struct exchange *exchange; /* the head is complete */
+    bool complete;             /* and so is the body: it waits for its turn */
+    char *body;                /* in the exchange's arena, content_length bytes */
+    size_t body_bytes;         /* received so far */
+    struct http_chunks chunks;
+    struct buffer chunked_body;
+};
+
+struct websocket;
+
+struct stream {
+    const struct stream_handler *handler; /* NULL: the connection is not a stream */
+    void *owner;
+    struct websocket *websocket; /* NULL: server-sent events */
+    uint8_t kind;
+    bool blocked;   /* stream_write took less than offered */
+    bool mid_frame; /* and stopped inside what was offered */
+    bool ending;
+};
+
+struct connection {
+    uv_poll_t poll;
+    struct server_loop *home;
+    struct connection *previous, *next; /* in home->waiting[wait] */
+    struct connection *dirty_next;
+    struct exchange *first, *last; /* dispatched or to be written, oldest first */
+    struct input *input;
+    struct tls *tls;
+    struct stream stream;
+    int64_t wait_since_ms;
+    int fd;
+    uint16_t in_flight; /* exchanges in the list above */
+    uint8_t wait;
+    uint8_t watched;         /* UV_READABLE, UV_WRITABLE */
+    bool dirty;              /* in home->dirty */
+    bool fresh;              /* no request came yet */
+    bool exclusive;          /* a request in flight changes something: the next one waits */
+    bool upgrading;          /* the next bytes may not be HTTP */
+    bool last_request_taken; /* whatever comes is ignored, and the connection ends with the last answer */
+    bool peer_closed;        /* the peer sends nothing more */
+    bool write_blocked;
+    bool lingering;
+    bool broken; /* close at the next opportunity */
+    bool closed;
+    char peer[46];
+};
+
+/* Takes the socket over. */
+void connection_open(struct server_loop *home, int fd, struct tls *tls, const char *peer);
+void connection_read(struct connection *connection);
+/* Goes on with held bytes once earlier requests are answered. */
+void connection_resume(struct connection *connection);
+void connection_flush(struct connection *connection);
+/* Writes what is ready, in order; true when it went out completely. Calls nobody back. */
+bool connection_write_ready(struct connection *connection);
+/* The peer took something: the write timeout begins anew. */
+void connection_note_progress(struct connection *connection);
+void connection_settle(struct connection *connection);
+/* Sends end of file and waits a moment for the peer's, so that it can read the last answer. */
+void connection_finish(struct connection *connection);
+void connection_close(struct connection *connection);
+/* The deadline passed. */
+void connection_expire(struct connection *connection);
+int64_t connection_deadline_ms(const struct connection *connection);
+/* Queues an answer of net's own; the connection ends after it. */
+void connection_refuse(struct connection *connection, int status, const char *code, const char *detail);
+void connection_enqueue(struct connection *connection, struct exchange *exchange);
+struct exchange *connection_dequeue(struct connection *connection);
+void connection_drop_input(struct connection *connection);
+
+/* Like read and writev on a non-blocking socket, through TLS when there is some: -1 with errno EAGAIN, or another errno
+ * when the connection is lost; 0 from read is the end. */
+ssize_t connection_receive(struct connection *connection, char *bytes, size_t room);
+ssize_t connection_transmit(struct connection *connection, const struct iovec *parts, int count);
+/* Whether bytes taken by connection_transmit are still on their way out of this process. */
+bool connection_has_unsent(const struct connection *connection);
+
+/* stream.c: see stream.h for the owner's side. */
+void stream_on_readable(struct connection *connection);
+void stream_on_flushed(struct connection *connection);
+void stream_on_lost(struct connection *connection);
+
+/* stream_websocket.c: what a WebSocket does besides carrying the owner's frames. */
+/* The head of the 101 answer into `out`; false, with the exchange filled with a refusal, when the handshake is bad. */
+MUST_CHECK bool websocket_compose_head(struct exchange *exchange, struct buffer *out);
+struct websocket *websocket_new(size_t message_bytes_max);
+void websocket_free(struct websocket *websocket);
+void websocket_feed(struct connection *connection, struct slice bytes);
+/* Queues a close frame, unless there is one already. */
+void websocket_say_close(struct websocket *websocket, int code, struct slice reason);
+/* Writes queued control frames, but not inside a frame of the owner; false when the socket takes no more. */
+bool websocket_write_control(struct connection *connection);
+bool websocket_has_control(const struct websocket *websocket);
+
+/* exchange.c */
+struct exchange *exchange_take_spare(struct server_loop *home);
+void exchange_recycle(struct exchange *exchange);
+void exchange_compose_head(struct exchange *exchange, bool keep_alive);
+/* The headers that every answer has, and those of the handler. */
+void exchange_write_common(struct exchange *exchange, struct buffer *out);
+void exchange_set_problem(struct exchange *exchange, int status, const char *code, const char *detail);
+/* With the head read: request id and peer. */
+void exchange_identify(struct exchange *exchange);
+
+#endif

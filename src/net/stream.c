@@ -1,0 +1,205 @@
+#include "net/stream.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stddef.h>
+
+#include "net/connection.h"
+#include "net/server_loop.h"
+#include "wire/websocket.h"
+
+static struct connection *connection_of(const struct stream *stream)
+{
+    return (struct connection *)((char *)stream - offsetof(struct connection, stream));
+}
+
+/* Requests pipelined behind the one that became a stream are never answered. */
+static void abandon_younger(struct connection *connection, struct exchange *exchange)
+{
+    struct exchange *younger = exchange->next;
+    exchange->next = NULL;
+    connection->last = exchange;
+    connection->in_flight = 1;
+    while (younger) {
+        struct exchange *next = younger->next;
+        younger->connection = NULL;
+        if (younger->ready) {
+            younger->take_over ? younger->take_over(younger) : exchange_recycle(younger);
+        }
+        younger = next;
+    }
+}
+
+static void compose_sse_head(struct exchange *exchange, struct buffer *out)
+{
+    http_write_status(out, 200);
+    http_write_header(out, SLICE("Content-Type"), SLICE("text/event-stream"));
+    http_write_header(out, SLICE("Cache-Control"), SLICE("no-store"));
+    http_write_header(out, SLICE("X-Accel-Buffering"), SLICE("no"));
+    exchange_write_common(exchange, out);
+    http_write_header(out, SLICE("Connection"), SLICE("close"));
+    http_write_end(out);
+}
+
+static bool compose_head(struct exchange *exchange, enum stream_kind kind)
+{
+    struct buffer *out = &exchange->home->scratch;
+    out->len = 0;
+    if (kind == STREAM_WEBSOCKET) {
+        return websocket_compose_head(exchange, out);
+    }
+    compose_sse_head(exchange, out);
+    return true;
+}
+
+static void send_raw_head(struct exchange *exchange)
+{
+    exchange->head = arena_copy(&exchange->arena, buffer_slice(&exchange->home->scratch));
+    exchange->raw = exchange->ready = true;
+    server_loop_mark_dirty(exchange->home, exchange->connection);
+}
+
+struct stream *stream_accept(struct exchange *exchange, enum stream_kind kind, const struct stream_handler *handler,
+                             void *owner)
+{
+    struct connection *connection = exchange->connection;
+    if (!connection) {
+        exchange_recycle(exchange);
+        return NULL;
+    }
+    assert(connection->first == exchange && !exchange->ready);
+    if (!compose_head(exchange, kind)) {
+        exchange_send(exchange);
+        return NULL;
+    }
+    abandon_younger(connection, exchange);
+    send_raw_head(exchange);
+    connection->stream = (struct stream){.handler = handler, .owner = owner, .kind = (uint8_t)kind};
+    connection->last_request_taken = true;
+    if (kind == STREAM_WEBSOCKET) {
+        /* Bytes that came with the request are frames already; they are kept until the owner knows its stream. */
+        connection->stream.websocket = websocket_new(connection->home->options->limits.body_bytes_max);
+    } else {
+        connection_drop_input(connection);
+    }
+    figure_add(&connection->home->figures.streams, 1);
+    return &connection->stream;
+}
+
+static size_t write_bytes(struct connection *connection, struct slice bytes)
+{
+    if (!connection_write_ready(connection) || connection_has_unsent(connection) ||
+        !websocket_write_control(connection)) {
+        return 0;
+    }
+    struct iovec part = {(char *)bytes.ptr, bytes.len};
+    ssize_t sent = connection_transmit(connection, &part, 1);
+    if (sent > 0) {
+        connection_note_progress(connection);
+        return (size_t)sent;
+    }
+    connection->broken = connection->broken || (sent < 0 && errno != EAGAIN);
+    return 0;
+}
+
+size_t stream_write(struct stream *stream, struct slice bytes)
+{
+    struct connection *connection = connection_of(stream);
+    if (connection->broken || connection->closed || stream->ending || bytes.len == 0) {
+        return 0;
+    }
+    size_t taken = write_bytes(connection, bytes);
+    if (connection->broken) {
+        server_loop_mark_dirty(connection->home, connection);
+        return 0;
+    }
+    stream->blocked = taken < bytes.len;
+    stream->mid_frame = stream->blocked && (taken > 0 || stream->mid_frame);
+    connection->write_blocked = stream->blocked || connection_has_unsent(connection);
+    if (!stream->blocked && websocket_has_control(stream->websocket)) {
+        server_loop_mark_dirty(connection->home, connection);
+    }
+    connection_settle(connection);
+    return taken;
+}
+
+void stream_end(struct stream *stream, int code)
+{
+    struct connection *connection = connection_of(stream);
+    stream->ending = true;
+    if (stream->websocket) {
+        websocket_say_close(stream->websocket, code ? code : WEBSOCKET_CLOSE_NORMAL, SLICE(""));
+    }
+    server_loop_mark_dirty(connection->home, connection);
+}
+
+enum stream_kind stream_kind(const struct stream *stream)
+{
+    return (enum stream_kind)stream->kind;
+}
+
+struct loop *stream_loop(const struct stream *stream)
+{
+    return connection_of(stream)->home->loop;
+}
+
+void stream_on_lost(struct connection *connection)
+{
+    const struct stream_handler *handler = connection->stream.handler;
+    if (!handler) {
+        return;
+    }
+    connection->stream.handler = NULL;
+    websocket_free(connection->stream.websocket);
+    connection->stream.websocket = NULL;
+    figure_add(&connection->home->figures.streams, -1);
+    handler->on_closed(connection->stream.owner);
+}
+
+static void feed_held(struct connection *connection)
+{
+    if (connection->input) {
+        struct buffer held = connection->input->held;
+        connection->input->held = (struct buffer){0};
+        connection_drop_input(connection);
+        websocket_feed(connection, buffer_slice(&held));
+        buffer_release(&held);
+    }
+}
+
+void stream_on_flushed(struct connection *connection)
+{
+    struct stream *stream = &connection->stream;
+    feed_held(connection);
+    if (connection->write_blocked || connection->closed || !stream->handler) {
+        return;
+    }
+    if (!websocket_write_control(connection)) {
+        connection->write_blocked = true;
+    } else if (stream->ending) {
+        stream_on_lost(connection);
+        connection_finish(connection);
+    } else if (stream->blocked) {
+        stream->blocked = false;
+        stream->handler->on_writable(stream->owner);
+    }
+}
+
+static bool read_once(struct connection *connection)
+{
+    char *bytes = connection->home->read_bytes;
+    ssize_t got = connection_receive(connection, bytes, READ_BYTES);
+    if (got == 0 || (got < 0 && errno != EAGAIN)) {
+        connection_close(connection);
+    } else if (got > 0 && connection->stream.websocket) {
+        websocket_feed(connection, slice_from(bytes, (size_t)got));
+    }
+    return got > 0;
+}
+
+/* A reader of server-sent events has nothing to say: only that it is gone matters. */
+void stream_on_readable(struct connection *connection)
+{
+    while (read_once(connection) && connection->tls && connection->stream.handler) {
+    }
+}

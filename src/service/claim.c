@@ -1,0 +1,205 @@
+#include "service/claim.h"
+
+#include "base/hash.h"
+
+struct candidate {
+    int64_t key, priority, queued_ms;
+};
+
+struct candidates {
+    struct candidate items[CLAIM_BATCH_MAX];
+    size_t count;
+};
+
+static bool goes_before(const struct candidate *a, const struct candidate *b)
+{
+    if (a->priority != b->priority) {
+        return a->priority > b->priority;
+    }
+    if (a->queued_ms != b->queued_ms) {
+        return a->queued_ms < b->queued_ms;
+    }
+    return a->key < b->key;
+}
+
+/* Keeps the best `max`, in order. */
+static void candidates_add(struct candidates *candidates, const struct candidate *one, size_t max)
+{
+    size_t at = candidates->count;
+    while (at > 0 && goes_before(one, &candidates->items[at - 1])) {
+        at--;
+    }
+    if (at >= max) {
+        return;
+    }
+    if (candidates->count < max) {
+        candidates->count++;
+    }
+    for (size_t i = candidates->count - 1; i > at; i--) {
+        candidates->items[i] = candidates->items[i - 1];
+    }
+    candidates->items[at] = *one;
+}
+
+static enum status look_for(struct call *call, struct slice agent, int type, size_t max, struct candidates *candidates)
+{
+    int64_t keys[CLAIM_BATCH_MAX], priorities[CLAIM_BATCH_MAX], queued[CLAIM_BATCH_MAX];
+    size_t count = 0;
+    enum status status = store_claim_candidates(call->db, call->who->tenant_key, agent, type, call->who->id_prefix,
+                                                (int64_t)max, keys, priorities, queued, &count, &call->failure);
+    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+        candidates_add(candidates, &(struct candidate){keys[i], priorities[i], queued[i]}, max);
+    }
+    return status;
+}
+
+static enum status find_candidates(struct call *call, const struct claim_request *request, size_t max,
+                                   struct candidates *candidates)
+{
+    size_t agent_count = request->agent_count ? request->agent_count : 1;
+    size_t type_count = request->type_count ? request->type_count : 1;
+    enum status status = unit_flush(call->unit, &call->failure);
+    for (size_t a = 0; a < agent_count && status == STATUS_OK; a++) {
+        struct slice agent = request->agent_count ? request->agents[a] : (struct slice){0};
+        for (size_t t = 0; t < type_count && status == STATUS_OK; t++) {
+            status = look_for(call, agent, request->type_count ? request->types[t] : -1, max, candidates);
+        }
+    }
+    return status;
+}
+
+static int64_t lease_length(const struct call *call, int64_t asked_ms)
+{
+    const struct service *service = call->service;
+    int64_t lease_ms = asked_ms ? asked_ms : service->lease_ms_default;
+    lease_ms = lease_ms < service->lease_ms_min ? service->lease_ms_min : lease_ms;
+    return lease_ms > service->lease_ms_max ? service->lease_ms_max : lease_ms;
+}
+
+static enum status grant_lease(struct call *call, struct loaded_session *loaded, const struct claim_request *request,
+                               struct claimed *out)
+{
+    int64_t lease_ms = lease_length(call, request->lease_ms);
+    id_token(call->service->ids, "sl_", out->token);
+    struct hash hash = hash_of(slice_of(out->token));
+    struct lease lease = {
+        .tenant_key = loaded->session.tenant_key,
+        .session_key = loaded->session.key,
+        .token_hash = hash_slice(&hash),
+        .fence = loaded->session.fence,
+        .worker = request->worker,
+        .lease_ms = lease_ms,
+        .expires_at_ms = call->steady_ms + lease_ms,
+        .claimed_at_ms = call->now_ms,
+        .heartbeat_at_ms = call->now_ms,
+    };
+    out->loaded = loaded;
+    out->fence = lease.fence;
+    out->expires_at_ms = call->now_ms + lease_ms;
+    enum status status = unit_lease_put(call->unit, loaded, &lease, &call->failure);
+    return status == STATUS_OK ? unit_timer(call, loaded, TIMER_LEASE, lease.expires_at_ms) : status;
+}
+
+static enum status claim_one(struct call *call, int64_t key, const struct claim_request *request, struct claimed *out,
+                             bool *out_taken)
+{
+    struct loaded_session *loaded;
+    struct changes changes = {0};
+    *out_taken = false;
+    enum status status = unit_load_key(call->unit, call->who->tenant_key, key, &loaded, &call->failure);
+    if (status == STATUS_NOT_FOUND || (status == STATUS_OK && !work_is_claimable(loaded->session.work))) {
+        return STATUS_OK;
+    }
+    if (status == STATUS_OK) {
+        status = change_claim(call->arena, &loaded->session, request->worker, &changes, &call->failure);
+    }
+    if (status == STATUS_OK) {
+        status = unit_append_changes(call, loaded, &changes);
+    }
+    if (status == STATUS_OK) {
+        status = grant_lease(call, loaded, request, out);
+    }
+    *out_taken = status == STATUS_OK;
+    return status;
+}
+
+enum status claim_take(struct call *call, const struct claim_request *request, struct claimed *out, size_t *out_count)
+{
+    size_t max = request->max < CLAIM_BATCH_MAX ? (size_t)request->max : CLAIM_BATCH_MAX;
+    struct candidates candidates = {.count = 0};
+    *out_count = 0;
+    enum status status = find_candidates(call, request, max, &candidates);
+    for (size_t i = 0; i < candidates.count && status == STATUS_OK; i++) {
+        bool taken;
+        status = claim_one(call, candidates.items[i].key, request, &out[*out_count], &taken);
+        *out_count += taken;
+    }
+    return status;
+}
+
+/* The caller must hold the lease; a session without one tells the same as a lost one. */
+static enum status enter_as_holder(struct call *call, struct slice id, struct session_entry *out)
+{
+    enum status status = session_enter(call, id, ACTION_APPEND, out);
+    if (status == STATUS_OK && !out->holds_lease) {
+        return failure_set(&call->failure, STATUS_STALE, "lease_required",
+                           "This call needs the session's live lease in the Sojourn-Lease header.");
+    }
+    return status;
+}
+
+enum status claim_heartbeat(struct call *call, struct slice id, int64_t lease_ms, struct session_entry *out,
+                            int64_t *out_expires_at_ms)
+{
+    enum status status = enter_as_holder(call, id, out);
+    const struct lease *held = NULL;
+    if (status == STATUS_OK) {
+        status = unit_lease(call->unit, out->loaded, &held, &call->failure);
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    struct lease lease = *held;
+    lease.lease_ms = lease_ms ? lease_length(call, lease_ms) : lease.lease_ms;
+    lease.expires_at_ms = call->steady_ms + lease.lease_ms;
+    lease.heartbeat_at_ms = call->now_ms;
+    *out_expires_at_ms = call->now_ms + lease.lease_ms;
+    status = unit_lease_put(call->unit, out->loaded, &lease, &call->failure);
+    return status == STATUS_OK ? unit_timer(call, out->loaded, TIMER_LEASE, lease.expires_at_ms) : status;
+}
+
+enum status claim_settle(struct call *call, struct slice id, const struct settlement *settlement,
+                         struct session_entry *out)
+{
+    const struct lease *lease = NULL;
+    enum status status = session_enter(call, id, ACTION_APPEND, out);
+    if (status == STATUS_OK) {
+        status = unit_lease(call->unit, out->loaded, &lease, &call->failure);
+    }
+    if (status == STATUS_OK && lease && !out->holds_lease) {
+        return failure_set(&call->failure, STATUS_STALE, "lease_required",
+                           "Somebody else runs this session; only the holder of its lease can settle it.");
+    }
+    struct changes changes = {0};
+    if (status == STATUS_OK) {
+        status = change_settle(call->arena, &out->loaded->session, settlement, &changes, &call->failure);
+    }
+    if (status == STATUS_OK) {
+        status = unit_append_changes(call, out->loaded, &changes);
+    }
+    return status == STATUS_OK ? session_after_move(call, out->loaded) : status;
+}
+
+enum status claim_release(struct call *call, struct slice id, struct session_entry *out)
+{
+    struct changes changes = {0};
+    enum status status = enter_as_holder(call, id, out);
+    if (status == STATUS_OK) {
+        status = change_lease_over(call->arena, &out->loaded->session, true, call->service->claim_attempts_max,
+                                   &changes, &call->failure);
+    }
+    if (status == STATUS_OK) {
+        status = unit_append_changes(call, out->loaded, &changes);
+    }
+    return status == STATUS_OK ? session_after_move(call, out->loaded) : status;
+}

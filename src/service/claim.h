@@ -1,0 +1,37 @@
+/* Work for workers: claim → heartbeat → append → settle, under a lease with a fencing number. */
+#ifndef SERVICE_CLAIM_H
+#define SERVICE_CLAIM_H
+
+#include "service/session.h"
+
+enum { CLAIM_AGENTS_MAX = 16, CLAIM_BATCH_MAX = 64 };
+
+struct claim_request {
+    struct slice worker;
+    struct slice agents[CLAIM_AGENTS_MAX]; /* none = any */
+    size_t agent_count;
+    int types[TYPE_COUNT]; /* enum session_type; none = any */
+    size_t type_count;
+    int64_t max;
+    int64_t lease_ms; /* 0 = the default */
+};
+
+struct claimed {
+    struct loaded_session *loaded;
+    char token[TOKEN_TEXT_BYTES];
+    int64_t fence;
+    int64_t expires_at_ms; /* wall */
+};
+
+/* Takes what is there, highest priority first, then oldest; 0 when there is nothing. */
+MUST_CHECK enum status claim_take(struct call *call, const struct claim_request *request, struct claimed *out,
+                                  size_t *out_count);
+/* Extends the caller's lease; lease_ms 0 keeps its length. */
+MUST_CHECK enum status claim_heartbeat(struct call *call, struct slice id, int64_t lease_ms, struct session_entry *out,
+                                       int64_t *out_expires_at_ms);
+MUST_CHECK enum status claim_settle(struct call *call, struct slice id, const struct settlement *settlement,
+                                    struct session_entry *out);
+/* Gives the session back: pending again. */
+MUST_CHECK enum status claim_release(struct call *call, struct slice id, struct session_entry *out);
+
+#endif

@@ -1,0 +1,210 @@
+#include "service/people.h"
+
+#include "base/hash.h"
+
+static enum status note(struct call *call, struct loaded_session *loaded, const char *type, const char *key_a,
+                        struct slice a, const char *key_b, struct slice b)
+{
+    struct changes changes = {0};
+    const char *keys[] = {key_a, key_b};
+    struct slice values[] = {a, b};
+    change_note(call->arena, type, keys, values, key_b ? 2 : 1, &changes);
+    return unit_append_changes(call, loaded, &changes);
+}
+
+static enum status find_member(struct call *call, struct slice user_id, struct slice email, struct user *out)
+{
+    enum status status = slice_present(user_id)
+                             ? store_user_by_id(call->db, user_id, call->arena, out, &call->failure)
+                             : store_user_by_email(call->db, email, call->arena, out, &call->failure);
+    enum member_role member = MEMBER_NONE;
+    if (status == STATUS_OK) {
+        status = store_membership_get(call->db, call->who->tenant_key, out->id, &member, &call->failure);
+    }
+    /* Somebody else's user and nobody's user get the same answer. */
+    if (status == STATUS_NOT_FOUND || (status == STATUS_OK && member == MEMBER_NONE)) {
+        return failure_set(&call->failure, STATUS_INVALID, "unknown_user",
+                           "No member of this tenant has that user_id or email.");
+    }
+    return status;
+}
+
+enum status participant_add(struct call *call, struct slice session_id, struct slice user_id, struct slice email,
+                            enum access_role role)
+{
+    struct session_entry entry;
+    struct user user;
+    struct participant *present;
+    size_t count = 0;
+    enum status status = session_enter(call, session_id, ACTION_PARTICIPANTS, &entry);
+    if (status == STATUS_OK) {
+        status = find_member(call, user_id, email, &user);
+    }
+    if (status == STATUS_OK) {
+        status = store_participant_list(call->db, entry.loaded->session.tenant_key, entry.loaded->session.key,
+                                        call->arena, &present, &count, &call->failure);
+    }
+    if (status == STATUS_OK && count >= call->service->participants_max) {
+        return failure_set(&call->failure, STATUS_LIMITED, "too_many_participants",
+                           "A session has at most %zu participants (option participants-max).",
+                           call->service->participants_max);
+    }
+    if (status == STATUS_OK) {
+        unit_wrote(call->unit);
+        status = store_participant_put(call->db, entry.loaded->session.tenant_key, entry.loaded->session.key, user.id,
+                                       role, call->now_ms, &call->failure);
+    }
+    return status == STATUS_OK ? note(call, entry.loaded, "session.participant_added", "user_id", user.id, "role",
+                                      slice_of(access_role_words.names[role]))
+                               : status;
+}
+
+enum status participant_remove(struct call *call, struct slice session_id, struct slice user_id)
+{
+    struct session_entry entry;
+    bool removed = false;
+    enum status status = session_enter(call, session_id, ACTION_PARTICIPANTS, &entry);
+    if (status == STATUS_OK) {
+        unit_wrote(call->unit);
+        status = store_participant_delete(call->db, entry.loaded->session.tenant_key, entry.loaded->session.key,
+                                          user_id, &removed, &call->failure);
+    }
+    if (status != STATUS_OK || !removed) {
+        return status;
+    }
+    unit_close_viewers(call->unit, &entry.loaded->session, SLICE("access_revoked"), user_id);
+    return note(call, entry.loaded, "session.participant_removed", "user_id", user_id, NULL, (struct slice){0});
+}
+
+static enum status check_link_room(struct call *call, const struct session *session)
+{
+    struct share_link *links;
+    size_t count = 0;
+    enum status status =
+        store_share_list(call->db, session->tenant_key, session->key, call->arena, &links, &count, &call->failure);
+    if (status == STATUS_OK && count >= call->service->share_links_max) {
+        return failure_set(&call->failure, STATUS_LIMITED, "too_many_share_links",
+                           "A session has at most %zu share links (option share-links-max).",
+                           call->service->share_links_max);
+    }
+    return status;
+}
+
+static bool is_shareable(const struct session *session)
+{
+    return session->purpose == PURPOSE_INTERACTIVE || session->purpose == PURPOSE_APPROVAL;
+}
+
+enum status share_create(struct call *call, struct slice session_id, const struct share_request *request,
+                         struct share_link *out, char out_token[TOKEN_TEXT_BYTES])
+{
+    struct session_entry entry;
+    enum status status = session_enter(call, session_id, ACTION_SHARE, &entry);
+    if (status == STATUS_OK && !is_shareable(&entry.loaded->session)) {
+        return failure_set(&call->failure, STATUS_CONFLICT, "not_shareable", "A %s session cannot be shared.",
+                           purpose_words.names[entry.loaded->session.purpose]);
+    }
+    if (status == STATUS_OK) {
+        status = check_link_room(call, &entry.loaded->session);
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    char id[UUID_TEXT_BYTES];
+    id_uuid7(call->service->ids, call->now_ms, id);
+    id_token(call->service->ids, "ss_", out_token);
+    struct hash hash = hash_of(slice_of(out_token));
+    *out = (struct share_link){
+        .id = arena_copy(call->arena, slice_of(id)),
+        .tenant_key = entry.loaded->session.tenant_key,
+        .session_key = entry.loaded->session.key,
+        .session_id = session_id,
+        .token_hash = arena_copy(call->arena, hash_slice(&hash)),
+        .role = request->role,
+        .expires_at_ms = request->expires_at_ms,
+        .max_uses = request->max_uses,
+        .active = true,
+        .created_by = call->who->name,
+        .created_at_ms = call->now_ms,
+    };
+    unit_wrote(call->unit);
+    status = store_share_insert(call->db, out, &call->failure);
+    return status == STATUS_OK ? note(call, entry.loaded, "session.share_created", "link_id", out->id, "role",
+                                      slice_of(access_role_words.names[out->role]))
+                               : status;
+}
+
+enum status share_deactivate(struct call *call, struct slice session_id, struct slice link_id)
+{
+    struct session_entry entry;
+    bool changed = false;
+    enum status status = session_enter(call, session_id, ACTION_SHARE, &entry);
+    if (status == STATUS_OK) {
+        unit_wrote(call->unit);
+        status = store_share_deactivate(call->db, entry.loaded->session.tenant_key, entry.loaded->session.key, link_id,
+                                        &changed, &call->failure);
+    }
+    if (status != STATUS_OK || !changed) {
+        return status;
+    }
+    return note(call, entry.loaded, "session.share_deactivated", "link_id", link_id, NULL, (struct slice){0});
+}
+
+static enum status refuse_link(struct call *call)
+{
+    return failure_set(&call->failure, STATUS_NOT_FOUND, "not_found", "No such share link, or it is over.");
+}
+
+static enum status find_link(struct call *call, struct slice token, struct share_link *out)
+{
+    struct hash hash = hash_of(token);
+    enum status status = store_share_by_hash(call->db, hash_slice(&hash), call->arena, out, &call->failure);
+    if (status == STATUS_NOT_FOUND) {
+        return refuse_link(call);
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    bool over = !out->active || (out->expires_at_ms != 0 && out->expires_at_ms <= call->now_ms);
+    return over || out->tenant_key != call->who->tenant_key ? refuse_link(call) : STATUS_OK;
+}
+
+enum status share_redeem(struct call *call, struct slice token, struct session_entry *out, enum access_role *out_role)
+{
+    struct share_link link;
+    struct loaded_session *loaded = NULL;
+    enum access_role present = ACCESS_NONE;
+    bool first = false;
+    if (!slice_present(call->who->user_id)) {
+        return failure_set(&call->failure, STATUS_FORBIDDEN, "user_required", "Only a user can redeem a share link.");
+    }
+    enum status status = find_link(call, token, &link);
+    if (status == STATUS_OK) {
+        status = unit_load(call->unit, link.tenant_key, link.session_id, &loaded, &call->failure);
+    }
+    if (status == STATUS_NOT_FOUND || (status == STATUS_OK && !is_shareable(&loaded->session))) {
+        return refuse_link(call);
+    }
+    if (status == STATUS_OK) {
+        unit_wrote(call->unit);
+        status = store_share_redeem(call->db, &link, call->who->user_id, call->now_ms, &first, &call->failure);
+    }
+    if (status == STATUS_OK) {
+        status = store_participant_role(call->db, link.tenant_key, link.session_key, call->who->user_id, &present,
+                                        &call->failure);
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    bool owns = slice_present(loaded->session.owner) && slice_eq(loaded->session.owner, call->who->user_id);
+    *out = (struct session_entry){loaded, link.role, false};
+    *out_role = owns ? ACCESS_OWNER : present > link.role ? present : link.role;
+    if (owns || present >= link.role) {
+        return STATUS_OK;
+    }
+    status = store_participant_put(call->db, link.tenant_key, link.session_key, call->who->user_id, link.role,
+                                   call->now_ms, &call->failure);
+    return status == STATUS_OK
+               ? note(call, loaded, "session.share_redeemed", "user_id", call->who->user_id, "link_id", link.id)
+               : status;
+}

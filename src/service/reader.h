@@ -1,0 +1,25 @@
+/* Reader threads: each has its own read-only connection and runs queries straight through. */
+#ifndef SERVICE_READER_H
+#define SERVICE_READER_H
+
+#include "fanout/fanout.h"
+
+struct readers;
+
+struct readers_options {
+    struct db_options db;
+    size_t count;
+    size_t queue_max;
+    void (*on_thread_end)(void);
+};
+
+MUST_CHECK enum status readers_new(const struct readers_options *options, struct readers **out,
+                                   struct failure *failure);
+void readers_start(struct readers *readers);
+/* Any thread. False when the queue is full or closed: the caller keeps the job. */
+MUST_CHECK bool readers_submit(struct readers *readers, struct read_job *job);
+void readers_stop(struct readers *readers);
+void readers_free(struct readers *readers);
+int64_t readers_queue_length(struct readers *readers);
+
+#endif

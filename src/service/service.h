@@ -1,0 +1,53 @@
+/* The commands. A function here is straight-line C on a writer thread (commands) or a reader thread (queries): load,
+ * decide, write; the caller commits. Nothing here replies or sends. */
+#ifndef SERVICE_SERVICE_H
+#define SERVICE_SERVICE_H
+
+#include "base/clock.h"
+#include "base/id.h"
+#include "domain/access.h"
+#include "domain/change.h"
+#include "domain/session.h"
+#include "store/store.h"
+
+/* What all threads share: set once by main, then only read. */
+struct service {
+    struct clock *clock;
+    struct id_source *ids;
+    struct session_limits session_limits;
+    size_t events_per_append_max;
+    size_t event_bytes_max;
+    int64_t sessions_per_user_max;
+    size_t bulk_delete_max;
+    size_t participants_max;
+    size_t share_links_max;
+    int64_t children_max;
+    int64_t lease_ms_default, lease_ms_min, lease_ms_max;
+    int64_t claim_max;
+    int64_t claim_attempts_max;
+    int64_t human_session_ms;
+    int64_t idempotency_keep_ms;
+    int64_t cookie_ms;
+    int64_t ticket_ms;
+    int64_t link_ms;
+    size_t cached_sessions_max;
+    /* Grows whenever tokens, users or memberships change: caches of principals look at it. */
+    _Atomic int64_t identity_epoch;
+};
+
+struct unit;
+
+/* One call: who asks, and where its memory comes from. */
+struct call {
+    struct service *service;
+    struct db *db;
+    struct unit *unit; /* NULL on a reader thread */
+    struct arena *arena;
+    const struct principal *who;
+    struct slice lease_token; /* of the Sojourn-Lease header; absent = none */
+    int64_t now_ms;           /* wall */
+    int64_t steady_ms;
+    struct failure failure;
+};
+
+#endif

@@ -1,0 +1,72 @@
+#include "service/timer.h"
+
+static enum status end_as(struct call *call, struct loaded_session *loaded, enum work to, const char *reason,
+                          enum stop_reason stop)
+{
+    struct changes changes = {0};
+    if (!work_allows(loaded->session.work, to)) {
+        return STATUS_OK; /* it ended by itself meanwhile */
+    }
+    enum status status = change_status(call->arena, &loaded->session, to, reason, stop, &changes, &call->failure);
+    if (status == STATUS_OK) {
+        status = unit_append_changes(call, loaded, &changes);
+    }
+    return status == STATUS_OK ? session_after_move(call, loaded) : status;
+}
+
+static enum status lease_over(struct call *call, struct loaded_session *loaded, bool *out_again)
+{
+    const struct lease *lease;
+    struct changes changes = {0};
+    enum status status = unit_lease(call->unit, loaded, &lease, &call->failure);
+    if (status != STATUS_OK || !lease) {
+        return status;
+    }
+    if (lease->expires_at_ms > call->steady_ms) {
+        *out_again = true;
+        return unit_timer(call, loaded, TIMER_LEASE, lease->expires_at_ms);
+    }
+    if (work_is_leased(loaded->session.work)) {
+        status = change_lease_over(call->arena, &loaded->session, false, call->service->claim_attempts_max, &changes,
+                                   &call->failure);
+    }
+    if (status == STATUS_OK && changes.count > 0) {
+        status = unit_append_changes(call, loaded, &changes);
+    }
+    if (status == STATUS_OK) {
+        status = unit_lease_delete(call->unit, loaded, &call->failure);
+    }
+    return status == STATUS_OK ? session_after_move(call, loaded) : status;
+}
+
+static enum status fire(struct call *call, const struct timer *timer, struct loaded_session *loaded, bool *out_again)
+{
+    switch (timer->kind) {
+    case TIMER_LEASE:
+        return lease_over(call, loaded, out_again);
+    case TIMER_EXPIRY:
+        return end_as(call, loaded, WORK_EXPIRED, "its time to live is over", STOP_EXPIRED);
+    case TIMER_HUMAN:
+        return end_as(call, loaded, WORK_ABANDONED, "left running too long", STOP_ABANDONED);
+    case TIMER_COUNT:
+        break;
+    }
+    return STATUS_OK;
+}
+
+enum status timer_fire(struct call *call, const struct timer *timer)
+{
+    struct loaded_session *loaded;
+    bool again = false;
+    enum status status = unit_load_key(call->unit, timer->tenant_key, timer->session_key, &loaded, &call->failure);
+    if (status == STATUS_OK) {
+        status = fire(call, timer, loaded, &again);
+    } else if (status == STATUS_NOT_FOUND) {
+        status = STATUS_OK;
+    }
+    if (status == STATUS_OK && !again) {
+        call->unit->timers_changed = true;
+        status = store_timer_delete(call->db, timer->kind, timer->session_key, &call->failure);
+    }
+    return status;
+}

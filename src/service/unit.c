@@ -1,0 +1,410 @@
+#include "service/unit.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Above this a session's strings are copied together into a fresh arena. */
+enum { SESSION_ARENA_BYTES_MAX = 64 * 1024 };
+
+void unit_init(struct unit *unit, struct service *service, struct db *db)
+{
+    *unit = (struct unit){.service = service, .db = db};
+}
+
+/* --- the sessions this writer knows --- */
+
+static void unlink_used(struct unit *unit, struct loaded_session *loaded)
+{
+    *(loaded->newer ? &loaded->newer->older : &unit->newest) = loaded->older;
+    *(loaded->older ? &loaded->older->newer : &unit->oldest) = loaded->newer;
+    loaded->newer = loaded->older = NULL;
+}
+
+static void link_newest(struct unit *unit, struct loaded_session *loaded)
+{
+    loaded->older = unit->newest;
+    *(unit->newest ? &unit->newest->newer : &unit->oldest) = loaded;
+    unit->newest = loaded;
+}
+
+static void forget(struct unit *unit, struct loaded_session *loaded)
+{
+    map_remove(&unit->sessions, loaded->map_key);
+    unlink_used(unit, loaded);
+    arena_release(&loaded->arena);
+    arena_release(&loaded->lease_arena);
+    free((char *)loaded->map_key.ptr);
+    free(loaded);
+}
+
+static void forget_oldest(struct unit *unit)
+{
+    struct loaded_session *at = unit->oldest;
+    while (at && unit->sessions.count >= unit->service->cached_sessions_max) {
+        struct loaded_session *newer = at->newer;
+        if (!at->touched) {
+            forget(unit, at);
+        }
+        at = newer;
+    }
+}
+
+void unit_release(struct unit *unit)
+{
+    while (unit->oldest) {
+        forget(unit, unit->oldest);
+    }
+    map_release(&unit->sessions);
+    buffer_release(&unit->scratch);
+    publication_unref(unit->publication);
+}
+
+static struct slice map_key_of(char *text, size_t room, int64_t tenant_key, struct slice id)
+{
+    int len = snprintf(text, room, "%" PRId64 "/%.*s", tenant_key, SLICE_ARG(id));
+    return slice_from(text, (size_t)len);
+}
+
+enum { MAP_KEY_BYTES = 160 };
+
+static struct loaded_session *remember(struct unit *unit, int64_t tenant_key, struct slice id)
+{
+    char text[MAP_KEY_BYTES];
+    struct slice key = map_key_of(text, sizeof text, tenant_key, id);
+    forget_oldest(unit);
+    struct loaded_session *loaded = memory_zeroed(sizeof *loaded);
+    char *copy = memory_alloc(key.len);
+    memcpy(copy, key.ptr, key.len);
+    loaded->map_key = slice_from(copy, key.len);
+    map_put(&unit->sessions, loaded->map_key, loaded);
+    link_newest(unit, loaded);
+    return loaded;
+}
+
+static struct loaded_session *find(struct unit *unit, int64_t tenant_key, struct slice id)
+{
+    char text[MAP_KEY_BYTES];
+    struct loaded_session *loaded = map_get(&unit->sessions, map_key_of(text, sizeof text, tenant_key, id));
+    if (loaded && loaded != unit->newest) {
+        unlink_used(unit, loaded);
+        link_newest(unit, loaded);
+    }
+    return loaded;
+}
+
+static void mark_stored(struct loaded_session *loaded)
+{
+    loaded->stored_sequence = loaded->session.last_sequence;
+    loaded->stored_work = loaded->session.work;
+    loaded->changed = 0;
+}
+
+enum status unit_load(struct unit *unit, int64_t tenant_key, struct slice id, struct loaded_session **out,
+                      struct failure *failure)
+{
+    if (!session_id_is_valid(id)) {
+        return STATUS_NOT_FOUND;
+    }
+    struct loaded_session *loaded = find(unit, tenant_key, id);
+    if (!loaded) {
+        struct arena arena = {0};
+        struct session session = {0};
+        enum status status = store_session_by_id(unit->db, tenant_key, id, &arena, &session, failure);
+        if (status != STATUS_OK) {
+            arena_release(&arena);
+            return status;
+        }
+        loaded = remember(unit, tenant_key, id);
+        loaded->session = session;
+        loaded->arena = arena;
+        mark_stored(loaded);
+    }
+    *out = loaded;
+    return STATUS_OK;
+}
+
+enum status unit_load_key(struct unit *unit, int64_t tenant_key, int64_t key, struct loaded_session **out,
+                          struct failure *failure)
+{
+    struct arena arena = {0};
+    struct session session = {0};
+    enum status status = store_session_by_key(unit->db, tenant_key, key, &arena, &session, failure);
+    if (status == STATUS_OK) {
+        status = unit_load(unit, tenant_key, session.id, out, failure);
+    }
+    arena_release(&arena);
+    return status;
+}
+
+/* --- the group --- */
+
+enum status unit_begin(struct unit *unit, struct failure *failure)
+{
+    unit->writes = 0;
+    unit->work_queued = unit->timers_changed = unit->identity_changed = false;
+    return db_begin(unit->db, failure);
+}
+
+static void touch(struct unit *unit, struct loaded_session *loaded)
+{
+    unit->writes++;
+    if (!loaded->touched) {
+        loaded->touched = true;
+        loaded->next_touched = unit->touched;
+        unit->touched = loaded;
+    }
+}
+
+static enum status save(struct unit *unit, struct loaded_session *loaded, struct failure *failure)
+{
+    if (loaded->changed == 0) {
+        return STATUS_OK;
+    }
+    enum status status = store_session_update(unit->db, &loaded->session, loaded->changed, loaded->stored_sequence,
+                                              loaded->stored_work, failure);
+    if (status == STATUS_OK) {
+        mark_stored(loaded);
+    }
+    return status;
+}
+
+static enum status save_touched(struct unit *unit, struct failure *failure)
+{
+    enum status status = STATUS_OK;
+    for (struct loaded_session *at = unit->touched; at && status == STATUS_OK; at = at->next_touched) {
+        status = save(unit, at, failure);
+    }
+    return status;
+}
+
+enum status unit_flush(struct unit *unit, struct failure *failure)
+{
+    return save_touched(unit, failure);
+}
+
+static void repack(struct loaded_session *loaded)
+{
+    if (loaded->arena.used_bytes <= SESSION_ARENA_BYTES_MAX) {
+        return;
+    }
+    struct arena fresh = {0};
+    struct session copy;
+    session_copy(&copy, &loaded->session, &fresh);
+    arena_release(&loaded->arena);
+    loaded->arena = fresh;
+    loaded->session = copy;
+}
+
+void unit_rollback(struct unit *unit)
+{
+    db_rollback(unit->db);
+    while (unit->touched) {
+        struct loaded_session *loaded = unit->touched;
+        unit->touched = loaded->next_touched;
+        forget(unit, loaded);
+    }
+    publication_unref(unit->publication);
+    unit->publication = NULL;
+}
+
+enum status unit_commit(struct unit *unit, struct publication **out_publication, struct failure *failure)
+{
+    enum status status = save_touched(unit, failure);
+    if (status == STATUS_OK) {
+        status = db_commit(unit->db, failure);
+    }
+    if (status != STATUS_OK) {
+        unit_rollback(unit);
+        return status;
+    }
+    while (unit->touched) {
+        struct loaded_session *loaded = unit->touched;
+        unit->touched = loaded->next_touched;
+        loaded->touched = false;
+        repack(loaded);
+    }
+    if (unit->identity_changed) {
+        unit->service->identity_epoch++;
+    }
+    *out_publication = unit->publication;
+    unit->publication = NULL;
+    return STATUS_OK;
+}
+
+void unit_wrote(struct unit *unit)
+{
+    unit->writes++;
+}
+
+/* --- what commands do --- */
+
+static void publish(struct unit *unit, const struct publication_entry *entry)
+{
+    if (!unit->publication) {
+        unit->publication = publication_new();
+    }
+    publication_add(unit->publication, entry);
+}
+
+static void publish_event(struct unit *unit, const struct session *session, const struct event *event)
+{
+    unit->scratch.len = 0;
+    event_write(&unit->scratch, session->id, event);
+    publish(unit, &(struct publication_entry){
+                      .kind = PUBLISH_EVENTS,
+                      .tenant_key = session->tenant_key,
+                      .session_key = session->key,
+                      .session_id = session->id,
+                      .sequence = event->sequence,
+                      .type = event->type,
+                      .thread_id = event->thread_id,
+                      .json = buffer_slice(&unit->scratch),
+                  });
+}
+
+static void apply(struct call *call, struct loaded_session *loaded, struct event *event)
+{
+    event->sequence = loaded->session.last_sequence + 1;
+    event->at_ms = event->at_ms ? event->at_ms : call->now_ms;
+    event->actor = slice_present(event->actor) ? event->actor : call->who->name;
+    loaded->changed |= session_apply(&loaded->session, event, &loaded->arena);
+}
+
+enum status unit_append(struct call *call, struct loaded_session *loaded, struct event *events, size_t count)
+{
+    struct unit *unit = call->unit;
+    enum work before = loaded->session.work;
+    touch(unit, loaded);
+    for (size_t i = 0; i < count; i++) {
+        apply(call, loaded, &events[i]);
+        enum status status =
+            store_event_insert(unit->db, loaded->session.tenant_key, loaded->session.key, &events[i], &call->failure);
+        if (status != STATUS_OK) {
+            return status;
+        }
+        publish_event(unit, &loaded->session, &events[i]);
+    }
+    if (loaded->session.work != before && work_is_claimable(loaded->session.work)) {
+        unit->work_queued = true;
+    }
+    return STATUS_OK;
+}
+
+enum status unit_append_changes(struct call *call, struct loaded_session *loaded, struct changes *changes)
+{
+    return unit_append(call, loaded, changes->events, changes->count);
+}
+
+enum status unit_create(struct call *call, int64_t tenant_key, struct slice id, const struct changes *changes,
+                        struct loaded_session **out)
+{
+    struct unit *unit = call->unit;
+    struct loaded_session *loaded = remember(unit, tenant_key, id);
+    loaded->session = (struct session){.tenant_key = tenant_key, .id = arena_copy(&loaded->arena, id)};
+    touch(unit, loaded);
+    struct changes own = *changes;
+    for (size_t i = 0; i < own.count; i++) {
+        apply(call, loaded, &own.events[i]);
+    }
+    enum status status = store_session_insert(unit->db, &loaded->session, &call->failure);
+    for (size_t i = 0; i < own.count && status == STATUS_OK; i++) {
+        status = store_event_insert(unit->db, tenant_key, loaded->session.key, &own.events[i], &call->failure);
+        publish_event(unit, &loaded->session, &own.events[i]);
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    mark_stored(loaded);
+    loaded->lease_known = true;
+    unit->work_queued |= work_is_claimable(loaded->session.work);
+    *out = loaded;
+    return STATUS_OK;
+}
+
+enum status unit_lease(struct unit *unit, struct loaded_session *loaded, const struct lease **out,
+                       struct failure *failure)
+{
+    if (!loaded->lease_known) {
+        arena_reset(&loaded->lease_arena);
+        enum status status = store_lease_get(unit->db, loaded->session.tenant_key, loaded->session.key,
+                                             &loaded->lease_arena, &loaded->lease, failure);
+        if (status != STATUS_OK && status != STATUS_NOT_FOUND) {
+            return status;
+        }
+        loaded->lease_known = true;
+        loaded->has_lease = status == STATUS_OK;
+    }
+    *out = loaded->has_lease ? &loaded->lease : NULL;
+    return STATUS_OK;
+}
+
+enum status unit_lease_put(struct unit *unit, struct loaded_session *loaded, const struct lease *lease,
+                           struct failure *failure)
+{
+    touch(unit, loaded);
+    struct lease copy = *lease;
+    struct arena fresh = {0};
+    copy.token_hash = arena_copy(&fresh, lease->token_hash);
+    copy.worker = arena_copy(&fresh, lease->worker);
+    arena_release(&loaded->lease_arena);
+    loaded->lease_arena = fresh;
+    loaded->lease = copy;
+    loaded->lease_known = loaded->has_lease = true;
+    return store_lease_put(unit->db, &copy, failure);
+}
+
+enum status unit_lease_delete(struct unit *unit, struct loaded_session *loaded, struct failure *failure)
+{
+    touch(unit, loaded);
+    loaded->lease_known = true;
+    loaded->has_lease = false;
+    return store_lease_delete(unit->db, loaded->session.tenant_key, loaded->session.key, failure);
+}
+
+enum status unit_timer(struct call *call, const struct loaded_session *loaded, enum timer_kind kind, int64_t due_ms)
+{
+    struct unit *unit = call->unit;
+    unit->writes++;
+    unit->timers_changed = true;
+    if (due_ms == 0) {
+        return store_timer_delete(unit->db, kind, loaded->session.key, &call->failure);
+    }
+    struct timer timer = {kind, loaded->session.tenant_key, loaded->session.key, due_ms};
+    return store_timer_put(unit->db, &timer, &call->failure);
+}
+
+void unit_close_viewers(struct unit *unit, const struct session *session, struct slice reason, struct slice only_user)
+{
+    publish(unit, &(struct publication_entry){
+                      .kind = PUBLISH_CLOSE,
+                      .tenant_key = session->tenant_key,
+                      .session_key = session->key,
+                      .session_id = session->id,
+                      .sequence = session->last_sequence,
+                      .reason = reason,
+                      .only_user = only_user,
+                  });
+}
+
+enum status unit_delete(struct call *call, struct loaded_session *loaded)
+{
+    struct unit *unit = call->unit;
+    /* The row must be as the store knows it before it goes, or counts would drift. */
+    touch(unit, loaded);
+    enum status status = save(unit, loaded, &call->failure);
+    if (status == STATUS_OK) {
+        status = store_session_delete(unit->db, &loaded->session, call->who->name, call->now_ms, &call->failure);
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    unit_close_viewers(unit, &loaded->session, SLICE("deleted"), (struct slice){0});
+    struct loaded_session **link = &unit->touched;
+    while (*link != loaded) {
+        link = &(*link)->next_touched;
+    }
+    *link = loaded->next_touched;
+    forget(unit, loaded);
+    return STATUS_OK;
+}

@@ -1,0 +1,86 @@
+/* The unit of work of a writer thread: one transaction for many commands, and the sessions that thread has loaded.
+ *
+ *     unit_begin → { command … command } → unit_commit → publication leaves
+ *
+ * A command decides first and writes last. When one fails after it began to write, the whole group is rolled back and
+ * its other commands run again, each alone (`writes` tells). Sessions live in the unit across groups, because only this
+ * thread writes them; after a rollback the touched ones are forgotten and loaded anew. */
+#ifndef SERVICE_UNIT_H
+#define SERVICE_UNIT_H
+
+#include "base/map.h"
+#include "fanout/publication.h"
+#include "service/service.h"
+
+/* A session as this writer knows it. Owned by the unit. */
+struct loaded_session {
+    struct session session;
+    struct arena arena; /* of the session's strings */
+    struct slice map_key;
+    bool lease_known;
+    bool has_lease;
+    struct lease lease; /* its strings in lease_arena */
+    struct arena lease_arena;
+    /* as stored */
+    int64_t stored_sequence;
+    enum work stored_work;
+    unsigned changed; /* bits of enum session_changed; 0 = clean */
+    struct loaded_session *next_touched;
+    bool touched;                         /* by the running group */
+    struct loaded_session *newer, *older; /* by last use */
+};
+
+struct unit {
+    struct service *service;
+    struct db *db;
+    struct map sessions; /* "TENANT/ID" → loaded_session */
+    struct loaded_session *newest, *oldest;
+    struct loaded_session *touched;
+    struct publication *publication; /* of the running group, NULL when nothing happened */
+    struct buffer scratch;
+    int64_t writes;   /* grows with each change: tells whether a failed command wrote */
+    bool work_queued; /* a session became claimable */
+    bool timers_changed;
+    bool identity_changed;
+};
+
+void unit_init(struct unit *unit, struct service *service, struct db *db);
+void unit_release(struct unit *unit);
+
+MUST_CHECK enum status unit_begin(struct unit *unit, struct failure *failure);
+/* Saves the touched sessions and commits. On success *out_publication (may be NULL) is what to publish; the caller owns
+ * it. On failure nothing was written and the group's sessions are forgotten. */
+MUST_CHECK enum status unit_commit(struct unit *unit, struct publication **out_publication, struct failure *failure);
+void unit_rollback(struct unit *unit);
+/* Writes the touched rows now, so that queries of this group see its own changes. */
+MUST_CHECK enum status unit_flush(struct unit *unit, struct failure *failure);
+
+/* Loads by id within the tenant; NOT_FOUND without a word. The pointer is good until the group ends. */
+MUST_CHECK enum status unit_load(struct unit *unit, int64_t tenant_key, struct slice id, struct loaded_session **out,
+                                 struct failure *failure);
+MUST_CHECK enum status unit_load_key(struct unit *unit, int64_t tenant_key, int64_t key, struct loaded_session **out,
+                                     struct failure *failure);
+/* The live lease, from memory or the store; NULL when there is none. */
+MUST_CHECK enum status unit_lease(struct unit *unit, struct loaded_session *loaded, const struct lease **out,
+                                  struct failure *failure);
+MUST_CHECK enum status unit_lease_put(struct unit *unit, struct loaded_session *loaded, const struct lease *lease,
+                                      struct failure *failure);
+MUST_CHECK enum status unit_lease_delete(struct unit *unit, struct loaded_session *loaded, struct failure *failure);
+
+/* Starts a session: applies `changes` to a new one and inserts its row. */
+MUST_CHECK enum status unit_create(struct call *call, int64_t tenant_key, struct slice id,
+                                   const struct changes *changes, struct loaded_session **out);
+/* Appends events in order: sequence, time and actor are set here (an event that has a time or actor keeps it). */
+MUST_CHECK enum status unit_append(struct call *call, struct loaded_session *loaded, struct event *events,
+                                   size_t count);
+MUST_CHECK enum status unit_append_changes(struct call *call, struct loaded_session *loaded, struct changes *changes);
+/* Puts or deletes (due_ms 0) the session's timer of this kind. */
+MUST_CHECK enum status unit_timer(struct call *call, const struct loaded_session *loaded, enum timer_kind kind,
+                                  int64_t due_ms);
+/* Erases the session and tells its viewers. */
+MUST_CHECK enum status unit_delete(struct call *call, struct loaded_session *loaded);
+void unit_close_viewers(struct unit *unit, const struct session *session, struct slice reason, struct slice only_user);
+/* A write outside sessions (tokens, participants, …) happened. */
+void unit_wrote(struct unit *unit);
+
+#endif

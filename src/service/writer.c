@@ -1,0 +1,438 @@
+#include "service/writer.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "service/timer.h"
+
+enum { TIMERS_PER_GROUP = 64, PRUNE_EVERY_MS = 600000, WAIT_MS_MAX = 1000, RETRY_TIMERS_MS = 1000 };
+
+struct writer {
+    struct writer_options options;
+    struct work_queue *queue;
+    struct unit unit;
+    pthread_t thread;
+    bool started;
+    struct write_job *parked; /* through work.next */
+    int64_t parked_count;
+    bool work_queued; /* by a committed group: parked jobs look again */
+    atomic_bool poked;
+    int64_t next_timer_ms; /* steady; 0 = none */
+    bool timers_known;
+    int64_t next_prune_ms;
+    _Atomic int64_t jobs, groups, retries_alone, commit_failures, parked_now, timers_fired;
+};
+
+struct writer *writer_new(const struct writer_options *options)
+{
+    struct writer *writer = memory_zeroed(sizeof *writer);
+    writer->options = *options;
+    writer->queue = work_queue_new(options->queue_max);
+    unit_init(&writer->unit, options->service, options->db);
+    return writer;
+}
+
+static int64_t steady_now(struct writer *writer)
+{
+    return clock_steady_ms(writer->options.service->clock);
+}
+
+/* --- groups --- */
+
+static struct write_job *next_job(struct write_job *job)
+{
+    return (struct write_job *)job->work.next;
+}
+
+static void park(struct writer *writer, struct write_job *job)
+{
+    job->parked = true;
+    job->work.next = writer->parked ? &writer->parked->work : NULL;
+    writer->parked = job;
+    writer->parked_count++;
+}
+
+static void after_commit(struct writer *writer, struct publication *publication)
+{
+    struct unit *unit = &writer->unit;
+    writer->groups++;
+    writer->work_queued |= unit->work_queued;
+    if (unit->timers_changed) {
+        writer->timers_known = false;
+    }
+    if (publication) {
+        fanout_publish(writer->options.fanout, publication);
+    }
+}
+
+/* Commits what the group wrote; a group that wrote nothing costs no disk. */
+static enum status end_group(struct writer *writer, struct failure *failure)
+{
+    struct publication *publication = NULL;
+    if (writer->unit.writes == 0) {
+        unit_rollback(&writer->unit);
+        return STATUS_OK;
+    }
+    enum status status = unit_commit(&writer->unit, &publication, failure);
+    if (status == STATUS_OK) {
+        after_commit(writer, publication);
+    } else {
+        writer->commit_failures++;
+    }
+    return status;
+}
+
+static void run_alone(struct writer *writer, struct write_job *job)
+{
+    struct failure failure = {0};
+    enum status status = STATUS_STALE;
+    enum job_outcome outcome = JOB_DONE;
+    writer->retries_alone++;
+    /* Another node may change the session between load and commit: look again, a few times. */
+    for (int tries = 0; tries < 3 && status == STATUS_STALE; tries++) {
+        status = unit_begin(&writer->unit, &failure);
+        if (status != STATUS_OK) {
+            break;
+        }
+        outcome = job->run(job, &writer->unit);
+        if (outcome != JOB_DONE) {
+            unit_rollback(&writer->unit);
+            break;
+        }
+        status = end_group(writer, &failure);
+    }
+    if (outcome == JOB_PARKED && status == STATUS_OK) {
+        park(writer, job);
+        return;
+    }
+    if (status == STATUS_STALE) {
+        status = failure_set(&failure, STATUS_UNAVAILABLE, "busy", "Another node changes this session; try again.");
+        failure.retry_after_s = 1;
+    }
+    if (status != STATUS_OK) {
+        log_error("write_failed", LOG_TEXT("code", slice_of(failure.code)),
+                  LOG_TEXT("detail", slice_of(failure.detail)));
+    }
+    job->finish(job, status, &failure);
+}
+
+static void run_each_alone(struct writer *writer, struct write_job *jobs)
+{
+    while (jobs) {
+        struct write_job *job = jobs;
+        jobs = next_job(job);
+        run_alone(writer, job);
+    }
+}
+
+static void finish_all(struct writer *writer, struct write_job *jobs)
+{
+    while (jobs) {
+        struct write_job *job = jobs;
+        jobs = next_job(job);
+        if (job->parked) {
+            park(writer, job);
+        } else {
+            job->finish(job, STATUS_OK, NULL);
+        }
+    }
+}
+
+static void run_group(struct writer *writer, struct write_job *jobs)
+{
+    struct failure failure = {0};
+    bool spoiled = unit_begin(&writer->unit, &failure) != STATUS_OK;
+    for (struct write_job *job = jobs; job && !spoiled; job = next_job(job)) {
+        enum job_outcome outcome = job->run(job, &writer->unit);
+        job->parked = outcome == JOB_PARKED;
+        spoiled = outcome == JOB_SPOILED;
+        writer->jobs++;
+    }
+    if (!spoiled && end_group(writer, &failure) == STATUS_OK) {
+        finish_all(writer, jobs);
+        return;
+    }
+    if (spoiled) {
+        unit_rollback(&writer->unit);
+    }
+    run_each_alone(writer, jobs);
+}
+
+/* --- parked jobs --- */
+
+static void run_parked(struct writer *writer, bool all)
+{
+    int64_t now = steady_now(writer);
+    struct write_job *parked = writer->parked, *due = NULL;
+    writer->parked = NULL;
+    writer->parked_count = 0;
+    /* The list holds the youngest first: building `due` from its front turns it into oldest first. */
+    while (parked) {
+        struct write_job *job = parked;
+        parked = next_job(job);
+        if (all || job->parked_until_ms <= now) {
+            job->work.next = due ? &due->work : NULL;
+            due = job;
+        } else {
+            park(writer, job);
+        }
+    }
+    writer->work_queued = false;
+    if (due) {
+        run_group(writer, due);
+    }
+}
+
+static int64_t parked_deadline(const struct writer *writer)
+{
+    int64_t earliest = 0;
+    for (struct write_job *job = writer->parked; job; job = next_job(job)) {
+        earliest = earliest == 0 || job->parked_until_ms < earliest ? job->parked_until_ms : earliest;
+    }
+    return earliest;
+}
+
+/* --- timers --- */
+
+static enum status fire_timers(struct writer *writer, const struct timer *timers, size_t count)
+{
+    static const struct principal server = {.kind = PRINCIPAL_SYSTEM, .name = {"system", 6}};
+    struct service *service = writer->options.service;
+    struct arena arena = {0};
+    struct call call = {
+        .service = service,
+        .db = writer->unit.db,
+        .unit = &writer->unit,
+        .arena = &arena,
+        .who = &server,
+        .now_ms = clock_wall_ms(service->clock),
+        .steady_ms = clock_steady_ms(service->clock),
+    };
+    enum status status = unit_begin(&writer->unit, &call.failure);
+    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+        status = timer_fire(&call, &timers[i]);
+    }
+    if (status == STATUS_OK) {
+        writer->unit.writes++;
+        writer->unit.timers_changed = true;
+        status = end_group(writer, &call.failure);
+    } else {
+        unit_rollback(&writer->unit);
+    }
+    if (status == STATUS_OK) {
+        writer->timers_fired += (int64_t)count;
+    } else {
+        log_error("timers_failed", LOG_TEXT("code", slice_of(call.failure.code)),
+                  LOG_TEXT("detail", slice_of(call.failure.detail)));
+    }
+    arena_release(&arena);
+    return status;
+}
+
+static void run_timers(struct writer *writer)
+{
+    struct timer due[TIMERS_PER_GROUP];
+    size_t count = 0;
+    struct failure failure = {0};
+    int64_t now = steady_now(writer);
+    enum status status = unit_begin(&writer->unit, &failure);
+    if (status == STATUS_OK) {
+        status = store_timer_due(writer->unit.db, now, TIMERS_PER_GROUP, due, &count, &writer->next_timer_ms, &failure);
+        unit_rollback(&writer->unit);
+    }
+    writer->timers_known = status == STATUS_OK;
+    if (status == STATUS_OK && count > 0) {
+        status = fire_timers(writer, due, count);
+        for (size_t i = 0; i < count && status != STATUS_OK && count > 1; i++) {
+            enum status alone = fire_timers(writer, &due[i], 1);
+            (void)alone; /* logged; the timer stays and is tried again */
+        }
+        writer->timers_known = false;
+    }
+    if (status != STATUS_OK) {
+        writer->timers_known = true;
+        writer->next_timer_ms = now + RETRY_TIMERS_MS;
+    }
+}
+
+static void prune(struct writer *writer)
+{
+    struct service *service = writer->options.service;
+    struct failure failure = {0};
+    int64_t now = clock_wall_ms(service->clock);
+    writer->next_prune_ms = steady_now(writer) + PRUNE_EVERY_MS;
+    enum status status = unit_begin(&writer->unit, &failure);
+    if (status == STATUS_OK) {
+        status = store_idempotency_prune(writer->unit.db, now - service->idempotency_keep_ms, &failure);
+    }
+    if (status == STATUS_OK) {
+        status = store_grant_prune(writer->unit.db, now, &failure);
+    }
+    if (status == STATUS_OK) {
+        writer->unit.writes++;
+        status = end_group(writer, &failure);
+    } else {
+        unit_rollback(&writer->unit);
+    }
+    if (status != STATUS_OK) {
+        log_warn("prune_failed", LOG_TEXT("detail", slice_of(failure.detail)));
+    }
+}
+
+/* --- the thread --- */
+
+static int64_t wait_ms(struct writer *writer)
+{
+    int64_t now = steady_now(writer);
+    int64_t wait = WAIT_MS_MAX;
+    int64_t marks[] = {writer->timers_known ? writer->next_timer_ms : now, parked_deadline(writer)};
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        if (marks[i] != 0 && marks[i] - now < wait) {
+            wait = marks[i] - now < 0 ? 0 : marks[i] - now;
+        }
+    }
+    return wait;
+}
+
+static void tick(struct writer *writer)
+{
+    int64_t now = steady_now(writer);
+    if (!writer->timers_known || (writer->next_timer_ms != 0 && writer->next_timer_ms <= now)) {
+        run_timers(writer);
+    }
+    bool poked = atomic_exchange(&writer->poked, false);
+    if (writer->parked && (writer->work_queued || poked)) {
+        run_parked(writer, true);
+    } else if (writer->parked && parked_deadline(writer) <= now) {
+        run_parked(writer, false);
+    }
+    writer->work_queued = false;
+    writer->parked_now = writer->parked_count;
+    if (now >= writer->next_prune_ms) {
+        prune(writer);
+    }
+}
+
+/* Whoever still waits for work is answered with what there is: nothing. */
+static void unpark_all(struct writer *writer)
+{
+    for (struct write_job *job = writer->parked; job; job = next_job(job)) {
+        job->parked_until_ms = 1; /* long ago */
+    }
+    run_parked(writer, true);
+}
+
+static void *writer_main(void *argument)
+{
+    struct writer *writer = argument;
+    pthread_setname_np(pthread_self(), "writer");
+    while (!work_queue_closed(writer->queue) || work_queue_length(writer->queue) > 0) {
+        struct queue_item *work = work_queue_take(writer->queue, writer->options.group_max, wait_ms(writer));
+        if (work) {
+            run_group(writer, (struct write_job *)work);
+        }
+        tick(writer);
+    }
+    unpark_all(writer);
+    if (writer->options.on_thread_end) {
+        writer->options.on_thread_end();
+    }
+    return NULL;
+}
+
+void writer_start(struct writer *writer)
+{
+    writer->started = pthread_create(&writer->thread, NULL, writer_main, writer) == 0;
+    if (!writer->started) {
+        abort();
+    }
+}
+
+bool writer_submit(struct writer *writer, struct write_job *job)
+{
+    job->parked = false;
+    return work_queue_push(writer->queue, &job->work);
+}
+
+void writer_poke(struct writer *writer)
+{
+    writer->poked = true;
+    work_queue_wake(writer->queue);
+}
+
+void writer_stop(struct writer *writer)
+{
+    work_queue_close(writer->queue);
+    if (writer->started) {
+        pthread_join(writer->thread, NULL);
+        writer->started = false;
+    }
+}
+
+void writer_free(struct writer *writer)
+{
+    if (!writer) {
+        return;
+    }
+    unit_release(&writer->unit);
+    db_close(writer->options.db);
+    work_queue_free(writer->queue);
+    free(writer);
+}
+
+void writer_figures_read(struct writer *writer, struct writer_figures *out)
+{
+    *out = (struct writer_figures){
+        .jobs = writer->jobs,
+        .groups = writer->groups,
+        .retries_alone = writer->retries_alone,
+        .commit_failures = writer->commit_failures,
+        .queue_length = (int64_t)work_queue_length(writer->queue),
+        .parked = writer->parked_now,
+        .timers_fired = writer->timers_fired,
+    };
+}
+
+/* --- partial output --- */
+
+struct partial_job {
+    struct write_job job;
+    int64_t tenant_key, session_key;
+    struct partial partial;
+    struct arena arena;
+};
+
+static enum job_outcome partial_run(struct write_job *job, struct unit *unit)
+{
+    struct partial_job *own = (struct partial_job *)job;
+    struct failure failure;
+    unit_wrote(unit);
+    enum status status = store_partial_save(unit->db, own->tenant_key, own->session_key, &own->partial, &failure);
+    return status == STATUS_OK ? JOB_DONE : JOB_SPOILED;
+}
+
+/* Losing one is no harm: the next comes within a second. */
+static void partial_finish(struct write_job *job, enum status status, const struct failure *failure)
+{
+    struct partial_job *own = (struct partial_job *)job;
+    (void)status;
+    (void)failure;
+    arena_release(&own->arena);
+    free(own);
+}
+
+void writer_save_partial(void *writer, int64_t tenant_key, int64_t session_key, const struct partial *partial)
+{
+    struct partial_job *job = memory_zeroed(sizeof *job);
+    job->job.run = partial_run;
+    job->job.finish = partial_finish;
+    job->tenant_key = tenant_key;
+    job->session_key = session_key;
+    job->partial = *partial;
+    job->partial.body = arena_copy(&job->arena, partial->body);
+    if (!writer_submit(writer, &job->job)) {
+        partial_finish(&job->job, STATUS_UNAVAILABLE, NULL);
+    }
+}

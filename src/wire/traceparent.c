@@ -1,0 +1,109 @@
+#include "wire/traceparent.h"
+
+/* version "-" trace "-" parent "-" flags */
+enum { TRACE_AT = 3, PARENT_AT = 36, FLAGS_AT = 53, VERSION_0_LEN = 55 };
+
+static int lower_hex(char c)
+{
+    if (c >= '0' && c <= '9') {
+        return c - '0';
+    }
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static bool read_hex(const char *text, unsigned char *out, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        int high = lower_hex(text[2 * i]);
+        int low = lower_hex(text[2 * i + 1]);
+        if (high < 0 || low < 0) {
+            return false;
+        }
+        out[i] = (unsigned char)(high << 4 | low);
+    }
+    return true;
+}
+
+static bool any_set(const unsigned char *bytes, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (bytes[i]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool version_fits(unsigned char version, struct slice text)
+{
+    if (version == 0) {
+        return text.len == VERSION_0_LEN;
+    }
+    return version != 0xFF && (text.len == VERSION_0_LEN || text.ptr[VERSION_0_LEN] == '-');
+}
+
+bool traceparent_parse(struct slice text, struct traceparent *out)
+{
+    struct traceparent trace;
+    unsigned char version;
+    if (text.len < VERSION_0_LEN || text.ptr[TRACE_AT - 1] != '-' || text.ptr[PARENT_AT - 1] != '-' ||
+        text.ptr[FLAGS_AT - 1] != '-') {
+        return false;
+    }
+    if (!read_hex(text.ptr, &version, 1) || !version_fits(version, text)) {
+        return false;
+    }
+    if (!read_hex(text.ptr + TRACE_AT, trace.trace_id, sizeof trace.trace_id) ||
+        !read_hex(text.ptr + PARENT_AT, trace.parent_id, sizeof trace.parent_id) ||
+        !read_hex(text.ptr + FLAGS_AT, &trace.flags, 1)) {
+        return false;
+    }
+    if (!any_set(trace.trace_id, sizeof trace.trace_id) || !any_set(trace.parent_id, sizeof trace.parent_id)) {
+        return false;
+    }
+    *out = trace;
+    return true;
+}
+
+static char *put_hex(char *to, const unsigned char *bytes, size_t count)
+{
+    static const char hex[] = "0123456789abcdef";
+    for (size_t i = 0; i < count; i++) {
+        *to++ = hex[bytes[i] >> 4];
+        *to++ = hex[bytes[i] & 15];
+    }
+    return to;
+}
+
+void traceparent_format(const struct traceparent *trace, char out[TRACEPARENT_TEXT_BYTES])
+{
+    memcpy(out, "00-", TRACE_AT);
+    char *to = put_hex(out + TRACE_AT, trace->trace_id, sizeof trace->trace_id);
+    *to++ = '-';
+    to = put_hex(to, trace->parent_id, sizeof trace->parent_id);
+    *to++ = '-';
+    to = put_hex(to, &trace->flags, 1);
+    *to = '\0';
+}
+
+/* All zeroes mean "none" and are not a valid id. */
+static void fill_nonzero(struct id_source *ids, unsigned char *bytes, size_t count)
+{
+    do {
+        ids->fill(ids, bytes, count);
+    } while (!any_set(bytes, count));
+}
+
+void traceparent_start(struct id_source *ids, struct traceparent *out)
+{
+    fill_nonzero(ids, out->trace_id, sizeof out->trace_id);
+    fill_nonzero(ids, out->parent_id, sizeof out->parent_id);
+    out->flags = 0;
+}
+
+void traceparent_child(const struct traceparent *trace, struct id_source *ids, struct traceparent *out)
+{
+    *out = *trace;
+    out->flags = trace->flags & TRACEPARENT_SAMPLED; /* the only bit version 00 defines */
+    fill_nonzero(ids, out->parent_id, sizeof out->parent_id);
+}
