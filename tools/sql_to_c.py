@@ -87,6 +87,11 @@ def literal(text):
     return "\n        ".join(f'"{line}\\n"' for line in escaped)
 
 
+def numbered_for_sqlite(text):
+    """SQLite takes $1 for a name and numbers names as they come; only ?1 is a number there."""
+    return None if text is None else re.sub(r"\$(\d+)", r"?\1", text)
+
+
 def read_migrations(path):
     found = []
     for kind, number, rest, text in blocks(path):
@@ -116,7 +121,7 @@ def source(statements, fragments, migrations):
         if len(counts) != 1:
             raise Mistake(f"{name}: the engines take different numbers of parameters")
         full = {e: dialect(text, e) if text else None for e, text in full.items()}
-        lines.append(f'    {{"{name}", {counts.pop()},\n        {literal(full["sqlite"])},\n'
+        lines.append(f'    {{"{name}", {counts.pop()},\n        {literal(numbered_for_sqlite(full["sqlite"]))},\n'
                      f'        {literal(full["postgres"])}}},')
     lines.append("};")
     for engine in ENGINES:

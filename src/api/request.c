@@ -243,7 +243,8 @@ static void run_on_reader(struct read_job *job, struct db *db)
 static void submit_read(struct request *request)
 {
     request->read_job.run = run_on_reader;
-    if (!readers_submit(request->api->readers, &request->read_job)) {
+    bool full = readers_queue_length(request->api->readers) >= request->api->reads_waiting_max;
+    if (full || !readers_submit(request->api->readers, &request->read_job)) {
         struct failure failure;
         failure_set(&failure, STATUS_UNAVAILABLE, "overloaded",
                     "Too many queries wait, or the server stops; try again.");
@@ -254,6 +255,13 @@ static void submit_read(struct request *request)
 
 /* --- from the socket --- */
 
+/* Simple clients name the form type (curl -d) or none; what they send is read as JSON all the same. */
+static bool is_json_type(struct slice type)
+{
+    return !slice_present(type) || slice_starts(type, SLICE("application/json")) ||
+           slice_starts(type, SLICE("application/x-www-form-urlencoded")) || slice_starts(type, SLICE("text/plain"));
+}
+
 static enum status read_body(struct request *request, struct failure *failure)
 {
     struct slice text = request->exchange->request.body;
@@ -261,7 +269,7 @@ static enum status read_body(struct request *request, struct failure *failure)
         return STATUS_OK;
     }
     struct slice type = request_header(request, "content-type");
-    if (text.len > 0 && slice_present(type) && !slice_starts(type, SLICE("application/json"))) {
+    if (text.len > 0 && !is_json_type(type)) {
         return failure_set(failure, STATUS_UNSUPPORTED, "unsupported_media_type", "Send the body as application/json.");
     }
     enum status status = json_parse(request_arena(request), text.len ? text : SLICE("{}"), &request->body, failure);

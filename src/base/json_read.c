@@ -1,3 +1,4 @@
+#include <endian.h>
 #include <stdlib.h>
 
 #include "base/json.h"
@@ -115,8 +116,8 @@ static bool read_unicode_escape(struct reader *r, uint32_t *out)
 
 static bool read_escape(struct reader *r, char **to)
 {
-    static const char plain[] = "\"\\/bfnrt";
-    static const char means[] = "\"\\/\b\f\n\r\t";
+    static const char means[256] = {
+        ['"'] = '"', ['\\'] = '\\', ['/'] = '/', ['b'] = '\b', ['f'] = '\f', ['n'] = '\n', ['r'] = '\r', ['t'] = '\t'};
     if (r->at >= r->end) {
         return false;
     }
@@ -129,35 +130,66 @@ static bool read_escape(struct reader *r, char **to)
         *to = put_utf8(*to, code);
         return true;
     }
-    const char *found = c ? strchr(plain, c) : NULL;
-    if (!found) {
-        return false;
-    }
-    *(*to)++ = means[found - plain];
-    return true;
+    char meaning = means[(unsigned char)c];
+    *(*to)++ = meaning;
+    return meaning != '\0';
 }
 
-/* The closing quote lies ahead and there is at least one backslash before it. */
+/* Marks the top bit of each of eight bytes that is a quote, a backslash or a control character. Only the lowest mark is
+ * sure: a borrow can mark bytes above it. */
+static uint64_t mark_special(uint64_t word)
+{
+    const uint64_t ones = 0x0101010101010101u;
+    uint64_t quote = word ^ ones * '"';
+    uint64_t backslash = word ^ ones * '\\';
+    uint64_t marks = ((word - ones * 0x20) & ~word) | ((quote - ones) & ~quote) | ((backslash - ones) & ~backslash);
+    return marks & ones * 0x80;
+}
+
+/* Text is most of what arrives, so it is passed over eight bytes at a time. */
+static const char *skip_plain(const char *at, const char *end)
+{
+    uint64_t word;
+    for (; end - at >= (ptrdiff_t)sizeof word; at += sizeof word) {
+        memcpy(&word, at, sizeof word);
+        uint64_t marks = mark_special(le64toh(word));
+        if (marks) {
+            return at + __builtin_ctzll(marks) / 8;
+        }
+    }
+    while (at < end && (unsigned char)*at >= 0x20 && *at != '"' && *at != '\\') {
+        at++;
+    }
+    return at;
+}
+
+/* Where the string ends, or the text: no decoded string is longer than that. */
+static const char *find_close(struct reader *r)
+{
+    const char *at = skip_plain(r->at, r->end);
+    while (r->end - at >= 2 && *at != '"') {
+        at = skip_plain(at + (*at == '\\' ? 2 : 1), r->end);
+    }
+    return at;
+}
+
+/* From `first` on; the reader stands at the first backslash. Leaves it where no escape and no plain text follows. */
 static bool decode_string(struct reader *r, const char *first, struct slice *out)
 {
-    const char *close = r->at;
-    while (close < r->end && *close != '"') {
-        close += *close == '\\' && close + 1 < r->end ? 2 : 1;
-    }
-    char *text = arena_bytes(r->arena, (size_t)(close - first) + 1);
-    size_t plain = (size_t)(r->at - first);
-    memcpy(text, first, plain);
-    char *to = text + plain;
-    while (r->at < r->end && *r->at != '"') {
-        unsigned char c = (unsigned char)*r->at++;
-        if (c < 0x20) {
+    char *text = arena_bytes(r->arena, (size_t)(find_close(r) - first) + 1);
+    char *to = text;
+    for (;;) {
+        memcpy(to, first, (size_t)(r->at - first));
+        to += r->at - first;
+        if (!at_char(r, '\\')) {
+            break;
+        }
+        r->at++;
+        if (!read_escape(r, &to)) {
             return false;
         }
-        if (c != '\\') {
-            *to++ = (char)c;
-        } else if (!read_escape(r, &to)) {
-            return false;
-        }
+        first = r->at;
+        r->at = skip_plain(r->at, r->end);
     }
     *out = slice_from(text, (size_t)(to - text));
     return true;
@@ -167,12 +199,10 @@ static bool decode_string(struct reader *r, const char *first, struct slice *out
 static bool read_string(struct reader *r, struct slice *out)
 {
     const char *first = ++r->at;
-    while (r->at < r->end && (unsigned char)*r->at >= 0x20 && *r->at != '"' && *r->at != '\\') {
-        r->at++;
-    }
+    r->at = skip_plain(first, r->end);
     *out = slice_from(first, (size_t)(r->at - first));
     if (at_char(r, '\\') && !decode_string(r, first, out)) {
-        refuse(r, "a string holds a bad escape or a control character");
+        refuse(r, "a string holds a bad escape");
         return false;
     }
     if (!at_char(r, '"')) {

@@ -131,7 +131,7 @@ bool work_blocks_delete(enum work state)
 
 bool work_counts_as_concurrent(enum work state)
 {
-    return in_group(PENDING | IN_TURN | IDLE, state);
+    return in_group(IN_TURN, state);
 }
 
 bool work_is_in_turn(enum work state)

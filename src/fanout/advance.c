@@ -186,9 +186,9 @@ static void viewer_page_done(struct viewer *viewer, struct page *page)
     }
 }
 
-static void on_page(struct loop_message *message)
+static void on_page(struct lookup *lookup)
 {
-    struct page *page = (struct page *)((char *)message - offsetof(struct page, message));
+    struct page *page = (struct page *)lookup;
     if (page->viewer) {
         viewer_page_done(page->viewer, page);
     } else {
@@ -199,9 +199,7 @@ static void on_page(struct loop_message *message)
 static void viewer_read(struct viewer *viewer)
 {
     struct feed *feed = viewer->feed;
-    const struct fanout_options *options = &feed->hub->fanout->options;
     struct page *page = memory_zeroed(sizeof *page);
-    page->loop = feed->hub->loop;
     page->viewer = viewer;
     page->framing = viewer->framing;
     page->style = feed_style(feed);
@@ -210,15 +208,13 @@ static void viewer_read(struct viewer *viewer)
     page->after = viewer->cursor;
     page->first = !viewer->started;
     page->from_end = !viewer->started && viewer->from_end;
-    page->events_max = options->page_events;
+    page->events_max = feed->hub->fanout->options.page_events;
     page->filter = viewer->filter;
     page->sight = viewer->sight;
-    page_prepare(page, slice_from(feed->session_id, feed->session_id_len), on_page);
     viewer->page = page;
     viewer->reading = true;
     viewer->must_read = false;
-    figure_add(&feed->hub->figures.store_pages, 1);
-    options->submit_read(options->owner, &page->job);
+    page_start(page, feed->hub, slice_from(feed->session_id, feed->session_id_len), on_page);
 }
 
 /* --- deciding --- */

@@ -29,7 +29,8 @@ struct fanout_options {
     int64_t page_events;     /* how many events one page reads */
     size_t viewers_max;      /* all hubs together */
     void *owner;
-    void (*submit_read)(void *owner, struct read_job *job); /* any thread */
+    /* Any thread. False when no more are taken now: the fanout keeps the job and tries again. */
+    bool (*submit_read)(void *owner, struct read_job *job);
     /* Saves partial output through a writer; any thread; takes a copy. */
     void (*save_partial)(void *owner, int64_t tenant_key, int64_t session_key, const struct partial *partial);
 };
@@ -38,12 +39,14 @@ struct fanout;
 struct viewer;
 
 struct fanout *fanout_new(const struct fanout_options *options, struct loop *const *loops, size_t loop_count);
+/* When the readers are stopped and the loops have ended. */
 void fanout_free(struct fanout *fanout);
 /* Any thread; takes over the caller's reference. Only after the commit. */
 void fanout_publish(struct fanout *fanout, struct publication *publication);
 /* PostgreSQL: another node wrote to these sessions (key 0 = to any): viewers look into the store. Any thread. */
 void fanout_poke(struct fanout *fanout, int64_t tenant_key, int64_t session_key);
-/* Tells every viewer `closed` with the reason and ends it. Any thread. */
+/* For good: tells every viewer `closed` with the reason and ends it, refuses new ones, saves the live output that is
+ * not saved yet and closes the timers, without which the loops would not end. Any thread, once. */
 void fanout_close_all(struct fanout *fanout, const char *reason);
 
 /* A cursor: SEQ or SEQ.N. For the firehose: MAJOR-MINOR. */
@@ -59,7 +62,7 @@ enum framing { FRAMING_SSE, FRAMING_WEBSOCKET };
 /* Where a viewer's bytes go. */
 struct viewer_sink {
     void *owner;
-    size_t (*write)(void *owner, struct slice bytes); /* like stream_write */
+    size_t (*write)(void *owner, struct slice bytes); /* like stream_write: calls nobody back */
     void (*end)(void *owner, int code);               /* like stream_end; viewer_closed follows */
 };
 
@@ -87,7 +90,8 @@ struct viewer_options {
     bool deltas; /* live deltas wanted */
 };
 
-/* Loop thread of `loop`. Slices are copied. LIMITED when there are too many viewers. */
+/* Loop thread of `loop`. Slices are copied. Nothing is written before the first viewer_writable. LIMITED when there are
+ * too many viewers, UNAVAILABLE when the server is stopping. */
 MUST_CHECK enum status viewer_open(struct fanout *fanout, struct loop *loop, const struct viewer_options *options,
                                    struct viewer **out, struct failure *failure);
 void viewer_writable(struct viewer *viewer);

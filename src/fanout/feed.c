@@ -38,6 +38,7 @@ void feed_free(struct feed *feed)
 {
     if (feed->fetch) {
         feed->fetch->feed = NULL;
+        atomic_store(&feed->fetch->lookup.abandoned, true);
     }
     window_set(feed, NULL);
     tail_release(&feed->tail);
@@ -267,9 +268,9 @@ static void take_fetched(struct feed *feed, const struct fetch *fetch)
     }
 }
 
-static void on_fetched(struct loop_message *message)
+static void on_fetched(struct lookup *lookup)
 {
-    struct fetch *fetch = (struct fetch *)((char *)message - offsetof(struct fetch, message));
+    struct fetch *fetch = (struct fetch *)lookup;
     struct feed *feed = fetch->feed;
     if (feed) {
         feed->fetch = NULL;
@@ -295,7 +296,6 @@ void feed_poke(struct feed *feed)
     }
     struct hub *hub = feed->hub;
     struct fetch *fetch = memory_zeroed(sizeof *fetch);
-    fetch->loop = hub->loop;
     fetch->feed = feed;
     fetch->tenant_key = feed->key[0];
     fetch->session_key = feed->key[1];
@@ -303,11 +303,9 @@ void feed_poke(struct feed *feed)
     fetch->events_max = hub->fanout->options.page_events;
     fetch->wants_partial = needs_partial(feed);
     fetch->partial_sequence = feed->window ? feed->window->sequence : 0;
-    fetch_prepare(fetch, slice_from(feed->session_id, feed->session_id_len), on_fetched);
     feed->fetch = fetch;
     feed->fetch_again = false;
-    figure_add(&hub->figures.store_pages, 1);
-    hub->fanout->options.submit_read(hub->fanout->options.owner, &fetch->job);
+    fetch_start(fetch, hub, slice_from(feed->session_id, feed->session_id_len), on_fetched);
 }
 
 bool feed_save_partial(struct feed *feed)

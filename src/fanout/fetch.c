@@ -76,9 +76,9 @@ static enum status fetch_session(struct fetching *fetching, struct db *db, struc
     return status == STATUS_OK && fetch->wants_partial ? load_partial(fetch, db, failure) : status;
 }
 
-static void fetch_run(struct read_job *job, struct db *db)
+static void fetch_ask(struct lookup *lookup, struct db *db)
 {
-    struct fetch *fetch = (struct fetch *)job;
+    struct fetch *fetch = (struct fetch *)lookup;
     struct fetching fetching = {.fetch = fetch};
     struct failure failure = {0};
     fetch->events = publication_new();
@@ -94,16 +94,16 @@ static void fetch_run(struct read_job *job, struct db *db)
                   LOG_TEXT("detail", slice_of(failure.detail)));
     }
     buffer_release(&fetching.json);
-    loop_post(fetch->loop, &fetch->message);
 }
 
-void fetch_prepare(struct fetch *fetch, struct slice session_id, void (*done)(struct loop_message *message))
+void fetch_start(struct fetch *fetch, struct hub *hub, struct slice session_id, void (*done)(struct lookup *lookup))
 {
     size_t len = session_id.len < FETCH_SESSION_ID_BYTES ? session_id.len : FETCH_SESSION_ID_BYTES - 1;
     if (len > 0) {
         memcpy(fetch->session_id_bytes, session_id.ptr, len);
     }
     fetch->session_id = slice_from(fetch->session_id_bytes, len);
-    fetch->message.run = done;
-    fetch->job.run = fetch_run;
+    fetch->lookup.ask = fetch_ask;
+    fetch->lookup.done = done;
+    lookup_start(&fetch->lookup, hub);
 }

@@ -4,15 +4,14 @@
 #define FANOUT_FETCH_H
 
 #include "fanout/cursor.h"
+#include "fanout/lookup.h"
 
 struct feed;
 
 enum { FETCH_BYTES_MAX = 256 * 1024, FETCH_SESSION_ID_BYTES = 129 };
 
 struct fetch {
-    struct read_job job;
-    struct loop_message message;
-    struct loop *loop;
+    struct lookup lookup;
     struct feed *feed; /* hub thread only; NULL when it is gone */
 
     int64_t tenant_key, session_key; /* session 0 = the firehose */
@@ -31,7 +30,7 @@ struct fetch {
 };
 
 void fetch_free(struct fetch *fetch);
-/* Fills fetch->job.run; `done` gets the message on the hub's thread. */
-void fetch_prepare(struct fetch *fetch, struct slice session_id, void (*done)(struct loop_message *message));
+/* `done` gets it back on the hub's thread. */
+void fetch_start(struct fetch *fetch, struct hub *hub, struct slice session_id, void (*done)(struct lookup *lookup));
 
 #endif

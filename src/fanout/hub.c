@@ -160,6 +160,7 @@ void hub_beat(struct hub *hub)
         viewer_beat(viewer);
     }
     hub->wheel_walk = NULL;
+    lookups_submit(hub);
 }
 
 static void on_beat(uv_timer_t *timer)
@@ -272,6 +273,7 @@ void hub_release(struct hub *hub)
         feed_free(feed);
     }
     free(list);
+    lookups_drop(hub);
     frame_unref(hub->ping);
     map_release(&hub->feeds);
 }

@@ -6,6 +6,7 @@
 
 #include "base/map.h"
 #include "fanout/feed.h"
+#include "fanout/lookup.h"
 
 enum { HUB_WHEEL_SLOTS = 15 };
 
@@ -24,6 +25,7 @@ struct hub {
     unsigned wheel_hand;
     unsigned wheel_next;
     struct frame *ping;
+    struct lookup_queue lookups;
     struct feed *dirty; /* first hub: feeds whose deltas are not saved yet */
     uv_timer_t beat_timer;
     uv_timer_t flush_timer; /* first hub, while there is something to save */

@@ -228,9 +228,9 @@ static enum status read_firehose(struct reading *reading, struct failure *failur
     return status;
 }
 
-static void page_run(struct read_job *job, struct db *db)
+static void page_ask(struct lookup *lookup, struct db *db)
 {
-    struct page *page = (struct page *)job;
+    struct page *page = (struct page *)lookup;
     struct reading reading = {.page = page, .db = db};
     struct failure failure = {0};
     page->status = db_begin_read(db, &failure);
@@ -244,16 +244,16 @@ static void page_run(struct read_job *job, struct db *db)
                   LOG_TEXT("detail", slice_of(failure.detail)));
     }
     buffer_release(&reading.json);
-    loop_post(page->loop, &page->message);
 }
 
-void page_prepare(struct page *page, struct slice session_id, void (*done)(struct loop_message *message))
+void page_start(struct page *page, struct hub *hub, struct slice session_id, void (*done)(struct lookup *lookup))
 {
     size_t len = session_id.len < PAGE_SESSION_ID_BYTES ? session_id.len : PAGE_SESSION_ID_BYTES - 1;
     if (len > 0) {
         memcpy(page->session_id_bytes, session_id.ptr, len);
     }
     page->session_id = slice_from(page->session_id_bytes, len);
-    page->message.run = done;
-    page->job.run = page_run;
+    page->lookup.ask = page_ask;
+    page->lookup.done = done;
+    lookup_start(&page->lookup, hub);
 }

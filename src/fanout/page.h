@@ -5,14 +5,13 @@
 
 #include "fanout/filter.h"
 #include "fanout/frame.h"
+#include "fanout/lookup.h"
 #include "fanout/sight.h"
 
 enum { PAGE_BYTES_MAX = 64 * 1024, PAGE_SESSION_ID_BYTES = 129 };
 
 struct page {
-    struct read_job job;
-    struct loop_message message;
-    struct loop *loop;
+    struct lookup lookup;
     struct viewer *viewer; /* hub thread only; NULL when it left meanwhile: then filter and sight are the page's */
 
     /* what is asked */
@@ -40,7 +39,7 @@ struct page {
 
 /* Also frees filter and sight when the viewer is gone. */
 void page_free(struct page *page);
-/* Fills page->job.run; `done` gets the message on the hub's thread. */
-void page_prepare(struct page *page, struct slice session_id, void (*done)(struct loop_message *message));
+/* `done` gets it back on the hub's thread. */
+void page_start(struct page *page, struct hub *hub, struct slice session_id, void (*done)(struct lookup *lookup));
 
 #endif

@@ -60,6 +60,7 @@ static struct viewer *viewer_new(const struct viewer_options *options)
     size_t user_len = options->user_id.len < UINT8_MAX ? options->user_id.len : UINT8_MAX;
     struct viewer *viewer = memory_zeroed(sizeof *viewer + user_len);
     viewer->sink = options->sink;
+    viewer->blocked = true; /* until the first viewer_writable */
     viewer->framing = (uint8_t)options->framing;
     viewer->deltas = options->deltas && options->session_key;
     viewer->from_end = options->from_end;
@@ -107,7 +108,6 @@ enum status viewer_open(struct fanout *fanout, struct loop *loop, const struct v
     wheel_add(viewer, &hub->wheel[hub->wheel_next++ % HUB_WHEEL_SLOTS]);
     figure_add(&hub->figures.viewers, 1);
     *out = viewer;
-    viewer_advance(viewer);
     return STATUS_OK;
 }
 
@@ -120,6 +120,7 @@ void viewer_drop_page(struct viewer *viewer)
     viewer->page = NULL;
     if (viewer->reading) {
         page->viewer = NULL; /* whoever reads it frees it, with filter and sight */
+        atomic_store(&page->lookup.abandoned, true);
         viewer->filter = NULL;
         viewer->sight = NULL;
     } else {
@@ -214,7 +215,7 @@ void viewer_beat(struct viewer *viewer)
     }
     if (viewer->blocked) {
         beat_blocked(viewer);
-    } else {
+    } else if (viewer->started) {
         viewer_say(viewer, frame_ref(viewer->feed->hub->ping));
     }
 }

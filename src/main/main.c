@@ -1,7 +1,8 @@
-#include <stdio.h>
+#include <unistd.h>
 
-int main(void)
+#include "main/commands.h"
+
+int main(int argc, char **argv)
 {
-    puts("sojourn");
-    return 0;
+    return command_run(commands, argc, argv, environ);
 }

@@ -146,7 +146,7 @@ static void on_poll(uv_poll_t *poll, int status, int events)
     connection_settle(connection);
 }
 
-void connection_open(struct server_loop *home, int fd, struct tls *tls, const char *peer)
+struct connection *connection_open(struct server_loop *home, int fd, struct tls *tls, const char *peer)
 {
     struct connection *connection = memory_zeroed(sizeof *connection);
     connection->home = home;
@@ -159,7 +159,7 @@ void connection_open(struct server_loop *home, int fd, struct tls *tls, const ch
         tls_free(tls);
         close(fd);
         free(connection);
-        return;
+        return NULL;
     }
     home->connection_count++;
     figure_add(&home->figures.connections, 1);
@@ -167,6 +167,7 @@ void connection_open(struct server_loop *home, int fd, struct tls *tls, const ch
     home->now_ms = clock_steady_ms(home->options->clock);
     list_append(connection, WAIT_HEAD);
     connection_settle(connection);
+    return connection;
 }
 
 static void on_handle_closed(uv_handle_t *handle)

@@ -81,8 +81,8 @@ struct connection {
     char peer[46];
 };
 
-/* Takes the socket over. */
-void connection_open(struct server_loop *home, int fd, struct tls *tls, const char *peer);
+/* Takes the socket over. NULL when it cannot be watched. */
+struct connection *connection_open(struct server_loop *home, int fd, struct tls *tls, const char *peer);
 void connection_read(struct connection *connection);
 /* Goes on with held bytes once earlier requests are answered. */
 void connection_resume(struct connection *connection);

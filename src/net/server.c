@@ -3,13 +3,13 @@
 #include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/log.h"
 #include "net/listener.h"
 #include "net/server_loop.h"
 #include "net/tls.h"
+
+enum { TURNED_AWAY_MAX = 64 };
 
 struct server {
     struct server_options options;
@@ -60,28 +60,28 @@ static int64_t connections_now(struct server *server)
     return count;
 }
 
-static void turn_away(struct server_loop *home, int fd)
+/* One connection too many is told so, unless there are very many of them. */
+static void turn_away(struct server_loop *home, int fd, const char *peer, int64_t excess)
 {
-    static const char answer[] =
-        "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/problem+json\r\nContent-Length: 165\r\n"
-        "Retry-After: 5\r\nConnection: close\r\n\r\n"
-        "{\"type\":\"about:blank\",\"title\":\"Service Unavailable\",\"status\":503,\"code\":\"too_many_connections\","
-        "\"detail\":\"The server holds as many connections as it accepts.\"}";
-    if (!home->server->tls) {
-        ssize_t sent = send(fd, answer, sizeof answer - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
-        (void)sent;
+    struct connection *connection = NULL;
+    if (home->server->tls || home->draining || excess >= TURNED_AWAY_MAX) {
+        close(fd);
+    } else {
+        connection = connection_open(home, fd, NULL, peer);
     }
-    shutdown(fd, SHUT_WR);
-    close(fd);
-    figure_add(&home->figures.refused_total, 1);
+    if (connection) {
+        connection_refuse(connection, 503, "too_many_connections",
+                          "The server holds as many connections as it accepts.");
+    }
 }
 
 static void on_accept(void *owner, int fd, const char *peer)
 {
     struct server *server = owner;
     struct server_loop *first = server->homes[0];
-    if (connections_now(server) >= (int64_t)server->options.limits.connections_max) {
-        turn_away(first, fd);
+    int64_t excess = connections_now(server) - (int64_t)server->options.limits.connections_max;
+    if (excess >= 0) {
+        turn_away(first, fd, peer, excess);
         return;
     }
     struct server_loop *home = server->homes[server->next_home++ % server->home_count];

@@ -31,7 +31,8 @@ struct url_query {
 
 /* `text` is what follows the question mark. Empty parts ("a=1&&b=2") are passed over; a name may come more than once.
  */
-MUST_CHECK enum status url_query_parse(struct arena *arena, struct slice text, struct url_query *out, struct failure *failure);
+MUST_CHECK enum status url_query_parse(struct arena *arena, struct slice text, struct url_query *out,
+                                       struct failure *failure);
 /* The value of the first parameter of that name; absent when there is none. */
 struct slice url_query_get(const struct url_query *query, const char *name);
 

@@ -1,0 +1,46 @@
+# What people type. meson and ninja do the work; tools/setup brings what is missing and is silent when nothing is.
+
+DATA ?= data
+LISTEN ?= 127.0.0.1:7070
+FUZZ_SECONDS ?= 60
+PREFIX ?= /usr/local
+.DEFAULT_GOAL := build
+
+help: ## say what can be made
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
+
+build: ## build the program: build/sojourn
+	@tools/setup run
+	@tools/tree build
+	@ninja -C build sojourn
+
+run: build ## start a server on LISTEN (127.0.0.1:7070) that keeps its data in DATA (./data)
+	build/sojourn serve --data $(DATA) --listen $(LISTEN)
+
+test: ## build everything, with sanitizers too, and run all tests (tests/run --help runs some)
+	@tools/setup test
+	@tests/run
+
+bench: build ## measure: each number is a ratio to something measured in the same run
+	@tools/setup bench
+	@ninja -C build
+	@bench/run all
+
+fuzz: ## fuzz every codec for FUZZ_SECONDS (60) each
+	@tools/setup test
+	@tools/fuzz $(FUZZ_SECONDS)
+
+format: ## format the C sources
+	@tools/setup test
+	@git ls-files '*.c' '*.h' | xargs clang-format -i
+
+docs: build ## write the documents that are generated from tables
+	@tools/docs
+
+install: build ## install the program and its manual page under PREFIX (/usr/local)
+	meson install -C build --no-rebuild --destdir "$(DESTDIR)"
+
+clean: ## remove what was built
+	rm -rf build build-*
+
+.PHONY: help build run test bench fuzz format docs install clean

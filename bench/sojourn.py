@@ -1,0 +1,41 @@
+"""The server under test."""
+import os
+import secrets
+import time
+
+from harness import Failure, ROOT, answers, wait_until
+
+
+class Sojourn:
+    """A running server with its own data directory (thrown away at stop unless it was given)."""
+
+    def __init__(self, workshop, database=None, data=None, arguments=()):
+        self.workshop = workshop
+        self.binary = workshop.build / "sojourn"
+        if not self.binary.exists():
+            raise Failure(f"{self.binary} is missing: run `make build` in {ROOT}")
+        self.kept = data is not None
+        self.data = data or workshop.directory("data")
+        self.token = secrets.token_hex(24)
+        self.port = workshop.port()
+        argv = [self.binary, "serve", "--data", self.data, "--listen", f"127.0.0.1:{self.port}", *arguments]
+        if database:
+            argv += ["--database", database]
+        begin = time.monotonic()
+        self.process = workshop.start("sojourn", argv, env={**os.environ, "SOJOURN_BOOTSTRAP_TOKEN": self.token})
+        wait_until(lambda: answers(self.port, "/readyz"), "sojourn", self.process, step_s=0.002)
+        self.ready_s = time.monotonic() - begin
+
+    def load(self, mode, **settings):
+        return self.workshop.load(mode, self.port, [self.process.pid], token=self.token, **settings)
+
+    def stop(self):
+        self.workshop.stop(self.process)
+        if not self.kept:
+            self.workshop.discard(self.data)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stop()

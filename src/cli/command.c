@@ -1,0 +1,185 @@
+#include "cli/command.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static const struct option *const no_tables[] = {NULL};
+
+const struct option *const *command_tables(const struct command *command)
+{
+    return command->tables ? command->tables : no_tables;
+}
+
+const struct command *command_find(const struct command *commands, struct slice name)
+{
+    for (const struct command *command = commands; command->name; command++) {
+        if (slice_is(name, command->name)) {
+            return command;
+        }
+    }
+    return NULL;
+}
+
+int command_refuse(const struct command *command, const struct failure *failure)
+{
+    fprintf(stderr, "sojourn: %s\n", failure->detail);
+    if (command) {
+        fprintf(stderr, "\"sojourn %s --help\" says more\n", command->name);
+    }
+    return EXIT_USAGE;
+}
+
+static size_t terminal_columns(void)
+{
+    struct winsize size;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40) {
+        return size.ws_col > 120 ? 120 : size.ws_col;
+    }
+    return 100;
+}
+
+static int print(const struct buffer *text)
+{
+    bool written = fwrite(text->ptr, 1, text->len, stdout) == text->len && fflush(stdout) == 0;
+    return written ? EXIT_DONE : EXIT_REFUSED;
+}
+
+static int print_program_help(const struct command *commands)
+{
+    struct buffer text = {0};
+    help_write_program(commands, terminal_columns(), &text);
+    int code = print(&text);
+    buffer_release(&text);
+    return code;
+}
+
+static int print_command_help(const struct command *command)
+{
+    struct buffer text = {0};
+    help_write_command(command, terminal_columns(), &text);
+    int code = print(&text);
+    buffer_release(&text);
+    return code;
+}
+
+static bool is_word(const char *text)
+{
+    return text && text[0] != '-';
+}
+
+/* The command named by the first word or the first two; *out_words says how many it took. */
+static const struct command *find_by_words(const struct command *commands, int argc, char *const *argv, int *out_words)
+{
+    char name[160];
+    if (argc >= 2 && is_word(argv[0]) && is_word(argv[1])) {
+        snprintf(name, sizeof name, "%s %s", argv[0], argv[1]);
+        const struct command *command = command_find(commands, slice_of(name));
+        if (command) {
+            *out_words = 2;
+            return command;
+        }
+    }
+    *out_words = 1;
+    return command_find(commands, slice_of(argv[0]));
+}
+
+static bool is_group(const struct command *commands, const char *word)
+{
+    char prefix[160];
+    snprintf(prefix, sizeof prefix, "%s ", word);
+    for (const struct command *command = commands; command->name; command++) {
+        if (slice_starts(slice_of(command->name), slice_of(prefix))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int refuse_unknown(const struct command *commands, int argc, char *const *argv)
+{
+    const char *names[128];
+    size_t count = 0;
+    for (const struct command *command = commands; command->name && count < 128; command++) {
+        if (!command->hidden) {
+            names[count++] = command->name;
+        }
+    }
+    bool grouped = is_group(commands, argv[0]);
+    char given[160];
+    snprintf(given, sizeof given, "%s%s%s", argv[0], grouped && argc > 1 ? " " : "",
+             grouped && argc > 1 ? argv[1] : "");
+    const char *closest = closest_name(slice_of(given), names, count);
+    fprintf(stderr, "sojourn: no command is called %s", given);
+    fprintf(stderr, closest ? "; the closest is %s\n" : "\n", closest);
+    fprintf(stderr, "\"sojourn --help\" lists them all\n");
+    return EXIT_USAGE;
+}
+
+static enum status check_positionals(const struct command *command, const struct arguments *arguments,
+                                     struct failure *failure)
+{
+    if (arguments->positional_count < command->positional_min) {
+        return failure_set(failure, STATUS_INVALID, "missing_argument", "%s needs %s", command->name,
+                           command->positionals);
+    }
+    if (arguments->positional_count > command->positional_max) {
+        return failure_set(failure, STATUS_INVALID, "extra_argument", "%s does not know what to do with \"%s\"",
+                           command->name, arguments->positionals[command->positional_max]);
+    }
+    return STATUS_OK;
+}
+
+static int run_found(const struct command *commands, const struct command *command, int argc, char *const *argv,
+                     char *const *environment)
+{
+    struct arena arena;
+    arena_init(&arena);
+    struct arguments arguments;
+    struct failure failure;
+    int code;
+    if (arguments_parse(command_tables(command), argc, argv, &arena, &arguments, &failure) != STATUS_OK) {
+        code = command_refuse(command, &failure);
+    } else if (arguments.wants_help) {
+        code = print_command_help(command);
+    } else if (check_positionals(command, &arguments, &failure) != STATUS_OK) {
+        code = command_refuse(command, &failure);
+    } else {
+        code = command->run(&(struct invocation){commands, command, &arguments, &arena, environment});
+    }
+    arena_release(&arena);
+    return code;
+}
+
+int command_run(const struct command *commands, int argc, char *const *argv, char *const *environment)
+{
+    argc -= 1;
+    argv += 1;
+    if (argc == 0) {
+        print_program_help(commands);
+        return EXIT_USAGE;
+    }
+    if (strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0) {
+        return print_program_help(commands);
+    }
+    if (strcmp(argv[0], "help") == 0) {
+        argc -= 1;
+        argv += 1;
+        if (argc == 0) {
+            return print_program_help(commands);
+        }
+        int words;
+        const struct command *command = find_by_words(commands, argc, argv, &words);
+        return command ? print_command_help(command) : refuse_unknown(commands, argc, argv);
+    }
+    if (strcmp(argv[0], "--version") == 0) {
+        return run_found(commands, command_find(commands, SLICE("version")), 0, argv, environment);
+    }
+    int words;
+    const struct command *command = find_by_words(commands, argc, argv, &words);
+    if (!command) {
+        return refuse_unknown(commands, argc, argv);
+    }
+    return run_found(commands, command, argc - words, argv + words, environment);
+}

@@ -1,0 +1,48 @@
+/* The commands of the program as a table: dispatch, help, the manual page and shell completion are made from it. */
+#ifndef CLI_COMMAND_H
+#define CLI_COMMAND_H
+
+#include "cli/arguments.h"
+
+/* Exit codes of every command. */
+enum exit_code { EXIT_DONE = 0, EXIT_REFUSED = 1, EXIT_USAGE = 2, EXIT_UNREACHABLE = 3 };
+
+struct command;
+
+/* What a command gets. Everything lives until the process ends. */
+struct invocation {
+    const struct command *commands; /* the whole table */
+    const struct command *command;
+    const struct arguments *arguments;
+    struct arena *arena;
+    char *const *environment;
+};
+
+struct command {
+    const char *name;        /* "serve", "sessions list"; NULL ends the table */
+    const char *positionals; /* "FILE", "[ID]"; NULL = none */
+    size_t positional_min, positional_max;
+    const struct option *const *tables; /* of options, ended by NULL; NULL = no options */
+    const char *help;                   /* one sentence */
+    int (*run)(const struct invocation *invocation);
+    bool hidden; /* works, but only programs need it */
+};
+
+/* Finds the command, checks the words around it, and runs it. Returns the exit code. */
+int command_run(const struct command *commands, int argc, char *const *argv, char *const *environment);
+const struct command *command_find(const struct command *commands, struct slice name);
+/* The tables of a command; never NULL. */
+const struct option *const *command_tables(const struct command *command);
+/* Says on standard error what is wrong, and where help is. Returns EXIT_USAGE. */
+int command_refuse(const struct command *command, const struct failure *failure);
+
+/* Text made from the tables; help is wrapped for a terminal of `columns`. */
+void help_write_program(const struct command *commands, size_t columns, struct buffer *out);
+void help_write_command(const struct command *command, size_t columns, struct buffer *out);
+/* The manual page in roff. */
+void manual_write(const struct command *commands, struct buffer *out);
+/* Shell completion: "bash", "zsh" or "fish". False for another shell. */
+bool completion_write(const struct command *commands, struct slice shell, struct buffer *out);
+extern const struct words completion_shells;
+
+#endif

@@ -1,0 +1,141 @@
+#include "cli/command.h"
+
+enum { HELP_INDENT = 30 };
+
+static void add_spaces(struct buffer *out, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        buffer_add_byte(out, ' ');
+    }
+}
+
+/* Fills lines up to `columns`; every line but the first begins with `indent` spaces. `used` columns are taken. */
+static void add_wrapped(struct buffer *out, struct slice text, size_t used, size_t indent, size_t columns)
+{
+    struct slice word, rest = text;
+    bool is_first = true;
+    for (bool more = true; more; is_first = false) {
+        struct slice tail = {0};
+        more = slice_cut(rest, ' ', &word, &tail);
+        rest = tail;
+        if (!is_first && used + 1 + word.len > columns) {
+            buffer_add_byte(out, '\n');
+            add_spaces(out, indent);
+            used = indent;
+        } else if (!is_first) {
+            buffer_add_byte(out, ' ');
+            used++;
+        }
+        buffer_add(out, word);
+        used += word.len;
+    }
+    buffer_add_byte(out, '\n');
+}
+
+/* `head` on the left, `text` in a column on the right; a long head gets a line of its own. */
+static void add_entry(struct buffer *out, struct slice head, struct slice text, size_t columns)
+{
+    buffer_add(out, head);
+    if (head.len + 2 > HELP_INDENT) {
+        buffer_add_byte(out, '\n');
+        add_spaces(out, HELP_INDENT);
+    } else {
+        add_spaces(out, HELP_INDENT - head.len);
+    }
+    add_wrapped(out, text, HELP_INDENT, HELP_INDENT, columns);
+}
+
+static void add_option_head(struct buffer *out, const struct option *option)
+{
+    buffer_format(out, "  --%s", option->name);
+    if (option->type == OPTION_CHOICE) {
+        buffer_add_byte(out, ' ');
+        for (int i = 0; i < option->choices.count; i++) {
+            buffer_format(out, "%s%s", i ? "|" : "", option->choices.names[i]);
+        }
+    } else if (option->type != OPTION_SWITCH) {
+        buffer_format(out, " %s", option->value ? option->value : "N");
+    }
+}
+
+static void add_option(struct buffer *out, const struct option *option, size_t columns)
+{
+    struct buffer head = {0}, text = {0};
+    if (option->secret) {
+        char name[96];
+        option_environment_name(option, name, sizeof name);
+        buffer_format(&head, "  %s", name);
+    } else {
+        add_option_head(&head, option);
+    }
+    buffer_add(&text, slice_of(option->help));
+    if (option->type == OPTION_LIST) {
+        buffer_add(&text, SLICE(" May be given several times."));
+    }
+    if (option->fallback) {
+        buffer_format(&text, " [%s]", option->fallback);
+    }
+    add_entry(out, buffer_slice(&head), buffer_slice(&text), columns);
+    buffer_release(&head);
+    buffer_release(&text);
+}
+
+static void add_table(struct buffer *out, const struct option *table, size_t columns)
+{
+    if (table->name && table->type != OPTION_SECTION) {
+        buffer_add(out, SLICE("\nOptions\n"));
+    }
+    for (const struct option *option = table; option->name; option++) {
+        if (option->type == OPTION_SECTION) {
+            buffer_format(out, "\n%s\n", option->name);
+        } else {
+            add_option(out, option, columns);
+        }
+    }
+}
+
+static bool has_sources(const struct command *command)
+{
+    for (const struct option *const *tables = command_tables(command); *tables; tables++) {
+        if (option_find(*tables, SLICE("config"))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void help_write_command(const struct command *command, size_t columns, struct buffer *out)
+{
+    bool has_options = command_tables(command)[0] != NULL;
+    buffer_format(out, "usage: sojourn %s%s%s%s\n\n", command->name, has_options ? " [options]" : "",
+                  command->positionals ? " " : "", command->positionals ? command->positionals : "");
+    add_wrapped(out, slice_of(command->help), 0, 0, columns);
+    for (const struct option *const *tables = command_tables(command); *tables; tables++) {
+        add_table(out, *tables, columns);
+    }
+    if (has_sources(command)) {
+        buffer_add_byte(out, '\n');
+        add_wrapped(out,
+                    SLICE("Each option can also be set in the environment (--log-level: SOJOURN_LOG_LEVEL) or in the "
+                          "file named by --config (log_level: debug). The command line wins over the environment, the "
+                          "environment over the file."),
+                    0, 0, columns);
+    }
+}
+
+void help_write_program(const struct command *commands, size_t columns, struct buffer *out)
+{
+    buffer_add(out, SLICE("usage: sojourn COMMAND [options]\n\nThe session server for AI agents.\n\nCommands\n"));
+    for (const struct command *command = commands; command->name; command++) {
+        if (command->hidden) {
+            continue;
+        }
+        struct buffer head = {0};
+        buffer_format(&head, "  %s%s%s", command->name, command->positionals ? " " : "",
+                      command->positionals ? command->positionals : "");
+        add_entry(out, buffer_slice(&head), slice_of(command->help), columns);
+        buffer_release(&head);
+    }
+    buffer_add(out, SLICE("\n\"sojourn COMMAND --help\" says more about each. Exit codes: 0 done, 1 refused or not "
+                          "there,\n2 wrong command line or configuration, 3 no server to talk to.\n"));
+}

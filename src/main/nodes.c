@@ -1,0 +1,75 @@
+#include "main/nodes.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "store/postgres/notify.h"
+
+struct nodes {
+    struct postgres_listener *listener;
+    int64_t poll_ms;
+    struct fanout *fanout;
+    struct writer *writer;
+    pthread_t thread;
+};
+
+static void wake(struct nodes *nodes, const struct postgres_wake *news)
+{
+    for (size_t i = 0; i < news->count; i++) {
+        fanout_poke(nodes->fanout, news->touches[i].tenant_key, news->touches[i].session_key);
+    }
+    if (news->many || news->count == 0) {
+        fanout_poke(nodes->fanout, 0, 0); /* the time was over: look, in case a notification was lost */
+    }
+    writer_poke(nodes->writer);
+}
+
+static void *nodes_main(void *argument)
+{
+    struct nodes *nodes = argument;
+    struct arena arena = {0};
+    struct postgres_wake news;
+    struct failure failure;
+    enum status status = STATUS_OK;
+    pthread_setname_np(pthread_self(), "nodes");
+    while (status != STATUS_GONE) {
+        arena_reset(&arena);
+        status = postgres_listen_next(nodes->listener, nodes->poll_ms, &arena, &news, &failure);
+        if (status == STATUS_OK) {
+            wake(nodes, &news);
+        } else if (status != STATUS_GONE) {
+            log_warn("listen_failed", LOG_TEXT("detail", slice_of(failure.detail)));
+        }
+    }
+    arena_release(&arena);
+    return NULL;
+}
+
+enum status nodes_start(const char *url, int64_t poll_ms, struct fanout *fanout, struct writer *writer,
+                        struct nodes **out, struct failure *failure)
+{
+    struct nodes *nodes = memory_zeroed(sizeof *nodes);
+    *nodes = (struct nodes){.poll_ms = poll_ms, .fanout = fanout, .writer = writer};
+    enum status status = postgres_listen_open(url, &nodes->listener, failure);
+    if (status != STATUS_OK) {
+        free(nodes);
+        return status;
+    }
+    if (pthread_create(&nodes->thread, NULL, nodes_main, nodes) != 0) {
+        abort();
+    }
+    *out = nodes;
+    return STATUS_OK;
+}
+
+void nodes_stop(struct nodes *nodes)
+{
+    if (!nodes) {
+        return;
+    }
+    postgres_listen_stop(nodes->listener);
+    pthread_join(nodes->thread, NULL);
+    postgres_listen_close(nodes->listener);
+    free(nodes);
+}

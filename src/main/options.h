@@ -1,0 +1,124 @@
+/* The options of the server as plain values. Each field is filled by one row of options_table.c; to add an option, add
+ * the field here and the row there. main hands every room the small struct that room asks for. */
+#ifndef MAIN_OPTIONS_H
+#define MAIN_OPTIONS_H
+
+#include "base/log.h"
+#include "cli/command.h"
+#include "cli/option_layers.h"
+
+enum metrics_access { METRICS_OFF, METRICS_TOKEN, METRICS_PUBLIC, METRICS_COUNT };
+
+/* Texts live in the arena given to options_load; NULL = not given. */
+struct options {
+    /* the server */
+    const char *config;
+    const char *data;
+    const char *database; /* NULL = SQLite in `data` */
+    struct text_list listen;
+    const char *public_url;
+    const char *bootstrap_token;
+    int64_t stop_timeout_ms;
+
+    /* logs and figures */
+    int log_level;  /* enum log_level */
+    int log_format; /* enum log_format */
+    int metrics;    /* enum metrics_access */
+
+    /* threads */
+    int64_t loop_threads;
+    int64_t reader_threads;
+    int64_t writer_threads;
+    int64_t group_commit_max;
+    int64_t commands_waiting_max;
+    int64_t reads_waiting_max;
+
+    /* connections */
+    const char *tls_cert;
+    const char *tls_key;
+    struct text_list cors_origin;
+    int64_t connections_max;
+    int64_t pipeline_max;
+    int64_t header_timeout_ms;
+    int64_t body_timeout_ms;
+    int64_t idle_timeout_ms;
+    int64_t write_timeout_ms;
+
+    /* requests */
+    int64_t uri_bytes_max;
+    int64_t header_bytes_max;
+    int64_t header_count_max;
+    int64_t body_bytes_max;
+    int64_t append_bytes_max;
+    int64_t idempotency_keep_ms;
+
+    /* sessions */
+    int64_t sessions_page_default;
+    int64_t sessions_page_max;
+    int64_t sessions_per_user_max;
+    int64_t bulk_delete_max;
+    int64_t children_max;
+    int64_t participants_max;
+    int64_t share_links_max;
+    int64_t metadata_bytes_max;
+    int64_t title_chars_max;
+    int64_t workspace_chars_max;
+    int64_t prompt_chars_max;
+    int64_t ttl_agent_ms;
+    int64_t ttl_response_ms;
+    int64_t ttl_tool_ms;
+    int64_t ttl_mixed_ms;
+    int64_t human_session_ms;
+
+    /* events and streams */
+    int64_t events_page_default;
+    int64_t events_page_max;
+    int64_t events_per_append_max;
+    int64_t event_bytes_max;
+    int64_t heartbeat_ms;
+    int64_t viewers_max;
+    int64_t stream_page_events;
+    int64_t stream_tail_bytes;
+    int64_t delta_window_bytes;
+    int64_t delta_bytes_max;
+    int64_t partial_flush_ms;
+
+    /* claims */
+    int64_t lease_ms_default;
+    int64_t lease_ms_min;
+    int64_t lease_ms_max;
+    int64_t claim_wait_ms_max;
+    int64_t claim_max;
+    int64_t claim_attempts_max;
+
+    /* people and tokens */
+    int64_t password_chars_min;
+    int64_t signin_attempts_max;
+    int64_t signin_window_ms;
+    int64_t cookie_ms;
+    int64_t cookie_idle_ms;
+    int64_t ticket_ms;
+    int64_t setup_link_ms;
+    int64_t tokens_per_user_max;
+
+    /* engines */
+    int64_t sqlite_cache_kib;
+    int64_t sqlite_busy_ms;
+    int64_t sqlite_checkpoint_pages;
+    int64_t postgres_poll_ms;
+    int64_t postgres_connect_ms;
+};
+
+/* Ends with a row without a name. */
+extern const struct option server_options[];
+/* For the `tables` of commands that take them. */
+extern const struct option *const server_option_tables[];
+
+/* Reads defaults, file, environment and command line over each other and checks what belongs together. `origins`
+ * (one element per row of server_options, or NULL) gets where each value came from. */
+MUST_CHECK enum status options_load(const struct invocation *invocation, struct options *out,
+                                    enum option_origin *origins, struct failure *failure);
+/* docs/options.md. */
+void options_write_markdown(struct buffer *out);
+
+#endif

@@ -1,0 +1,231 @@
+#include "main/options.h"
+
+static const char *const log_level_names[] = {"debug", "info", "warn", "error"};
+static const char *const log_format_names[] = {"text", "json"};
+static const char *const metrics_names[] = {"off", "token", "public"};
+
+enum { KIB = 1024, MIB = 1024 * 1024, SECOND = 1000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE, DAY = 24 * HOUR };
+#define YEAR (366 * (int64_t)DAY)
+#define GIB (1024 * (int64_t)MIB)
+
+/* One row per option. The arguments in order: name, field, and what the type needs; the last is one sentence. */
+#define SECTION(title)                                                                                                 \
+    {                                                                                                                  \
+        .name = (title), .type = OPTION_SECTION                                                                        \
+    }
+#define TEXT(title, field, placeholder, preset, sentence)                                                              \
+    {                                                                                                                  \
+        .name = (title), .type = OPTION_TEXT, .offset = OPTION_FIELD(struct options, field, const char *),             \
+        .value = (placeholder), .fallback = (preset), .help = (sentence)                                               \
+    }
+#define SECRET(title, field, sentence)                                                                                 \
+    {                                                                                                                  \
+        .name = (title), .type = OPTION_TEXT, .offset = OPTION_FIELD(struct options, field, const char *),             \
+        .secret = true, .help = (sentence)                                                                             \
+    }
+#define LIST(title, field, placeholder, preset, sentence)                                                              \
+    {                                                                                                                  \
+        .name = (title), .type = OPTION_LIST, .offset = OPTION_FIELD(struct options, field, struct text_list),         \
+        .value = (placeholder), .fallback = (preset), .help = (sentence)                                               \
+    }
+#define CHOICE(title, field, words_of, preset, sentence)                                                               \
+    {                                                                                                                  \
+        .name = (title), .type = OPTION_CHOICE, .offset = OPTION_FIELD(struct options, field, int),                    \
+        .choices = {(words_of), sizeof(words_of) / sizeof((words_of)[0])}, .fallback = (preset), .help = (sentence)    \
+    }
+#define COUNT(title, field, preset, least, most, sentence)                                                             \
+    {                                                                                                                  \
+        .name = (title), .type = OPTION_NUMBER, .offset = OPTION_FIELD(struct options, field, int64_t), .value = "N",  \
+        .fallback = (preset), .min = (least), .max = (most), .help = (sentence)                                        \
+    }
+#define TIME(title, field, preset, least, most, sentence)                                                              \
+    {                                                                                                                  \
+        .name = (title), .type = OPTION_NUMBER, .offset = OPTION_FIELD(struct options, field, int64_t),                \
+        .value = "TIME", .fallback = (preset), .min = (least), .max = (most), .unit = UNIT_MS, .help = (sentence)      \
+    }
+#define SIZE(title, field, preset, least, most, sentence)                                                              \
+    {                                                                                                                  \
+        .name = (title), .type = OPTION_NUMBER, .offset = OPTION_FIELD(struct options, field, int64_t),                \
+        .value = "SIZE", .fallback = (preset), .min = (least), .max = (most), .unit = UNIT_BYTES, .help = (sentence)   \
+    }
+
+/* clang-format off */
+const struct option server_options[] = {
+    SECTION("Server"),
+    TEXT("config", config, "FILE", NULL,
+         "A YAML file with further options, one \"name: value\" per line, names written with underscores."),
+    TEXT("data", data, "DIR", "data",
+         "The directory for everything the server keeps in files; made when it is missing."),
+    TEXT("database", database, "URL", NULL,
+         "A PostgreSQL database (postgres://user@host/name) instead of SQLite in the data directory."),
+    LIST("listen", listen, "ADDRESS", "127.0.0.1:7070",
+         "Where to accept connections: HOST:PORT, [IPV6]:PORT, :PORT for all interfaces, or unix:PATH; port 0 picks one."),
+    TEXT("public-url", public_url, "URL", NULL,
+         "The address under which people reach this server, for links and cookies; without it the first --listen is used."),
+    SECRET("bootstrap-token", bootstrap_token,
+           "At first start, makes an API token of the owner with this value (at least 32 characters) instead of printing a one-time link."),
+    TIME("stop-timeout-ms", stop_timeout_ms, "10s", 0, 10 * MINUTE,
+         "How long a stop waits for requests under way before it cuts them."),
+
+    SECTION("Logs and figures"),
+    CHOICE("log-level", log_level, log_level_names, "info",
+           "The least important entries that are logged."),
+    CHOICE("log-format", log_format, log_format_names, "text",
+           "One line per entry on standard error, as text for people or as JSON."),
+    CHOICE("metrics", metrics, metrics_names, "public",
+           "Who may read /metrics: nobody, whoever has a token with the scope read, or everybody who can connect."),
+
+    SECTION("Threads"),
+    COUNT("loop-threads", loop_threads, "1", 1, 64,
+          "Threads that own sockets and timers."),
+    COUNT("reader-threads", reader_threads, "2", 1, 64,
+          "Threads that answer queries, each with its own connection to the database."),
+    COUNT("writer-threads", writer_threads, "4", 1, 64,
+          "Threads that run commands on PostgreSQL; SQLite always has one."),
+    COUNT("group-commit-max", group_commit_max, "512", 1, 10000,
+          "How many waiting commands one commit carries at most."),
+    COUNT("commands-waiting-max", commands_waiting_max, "20000", 1, 1000000,
+          "How many commands may wait for a writer before further ones are answered with 503."),
+    COUNT("reads-waiting-max", reads_waiting_max, "20000", 1, 1000000,
+          "How many queries may wait for a reader before further ones are answered with 503."),
+
+    SECTION("Connections"),
+    TEXT("tls-cert", tls_cert, "FILE", NULL,
+         "A certificate chain in PEM; with --tls-key it turns TLS on for every TCP listener."),
+    TEXT("tls-key", tls_key, "FILE", NULL,
+         "The private key of --tls-cert in PEM."),
+    LIST("cors-origin", cors_origin, "ORIGIN", NULL,
+         "An origin whose pages may call the API from a browser, or * for every origin without cookies."),
+    COUNT("connections-max", connections_max, "16000", 1, 1000000,
+          "How many connections are open at a time; further ones are answered with 503 and closed."),
+    COUNT("pipeline-max", pipeline_max, "16", 1, 1000,
+          "How many requests of one connection are under way at a time; the rest waits in the socket."),
+    TIME("header-timeout-ms", header_timeout_ms, "10s", 10, HOUR,
+         "How long a client may take to send the head of a request."),
+    TIME("body-timeout-ms", body_timeout_ms, "30s", 10, HOUR,
+         "How long a client may take to send the body of a request."),
+    TIME("idle-timeout-ms", idle_timeout_ms, "75s", 10, DAY,
+         "How long a connection may stay open between requests."),
+    TIME("write-timeout-ms", write_timeout_ms, "30s", 10, HOUR,
+         "How long a client may take none of the bytes sent to it before it is cut."),
+
+    SECTION("Requests"),
+    SIZE("uri-bytes-max", uri_bytes_max, "8KiB", 256, MIB,
+         "The longest request target; beyond it 414."),
+    SIZE("header-bytes-max", header_bytes_max, "32KiB", 1 * KIB, MIB,
+         "All headers of a request together; beyond it 431."),
+    COUNT("header-count-max", header_count_max, "100", 8, 1000,
+          "How many headers a request may have; beyond it 431."),
+    SIZE("body-bytes-max", body_bytes_max, "1MiB", 1 * KIB, GIB,
+         "The largest body of a request; beyond it 413."),
+    SIZE("append-bytes-max", append_bytes_max, "4MiB", 1 * KIB, GIB,
+         "The largest body of a request that appends events; beyond it 413."),
+    TIME("idempotency-keep-ms", idempotency_keep_ms, "24h", SECOND, YEAR,
+         "How long the answer to an Idempotency-Key is remembered."),
+
+    SECTION("Sessions"),
+    COUNT("sessions-page-default", sessions_page_default, "50", 1, 1000,
+          "How many sessions a list answers when the client gives no limit."),
+    COUNT("sessions-page-max", sessions_page_max, "200", 1, 1000,
+          "How many sessions a list answers at most."),
+    COUNT("sessions-per-user-max", sessions_per_user_max, "10", 1, 1000000,
+          "How many sessions of one user may be under way at a time; beyond it 429."),
+    COUNT("bulk-delete-max", bulk_delete_max, "100", 1, 1000,
+          "How many sessions one request may delete."),
+    COUNT("children-max", children_max, "1000", 1, 1000000,
+          "How many children a session may have."),
+    COUNT("participants-max", participants_max, "100", 1, 10000,
+          "How many people may take part in a session."),
+    COUNT("share-links-max", share_links_max, "50", 1, 10000,
+          "How many share links a session may have."),
+    SIZE("metadata-bytes-max", metadata_bytes_max, "64KiB", 256, 16 * MIB,
+         "The largest metadata object of a session or an event."),
+    COUNT("title-chars-max", title_chars_max, "200", 1, 10000,
+          "The longest title."),
+    COUNT("workspace-chars-max", workspace_chars_max, "100", 1, 10000,
+          "The longest name of a workspace."),
+    COUNT("prompt-chars-max", prompt_chars_max, "100000", 1, 10000000,
+          "The longest prompt."),
+    TIME("ttl-agent-ms", ttl_agent_ms, "0", 0, 10 * YEAR,
+         "After this time without an end a session of type agent expires; 0 is never."),
+    TIME("ttl-response-ms", ttl_response_ms, "30d", 0, 10 * YEAR,
+         "The same for sessions of type response."),
+    TIME("ttl-tool-ms", ttl_tool_ms, "7d", 0, 10 * YEAR,
+         "The same for sessions of type tool."),
+    TIME("ttl-mixed-ms", ttl_mixed_ms, "0", 0, 10 * YEAR,
+         "The same for sessions of type mixed."),
+    TIME("human-session-ms", human_session_ms, "12h", SECOND, YEAR,
+         "After this time a person's own running session is abandoned."),
+
+    SECTION("Events and streams"),
+    COUNT("events-page-default", events_page_default, "100", 1, 1000,
+          "How many events a list answers when the client gives no limit."),
+    COUNT("events-page-max", events_page_max, "1000", 1, 10000,
+          "How many events a list answers at most."),
+    COUNT("events-per-append-max", events_per_append_max, "1000", 1, 10000,
+          "How many events one request may append."),
+    SIZE("event-bytes-max", event_bytes_max, "1MiB", 1 * KIB, GIB,
+         "The largest event, content and metadata together."),
+    TIME("heartbeat-ms", heartbeat_ms, "15s", 10, HOUR,
+         "How often a silent stream shows that it is alive."),
+    COUNT("viewers-max", viewers_max, "100000", 1, 10000000,
+          "How many streams are open at a time; beyond it 503."),
+    COUNT("stream-page-events", stream_page_events, "256", 1, 10000,
+          "How many events a stream that reads from the store reads at a time."),
+    SIZE("stream-tail-bytes", stream_tail_bytes, "256KiB", 1 * KIB, GIB,
+         "How many bytes of recent frames are kept in memory for each watched session."),
+    SIZE("delta-window-bytes", delta_window_bytes, "1MiB", 1 * KIB, GIB,
+         "How many bytes of live output are kept for each running turn, to be replayed exactly."),
+    SIZE("delta-bytes-max", delta_bytes_max, "64KiB", 64, 16 * MIB,
+         "The largest piece of live output."),
+    TIME("partial-flush-ms", partial_flush_ms, "1s", 10, MINUTE,
+         "How often the live output of a running turn is saved."),
+
+    SECTION("Claims"),
+    TIME("lease-ms-default", lease_ms_default, "30s", 100, DAY,
+         "How long a lease lasts when the worker does not say."),
+    TIME("lease-ms-min", lease_ms_min, "1s", 100, DAY,
+         "The shortest lease a worker may ask for."),
+    TIME("lease-ms-max", lease_ms_max, "1h", 100, 30 * (int64_t)DAY,
+         "The longest lease a worker may ask for."),
+    TIME("claim-wait-ms-max", claim_wait_ms_max, "60s", 0, HOUR,
+         "How long a claim may wait for work."),
+    COUNT("claim-max", claim_max, "100", 1, 1000,
+          "How many sessions one claim may take."),
+    COUNT("claim-attempts-max", claim_attempts_max, "5", 1, 1000,
+          "How often a session is handed out again after a lost lease before it fails."),
+
+    SECTION("People and tokens"),
+    COUNT("password-chars-min", password_chars_min, "12", 8, 128,
+          "The shortest password."),
+    COUNT("signin-attempts-max", signin_attempts_max, "10", 1, 1000,
+          "How many failed sign-ins for one account or from one address are answered within the window; then 429."),
+    TIME("signin-window-ms", signin_window_ms, "15m", SECOND, DAY,
+         "The window of --signin-attempts-max."),
+    TIME("cookie-ms", cookie_ms, "30d", MINUTE, YEAR,
+         "How long a browser stays signed in."),
+    TIME("cookie-idle-ms", cookie_idle_ms, "7d", MINUTE, YEAR,
+         "How long a browser stays signed in without a request."),
+    TIME("ticket-ms", ticket_ms, "30s", SECOND, HOUR,
+         "How long a one-use ticket for a stream is good."),
+    TIME("setup-link-ms", setup_link_ms, "24h", MINUTE, 30 * (int64_t)DAY,
+         "How long the one-time link printed at first start, or sent to a new user, is good."),
+    COUNT("tokens-per-user-max", tokens_per_user_max, "100", 1, 100000,
+          "How many API tokens one user may have."),
+
+    SECTION("Engines"),
+    COUNT("sqlite-cache-kib", sqlite_cache_kib, "4096", 64, 16 * MIB,
+          "Page cache of each SQLite connection in KiB."),
+    TIME("sqlite-busy-ms", sqlite_busy_ms, "5s", 0, HOUR,
+         "How long SQLite waits for a lock that another process holds on the file."),
+    COUNT("sqlite-checkpoint-pages", sqlite_checkpoint_pages, "4000", 100, 10000000,
+          "After how many pages the write-ahead log is brought back into the database file."),
+    TIME("postgres-poll-ms", postgres_poll_ms, "1s", 10, MINUTE,
+         "How often a node looks for events of other nodes that no notification announced."),
+    TIME("postgres-connect-ms", postgres_connect_ms, "10s", SECOND, 10 * MINUTE,
+         "How long connecting to PostgreSQL may take."),
+    {0},
+};
+/* clang-format on */
+
+const struct option *const server_option_tables[] = {server_options, NULL};

@@ -1,0 +1,425 @@
+#include "main/serve.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "api/request.h"
+#include "api/signin_guard.h"
+#include "base/log.h"
+#include "fanout/fanout.h"
+#include "main/nodes.h"
+#include "net/server.h"
+#include "service/identity.h"
+
+enum { ADDRESS_BYTES = 256 };
+
+/* Everything that runs, in the order it is started. Owned by serve(). */
+struct instance {
+    const struct options *options;
+    struct clock clock;
+    struct id_source ids;
+    int lock_fd;
+    struct db_options db;
+    char sqlite_path[4096];
+    struct service service;
+    struct loop **loops;
+    size_t loop_count;
+    struct fanout *fanout;
+    struct writer *writer;
+    struct readers *readers;
+    struct nodes *nodes;
+    struct api api;
+    struct server *server;
+    char first_link[TOKEN_TEXT_BYTES];
+};
+
+/* --- what each room is told --- */
+
+static void fill_service(struct instance *instance)
+{
+    const struct options *options = instance->options;
+    instance->service = (struct service){
+        .clock = &instance->clock,
+        .ids = &instance->ids,
+        .session_limits =
+            {
+                .metadata_bytes_max = (size_t)options->metadata_bytes_max,
+                .title_chars_max = (size_t)options->title_chars_max,
+                .workspace_chars_max = (size_t)options->workspace_chars_max,
+                .prompt_chars_max = (size_t)options->prompt_chars_max,
+                .ttl_ms =
+                    {
+                        [TYPE_AGENT] = options->ttl_agent_ms,
+                        [TYPE_RESPONSE] = options->ttl_response_ms,
+                        [TYPE_TOOL] = options->ttl_tool_ms,
+                        [TYPE_MIXED] = options->ttl_mixed_ms,
+                    },
+            },
+        .events_per_append_max = (size_t)options->events_per_append_max,
+        .event_bytes_max = (size_t)options->event_bytes_max,
+        .sessions_per_user_max = options->sessions_per_user_max,
+        .bulk_delete_max = (size_t)options->bulk_delete_max,
+        .participants_max = (size_t)options->participants_max,
+        .share_links_max = (size_t)options->share_links_max,
+        .children_max = options->children_max,
+        .lease_ms_default = options->lease_ms_default,
+        .lease_ms_min = options->lease_ms_min,
+        .lease_ms_max = options->lease_ms_max,
+        .claim_max = options->claim_max,
+        .claim_attempts_max = options->claim_attempts_max,
+        .human_session_ms = options->human_session_ms,
+        .idempotency_keep_ms = options->idempotency_keep_ms,
+        .cookie_ms = options->cookie_ms,
+        .ticket_ms = options->ticket_ms,
+        .link_ms = options->setup_link_ms,
+        .cached_sessions_max = 1024,
+    };
+}
+
+static void fill_api(struct instance *instance)
+{
+    const struct options *options = instance->options;
+    instance->api = (struct api){
+        .service = &instance->service,
+        .fanout = instance->fanout,
+        .writer = instance->writer,
+        .readers = instance->readers,
+        .signin_guard = signin_guard_new(options->signin_attempts_max, options->signin_window_ms),
+        .cors_origins = (const char *const *)options->cors_origin.items,
+        .cors_origin_count = options->cors_origin.count,
+        .reads_waiting_max = options->reads_waiting_max,
+        .events_page_default = options->events_page_default,
+        .events_page_max = options->events_page_max,
+        .sessions_page_default = options->sessions_page_default,
+        .sessions_page_max = options->sessions_page_max,
+        .claim_wait_ms_max = options->claim_wait_ms_max,
+        .secure_cookies = options->tls_cert != NULL,
+        .version = SOJOURN_VERSION,
+        .started_at_ms = clock_wall_ms(&instance->clock),
+    };
+}
+
+/* --- the store --- */
+
+static enum status make_directory(const char *path, struct failure *failure)
+{
+    if (mkdir(path, 0700) == 0 || errno == EEXIST) {
+        return STATUS_OK;
+    }
+    return failure_set(failure, STATUS_UNAVAILABLE, "no_data_directory", "The data directory %s cannot be made: %s.",
+                       path, strerror(errno));
+}
+
+static enum status first_start(struct instance *instance, struct db *db, struct failure *failure)
+{
+    struct unit unit;
+    struct arena arena = {0};
+    struct publication *nothing = NULL;
+    struct principal nobody = {.kind = PRINCIPAL_SYSTEM, .name = SLICE("system")};
+    unit_init(&unit, &instance->service, db);
+    struct call call = {
+        .service = &instance->service,
+        .db = db,
+        .unit = &unit,
+        .arena = &arena,
+        .who = &nobody,
+        .now_ms = clock_wall_ms(&instance->clock),
+        .steady_ms = clock_steady_ms(&instance->clock),
+    };
+    bool made;
+    enum status status = unit_begin(&unit, &call.failure);
+    if (status == STATUS_OK) {
+        status = identity_first_start(&call, slice_of(instance->options->bootstrap_token), &made, instance->first_link);
+        if (status == STATUS_OK) {
+            status = store_lease_renew_all(db, call.steady_ms, &call.failure);
+        }
+        if (status == STATUS_OK) {
+            status = unit_commit(&unit, &nothing, &call.failure);
+        } else {
+            unit_rollback(&unit);
+        }
+    }
+    publication_unref(nothing);
+    unit_release(&unit);
+    arena_release(&arena);
+    *failure = call.failure;
+    return status;
+}
+
+static enum status open_store(struct instance *instance, struct db **out, struct failure *failure)
+{
+    const struct options *options = instance->options;
+    enum status status = make_directory(options->data, failure);
+    if (status == STATUS_OK) {
+        status = store_lock_directory(options->data, &instance->lock_fd, failure);
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    snprintf(instance->sqlite_path, sizeof instance->sqlite_path, "%s/sojourn.db", options->data);
+    instance->db = (struct db_options){
+        .engine = options->database ? DB_POSTGRES : DB_SQLITE,
+        .path = instance->sqlite_path,
+        .url = options->database,
+        .busy_ms = options->sqlite_busy_ms,
+        .cache_kib = options->sqlite_cache_kib,
+    };
+    status = db_open(&instance->db, out, failure);
+    return status == STATUS_OK ? first_start(instance, *out, failure) : status;
+}
+
+/* --- upward calls between rooms --- */
+
+static bool submit_read(void *owner, struct read_job *job)
+{
+    struct instance *instance = owner;
+    return readers_submit(instance->readers, job);
+}
+
+static void save_partial(void *owner, int64_t tenant_key, int64_t session_key, const struct partial *partial)
+{
+    struct instance *instance = owner;
+    writer_save_partial(instance->writer, tenant_key, session_key, partial);
+}
+
+/* --- start --- */
+
+static void start_loops(struct instance *instance)
+{
+    instance->loop_count = (size_t)instance->options->loop_threads;
+    instance->loops = memory_zeroed(instance->loop_count * sizeof *instance->loops);
+    for (size_t i = 0; i < instance->loop_count; i++) {
+        instance->loops[i] = loop_new((int)i);
+    }
+}
+
+static void start_fanout(struct instance *instance)
+{
+    const struct options *options = instance->options;
+    struct fanout_options fanout = {
+        .clock = &instance->clock,
+        .heartbeat_ms = options->heartbeat_ms,
+        .partial_flush_ms = options->partial_flush_ms,
+        .tail_bytes_max = (size_t)options->stream_tail_bytes,
+        .window_bytes_max = (size_t)options->delta_window_bytes,
+        .page_events = options->stream_page_events,
+        .viewers_max = (size_t)options->viewers_max,
+        .owner = instance,
+        .submit_read = submit_read,
+        .save_partial = save_partial,
+    };
+    instance->fanout = fanout_new(&fanout, instance->loops, instance->loop_count);
+}
+
+static enum status start_workers(struct instance *instance, struct db *db, struct failure *failure)
+{
+    const struct options *options = instance->options;
+    struct writer_options writer = {
+        .service = &instance->service,
+        .db = db,
+        .fanout = instance->fanout,
+        .group_max = (size_t)options->group_commit_max,
+        .queue_max = (size_t)options->commands_waiting_max,
+        .on_thread_end = api_thread_end,
+    };
+    instance->writer = writer_new(&writer);
+    struct readers_options readers = {
+        .db = instance->db,
+        .count = (size_t)options->reader_threads,
+        .on_thread_end = api_thread_end,
+    };
+    readers.db.read_only = true;
+    enum status status = readers_new(&readers, &instance->readers, failure);
+    if (status == STATUS_OK && instance->db.engine == DB_POSTGRES) {
+        status = nodes_start(options->database, options->postgres_poll_ms, instance->fanout, instance->writer,
+                             &instance->nodes, failure);
+    }
+    return status;
+}
+
+static void start_server(struct instance *instance)
+{
+    const struct options *options = instance->options;
+    struct server_options server = {
+        .limits =
+            {
+                .header_bytes_max = (size_t)options->header_bytes_max,
+                .uri_bytes_max = (size_t)options->uri_bytes_max,
+                .header_count_max = (size_t)options->header_count_max,
+                .body_bytes_max = (size_t)options->body_bytes_max,
+                .pipeline_max = (size_t)options->pipeline_max,
+                .connections_max = (size_t)options->connections_max,
+                .header_timeout_ms = options->header_timeout_ms,
+                .body_timeout_ms = options->body_timeout_ms,
+                .idle_timeout_ms = options->idle_timeout_ms,
+                .write_timeout_ms = options->write_timeout_ms,
+            },
+        .tls_cert_path = options->tls_cert,
+        .tls_key_path = options->tls_key,
+        .clock = &instance->clock,
+        .ids = &instance->ids,
+        .owner = &instance->api,
+        .on_request = api_on_request,
+    };
+    instance->server = server_new(&server, instance->loops, instance->loop_count);
+    instance->api.server = instance->server;
+}
+
+static void announce(const struct instance *instance, const char *address)
+{
+    const char *base = instance->options->public_url ? instance->options->public_url : address;
+    log_info("listening", LOG_TEXT("address", slice_of(address)));
+    if (instance->first_link[0] && strncmp(address, "http", 4) == 0) {
+        printf("Sojourn runs at %s\nSign in as the owner, once: %s/sign-in#%s\n", base, base, instance->first_link);
+        fflush(stdout);
+    }
+}
+
+static enum status listen_all(struct instance *instance, struct failure *failure)
+{
+    const struct text_list *addresses = &instance->options->listen;
+    for (size_t i = 0; i < addresses->count; i++) {
+        char address[ADDRESS_BYTES];
+        enum status status =
+            server_listen(instance->server, slice_of(addresses->items[i]), address, sizeof address, failure);
+        if (status != STATUS_OK) {
+            return status;
+        }
+        announce(instance, address);
+    }
+    return STATUS_OK;
+}
+
+static enum status start(struct instance *instance, struct failure *failure)
+{
+    struct db *db = NULL;
+    clock_init_system(&instance->clock);
+    id_source_init_system(&instance->ids);
+    fill_service(instance);
+    enum status status = open_store(instance, &db, failure);
+    if (status != STATUS_OK) {
+        if (db) {
+            db_close(db);
+        }
+        return status;
+    }
+    start_loops(instance);
+    start_fanout(instance);
+    status = start_workers(instance, db, failure);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    fill_api(instance);
+    start_server(instance);
+    readers_start(instance->readers);
+    writer_start(instance->writer);
+    for (size_t i = 0; i < instance->loop_count; i++) {
+        loop_start(instance->loops[i]);
+    }
+    return listen_all(instance, failure);
+}
+
+/* --- stop --- */
+
+struct drained {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool done;
+};
+
+static void on_drained(void *owner)
+{
+    struct drained *drained = owner;
+    pthread_mutex_lock(&drained->lock);
+    drained->done = true;
+    pthread_cond_signal(&drained->changed);
+    pthread_mutex_unlock(&drained->lock);
+}
+
+/* Streams are told `closed`, waiting claims get their empty answer, requests under way are finished. */
+static void drain(struct instance *instance)
+{
+    struct drained drained = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false};
+    instance->api.stopping = true;
+    writer_poke(instance->writer);
+    server_drain(instance->server, instance->options->stop_timeout_ms, on_drained, &drained);
+    fanout_close_all(instance->fanout, "server_stopping");
+    pthread_mutex_lock(&drained.lock);
+    while (!drained.done) {
+        pthread_cond_wait(&drained.changed, &drained.lock);
+    }
+    pthread_mutex_unlock(&drained.lock);
+}
+
+static void stop(struct instance *instance)
+{
+    if (instance->server) {
+        drain(instance);
+    }
+    nodes_stop(instance->nodes);
+    if (instance->writer) {
+        writer_stop(instance->writer);
+    }
+    if (instance->readers) {
+        readers_stop(instance->readers);
+    }
+    for (size_t i = 0; i < instance->loop_count && instance->server; i++) {
+        loop_stop(instance->loops[i]);
+    }
+    for (size_t i = 0; i < instance->loop_count && instance->server; i++) {
+        loop_join(instance->loops[i]);
+    }
+    server_free(instance->server);
+    fanout_free(instance->fanout);
+    readers_free(instance->readers);
+    writer_free(instance->writer);
+    for (size_t i = 0; i < instance->loop_count; i++) {
+        loop_free(instance->loops[i]);
+    }
+    free(instance->loops);
+    signin_guard_free(instance->api.signin_guard);
+    store_unlock_directory(instance->lock_fd);
+}
+
+static void wait_for_signal(const sigset_t *signals)
+{
+    int got;
+    while (sigwait(signals, &got) != 0 || got == SIGHUP) {
+    }
+    log_info("stopping", LOG_TEXT("signal", slice_of(got == SIGINT ? "INT" : "TERM")));
+}
+
+int serve(const struct options *options)
+{
+    struct instance *instance = memory_zeroed(sizeof *instance);
+    struct failure failure = {0};
+    sigset_t signals;
+    instance->options = options;
+    instance->lock_fd = -1;
+    log_configure((enum log_level)options->log_level, (enum log_format)options->log_format);
+    signal(SIGPIPE, SIG_IGN);
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, &signals, NULL); /* inherited by every thread: only sigwait sees them */
+    if (sodium_init() < 0) {
+        return EXIT_REFUSED;
+    }
+    enum status status = start(instance, &failure);
+    if (status == STATUS_OK) {
+        wait_for_signal(&signals);
+    } else {
+        log_error("start_failed", LOG_TEXT("code", slice_of(failure.code)),
+                  LOG_TEXT("detail", slice_of(failure.detail)));
+    }
+    stop(instance);
+    free(instance);
+    return status == STATUS_OK ? EXIT_DONE : EXIT_REFUSED;
+}

@@ -1,0 +1,10 @@
+/* The running server. */
+#ifndef MAIN_SERVE_H
+#define MAIN_SERVE_H
+
+#include "main/options.h"
+
+/* Starts everything, waits for SIGTERM or SIGINT, stops everything. Returns the exit code. */
+int serve(const struct options *options);
+
+#endif

@@ -1,0 +1,132 @@
+"""A temporary PostgreSQL cluster: durable settings, a unix socket in its own directory, gone afterwards.
+
+One cluster serves a whole test run; every server under test gets a fresh database in it. A test that must kill the
+database server makes a cluster of its own.
+"""
+import glob
+import itertools
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+
+from harness import check
+from harness.check import Failure, Skip
+
+SETTINGS = {
+    "fsync": "on",
+    "synchronous_commit": "on",
+    "full_page_writes": "on",
+    "listen_addresses": "",
+    "max_connections": "200",
+    "shared_buffers": "64MB",
+    "autovacuum_naptime": "1min",
+    "log_min_messages": "warning",
+}
+
+
+def find_programs():
+    """The directory with initdb, postgres and psql of the newest installed version, or None."""
+    found = sorted(glob.glob("/usr/lib/postgresql/*/bin/postgres"), key=lambda path: int(path.split("/")[4]))
+    if found:
+        return os.path.dirname(found[-1])
+    program = shutil.which("postgres")
+    return os.path.dirname(os.path.realpath(program)) if program else None
+
+
+def system_user():
+    """The account the database server runs as: it refuses root, so then `postgres`."""
+    return "postgres" if os.geteuid() == 0 else pwd.getpwuid(os.geteuid()).pw_name
+
+
+class Cluster:
+    """A running cluster in `directory`, or a handle on one that another process runs (`is_ours` False)."""
+
+    def __init__(self, directory, is_ours=True):
+        self.directory = directory
+        self.is_ours = is_ours
+        self.programs = find_programs()
+        self.process = None
+        self.numbers = itertools.count(1)
+        if not self.programs:
+            raise Skip("PostgreSQL is not installed (tools/setup test)")
+
+    def run_as(self):
+        """Popen's arguments for running as the account of the database server."""
+        if os.geteuid() != 0:
+            return {}
+        account = pwd.getpwnam(system_user())
+        return {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
+
+    def create(self):
+        """Makes the files and starts the server."""
+        os.makedirs(self.directory, mode=0o700)
+        if os.geteuid() == 0:
+            shutil.chown(self.directory, system_user(), system_user())
+        result = subprocess.run(
+            [f"{self.programs}/initdb", "--pgdata", f"{self.directory}/files", "--auth=trust", "--username=postgres",
+             "--encoding=UTF8", "--locale=C", "--no-sync"],
+            cwd="/", capture_output=True, text=True, **self.run_as())
+        if result.returncode:
+            raise Failure(f"initdb failed: {result.stderr}")
+        self.start()
+        return self
+
+    def start(self):
+        """Starts the server on the existing files and waits until it answers."""
+        command = [f"{self.programs}/postgres", "-D", f"{self.directory}/files", "-k", self.directory]
+        for name, value in SETTINGS.items():
+            command += ["-c", f"{name}={value}"]
+        with open(f"{self.directory}/log", "ab") as log:
+            self.process = subprocess.Popen(command, cwd="/", stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                            start_new_session=True, **self.run_as())
+        check.eventually(self.is_ready, f"PostgreSQL accepts connections; its log: {self.directory}/log", 60)
+
+    def is_ready(self):
+        """Whether the server answers; a Failure when it has ended."""
+        if self.process and self.process.poll() is not None:
+            with open(f"{self.directory}/log", encoding="utf-8", errors="replace") as log:
+                raise Failure(f"PostgreSQL ended with {self.process.returncode}: {log.read()[-2000:]}")
+        ready = subprocess.run([f"{self.programs}/pg_isready", "-q", "-h", self.directory], check=False)
+        return ready.returncode == 0
+
+    def stop(self, how=signal.SIGINT):
+        """Ends the server: SIGINT closes connections and writes everything, SIGQUIT crashes it."""
+        if self.process and self.process.poll() is None:
+            self.process.send_signal(how)
+            self.process.wait(60)
+        self.process = None
+
+    def remove(self):
+        """Stops the server and deletes its files."""
+        self.stop(signal.SIGQUIT)
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    def sql(self, text, database="postgres"):
+        """Runs SQL as the superuser and returns its rows as lists of text."""
+        result = subprocess.run(
+            [f"{self.programs}/psql", "-X", "-q", "-A", "-t", "-F", "\t", "-v", "ON_ERROR_STOP=1", "-h", self.directory,
+             "-U", "postgres", "-d", database, "-c", text], capture_output=True, text=True, check=False)
+        if result.returncode:
+            raise Failure(f"SQL failed: {text}\n{result.stderr}")
+        return [line.split("\t") for line in result.stdout.splitlines()]
+
+    def new_database(self):
+        """Creates an empty database and returns its URL."""
+        name = f"test_{os.getpid()}_{next(self.numbers)}"
+        self.sql(f"create database {name}")
+        return self.url(name)
+
+    def url(self, name):
+        """What --database takes."""
+        return f"postgres://postgres@/{name}?host={self.directory}"
+
+    def drop_database(self, url):
+        """Removes a database and whoever is connected to it."""
+        self.sql(f"drop database if exists {database_name(url)} with (force)")
+
+
+def database_name(url):
+    """The name of the database in a URL made by Cluster.url."""
+    return url.split("?")[0].rsplit("/", 1)[1]

@@ -1,0 +1,108 @@
+"""What holds for every file of the tree."""
+import re
+import subprocess
+
+from harness import Skip, check, test
+from harness.server import ROOT
+from harness.tree import report, texts, tracked_files
+
+FUNCTION_LINES_MAX = 120
+COLUMNS_MAX = 120
+UNFINISHED = re.compile(r"\b(" + "|".join(("TO" + "DO", "FIX" + "ME")) + r")\b")
+LOCAL_PATH = re.compile(r"(?<![\w.*}$\])])/(" + "|".join(("wo" + "rk", "ro" + "ot")) + r")(?=[/\s'\"`),;:]|$)", re.M)
+SQL = re.compile(r'"[^"\n]*\b(select\b[^"\n]*\bfrom|insert\s+into|update\s+\w+\s+set|delete\s+from|'
+                 r'create\s+(unique\s+)?(table|index)|alter\s+table)\b', re.I)
+# The version of the schema is asked and written before any statement can be prepared; the engines rewrite statements.
+MAY_HOLD_SQL = ("src/store/db.c", "src/store/sqlite/", "src/store/postgres/")
+
+
+@test
+def test_no_trailing_space_and_a_last_line_end():
+    problems = []
+    for path, text in texts():
+        if path.startswith("tests/fuzz/corpus/") or not text:
+            continue
+        problems += [f"{path}:{number}: space at the end of the line"
+                     for number, line in enumerate(text.split("\n"), 1) if line != line.rstrip()]
+        if not text.endswith("\n"):
+            problems.append(f"{path}: the last line does not end")
+    report(problems, "white space")
+
+
+@test
+def test_nothing_is_left_unfinished():
+    report([f"{path}: {found.group()}" for path, text in texts() for found in UNFINISHED.finditer(text)
+            if not path.startswith("tests/fuzz/corpus/")], "notes of unfinished work")
+
+
+@test
+def test_no_path_of_one_machine():
+    report([f"{path}: {found.group()}" for path, text in texts() for found in LOCAL_PATH.finditer(text)
+            if not path.startswith("tests/fuzz/corpus/") and not path.endswith("package-lock.json")],
+           "paths that exist on one machine only")
+
+
+@test
+def test_lines_are_not_too_long():
+    problems = []
+    for path, text in texts(".py", ".ts", ".tsx", ".css", "tests/run", "tools/setup", "tools/fuzz", "tools/tree"):
+        problems += [f"{path}:{number}: {len(line)} columns" for number, line in enumerate(text.splitlines(), 1)
+                     if len(line) > COLUMNS_MAX]
+    report(problems, f"lines of more than {COLUMNS_MAX} columns")
+
+
+def functions(text):
+    """(name, first line, lines) of every C function in formatted source: `{` and `}` stand in the first column."""
+    lines, start = text.split("\n"), None
+    for number, line in enumerate(lines):
+        if line == "{":
+            start = number
+        elif line == "}" and start is not None:
+            head = " ".join(lines[max(0, start - 4):start])
+            names = re.findall(r"(\w+)\(", head)
+            yield (names[0] if names else "?"), start + 1, number - start + 1
+            start = None
+
+
+@test
+def test_functions_are_not_too_long():
+    report([f"{path}:{line}: {name} has {count} lines" for path, text in texts(".c", ".h")
+            for name, line, count in functions(text) if count > FUNCTION_LINES_MAX],
+           f"functions of more than {FUNCTION_LINES_MAX} lines")
+
+
+@test
+def test_sql_stands_in_store_sql():
+    problems = []
+    for path, text in texts(".c", ".h"):
+        if path.startswith("src/") and not path.startswith(MAY_HOLD_SQL):
+            problems += [f"{path}:{text.count(chr(10), 0, found.start()) + 1}: {found.group()[:60]}"
+                         for found in SQL.finditer(text)]
+    report(problems, "SQL outside src/store/sql")
+
+
+@test
+def test_c_is_formatted():
+    files = [path for path in tracked_files() if path.endswith((".c", ".h"))]
+    try:
+        result = subprocess.run(["clang-format", "--dry-run", "-Werror", *files], cwd=ROOT, capture_output=True,
+                                text=True, check=False)
+    except FileNotFoundError:
+        raise Skip("clang-format is not installed (tools/setup test)") from None
+    complaints = [line for line in result.stderr.splitlines() if "clang-format-violations" in line]
+    places = sorted({":".join(line.split(":")[:2]) for line in complaints})
+    report(places, "not formatted (make format)")
+    check.equal(result.returncode, 0, "exit code of clang-format")
+
+
+@test
+def test_scripts_are_executable():
+    listed = subprocess.run(["git", "ls-files", "-s"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    problems = []
+    for line in listed.splitlines():
+        mode, path = line.split()[0], line.split("\t")[1]
+        with open(f"{ROOT}/{path}", "rb") as file:
+            is_script = file.read(2) == b"#!"
+        if is_script != (mode == "100755"):
+            problems.append(f"{path}: mode {mode}, {'a' if is_script else 'no'} script")
+    report(problems, "modes of scripts")
