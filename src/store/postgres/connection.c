@@ -14,6 +14,14 @@ static void notice_ignore(void *owner, const PGresult *result)
     (void)result;
 }
 
+/* A server that ends the connection between two answers says so in a notice. */
+static void notice_take(void *owner, const PGresult *result)
+{
+    struct postgres *postgres = owner;
+    const char *severity = PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED);
+    postgres->farewell |= severity && strcmp(severity, "FATAL") == 0;
+}
+
 /* One question for everything a new connection sets and must know. Whoever asks for a stronger synchronous_commit keeps
  * it. A node that vanished must not hold its row locks for hours, hence the idle limit and the keepalives. */
 static const char settings_text[] =
@@ -61,7 +69,7 @@ static enum status settings_apply(PGconn *connection, bool writes, int64_t busy_
 }
 
 /* What stands before the URL is a default, what stands behind it cannot be changed by it. */
-PGconn *postgres_connect(const char *url, bool writes, int64_t busy_ms, struct failure *failure)
+enum status postgres_connect(const char *url, bool writes, int64_t busy_ms, PGconn **out, struct failure *failure)
 {
     const char *const keys[] = {"connect_timeout",     "keepalives_idle",
                                 "keepalives_interval", "keepalives_count",
@@ -80,9 +88,10 @@ PGconn *postgres_connect(const char *url, bool writes, int64_t busy_ms, struct f
     }
     if (status != STATUS_OK) {
         PQfinish(connection);
-        return NULL;
+        return status;
     }
-    return connection;
+    *out = connection;
+    return STATUS_OK;
 }
 
 static bool has_input(const PGconn *connection)
@@ -91,12 +100,13 @@ static bool has_input(const PGconn *connection)
     return poll(&polled, 1, 0) > 0;
 }
 
-/* A server that went away has left a farewell and an end in the socket; both must be read to notice. */
+/* A server that went away has left a farewell and an end in the socket; both must be read to notice. A farewell that
+ * came along with the last answer has aborted the pipeline already. */
 static bool is_alive(struct postgres *postgres)
 {
-    bool alive = postgres->connection && PQstatus(postgres->connection) == CONNECTION_OK;
+    bool alive = pipeline_works(postgres) && PQpipelineStatus(postgres->connection) == PQ_PIPELINE_ON;
     while (alive && has_input(postgres->connection)) {
-        alive = PQconsumeInput(postgres->connection) && PQstatus(postgres->connection) == CONNECTION_OK;
+        alive = PQconsumeInput(postgres->connection) && pipeline_works(postgres);
     }
     return alive;
 }
@@ -105,6 +115,7 @@ static void disconnect(struct postgres *postgres)
 {
     PQfinish(postgres->connection);
     postgres->connection = NULL;
+    postgres->broken = postgres->farewell = false;
     pipeline_reset(postgres);
 }
 
@@ -114,12 +125,13 @@ enum status postgres_ensure(struct postgres *postgres, struct failure *failure)
         return STATUS_OK;
     }
     disconnect(postgres);
-    postgres->connection = postgres_connect(postgres->url, !postgres->read_only, postgres->busy_ms, failure);
-    if (!postgres->connection) {
-        return STATUS_UNAVAILABLE;
+    enum status status =
+        postgres_connect(postgres->url, !postgres->read_only, postgres->busy_ms, &postgres->connection, failure);
+    if (status == STATUS_OK) {
+        PQsetNoticeReceiver(postgres->connection, notice_take, postgres);
+        PQenterPipelineMode(postgres->connection);
+        status = postgres->prepared ? statements_prepare(postgres, failure) : STATUS_OK;
     }
-    PQenterPipelineMode(postgres->connection);
-    enum status status = postgres->prepared ? statements_prepare(postgres, failure) : STATUS_OK;
     if (status != STATUS_OK) {
         disconnect(postgres);
     }

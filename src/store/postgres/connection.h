@@ -50,6 +50,8 @@ struct statement {
 struct postgres {
     struct db db; /* first */
     PGconn *connection;
+    bool broken;   /* libpq refused to send: what it was asked and what is expected differ */
+    bool farewell; /* the server ended the connection; it has done nothing it did not answer before */
     char *url;
     bool read_only;
     int64_t busy_ms;
@@ -73,9 +75,9 @@ struct postgres {
 /* --- connection.c --- */
 /* Connects when there is no live connection; a broken one is thrown away with all it was asked. */
 MUST_CHECK enum status postgres_ensure(struct postgres *postgres, struct failure *failure);
-/* A connection with the settings every one of ours has; also for listening. NULL and `failure` set when there is none.
- */
-PGconn *postgres_connect(const char *url, bool writes, int64_t busy_ms, struct failure *failure);
+/* A connection with the settings every one of ours has; also for listening. */
+MUST_CHECK enum status postgres_connect(const char *url, bool writes, int64_t busy_ms, PGconn **out,
+                                        struct failure *failure);
 
 /* --- prepare.c --- */
 /* Fills what is known of the statements without asking the server: names, gathers, what must be sent before them. */
@@ -84,8 +86,9 @@ void statements_init(struct postgres *postgres);
 MUST_CHECK enum status statements_prepare(struct postgres *postgres, struct failure *failure);
 
 /* --- pipeline.c --- */
-/* Remembers that a command was queued. */
-void pipeline_expect(struct postgres *postgres, enum expected expected);
+bool pipeline_works(const struct postgres *postgres);
+/* Remembers what was queued; `sent` is what libpq's PQsend… returned. */
+void pipeline_expect(struct postgres *postgres, int sent, enum expected expected);
 /* Queues a command of plain text. */
 void pipeline_command(struct postgres *postgres, const char *text, enum expected expected);
 /* Where an exchange went wrong. */

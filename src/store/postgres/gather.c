@@ -18,20 +18,20 @@ static int cell_old(const struct gather *gather)
     return gather->parameter_count - 1;
 }
 
-static struct slice copy_of(struct gather *gather, const struct value *value)
+static struct slice copy_of(struct gather *gather, const struct parameter *value)
 {
-    const char *bytes = value_bytes(value);
+    const char *bytes = parameter_bytes(value);
     return bytes ? arena_copy(&gather->arena, slice_from(bytes, (size_t)value->len)) : (struct slice){0};
 }
 
 /* Both keys as one; they are numbers of fixed width. */
-static struct slice row_key(struct gather *gather, const struct value *values)
+static struct slice row_key(struct gather *gather, const struct parameter *values)
 {
-    const struct value *first = &values[cell_keys(gather)], *second = first + 1;
+    const struct parameter *first = &values[cell_keys(gather)], *second = first + 1;
     size_t len = (size_t)(first->len + second->len);
     char *key = arena_bytes(&gather->arena, len);
-    memcpy(key, value_bytes(first), (size_t)first->len);
-    memcpy(key + first->len, value_bytes(second), (size_t)second->len);
+    memcpy(key, parameter_bytes(first), (size_t)first->len);
+    memcpy(key + first->len, parameter_bytes(second), (size_t)second->len);
     return slice_from(key, len);
 }
 
@@ -45,10 +45,10 @@ static struct slice *row_new(struct gather *gather)
     return gather->cells + gather->row_count++ * width;
 }
 
-static bool row_merge(struct gather *gather, struct slice *row, const struct value *values)
+static bool row_merge(struct gather *gather, struct slice *row, const struct parameter *values)
 {
-    const struct value *old = &values[cell_old(gather)];
-    if (!slice_eq(slice_from(value_bytes(old), (size_t)old->len), row[cell_new()])) {
+    const struct parameter *old = &values[cell_old(gather)];
+    if (!slice_eq(slice_from(parameter_bytes(old), (size_t)old->len), row[cell_new()])) {
         return false;
     }
     for (int i = 0; i < cell_keys(gather); i++) {
@@ -57,7 +57,7 @@ static bool row_merge(struct gather *gather, struct slice *row, const struct val
     return true;
 }
 
-bool gather_add(struct gather *gather, const struct value *values)
+bool gather_add(struct gather *gather, const struct parameter *values)
 {
     struct slice key = {0};
     if (gather->updates) {
@@ -121,7 +121,7 @@ void gather_write(struct gather *gather, const Oid *array_types, const char **ou
     gather->arrays.len = 0;
     for (int i = 0; i < gather->parameter_count; i++) {
         size_t start = gather->arrays.len;
-        column_write(gather, i, value_element_type(array_types[i]));
+        column_write(gather, i, array_element_type(array_types[i]));
         out_lengths[i] = (int)(gather->arrays.len - start);
     }
     const char *at = gather->arrays.ptr; /* only now: the buffer moved while it grew */
@@ -133,8 +133,14 @@ void gather_write(struct gather *gather, const Oid *array_types, const char **ou
 
 void gather_reset(struct gather *gather)
 {
+    bool was_huge = gather->arena.used_bytes > GATHER_BYTES_MAX;
     gather->row_count = 0;
-    arena_reset(&gather->arena);
+    if (was_huge) { /* one large event must not hold its memory for ever */
+        arena_release(&gather->arena);
+        buffer_release(&gather->arrays);
+    } else {
+        arena_reset(&gather->arena);
+    }
     map_release(&gather->rows);
 }
 

@@ -28,7 +28,7 @@ struct gather {
 };
 
 /* Copies the values. False when this update does not start where the one gathered before it ended. */
-bool gather_add(struct gather *gather, const struct value *values);
+bool gather_add(struct gather *gather, const struct parameter *values);
 bool gather_is_full(const struct gather *gather);
 /* Writes the arrays in binary form; out_values[i] points into gather->arrays until the next call. */
 void gather_write(struct gather *gather, const Oid *array_types, const char **out_values, int *out_lengths);

@@ -87,29 +87,30 @@ struct postgres_listener {
     int stop; /* an eventfd, readable once stopped */
 };
 
-static PGconn *listen_connect(const char *url, struct failure *failure)
+static enum status listen_connect(const char *url, PGconn **out, struct failure *failure)
 {
-    PGconn *connection = postgres_connect(url, false, 0, failure);
-    if (!connection) {
-        return NULL;
+    PGconn *connection = NULL;
+    enum status status = postgres_connect(url, false, 0, &connection, failure);
+    if (status != STATUS_OK) {
+        return status;
     }
     PGresult *result = PQexec(connection, "listen " NOTIFY_CHANNEL);
     if (PQresultStatus(result) != PGRES_COMMAND_OK) {
-        trouble_from_result(result, true, failure);
+        status = trouble_from_result(result, true, failure);
         PQfinish(connection);
-        connection = NULL;
+    } else {
+        *out = connection;
     }
     PQclear(result);
-    return connection;
+    return status;
 }
 
 enum status postgres_listen_open(const char *url, struct postgres_listener **out, struct failure *failure)
 {
-    struct failure local;
-    struct failure *report = failure ? failure : &local;
-    PGconn *connection = listen_connect(url, report);
-    if (!connection) {
-        return report->status;
+    PGconn *connection = NULL;
+    enum status status = listen_connect(url, &connection, failure);
+    if (status != STATUS_OK) {
+        return status;
     }
     struct postgres_listener *listener = memory_zeroed(sizeof *listener);
     listener->connection = connection;
@@ -179,13 +180,13 @@ static enum status reconnect(struct postgres_listener *listener, int64_t timeout
                              struct failure *failure)
 {
     bool stopped = false;
-    listener->connection = listen_connect(listener->url, failure);
-    if (listener->connection) {
+    enum status status = listen_connect(listener->url, &listener->connection, failure);
+    if (status == STATUS_OK) {
         out->many = true;
         return STATUS_OK;
     }
     wait_readable(listener, timeout_ms < RETRY_MS ? timeout_ms : RETRY_MS, &stopped);
-    return stopped ? STATUS_GONE : STATUS_UNAVAILABLE;
+    return stopped ? STATUS_GONE : status;
 }
 
 static void disconnect(struct postgres_listener *listener)

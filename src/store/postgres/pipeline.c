@@ -3,8 +3,14 @@
 #include "base/log.h"
 #include "store/postgres/connection.h"
 
-void pipeline_expect(struct postgres *postgres, enum expected expected)
+bool pipeline_works(const struct postgres *postgres)
 {
+    return postgres->connection && !postgres->broken && PQstatus(postgres->connection) == CONNECTION_OK;
+}
+
+void pipeline_expect(struct postgres *postgres, int sent, enum expected expected)
+{
+    postgres->broken |= !sent;
     if (postgres->expected_count == postgres->expected_room) {
         postgres->expected_room = postgres->expected_room ? postgres->expected_room * 2 : 64;
         postgres->expected = memory_resize(postgres->expected, postgres->expected_room);
@@ -14,14 +20,14 @@ void pipeline_expect(struct postgres *postgres, enum expected expected)
 
 void pipeline_command(struct postgres *postgres, const char *text, enum expected expected)
 {
-    PQsendQueryParams(postgres->connection, text, 0, NULL, NULL, NULL, NULL, 1);
-    pipeline_expect(postgres, expected);
+    int sent = PQsendQueryParams(postgres->connection, text, 0, NULL, NULL, NULL, NULL, 1);
+    pipeline_expect(postgres, sent, expected);
 }
 
 void pipeline_part(struct postgres *postgres)
 {
-    PQpipelineSync(postgres->connection);
-    pipeline_expect(postgres, EXPECT_SYNC);
+    int sent = PQpipelineSync(postgres->connection);
+    pipeline_expect(postgres, sent, EXPECT_SYNC);
 }
 
 void pipeline_reset(struct postgres *postgres)
@@ -73,7 +79,7 @@ enum status pipeline_settle(struct postgres *postgres, PGresult **out_answer, st
     PGresult *answer = NULL;
     *out_mishap = (struct mishap){.at = EXPECT_SYNC};
     pipeline_part(postgres);
-    for (size_t i = 0; i < postgres->expected_count && PQstatus(postgres->connection) == CONNECTION_OK; i++) {
+    for (size_t i = 0; i < postgres->expected_count && pipeline_works(postgres); i++) {
         enum expected at = postgres->expected[i];
         PGresult *result = pipeline_next(postgres->connection, at);
         if (status == STATUS_OK) {
@@ -86,10 +92,11 @@ enum status pipeline_settle(struct postgres *postgres, PGresult **out_answer, st
         }
     }
     pipeline_reset(postgres);
-    out_mishap->lost = PQstatus(postgres->connection) != CONNECTION_OK;
+    out_mishap->lost = !pipeline_works(postgres);
     if (out_mishap->lost && status == STATUS_OK) {
         status = trouble_from_connection(postgres->connection, failure);
     }
+    out_mishap->explained |= postgres->farewell;
     if (status != STATUS_OK || !out_answer) {
         PQclear(answer);
         answer = NULL;

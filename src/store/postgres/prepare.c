@@ -63,7 +63,7 @@ void statements_init(struct postgres *postgres)
     postgres->gather_count = 0;
     for (int sql = 0; sql < SQL_COUNT; sql++) {
         if (sql_texts[sql].postgres) {
-            statement_init(postgres, sql, sql_texts[sql].postgres);
+            statement_init(postgres, (enum sql)sql, sql_texts[sql].postgres);
         }
     }
     for (int sql = 0; sql < SQL_COUNT; sql++) {
@@ -87,14 +87,15 @@ static void prepare_send(struct postgres *postgres, enum sql sql)
 {
     struct statement *statement = &postgres->statements[sql];
     const char *text = sql_texts[sql].postgres;
-    PQsendPrepare(postgres->connection, statement->name, text, 0, NULL);
+    int sent = PQsendPrepare(postgres->connection, statement->name, text, 0, NULL);
     if (statement->guarded_name[0]) {
         struct buffer guarded = {0};
         guarded_write(&guarded, text, statement->gather >= 0);
-        PQsendPrepare(postgres->connection, statement->guarded_name, guarded.ptr, 0, NULL);
+        sent &= PQsendPrepare(postgres->connection, statement->guarded_name, guarded.ptr, 0, NULL);
         buffer_release(&guarded);
     }
-    PQsendDescribePrepared(postgres->connection, statement->name);
+    sent &= PQsendDescribePrepared(postgres->connection, statement->name);
+    postgres->broken |= !sent;
 }
 
 static enum status describe_judge(struct postgres *postgres, enum sql sql, const PGresult *result,
@@ -109,13 +110,13 @@ static enum status describe_judge(struct postgres *postgres, enum sql sql, const
     for (int i = 0; i < count; i++) {
         Oid type = PQparamtype(result, i);
         statement->parameter_types[i] = type;
-        if ((value_element_type(type) != 0) != (statement->gather >= 0)) {
+        if ((array_element_type(type) != 0) != (statement->gather >= 0)) {
             return failure_set(failure, STATUS_INTERNAL, "storage_bug", "Statement %s: $%d must %sbe an array.",
                                sql_texts[sql].name, i + 1, statement->gather >= 0 ? "" : "not ");
         }
     }
     for (int i = 0; i < PQnfields(result); i++) {
-        if (!value_is_readable(PQftype(result, i))) {
+        if (!column_is_readable(PQftype(result, i))) {
             return failure_set(failure, STATUS_INTERNAL, "storage_bug", "Statement %s: column %d has type %u.",
                                sql_texts[sql].name, i, PQftype(result, i));
         }
@@ -146,13 +147,13 @@ static enum status all_read(struct postgres *postgres, struct failure *failure)
 {
     struct failure first = {0}, skipped;
     for (int sql = 0; sql < SQL_COUNT; sql++) {
-        if (sql_texts[sql].postgres && PQstatus(postgres->connection) == CONNECTION_OK) {
-            enum status status = prepare_read(postgres, sql, first.status == STATUS_OK ? &first : &skipped);
+        if (sql_texts[sql].postgres && pipeline_works(postgres)) {
+            enum status status = prepare_read(postgres, (enum sql)sql, first.status == STATUS_OK ? &first : &skipped);
             first.status = first.status == STATUS_OK ? status : first.status;
         }
     }
     PQclear(pipeline_next(postgres->connection, EXPECT_SYNC));
-    if (first.status == STATUS_OK && PQstatus(postgres->connection) != CONNECTION_OK) {
+    if (first.status == STATUS_OK && !pipeline_works(postgres)) {
         return trouble_from_connection(postgres->connection, failure);
     }
     if (first.status != STATUS_OK && failure) {
@@ -170,7 +171,7 @@ enum status statements_prepare(struct postgres *postgres, struct failure *failur
     }
     for (int sql = 0; sql < SQL_COUNT; sql++) {
         if (sql_texts[sql].postgres) {
-            prepare_send(postgres, sql);
+            prepare_send(postgres, (enum sql)sql);
         }
     }
     PQpipelineSync(postgres->connection);

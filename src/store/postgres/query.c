@@ -6,7 +6,7 @@
 /* A statement between start and end: its parameters, then its answer. */
 struct running {
     struct running *next; /* in the free list */
-    struct value values[PARAMETERS_MAX];
+    struct parameter values[PARAMETERS_MAX];
     struct arena texts; /* parameters that must be terminated */
     PGresult *answer;
     int row;
@@ -29,19 +29,19 @@ static struct statement *statement_of(const struct query *query)
 
 /* --- sending --- */
 
-static void send_values(struct postgres *postgres, const struct statement *statement, const struct value *values,
+static void send_values(struct postgres *postgres, const struct statement *statement, const struct parameter *values,
                         bool guarded, enum expected expected)
 {
     const char *bytes[PARAMETERS_MAX];
     int lengths[PARAMETERS_MAX], formats[PARAMETERS_MAX];
     for (int i = 0; i < statement->parameter_count; i++) {
-        bytes[i] = value_bytes(&values[i]);
+        bytes[i] = parameter_bytes(&values[i]);
         lengths[i] = values[i].len;
         formats[i] = values[i].format;
     }
-    PQsendQueryPrepared(postgres->connection, guarded ? statement->guarded_name : statement->name,
-                        statement->parameter_count, bytes, lengths, formats, 1);
-    pipeline_expect(postgres, expected);
+    int sent = PQsendQueryPrepared(postgres->connection, guarded ? statement->guarded_name : statement->name,
+                                   statement->parameter_count, bytes, lengths, formats, 1);
+    pipeline_expect(postgres, sent, expected);
 }
 
 static void gather_send(struct postgres *postgres, struct gather *gather)
@@ -54,9 +54,9 @@ static void gather_send(struct postgres *postgres, struct gather *gather)
     }
     gather_write(gather, statement->parameter_types, bytes, lengths);
     transaction_open(postgres);
-    PQsendQueryPrepared(postgres->connection, gather->updates ? statement->guarded_name : statement->name,
-                        statement->parameter_count, bytes, lengths, formats, 1);
-    pipeline_expect(postgres, EXPECT_DEFERRED);
+    int sent = PQsendQueryPrepared(postgres->connection, gather->updates ? statement->guarded_name : statement->name,
+                                   statement->parameter_count, bytes, lengths, formats, 1);
+    pipeline_expect(postgres, sent, EXPECT_DEFERRED);
     gather_reset(gather);
 }
 
@@ -99,10 +99,10 @@ static Oid next_type(const struct query *query)
 {
     const struct statement *statement = statement_of(query);
     Oid type = statement->parameter_types[query->bound];
-    return statement->gather >= 0 ? value_element_type(type) : type;
+    return statement->gather >= 0 ? array_element_type(type) : type;
 }
 
-static struct value *next_value(struct query *query)
+static struct parameter *next_value(struct query *query)
 {
     return &running_of(query)->values[query->bound++];
 }
@@ -110,18 +110,18 @@ static struct value *next_value(struct query *query)
 void postgres_bind_i64(struct query *query, int64_t number)
 {
     Oid type = next_type(query);
-    value_set_i64(next_value(query), type, number);
+    parameter_set_i64(next_value(query), type, number);
 }
 
 void postgres_bind_bytes(struct query *query, struct slice bytes)
 {
     Oid type = next_type(query);
-    value_set_bytes(next_value(query), type, bytes, &running_of(query)->texts);
+    parameter_set_bytes(next_value(query), type, bytes, &running_of(query)->texts);
 }
 
 void postgres_bind_null(struct query *query)
 {
-    value_set_null(next_value(query));
+    parameter_set_null(next_value(query));
 }
 
 /* --- running --- */
@@ -261,7 +261,7 @@ enum status postgres_step(struct query *query, bool *out_row, struct failure *fa
 int64_t postgres_get_i64(struct query *query, int column)
 {
     const struct running *running = running_of(query);
-    return value_get_i64(running->answer, running->row, column);
+    return column_i64(running->answer, running->row, column);
 }
 
 bool postgres_is_null(struct query *query, int column)

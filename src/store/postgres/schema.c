@@ -11,7 +11,7 @@ static enum status ask_number(struct postgres *postgres, const char *text, int64
     pipeline_command(postgres, text, EXPECT_QUESTION);
     enum status status = pipeline_settle(postgres, &answer, &mishap, failure);
     if (status == STATUS_OK) {
-        *out = PQntuples(answer) > 0 ? value_get_i64(answer, 0, 0) : 0;
+        *out = PQntuples(answer) > 0 ? column_i64(answer, 0, 0) : 0;
         PQclear(answer);
     }
     return status;

@@ -26,7 +26,7 @@ static void finish(struct postgres *postgres)
 /* Nobody waits for the answer: it is read with the next one. */
 static void leave(struct postgres *postgres, const char *command)
 {
-    if (postgres->begun && PQstatus(postgres->connection) == CONNECTION_OK) {
+    if (postgres->begun && pipeline_works(postgres)) {
         pipeline_command(postgres, command, EXPECT_LEFTOVER);
         pipeline_part(postgres);
     }
@@ -78,15 +78,15 @@ void transaction_rollback(struct db *db)
 /* Outside of the transaction: inside it, all commits of the server would queue for one lock. */
 static void notify(struct postgres *postgres)
 {
-    if (postgres->touches.count == 0) {
+    if (postgres->touches.count == 0 || !pipeline_works(postgres)) {
         return;
     }
     struct buffer payload = {0};
     touches_write(&postgres->touches, &payload);
     const char *values[] = {payload.ptr};
-    PQsendQueryParams(postgres->connection, "select pg_notify('" NOTIFY_CHANNEL "', $1)", 1, NULL, values, NULL, NULL,
-                      1);
-    pipeline_expect(postgres, EXPECT_LEFTOVER);
+    int sent = PQsendQueryParams(postgres->connection, "select pg_notify('" NOTIFY_CHANNEL "', $1)", 1, NULL, values,
+                                 NULL, NULL, 1);
+    pipeline_expect(postgres, sent, EXPECT_LEFTOVER);
     pipeline_part(postgres);
     buffer_release(&payload);
 }

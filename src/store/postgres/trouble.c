@@ -40,8 +40,11 @@ enum status trouble_from_result(const PGresult *result, bool waited, struct fail
     for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++) {
         if (strncmp(state, meanings[i].prefix, strlen(meanings[i].prefix)) == 0) {
             enum status status = waited ? meanings[i].waited : meanings[i].deferred;
-            const char *code = status == STATUS_STALE ? "stale_row" : meanings[i].code;
-            return failure_set(failure, status, code, "PostgreSQL refused: %s (%s).", message ? message : "", state);
+            if (status == STATUS_STALE) {
+                return failure_set(failure, status, "stale_row", "Another node changed the same session meanwhile.");
+            }
+            return failure_set(failure, status, meanings[i].code, "PostgreSQL refused: %s (%s).",
+                               message ? message : "", state);
         }
     }
     return failure_set(failure, STATUS_INTERNAL, "storage_bug", "PostgreSQL refused: %s (%s).", message ? message : "",

@@ -59,10 +59,10 @@ static bool fits(int64_t number, int bytes)
     return bytes == 8 || (number >= -(INT64_C(1) << (bytes * 8 - 1)) && number < INT64_C(1) << (bytes * 8 - 1));
 }
 
-void value_set_i64(struct value *value, Oid type, int64_t number)
+void parameter_set_i64(struct parameter *value, Oid type, int64_t number)
 {
     int bytes = number_bytes(type);
-    *value = (struct value){.is_number = true};
+    *value = (struct parameter){.is_number = true};
     if (bytes && fits(number, bytes)) {
         put_be(value->number, number, bytes);
         value->len = bytes;
@@ -72,28 +72,28 @@ void value_set_i64(struct value *value, Oid type, int64_t number)
     }
 }
 
-void value_set_bytes(struct value *value, Oid type, struct slice bytes, struct arena *arena)
+void parameter_set_bytes(struct parameter *value, Oid type, struct slice bytes, struct arena *arena)
 {
     if (!slice_present(bytes)) {
-        value_set_null(value);
+        parameter_set_null(value);
     } else if (is_raw(type)) {
-        *value = (struct value){.ptr = bytes.ptr, .len = (int)bytes.len, .format = 1};
+        *value = (struct parameter){.ptr = bytes.ptr, .len = (int)bytes.len, .format = 1};
     } else {
-        *value = (struct value){.ptr = arena_copy(arena, bytes).ptr, .len = (int)bytes.len};
+        *value = (struct parameter){.ptr = arena_copy(arena, bytes).ptr, .len = (int)bytes.len};
     }
 }
 
-void value_set_null(struct value *value)
+void parameter_set_null(struct parameter *value)
 {
-    *value = (struct value){.format = 1};
+    *value = (struct parameter){.format = 1};
 }
 
-const char *value_bytes(const struct value *value)
+const char *parameter_bytes(const struct parameter *value)
 {
     return value->is_number ? value->number : value->ptr;
 }
 
-Oid value_element_type(Oid array_type)
+Oid array_element_type(Oid array_type)
 {
     static const struct {
         Oid array, element;
@@ -110,7 +110,7 @@ Oid value_element_type(Oid array_type)
     return 0;
 }
 
-bool value_is_readable(Oid type)
+bool column_is_readable(Oid type)
 {
     return number_bytes(type) || is_raw(type) || type == OID_NUMERIC;
 }
@@ -127,7 +127,7 @@ static int64_t numeric_i64(const char *from)
     return negative ? -number : number;
 }
 
-int64_t value_get_i64(const PGresult *result, int row, int column)
+int64_t column_i64(const PGresult *result, int row, int column)
 {
     if (PQgetisnull(result, row, column)) {
         return 0;

@@ -31,26 +31,26 @@ enum {
 };
 
 /* One parameter. Borrows what it was made of; numbers live in the value itself. */
-struct value {
-    const char *ptr; /* NULL = SQL NULL; for numbers see value_bytes */
+struct parameter {
+    const char *ptr; /* NULL = SQL NULL; for numbers see parameter_bytes */
     int len;
     int format; /* 1 = binary, 0 = text, terminated by a zero byte */
     bool is_number;
     char number[24];
 };
 
-void value_set_i64(struct value *value, Oid type, int64_t number);
+void parameter_set_i64(struct parameter *value, Oid type, int64_t number);
 /* Types without a binary form of ours are sent as text, copied into `arena` to be terminated. */
-void value_set_bytes(struct value *value, Oid type, struct slice bytes, struct arena *arena);
-void value_set_null(struct value *value);
+void parameter_set_bytes(struct parameter *value, Oid type, struct slice bytes, struct arena *arena);
+void parameter_set_null(struct parameter *value);
 /* The bytes to send; NULL for NULL. Valid as long as `value` does not move. */
-const char *value_bytes(const struct value *value);
+const char *parameter_bytes(const struct parameter *value);
 
 /* The element type of an array type, or 0. */
-Oid value_element_type(Oid array_type);
+Oid array_element_type(Oid array_type);
 /* True for a column this engine can read. */
-bool value_is_readable(Oid type);
+bool column_is_readable(Oid type);
 /* A column of a binary result; 0 for NULL. */
-int64_t value_get_i64(const PGresult *result, int row, int column);
+int64_t column_i64(const PGresult *result, int row, int column);
 
 #endif
