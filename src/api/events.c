@@ -243,6 +243,11 @@ static const struct words delta_words = {delta_kinds, 4};
 static enum status check_delta(struct request *request, const struct json *delta)
 {
     struct slice text;
+    size_t bytes_max = request->api->service->delta_bytes_max;
+    if (delta->raw.len > bytes_max) {
+        return failure_set(&request->call.failure, STATUS_TOO_LARGE, "delta_too_large",
+                           "A delta has at most %zu bytes (option delta-bytes-max).", bytes_max);
+    }
     if (words_find(delta_words, json_text_of(delta, "kind")) >= 0 && json_as_text(json_get(delta, "text"), &text)) {
         return STATUS_OK;
     }

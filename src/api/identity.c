@@ -20,7 +20,7 @@ const struct field link_body[] = {
     {0},
 };
 const struct field password_body[] = {
-    {"password", FIELD_STRING, true, "The new password, 10 characters or more.", NULL, 1, 512},
+    {"password", FIELD_STRING, true, "The new password.", NULL, 1, 512},
     {"current", FIELD_STRING, false, "The password until now, when there is one.", NULL, 1, 512},
     {0},
 };

@@ -25,6 +25,7 @@ struct api {
     int64_t events_page_default, events_page_max;
     int64_t sessions_page_default, sessions_page_max;
     int64_t claim_wait_ms_max;
+    bool metrics_public;
     bool secure_cookies;
     const char *version;
     int64_t started_at_ms; /* wall */

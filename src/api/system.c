@@ -38,6 +38,9 @@ enum status system_metrics(struct request *request)
     struct server_figures net;
     struct fanout_figures fan;
     struct writer_figures writer;
+    if (!api->metrics_public) {
+        return failure_set(&request->call.failure, STATUS_NOT_FOUND, "not_found", "There is nothing here.");
+    }
     server_figures_read(api->server, &net);
     fanout_figures_read(api->fanout, &fan);
     writer_figures_read(api->writer, &writer);

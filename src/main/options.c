@@ -80,10 +80,8 @@ static const struct {
      "--lease-ms-min must not be greater than --lease-ms-default"},
     {offsetof(struct options, lease_ms_default), offsetof(struct options, lease_ms_max),
      "--lease-ms-default must not be greater than --lease-ms-max"},
-    {offsetof(struct options, event_bytes_max), offsetof(struct options, append_bytes_max),
-     "--event-bytes-max must not be greater than --append-bytes-max"},
-    {offsetof(struct options, cookie_idle_ms), offsetof(struct options, cookie_ms),
-     "--cookie-idle-ms must not be greater than --cookie-ms"},
+    {offsetof(struct options, event_bytes_max), offsetof(struct options, body_bytes_max),
+     "--event-bytes-max must not be greater than --body-bytes-max"},
 };
 
 static enum status check_pairs(const struct options *options, struct failure *failure)

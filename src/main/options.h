@@ -7,7 +7,7 @@
 #include "cli/command.h"
 #include "cli/option_layers.h"
 
-enum metrics_access { METRICS_OFF, METRICS_TOKEN, METRICS_PUBLIC, METRICS_COUNT };
+enum metrics_access { METRICS_OFF, METRICS_PUBLIC, METRICS_COUNT };
 
 /* Texts live in the arena given to options_load; NULL = not given. */
 struct options {
@@ -28,7 +28,7 @@ struct options {
     /* threads */
     int64_t loop_threads;
     int64_t reader_threads;
-    int64_t writer_threads;
+    int64_t cached_sessions_max;
     int64_t group_commit_max;
     int64_t commands_waiting_max;
     int64_t reads_waiting_max;
@@ -49,7 +49,6 @@ struct options {
     int64_t header_bytes_max;
     int64_t header_count_max;
     int64_t body_bytes_max;
-    int64_t append_bytes_max;
     int64_t idempotency_keep_ms;
 
     /* sessions */
@@ -96,7 +95,6 @@ struct options {
     int64_t signin_attempts_max;
     int64_t signin_window_ms;
     int64_t cookie_ms;
-    int64_t cookie_idle_ms;
     int64_t ticket_ms;
     int64_t setup_link_ms;
     int64_t tokens_per_user_max;
@@ -106,7 +104,6 @@ struct options {
     int64_t sqlite_busy_ms;
     int64_t sqlite_checkpoint_pages;
     int64_t postgres_poll_ms;
-    int64_t postgres_connect_ms;
 };
 
 /* Ends with a row without a name. */

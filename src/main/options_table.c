@@ -2,7 +2,7 @@
 
 static const char *const log_level_names[] = {"debug", "info", "warn", "error"};
 static const char *const log_format_names[] = {"text", "json"};
-static const char *const metrics_names[] = {"off", "token", "public"};
+static const char *const metrics_names[] = {"off", "public"};
 
 enum { KIB = 1024, MIB = 1024 * 1024, SECOND = 1000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE, DAY = 24 * HOUR };
 #define YEAR (366 * (int64_t)DAY)
@@ -73,15 +73,15 @@ const struct option server_options[] = {
     CHOICE("log-format", log_format, log_format_names, "text",
            "One line per entry on standard error, as text for people or as JSON."),
     CHOICE("metrics", metrics, metrics_names, "public",
-           "Who may read /metrics: nobody, whoever has a token with the scope read, or everybody who can connect."),
+           "Who may read /metrics: nobody, or everybody who can connect."),
 
     SECTION("Threads"),
     COUNT("loop-threads", loop_threads, "1", 1, 64,
           "Threads that own sockets and timers."),
     COUNT("reader-threads", reader_threads, "2", 1, 64,
           "Threads that answer queries, each with its own connection to the database."),
-    COUNT("writer-threads", writer_threads, "4", 1, 64,
-          "Threads that run commands on PostgreSQL; SQLite always has one."),
+    COUNT("cached-sessions-max", cached_sessions_max, "1024", 64, 1000000,
+          "How many sessions the writer keeps in memory."),
     COUNT("group-commit-max", group_commit_max, "512", 1, 10000,
           "How many waiting commands one commit carries at most."),
     COUNT("commands-waiting-max", commands_waiting_max, "20000", 1, 1000000,
@@ -116,10 +116,8 @@ const struct option server_options[] = {
          "All headers of a request together; beyond it 431."),
     COUNT("header-count-max", header_count_max, "100", 8, 1000,
           "How many headers a request may have; beyond it 431."),
-    SIZE("body-bytes-max", body_bytes_max, "1MiB", 1 * KIB, GIB,
+    SIZE("body-bytes-max", body_bytes_max, "4MiB", 1 * KIB, GIB,
          "The largest body of a request; beyond it 413."),
-    SIZE("append-bytes-max", append_bytes_max, "4MiB", 1 * KIB, GIB,
-         "The largest body of a request that appends events; beyond it 413."),
     TIME("idempotency-keep-ms", idempotency_keep_ms, "24h", SECOND, YEAR,
          "How long the answer to an Idempotency-Key is remembered."),
 
@@ -190,7 +188,7 @@ const struct option server_options[] = {
          "The longest lease a worker may ask for."),
     TIME("claim-wait-ms-max", claim_wait_ms_max, "60s", 0, HOUR,
          "How long a claim may wait for work."),
-    COUNT("claim-max", claim_max, "100", 1, 1000,
+    COUNT("claim-max", claim_max, "64", 1, 64,
           "How many sessions one claim may take."),
     COUNT("claim-attempts-max", claim_attempts_max, "5", 1, 1000,
           "How often a session is handed out again after a lost lease before it fails."),
@@ -204,8 +202,6 @@ const struct option server_options[] = {
          "The window of --signin-attempts-max."),
     TIME("cookie-ms", cookie_ms, "30d", MINUTE, YEAR,
          "How long a browser stays signed in."),
-    TIME("cookie-idle-ms", cookie_idle_ms, "7d", MINUTE, YEAR,
-         "How long a browser stays signed in without a request."),
     TIME("ticket-ms", ticket_ms, "30s", SECOND, HOUR,
          "How long a one-use ticket for a stream is good."),
     TIME("setup-link-ms", setup_link_ms, "24h", MINUTE, 30 * (int64_t)DAY,
@@ -218,12 +214,10 @@ const struct option server_options[] = {
           "Page cache of each SQLite connection in KiB."),
     TIME("sqlite-busy-ms", sqlite_busy_ms, "5s", 0, HOUR,
          "How long SQLite waits for a lock that another process holds on the file."),
-    COUNT("sqlite-checkpoint-pages", sqlite_checkpoint_pages, "4000", 100, 10000000,
+    COUNT("sqlite-checkpoint-pages", sqlite_checkpoint_pages, "8192", 100, 10000000,
           "After how many pages the write-ahead log is brought back into the database file."),
     TIME("postgres-poll-ms", postgres_poll_ms, "1s", 10, MINUTE,
          "How often a node looks for events of other nodes that no notification announced."),
-    TIME("postgres-connect-ms", postgres_connect_ms, "10s", SECOND, 10 * MINUTE,
-         "How long connecting to PostgreSQL may take."),
     {0},
 };
 /* clang-format on */

@@ -78,7 +78,10 @@ static void fill_service(struct instance *instance)
         .cookie_ms = options->cookie_ms,
         .ticket_ms = options->ticket_ms,
         .link_ms = options->setup_link_ms,
-        .cached_sessions_max = 1024,
+        .password_chars_min = (size_t)options->password_chars_min,
+        .tokens_per_user_max = (size_t)options->tokens_per_user_max,
+        .delta_bytes_max = (size_t)options->delta_bytes_max,
+        .cached_sessions_max = (size_t)options->cached_sessions_max,
     };
 }
 
@@ -99,6 +102,7 @@ static void fill_api(struct instance *instance)
         .sessions_page_default = options->sessions_page_default,
         .sessions_page_max = options->sessions_page_max,
         .claim_wait_ms_max = options->claim_wait_ms_max,
+        .metrics_public = options->metrics == METRICS_PUBLIC,
         .secure_cookies = options->tls_cert != NULL,
         .version = SOJOURN_VERSION,
         .started_at_ms = clock_wall_ms(&instance->clock),
@@ -169,6 +173,7 @@ static enum status open_store(struct instance *instance, struct db **out, struct
         .url = options->database,
         .busy_ms = options->sqlite_busy_ms,
         .cache_kib = options->sqlite_cache_kib,
+        .checkpoint_pages = options->sqlite_checkpoint_pages,
     };
     status = db_open(&instance->db, out, failure);
     return status == STATUS_OK ? first_start(instance, *out, failure) : status;

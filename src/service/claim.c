@@ -125,7 +125,8 @@ static enum status claim_one(struct call *call, int64_t key, const struct claim_
 
 enum status claim_take(struct call *call, const struct claim_request *request, struct claimed *out, size_t *out_count)
 {
-    size_t max = request->max < CLAIM_BATCH_MAX ? (size_t)request->max : CLAIM_BATCH_MAX;
+    int64_t most = call->service->claim_max < CLAIM_BATCH_MAX ? call->service->claim_max : CLAIM_BATCH_MAX;
+    size_t max = (size_t)(request->max < most ? request->max : most);
     struct candidates candidates = {.count = 0};
     *out_count = 0;
     enum status status = find_candidates(call, request, max, &candidates);

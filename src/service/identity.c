@@ -314,6 +314,23 @@ static enum status check_member(struct call *call, struct slice user_id, enum me
     return status;
 }
 
+static enum status check_token_room(struct call *call, struct slice user_id)
+{
+    struct token *tokens;
+    size_t count = 0, own = 0;
+    enum status status =
+        store_token_list(call->db, call->who->tenant_key, call->arena, &tokens, &count, &call->failure);
+    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+        own += tokens[i].revoked_at_ms == 0 && slice_eq(tokens[i].user_id, user_id);
+    }
+    if (status == STATUS_OK && own >= call->service->tokens_per_user_max) {
+        return failure_set(&call->failure, STATUS_LIMITED, "too_many_tokens",
+                           "One user has at most %zu tokens (option tokens-per-user-max); revoke one.",
+                           call->service->tokens_per_user_max);
+    }
+    return status;
+}
+
 enum status token_create(struct call *call, const struct token_request *request, struct token *out,
                          char out_secret[TOKEN_TEXT_BYTES])
 {
@@ -327,6 +344,9 @@ enum status token_create(struct call *call, const struct token_request *request,
     if (status == STATUS_OK && member > call->who->member) {
         return failure_set(&call->failure, STATUS_FORBIDDEN, "role_too_high",
                            "You cannot make a token for somebody with more rights than you have.");
+    }
+    if (status == STATUS_OK) {
+        status = check_token_room(call, user_id);
     }
     if (status != STATUS_OK) {
         return status;

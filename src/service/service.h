@@ -30,6 +30,9 @@ struct service {
     int64_t cookie_ms;
     int64_t ticket_ms;
     int64_t link_ms;
+    size_t password_chars_min;
+    size_t tokens_per_user_max;
+    size_t delta_bytes_max;
     size_t cached_sessions_max;
     /* Grows whenever tokens, users or memberships change: caches of principals look at it. */
     _Atomic int64_t identity_epoch;

@@ -174,6 +174,21 @@ static enum status find_parent(struct call *call, struct slice parent_id, struct
     return status;
 }
 
+static enum status check_children(struct call *call, const struct session *parent)
+{
+    int64_t children = 0;
+    enum status status = unit_flush(call->unit, &call->failure);
+    if (status == STATUS_OK) {
+        status = store_session_count_children(call->db, parent->tenant_key, parent->id, &children, &call->failure);
+    }
+    if (status == STATUS_OK && children >= call->service->children_max) {
+        return failure_set(&call->failure, STATUS_LIMITED, "too_many_children",
+                           "A session has at most %lld children (option children-max).",
+                           (long long)call->service->children_max);
+    }
+    return status;
+}
+
 /* The previous human session of this user ends when a new one begins (design: completed, reason superseded). */
 static enum status supersede_human(struct call *call)
 {
@@ -260,6 +275,9 @@ static enum status open_existing(struct call *call, const struct session_input *
     if (status == STATUS_OK && changes.count > 0) {
         status = unit_append_changes(call, entry.loaded, &changes);
     }
+    if (status == STATUS_OK && changes.count > 0) {
+        status = start_timers(call, entry.loaded); /* opening may have reopened it */
+    }
     if (status == STATUS_OK) {
         *out = entry;
     }
@@ -277,11 +295,22 @@ static enum status check_unused(struct call *call, struct slice id)
     return status;
 }
 
+/* A source may be an object or just its kind. */
+static bool names_human_bridge(const struct session_input *input)
+{
+    struct slice kind = json_text_of(input->source, "kind");
+    json_as_text(input->source, &kind);
+    return slice_is(kind, SOURCE_HUMAN_BRIDGE);
+}
+
 static enum status create_new(struct call *call, const struct session_input *input, struct slice id,
                               struct session_entry *out)
 {
     struct loaded_session *parent;
     enum status status = find_parent(call, input->parent_id, &parent);
+    if (status == STATUS_OK && parent) {
+        status = check_children(call, &parent->session);
+    }
     if (status == STATUS_OK) {
         status = check_concurrency(call, input, parent ? &parent->session : NULL);
     }
@@ -290,7 +319,7 @@ static enum status create_new(struct call *call, const struct session_input *inp
         status = change_create(call->arena, input, &call->service->session_limits, id, call->who->user_id, call->now_ms,
                                &changes, &call->failure);
     }
-    if (status == STATUS_OK && slice_is(json_text_of(input->source, "kind"), "human-session-bridge")) {
+    if (status == STATUS_OK && names_human_bridge(input)) {
         status = supersede_human(call);
     }
     struct loaded_session *loaded = NULL;
@@ -450,8 +479,11 @@ enum status session_reopen(struct call *call, struct slice id, struct session_en
     if (status == STATUS_OK) {
         status = change_reopen(call->arena, &entry.loaded->session, "reopened", &changes, &call->failure);
     }
-    if (status == STATUS_OK) {
+    if (status == STATUS_OK && changes.count > 0) {
         status = unit_append_changes(call, entry.loaded, &changes);
+    }
+    if (status == STATUS_OK && changes.count > 0) {
+        status = start_timers(call, entry.loaded);
     }
     if (status == STATUS_OK) {
         *out = entry;

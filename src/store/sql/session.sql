@@ -109,6 +109,9 @@ WHERE tenant_key = $1 AND owner = $2 AND owner IS NOT NULL AND work < 6
     AND ((CAST($3 AS BIGINT) >> CAST(work AS INTEGER)) & 1) = 1 AND purpose NOT IN (1, 2)
     AND (parent_id IS NULL OR parent_id NOT LIKE 'orchestrator:%')
 
+-- name: session_count_children
+SELECT COUNT(*) FROM sessions WHERE tenant_key = $1 AND parent_id = $2 AND parent_id IS NOT NULL
+
 -- 2 is the work state running.
 -- name: session_active_human
 SELECT {session_columns}

@@ -13,6 +13,7 @@ struct sqlite_db {
     sqlite3_stmt *begin, *commit, *rollback, *begin_read;
     sqlite3_stmt *statements[SQL_COUNT];
     bool read_only;
+    int checkpoint_frames;
     int wal_frames;     /* in the log after the last commit */
     struct tails tails; /* of the writer */
 };

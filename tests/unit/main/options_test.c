@@ -68,8 +68,7 @@ static void test_defaults(void **state)
     assert_int_equal(options.sessions_per_user_max, 10);
     assert_int_equal(options.bulk_delete_max, 100);
     assert_int_equal(options.human_session_ms, 12 * 3600 * 1000);
-    assert_int_equal(options.body_bytes_max, 1 << 20);
-    assert_int_equal(options.append_bytes_max, 4 << 20);
+    assert_int_equal(options.body_bytes_max, 4 << 20);
     assert_int_equal(origin_of("data"), ORIGIN_DEFAULT);
 }
 
@@ -170,7 +169,7 @@ static void test_what_belongs_together(void **state)
     expect_refused(LOAD(no_environment, "--lease-ms-max", "2s"), "--lease-ms-max");
     expect_refused(LOAD(no_environment, "--events-page-max", "50"), "--events-page-default");
     expect_refused(LOAD(no_environment, "--sessions-page-max", "10"), "--sessions-page-default");
-    expect_refused(LOAD(no_environment, "--append-bytes-max", "2KiB"), "--event-bytes-max");
+    expect_refused(LOAD(no_environment, "--body-bytes-max", "2KiB"), "--event-bytes-max");
 }
 
 static int compare_offsets(const void *a, const void *b)
