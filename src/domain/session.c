@@ -102,14 +102,6 @@ bool session_purpose_is_private(enum purpose purpose)
     return purpose == PURPOSE_ORCHESTRATOR || purpose == PURPOSE_WORKFLOW;
 }
 
-bool session_counts_as_concurrent(const struct session *session)
-{
-    static const char orchestrator[] = "orchestrator:";
-    return work_counts_as_concurrent(session->work) && !runtime_is_asleep(session->runtime) &&
-           session->runtime != RUNTIME_ERROR && !session_purpose_is_private(session->purpose) &&
-           !session_is_human_bridge(session) && !slice_starts(session->parent_id, slice_of(orchestrator));
-}
-
 bool session_has_snapshot(const struct session *session)
 {
     return session_details_has(session, "snapshot_id");

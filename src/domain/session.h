@@ -114,8 +114,6 @@ bool session_is_human_bridge(const struct session *session);
 bool session_is_conversation(const struct session *session);
 /* Orchestrator and workflow sessions are seen by their owner only. */
 bool session_purpose_is_private(enum purpose purpose);
-/* Counts towards the owner's limit: neither asleep nor broken, not an orchestrator's or workflow's own work. */
-bool session_counts_as_concurrent(const struct session *session);
 bool session_has_snapshot(const struct session *session);
 /* The whole session as JSON with every derived vocabulary; `full` adds initial_prompt and details. */
 void session_write(struct buffer *to, const struct session *session, bool full);

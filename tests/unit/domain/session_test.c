@@ -36,31 +36,6 @@ static void kinds_of_sessions(void **state)
     }
 }
 
-static void what_counts_towards_the_limit(void **state)
-{
-    struct session base = {.work = WORK_RUNNING}, session = base;
-    (void)state;
-    assert_true(session_counts_as_concurrent(&session));
-    session.work = WORK_COMPLETED;
-    assert_false(session_counts_as_concurrent(&session));
-    session = base;
-    session.runtime = RUNTIME_HIBERNATED;
-    assert_false(session_counts_as_concurrent(&session));
-    session = base;
-    session.runtime = RUNTIME_ERROR;
-    assert_false(session_counts_as_concurrent(&session));
-    session = base;
-    session.purpose = PURPOSE_WORKFLOW;
-    assert_false(session_counts_as_concurrent(&session));
-    session = base;
-    session.parent_id = SLICE("orchestrator:u1");
-    assert_false(session_counts_as_concurrent(&session));
-    session = base;
-    session.type = TYPE_MIXED;
-    session.source_kind = SLICE("human-session-bridge");
-    assert_false(session_counts_as_concurrent(&session));
-}
-
 static void words_are_complete(void **state)
 {
     const struct words all[] = {visibility_words, purpose_words, queue_mode_words, chat_type_words};
@@ -77,7 +52,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ids_are_checked),
         cmocka_unit_test(kinds_of_sessions),
-        cmocka_unit_test(what_counts_towards_the_limit),
         cmocka_unit_test(words_are_complete),
     };
     return cmocka_run_group_tests(tests, NULL, release_test_arena);

@@ -226,7 +226,7 @@ static void write_details(struct buffer *doc)
 
 static void write_doc(struct buffer *doc)
 {
-    buffer_format(doc, "# States, words and events\nGenerated from the tables in `src/domain` by `make states`; a test "
+    buffer_format(doc, "# States, words and events\nGenerated from the tables in `src/domain` by `make docs`; a test "
                        "compares this file with them.\n");
     write_work_edges(doc);
     write_work_groups(doc);
@@ -261,7 +261,7 @@ int main(int argc, char **argv)
     write_doc(&doc);
     if (argc == 3 && strcmp(argv[1], "--check") == 0) {
         code = !read_file(argv[2], &file) || !slice_eq(buffer_slice(&doc), buffer_slice(&file));
-        fprintf(stderr, code ? "%s differs from the tables; run `make states`\n" : "%s agrees with the tables\n",
+        fprintf(stderr, code ? "%s differs from the tables; run `make docs`\n" : "%s agrees with the tables\n",
                 argv[2]);
     } else {
         fwrite(doc.ptr, 1, doc.len, stdout);
