@@ -19,7 +19,7 @@ struct db_options {
     int64_t busy_ms;
     int64_t cache_kib;
     int64_t checkpoint_pages; /* SQLite: 0 = the default */
-    const char *vfs; /* SQLite: a file layer with faults, for tests; NULL = the system's */
+    const char *vfs;          /* SQLite: a file layer with faults, for tests; NULL = the system's */
 };
 
 /* Connects, brings the schema up to date (a reader: checks it) and prepares every statement; the failure names the one

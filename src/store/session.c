@@ -189,7 +189,8 @@ enum status store_session_count_concurrent(struct db *db, int64_t tenant_key, st
 enum status store_session_count_children(struct db *db, int64_t tenant_key, struct slice parent_id, int64_t *out,
                                          struct failure *failure)
 {
-    return statement_number(db, SQL_SESSION_COUNT_CHILDREN, VALUES(number(tenant_key), text(parent_id)), 0, out, failure);
+    return statement_number(db, SQL_SESSION_COUNT_CHILDREN, VALUES(number(tenant_key), text(parent_id)), 0, out,
+                            failure);
 }
 
 enum status store_counts(struct db *db, int64_t tenant_key, int64_t counts[TYPE_COUNT][WORK_COUNT],

@@ -62,8 +62,8 @@ MUST_CHECK enum status store_session_list(struct db *db, const struct session_fi
 MUST_CHECK enum status store_session_count_concurrent(struct db *db, int64_t tenant_key, struct slice owner,
                                                       int64_t *out, struct failure *failure);
 /* How many sessions name this one as their parent. */
-MUST_CHECK enum status store_session_count_children(struct db *db, int64_t tenant_key, struct slice parent_id, int64_t *out,
-                                                    struct failure *failure);
+MUST_CHECK enum status store_session_count_children(struct db *db, int64_t tenant_key, struct slice parent_id,
+                                                    int64_t *out, struct failure *failure);
 /* The running human-session-bridge session of a user; NOT_FOUND when none. */
 MUST_CHECK enum status store_session_active_human(struct db *db, int64_t tenant_key, struct slice owner,
                                                   struct arena *arena, struct session *out, struct failure *failure);
