@@ -6,6 +6,7 @@ import os
 import random
 import tempfile
 
+from harness.check import Skip
 from harness.postgres import Cluster
 from harness.server import ROOT, Server, program_path
 
@@ -72,6 +73,14 @@ class Env:
         """Stops every server politely, checking how each ends."""
         for server in self.servers:
             server.stop()
+
+    def explain(self):
+        """Prints what the servers of a failed test said last."""
+        for number, server in enumerate(self.servers, 1):
+            if server.process and server.log:
+                code = server.process.poll()
+                state = "is running" if code is None else f"has ended with {code}"
+                print(f"server {number} {state}; its log ends with\n{server.log.tail(15)}")
 
     def clean(self):
         """Leaves no process and no database behind, whatever happened."""
@@ -152,6 +161,11 @@ class FunctionCase(Case):
                     arguments["server"] = env.server()
                 self.function(**arguments)
                 env.finish()
+            except Skip:
+                raise
+            except BaseException:
+                env.explain()
+                raise
             finally:
                 env.clean()
 

@@ -46,6 +46,8 @@ def test_no_path_of_one_machine():
 def test_lines_are_not_too_long():
     problems = []
     for path, text in texts(".py", ".ts", ".tsx", ".css", "tests/run", "tools/setup", "tools/fuzz", "tools/tree"):
+        if re.match(r"tests/\w+/test_\w+\.py", path):
+            continue  # a request and what it must answer may stand on one line
         problems += [f"{path}:{number}: {len(line)} columns" for number, line in enumerate(text.splitlines(), 1)
                      if len(line) > COLUMNS_MAX]
     report(problems, f"lines of more than {COLUMNS_MAX} columns")
