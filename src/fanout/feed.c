@@ -103,14 +103,17 @@ static bool concerns(const struct viewer *viewer, struct slice only_user)
 
 void feed_close(struct feed *feed, struct slice reason, struct slice only_user)
 {
-    if (!slice_present(only_user)) {
-        window_set(feed, NULL);
-    }
     for (struct viewer *viewer = walk_next(feed, feed->viewers); viewer; viewer = walk_next(feed, feed->walk)) {
         if (concerns(viewer, only_user)) {
             viewer_close(viewer, reason);
         }
     }
+    feed_settle(feed);
+}
+
+void feed_drop_deltas(struct feed *feed)
+{
+    window_set(feed, NULL);
     feed_settle(feed);
 }
 

@@ -62,8 +62,10 @@ struct cursor feed_number(struct feed *feed, const struct publication_entry *ent
 void feed_learn_end(struct feed *feed, struct cursor end, const struct partial *partial);
 /* First hub: hands partial output to the writer. False when it has to wait for the store. */
 bool feed_save_partial(struct feed *feed);
-/* Tells viewers (absent only_user = all of them, and the deltas go too) `closed`. May free the feed. */
+/* Tells viewers (absent only_user = all of them) `closed`. May free the feed. */
 void feed_close(struct feed *feed, struct slice reason, struct slice only_user);
+/* The session is gone. May free the feed. */
+void feed_drop_deltas(struct feed *feed);
 /* Firehose: what these viewers may see has changed. */
 void feed_forget_sight(struct feed *feed, int64_t session_key, struct slice only_user);
 /* Frees frames nobody has needed for a while, and repeats a fetch that failed. */

@@ -80,10 +80,14 @@ static void deliver_close(struct hub *hub, const struct publication_entry *entry
         return;
     }
     struct feed *feed = hub_find(hub, entry->tenant_key, entry->session_key);
-    struct feed *firehose = hub_find(hub, entry->tenant_key, 0);
     if (feed) {
         feed_close(feed, entry->reason, entry->only_user);
     }
+    feed = slice_present(entry->only_user) ? NULL : hub_find(hub, entry->tenant_key, entry->session_key);
+    if (feed) {
+        feed_drop_deltas(feed);
+    }
+    struct feed *firehose = hub_find(hub, entry->tenant_key, 0);
     if (firehose) {
         feed_forget_sight(firehose, entry->session_key, entry->only_user);
     }

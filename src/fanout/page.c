@@ -126,7 +126,7 @@ static enum status read_session(struct reading *reading, struct failure *failure
     if (status == STATUS_OK && page->first) {
         begin_session(page, end);
     }
-    page->reached = page->after;
+    page->reached = (struct cursor){page->after.sequence, 0};
     if (status == STATUS_OK && !page->from_end) {
         status = read_events(reading, failure);
     }

@@ -30,7 +30,7 @@ struct page {
     enum status status; /* NOT_FOUND: the log is gone */
     struct buffer bytes;
     size_t written;
-    struct cursor reached;  /* everything up to here is in `bytes` or was not asked for */
+    struct cursor reached;  /* everything durable up to here is in `bytes` or was not asked for */
     bool at_end;            /* and there was nothing behind it */
     struct partial partial; /* at the end of a session's log: saved live output; the body is in partial_bytes */
     struct buffer partial_bytes;

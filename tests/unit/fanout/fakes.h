@@ -330,7 +330,10 @@ static UNUSED void fake_save_partial(void *owner, int64_t tenant_key, int64_t se
 static UNUSED void publish_range(struct fanout *fanout, int64_t session_key, int64_t from, int64_t until)
 {
     struct publication *publication = publication_new();
-    for (int64_t i = 0; i < fake_snapshot(); i++) {
+    pthread_mutex_lock(&fake.mutex);
+    int64_t count = fake.count;
+    pthread_mutex_unlock(&fake.mutex);
+    for (int64_t i = 0; i < count; i++) {
         const struct fake_event *row = &fake.events[i];
         if (row->session_key == session_key && row->sequence >= from && row->sequence <= until) {
             struct buffer json = {0};
