@@ -4,6 +4,9 @@
 /* Objects with more members than this are compared through a map instead of by searching. */
 enum { SEARCHED_MEMBERS_MAX = 16 };
 
+/* Beyond it, adding the number of digits could overflow; such numbers equal only what is written the same. */
+static const int64_t exponent_max = INT64_MAX / 2;
+
 /* A number as 0.DIGITS × 10^exponent, without zeroes at either end; the digits may have a point between them. */
 struct decimal {
     bool negative;
@@ -18,7 +21,13 @@ static bool read_exponent(struct slice text, int64_t *out)
     if (text.len > 0 && text.ptr[0] == '+') {
         text = slice_after(text, 1);
     }
-    return !slice_present(text) || (slice_to_i64(text, out) && *out > INT64_MIN / 2 && *out < INT64_MAX / 2);
+    int64_t exponent = 0;
+    if (slice_present(text) &&
+        (!slice_to_i64(text, &exponent) || exponent < -exponent_max || exponent > exponent_max)) {
+        return false;
+    }
+    *out = exponent;
+    return true;
 }
 
 static struct decimal read_decimal(struct slice raw)

@@ -61,6 +61,12 @@ static void add_ending(struct arena *arena, const struct move *move, struct chan
     payload_end(&payload, arena, error ? "session.error" : "session.completed", out);
 }
 
+/* An empty line is no reason. */
+static struct slice line_of(const char *reason)
+{
+    return reason && *reason ? slice_of(reason) : (struct slice){NULL, 0};
+}
+
 /* The edge is allowed. What the move brings (result, usage, error) stands in its last event. */
 static void add_move(struct arena *arena, const struct session *session, const struct move *move, struct changes *out)
 {
@@ -106,7 +112,7 @@ enum status change_status(struct arena *arena, const struct session *session, en
         return failure_set(failure, STATUS_CONFLICT, "claim_needed",
                            "A session of type agent starts running by being claimed, from pending.");
     }
-    struct move move = {.to = to, .reason = slice_of(reason)};
+    struct move move = {.to = to, .reason = line_of(reason)};
     if (work_is_ended(to)) {
         move.stop = stop == STOP_NONE ? usual_stop[to] : stop;
     }
@@ -199,9 +205,9 @@ void change_add_reopening(struct arena *arena, const struct session *session, co
     struct payload payload;
     payload_begin(&payload);
     payload_word(&payload, "from", work_words, (int)session->work);
-    json_maybe_text(&payload.out, "reason", slice_of(reason));
+    json_maybe_text(&payload.out, "reason", line_of(reason));
     payload_end(&payload, arena, "session.reopened", out);
-    add_move(arena, session, &(struct move){.to = WORK_IDLE, .reason = slice_of(reason)}, out);
+    add_move(arena, session, &(struct move){.to = WORK_IDLE, .reason = line_of(reason)}, out);
 }
 
 enum status change_reopen(struct arena *arena, const struct session *session, const char *reason, struct changes *out,
@@ -239,13 +245,30 @@ static enum status refuse_runtime(const struct session *session, enum runtime to
     return status;
 }
 
-/* Nobody falls asleep without a reason that people can read. */
+/* Nobody falls asleep without a reason that people can read; what has ended is not paused at all. */
 static enum pause_reason pause_for(const struct session *session, enum runtime to, enum pause_reason pause)
 {
-    if (pause != PAUSE_NONE || !runtime_is_asleep(to)) {
+    if (pause != PAUSE_NONE || !runtime_is_asleep(to) || work_is_ended(session->work)) {
         return pause;
     }
     return session->pause_reason != PAUSE_NONE ? session->pause_reason : PAUSE_MANUAL;
+}
+
+static enum status check_pause(const struct session *session, enum runtime to, enum pause_reason pause,
+                               struct failure *failure)
+{
+    if (pause == PAUSE_NONE) {
+        return STATUS_OK;
+    }
+    if (work_is_ended(session->work)) {
+        return failure_set(failure, STATUS_CONFLICT, "session_ended", "A session that is %s is not paused.",
+                           work_words.names[session->work]);
+    }
+    if (!runtime_can_pause(to)) {
+        return failure_set(failure, STATUS_INVALID, "invalid_pause", "A session whose runtime is %s is not paused.",
+                           runtime_words.names[to]);
+    }
+    return STATUS_OK;
 }
 
 enum status change_runtime(struct arena *arena, const struct session *session, enum runtime to, enum pause_reason pause,
@@ -254,9 +277,9 @@ enum status change_runtime(struct arena *arena, const struct session *session, e
     struct payload payload;
     out->count = 0;
     pause = pause_for(session, to, pause);
-    if (pause != PAUSE_NONE && !runtime_can_pause(to)) {
-        return failure_set(failure, STATUS_INVALID, "invalid_pause", "A session whose runtime is %s is not paused.",
-                           runtime_words.names[to]);
+    enum status status = check_pause(session, to, pause, failure);
+    if (status != STATUS_OK) {
+        return status;
     }
     if (session->runtime == to && session->pause_reason == pause) {
         return STATUS_OK;
@@ -268,7 +291,7 @@ enum status change_runtime(struct arena *arena, const struct session *session, e
     payload_word(&payload, "from", runtime_words, (int)session->runtime);
     payload_word(&payload, "to", runtime_words, (int)to);
     payload_word(&payload, "pause_reason", pause_reason_words, (int)pause);
-    json_maybe_text(&payload.out, "reason", slice_of(reason));
+    json_maybe_text(&payload.out, "reason", line_of(reason));
     payload_end(&payload, arena, "session.runtime_change", out);
     return STATUS_OK;
 }

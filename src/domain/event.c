@@ -25,6 +25,8 @@ const struct event_type event_types[] = {
     {"human.navigate", WRITERS_HUMAN, ROLE_USER, false, false, false, payload_check_human_navigate},
     {"human.task_switch", WRITERS_HUMAN, ROLE_USER, false, false, false, payload_check_human_task_switch},
     {"session.archived", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
+    {"session.child_created", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
+    {"session.child_ended", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"session.claimed", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"session.completed", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"session.context_injected", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},

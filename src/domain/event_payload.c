@@ -1,5 +1,6 @@
 #include "domain/event_payload.h"
 
+#include "base/clock.h"
 #include "domain/session.h"
 #include "domain/text.h"
 
@@ -65,11 +66,11 @@ static const struct json *member(const struct json *object, const char *name)
 
 static bool is_time(const struct json *value)
 {
-    int64_t milliseconds;
-    if (json_as_i64(value, &milliseconds)) {
-        return milliseconds > 0;
+    int64_t wall_ms;
+    if (json_as_i64(value, &wall_ms)) {
+        return wall_ms > 0;
     }
-    return json_is(value, JSON_STRING) && text_is_time(value->text);
+    return json_is(value, JSON_STRING) && time_parse(value->text, &wall_ms);
 }
 
 static bool is_pointer(struct slice text)

@@ -28,7 +28,7 @@ static struct line line_to(char *out, size_t room)
 }
 
 /* One character of `count` bytes. */
-static void line_put(struct line *line, const char *bytes, size_t count)
+static inline void line_put(struct line *line, const char *bytes, size_t count)
 {
     if (*bytes == ' ') {
         line->word_end = line->len;
@@ -37,9 +37,10 @@ static void line_put(struct line *line, const char *bytes, size_t count)
         line->full = true;
         return;
     }
-    memcpy(line->out + line->len, bytes, count);
     line->last_char = line->len;
-    line->len += count;
+    for (size_t i = 0; i < count; i++) {
+        line->out[line->len++] = bytes[i];
+    }
     line->chars++;
 }
 
@@ -53,10 +54,13 @@ static void line_close(struct line *line)
     line->out[line->len] = '\0';
 }
 
-static size_t char_bytes(struct slice text, size_t at)
+static inline size_t char_bytes(struct slice text, size_t at)
 {
     unsigned char c = (unsigned char)text.ptr[at];
-    size_t count = c < 0x80 ? 1 : c < 0xE0 ? 2 : c < 0xF0 ? 3 : 4;
+    if (c < 0x80) {
+        return 1;
+    }
+    size_t count = c < 0xE0 ? 2 : c < 0xF0 ? 3 : 4;
     return count <= text.len - at ? count : text.len - at;
 }
 
@@ -67,14 +71,43 @@ static void line_put_text(struct line *line, struct slice text)
     }
 }
 
+/* A run of ASCII without spaces. */
+static void line_put_word(struct line *line, const char *bytes, size_t count)
+{
+    size_t fits = PREVIEW_CHARS_MAX - line->chars;
+    if (line->room - line->len < fits) {
+        fits = line->room - line->len;
+    }
+    if (count > fits) {
+        line->full = true;
+        count = fits;
+    }
+    memcpy(line->out + line->len, bytes, count);
+    line->len += count;
+    line->chars += count;
+    line->last_char = count ? line->len - 1 : line->last_char;
+}
+
+/* What begins with a word; the number of bytes used. */
+static size_t line_put_masked(struct line *line, struct slice text, size_t at)
+{
+    struct redaction found = redact_at(text, at);
+    if (found.skip) {
+        line_put_text(line, slice_from(text.ptr + at, found.keep));
+        line_put_text(line, SLICE(REDACTED));
+        return found.keep + found.skip;
+    }
+    line_put_word(line, text.ptr + at, found.word);
+    return found.word;
+}
+
 /* Copies the text into the line; returns when the line is full. */
 static void line_fill(struct line *line, struct slice text)
 {
-    bool space = false, word = true;
+    bool space = false;
     for (size_t i = 0; i < text.len && !line->full;) {
         if ((unsigned char)text.ptr[i] <= ' ') {
             space = line->len > 0;
-            word = true;
             i++;
             continue;
         }
@@ -82,18 +115,12 @@ static void line_fill(struct line *line, struct slice text)
             line_put(line, " ", 1);
             space = false;
         }
-        struct redaction secret = word ? redact_at(text, i) : (struct redaction){0, 0};
-        if (secret.skip) {
-            line_put_text(line, slice_from(text.ptr + i, secret.keep));
-            line_put_text(line, SLICE(REDACTED));
-            i += secret.keep + secret.skip;
-            word = false;
-            continue;
+        size_t used = line_put_masked(line, text, i);
+        if (used == 0) {
+            used = char_bytes(text, i);
+            line_put(line, text.ptr + i, used);
         }
-        word = redact_word_begins(text.ptr[i]);
-        size_t count = char_bytes(text, i);
-        line_put(line, text.ptr + i, count);
-        i += count;
+        i += used;
     }
 }
 
@@ -121,13 +148,19 @@ static void skip_space(struct scan *s)
 /* At an opening quote; the text between the quotes, still escaped. */
 static struct slice scan_string(struct scan *s)
 {
-    const char *first = ++s->at;
-    while (s->at < s->end && *s->at != '"') {
-        s->at += *s->at == '\\' && s->end - s->at > 1 ? 2 : 1;
+    const char *first = ++s->at, *close = first;
+    while ((close = memchr(close, '"', (size_t)(s->end - close)))) {
+        const char *slash = close;
+        while (slash > first && slash[-1] == '\\') {
+            slash--;
+        }
+        if ((close - slash) % 2 == 0) {
+            break; /* an even number of backslashes does not escape the quote */
+        }
+        close++;
     }
-    struct slice raw = slice_from(first, (size_t)(s->at - first));
-    s->at += s->at < s->end;
-    return raw;
+    s->at = close ? close + 1 : s->end;
+    return slice_from(first, (size_t)((close ? close : s->end) - first));
 }
 
 static void skip_value(struct scan *s)
@@ -263,16 +296,17 @@ static size_t unescape(struct slice raw, char *out, size_t room)
     const char *at = raw.ptr, *end = raw.ptr + raw.len;
     size_t len = 0;
     while (at < end && len < room) {
-        if (*at != '\\') {
-            out[len++] = *at++;
-        } else if (end - ++at >= 1) {
+        size_t plain = (size_t)(end - at) < room - len ? (size_t)(end - at) : room - len;
+        const char *slash = memchr(at, '\\', plain);
+        plain = slash ? (size_t)(slash - at) : plain;
+        memcpy(out + len, at, plain);
+        len += plain;
+        at += plain;
+        if (slash && ++at < end) {
             len += put_escape(out + len, &at, end);
         }
     }
-    if (at < end) {
-        len = slice_utf8_prefix(slice_from(out, len), len).len;
-    }
-    return len;
+    return at < end ? slice_utf8_prefix(slice_from(out, len), len).len : len;
 }
 
 bool preview_of_content(struct slice content, char *out, size_t room)

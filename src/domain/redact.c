@@ -74,20 +74,27 @@ static const struct secret secrets[] = {
 
 enum { SHORTEST_TOKEN = 14 };
 
-/* What words and tokens are made of. */
-static bool is_word_char(char c)
+/* What words and tokens are made of: letters, digits, "_" and "-". Every character of every message is asked for. */
+static const bool word_chars[256] = {
+    ['0'] = 1, ['1'] = 1, ['2'] = 1, ['3'] = 1, ['4'] = 1, ['5'] = 1, ['6'] = 1, ['7'] = 1, ['8'] = 1, ['9'] = 1,
+    ['a'] = 1, ['b'] = 1, ['c'] = 1, ['d'] = 1, ['e'] = 1, ['f'] = 1, ['g'] = 1, ['h'] = 1, ['i'] = 1, ['j'] = 1,
+    ['k'] = 1, ['l'] = 1, ['m'] = 1, ['n'] = 1, ['o'] = 1, ['p'] = 1, ['q'] = 1, ['r'] = 1, ['s'] = 1, ['t'] = 1,
+    ['u'] = 1, ['v'] = 1, ['w'] = 1, ['x'] = 1, ['y'] = 1, ['z'] = 1, ['A'] = 1, ['B'] = 1, ['C'] = 1, ['D'] = 1,
+    ['E'] = 1, ['F'] = 1, ['G'] = 1, ['H'] = 1, ['I'] = 1, ['J'] = 1, ['K'] = 1, ['L'] = 1, ['M'] = 1, ['N'] = 1,
+    ['O'] = 1, ['P'] = 1, ['Q'] = 1, ['R'] = 1, ['S'] = 1, ['T'] = 1, ['U'] = 1, ['V'] = 1, ['W'] = 1, ['X'] = 1,
+    ['Y'] = 1, ['Z'] = 1, ['_'] = 1, ['-'] = 1,
+};
+
+static inline bool is_word_char(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+    return word_chars[(unsigned char)c];
 }
+
+static const struct redaction no_secret;
 
 static bool is_space(char c)
 {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
-bool redact_word_begins(char before)
-{
-    return !is_word_char(before);
 }
 
 static size_t word_end(struct slice text, size_t at)
@@ -119,9 +126,9 @@ static struct redaction match_token(struct slice text, size_t at, const struct s
 {
     size_t end = token_end(text, at);
     if (!slice_starts(slice_after(text, at), prefix) || end - at < prefix.len + secret->least) {
-        return (struct redaction){0, 0};
+        return no_secret;
     }
-    return (struct redaction){0, end - at};
+    return (struct redaction){0, end - at, 0};
 }
 
 static struct redaction match_jwt(struct slice text, size_t at, const struct secret *secret, struct slice prefix)
@@ -131,7 +138,7 @@ static struct redaction match_jwt(struct slice text, size_t at, const struct sec
     for (size_t i = at; i < at + found.skip; i++) {
         dots += text.ptr[i] == '.';
     }
-    return dots >= 2 ? found : (struct redaction){0, 0};
+    return dots >= 2 ? found : no_secret;
 }
 
 static struct redaction match_setting(struct slice text, size_t at, const struct secret *secret, struct slice name)
@@ -139,7 +146,7 @@ static struct redaction match_setting(struct slice text, size_t at, const struct
     size_t i = at + name.len;
     bool separated = false;
     if (!starts_nocase(text, at, name)) {
-        return (struct redaction){0, 0};
+        return no_secret;
     }
     for (; i < text.len && strchr("\"'` :=", text.ptr[i]) && text.ptr[i]; i++) {
         separated = separated || text.ptr[i] == ':' || text.ptr[i] == '=';
@@ -148,25 +155,24 @@ static struct redaction match_setting(struct slice text, size_t at, const struct
     while (end < text.len && !is_space(text.ptr[end]) && !strchr("\"'`,;&}", text.ptr[end])) {
         end++;
     }
-    return separated && end - i >= secret->least ? (struct redaction){i - at, end - i} : (struct redaction){0, 0};
+    return separated && end - i >= secret->least ? (struct redaction){i - at, end - i, 0} : no_secret;
 }
 
 static struct redaction match_bearer(struct slice text, size_t at, const struct secret *secret, struct slice word)
 {
     size_t start = at + word.len + 1;
     if (!starts_nocase(text, at, word) || start >= text.len || text.ptr[start - 1] != ' ') {
-        return (struct redaction){0, 0};
+        return no_secret;
     }
     size_t end = token_end(text, start);
-    return end > start && end - start >= secret->least ? (struct redaction){start - at, end - start}
-                                                       : (struct redaction){0, 0};
+    return end > start && end - start >= secret->least ? (struct redaction){start - at, end - start, 0} : no_secret;
 }
 
 static struct redaction match_url(struct slice text, size_t at, const struct secret *secret, struct slice scheme)
 {
     size_t colon = 0, i = at + scheme.len + 3;
     if (!starts_nocase(text, at, scheme) || !slice_starts(slice_after(text, at + scheme.len), SLICE("://"))) {
-        return (struct redaction){0, 0};
+        return no_secret;
     }
     for (; i < text.len && !is_space(text.ptr[i]) && text.ptr[i] != '/' && text.ptr[i] != '@'; i++) {
         if (text.ptr[i] == ':' && !colon) {
@@ -174,7 +180,7 @@ static struct redaction match_url(struct slice text, size_t at, const struct sec
         }
     }
     bool found = i < text.len && text.ptr[i] == '@' && colon && i - colon - 1 >= secret->least;
-    return found ? (struct redaction){colon + 1 - at, i - colon - 1} : (struct redaction){0, 0};
+    return found ? (struct redaction){colon + 1 - at, i - colon - 1, 0} : no_secret;
 }
 
 static struct redaction match(struct slice text, size_t at, const struct secret *secret)
@@ -192,7 +198,7 @@ static struct redaction match(struct slice text, size_t at, const struct secret 
     case SECRET_URL:
         return match_url(text, at, secret, prefix);
     }
-    return (struct redaction){0, 0};
+    return no_secret;
 }
 
 /* A PEM block ends with its END line, or with the text when that was cut. */
@@ -201,31 +207,27 @@ static struct redaction match_private_key(struct slice text, size_t at)
     struct slice rest = slice_after(text, at);
     const char *label = memmem(rest.ptr, rest.len < 64 ? rest.len : 64, "PRIVATE KEY", 11);
     if (!slice_starts(rest, SLICE("-----BEGIN")) || !label) {
-        return (struct redaction){0, 0};
+        return no_secret;
     }
     const char *end = memmem(rest.ptr, rest.len, "-----END", 8);
     if (!end) {
-        return (struct redaction){0, rest.len};
+        return (struct redaction){0, rest.len, 0};
     }
     struct slice tail = slice_after(rest, (size_t)(end - rest.ptr) + 8);
     const char *close = memmem(tail.ptr, tail.len, "-----", 5);
-    return (struct redaction){0, close ? (size_t)(close + 5 - rest.ptr) : rest.len};
+    return (struct redaction){0, close ? (size_t)(close + 5 - rest.ptr) : rest.len, 0};
 }
 
 /* Most words are short and stand in a sentence: they are passed without a look at the table. */
-static bool could_be_secret(struct slice text, size_t at, size_t end)
+static inline bool could_be_secret(struct slice text, size_t at, size_t end)
 {
     char after = end < text.len ? text.ptr[end] : ' ';
-    return end - at >= SHORTEST_TOKEN || (after != '\0' && strchr(":=\"'.", after)) ||
-           (end - at == 6 && (text.ptr[at] | 0x20) == 'b');
+    bool bearer = end - at == 6 && (text.ptr[at] | 0x20) == 'b';
+    return end - at >= SHORTEST_TOKEN || text.ptr[at] == '-' || bearer || (after != '\0' && strchr(":=\"'.", after));
 }
 
-struct redaction redact_at(struct slice text, size_t at)
+static struct redaction match_any(struct slice text, size_t at)
 {
-    size_t end = word_end(text, at);
-    if (end == at || !could_be_secret(text, at, end)) {
-        return (struct redaction){0, 0};
-    }
     if (text.ptr[at] == '-') {
         return match_private_key(text, at);
     }
@@ -238,22 +240,28 @@ struct redaction redact_at(struct slice text, size_t at)
             return found;
         }
     }
-    return (struct redaction){0, 0};
+    return no_secret;
+}
+
+struct redaction redact_at(struct slice text, size_t at)
+{
+    size_t end = word_end(text, at);
+    struct redaction found = end > at && could_be_secret(text, at, end) ? match_any(text, at) : no_secret;
+    found.word = end - at;
+    return found;
 }
 
 void redact_add(struct buffer *to, struct slice text)
 {
     size_t done = 0;
-    for (size_t i = 0; i < text.len; i++) {
-        if (i > 0 && !redact_word_begins(text.ptr[i - 1])) {
-            continue;
-        }
+    for (size_t i = 0; i < text.len;) {
         struct redaction found = redact_at(text, i);
         if (found.skip) {
             buffer_add(to, slice_from(text.ptr + done, i + found.keep - done));
             buffer_add(to, SLICE(REDACTED));
-            done = i + found.keep + found.skip;
-            i = done - 1;
+            i = done = i + found.keep + found.skip;
+        } else {
+            i += found.word ? found.word : 1;
         }
     }
     buffer_add(to, slice_after(text, done));

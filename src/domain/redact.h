@@ -10,12 +10,11 @@
 struct redaction {
     size_t keep; /* bytes that stay readable ("password=") */
     size_t skip; /* bytes after them that are the secret; 0 = no secret here */
+    size_t word; /* letters, digits, "_" and "-" from here on; all ASCII */
 };
 
 /* Looks at one place; `at` is the first byte of a word. */
 struct redaction redact_at(struct slice text, size_t at);
-/* True when a word may begin after `before`. */
-bool redact_word_begins(char before);
 /* Appends the text with every secret replaced. */
 void redact_add(struct buffer *to, struct slice text);
 

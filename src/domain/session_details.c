@@ -1,7 +1,7 @@
 #include "domain/session_details.h"
 
+#include "base/clock.h"
 #include "domain/merge.h"
-#include "domain/text.h"
 
 const struct detail session_details[] = {
     {"repo_id", DETAIL_TEXT, "null", NULL},
@@ -82,18 +82,16 @@ static bool is_accepted_word(const char *accepted, struct slice word)
 /* NULL when the value is fine, else what it must be. */
 static const char *detail_problem(const struct detail *detail, const struct json *value)
 {
-    int64_t count;
+    int64_t number;
     switch (detail->kind) {
     case DETAIL_TEXT:
         return json_is(value, JSON_STRING) ? NULL : "a string";
     case DETAIL_WORD:
         return json_is(value, JSON_STRING) && is_accepted_word(detail->accepted, value->text) ? NULL : detail->accepted;
     case DETAIL_COUNT:
-        return json_as_i64(value, &count) && count >= 0 ? NULL : "a whole number, 0 or more";
+        return json_as_i64(value, &number) && number >= 0 ? NULL : "a whole number, 0 or more";
     case DETAIL_TIME:
-        return json_is(value, JSON_STRING) && text_is_time(value->text) ? NULL
-                                                                        : "a time such as "
-                                                                          "2026-11-15T07:49:07Z";
+        return json_is(value, JSON_STRING) && time_parse(value->text, &number) ? NULL : "a time (RFC 3339)";
     case DETAIL_OBJECT:
         return json_is(value, JSON_OBJECT) ? NULL : "an object";
     }

@@ -9,21 +9,6 @@ size_t text_chars(struct slice text)
     return chars;
 }
 
-bool text_is_time(struct slice text)
-{
-    static const char shape[] = "dddd-dd-ddTdd:dd";
-    if (text.len < sizeof shape - 1 || text.len > 40) {
-        return false;
-    }
-    for (size_t i = 0; i < sizeof shape - 1; i++) {
-        bool digit = text.ptr[i] >= '0' && text.ptr[i] <= '9';
-        if (shape[i] == 'd' ? !digit : text.ptr[i] != shape[i]) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static bool is_hex(char c)
 {
     return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');

@@ -6,8 +6,6 @@
 
 /* Characters, not bytes, of valid UTF-8. */
 size_t text_chars(struct slice text);
-/* "2026-11-15T07:49" with anything short behind it: nothing here computes with it. */
-bool text_is_time(struct slice text);
 /* 8-4-4-4-12 hexadecimal digits. */
 bool text_is_uuid(struct slice text);
 

@@ -301,6 +301,9 @@ void connection_refuse(struct connection *connection, int status, const char *co
     exchange->connection = connection;
     exchange_identify(exchange);
     exchange_set_problem(exchange, status, code, detail);
+    if (status == 503) {
+        exchange_header(exchange, "Retry-After", SLICE("5"));
+    }
     exchange->ready = true;
     connection->last_request_taken = true;
     figure_add(&connection->home->figures.refused_total, 1);
@@ -324,15 +327,29 @@ ssize_t connection_receive(struct connection *connection, char *bytes, size_t ro
     return got;
 }
 
+bool connection_has_unread(const struct connection *connection)
+{
+    return !connection->closed && connection->tls && tls_has_unread(connection->tls);
+}
+
+/* One part is the common case of streams, and send is the cheaper call. */
+static ssize_t send_parts(int fd, const struct iovec *parts, int count)
+{
+    if (count == 1) {
+        return send(fd, parts->iov_base, parts->iov_len, MSG_NOSIGNAL);
+    }
+    struct msghdr message = {.msg_iov = (struct iovec *)parts, .msg_iovlen = (size_t)count};
+    return sendmsg(fd, &message, MSG_NOSIGNAL);
+}
+
 ssize_t connection_transmit(struct connection *connection, const struct iovec *parts, int count)
 {
     ssize_t sent;
     if (connection->tls) {
         sent = tls_write(connection->tls, parts, count);
     } else {
-        struct msghdr message = {.msg_iov = (struct iovec *)parts, .msg_iovlen = (size_t)count};
         do {
-            sent = sendmsg(connection->fd, &message, MSG_NOSIGNAL);
+            sent = send_parts(connection->fd, parts, count);
         } while (sent < 0 && errno == EINTR);
     }
     if (sent > 0) {

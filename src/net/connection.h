@@ -107,6 +107,8 @@ void connection_drop_input(struct connection *connection);
 /* Like read and writev on a non-blocking socket, through TLS when there is some: -1 with errno EAGAIN, or another errno
  * when the connection is lost; 0 from read is the end. */
 ssize_t connection_receive(struct connection *connection, char *bytes, size_t room);
+/* Whether more can be received at once although the socket will not announce it. */
+bool connection_has_unread(const struct connection *connection);
 ssize_t connection_transmit(struct connection *connection, const struct iovec *parts, int count);
 /* Whether bytes taken by connection_transmit are still on their way out of this process. */
 bool connection_has_unsent(const struct connection *connection);

@@ -312,7 +312,6 @@ void connection_read(struct connection *connection)
         stream_on_readable(connection);
         return;
     }
-    /* TLS may keep bytes of its own that the socket does not announce again. */
-    while (read_once(connection) && connection->tls && (may_parse(connection) || connection->last_request_taken)) {
+    while (read_once(connection) && connection_has_unread(connection)) {
     }
 }

@@ -111,18 +111,10 @@ static void after_last_answer(struct connection *connection)
 {
     connection->exclusive = false;
     connection->upgrading = false;
-    if (connection->last_request_taken && !connection->input) {
+    if ((connection->last_request_taken || connection->home->draining) && !connection->input) {
         connection_finish(connection);
     } else if (connection->peer_closed && !connection->input) {
         connection_close(connection);
-    }
-}
-
-static void continue_reading(struct connection *connection)
-{
-    connection_resume(connection);
-    if (connection->tls && !connection->closed && !connection->lingering && !(connection->watched & UV_READABLE)) {
-        connection_read(connection);
     }
 }
 
@@ -153,7 +145,7 @@ void connection_flush(struct connection *connection)
         after_last_answer(connection);
     }
     if (!connection->closed && !connection->lingering && !connection->stream.handler) {
-        continue_reading(connection);
+        connection_resume(connection);
     }
     connection_settle(connection);
 }

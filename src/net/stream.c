@@ -59,12 +59,24 @@ static void send_raw_head(struct exchange *exchange)
     server_loop_mark_dirty(exchange->home, exchange->connection);
 }
 
+/* A stream ends when its peer closes, and this one did already. */
+static void refuse_gone(struct exchange *exchange)
+{
+    struct connection *connection = exchange->connection;
+    if (connection) {
+        connection->broken = true;
+        server_loop_mark_dirty(connection->home, connection);
+        connection_dequeue(connection);
+    }
+    exchange_recycle(exchange);
+}
+
 struct stream *stream_accept(struct exchange *exchange, enum stream_kind kind, const struct stream_handler *handler,
                              void *owner)
 {
     struct connection *connection = exchange->connection;
-    if (!connection) {
-        exchange_recycle(exchange);
+    if (!connection || connection->peer_closed) {
+        refuse_gone(exchange);
         return NULL;
     }
     assert(connection->first == exchange && !exchange->ready);
@@ -200,6 +212,6 @@ static bool read_once(struct connection *connection)
 /* A reader of server-sent events has nothing to say: only that it is gone matters. */
 void stream_on_readable(struct connection *connection)
 {
-    while (read_once(connection) && connection->tls && connection->stream.handler) {
+    while (read_once(connection) && connection_has_unread(connection)) {
     }
 }

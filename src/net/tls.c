@@ -129,7 +129,6 @@ enum status tls_context_new(const char *cert_path, const char *key_path, struct 
     SSL_CTX_set_options(ssl_context, SSL_OP_IGNORE_UNEXPECTED_EOF | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
     SSL_CTX_set_mode(ssl_context,
                      SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-    SSL_CTX_set_read_ahead(ssl_context, 1);
     SSL_CTX_set_alpn_select_cb(ssl_context, choose_protocol, NULL);
     enum status status = load_files(ssl_context, cert_path, key_path, failure);
     if (status != STATUS_OK) {
@@ -260,6 +259,11 @@ ssize_t tls_write(struct tls *tls, const struct iovec *parts, int count)
         return -1;
     }
     return (ssize_t)taken;
+}
+
+bool tls_has_unread(const struct tls *tls)
+{
+    return SSL_pending(tls->ssl) > 0;
 }
 
 bool tls_has_unsent(const struct tls *tls)

@@ -22,6 +22,8 @@ void tls_free(struct tls *tls);
 /* Like read: 0 at the end, -1 with errno EAGAIN, or EPROTO or another errno when the connection is lost. The handshake
  * happens by itself. */
 ssize_t tls_read(struct tls *tls, char *bytes, size_t room);
+/* Whether tls_read has bytes that the socket will not announce: the rest of a record. */
+bool tls_has_unread(const struct tls *tls);
 /* Like writev. What was taken but did not fit into the socket (at most one TLS record) is kept and goes out with the
  * next call; a call with nothing only does that. Nothing is taken while something is kept. */
 ssize_t tls_write(struct tls *tls, const struct iovec *parts, int count);

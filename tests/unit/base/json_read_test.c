@@ -269,6 +269,25 @@ static void test_getters(void **state)
     assert_false(json_is(NULL, JSON_NULL));
 }
 
+/* Strings are passed over several bytes at a time: every special character must be seen at every place. */
+static void test_special_characters_anywhere(void **state)
+{
+    (void)state;
+    for (size_t place = 1; place < 30; place++) {
+        for (int c = 0; c < 256; c++) {
+            char text[40];
+            const struct json *value = NULL;
+            memset(text, 0x7E, sizeof text);
+            text[0] = text[sizeof text - 1] = '"';
+            text[place] = (char)c;
+            enum status status = json_parse(&arena, slice_from(text, sizeof text), &value, NULL);
+            assert_int_equal(status == STATUS_OK, c >= 0x20 && c != '"' && c != '\\' && c < 0x80);
+            assert_true(status != STATUS_OK || value->text.len == sizeof text - 2);
+        }
+        arena_reset(&arena);
+    }
+}
+
 /* Whatever is cut off a good text, nothing is read beyond its end: the copy has no byte to spare. */
 static void test_every_prefix_is_refused(void **state)
 {
@@ -294,6 +313,7 @@ int main(void)
         cmocka_unit_test(test_depth),
         cmocka_unit_test(test_duplicates_in_large_objects),
         cmocka_unit_test(test_getters),
+        cmocka_unit_test(test_special_characters_anywhere),
         cmocka_unit_test(test_every_prefix_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, release);

@@ -80,6 +80,8 @@ static void test_decode(void **state)
         {"data\ndata\n\n", "||\n;", -1},
         {"data: a\ndata: b\n\n", "||a\nb;", -1},
         {"data: a\r\n\r\ndata: b\r\rdata: c\n\n", "||a;||b;||c;", -1},
+        {"data: a\r\ndata: b\r\n\r\n", "||a\nb;", -1},
+        {"data: a\rdata: b\r\r", "||a\nb;", -1},
         {"data: a\r\n\ndata: b\n\r\n", "||a;||b;", -1},
         {"id: 1\nevent: x\ndata: a\n\ndata: b\n\n", "1|x|a;1||b;", -1},
         {"id: 1\ndata: a\n\nid\ndata: b\n\n", "1||a;||b;", -1},

@@ -1,0 +1,159 @@
+"""Claims: one holder at a time, fenced, counted, surviving restarts."""
+import threading
+
+from harness import check
+from harness.suite import test
+
+
+def queue(client, count=1, **body):
+    return [client.post("/api/sessions", {"type": "agent", "agent": "a", "status": "pending", **body}, expect=201).json()["id"]
+            for _ in range(count)]
+
+
+def claim(client, **body):
+    return client.post("/api/claims", {"worker": "w1", **body}, expect=200).json()["claims"]
+
+
+@test
+def cycle(server):
+    """claim → heartbeat → append → settle under one lease."""
+    client = server.client()
+    [session] = queue(client)
+    [got] = claim(client, agents=["a"], lease_ms=30000)
+    check.equal(got["session"]["id"], session)
+    check.equal(got["session"]["status"], "running")
+    check.equal(got["lease"]["fence"], 1)
+    held = {"Sojourn-Lease": got["lease"]["token"]}
+    path = f"/api/sessions/{session}"
+    client.post(path + "/lease", {"lease_ms": 60000}, headers=held, expect=200)
+    client.post(path + "/events", {"events": [{"type": "agent.message", "content": [{"type": "text", "text": "hi"}]}]}, headers=held,
+                expect=201)
+    done = client.post(path + "/settle", {"status": "completed", "result": {"ok": True}, "usage": {"input_tokens": 5}}, headers=held,
+                       expect=200).json()
+    check.contains(done, {"status": "completed", "result": {"ok": True}, "message_count": 1})
+    check.equal(client.post(path + "/lease", {}, headers=held, expect=409).json()["code"], "stale_lease")
+    check.equal(claim(client), [])
+
+
+@test
+def order_and_filters(server):
+    """Oldest first, priority before age, by agent and type."""
+    client = server.client()
+    old, = queue(client)
+    new, = queue(client)
+    urgent, = queue(client, priority=5)
+    other, = queue(client, agent="b")
+    check.equal(claim(client, agents=["c"]), [])
+    check.equal(claim(client, types=["tool"]), [])
+    check.equal(claim(client, agents=["b"])[0]["session"]["id"], other)
+    check.equal([one["session"]["id"] for one in claim(client, agents=["a"], max=2)], [urgent, old])
+    check.equal(claim(client)[0]["session"]["id"], new)
+
+
+@test
+def each_session_to_one_worker(server):
+    """S0-084: many workers at once, every session exactly once."""
+    client = server.client()
+    wanted = set(queue(client, 40))
+    got, lock = [], threading.Lock()
+
+    def work(name):
+        own = server.client()
+        while True:
+            claims = own.post("/api/claims", {"worker": name, "max": 2}, expect=200).json()["claims"]
+            if not claims:
+                return
+            with lock:
+                got.extend(one["session"]["id"] for one in claims)
+    threads = [threading.Thread(target=work, args=(f"w{i}",)) for i in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    check.equal(sorted(got), sorted(wanted))
+
+
+@test
+def waiting_claim_gets_new_work(server):
+    """A long poll ends as soon as work is queued."""
+    client = server.client()
+    result = []
+
+    def wait():
+        result.extend(server.client(timeout_s=30).post("/api/claims", {"worker": "w", "wait_ms": 20000}, expect=200).json()["claims"])
+    thread = threading.Thread(target=wait)
+    thread.start()
+    check.eventually(lambda: "sojourn_claims_waiting 1" in client.get("/metrics").body.decode(), "the claim waits")
+    [session] = queue(client)
+    thread.join(15)
+    check.equal([one["session"]["id"] for one in result], [session])
+
+
+@test(options=["--lease-ms-min", "100", "--claim-attempts-max", "2"])
+def lost_lease(server):
+    """An expired lease returns the session; the stale holder is refused; the cap ends it failed."""
+    client = server.client()
+    [session] = queue(client)
+    path = f"/api/sessions/{session}"
+    [first] = claim(client, lease_ms=150)
+    check.eventually(lambda: client.get(path).json()["status"] == "pending", "pending again")
+    stale = {"Sojourn-Lease": first["lease"]["token"]}
+    for call, body in [("/lease", {}), ("/events", {"events": [{"type": "agent.message"}]}), ("/settle", {"status": "completed"})]:
+        check.equal(client.post(path + call, body, headers=stale, expect=409).json()["code"], "stale_lease")
+    [second] = claim(client, lease_ms=150)
+    check.equal(second["lease"]["fence"], 2)
+    check.eventually(lambda: client.get(path).json()["status"] == "failed", "failed at the cap")
+    check.equal(client.get(path).json()["stop_reason"], "attempts_exhausted")
+    types = [event["type"] for event in client.get(path + "/events").json()["events"]]
+    check.contains(types, "session.lease_lost")
+
+
+@test
+def release_and_settle_rules(server):
+    """Released work is pending again; only the holder settles."""
+    client = server.client()
+    [session] = queue(client)
+    path = f"/api/sessions/{session}"
+    [got] = claim(client)
+    check.equal(client.post(path + "/settle", {"status": "completed"}, expect=409).json()["code"], "lease_required")
+    held = {"Sojourn-Lease": got["lease"]["token"]}
+    check.equal(client.post(path + "/release", {}, headers=held, expect=200).json()["status"], "pending")
+    [again] = claim(client)
+    check.equal(again["lease"]["fence"], 2)
+    held = {"Sojourn-Lease": again["lease"]["token"]}
+    parked = client.post(path + "/settle", {"status": "waiting_human", "reason": "asks"}, headers=held, expect=200).json()
+    check.equal(parked["status"], "waiting_human")
+    check.equal(client.post(path + "/status", {"status": "pending"}, expect=200).json()["status"], "pending")
+    [third] = claim(client)
+    held = {"Sojourn-Lease": third["lease"]["token"]}
+    failed = client.post(path + "/settle", {"status": "failed", "error": {"code": "boom", "message": "it broke"}}, headers=held,
+                         expect=200).json()
+    check.contains(failed, {"status": "failed", "error": {"code": "boom", "message": "it broke"}})
+
+
+@test
+def leases_survive_a_restart(server):
+    """The holder goes on after the server came back."""
+    client = server.client()
+    [session] = queue(client)
+    [got] = claim(client, lease_ms=60000)
+    server.restart()
+    client = server.client()
+    held = {"Sojourn-Lease": got["lease"]["token"]}
+    client.post(f"/api/sessions/{session}/lease", {}, headers=held, expect=200)
+    figures = client.get("/api/queue", expect=200).json()
+    check.equal(figures["workers"][0]["leases"], 1)
+
+
+@test
+def timers_fire_after_a_restart(server):
+    """A time to live that ran out while the server was down ends the session once."""
+    client = server.client()
+    session = client.post("/api/sessions", {"type": "agent", "ttl_ms": 300}, expect=201).json()
+    server.stop()
+    server.start()
+    client = server.client()
+    path = f"/api/sessions/{session['id']}"
+    check.eventually(lambda: client.get(path).json()["status"] == "expired", "expired")
+    changes = [event for event in client.get(path + "/events").json()["events"] if event["type"] == "session.status_change"]
+    check.equal(len(changes), 1)

@@ -1,0 +1,174 @@
+"""Streams: backlog then live without gap or repeat, cursors, deltas, the honest frames."""
+from harness import check
+from harness.suite import test
+
+
+def start(server, count=3):
+    client = server.client()
+    session = client.post("/api/sessions", {"type": "agent"}, expect=201).json()
+    path = f"/api/sessions/{session['id']}"
+    for i in range(count):
+        append(client, path, str(i))
+    return client, path
+
+
+def append(client, path, text, **more):
+    return client.post(path + "/events", {"events": [{"type": "user.message", "content": [{"type": "text", "text": text}], **more}]},
+                       expect=201).json()["events"][0]["sequence"]
+
+
+def next_event(stream):
+    while True:
+        frame = stream.next()
+        if frame.event == "event":
+            return frame
+
+
+@test
+def backlog_then_live(server):
+    """X-02: the same log for lists, backlog and live."""
+    client, path = start(server)
+    with client.stream(path + "/events") as stream:
+        check.equal(stream.next().event, "ready")
+        for sequence in range(1, 5):
+            frame = next_event(stream)
+            check.equal((frame.id, frame.json()["sequence"]), (str(sequence), sequence))
+        for sequence in range(5, 25):
+            check.equal(append(client, path, "live"), sequence)
+            check.equal(next_event(stream).json()["sequence"], sequence)
+
+
+@test
+def resume_by_last_event_id(server):
+    """A reader that comes back gets exactly what it missed."""
+    client, path = start(server, 10)
+    with client.stream(path + "/events", last_event_id="7") as stream:
+        check.equal([next_event(stream).json()["sequence"] for _ in range(4)], [8, 9, 10, 11])
+    with client.stream(path + "/events?after=10&types=user.*") as stream:
+        check.equal(next_event(stream).json()["sequence"], 11)
+
+
+@test
+def long_replay(server):
+    """More than a page, complete and in order."""
+    client, path = start(server, 0)
+    for _ in range(6):
+        client.post(path + "/events", {"events": [{"type": "note.x", "metadata": {"pad": "x" * 200}}] * 500}, expect=201)
+    with client.stream(path + "/events") as stream:
+        for sequence in range(1, 3002):
+            check.equal(next_event(stream).json()["sequence"], sequence)
+
+
+@test
+def websocket_is_the_same_stream(server):
+    """resume_from, the same frames as JSON messages."""
+    client, path = start(server)
+    socket = client.websocket(path + "/ws?resume_from=2")
+    kinds = []
+    while len([kind for kind in kinds if kind == "event"]) < 2:
+        message = socket.next_json()
+        kinds.append(message["type"])
+        if message["type"] == "event":
+            check.equal(message["data"]["sequence"], 2 + len([kind for kind in kinds if kind == "event"]))
+    append(client, path, "live")
+    while True:
+        message = socket.next_json()
+        if message["type"] == "event":
+            check.equal(message["data"]["sequence"], 5)
+            break
+    socket.close()
+
+
+@test
+def deltas_follow_the_last_event(server):
+    """Live output reaches viewers with cursors SEQ.N and folds into the final event."""
+    client, path = start(server, 1)
+    with client.stream(path + "/events?after=2") as stream:
+        check.equal(stream.next().event, "ready")
+        for i in range(3):
+            client.post(path + "/deltas", {"deltas": [{"kind": "text", "text": f"part {i}"}]}, expect=202)
+        ids = []
+        while len(ids) < 3:
+            frame = stream.next()
+            if frame.event == "delta":
+                ids.append(frame.id)
+        check.equal(ids, ["2.1", "2.2", "2.3"])
+        append(client, path, "final")
+        check.equal(next_event(stream).id, "3")
+    client.post(path + "/deltas", {"deltas": [{"kind": "noise", "text": "x"}]}, expect=400)
+
+
+@test
+def late_viewer_sees_partial_output(server):
+    """Deltas replay while the turn is in the window."""
+    client, path = start(server, 1)
+    for i in range(3):
+        client.post(path + "/deltas", {"deltas": [{"kind": "text", "text": f"part {i}"}]}, expect=202)
+    with client.stream(path + "/events?after=2.1") as stream:
+        ids = []
+        while len(ids) < 2:
+            frame = stream.next()
+            if frame.event == "delta":
+                ids.append(frame.id)
+        check.equal(ids, ["2.2", "2.3"])
+
+
+@test
+def firehose(server):
+    """One connection shows all sessions of the tenant and resumes by its own cursor."""
+    client, path = start(server, 0)
+    with client.stream("/api/stream") as stream:
+        check.equal(stream.next().event, "ready")
+        append(client, path, "a")
+        first = next_event(stream)
+        check.equal(first.json()["type"], "user.message")
+        other = client.post("/api/sessions", {"type": "tool"}, expect=201).json()
+        check.equal(next_event(stream).json()["session_id"], other["id"])
+    append(client, path, "b")
+    with client.stream("/api/stream", last_event_id=first.id) as stream:
+        check.equal(next_event(stream).json()["session_id"], other["id"])
+        check.equal(next_event(stream).json()["content"][0]["text"], "b")
+
+
+@test
+def closed_is_told(server):
+    """Delete and stop end streams with a word."""
+    client, path = start(server, 0)
+    with client.stream(path + "/events") as stream:
+        stream.next()
+        next_event(stream)
+        client.delete(path, expect=204)
+        frame = stream.next()
+        check.equal((frame.event, frame.json()["reason"]), ("closed", "deleted"))
+    client, path = start(server, 0)
+    with client.stream(path + "/events") as stream:
+        stream.next()
+        next_event(stream)
+        server.stop()
+        frame = stream.next()
+        check.equal((frame.event, frame.json()["reason"]), ("closed", "server_stopping"))
+
+
+@test
+def bad_cursors(server):
+    """A cursor that is none is refused before the stream begins; one beyond the end is told."""
+    client, path = start(server, 0)
+    client.get(path + "/events?after=abc", headers={"Accept": "text/event-stream"}, expect=400)
+    client.get("/api/stream?after=zzz", expect=400)
+    client.get(path + "/ws", expect=400)
+    with client.stream(path + "/events?after=99") as stream:
+        kinds = [stream.next().event for _ in range(2)]
+        check.contains(kinds, "gap")
+
+
+@test
+def tickets_work_once(server):
+    """EventSource cannot send headers: a ticket in the query, used up by its first use."""
+    client, path = start(server, 0)
+    ticket = client.post("/api/tickets", {"session_id": path.split("/")[-1]}, expect=201).json()["ticket"]
+    guest = server.anonymous()
+    with guest.stream(f"{path}/events?ticket={ticket}") as stream:
+        check.equal(stream.next().event, "ready")
+    guest.get(f"{path}/events?ticket={ticket}", headers={"Accept": "text/event-stream"}, expect=401)
+    ticket = client.post("/api/tickets", {"session_id": "other"}, expect=201).json()["ticket"]
+    guest.get(f"{path}/events?ticket={ticket}", headers={"Accept": "text/event-stream"}, expect=404)

@@ -1,0 +1,218 @@
+#include "contract.h"
+
+#include <stdio.h>
+
+static const char *candidates(struct fixture *f, int64_t tenant_key, const char *agent, int type, const char *prefix,
+                              int64_t limit)
+{
+    int64_t keys[16], priorities[16], queued[16];
+    size_t count = 99;
+    static char text[400];
+    must(store_claim_candidates(f->db, tenant_key, slice_of(agent), type, slice_of(prefix), limit, keys, priorities,
+                                queued, &count, &f->failure));
+    *text = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct session s;
+        must(store_session_by_key(f->db, tenant_key, keys[i], &f->arena, &s, &f->failure));
+        assert_int_equal(s.priority, priorities[i]);
+        assert_int_equal(s.queued_at_ms, queued[i]);
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%.*s ", SLICE_ARG(s.id));
+    }
+    return text;
+}
+
+static void candidates_by_priority_then_age(void **state)
+{
+    struct fixture *f = *state;
+    fixture_session(f, f->tenant, "old", "u1", "{'agent':'a','status':'pending'}");
+    f->now_ms += 5;
+    fixture_session(f, f->tenant, "young", "u1", "{'agent':'a','status':'pending'}");
+    fixture_session(f, f->tenant, "urgent", "u1", "{'agent':'b','status':'pending','priority':9}");
+    fixture_session(f, f->tenant, "idle", "u1", "{'agent':'a','status':'idle'}");
+    fixture_session(f, f->tenant, "nobody", "u1", "{'status':'pending','priority':-3}");
+    fixture_session(f, f->other, "foreign", "u1", "{'agent':'a','status':'pending'}");
+    assert_string_equal(candidates(f, f->tenant, NULL, -1, NULL, 10), "urgent old young nobody ");
+    assert_string_equal(candidates(f, f->tenant, "a", -1, NULL, 10), "old young ");
+    assert_string_equal(candidates(f, f->tenant, "a", -1, NULL, 1), "old ");
+    assert_string_equal(candidates(f, f->tenant, "a", TYPE_TOOL, NULL, 10), "");
+    assert_string_equal(candidates(f, f->tenant, "a", TYPE_AGENT, NULL, 10), "old young ");
+    assert_string_equal(candidates(f, f->tenant, NULL, -1, "yo", 10), "young ");
+    assert_string_equal(candidates(f, f->tenant, "c", -1, NULL, 10), "");
+    assert_string_equal(candidates(f, f->other, NULL, -1, NULL, 10), "foreign ");
+}
+
+static void a_claimed_session_leaves_the_queue(void **state)
+{
+    struct fixture *f = *state;
+    struct session *s = fixture_session(f, f->tenant, "s", "u1", "{'agent':'a','status':'pending'}");
+    struct changes changes = {0};
+    must(change_claim(&f->arena, s, SLICE("w"), &changes, &f->failure));
+    fixture_begin(f);
+    fixture_write(f, s, &changes);
+    fixture_commit(f);
+    assert_string_equal(candidates(f, f->tenant, "a", -1, NULL, 10), "");
+    must(change_lease_over(&f->arena, s, true, 5, &changes, &f->failure));
+    fixture_begin(f);
+    fixture_write(f, s, &changes);
+    fixture_commit(f);
+    assert_string_equal(candidates(f, f->tenant, "a", -1, NULL, 10), "s ");
+}
+
+static struct lease lease_of(struct fixture *f, const struct session *s, int seed)
+{
+    return (struct lease){.tenant_key = s->tenant_key,
+                          .session_key = s->key,
+                          .token_hash = fixture_hash(f, seed),
+                          .fence = seed,
+                          .worker = SLICE("w1"),
+                          .lease_ms = 1000 * seed,
+                          .expires_at_ms = 500,
+                          .claimed_at_ms = 40,
+                          .heartbeat_at_ms = 41 + seed};
+}
+
+static void leases_are_replaced_and_deleted(void **state)
+{
+    struct fixture *f = *state;
+    struct session *s = fixture_session(f, f->tenant, "s", "u1", NULL);
+    struct lease first = lease_of(f, s, 1), second = lease_of(f, s, 2), out;
+    assert_status(store_lease_get(f->db, f->tenant, s->key, &f->arena, &out, &f->failure), STATUS_NOT_FOUND);
+    fixture_begin(f);
+    must(store_lease_put(f->db, &first, &f->failure));
+    must(store_lease_put(f->db, &second, &f->failure));
+    fixture_commit(f);
+    must(store_lease_get(f->db, f->tenant, s->key, &f->arena, &out, &f->failure));
+    assert_true(slice_eq(out.token_hash, second.token_hash));
+    assert_int_equal(out.fence, 2);
+    assert_slice(out.worker, "w1");
+    assert_int_equal(out.lease_ms, 2000);
+    assert_int_equal(out.expires_at_ms, 500);
+    assert_int_equal(out.heartbeat_at_ms, 43);
+    assert_status(store_lease_get(f->db, f->other, s->key, &f->arena, &out, &f->failure), STATUS_NOT_FOUND);
+    fixture_begin(f);
+    must(store_lease_delete(f->db, f->other, s->key, &f->failure));
+    fixture_commit(f);
+    must(store_lease_get(f->db, f->tenant, s->key, &f->arena, &out, &f->failure));
+    fixture_begin(f);
+    must(store_lease_delete(f->db, f->tenant, s->key, &f->failure));
+    fixture_commit(f);
+    assert_status(store_lease_get(f->db, f->tenant, s->key, &f->arena, &out, &f->failure), STATUS_NOT_FOUND);
+}
+
+static const struct timer *find_timer(const struct timer *timers, size_t count, enum timer_kind kind, int64_t key)
+{
+    for (size_t i = 0; i < count; i++)
+        if (timers[i].kind == kind && timers[i].session_key == key)
+            return &timers[i];
+    return NULL;
+}
+
+static void a_restart_renews_leases_and_their_timers(void **state)
+{
+    struct fixture *f = *state;
+    struct session *s = fixture_session(f, f->tenant, "s", "u1", NULL);
+    struct lease lease = lease_of(f, s, 3), out;
+    struct timer timers[64], lease_timer = {TIMER_LEASE, f->tenant, s->key, 500},
+                             expiry_timer = {TIMER_EXPIRY, f->tenant, s->key, 600};
+    size_t count = 0;
+    int64_t next = 0;
+    fixture_begin(f);
+    must(store_lease_put(f->db, &lease, &f->failure));
+    must(store_timer_put(f->db, &lease_timer, &f->failure));
+    must(store_timer_put(f->db, &expiry_timer, &f->failure));
+    must(store_lease_renew_all(f->db, 10000, &f->failure));
+    fixture_commit(f);
+    must(store_lease_get(f->db, f->tenant, s->key, &f->arena, &out, &f->failure));
+    assert_int_equal(out.expires_at_ms, 13000);
+    must(store_timer_due(f->db, 13000, 64, timers, &count, &next, &f->failure));
+    assert_int_equal(find_timer(timers, count, TIMER_LEASE, s->key)->due_ms, 13000);
+    assert_int_equal(find_timer(timers, count, TIMER_EXPIRY, s->key)->due_ms, 600);
+    must(store_timer_due(f->db, 12999, 64, timers, &count, &next, &f->failure));
+    assert_null(find_timer(timers, count, TIMER_LEASE, s->key));
+    fixture_begin(f);
+    must(store_session_delete(f->db, s, SLICE("x"), 1, &f->failure));
+    fixture_commit(f);
+}
+
+static void timers_come_when_due(void **state)
+{
+    struct fixture *f = *state;
+    struct session *s = fixture_session(f, f->tenant, "s", "u1", NULL);
+    struct timer timers[64], lease = {TIMER_LEASE, f->tenant, s->key, 40},
+                             expiry = {TIMER_EXPIRY, f->tenant, s->key, 50};
+    size_t count = 9;
+    int64_t next = 0;
+    fixture_begin(f);
+    must(store_timer_put(f->db, &lease, &f->failure));
+    lease.due_ms = 30;
+    must(store_timer_put(f->db, &lease, &f->failure));
+    must(store_timer_put(f->db, &expiry, &f->failure));
+    fixture_commit(f);
+    must(store_timer_due(f->db, 29, 64, timers, &count, &next, &f->failure));
+    assert_int_equal(count, 0);
+    assert_int_equal(next, 30);
+    must(store_timer_due(f->db, 30, 64, timers, &count, &next, &f->failure));
+    assert_int_equal(count, 1);
+    assert_int_equal(timers[0].tenant_key, f->tenant);
+    assert_int_equal(timers[0].session_key, s->key);
+    assert_int_equal(timers[0].due_ms, 30);
+    assert_int_equal(next, 50);
+    must(store_timer_due(f->db, 99, 1, timers, &count, &next, &f->failure));
+    assert_int_equal(count, 1);
+    assert_int_equal(next, 99); /* there is more */
+    must(store_timer_due(f->db, 99, 64, timers, &count, &next, &f->failure));
+    assert_int_equal(count, 2);
+    fixture_begin(f);
+    must(store_timer_delete(f->db, TIMER_LEASE, s->key, &f->failure));
+    fixture_commit(f);
+    must(store_timer_due(f->db, 99, 64, timers, &count, &next, &f->failure));
+    assert_int_equal(count, 1);
+    assert_int_equal(timers[0].kind, TIMER_EXPIRY);
+    fixture_begin(f);
+    must(store_timer_delete(f->db, TIMER_EXPIRY, s->key, &f->failure));
+    fixture_commit(f);
+}
+
+static void figures_per_agent_and_worker(void **state)
+{
+    struct fixture *f = *state;
+    struct queue_figures *queues = NULL;
+    struct worker_figures *workers = NULL;
+    size_t count = 0;
+    int64_t first_queued_ms = f->now_ms;
+    fixture_session(f, f->tenant, "a1", "u1", "{'agent':'a','status':'pending'}");
+    f->now_ms += 100;
+    fixture_session(f, f->tenant, "a2", "u1", "{'agent':'a','status':'pending'}");
+    struct session *b = fixture_session(f, f->tenant, "b1", "u1", "{'agent':'b','status':'pending'}");
+    struct session *foreign = fixture_session(f, f->other, "f1", "u1", "{'agent':'a','status':'pending'}");
+    fixture_move(f, b, WORK_RUNNING);
+    struct lease lease = lease_of(f, b, 1), other = lease_of(f, foreign, 2);
+    fixture_begin(f);
+    must(store_lease_put(f->db, &lease, &f->failure));
+    must(store_lease_put(f->db, &other, &f->failure));
+    fixture_commit(f);
+    must(store_queue_figures(f->db, f->tenant, &f->arena, &queues, &count, &f->failure));
+    assert_int_equal(count, 2);
+    assert_slice(queues[0].agent, "a");
+    assert_int_equal(queues[0].pending, 2);
+    assert_int_equal(queues[0].oldest_queued_ms, first_queued_ms);
+    assert_int_equal(queues[0].leased, 0);
+    assert_slice(queues[1].agent, "b");
+    assert_int_equal(queues[1].pending, 0);
+    assert_int_equal(queues[1].leased, 1);
+    must(store_worker_figures(f->db, f->tenant, &f->arena, &workers, &count, &f->failure));
+    assert_int_equal(count, 1);
+    assert_slice(workers[0].worker, "w1");
+    assert_int_equal(workers[0].leases, 1);
+    assert_int_equal(workers[0].last_heartbeat_ms, 42);
+}
+
+static const struct CMUnitTest tests[] = {
+    CONTRACT_TEST(candidates_by_priority_then_age),
+    CONTRACT_TEST(a_claimed_session_leaves_the_queue),
+    CONTRACT_TEST(leases_are_replaced_and_deleted),
+    CONTRACT_TEST(a_restart_renews_leases_and_their_timers),
+    CONTRACT_TEST(timers_come_when_due),
+    CONTRACT_TEST(figures_per_agent_and_worker),
+};
+const struct contract_part contract_leases = {"leases", tests, COUNT_OF(tests)};

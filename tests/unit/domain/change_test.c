@@ -1,0 +1,413 @@
+#include "domain/change.h"
+#include "domain_unit.h"
+
+static struct session in_state(enum session_type type, enum work work)
+{
+    struct session session = create_in(type, NULL);
+    session.work = work;
+    session.completed_at_ms = work_is_ended(work) ? START_MS : 0;
+    session.running_since_ms = work_is_leased(work) ? START_MS : 0;
+    session.queued_at_ms = work_is_claimable(work) ? START_MS : 0;
+    return session;
+}
+
+static void assert_types(const struct changes *changes, const char *first, const char *second)
+{
+    assert_int_equal(changes->count, second ? 2 : 1);
+    assert_slice(changes->events[0].type, first);
+    if (second) {
+        assert_slice(changes->events[1].type, second);
+    }
+    for (size_t i = 0; i < changes->count; i++) {
+        assert_int_equal(changes->events[i].role, ROLE_SYSTEM);
+        assert_int_equal(event_type_writers(changes->events[i].type), WRITERS_SERVER);
+        assert_non_null(event_type_find(changes->events[i].type));
+    }
+}
+
+/* --- status --- */
+
+static bool needs_claim(enum session_type type, enum work from, enum work to)
+{
+    return type == TYPE_AGENT && to == WORK_RUNNING && (from == WORK_DRAFT || from == WORK_PENDING);
+}
+
+static void every_status_change_follows_the_table(void **state)
+{
+    (void)state;
+    for (int n = 0; n < TYPE_COUNT * WORK_COUNT * WORK_COUNT; n++) {
+        enum session_type type = (enum session_type)(n % TYPE_COUNT);
+        enum work from = (enum work)(n / TYPE_COUNT % WORK_COUNT), to = (enum work)(n / TYPE_COUNT / WORK_COUNT);
+        struct session session = in_state(type, from);
+        struct changes changes = {0};
+        struct failure failure = {0};
+        enum status status = change_status(&test_arena, &session, to, "why", STOP_NONE, &changes, &failure);
+        if (from == to) {
+            assert_status(status, STATUS_OK);
+            assert_int_equal(changes.count, 0);
+        } else if (!work_allows(from, to) || needs_claim(type, from, to)) {
+            assert_status(status, STATUS_CONFLICT);
+            assert_int_equal(changes.count, 0);
+        } else {
+            assert_status(status, STATUS_OK);
+            apply_changes(&session, &changes, START_MS + 1);
+            assert_int_equal(session.work, to);
+            assert_slice(session.status_reason, "why");
+        }
+    }
+}
+
+static void a_refusal_names_both_states_and_what_is_allowed(void **state)
+{
+    struct session session = in_state(TYPE_AGENT, WORK_FAILED);
+    struct changes changes;
+    struct failure failure = {0};
+    (void)state;
+    assert_status(change_status(&test_arena, &session, WORK_RUNNING, NULL, STOP_NONE, &changes, &failure),
+                  STATUS_CONFLICT);
+    assert_string_equal(failure.code, "illegal_transition");
+    assert_string_equal(failure.detail, "A session that is failed cannot become running; it can become: nothing else.");
+    assert_string_equal(failure.members, "\"from\":\"failed\",\"to\":\"running\"");
+    session.work = WORK_IDLE;
+    assert_status(change_status(&test_arena, &session, WORK_DRAFT, NULL, STOP_NONE, &changes, &failure),
+                  STATUS_CONFLICT);
+    assert_non_null(strstr(failure.detail, "pending, running, completed, failed, expired, abandoned"));
+}
+
+static void every_end_has_a_stop_reason(void **state)
+{
+    static const struct {
+        enum work to;
+        enum stop_reason given, expected;
+        const char *second;
+    } rows[] = {
+        {WORK_COMPLETED, STOP_NONE, STOP_COMPLETED, "session.completed"},
+        {WORK_COMPLETED, STOP_USER, STOP_USER, "session.completed"},
+        {WORK_COMPLETED, STOP_SUPERSEDED, STOP_SUPERSEDED, "session.completed"},
+        {WORK_FAILED, STOP_NONE, STOP_FAILED, "session.error"},
+        {WORK_FAILED, STOP_BUDGET_EXCEEDED, STOP_BUDGET_EXCEEDED, "session.error"},
+        {WORK_EXPIRED, STOP_NONE, STOP_EXPIRED, NULL},
+        {WORK_ABANDONED, STOP_NONE, STOP_ABANDONED, NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct session session = in_state(TYPE_AGENT, WORK_RUNNING);
+        struct changes changes;
+        assert_status(change_status(&test_arena, &session, rows[i].to, "it broke", rows[i].given, &changes, NULL),
+                      STATUS_OK);
+        assert_types(&changes, "session.status_change", rows[i].second);
+        apply_changes(&session, &changes, START_MS + 9);
+        assert_int_equal(session.stop_reason, rows[i].expected);
+        assert_int_equal(session.completed_at_ms, START_MS + 9);
+        assert_int_equal(slice_present(session.error_message), rows[i].to == WORK_FAILED);
+    }
+}
+
+static void a_stop_reason_needs_an_end(void **state)
+{
+    struct session session = in_state(TYPE_AGENT, WORK_RUNNING);
+    struct changes changes;
+    (void)state;
+    assert_status(change_status(&test_arena, &session, WORK_IDLE, "", STOP_USER, &changes, NULL), STATUS_OK);
+    apply_changes(&session, &changes, START_MS + 1);
+    assert_int_equal(session.stop_reason, STOP_NONE);
+    assert_absent(session.status_reason);
+}
+
+/* --- claims --- */
+
+static void only_pending_work_is_claimed(void **state)
+{
+    (void)state;
+    for (int work = 0; work < WORK_COUNT; work++) {
+        struct session session = in_state(TYPE_AGENT, (enum work)work);
+        struct changes changes;
+        session.fence = 6;
+        session.claim_attempts = 1;
+        enum status status = change_claim(&test_arena, &session, SLICE("w1"), &changes, NULL);
+        assert_status(status, work == WORK_PENDING ? STATUS_OK : STATUS_CONFLICT);
+        if (status == STATUS_OK) {
+            assert_types(&changes, "session.status_change", "session.claimed");
+            apply_changes(&session, &changes, START_MS + 1);
+            assert_int_equal(session.work, WORK_RUNNING);
+            assert_int_equal(session.fence, 7);
+            assert_int_equal(session.claim_attempts, 2);
+            assert_slice(session.status_reason, "claimed by w1");
+        }
+    }
+}
+
+static void settling_goes_where_running_may_go(void **state)
+{
+    (void)state;
+    for (int from = 0; from < WORK_COUNT; from++) {
+        for (int to = 0; to < WORK_COUNT; to++) {
+            struct session session = in_state(TYPE_AGENT, (enum work)from);
+            struct settlement settlement = {.to = (enum work)to};
+            struct changes changes;
+            enum status status = change_settle(&test_arena, &session, &settlement, &changes, NULL);
+            bool allowed = from == WORK_RUNNING && work_allows(WORK_RUNNING, (enum work)to);
+            assert_status(status, allowed ? STATUS_OK : STATUS_CONFLICT);
+            if (allowed) {
+                apply_changes(&session, &changes, START_MS + 1);
+                assert_int_equal(session.work, to);
+            }
+        }
+    }
+}
+
+static void a_settlement_brings_result_usage_and_error(void **state)
+{
+    struct session session = in_state(TYPE_AGENT, WORK_RUNNING), failed = session, idle = session;
+    struct settlement done = {.to = WORK_COMPLETED,
+                              .result = json_of("{\"ok\":1}"),
+                              .usage = json_of("{\"tokens\":3}"),
+                              .reason = SLICE("all good")};
+    struct settlement broken = {.to = WORK_FAILED, .error_message = SLICE("no disk"), .error_code = SLICE("ENOSPC")};
+    struct settlement rest = {.to = WORK_IDLE, .usage = json_of("{\"tokens\":4}"), .error_message = SLICE("a hiccup")};
+    struct changes changes;
+    (void)state;
+    assert_status(change_settle(&test_arena, &session, &done, &changes, NULL), STATUS_OK);
+    assert_types(&changes, "session.status_change", "session.completed");
+    apply_changes(&session, &changes, START_MS + 1);
+    assert_slice(session.result, "{\"ok\":1}");
+    assert_slice(session.usage, "{\"tokens\":3}");
+    assert_slice(session.status_reason, "all good");
+    assert_int_equal(session.turn_count, 1);
+    assert_status(change_settle(&test_arena, &failed, &broken, &changes, NULL), STATUS_OK);
+    assert_types(&changes, "session.status_change", "session.error");
+    apply_changes(&failed, &changes, START_MS + 1);
+    assert_slice(failed.error_message, "no disk");
+    assert_slice(failed.error_code, "ENOSPC");
+    assert_int_equal(failed.stop_reason, STOP_FAILED);
+    assert_status(change_settle(&test_arena, &idle, &rest, &changes, NULL), STATUS_OK);
+    assert_types(&changes, "session.status_change", "session.error");
+    apply_changes(&idle, &changes, START_MS + 1);
+    assert_slice(idle.usage, "{\"tokens\":4}");
+    assert_slice(idle.error_message, "a hiccup");
+    assert_int_equal(idle.work, WORK_IDLE);
+}
+
+static void usage_is_an_object(void **state)
+{
+    struct session session = in_state(TYPE_AGENT, WORK_RUNNING);
+    struct settlement settlement = {.to = WORK_COMPLETED, .usage = json_of("[1]")};
+    struct changes changes;
+    struct failure failure;
+    (void)state;
+    assert_status(change_settle(&test_arena, &session, &settlement, &changes, &failure), STATUS_INVALID);
+    assert_string_equal(failure.code, "invalid_usage");
+}
+
+static void a_lost_lease_goes_back_to_the_queue_until_the_cap(void **state)
+{
+    (void)state;
+    for (int released = 0; released < 2; released++) {
+        for (int64_t attempts = 1; attempts <= 3; attempts++) {
+            struct session session = in_state(TYPE_AGENT, WORK_RUNNING);
+            struct changes changes;
+            session.claim_attempts = attempts;
+            assert_status(change_lease_over(&test_arena, &session, released, 3, &changes, NULL), STATUS_OK);
+            assert_slice(changes.events[0].type, released ? "session.released" : "session.lease_lost");
+            assert_slice(changes.events[1].type, "session.status_change");
+            apply_changes(&session, &changes, START_MS + 1);
+            assert_int_equal(session.work, attempts < 3 ? WORK_PENDING : WORK_FAILED);
+            assert_int_equal(session.claim_attempts, attempts);
+            assert_int_equal(session.stop_reason, attempts < 3 ? STOP_NONE : STOP_ATTEMPTS_EXHAUSTED);
+            assert_int_equal(slice_present(session.error_message), attempts >= 3);
+        }
+    }
+    struct session session = in_state(TYPE_AGENT, WORK_RUNNING);
+    struct changes changes;
+    session.claim_attempts = 1000;
+    assert_status(change_lease_over(&test_arena, &session, false, 0, &changes, NULL), STATUS_OK);
+    apply_changes(&session, &changes, START_MS + 1);
+    assert_int_equal(session.work, WORK_PENDING);
+}
+
+static void a_lease_nobody_holds_is_over_already(void **state)
+{
+    (void)state;
+    for (int work = 0; work < WORK_COUNT; work++) {
+        struct session session = in_state(TYPE_AGENT, (enum work)work);
+        struct changes changes;
+        assert_status(change_lease_over(&test_arena, &session, true, 3, &changes, NULL), STATUS_OK);
+        assert_int_equal(changes.count != 0, work == WORK_RUNNING);
+    }
+}
+
+/* --- reopening, archiving, deleting --- */
+
+static void conversations_reopen_unless_they_failed(void **state)
+{
+    (void)state;
+    for (int type = 0; type < TYPE_COUNT; type++) {
+        for (int work = 0; work < WORK_COUNT; work++) {
+            struct session session = in_state((enum session_type)type, (enum work)work);
+            struct changes changes;
+            bool conversation = type == TYPE_AGENT || type == TYPE_MIXED;
+            enum status status = change_reopen(&test_arena, &session, "again", &changes, NULL);
+            if (work_is_active((enum work)work)) {
+                assert_status(status, STATUS_OK);
+                assert_int_equal(changes.count, 0);
+            } else if (conversation && work != WORK_FAILED) {
+                assert_types(&changes, "session.reopened", "session.status_change");
+                apply_changes(&session, &changes, START_MS + 1);
+                assert_int_equal(session.work, WORK_IDLE);
+                assert_int_equal(session.completed_at_ms, 0);
+            } else {
+                assert_status(status, STATUS_CONFLICT);
+            }
+        }
+    }
+}
+
+static void archiving_twice_is_archiving_once(void **state)
+{
+    struct session session = in_state(TYPE_AGENT, WORK_IDLE);
+    struct changes changes;
+    (void)state;
+    assert_status(change_archive(&test_arena, &session, false, &changes, NULL), STATUS_OK);
+    assert_int_equal(changes.count, 0);
+    assert_status(change_archive(&test_arena, &session, true, &changes, NULL), STATUS_OK);
+    assert_types(&changes, "session.archived", NULL);
+    apply_changes(&session, &changes, START_MS + 4);
+    assert_int_equal(session.archived_at_ms, START_MS + 4);
+    assert_status(change_archive(&test_arena, &session, true, &changes, NULL), STATUS_OK);
+    assert_int_equal(changes.count, 0);
+    assert_status(change_archive(&test_arena, &session, false, &changes, NULL), STATUS_OK);
+    assert_types(&changes, "session.unarchived", NULL);
+    apply_changes(&session, &changes, START_MS + 5);
+    assert_int_equal(session.archived_at_ms, 0);
+}
+
+static void a_turn_or_a_group_blocks_deletion(void **state)
+{
+    (void)state;
+    for (int work = 0; work < WORK_COUNT; work++) {
+        struct session session = in_state(TYPE_AGENT, (enum work)work);
+        enum status expected = work_blocks_delete((enum work)work) ? STATUS_CONFLICT : STATUS_OK;
+        assert_status(change_check_delete(&session, NULL), expected);
+        session.source_type = CHAT_DIRECT;
+        assert_status(change_check_delete(&session, NULL), expected);
+        session.source_type = CHAT_GROUP;
+        assert_status(change_check_delete(&session, NULL), STATUS_CONFLICT);
+    }
+}
+
+static void notes_carry_their_values(void **state)
+{
+    const char *const keys[] = {"user_id", "role", "absent"};
+    const struct slice values[] = {SLICE("u\"2"), SLICE("viewer"), {NULL, 0}};
+    struct session session = in_state(TYPE_AGENT, WORK_IDLE), before = session;
+    struct changes changes;
+    (void)state;
+    change_note(&test_arena, "session.participant_added", keys, values, 3, &changes);
+    assert_types(&changes, "session.participant_added", NULL);
+    assert_slice(changes.events[0].metadata, "{\"user_id\":\"u\\\"2\",\"role\":\"viewer\"}");
+    assert_int_equal(apply_changes(&session, &changes, START_MS), CHANGED_HOT);
+    session.last_sequence = before.last_sequence;
+    assert_null(session_difference(&session, &before));
+}
+
+/* --- runtime --- */
+
+static void every_runtime_change_follows_the_table(void **state)
+{
+    (void)state;
+    for (int n = 0; n < RUNTIME_COUNT * RUNTIME_COUNT * 2; n++) {
+        enum runtime from = (enum runtime)(n % RUNTIME_COUNT), to = (enum runtime)(n / RUNTIME_COUNT % RUNTIME_COUNT);
+        bool snapshot = n / RUNTIME_COUNT / RUNTIME_COUNT;
+        struct session session = in_state(TYPE_AGENT, WORK_IDLE);
+        struct changes changes = {0};
+        session.runtime = from;
+        session.pause_reason = runtime_is_asleep(from) ? PAUSE_MANUAL : PAUSE_NONE;
+        session.details = snapshot ? SLICE("{\"snapshot_id\":\"im\"}") : (struct slice){NULL, 0};
+        enum status status = change_runtime(&test_arena, &session, to, PAUSE_NONE, "why", &changes, NULL);
+        if (from == to) {
+            assert_status(status, STATUS_OK);
+            assert_int_equal(changes.count, 0);
+        } else if (!runtime_allows(from, to, snapshot)) {
+            assert_status(status, STATUS_CONFLICT);
+        } else {
+            assert_types(&changes, "session.runtime_change", NULL);
+            apply_changes(&session, &changes, START_MS + 1);
+            assert_int_equal(session.runtime, to);
+            assert_int_equal(session.pause_reason, runtime_is_asleep(to) ? PAUSE_MANUAL : PAUSE_NONE);
+        }
+    }
+}
+
+static void pausing_needs_no_sandbox(void **state)
+{
+    struct session session = in_state(TYPE_AGENT, WORK_IDLE);
+    struct changes changes;
+    (void)state;
+    assert_status(change_runtime(&test_arena, &session, RUNTIME_NONE, PAUSE_CREDIT_LIMIT, NULL, &changes, NULL),
+                  STATUS_OK);
+    apply_changes(&session, &changes, START_MS + 3);
+    assert_int_equal(session.pause_reason, PAUSE_CREDIT_LIMIT);
+    assert_int_equal(session.paused_at_ms, START_MS + 3);
+    assert_status(change_runtime(&test_arena, &session, RUNTIME_NONE, PAUSE_NONE, NULL, &changes, NULL), STATUS_OK);
+    apply_changes(&session, &changes, START_MS + 4);
+    assert_int_equal(session.pause_reason, PAUSE_NONE);
+    assert_int_equal(session.paused_at_ms, START_MS + 3);
+}
+
+static void what_runs_is_not_paused(void **state)
+{
+    (void)state;
+    for (int to = 0; to < RUNTIME_COUNT; to++) {
+        struct session session = in_state(TYPE_AGENT, WORK_IDLE);
+        struct changes changes;
+        session.runtime = (enum runtime)to;
+        enum status status =
+            change_runtime(&test_arena, &session, (enum runtime)to, PAUSE_ORPHANED, NULL, &changes, NULL);
+        assert_status(status, runtime_can_pause((enum runtime)to) ? STATUS_OK : STATUS_INVALID);
+    }
+}
+
+static void sleep_keeps_its_reason(void **state)
+{
+    struct session session = in_state(TYPE_AGENT, WORK_IDLE);
+    struct changes changes;
+    (void)state;
+    session.runtime = RUNTIME_RUNNING;
+    assert_status(change_runtime(&test_arena, &session, RUNTIME_HIBERNATING, PAUSE_INACTIVITY, NULL, &changes, NULL),
+                  STATUS_OK);
+    apply_changes(&session, &changes, START_MS + 1);
+    assert_status(change_runtime(&test_arena, &session, RUNTIME_HIBERNATED, PAUSE_NONE, NULL, &changes, NULL),
+                  STATUS_OK);
+    apply_changes(&session, &changes, START_MS + 2);
+    assert_int_equal(session.pause_reason, PAUSE_INACTIVITY);
+    assert_int_equal(session.paused_at_ms, START_MS + 1);
+    assert_status(change_runtime(&test_arena, &session, RUNTIME_RESTORING, PAUSE_NONE, NULL, &changes, NULL),
+                  STATUS_OK);
+    apply_changes(&session, &changes, START_MS + 3);
+    assert_int_equal(session.pause_reason, PAUSE_NONE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_status_change_follows_the_table),
+        cmocka_unit_test(a_refusal_names_both_states_and_what_is_allowed),
+        cmocka_unit_test(every_end_has_a_stop_reason),
+        cmocka_unit_test(a_stop_reason_needs_an_end),
+        cmocka_unit_test(only_pending_work_is_claimed),
+        cmocka_unit_test(settling_goes_where_running_may_go),
+        cmocka_unit_test(a_settlement_brings_result_usage_and_error),
+        cmocka_unit_test(usage_is_an_object),
+        cmocka_unit_test(a_lost_lease_goes_back_to_the_queue_until_the_cap),
+        cmocka_unit_test(a_lease_nobody_holds_is_over_already),
+        cmocka_unit_test(conversations_reopen_unless_they_failed),
+        cmocka_unit_test(archiving_twice_is_archiving_once),
+        cmocka_unit_test(a_turn_or_a_group_blocks_deletion),
+        cmocka_unit_test(notes_carry_their_values),
+        cmocka_unit_test(every_runtime_change_follows_the_table),
+        cmocka_unit_test(pausing_needs_no_sandbox),
+        cmocka_unit_test(what_runs_is_not_paused),
+        cmocka_unit_test(sleep_keeps_its_reason),
+    };
+    return cmocka_run_group_tests(tests, NULL, release_test_arena);
+}

@@ -1,0 +1,86 @@
+#include "domain/runtime.h"
+#include "unit.h"
+
+/* Rows are from, columns to: none starting running hibernating hibernated restoring stopped error. "s" = only with a
+ * snapshot. */
+static const char *const expected_edges[RUNTIME_COUNT] = {
+    ".xx..s..", /* none */
+    "..x...xx", /* starting */
+    "...x..xx", /* running */
+    "....x.xx", /* hibernating */
+    ".....xx.", /* hibernated */
+    "..x...xx", /* restoring */
+    "........", /* stopped */
+    ".x...sx.", /* error */
+};
+
+static void every_edge_is_as_written(void **state)
+{
+    (void)state;
+    for (int from = 0; from < RUNTIME_COUNT; from++) {
+        for (int to = 0; to < RUNTIME_COUNT; to++) {
+            char cell = expected_edges[from][to];
+            for (int snapshot = 0; snapshot < 2; snapshot++) {
+                bool expected = cell == 'x' || (cell == 's' && snapshot);
+                if (runtime_allows((enum runtime)from, (enum runtime)to, snapshot) != expected) {
+                    fail_msg("%s -> %s (snapshot %d) should be %d", runtime_words.names[from], runtime_words.names[to],
+                             snapshot, expected);
+                }
+            }
+        }
+    }
+    assert_false(runtime_allows((enum runtime)30, RUNTIME_NONE, true));
+    assert_false(runtime_allows(RUNTIME_NONE, (enum runtime)30, true));
+}
+
+static void words_are_complete(void **state)
+{
+    (void)state;
+    const struct {
+        struct words words;
+        int count;
+    } all[] = {{runtime_words, 8}, {pause_reason_words, 8}, {stop_reason_words, 14}};
+    for (size_t i = 0; i < COUNT_OF(all); i++) {
+        assert_int_equal(all[i].words.count, all[i].count);
+        for (int word = 0; word < all[i].count; word++) {
+            assert_non_null(all[i].words.names[word]);
+            assert_int_equal(words_find(all[i].words, slice_of(all[i].words.names[word])), word);
+        }
+    }
+    assert_string_equal(pause_reason_words.names[0], "");
+    assert_string_equal(stop_reason_words.names[0], "");
+}
+
+static void a_running_or_stopped_sandbox_is_not_paused(void **state)
+{
+    (void)state;
+    static const char expected[] = "xx.xxx.x";
+    static const char asleep[] = "...xx...";
+    for (int i = 0; i < RUNTIME_COUNT; i++) {
+        assert_row(runtime_words.names[i], runtime_can_pause((enum runtime)i) == (expected[i] == 'x'));
+        assert_row(runtime_words.names[i], runtime_is_asleep((enum runtime)i) == (asleep[i] == 'x'));
+    }
+}
+
+static void targets_are_listed(void **state)
+{
+    char out[128];
+    (void)state;
+    runtime_targets(RUNTIME_ERROR, false, out, sizeof out);
+    assert_string_equal(out, "starting, stopped");
+    runtime_targets(RUNTIME_ERROR, true, out, sizeof out);
+    assert_string_equal(out, "starting, restoring, stopped");
+    runtime_targets(RUNTIME_STOPPED, true, out, sizeof out);
+    assert_string_equal(out, "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_edge_is_as_written),
+        cmocka_unit_test(words_are_complete),
+        cmocka_unit_test(a_running_or_stopped_sandbox_is_not_paused),
+        cmocka_unit_test(targets_are_listed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

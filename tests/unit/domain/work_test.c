@@ -1,0 +1,124 @@
+#include "domain/work.h"
+#include "unit.h"
+
+/* Rows are from, columns to, in the order of the enum: draft pending running waiting_human awaiting_tool idle completed
+ * failed expired abandoned. */
+static const char *const expected_edges[WORK_COUNT] = {
+    ".xx..xxxxx", /* draft */
+    "..x..xxxxx", /* pending */
+    ".x.xxxxxxx", /* running */
+    ".xx.xxxxxx", /* waiting_human */
+    ".xxx.xxxxx", /* awaiting_tool */
+    ".xx...xxxx", /* idle */
+    ".....x....", /* completed */
+    "..........", /* failed */
+    ".....x....", /* expired */
+    ".....x....", /* abandoned */
+};
+
+static void every_edge_is_as_written(void **state)
+{
+    (void)state;
+    for (int from = 0; from < WORK_COUNT; from++) {
+        for (int to = 0; to < WORK_COUNT; to++) {
+            bool expected = expected_edges[from][to] == 'x';
+            if (work_allows((enum work)from, (enum work)to) != expected) {
+                fail_msg("%s -> %s should be %d", work_words.names[from], work_words.names[to], expected);
+            }
+        }
+    }
+}
+
+static void states_have_their_words(void **state)
+{
+    static const char *const names[] = {"draft", "pending",   "running", "waiting_human", "awaiting_tool",
+                                        "idle",  "completed", "failed",  "expired",       "abandoned"};
+    (void)state;
+    assert_int_equal(work_words.count, 10);
+    for (int i = 0; i < WORK_COUNT; i++) {
+        assert_string_equal(work_words.names[i], names[i]);
+        assert_int_equal(words_find(work_words, slice_of(names[i])), i);
+    }
+    assert_int_equal(words_find(work_words, SLICE("cancelled")), -1);
+    assert_int_equal(session_type_words.count, 4);
+}
+
+static void initial_states_follow_the_type(void **state)
+{
+    static const char *const expected[TYPE_COUNT] = {
+        [TYPE_AGENT] = "xx...x....",
+        [TYPE_RESPONSE] = "x.........",
+        [TYPE_TOOL] = "x.........",
+        [TYPE_MIXED] = "..x..x....",
+    };
+    (void)state;
+    for (int type = 0; type < TYPE_COUNT; type++) {
+        for (int work = 0; work < WORK_COUNT; work++) {
+            bool allowed = work_is_initial((enum session_type)type, false, (enum work)work);
+            assert_row(session_type_words.names[type], allowed == (expected[type][work] == 'x'));
+            assert_int_equal(work_is_initial((enum session_type)type, true, (enum work)work),
+                             work == WORK_WAITING_HUMAN);
+        }
+        for (int dispatched = 0; dispatched < 2; dispatched++) {
+            enum work initial = work_initial((enum session_type)type, dispatched);
+            assert_true(work_is_initial((enum session_type)type, false, initial));
+        }
+    }
+    assert_int_equal(work_initial(TYPE_AGENT, true), WORK_PENDING);
+    assert_int_equal(work_initial(TYPE_AGENT, false), WORK_IDLE);
+}
+
+static void every_state_is_in_its_groups(void **state)
+{
+    static const struct {
+        const char *name;
+        bool (*in)(enum work);
+        const char *expected;
+    } groups[] = {
+        {"active", work_is_active, "xxxxxx...."},
+        {"live", work_is_live, ".xx......."},
+        {"failing", work_is_failing, ".......xxx"},
+        {"ended", work_is_ended, "......xxxx"},
+        {"claimable", work_is_claimable, ".x........"},
+        {"leased", work_is_leased, "..x......."},
+        {"can reopen", work_can_reopen, "......x.xx"},
+        {"blocks delete", work_blocks_delete, "..xxx....."},
+        {"concurrent", work_counts_as_concurrent, "..xxx....."},
+        {"in turn", work_is_in_turn, "..xxx....."},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(groups); i++) {
+        for (int work = 0; work < WORK_COUNT; work++) {
+            assert_row(groups[i].name, groups[i].in((enum work)work) == (groups[i].expected[work] == 'x'));
+        }
+        assert_row(groups[i].name, !groups[i].in((enum work)WORK_COUNT) && !groups[i].in((enum work)77));
+    }
+}
+
+static void unknown_states_go_nowhere(void **state)
+{
+    (void)state;
+    assert_false(work_allows((enum work)44, WORK_IDLE));
+    assert_false(work_allows(WORK_IDLE, (enum work)44));
+    assert_false(work_is_initial((enum session_type)9, false, WORK_IDLE));
+}
+
+static void targets_are_listed(void **state)
+{
+    char out[160];
+    (void)state;
+    work_targets(WORK_IDLE, out, sizeof out);
+    assert_string_equal(out, "pending, running, completed, failed, expired, abandoned");
+    work_targets(WORK_FAILED, out, sizeof out);
+    assert_string_equal(out, "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_edge_is_as_written),       cmocka_unit_test(states_have_their_words),
+        cmocka_unit_test(initial_states_follow_the_type), cmocka_unit_test(every_state_is_in_its_groups),
+        cmocka_unit_test(unknown_states_go_nowhere),      cmocka_unit_test(targets_are_listed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
