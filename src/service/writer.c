@@ -127,7 +127,7 @@ static void run_each_alone(struct writer *writer, struct write_job *jobs)
     }
 }
 
-static void finish_all(struct writer *writer, struct write_job *jobs)
+static void finish_all(struct writer *writer, struct write_job *jobs, enum status status, const struct failure *failure)
 {
     while (jobs) {
         struct write_job *job = jobs;
@@ -135,7 +135,7 @@ static void finish_all(struct writer *writer, struct write_job *jobs)
         if (job->parked) {
             park(writer, job);
         } else {
-            job->finish(job, STATUS_OK, NULL);
+            job->finish(job, status, failure);
         }
     }
 }
@@ -150,14 +150,18 @@ static void run_group(struct writer *writer, struct write_job *jobs)
         spoiled = outcome == JOB_SPOILED;
         writer->jobs++;
     }
-    if (!spoiled && end_group(writer, &failure) == STATUS_OK) {
-        finish_all(writer, jobs);
-        return;
-    }
+    enum status status = spoiled ? STATUS_OK : end_group(writer, &failure);
     if (spoiled) {
         unit_rollback(&writer->unit);
+        run_each_alone(writer, jobs);
+    } else if (status == STATUS_OK) {
+        finish_all(writer, jobs, STATUS_OK, NULL);
+    } else if (db_outcome_is_unknown(&failure)) { /* running again might write it twice */
+        log_error("commit_unknown", LOG_TEXT("detail", slice_of(failure.detail)));
+        finish_all(writer, jobs, status, &failure);
+    } else {
+        run_each_alone(writer, jobs);
     }
-    run_each_alone(writer, jobs);
 }
 
 /* --- parked jobs --- */

@@ -3,10 +3,11 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/log.h"
 
-enum { VERSION_MIN = 130000, BUSY_DEFAULT_MS = 10000 };
+enum { VERSION_MIN = 140000, BUSY_DEFAULT_MS = 10000 };
 
 static void notice_ignore(void *owner, const PGresult *result)
 {
@@ -40,7 +41,7 @@ static enum status settings_judge(PGconn *connection, const PGresult *result, bo
     }
     if (PQserverVersion(connection) < VERSION_MIN) {
         return failure_set(failure, STATUS_UNSUPPORTED, "database_too_old",
-                           "PostgreSQL 13 or newer is needed; the server is version %d.%d.",
+                           "PostgreSQL 14 or newer is needed; the server is version %d.%d.",
                            PQserverVersion(connection) / 10000, PQserverVersion(connection) % 10000);
     }
     if (strcmp(PQgetvalue(result, 0, 2), "UTF8") != 0) {
@@ -119,6 +120,23 @@ static void disconnect(struct postgres *postgres)
     pipeline_reset(postgres);
 }
 
+static void backend_note(struct postgres *postgres)
+{
+    PGresult *result =
+        PQexec(postgres->connection, "select backend_start::text from pg_stat_activity where pid = pg_backend_pid()");
+    postgres->backend.pid = PQbackendPID(postgres->connection);
+    snprintf(postgres->backend.started, sizeof postgres->backend.started, "%s",
+             PQntuples(result) > 0 ? PQgetvalue(result, 0, 0) : "");
+    PQclear(result);
+}
+
+int64_t monotonic_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
 enum status postgres_ensure(struct postgres *postgres, struct failure *failure)
 {
     if (is_alive(postgres)) {
@@ -129,6 +147,7 @@ enum status postgres_ensure(struct postgres *postgres, struct failure *failure)
         postgres_connect(postgres->url, !postgres->read_only, postgres->busy_ms, &postgres->connection, failure);
     if (status == STATUS_OK) {
         PQsetNoticeReceiver(postgres->connection, notice_take, postgres);
+        backend_note(postgres);
         PQenterPipelineMode(postgres->connection);
         status = postgres->prepared ? statements_prepare(postgres, failure) : STATUS_OK;
     }

@@ -47,9 +47,24 @@ struct statement {
     Oid parameter_types[PARAMETERS_MAX];
 };
 
+/* The server's process for a connection; the start tells it from a later one with the same number. */
+struct backend {
+    int pid;
+    char started[48];
+};
+
+/* One event of the running transaction: when the connection breaks during the commit, its row tells whether the
+ * transaction was written. */
+struct witness {
+    bool present;
+    int64_t tenant_key, session_key, sequence, at_ms;
+    uint64_t hash;
+};
+
 struct postgres {
     struct db db; /* first */
     PGconn *connection;
+    struct backend backend;
     bool broken;   /* libpq refused to send: what it was asked and what is expected differ */
     bool farewell; /* the server ended the connection; it has done nothing it did not answer before */
     char *url;
@@ -69,6 +84,7 @@ struct postgres {
     int gather_count;
 
     struct touches touches;
+    struct witness witness;
     struct running *spare; /* free list of running statements */
 };
 
@@ -78,6 +94,7 @@ MUST_CHECK enum status postgres_ensure(struct postgres *postgres, struct failure
 /* A connection with the settings every one of ours has; also for listening. */
 MUST_CHECK enum status postgres_connect(const char *url, bool writes, int64_t busy_ms, PGconn **out,
                                         struct failure *failure);
+int64_t monotonic_ms(void);
 
 /* --- prepare.c --- */
 /* Fills what is known of the statements without asking the server: names, gathers, what must be sent before them. */
@@ -119,6 +136,15 @@ enum status transaction_commit(struct db *db, struct failure *failure);
 void transaction_rollback(struct db *db);
 enum status transaction_begin_read(struct db *db, struct failure *failure);
 void transaction_end_read(struct db *db);
+
+/* --- outcome.c --- */
+/* Remembers the first event of a transaction. */
+void witness_take(struct witness *witness, int64_t tenant_key, int64_t session_key, const struct event *event);
+/* After the connection broke during a commit: waits for the server for some seconds, ends what is left of the old
+ * connection there, and looks for the witness. OK: it was written. UNAVAILABLE with `storage_failed`: it was not and
+ * never will be. UNAVAILABLE with `commit_unknown`: the server did not come back in time, or the transaction had no
+ * event. */
+MUST_CHECK enum status outcome_find(struct postgres *postgres, struct failure *failure);
 
 /* --- query.c: the vtable's --- */
 void postgres_start(struct query *query);

@@ -158,13 +158,6 @@ static void wake_take(struct postgres_listener *listener, struct arena *arena, s
     }
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* True when the socket can be read; false when the time is over. *out_stopped wins. */
 static bool wait_readable(struct postgres_listener *listener, int64_t timeout_ms, bool *out_stopped)
 {
@@ -198,13 +191,13 @@ static void disconnect(struct postgres_listener *listener)
 enum status postgres_listen_next(struct postgres_listener *listener, int64_t timeout_ms, struct arena *arena,
                                  struct postgres_wake *out, struct failure *failure)
 {
-    int64_t deadline_ms = now_ms() + timeout_ms;
+    int64_t deadline_ms = monotonic_ms() + timeout_ms;
     *out = (struct postgres_wake){0};
     bool stopped = false;
     while (listener->connection) {
         wake_take(listener, arena, out);
         bool found = out->many || out->count > 0;
-        int64_t left_ms = found ? 0 : deadline_ms - now_ms();
+        int64_t left_ms = found ? 0 : deadline_ms - monotonic_ms();
         bool readable = wait_readable(listener, left_ms, &stopped);
         if (stopped) {
             return STATUS_GONE;
@@ -216,7 +209,7 @@ enum status postgres_listen_next(struct postgres_listener *listener, int64_t tim
             disconnect(listener);
         }
     }
-    return reconnect(listener, deadline_ms - now_ms(), out, failure);
+    return reconnect(listener, deadline_ms - monotonic_ms(), out, failure);
 }
 
 void postgres_listen_stop(struct postgres_listener *listener)

@@ -326,6 +326,7 @@ enum status postgres_event_insert(struct db *db, int64_t tenant_key, int64_t ses
     postgres_end(&query);
     if (status == STATUS_OK) {
         touches_add(&((struct postgres *)db)->touches, tenant_key, session_key);
+        witness_take(&((struct postgres *)db)->witness, tenant_key, session_key, event);
     }
     return status;
 }

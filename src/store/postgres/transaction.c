@@ -12,6 +12,7 @@ static enum status start(struct postgres *postgres, enum transaction transaction
         postgres->transaction = transaction;
         postgres->begun = false;
         postgres->touches.count = 0;
+        postgres->witness.present = false;
     }
     return status;
 }
@@ -106,14 +107,15 @@ static enum status send_all(struct postgres *postgres, struct failure *failure)
     }
     pipeline_command(postgres, "commit", EXPECT_COMMIT);
     enum status status = pipeline_settle(postgres, NULL, &mishap, failure);
-    if (status == STATUS_OK || mishap.committed) {
-        notify(postgres);
-        postgres->begun = false;
+    if (mishap.committed) {
         status = STATUS_OK;
     } else if (outcome_is_unknown(&mishap)) {
-        status =
-            failure_set(failure, STATUS_UNAVAILABLE, "commit_unknown",
-                        "The connection to PostgreSQL broke during the commit; whether it was written is unknown.");
+        finish(postgres);
+        status = outcome_find(postgres, failure);
+    }
+    if (status == STATUS_OK) {
+        postgres->begun = false;
+        notify(postgres);
     }
     return status;
 }
