@@ -18,6 +18,7 @@ struct db_options {
     bool read_only;   /* readers; exactly one SQLite connection of the process is not */
     int64_t busy_ms;
     int64_t cache_kib;
+    int64_t checkpoint_pages; /* SQLite: length of the log at which it is copied into the file; 0 = the usual */
     const char *vfs; /* SQLite: a file layer with faults, for tests; NULL = the system's */
 };
 

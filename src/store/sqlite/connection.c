@@ -10,7 +10,7 @@
 
 enum {
     PAGE_BYTES = 4096,
-    CHECKPOINT_FRAMES = 8192, /* 32 MiB of log */
+    CHECKPOINT_FRAMES_DEFAULT = 8192, /* 32 MiB of log */
     CACHE_KIB_DEFAULT = 16384,
 };
 
@@ -61,7 +61,7 @@ static int note_wal_frames(void *owner, sqlite3 *handle, const char *name, int f
  * that fails loses nothing, the log stays and the next one tries again. */
 static void checkpoint_when_due(struct sqlite_db *self)
 {
-    if (self->wal_frames < CHECKPOINT_FRAMES)
+    if (self->wal_frames < self->checkpoint_frames)
         return;
     int log_frames = 0, done_frames = 0;
     int code = sqlite3_wal_checkpoint_v2(self->handle, NULL, SQLITE_CHECKPOINT_PASSIVE, &log_frames, &done_frames);
@@ -214,7 +214,7 @@ static enum status configure(struct sqlite_db *self, const struct db_options *op
              " PRAGMA mmap_size = 0; PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = %d;"
              " PRAGMA cache_size = -%lld;",
              options->read_only ? "PRAGMA query_only = ON;" : "PRAGMA journal_mode = WAL;",
-             2 * CHECKPOINT_FRAMES * PAGE_BYTES,
+             2 * CHECKPOINT_FRAMES_DEFAULT * PAGE_BYTES,
              (long long)(options->cache_kib > 0 ? options->cache_kib : CACHE_KIB_DEFAULT));
     enum status status = sqlite_script(&self->base, script, failure);
     if (!status && options->read_only)
@@ -241,6 +241,8 @@ enum status sqlite_open(const struct db_options *options, struct db **out, struc
     struct sqlite_db *self = memory_zeroed(sizeof *self);
     self->base = (struct db){&sqlite_vtable, DB_SQLITE};
     self->read_only = options->read_only;
+    self->checkpoint_frames =
+        options->checkpoint_pages > 0 ? (int)options->checkpoint_pages : CHECKPOINT_FRAMES_DEFAULT;
     int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
                 (options->read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
     int code = sqlite3_open_v2(options->path, &self->handle, flags, options->vfs);

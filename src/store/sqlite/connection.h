@@ -14,6 +14,7 @@ struct sqlite_db {
     sqlite3_stmt *statements[SQL_COUNT];
     bool read_only;
     int wal_frames;     /* in the log after the last commit */
+    int checkpoint_frames;
     struct tails tails; /* of the writer */
 };
 
