@@ -13,8 +13,8 @@ struct sqlite_db {
     sqlite3_stmt *begin, *commit, *rollback, *begin_read;
     sqlite3_stmt *statements[SQL_COUNT];
     bool read_only;
+    int wal_frames; /* in the log after the last commit */
     int checkpoint_frames;
-    int wal_frames;     /* in the log after the last commit */
     struct tails tails; /* of the writer */
 };
 
