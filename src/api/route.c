@@ -13,7 +13,7 @@ static struct pattern {
 static void cut_pattern(const char *path, struct pattern *out)
 {
     struct slice rest = slice_of(path + 1);
-    bool more = true;
+    bool more = rest.len > 0; /* "/" has no segments */
     for (out->count = 0; more; out->count++) {
         assert(out->count < PATH_SEGMENTS_MAX);
         more = slice_cut(rest, '/', &out->segments[out->count], &rest);
