@@ -1,5 +1,5 @@
-/* The k-th call to the engine fails, for k = 1, 2, … until a flow passes without meeting it. A flow that meets it says so
- * clearly and changes nothing; the same flow succeeds afterwards; nothing committed before is lost. */
+/* The k-th call to the engine fails, for k = 1, 2, … until a flow passes without meeting it. A flow that meets it says
+ * so clearly and changes nothing; the same flow succeeds afterwards; nothing committed before is lost. */
 #include "scene.h"
 
 static struct slice lease_token;
@@ -168,9 +168,8 @@ static enum status add_participant(struct call *call)
     char link[TOKEN_TEXT_BYTES];
     struct user_request request = {.email = SLICE("p@x"), .role = MEMBER_MEMBER};
     enum status status = user_create(call, &request, &user, link);
-    return status == STATUS_OK
-               ? participant_add(call, SLICE("log"), user.id, (struct slice){0}, ACCESS_COLLABORATOR)
-               : status;
+    return status == STATUS_OK ? participant_add(call, SLICE("log"), user.id, (struct slice){0}, ACCESS_COLLABORATOR)
+                               : status;
 }
 
 static enum status add_token(struct call *call)

@@ -68,8 +68,7 @@ static enum status faulty_step(struct query *query, bool *out_row, struct failur
 static enum status faulty_event_insert(struct db *db, int64_t tenant_key, int64_t session_key,
                                        const struct event *event, struct failure *failure)
 {
-    return fails(failure) ? STATUS_UNAVAILABLE
-                          : faults.real->event_insert(db, tenant_key, session_key, event, failure);
+    return fails(failure) ? STATUS_UNAVAILABLE : faults.real->event_insert(db, tenant_key, session_key, event, failure);
 }
 
 static enum status faulty_session_touch(struct db *db, const struct session *session, int64_t old_sequence,
