@@ -17,11 +17,11 @@ import traceback
 from harness.check import Failure, Skip, patience
 from harness.postgres import Cluster
 from harness.server import ROOT, sanitizer_environment
-from harness.suite import EVERYWHERE, TREES, Case, find_functions
+from harness.suite import ENGINES, TREES, Case, find_functions
 
 SKIPPED = 77  # the exit code of a program that could not test anything
-PROGRAM_VARIANTS = {"unit": ("gcc", "asan", "tsan"), "fuzz": ("gcc", "asan"), "store": EVERYWHERE,
-                    "suites": ("gcc", "asan")}
+PROGRAM_VARIANTS = {"unit": ("gcc", "asan", "tsan"), "fuzz": ("gcc", "asan"), "suites": ("gcc", "asan"),
+                    "store": ("sqlite", "postgres", "sqlite asan", "postgres asan", "sqlite tsan", "postgres tsan")}
 
 
 class ProgramCase(Case):
@@ -30,7 +30,14 @@ class ProgramCase(Case):
     def __init__(self, name, variant, suite, command, timeout_s):
         super().__init__(f"{suite}/{name.removeprefix(suite.removesuffix('s') + '_')}", variant, suite, timeout_s)
         self.needs_program = True
-        self.command = [part.replace(f"{ROOT}/build/", f"{ROOT}/{TREES[self.flavour]}/") for part in command]
+        self.command = [self.in_tree(part) for part in command]
+
+    def in_tree(self, part):
+        """A word of the command, which meson wrote for the first tree, for the tree of this case."""
+        first = os.path.join(ROOT, TREES["gcc"])
+        path = os.path.join(first, part)
+        is_built = os.path.abspath(path).startswith(first + "/") and os.path.exists(path)
+        return os.path.abspath(path).replace(first, os.path.join(ROOT, TREES[self.flavour]), 1) if is_built else part
 
     def run(self):
         """Replaces this process by the program; it finds its engine in SOJOURN_TEST_DATABASE (empty = SQLite)."""
@@ -64,6 +71,9 @@ def find_programs():
     for test in tests:
         suite = test["suite"][0].split(":")[-1]
         for variant in PROGRAM_VARIANTS.get(suite, ("gcc",)):
+            engine = next((engine for engine in ENGINES if engine in test["name"]), None)
+            if suite == "store" and engine and engine not in variant:
+                continue
             cases.append(ProgramCase(test["name"], variant, suite, test["cmd"], max(test["timeout"], 60)))
     return cases
 

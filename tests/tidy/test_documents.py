@@ -2,9 +2,9 @@
 import os
 import re
 
-from harness import test
+from harness import check, test
 from harness.server import ROOT
-from harness.tree import report, texts
+from harness.tree import read, report, texts
 
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 
@@ -18,6 +18,36 @@ def test_links_lead_to_files():
                 if not os.path.exists(os.path.join(ROOT, os.path.dirname(path), target)):
                     problems.append(f"{path}: {target}")
     report(problems, "links that lead nowhere")
+
+
+@test
+def test_files_named_in_documents_exist():
+    problems = []
+    for path, text in texts(".md"):
+        outside_blocks = re.sub(r"^```.*?^```", "", text, flags=re.S | re.M)
+        for name in re.findall(r"`((?:src|tests|docs|tools|bench|web)/[a-z0-9_./-]+)`", outside_blocks):
+            if not os.path.exists(os.path.join(ROOT, name)):
+                problems.append(f"{path}: {name}")
+    report(problems, "files that are not there")
+
+
+@test
+def test_options_named_in_documents_exist():
+    known = set(re.findall(r"^\| `(--[a-z-]+)`", read("docs/options.md"), re.M)) | {"--help", "--json"}
+    problems = []
+    for path, text in texts(".md"):
+        if path.startswith(("docs/architecture", "docs/decisions", "README", "src/")):
+            problems += [f"{path}: {name}" for name in re.findall(r"`(--[a-z-]+)`", text) if name not in known]
+    report(problems, "options that are not there")
+
+
+@test
+def test_every_option_is_read_by_something():
+    """The struct is filled by a table, so the compiler can't tell that nobody looks at a field."""
+    fields = re.findall(r"(\w+);", re.search(r"^struct options \{(.*?)^\};", read("src/main/options.h"), re.S | re.M)[1])
+    check.true(len(fields) > 40, "the fields of struct options were found")
+    readers = "\n".join(text for path, text in texts(".c") if path.startswith("src/") and "options_table" not in path)
+    report([field for field in fields if not re.search(rf"(?:->|\.){field}\b", readers)], "options that do nothing")
 
 
 @test

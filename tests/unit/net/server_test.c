@@ -513,7 +513,10 @@ static void test_drain(void **state)
     CLIENT_SEND(sending, "lf");
     client_expect(sending, 200, "half");
     assert_true(client_sees_end(sending));
-    assert_false(fixture->drained && fixture_figures(fixture).connections > 0);
+    pthread_mutex_lock(&fixture->lock);
+    bool drained = fixture->drained;
+    pthread_mutex_unlock(&fixture->lock);
+    assert_false(drained && fixture_figures(fixture).connections > 0);
     close(idle);
     close(idle_used);
     close(busy);
