@@ -1,5 +1,5 @@
 /* What only the PostgreSQL engine does: pipelines, gathered rows, guards, lost connections, notifications. Needs an
- * empty database: SOJOURN_TEST_DATABASE=postgres://… */
+ * empty database: store_postgres postgres://… */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -574,13 +574,13 @@ static void a_server_out_of_reach_is_unavailable(void **state)
     assert_null(db);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    url = getenv("SOJOURN_TEST_DATABASE");
-    if (!url || strncmp(url, "postgres", 8) != 0) {
-        puts("needs SOJOURN_TEST_DATABASE=postgres://…");
-        return 77;
+    if (argc < 2) {
+        fprintf(stderr, "usage: %s postgres://…\n", argv[0]);
+        return 2;
     }
+    url = argv[1];
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nodes_that_start_together_migrate_once),
         cmocka_unit_test(values_survive_the_round_trip),
