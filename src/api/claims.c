@@ -174,8 +174,11 @@ enum status claims_queue(struct request *request)
     struct worker_figures *workers;
     size_t queue_count, worker_count;
     struct call *call = &request->call;
-    enum status status =
-        store_queue_figures(call->db, request->who.tenant_key, call->arena, &queues, &queue_count, &call->failure);
+    enum status status = request_check_unbound(request);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    status = store_queue_figures(call->db, request->who.tenant_key, call->arena, &queues, &queue_count, &call->failure);
     if (status == STATUS_OK) {
         status = store_worker_figures(call->db, request->who.tenant_key, call->arena, &workers, &worker_count,
                                       &call->failure);

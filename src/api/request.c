@@ -27,6 +27,15 @@ struct slice request_header(const struct request *request, const char *name)
     return http_request_header(&request->exchange->request, name);
 }
 
+enum status request_check_unbound(struct request *request)
+{
+    if (!slice_present(request->who.session_id) && !slice_present(request->ticket_session)) {
+        return STATUS_OK;
+    }
+    return failure_set(&request->call.failure, STATUS_FORBIDDEN, "session_bound",
+                       "This credential reaches one session only; ask for that session itself.");
+}
+
 struct slice request_copy(struct request *request, const char *text)
 {
     return arena_copy(request_arena(request), slice_of(text));

@@ -59,6 +59,8 @@ void api_thread_end(void);
 struct slice request_param(const struct request *request,
                            const char *name); /* query parameter; absent when not given */
 int64_t request_param_i64(const struct request *request, const char *name, int64_t otherwise);
+/* FORBIDDEN for a credential that reaches one session only. */
+MUST_CHECK enum status request_check_unbound(struct request *request);
 /* A header's text; absent when not sent. */
 struct slice request_header(const struct request *request, const char *name);
 static inline struct arena *request_arena(struct request *request)

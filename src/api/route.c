@@ -1,33 +1,59 @@
 #include "api/route.h"
 
-/* Compares one segment of a pattern with one of a path; a parameter takes any non-empty text. */
-static bool segment_matches(struct slice pattern, struct slice segment, struct slice *params, size_t *param_count)
+#include <assert.h>
+
+enum { ROUTES_MAX = 128 };
+
+/* The patterns, cut into segments once, so that a request only compares. */
+static struct pattern {
+    struct slice segments[PATH_SEGMENTS_MAX];
+    size_t count;
+} patterns[ROUTES_MAX];
+
+static void cut_pattern(const char *path, struct pattern *out)
 {
-    if (pattern.len > 0 && pattern.ptr[0] == '{') {
-        if (segment.len == 0 || *param_count >= ROUTE_PARAMS_MAX) {
-            return false;
-        }
-        params[(*param_count)++] = segment;
-        return true;
+    struct slice rest = slice_of(path + 1);
+    bool more = rest.len > 0; /* "/" has no segments */
+    for (out->count = 0; more; out->count++) {
+        assert(out->count < PATH_SEGMENTS_MAX);
+        more = slice_cut(rest, '/', &out->segments[out->count], &rest);
     }
-    return slice_eq(pattern, segment);
 }
 
-static bool path_matches(const char *pattern, const struct path *path, struct slice params[ROUTE_PARAMS_MAX])
+void routes_prepare(void)
 {
-    struct slice rest = slice_of(pattern + 1);
+    for (size_t i = 0; routes[i].path; i++) {
+        assert(i < ROUTES_MAX);
+        cut_pattern(routes[i].path, &patterns[i]);
+    }
+}
+
+static bool is_parameter(struct slice segment)
+{
+    return segment.len > 0 && segment.ptr[0] == '{';
+}
+
+/* A parameter takes any text that is not empty. */
+static bool pattern_matches(const struct pattern *pattern, const struct path *path,
+                            struct slice params[ROUTE_PARAMS_MAX])
+{
     size_t param_count = 0;
+    if (pattern->count != path->count) {
+        return false;
+    }
     for (size_t i = 0; i < path->count; i++) {
-        struct slice segment;
-        bool more = slice_cut(rest, '/', &segment, &rest);
-        if (!segment_matches(segment, path->segments[i], params, &param_count) || (!more && i + 1 < path->count)) {
+        struct slice wanted = pattern->segments[i], got = path->segments[i];
+        if (!is_parameter(wanted) && !slice_eq(wanted, got)) {
             return false;
         }
-        if (more && i + 1 == path->count) {
-            return false;
+        if (is_parameter(wanted)) {
+            if (got.len == 0 || param_count >= ROUTE_PARAMS_MAX) {
+                return false;
+            }
+            params[param_count++] = got;
         }
     }
-    return path->count > 0;
+    return true;
 }
 
 const struct route *route_find(enum http_method method, const struct path *path, struct slice params[ROUTE_PARAMS_MAX],
@@ -35,16 +61,16 @@ const struct route *route_find(enum http_method method, const struct path *path,
 {
     enum http_method wanted = method == HTTP_HEAD ? HTTP_GET : method;
     *out_allowed = 0;
-    for (const struct route *route = routes; route->path; route++) {
+    for (size_t i = 0; routes[i].path; i++) {
         struct slice found[ROUTE_PARAMS_MAX] = {{0}};
-        if (!path_matches(route->path, path, found)) {
+        if (!pattern_matches(&patterns[i], path, found)) {
             continue;
         }
-        if (route->method == wanted) {
+        if (routes[i].method == wanted) {
             memcpy(params, found, sizeof found);
-            return route;
+            return &routes[i];
         }
-        *out_allowed |= 1u << route->method;
+        *out_allowed |= 1u << routes[i].method;
     }
     return NULL;
 }

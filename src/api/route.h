@@ -65,6 +65,9 @@ struct route {
 
 extern const struct route routes[]; /* ends with a NULL path */
 
+/* Once, before the first request. */
+void routes_prepare(void);
+
 /* The route for method and path; NULL with *out_allowed = bits (1 << enum http_method) of the methods the path has
  * (0 = no such path). The first match in the table wins; fixed segments stand before parameters. */
 const struct route *route_find(enum http_method method, const struct path *path, struct slice params[ROUTE_PARAMS_MAX],

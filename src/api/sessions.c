@@ -285,13 +285,18 @@ static struct slice write_cursor(struct request *request, const struct session *
     return copy;
 }
 
-/* Who sees what in a list: the same order as access_role, as conditions. */
+/* Who sees what in a list: the order of access_role, as conditions. */
 static void limit_to_visible(const struct principal *who, struct session_filter *filter)
 {
+    struct slice self = slice_present(who->user_id) ? who->user_id : SLICE("");
     filter->id_prefix = who->id_prefix;
-    if (who->member < MEMBER_OWNER) {
-        filter->visible_to = slice_present(who->user_id) ? who->user_id : SLICE("");
-        filter->hide_private_purposes = true;
+    if (who->kind == PRINCIPAL_USER && who->member == MEMBER_OWNER) {
+        return;
+    }
+    filter->private_of = self;
+    bool reaches_all = who->kind == PRINCIPAL_CHANNEL || (who->kind == PRINCIPAL_USER && who->member == MEMBER_ADMIN);
+    if (!reaches_all) {
+        filter->visible_to = who->kind == PRINCIPAL_USER ? self : SLICE("");
     }
 }
 
@@ -381,8 +386,12 @@ static enum status answer_page(struct request *request, const struct session_fil
 enum status sessions_list(struct request *request)
 {
     struct session_filter filter;
+    enum status status = request_check_unbound(request);
+    if (status != STATUS_OK) {
+        return status;
+    }
     read_filter(request, &filter);
-    enum status status = read_cursor(request, &filter);
+    status = read_cursor(request, &filter);
     return status == STATUS_OK ? answer_page(request, &filter) : status;
 }
 
@@ -404,10 +413,11 @@ enum status sessions_children(struct request *request)
 enum status sessions_counts(struct request *request)
 {
     int64_t counts[TYPE_COUNT][WORK_COUNT] = {{0}};
-    if (request->who.member < MEMBER_ADMIN && request->who.kind == PRINCIPAL_SHARE_LINK) {
-        return access_not_found(&request->call.failure);
+    enum status status = request_check_unbound(request);
+    if (status != STATUS_OK) {
+        return status;
     }
-    enum status status = store_counts(request->call.db, request->who.tenant_key, counts, &request->call.failure);
+    status = store_counts(request->call.db, request->who.tenant_key, counts, &request->call.failure);
     if (status != STATUS_OK) {
         return status;
     }

@@ -165,11 +165,10 @@ enum status streams_firehose(struct request *request)
     struct viewer_options *options = &opening->options;
     struct slice after = request_header(request, "last-event-id");
     after = slice_present(after) ? after : request_param(request, "after");
-    if (slice_present(request->who.session_id) || slice_present(request->ticket_session)) {
-        return failure_set(&request->call.failure, STATUS_FORBIDDEN, "session_bound",
-                           "This credential reaches one session; watch that session's own stream.");
+    enum status status = request_check_unbound(request);
+    if (status == STATUS_OK) {
+        status = request_event_types(request, options->types, &options->type_count);
     }
-    enum status status = request_event_types(request, options->types, &options->type_count);
     if (status == STATUS_OK) {
         status = slice_present(after) ? position_parse(after, &options->position, &request->call.failure)
                                       : store_firehose_end(request->call.db, request->who.tenant_key,

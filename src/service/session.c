@@ -136,6 +136,9 @@ static enum status check_concurrency(struct call *call, const struct session_inp
     if (status == STATUS_OK && user.sessions_max > 0) {
         limit = user.sessions_max;
     }
+    if (status != STATUS_OK && status != STATUS_NOT_FOUND) {
+        return status;
+    }
     if (limit == 0) {
         return STATUS_OK;
     }

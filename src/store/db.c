@@ -21,12 +21,14 @@ static int64_t newest_migration(const struct db *db)
 
 static enum status too_new(int64_t found, int64_t known, struct failure *failure)
 {
-    failure_members(failure, "\"schema\":%lld,\"known\":%lld", (long long)found, (long long)known);
-    return failure_set(
+    enum status status = failure_set(
         failure, STATUS_UNAVAILABLE, "schema_too_new",
-        "The database has schema %lld, this program knows schemas up to %lld. Use the program that wrote "
-        "it or a newer one; an older one cannot open it.",
+        "The database has schema %lld, this program knows schemas up to %lld. Use the program that wrote it "
+        "or a newer one; an older one cannot open it.",
         (long long)found, (long long)known);
+    if (failure)
+        failure_members(failure, "\"schema\":%lld,\"known\":%lld", (long long)found, (long long)known);
+    return status;
 }
 
 static enum status apply_migration(struct db *db, const struct sql_migration *migration, struct failure *failure)

@@ -160,7 +160,7 @@ static void start_source(struct query *query, struct db *db, const struct sessio
                text(pattern), given(f->created_after_ms, f->created_after_ms > 0),
                given(f->created_before_ms, f->created_before_ms > 0), given(f->active_after_ms, f->active_after_ms > 0),
                given(f->active_before_ms, f->active_before_ms > 0), text(ids->from), text(ids->to), text(f->visible_to),
-               number(f->hide_private_purposes), text(f->participant), number(f->shared_with_me), text(f->label_name),
+               text(f->private_of), text(f->participant), number(f->shared_with_me), text(f->label_name),
                text(f->label_value), given(work, work >= 0)));
 }
 

@@ -35,8 +35,8 @@ MUST_CHECK enum status store_tombstone_exists(struct db *db, int64_t tenant_key,
 struct session_filter {
     int64_t tenant_key;
     /* who asks: rows the caller may see. Absent visible_to = everything in the tenant. */
-    struct slice visible_to;    /* user id: own, shared with, or visible to the organisation */
-    bool hide_private_purposes; /* orchestrator and workflow rows of other owners */
+    struct slice visible_to; /* user id: own, shared with, or visible to the organisation */
+    struct slice private_of; /* show orchestrator and workflow rows of this user only; absent = of everybody */
     struct slice id_prefix;
     /* filters; -1 or absent = not given */
     int type, work, display, archived /* 0 no, 1 yes, -1 both */, interactive, visibility;

@@ -219,7 +219,7 @@ static void shows_what_a_user_may_see(void **state)
     fixture_commit(f);
     filter.visible_to = SLICE("u1");
     assert_string_equal(list(f, &filter), "both flow org shared own ");
-    filter.hide_private_purposes = true;
+    filter.private_of = SLICE("nobody");
     assert_string_equal(list(f, &filter), "both org shared own ");
     filter.limit = 2;
     assert_string_equal(list(f, &filter), "both org +");

@@ -30,7 +30,8 @@ struct disk_file {
     char name[256];
     bool exists;
     bool synced_once; /* before that, a power cut may take the whole file */
-    struct content now, durable;
+    struct content now, durable, saved;
+    bool saved_exists;
     struct change *changes; /* since the last sync */
     size_t change_count, change_room;
     void *shm[SHM_REGIONS_MAX];
@@ -209,6 +210,27 @@ void disk_cut_power(void)
     for (int i = 0; i < FILES_MAX; i++)
         if (disk.files[i].exists)
             cut_power_of(&disk.files[i]);
+}
+
+void disk_save(void)
+{
+    for (int i = 0; i < FILES_MAX; i++) {
+        content_copy(&disk.files[i].saved, &disk.files[i].now);
+        disk.files[i].saved_exists = disk.files[i].exists;
+    }
+}
+
+void disk_restore(void)
+{
+    memset(disk.handles, 0, sizeof disk.handles);
+    for (int i = 0; i < FILES_MAX; i++) {
+        struct disk_file *file = &disk.files[i];
+        forget_changes(file);
+        content_copy(&file->now, &file->saved);
+        content_copy(&file->durable, &file->saved);
+        file->exists = file->synced_once = file->saved_exists;
+        memset(file->shm, 0, sizeof file->shm);
+    }
 }
 
 /* --- files --- */
@@ -518,6 +540,7 @@ void disk_reset(uint64_t seed)
         free(disk.files[i].changes);
         free(disk.files[i].now.bytes);
         free(disk.files[i].durable.bytes);
+        free(disk.files[i].saved.bytes);
     }
     while (disk.regions) {
         struct region *next = disk.regions->next;

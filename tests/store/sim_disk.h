@@ -25,6 +25,9 @@ bool disk_fault_happened(void);
 int64_t disk_calls(void); /* counted since disk_set_fault */
 /* Connections that are open can only be closed afterwards. */
 void disk_cut_power(void);
+/* Keeps a copy of what is on the disk, and goes back to it. All connections must be closed. */
+void disk_save(void);
+void disk_restore(void);
 uint64_t disk_random(void);
 
 #endif

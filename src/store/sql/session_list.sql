@@ -6,7 +6,7 @@
 -- $6 type  $7 work states as bits  $8 display  $9 archived 0/1  $10 interactive  $11 visibility
 -- $12 source kind  $13 platform  $14 owner  $15 parent  $16 task  $17 entity  $18 workspace  $19 agent
 -- $20 text pattern  $21 $22 created from, to  $23 $24 active from, to  $25 $26 id range
--- $27 the user who looks  $28 hide other people's orchestrators and workflows  $29 participant  $30 shared with $27 only
+-- $27 the user who looks  $28 whose orchestrators and workflows are shown  $29 participant  $30 shared with $27 only
 -- $31 label  $32 its value  $33 one work state
 
 -- fragment: session_list_text (sqlite)
@@ -43,7 +43,7 @@ AND (CAST($25 AS TEXT) IS NULL OR s.id >= $25)
 AND (CAST($26 AS TEXT) IS NULL OR s.id < $26)
 AND (CAST($27 AS TEXT) IS NULL OR s.owner = $27 OR s.visibility > 0 OR EXISTS (SELECT 1 FROM participants p
     WHERE p.tenant_key = $1 AND p.session_key = s.key AND p.user_id = $27))
-AND (CAST($28 AS BIGINT) = 0 OR s.purpose NOT IN (1, 2) OR s.owner = $27)
+AND (CAST($28 AS TEXT) IS NULL OR s.purpose NOT IN (1, 2) OR s.owner = $28)
 AND (CAST($29 AS TEXT) IS NULL OR EXISTS (SELECT 1 FROM participants p
     WHERE p.tenant_key = $1 AND p.session_key = s.key AND p.user_id = $29))
 AND (CAST($30 AS BIGINT) = 0 OR ((s.owner IS NULL OR s.owner <> $27) AND EXISTS (SELECT 1 FROM participants p
