@@ -1,5 +1,5 @@
 /* What only the PostgreSQL engine does: pipelines, gathered rows, guards, lost connections, notifications. Needs an
- * empty database: SOJOURN_TEST_DATABASE=postgres://… */
+ * empty database: store_postgres postgres://… */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,11 +12,12 @@
 
 #include "store/engine.h"
 #include "store/postgres/notify.h"
+#include "store/store.h"
 
 enum { TENANT = 7 };
 
 static const char *url;
-static int64_t next_session = 1000;
+static int sessions_made;
 
 /* --- the little of the store these tests need --- */
 
@@ -50,27 +51,16 @@ static void commit(struct db *db)
     expect_ok(db_commit(db, &failure), &failure);
 }
 
-static void activity_insert(struct db *db, int64_t session)
-{
-    struct failure failure = {0};
-    struct query query;
-    query_start(&query, db, SQL_SESSION_ACTIVITY_INSERT);
-    query_bind_i64(&query, session);
-    query_bind_i64(&query, TENANT);
-    for (int i = 0; i < 6; i++) {
-        query_bind_i64(&query, 0);
-    }
-    query_bind_text(&query, SLICE(""));
-    expect_ok(query_run(&query, NULL, &failure), &failure);
-    query_end(&query);
-}
-
 static int64_t new_session(struct db *db)
 {
+    struct failure failure = {0};
+    char id[32];
+    snprintf(id, sizeof id, "session-%d", ++sessions_made);
+    struct session session = {.tenant_key = TENANT, .id = slice_of(id)};
     begin(db);
-    activity_insert(db, ++next_session);
+    expect_ok(store_session_insert(db, &session, &failure), &failure);
     commit(db);
-    return next_session;
+    return session.key;
 }
 
 static enum status touch(struct db *db, int64_t session, int64_t from, int64_t to, struct failure *failure)
@@ -574,13 +564,13 @@ static void a_server_out_of_reach_is_unavailable(void **state)
     assert_null(db);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    url = getenv("SOJOURN_TEST_DATABASE");
-    if (!url || strncmp(url, "postgres", 8) != 0) {
-        puts("needs SOJOURN_TEST_DATABASE=postgres://…");
-        return 77;
+    if (argc < 2) {
+        fprintf(stderr, "usage: %s postgres://…\n", argv[0]);
+        return 2;
     }
+    url = argv[1];
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nodes_that_start_together_migrate_once),
         cmocka_unit_test(values_survive_the_round_trip),

@@ -41,6 +41,7 @@ struct statement {
     char name[12];
     char guarded_name[12]; /* of the form that fails unless it changes exactly one row; empty when it has none */
     bool savepoint;        /* may meet a key that exists; the transaction goes on */
+    bool erases_events;    /* the witness may be among them */
     int gather;            /* index into postgres.gathers, or -1 */
     unsigned needs_flush;  /* bit per gather whose table this statement names */
     int parameter_count;
@@ -54,7 +55,7 @@ struct backend {
 };
 
 /* One event of the running transaction: when the connection breaks during the commit, its row tells whether the
- * transaction was written. */
+ * transaction was written. A transaction that erases events afterwards loses its witness. */
 struct witness {
     bool present;
     int64_t tenant_key, session_key, sequence, at_ms;

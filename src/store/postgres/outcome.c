@@ -70,30 +70,58 @@ static enum status witness_find(struct postgres *postgres, const struct witness 
     return status;
 }
 
-static bool look(struct postgres *postgres, const struct backend *old, bool *out_written)
+static enum status session_find(struct postgres *postgres, const struct witness *witness, bool *out_found)
+{
+    struct query query = {.db = &postgres->db, .sql = SQL_SESSION_BY_KEY};
+    postgres_start(&query);
+    postgres_bind_i64(&query, witness->tenant_key);
+    postgres_bind_i64(&query, witness->session_key);
+    enum status status = postgres_step(&query, out_found, NULL);
+    postgres_end(&query);
+    return status;
+}
+
+enum outcome { OUTCOME_ASK_AGAIN, OUTCOME_WRITTEN, OUTCOME_NOT_WRITTEN, OUTCOME_UNKNOWABLE };
+
+/* Without its session the witness proves nothing: somebody may have deleted both since. */
+static enum outcome look(struct postgres *postgres, const struct backend *old)
 {
     struct failure unheard;
-    return postgres_ensure(postgres, &unheard) == STATUS_OK && backend_end(postgres, old) &&
-           witness_find(postgres, &postgres->witness, out_written) == STATUS_OK;
+    bool written = false, session_exists = false;
+    if (postgres_ensure(postgres, &unheard) != STATUS_OK || !backend_end(postgres, old) ||
+        witness_find(postgres, &postgres->witness, &written) != STATUS_OK ||
+        session_find(postgres, &postgres->witness, &session_exists) != STATUS_OK) {
+        return OUTCOME_ASK_AGAIN;
+    }
+    if (written) {
+        return OUTCOME_WRITTEN;
+    }
+    return session_exists ? OUTCOME_NOT_WRITTEN : OUTCOME_UNKNOWABLE;
 }
 
 enum status outcome_find(struct postgres *postgres, struct failure *failure)
 {
     struct backend old = postgres->backend;
     int64_t deadline_ms = monotonic_ms() + WAIT_FOR_SERVER_MS;
-    bool written = false, known = false;
-    while (postgres->witness.present && !known && monotonic_ms() < deadline_ms) {
-        known = look(postgres, &old, &written);
-        if (!known) {
+    enum outcome outcome = postgres->witness.present ? OUTCOME_ASK_AGAIN : OUTCOME_UNKNOWABLE;
+    while (outcome == OUTCOME_ASK_AGAIN && monotonic_ms() < deadline_ms) {
+        outcome = look(postgres, &old);
+        if (outcome == OUTCOME_ASK_AGAIN) {
             nanosleep(&(struct timespec){.tv_nsec = RETRY_EVERY_MS * 1000000L}, NULL);
         }
     }
-    if (known && written) {
+    switch (outcome) {
+    case OUTCOME_WRITTEN:
         return STATUS_OK;
+    case OUTCOME_NOT_WRITTEN:
+        return failure_set(failure, STATUS_UNAVAILABLE, "storage_failed",
+                           "The connection to PostgreSQL broke during the commit; nothing was written.");
+    case OUTCOME_ASK_AGAIN:
+    case OUTCOME_UNKNOWABLE:
+        break;
     }
-    return known ? failure_set(failure, STATUS_UNAVAILABLE, "storage_failed",
-                               "The connection to PostgreSQL broke during the commit; nothing was written.")
-                 : failure_set(failure, STATUS_UNAVAILABLE, "commit_unknown",
-                               "The connection to PostgreSQL broke during the commit; whether it was written is not "
-                               "known. Read before you try again.");
+    return failure_set(
+        failure, STATUS_UNAVAILABLE, "commit_unknown",
+        "The connection to PostgreSQL broke during the commit; whether it was written is not known. Read "
+        "before you try again.");
 }

@@ -53,6 +53,7 @@ static void statement_init(struct postgres *postgres, enum sql sql, const char *
         snprintf(statement->guarded_name, sizeof statement->guarded_name, "g%d", (int)sql);
     }
     statement->savepoint = may_meet_key(text);
+    statement->erases_events = starts_with(text, "delete from events");
     if (strstr(text, "unnest($1") && postgres->gather_count < GATHERS_MAX) {
         gather_init(postgres, sql, text);
     }

@@ -138,6 +138,9 @@ static enum status admit(struct query *query, struct failure *failure)
         return failure_set(failure, STATUS_INTERNAL, "storage_bug", "Statement %s got %d parameters of %d.",
                            sql_texts[query->sql].name, query->bound, statement_of(query)->parameter_count);
     }
+    if (statement_of(query)->erases_events) {
+        postgres->witness.present = false;
+    }
     return postgres->transaction == TRANSACTION_IDLE ? postgres_ensure(postgres, failure) : STATUS_OK;
 }
 
