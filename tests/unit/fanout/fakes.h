@@ -268,7 +268,10 @@ enum status store_firehose_read(struct db *db, int64_t tenant_key, struct positi
                                              struct slice session_id, const struct event *event),
                                 void *owner, struct failure *failure)
 {
-    (void)db, (void)tenant_key, (void)failure;
+    (void)db, (void)tenant_key;
+    if (fake.broken) {
+        return failure_set(failure, STATUS_UNAVAILABLE, "broken", "broken");
+    }
     int64_t end = fake_snapshot();
     bool going = true;
     for (int64_t i = after.major; i < end && going && i - after.major < limit; i++) {
