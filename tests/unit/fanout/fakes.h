@@ -75,7 +75,7 @@ static struct loop_message *loop_take(struct loop *loop, bool wait)
 }
 
 /* Runs what is there; true when there was something. */
-static bool loop_run_some(struct loop *loop)
+static UNUSED bool loop_run_some(struct loop *loop)
 {
     struct loop_message *message = loop_take(loop, false);
     if (message) {
