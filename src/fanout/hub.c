@@ -31,13 +31,12 @@ struct feed *hub_find_or_add(struct hub *hub, int64_t tenant_key, int64_t sessio
 void hub_forget(struct hub *hub, struct feed *feed)
 {
     map_remove(&hub->feeds, key_slice(feed->key));
-    struct feed **at = &hub->dirty;
-    while (*at && *at != feed) {
-        at = &(*at)->dirty_next;
-    }
-    if (*at) {
+    if (feed->dirty) {
+        struct feed **at = &hub->dirty;
+        while (*at != feed) {
+            at = &(*at)->dirty_next;
+        }
         *at = feed->dirty_next;
-        feed->dirty = false;
     }
 }
 

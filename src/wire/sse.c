@@ -5,13 +5,12 @@ static bool is_line_break(char c)
     return c == '\n' || c == '\r';
 }
 
-/* The bytes before the first line break; all of them when there is none. */
+/* The bytes before the first line break; all of them when there is none. Long lines are searched with memchr. */
 static struct slice line_before_break(struct slice s)
 {
-    for (size_t i = 0; i < s.len; i++) {
-        if (is_line_break(s.ptr[i])) {
-            return slice_from(s.ptr, i);
-        }
+    for (const char *mark = "\n\r"; *mark; mark++) {
+        const char *found = s.len > 0 ? memchr(s.ptr, *mark, s.len) : NULL;
+        s.len = found ? (size_t)(found - s.ptr) : s.len;
     }
     return s;
 }

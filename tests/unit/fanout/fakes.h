@@ -75,7 +75,7 @@ static struct loop_message *loop_take(struct loop *loop, bool wait)
 }
 
 /* Runs what is there; true when there was something. */
-static bool loop_run_some(struct loop *loop)
+static UNUSED bool loop_run_some(struct loop *loop)
 {
     struct loop_message *message = loop_take(loop, false);
     if (message) {
@@ -268,7 +268,10 @@ enum status store_firehose_read(struct db *db, int64_t tenant_key, struct positi
                                              struct slice session_id, const struct event *event),
                                 void *owner, struct failure *failure)
 {
-    (void)db, (void)tenant_key, (void)failure;
+    (void)db, (void)tenant_key;
+    if (fake.broken) {
+        return failure_set(failure, STATUS_UNAVAILABLE, "broken", "broken");
+    }
     int64_t end = fake_snapshot();
     bool going = true;
     for (int64_t i = after.major; i < end && going && i - after.major < limit; i++) {

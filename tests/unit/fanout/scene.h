@@ -139,7 +139,7 @@ static void socket_end(void *owner, int code)
     socket->end_code = code;
 }
 
-static struct viewer_options watch(int64_t session_key, int64_t after)
+static UNUSED struct viewer_options watch(int64_t session_key, int64_t after)
 {
     return (struct viewer_options){.tenant_key = FAKE_TENANT,
                                    .user_id = SLICE("ann"),
