@@ -191,7 +191,8 @@ class History:
         """One session against its log and its row. No request of it may be under way."""
         with self.lock:
             seen = dict(self.seen.get(session, {}))
-        story = self.read_log(client, session)
+        row, story = self.read_quiet(client, session)
+        self.check_row(client, row, story)
         for marker in story.repeated:
             self.repeated.add((session, "event", marker))
         for write in self.writes.get(session, []):
@@ -203,12 +204,25 @@ class History:
             if story.texts.get(sequence) != text:
                 self.wrong.append(f"a stream told {text}; event {sequence} of the log is {story.texts.get(sequence)}")
         self.wrong += [f"session {session}: {problem}" for problem in story.problems]
-        row = client.get(f"/api/sessions/{session}", expect=200).json()
+
+    def read_quiet(self, client, session):
+        """(row, story) of one moment: a lease may run out while the two are read."""
+        while True:
+            row = client.get(f"/api/sessions/{session}", expect=200).json()
+            story = self.read_log(client, session)
+            if client.get(f"/api/sessions/{session}", expect=200).json() == row:
+                return row, story
+
+    def check_row(self, client, row, story):
+        """The row is the fold of the log."""
         if row["last_sequence"] != story.last:
-            self.wrong.append(f"session {session} says it ends at {row['last_sequence']}, its log at {story.last}")
-        folded = client.get(f"/api/sessions/{session}", query={"at": story.last}, expect=200).json()
-        if folded != row:
-            self.wrong.append(f"session {session} is {check.show(row)}, the fold of its log {check.show(folded)}")
+            self.wrong.append(f"session {story.session} says it ends at {row['last_sequence']}, its log at {story.last}")
+            return
+        folded = client.get(f"/api/sessions/{story.session}", query={"at": story.last}, expect=200).json()
+        for name in row.keys() | folded.keys():
+            if row.get(name) != folded.get(name):
+                self.wrong.append(f"{name} of session {story.session} is {check.show(row.get(name))}, by its log "
+                                  f"{check.show(folded.get(name))}")
 
     def check_write(self, story, write):
         """An acknowledged write is there, as told; a refused one is not; an open one is there as a whole or not."""
