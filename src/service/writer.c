@@ -84,6 +84,11 @@ static enum status end_group(struct writer *writer, struct failure *failure)
     return status;
 }
 
+static void log_failed(const struct failure *failure)
+{
+    log_error("write_failed", LOG_TEXT("code", slice_of(failure->code)), LOG_TEXT("detail", slice_of(failure->detail)));
+}
+
 static void run_alone(struct writer *writer, struct write_job *job)
 {
     struct failure failure = {0};
@@ -112,8 +117,7 @@ static void run_alone(struct writer *writer, struct write_job *job)
         failure.retry_after_s = 1;
     }
     if (status != STATUS_OK) {
-        log_error("write_failed", LOG_TEXT("code", slice_of(failure.code)),
-                  LOG_TEXT("detail", slice_of(failure.detail)));
+        log_failed(&failure);
     }
     job->finish(job, status, &failure);
 }
@@ -127,7 +131,7 @@ static void run_each_alone(struct writer *writer, struct write_job *jobs)
     }
 }
 
-static void finish_all(struct writer *writer, struct write_job *jobs)
+static void finish_all(struct writer *writer, struct write_job *jobs, enum status status, const struct failure *failure)
 {
     while (jobs) {
         struct write_job *job = jobs;
@@ -135,7 +139,7 @@ static void finish_all(struct writer *writer, struct write_job *jobs)
         if (job->parked) {
             park(writer, job);
         } else {
-            job->finish(job, STATUS_OK, NULL);
+            job->finish(job, status, failure);
         }
     }
 }
@@ -150,14 +154,20 @@ static void run_group(struct writer *writer, struct write_job *jobs)
         spoiled = outcome == JOB_SPOILED;
         writer->jobs++;
     }
-    if (!spoiled && end_group(writer, &failure) == STATUS_OK) {
-        finish_all(writer, jobs);
-        return;
-    }
+    enum status status = STATUS_OK;
     if (spoiled) {
         unit_rollback(&writer->unit);
+    } else {
+        status = end_group(writer, &failure);
     }
-    run_each_alone(writer, jobs);
+    if (status == STATUS_UNCERTAIN) {
+        log_failed(&failure);
+    }
+    if (spoiled || (status != STATUS_OK && status != STATUS_UNCERTAIN)) {
+        run_each_alone(writer, jobs);
+    } else {
+        finish_all(writer, jobs, status, &failure);
+    }
 }
 
 /* --- parked jobs --- */

@@ -112,7 +112,7 @@ static enum status send_all(struct postgres *postgres, struct failure *failure)
         status = STATUS_OK;
     } else if (outcome_is_unknown(&mishap)) {
         status =
-            failure_set(failure, STATUS_UNAVAILABLE, "commit_unknown",
+            failure_set(failure, STATUS_UNCERTAIN, "commit_unknown",
                         "The connection to PostgreSQL broke during the commit; whether it was written is unknown.");
     }
     return status;
