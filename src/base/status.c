@@ -20,6 +20,7 @@ static const struct {
     [STATUS_UNSUPPORTED] = {"unsupported", 415},
     [STATUS_LIMITED] = {"limited", 429},
     [STATUS_UNAVAILABLE] = {"unavailable", 503},
+    [STATUS_UNCERTAIN] = {"uncertain", 503},
     [STATUS_TIMEOUT] = {"timeout", 504},
     [STATUS_INTERNAL] = {"internal", 500},
 };

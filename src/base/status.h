@@ -20,6 +20,7 @@ enum status {
     STATUS_UNSUPPORTED,     /* media type or feature not offered */
     STATUS_LIMITED,         /* a limit on rate or number; retry later */
     STATUS_UNAVAILABLE,     /* temporary; nothing was acknowledged */
+    STATUS_UNCERTAIN,       /* temporary, but it may have been done: look before trying again */
     STATUS_TIMEOUT,         /* the wait ended before the result */
     STATUS_INTERNAL,        /* our fault */
     STATUS_COUNT

@@ -410,6 +410,7 @@ int serve(const struct options *options)
     instance->lock_fd = -1;
     log_configure((enum log_level)options->log_level, (enum log_format)options->log_format);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is a failing write, not an end */
     sigemptyset(&signals);
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGINT);

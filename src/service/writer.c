@@ -84,6 +84,11 @@ static enum status end_group(struct writer *writer, struct failure *failure)
     return status;
 }
 
+static void log_failed(const struct failure *failure)
+{
+    log_error("write_failed", LOG_TEXT("code", slice_of(failure->code)), LOG_TEXT("detail", slice_of(failure->detail)));
+}
+
 static void run_alone(struct writer *writer, struct write_job *job)
 {
     struct failure failure = {0};
@@ -112,8 +117,7 @@ static void run_alone(struct writer *writer, struct write_job *job)
         failure.retry_after_s = 1;
     }
     if (status != STATUS_OK) {
-        log_error("write_failed", LOG_TEXT("code", slice_of(failure.code)),
-                  LOG_TEXT("detail", slice_of(failure.detail)));
+        log_failed(&failure);
     }
     job->finish(job, status, &failure);
 }
@@ -150,17 +154,19 @@ static void run_group(struct writer *writer, struct write_job *jobs)
         spoiled = outcome == JOB_SPOILED;
         writer->jobs++;
     }
-    enum status status = spoiled ? STATUS_OK : end_group(writer, &failure);
+    enum status status = STATUS_OK;
     if (spoiled) {
         unit_rollback(&writer->unit);
-        run_each_alone(writer, jobs);
-    } else if (status == STATUS_OK) {
-        finish_all(writer, jobs, STATUS_OK, NULL);
-    } else if (db_outcome_is_unknown(&failure)) { /* running again might write it twice */
-        log_error("commit_unknown", LOG_TEXT("detail", slice_of(failure.detail)));
-        finish_all(writer, jobs, status, &failure);
     } else {
+        status = end_group(writer, &failure);
+    }
+    if (status == STATUS_UNCERTAIN) {
+        log_failed(&failure);
+    }
+    if (spoiled || (status != STATUS_OK && status != STATUS_UNCERTAIN)) {
         run_each_alone(writer, jobs);
+    } else {
+        finish_all(writer, jobs, status, &failure);
     }
 }
 

@@ -4,6 +4,7 @@
  *
  * When a job fails after it wrote, or the commit fails, the group is rolled back and its jobs run again, each alone, so
  * that one poisoned command never takes its neighbours down. A job may therefore run twice: it starts from its input.
+ * A commit of which nobody knows whether it was done (STATUS_UNCERTAIN) is never run again: that could do it twice.
  */
 #ifndef SERVICE_WRITER_H
 #define SERVICE_WRITER_H

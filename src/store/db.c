@@ -123,11 +123,6 @@ enum status db_commit(struct db *db, struct failure *failure)
     return db->vtable->commit(db, failure);
 }
 
-bool db_outcome_is_unknown(const struct failure *failure)
-{
-    return failure->status == STATUS_UNAVAILABLE && strcmp(failure->code, "commit_unknown") == 0;
-}
-
 void db_rollback(struct db *db)
 {
     db->vtable->rollback(db);

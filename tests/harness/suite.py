@@ -44,6 +44,7 @@ class Env:
 
     def own_cluster(self):
         """A cluster for this test alone, already running."""
+        os.chmod(self.directory, 0o755)  # its account must get through
         return Cluster(os.path.join(self.directory, "cluster")).create()
 
     def database(self):

@@ -392,8 +392,7 @@ static void load(struct run *run)
     } rows[] = {{"log", &s->log}, {"queued", &s->queued}, {"running", &s->running}};
     must(run, db_open(&options, &s->db, &failure), "the database does not open", &failure);
     for (size_t i = 0; i < 3; i++) {
-        enum status status =
-            store_session_by_id(s->db, TENANT, slice_of(rows[i].id), &s->arena, rows[i].out, &failure);
+        enum status status = store_session_by_id(s->db, TENANT, slice_of(rows[i].id), &s->arena, rows[i].out, &failure);
         if (status != STATUS_NOT_FOUND) /* one flow deletes */
             must(run, status, "a session cannot be read", &failure);
     }

@@ -142,8 +142,8 @@ void transaction_end_read(struct db *db);
 /* Remembers the first event of a transaction. */
 void witness_take(struct witness *witness, int64_t tenant_key, int64_t session_key, const struct event *event);
 /* After the connection broke during a commit: waits for the server for some seconds, ends what is left of the old
- * connection there, and looks for the witness. OK: it was written. UNAVAILABLE with `storage_failed`: it was not and
- * never will be. UNAVAILABLE with `commit_unknown`: the server did not come back in time, or the transaction had no
+ * connection there, and looks for the witness. OK: it was written. UNAVAILABLE: it was not and never will be.
+ * UNCERTAIN: the server did not come back in time, or the transaction had no
  * event. */
 MUST_CHECK enum status outcome_find(struct postgres *postgres, struct failure *failure);
 

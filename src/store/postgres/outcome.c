@@ -121,7 +121,7 @@ enum status outcome_find(struct postgres *postgres, struct failure *failure)
         break;
     }
     return failure_set(
-        failure, STATUS_UNAVAILABLE, "commit_unknown",
+        failure, STATUS_UNCERTAIN, "commit_unknown",
         "The connection to PostgreSQL broke during the commit; whether it was written is not known. Read "
         "before you try again.");
 }

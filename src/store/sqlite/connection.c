@@ -70,10 +70,24 @@ static void checkpoint_when_due(struct sqlite_db *self)
         log_warn("checkpoint_failed", LOG_TEXT("reason", slice_of(sqlite3_errmsg(self->handle))));
 }
 
+/* A deleted file takes writes as before, and loses them with the process. */
+static enum status check_in_place(struct sqlite_db *self, struct failure *failure)
+{
+    int moved = 0;
+    sqlite3_file_control(self->handle, NULL, SQLITE_FCNTL_HAS_MOVED, &moved);
+    if (moved)
+        return failure_set(failure, STATUS_UNAVAILABLE, "storage_moved",
+                           "The database file was removed or replaced while it was in use; put it back or restart.");
+    return STATUS_OK;
+}
+
 static enum status sqlite_begin(struct db *db, struct failure *failure)
 {
     struct sqlite_db *self = sqlite_db_of(db);
     assert(!self->read_only);
+    enum status status = check_in_place(self, failure);
+    if (status)
+        return status;
     checkpoint_when_due(self);
     return run_plain(self, self->begin, "begin", failure);
 }
