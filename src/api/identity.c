@@ -229,7 +229,7 @@ enum status users_list(struct request *request)
     enum member_role *roles;
     size_t count;
     struct call *call = &request->call;
-    enum status status = request_refuse_bound(request);
+    enum status status = request_check_unbound(request);
     if (status == STATUS_OK) {
         status =
             store_user_list(call->db, request->who.tenant_key, call->arena, &users, &roles, &count, &call->failure);

@@ -22,16 +22,6 @@ int64_t request_param_i64(const struct request *request, const char *name, int64
     return value;
 }
 
-enum status request_refuse_bound(struct request *request)
-{
-    if (!access_is_bound(&request->who) && !slice_present(request->who.session_id) &&
-        !slice_present(request->ticket_session)) {
-        return STATUS_OK;
-    }
-    return failure_set(&request->call.failure, STATUS_FORBIDDEN, "session_bound",
-                       "This credential reaches one session; use that session's own routes.");
-}
-
 struct slice request_header(const struct request *request, const char *name)
 {
     return http_request_header(&request->exchange->request, name);
@@ -39,7 +29,7 @@ struct slice request_header(const struct request *request, const char *name)
 
 enum status request_check_unbound(struct request *request)
 {
-    if (!slice_present(request->who.session_id) && !slice_present(request->ticket_session)) {
+    if (!access_is_bound(&request->who) && !slice_present(request->ticket_session)) {
         return STATUS_OK;
     }
     return failure_set(&request->call.failure, STATUS_FORBIDDEN, "session_bound",

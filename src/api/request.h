@@ -56,8 +56,6 @@ void api_on_request(void *owner, struct exchange *exchange);
 void api_thread_end(void);
 
 /* For handlers. */
-/* FORBIDDEN when the caller's credential reaches one session only. */
-MUST_CHECK enum status request_refuse_bound(struct request *request);
 struct slice request_param(const struct request *request,
                            const char *name); /* query parameter; absent when not given */
 int64_t request_param_i64(const struct request *request, const char *name, int64_t otherwise);

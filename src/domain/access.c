@@ -148,26 +148,15 @@ enum access_role access_role(const struct principal *who, const struct session *
     return role_of_others(who, session, participant);
 }
 
-bool access_owns_tenant(const struct principal *who)
-{
-    return is_tenant_owner(who);
-}
-
-bool access_runs_sessions(const struct principal *who)
-{
-    return who->kind == PRINCIPAL_RUNNER || who->kind == PRINCIPAL_SANDBOX;
-}
-
 bool access_is_bound(const struct principal *who)
 {
-    return kinds[who->kind].bound != ACCESS_NONE;
+    return slice_present(who->session_id) || kinds[who->kind].bound != ACCESS_NONE;
 }
 
 bool access_reads_unowned(const struct principal *who)
 {
     bool by_namespace = slice_present(who->id_prefix) && kinds[who->kind].namespaced != ACCESS_NONE;
-    bool by_session = access_is_bound(who) && slice_present(who->session_id);
-    return by_namespace || by_session || (kinds[who->kind].person && who->member >= MEMBER_ADMIN);
+    return by_namespace || (kinds[who->kind].person && who->member >= MEMBER_ADMIN);
 }
 
 struct slice access_holder(const struct principal *who)

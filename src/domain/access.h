@@ -36,13 +36,9 @@ MUST_CHECK enum status access_check(const struct principal *who, enum access_rol
 MUST_CHECK enum status access_check_event(const struct principal *who, const struct session *session,
                                           enum access_role role, bool holds_lease, struct slice event_type,
                                           struct failure *failure);
-/* What access_role says, for lists. A tenant's owner reads everything within the token's walls. */
-bool access_owns_tenant(const struct principal *who);
-/* A kind that exists for one session: share links, runners, sandboxes. */
+/* Reaches one session at most: bound to it, or of a kind that exists for one (share links, runners, sandboxes). */
 bool access_is_bound(const struct principal *who);
-/* Runners and sandboxes: the session they are bound to may be of any purpose. */
-bool access_runs_sessions(const struct principal *who);
-/* May read every session within its walls that is no orchestrator or workflow. */
+/* May read every session within its walls that is no orchestrator or workflow: what access_role says, for lists. */
 bool access_reads_unowned(const struct principal *who);
 /* Whose streams end together when access ends: the user, or the actor where there is none. */
 struct slice access_holder(const struct principal *who);

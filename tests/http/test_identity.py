@@ -575,7 +575,8 @@ def a_runner_and_a_sandbox_have_one_session(server):
         client.get(path, expect=200)
         client.post(path + "/events", {"events": [{"type": "agent.message"}]}, expect=201)
         check.problem(client.get(other), 404, "session_not_found")
-        check.equal([one["id"] for one in client.get("/api/sessions").json()["sessions"]], ["run:1"])
+        for target in ("/api/sessions", "/api/users", "/api/counts", "/api/queue"):
+            check.problem(client.get(target), 403, "session_bound")
         check.equal(client.post("/api/claims", {"worker": "x"}, expect=200).json()["claims"], [])
         check.problem(client.get("/api/stream"), 403, "session_bound")
         check.problem(client.patch(path, {"title": "x"}), 403, "insufficient_role")
