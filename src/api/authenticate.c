@@ -67,6 +67,9 @@ enum status authenticate(struct request *request)
 {
     struct slice secret;
     enum status status;
+    if (request->route->auth == AUTH_NONE) {
+        return STATUS_OK; /* a browser sends its old cookie along when it signs in */
+    }
     struct slice ticket = request->route->auth == AUTH_TICKET ? request_param(request, "ticket") : (struct slice){0};
     struct slice cookie = cookie_find(request_header(request, "cookie"), COOKIE_NAME);
     if (bearer_token(request, &secret)) {
@@ -75,8 +78,6 @@ enum status authenticate(struct request *request)
         status = identity_of_ticket(&request->call, ticket, &request->who, &request->ticket_session);
     } else if (slice_present(cookie)) {
         status = by_cookie(request, cookie);
-    } else if (request->route->auth == AUTH_NONE) {
-        return STATUS_OK;
     } else {
         status = failure_set(&request->call.failure, STATUS_UNAUTHENTICATED, "unauthenticated",
                              "Send a valid API token as \"Authorization: Bearer TOKEN\", or sign in.");

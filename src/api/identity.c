@@ -110,7 +110,7 @@ enum status auth_sign_in_prepare(struct request *request)
     if (!right || status == STATUS_NOT_FOUND || user.disabled_at_ms != 0) {
         return failure_set(&call->failure, STATUS_UNAUTHENTICATED, "wrong_credentials", "Email or password is wrong.");
     }
-    signin_guard_passed(request->api->signin_guard, email);
+    signin_guard_passed(request->api->signin_guard, request->exchange->peer, email);
     struct slice *user_id = arena_alloc(call->arena, sizeof *user_id);
     *user_id = user.id;
     request->state = user_id;
@@ -167,11 +167,15 @@ enum status auth_me(struct request *request)
 enum status auth_password_prepare(struct request *request)
 {
     struct call *call = &request->call;
+    const struct principal *who = &request->who;
     struct user user;
-    if (!slice_present(request->who.user_id)) {
-        return failure_set(&call->failure, STATUS_FORBIDDEN, "user_required", "Only a user has a password.");
+    bool narrow = who->kind != PRINCIPAL_USER || who->scopes != SCOPE_ALL || slice_present(who->id_prefix) ||
+                  slice_present(who->session_id);
+    if (!slice_present(who->user_id) || narrow) { /* signing in gives all rights of the user */
+        return failure_set(&call->failure, STATUS_FORBIDDEN, "user_required",
+                           "Only a user who is signed in, or his token with all scopes, can set his password.");
     }
-    enum status status = store_user_by_id(call->db, request->who.user_id, call->arena, &user, &call->failure);
+    enum status status = store_user_by_id(call->db, who->user_id, call->arena, &user, &call->failure);
     if (status == STATUS_OK && user.password_hash.len > 0 &&
         !password_matches(user.password_hash, json_text_of(request->body, "current"))) {
         return failure_set(&call->failure, STATUS_FORBIDDEN, "wrong_password", "current is not your password.");
@@ -225,8 +229,11 @@ enum status users_list(struct request *request)
     enum member_role *roles;
     size_t count;
     struct call *call = &request->call;
-    enum status status =
-        store_user_list(call->db, request->who.tenant_key, call->arena, &users, &roles, &count, &call->failure);
+    enum status status = request_check_unbound(request);
+    if (status == STATUS_OK) {
+        status =
+            store_user_list(call->db, request->who.tenant_key, call->arena, &users, &roles, &count, &call->failure);
+    }
     if (status != STATUS_OK) {
         return status;
     }

@@ -29,7 +29,7 @@ struct slice request_header(const struct request *request, const char *name)
 
 enum status request_check_unbound(struct request *request)
 {
-    if (!slice_present(request->who.session_id) && !slice_present(request->ticket_session)) {
+    if (!access_is_bound(&request->who) && !slice_present(request->ticket_session)) {
         return STATUS_OK;
     }
     return failure_set(&request->call.failure, STATUS_FORBIDDEN, "session_bound",
@@ -67,6 +67,13 @@ static void add_cors(struct request *request)
     }
 }
 
+/* A path that holds a secret is logged as its pattern. */
+static struct slice loggable_path(const struct request *request)
+{
+    bool secret = request->route && strstr(request->route->path, "{token}");
+    return secret ? slice_of(request->route->path) : request->exchange->request.path;
+}
+
 static void log_request(const struct request *request)
 {
     const struct exchange *exchange = request->exchange;
@@ -77,7 +84,7 @@ static void log_request(const struct request *request)
     struct slice trace = http_request_header(&exchange->request, "traceparent");
     struct log_field fields[] = {LOG_TEXT("request_id", slice_of(exchange->request_id)),
                                  LOG_TEXT("method", exchange->request.method_text),
-                                 LOG_TEXT("path", exchange->request.path),
+                                 LOG_TEXT("path", loggable_path(request)),
                                  LOG_NUM("status", exchange->status),
                                  LOG_TEXT("peer", exchange->peer),
                                  slice_present(trace) ? LOG_TEXT("traceparent", trace) : (struct log_field){0},

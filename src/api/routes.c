@@ -26,7 +26,7 @@ const struct route routes[] = {
 
     {HTTP_GET, "/api/users", RUN_READER, AUTH_NEEDED, SCOPE_READ, false, 200, NULL, NULL, "UserList",
      "The tenant's users.", NULL, users_list},
-    {HTTP_POST, "/api/users", RUN_WRITER, AUTH_NEEDED, SCOPE_ADMIN, true, 201, NULL, user_body, "User",
+    {HTTP_POST, "/api/users", RUN_WRITER, AUTH_NEEDED, SCOPE_ADMIN, false, 201, NULL, user_body, "User",
      "Add a user; the answer holds the secret of a one-time sign-in link.", NULL, users_create},
     {HTTP_PATCH, "/api/users/{user_id}", RUN_WRITER, AUTH_NEEDED, SCOPE_ADMIN, false, 200, NULL, user_update_body,
      "User", "Change a user.", NULL, users_update},

@@ -294,8 +294,7 @@ static void limit_to_visible(const struct principal *who, struct session_filter 
         return;
     }
     filter->private_of = self;
-    bool reaches_all = who->kind == PRINCIPAL_CHANNEL || (who->kind == PRINCIPAL_USER && who->member == MEMBER_ADMIN);
-    if (!reaches_all) {
+    if (!access_reads_unowned(who)) {
         filter->visible_to = who->kind == PRINCIPAL_USER ? self : SLICE("");
     }
 }

@@ -60,9 +60,11 @@ int64_t signin_guard_enter(struct signin_guard *guard, struct slice peer, struct
     return by_peer > by_email ? by_peer : by_email;
 }
 
-void signin_guard_passed(struct signin_guard *guard, struct slice email)
+void signin_guard_passed(struct signin_guard *guard, struct slice peer, struct slice email)
 {
     pthread_mutex_lock(&guard->lock);
+    struct slot *by_peer = slot_of(guard, peer);
+    by_peer->attempts -= by_peer->attempts > 0;
     *slot_of(guard, email) = (struct slot){0};
     pthread_mutex_unlock(&guard->lock);
 }

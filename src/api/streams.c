@@ -145,7 +145,7 @@ enum status streams_session(struct request *request, enum stream_kind kind)
         return status;
     }
     options->tenant_key = session.tenant_key;
-    options->user_id = request->who.user_id;
+    options->user_id = access_holder(&request->who);
     options->session_key = session.key;
     options->session_id = session.id;
     options->thread_id = request_param(request, "thread_id");
@@ -178,7 +178,7 @@ enum status streams_firehose(struct request *request)
         return status;
     }
     options->tenant_key = request->who.tenant_key;
-    options->user_id = request->who.user_id;
+    options->user_id = access_holder(&request->who);
     options->who = request->who;
     options->sees_all = request->who.member == MEMBER_OWNER && !slice_present(request->who.id_prefix);
     opening->kind =

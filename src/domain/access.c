@@ -34,15 +34,16 @@ static const struct {
     enum access_role namespaced; /* where its id prefix matches */
     enum access_role visible;    /* the most it gets from a session that the organisation may see */
     bool person;
+    bool claims; /* takes work; a person needs to own the tenant */
 } kinds[PRINCIPAL_COUNT] = {
-    [PRINCIPAL_ANONYMOUS] = {ACCESS_NONE, ACCESS_NONE, ACCESS_NONE, false},
-    [PRINCIPAL_USER] = {ACCESS_NONE, ACCESS_NONE, ACCESS_COLLABORATOR, true},
-    [PRINCIPAL_WORKER] = {ACCESS_NONE, ACCESS_NONE, ACCESS_VIEWER, false},
-    [PRINCIPAL_RUNNER] = {ACCESS_COLLABORATOR, ACCESS_NONE, ACCESS_NONE, false},
-    [PRINCIPAL_SANDBOX] = {ACCESS_COLLABORATOR, ACCESS_NONE, ACCESS_NONE, false},
-    [PRINCIPAL_CHANNEL] = {ACCESS_NONE, ACCESS_COLLABORATOR, ACCESS_VIEWER, false},
-    [PRINCIPAL_SHARE_LINK] = {ACCESS_COLLABORATOR, ACCESS_NONE, ACCESS_NONE, false},
-    [PRINCIPAL_SYSTEM] = {ACCESS_OWNER, ACCESS_OWNER, ACCESS_OWNER, false},
+    [PRINCIPAL_ANONYMOUS] = {ACCESS_NONE, ACCESS_NONE, ACCESS_NONE, false, false},
+    [PRINCIPAL_USER] = {ACCESS_NONE, ACCESS_NONE, ACCESS_COLLABORATOR, true, false},
+    [PRINCIPAL_WORKER] = {ACCESS_NONE, ACCESS_NONE, ACCESS_VIEWER, false, true},
+    [PRINCIPAL_RUNNER] = {ACCESS_COLLABORATOR, ACCESS_NONE, ACCESS_NONE, false, true},
+    [PRINCIPAL_SANDBOX] = {ACCESS_COLLABORATOR, ACCESS_NONE, ACCESS_NONE, false, true},
+    [PRINCIPAL_CHANNEL] = {ACCESS_NONE, ACCESS_COLLABORATOR, ACCESS_VIEWER, false, true},
+    [PRINCIPAL_SHARE_LINK] = {ACCESS_COLLABORATOR, ACCESS_NONE, ACCESS_NONE, false, false},
+    [PRINCIPAL_SYSTEM] = {ACCESS_OWNER, ACCESS_OWNER, ACCESS_OWNER, false, true},
 };
 
 static enum access_role greater(enum access_role a, enum access_role b)
@@ -145,6 +146,31 @@ enum access_role access_role(const struct principal *who, const struct session *
         return ACCESS_NONE;
     }
     return role_of_others(who, session, participant);
+}
+
+bool access_is_bound(const struct principal *who)
+{
+    return slice_present(who->session_id) || kinds[who->kind].bound != ACCESS_NONE;
+}
+
+bool access_reads_unowned(const struct principal *who)
+{
+    bool by_namespace = slice_present(who->id_prefix) && kinds[who->kind].namespaced != ACCESS_NONE;
+    return by_namespace || (kinds[who->kind].person && who->member >= MEMBER_ADMIN);
+}
+
+struct slice access_holder(const struct principal *who)
+{
+    return slice_present(who->user_id) ? who->user_id : who->name;
+}
+
+enum status access_check_claim(const struct principal *who, struct failure *failure)
+{
+    bool allowed = kinds[who->kind].person ? is_tenant_owner(who) : kinds[who->kind].claims;
+    return allowed ? STATUS_OK
+                   : failure_set(failure, STATUS_FORBIDDEN, "role_required",
+                                 "Work is claimed by workers, runners, sandboxes and channels, and by owners of the "
+                                 "tenant; ask an admin for a worker's token.");
 }
 
 enum status access_not_found(struct failure *failure)

@@ -36,6 +36,14 @@ MUST_CHECK enum status access_check(const struct principal *who, enum access_rol
 MUST_CHECK enum status access_check_event(const struct principal *who, const struct session *session,
                                           enum access_role role, bool holds_lease, struct slice event_type,
                                           struct failure *failure);
+/* Reaches one session at most: bound to it, or of a kind that exists for one (share links, runners, sandboxes). */
+bool access_is_bound(const struct principal *who);
+/* May read every session within its walls that is no orchestrator or workflow: what access_role says, for lists. */
+bool access_reads_unowned(const struct principal *who);
+/* Whose streams end together when access ends: the user, or the actor where there is none. */
+struct slice access_holder(const struct principal *who);
+/* A claim opens any session within the caller's walls: for workers and their like, and for owners of the tenant. */
+MUST_CHECK enum status access_check_claim(const struct principal *who, struct failure *failure);
 /* The text for an unknown or forbidden id: always the same bytes. */
 enum status access_not_found(struct failure *failure);
 

@@ -53,9 +53,23 @@ static enum status look_for(struct call *call, struct slice agent, int type, siz
     return status;
 }
 
+/* Who is bound to a session finds that one only. */
+static enum status find_own(struct call *call, struct candidates *candidates)
+{
+    struct loaded_session *loaded;
+    enum status status = unit_load(call->unit, call->who->tenant_key, call->who->session_id, &loaded, &call->failure);
+    if (status == STATUS_OK) {
+        candidates->items[candidates->count++] = (struct candidate){.key = loaded->session.key};
+    }
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
 static enum status find_candidates(struct call *call, const struct claim_request *request, size_t max,
                                    struct candidates *candidates)
 {
+    if (slice_present(call->who->session_id)) {
+        return find_own(call, candidates);
+    }
     size_t agent_count = request->agent_count ? request->agent_count : 1;
     size_t type_count = request->type_count ? request->type_count : 1;
     enum status status = unit_flush(call->unit, &call->failure);
@@ -129,7 +143,11 @@ enum status claim_take(struct call *call, const struct claim_request *request, s
     size_t max = (size_t)(request->max < most ? request->max : most);
     struct candidates candidates = {.count = 0};
     *out_count = 0;
-    enum status status = find_candidates(call, request, max, &candidates);
+    enum status status = access_check_claim(call->who, &call->failure);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    status = find_candidates(call, request, max, &candidates);
     for (size_t i = 0; i < candidates.count && status == STATUS_OK; i++) {
         bool taken;
         status = claim_one(call, candidates.items[i].key, request, &out[*out_count], &taken);

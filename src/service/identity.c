@@ -102,7 +102,7 @@ static enum status principal_of_share(struct call *call, struct arena *arena, co
     if (status != STATUS_OK) {
         return status;
     }
-    if (!link.active) {
+    if (!link.active || link.max_uses > 0) { /* counted uses are counted when users redeem it */
         return STATUS_NOT_FOUND;
     }
     out->expires_at_ms = link.expires_at_ms;
@@ -175,7 +175,9 @@ static enum status narrow_to_token(struct call *call, struct slice token_id, str
 {
     struct token token;
     enum status status = store_token_by_id(call->db, who->tenant_key, token_id, call->arena, &token, &call->failure);
-    if (status == STATUS_NOT_FOUND || (status == STATUS_OK && token.revoked_at_ms != 0)) {
+    bool over = status == STATUS_OK &&
+                (token.revoked_at_ms != 0 || (token.expires_at_ms != 0 && token.expires_at_ms <= call->now_ms));
+    if (status == STATUS_NOT_FOUND || over) {
         return unauthenticated(call);
     }
     if (status == STATUS_OK) {
@@ -305,6 +307,29 @@ static enum status check_token_request(struct call *call, const struct token_req
     return STATUS_OK;
 }
 
+/* A token made with a token is no more than that one: its namespace, its session and its end stay. */
+static enum status inherit_bounds(struct call *call, struct token *token)
+{
+    const struct principal *who = call->who;
+    struct token maker = {0};
+    enum status status = STATUS_OK;
+    if (slice_present(who->token_id)) {
+        status = store_token_by_id(call->db, who->tenant_key, who->token_id, call->arena, &maker, &call->failure);
+        status = status == STATUS_NOT_FOUND ? STATUS_OK : status;
+    }
+    token->id_prefix = slice_present(token->id_prefix) ? token->id_prefix : who->id_prefix;
+    token->session_id = slice_present(token->session_id) ? token->session_id : who->session_id;
+    token->expires_at_ms = token->expires_at_ms ? token->expires_at_ms : maker.expires_at_ms;
+    bool wider = (slice_present(who->id_prefix) && !slice_starts(token->id_prefix, who->id_prefix)) ||
+                 (slice_present(who->session_id) && !slice_eq(token->session_id, who->session_id)) ||
+                 (maker.expires_at_ms != 0 && token->expires_at_ms > maker.expires_at_ms);
+    if (status == STATUS_OK && wider) {
+        return failure_set(&call->failure, STATUS_FORBIDDEN, "token_too_wide",
+                           "A token made with a token keeps its id_prefix and session_id and ends no later.");
+    }
+    return status;
+}
+
 static enum status check_member(struct call *call, struct slice user_id, enum member_role *out)
 {
     enum status status = store_membership_get(call->db, call->who->tenant_key, user_id, out, &call->failure);
@@ -351,17 +376,21 @@ enum status token_create(struct call *call, const struct token_request *request,
     if (status != STATUS_OK) {
         return status;
     }
-    id_token(call->service->ids, "sj_", out_secret);
     *out = (struct token){
         .name = request->name,
         .kind = request->kind,
         .user_id = user_id,
         .tenant_key = call->who->tenant_key,
         .scopes = request->scopes,
-        .id_prefix = slice_present(request->id_prefix) ? request->id_prefix : call->who->id_prefix,
+        .id_prefix = request->id_prefix,
         .session_id = request->session_id,
         .expires_at_ms = request->expires_at_ms,
     };
+    status = inherit_bounds(call, out);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    id_token(call->service->ids, "sj_", out_secret);
     return insert_token(call, out, slice_of(out_secret));
 }
 
@@ -379,6 +408,8 @@ enum status token_revoke(struct call *call, struct slice id)
     }
     unit_wrote(call->unit);
     call->unit->identity_changed = true;
+    unit_close_streams_of(call->unit, call->who->tenant_key,
+                          slice_present(token.user_id) ? token.user_id : actor_name(call->arena, &token));
     return store_token_revoke(call->db, call->who->tenant_key, id, call->now_ms, &changed, &call->failure);
 }
 
@@ -441,6 +472,9 @@ enum status user_update(struct call *call, struct slice user_id, const struct us
     enum status status = check_member(call, user_id, &present);
     bool self = slice_eq(user_id, call->who->user_id);
     bool rank_changes = request->role != MEMBER_NONE && request->role != present;
+    if (status == STATUS_OK && self && rank_changes && call->who->member >= MEMBER_ADMIN) {
+        return failure_set(&call->failure, STATUS_CONFLICT, "self", "You cannot change your own role.");
+    }
     if (status == STATUS_OK && (!self || rank_changes || request->sessions_max >= 0)) {
         status = require_rank(call, request->role > present ? request->role : present);
     }
@@ -457,6 +491,7 @@ enum status user_update(struct call *call, struct slice user_id, const struct us
     call->unit->identity_changed = true;
     status = store_user_update(call->db, out, &call->failure);
     if (status == STATUS_OK && rank_changes) {
+        unit_close_streams_of(call->unit, call->who->tenant_key, user_id);
         status = store_membership_put(call->db, call->who->tenant_key, user_id, request->role, &call->failure);
     }
     return status;
@@ -477,6 +512,7 @@ enum status user_remove(struct call *call, struct slice user_id)
     }
     unit_wrote(call->unit);
     call->unit->identity_changed = true;
+    unit_close_streams_of(call->unit, call->who->tenant_key, user_id);
     return store_membership_put(call->db, call->who->tenant_key, user_id, MEMBER_NONE, &call->failure);
 }
 

@@ -349,6 +349,10 @@ enum status session_create(struct call *call, const struct session_input *input,
     if (status != STATUS_OK) {
         return status;
     }
+    if (slice_present(call->who->session_id) && !slice_eq(call->who->session_id, id)) {
+        return failure_set(&call->failure, STATUS_FORBIDDEN, "session_bound",
+                           "This credential reaches one session and cannot make others.");
+    }
     *out_created = true;
     if (slice_present(input->id)) {
         struct loaded_session *existing;

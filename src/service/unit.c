@@ -387,6 +387,16 @@ void unit_close_viewers(struct unit *unit, const struct session *session, struct
                   });
 }
 
+void unit_close_streams_of(struct unit *unit, int64_t tenant_key, struct slice holder)
+{
+    if (slice_present(holder)) {
+        publish(unit, &(struct publication_entry){.kind = PUBLISH_CLOSE,
+                                                  .tenant_key = tenant_key,
+                                                  .reason = SLICE("access_revoked"),
+                                                  .only_user = holder});
+    }
+}
+
 enum status unit_delete(struct call *call, struct loaded_session *loaded)
 {
     struct unit *unit = call->unit;

@@ -79,6 +79,8 @@ MUST_CHECK enum status unit_timer(struct call *call, const struct loaded_session
                                   int64_t due_ms);
 /* Erases the session and tells its viewers. */
 MUST_CHECK enum status unit_delete(struct call *call, struct loaded_session *loaded);
+/* All streams of a user or actor (access_holder) in the tenant; the commit tells them. */
+void unit_close_streams_of(struct unit *unit, int64_t tenant_key, struct slice holder);
 void unit_close_viewers(struct unit *unit, const struct session *session, struct slice reason, struct slice only_user);
 /* A write outside sessions (tokens, participants, …) happened. */
 void unit_wrote(struct unit *unit);

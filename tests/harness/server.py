@@ -123,16 +123,23 @@ class Server:
         return command + self.options
 
     def full_environment(self):
-        """The environment of the server: nothing of the caller's SOJOURN_ variables."""
+        """The environment of the server: nothing of the caller's SOJOURN_ variables; None leaves one out."""
         inherited = {name: value for name, value in os.environ.items() if not name.startswith("SOJOURN_")}
-        return inherited | sanitizer_environment() | {"SOJOURN_BOOTSTRAP_TOKEN": self.token} | self.environment
+        whole = inherited | sanitizer_environment() | {"SOJOURN_BOOTSTRAP_TOKEN": self.token} | self.environment
+        return {name: value for name, value in whole.items() if value is not None}
+
+    def output(self):
+        """What the server wrote to standard output since its last start."""
+        with open(os.path.join(self.directory, "stdout"), encoding="utf-8") as file:
+            return file.read()
 
     def launch(self):
         """Starts the process without waiting for anything."""
         if self.process and self.process.poll() is None:
             raise Failure("the server is already running")
-        self.process = subprocess.Popen(self.command(), env=self.full_environment(), stdin=subprocess.DEVNULL,
-                                        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        with open(os.path.join(self.directory, "stdout"), "wb") as stdout:
+            self.process = subprocess.Popen(self.command(), env=self.full_environment(), stdin=subprocess.DEVNULL,
+                                            stdout=stdout, stderr=subprocess.PIPE)
         self.log = LogReader(self.process.stderr)
 
     def start(self, seconds=20):
