@@ -40,9 +40,8 @@ static enum status check_csrf(struct request *request, struct slice expected)
 
 static enum status by_cookie(struct request *request, struct slice secret)
 {
-    struct slice csrf;
-    enum status status = identity_of_cookie(&request->call, secret, &request->who, &csrf);
-    return status == STATUS_OK ? check_csrf(request, csrf) : status;
+    enum status status = identity_of_cookie(&request->call, secret, &request->who, &request->csrf);
+    return status == STATUS_OK ? check_csrf(request, request->csrf) : status;
 }
 
 static enum status check_scope(struct request *request)
@@ -67,6 +66,9 @@ enum status authenticate(struct request *request)
 {
     struct slice secret;
     enum status status;
+    if (request->route->auth == AUTH_NONE) {
+        return STATUS_OK; /* an old cookie must not keep anybody from signing in again */
+    }
     struct slice ticket = request->route->auth == AUTH_TICKET ? request_param(request, "ticket") : (struct slice){0};
     struct slice cookie = cookie_find(request_header(request, "cookie"), COOKIE_NAME);
     if (bearer_token(request, &secret)) {
@@ -75,8 +77,6 @@ enum status authenticate(struct request *request)
         status = identity_of_ticket(&request->call, ticket, &request->who, &request->ticket_session);
     } else if (slice_present(cookie)) {
         status = by_cookie(request, cookie);
-    } else if (request->route->auth == AUTH_NONE) {
-        return STATUS_OK;
     } else {
         status = failure_set(&request->call.failure, STATUS_UNAUTHENTICATED, "unauthenticated",
                              "Send a valid API token as \"Authorization: Bearer TOKEN\", or sign in.");
