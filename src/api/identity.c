@@ -160,6 +160,7 @@ enum status auth_me(struct request *request)
     json_end_array(out);
     json_put_text(out, "id_prefix", who->id_prefix);
     json_put_text(out, "session_id", who->session_id);
+    json_maybe_text(out, "csrf_token", request->csrf);
     json_end_object(out);
     return STATUS_OK;
 }

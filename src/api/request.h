@@ -43,6 +43,7 @@ struct request {
     const struct json *body;       /* NULL when the route takes none */
     struct principal who;
     struct slice ticket_session; /* a ticket bound to one session */
+    struct slice csrf;           /* of a caller with a cookie */
     bool prepared;
     struct call call;
     struct slice idempotency_key;

@@ -38,11 +38,11 @@ struct tally {
     int acknowledged, refused, unknown;
 };
 
-static void tally_add(struct tally *tally, enum status status, const struct failure *failure)
+static void tally_add(struct tally *tally, enum status status)
 {
     tally->acknowledged += status == STATUS_OK;
-    tally->unknown += status != STATUS_OK && db_outcome_is_unknown(failure);
-    tally->refused += status != STATUS_OK && !db_outcome_is_unknown(failure);
+    tally->unknown += status == STATUS_UNCERTAIN;
+    tally->refused += status != STATUS_OK && status != STATUS_UNCERTAIN;
 }
 
 /* One group with a kill somewhere in it, then the look at what is there. */
@@ -55,7 +55,7 @@ static const char *round_run(struct workload *workload, PGconn *connection, stru
     enum status status = STATUS_OK;
     for (int i = 0; i < 4 && status == STATUS_OK; i++) {
         status = workload_group(workload, false, &failure);
-        tally_add(tally, status, &failure);
+        tally_add(tally, status);
     }
     pthread_join(thread, NULL);
     if (status != STATUS_OK && status != STATUS_UNAVAILABLE) {
@@ -63,7 +63,7 @@ static const char *round_run(struct workload *workload, PGconn *connection, stru
         snprintf(problem, sizeof problem, "a lost connection is %s: %s", status_name(status), failure.detail);
         return problem;
     }
-    return workload_check(workload, workload->db, status != STATUS_OK && db_outcome_is_unknown(&failure));
+    return workload_check(workload, workload->db, status == STATUS_UNCERTAIN);
 }
 
 int main(int argc, char **argv)
