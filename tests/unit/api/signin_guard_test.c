@@ -32,7 +32,7 @@ static void test_success_forgives_the_account(void **state)
     struct signin_guard *guard = signin_guard_new(2, 1000);
     signin_guard_enter(guard, SLICE("p1"), SLICE("a"), 0);
     signin_guard_enter(guard, SLICE("p2"), SLICE("a"), 0);
-    signin_guard_passed(guard, SLICE("a"));
+    signin_guard_passed(guard, SLICE("p1"), SLICE("a"));
     assert_int_equal(signin_guard_enter(guard, SLICE("p3"), SLICE("a"), 0), 0);
     signin_guard_free(guard);
 }
