@@ -7,6 +7,7 @@
 #include "api/validate.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "wire/traceparent.h"
 
 /* --- what handlers ask --- */
 
@@ -92,9 +93,23 @@ static void log_request(const struct request *request)
     log_write(level, "request", fields);
 }
 
+/* The caller's trace goes on in the answer, with a span of our own. */
+static void pass_trace_on(struct request *request)
+{
+    struct traceparent came, ours;
+    if (!traceparent_parse(request_header(request, "traceparent"), &came)) {
+        return;
+    }
+    char *text = arena_bytes(request_arena(request), TRACEPARENT_TEXT_BYTES);
+    traceparent_child(&came, request->api->service->ids, &ours);
+    traceparent_format(&ours, text);
+    exchange_header(request->exchange, "traceparent", slice_of(text));
+}
+
 static void reply(struct request *request)
 {
     add_cors(request);
+    pass_trace_on(request);
     log_request(request);
     exchange_reply(request->exchange);
 }
