@@ -35,7 +35,8 @@ class ProgramCase(Case):
     def in_tree(self, part):
         """A word of the command for the tree of this case; meson wrote it for the first tree, or relative to it."""
         tree = os.path.join(ROOT, TREES[self.flavour])
-        path = os.path.join(tree, os.path.relpath(part, os.path.join(ROOT, TREES["gcc"])) if "/build/" in part else part)
+        first = os.path.join(ROOT, TREES["gcc"]) + "/"
+        path = os.path.join(tree, part.removeprefix(first))
         return path if os.path.isfile(path) else part
 
     def run(self):
