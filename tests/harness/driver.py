@@ -30,14 +30,14 @@ class ProgramCase(Case):
     def __init__(self, name, variant, suite, command, timeout_s):
         super().__init__(f"{suite}/{name.removeprefix(suite.removesuffix('s') + '_')}", variant, suite, timeout_s)
         self.needs_program = True
-        self.command = [self.in_tree(part) for part in command]
+        self.command = command
 
     def in_tree(self, part):
-        """A word of the command, which meson wrote for the first tree, for the tree of this case."""
-        first = os.path.join(ROOT, TREES["gcc"])
-        path = os.path.join(first, part)
-        is_built = os.path.abspath(path).startswith(first + "/") and os.path.exists(path)
-        return os.path.abspath(path).replace(first, os.path.join(ROOT, TREES[self.flavour]), 1) if is_built else part
+        """A word of the command for the tree of this case; meson wrote it for the first tree, or relative to it."""
+        tree = os.path.join(ROOT, TREES[self.flavour])
+        first = os.path.join(ROOT, TREES["gcc"]) + "/"
+        path = os.path.join(tree, part.removeprefix(first))
+        return path if os.path.isfile(path) else part
 
     def run(self):
         """Replaces this process by the program; it finds its engine in SOJOURN_TEST_DATABASE (empty = SQLite)."""
@@ -45,12 +45,13 @@ class ProgramCase(Case):
             url = ""
             if self.engine == "postgres":
                 url = Cluster(os.environ["SOJOURN_TEST_CLUSTER"], is_ours=False).new_database()
+            command = [self.in_tree(part) for part in self.command]
             environment = os.environ | {"SOJOURN_TEST_DATABASE": url, "SOJOURN_TEST_DIRECTORY": directory}
-            result = subprocess.run(self.command, cwd=directory, env=environment | sanitizer_environment(), check=False)
+            result = subprocess.run(command, cwd=directory, env=environment | sanitizer_environment(), check=False)
         if result.returncode == SKIPPED:
             raise Skip("")  # the program has printed why
         if result.returncode:
-            raise Failure(f"{shlex.join(self.command)} ended with {result.returncode}")
+            raise Failure(f"{shlex.join(command)} ended with {result.returncode}")
 
 
 def prepare_tree(flavour):
