@@ -91,8 +91,7 @@ static bool is_tenant_owner(const struct principal *who)
     return kinds[who->kind].person && who->member == MEMBER_OWNER;
 }
 
-/* Runs the session right now: its lease, or a runner or sandbox made for it. */
-static bool runs_session(const struct principal *who, const struct session *session, bool holds_lease)
+bool access_runs(const struct principal *who, const struct session *session, bool holds_lease)
 {
     return holds_lease ||
            ((who->kind == PRINCIPAL_RUNNER || who->kind == PRINCIPAL_SANDBOX) && is_bound_here(who, session));
@@ -139,7 +138,7 @@ enum access_role access_role(const struct principal *who, const struct session *
     if (is_session_owner(who, session) || is_tenant_owner(who)) {
         return ACCESS_OWNER;
     }
-    if (runs_session(who, session, holds_lease)) {
+    if (access_runs(who, session, holds_lease)) {
         return ACCESS_COLLABORATOR;
     }
     if (session_purpose_is_private(session->purpose)) {
@@ -252,7 +251,7 @@ enum status access_check_event(const struct principal *who, const struct session
                            "To write to it you need to be collaborator of this session; you are %s.",
                            access_role_names[role]);
     case WRITERS_HOLDER:
-        if (role == ACCESS_OWNER || runs_session(who, session, holds_lease)) {
+        if (role == ACCESS_OWNER || access_runs(who, session, holds_lease)) {
             return STATUS_OK;
         }
         return failure_set(failure, STATUS_FORBIDDEN, "holder_events_only",

@@ -28,6 +28,8 @@ enum action {
  * id. */
 enum access_role access_role(const struct principal *who, const struct session *session, enum access_role participant,
                              bool holds_lease);
+/* Runs the session right now: holds its lease, or is a runner or sandbox made for it. */
+bool access_runs(const struct principal *who, const struct session *session, bool holds_lease);
 /* OK, NOT_FOUND (for ACCESS_NONE) or FORBIDDEN with what is needed. */
 MUST_CHECK enum status access_check(const struct principal *who, enum access_role role, enum action action,
                                     struct failure *failure);

@@ -200,6 +200,11 @@ enum status claim_settle(struct call *call, struct slice id, const struct settle
                            "Somebody else runs this session; only the holder of its lease can settle it.");
     }
     struct changes changes = {0};
+    bool ends_as_guest = status == STATUS_OK && work_is_ended(settlement->to) &&
+                         !access_runs(call->who, &out->loaded->session, out->holds_lease);
+    if (ends_as_guest) {
+        status = access_check(call->who, out->role, ACTION_STOP, &call->failure);
+    }
     if (status == STATUS_OK) {
         status = change_settle(call->arena, &out->loaded->session, settlement, &changes, &call->failure);
     }

@@ -4,6 +4,8 @@
 
 enum { PRINCIPALS_KEPT_MS = 1000, PRINCIPALS_MAX = 10000, BOOTSTRAP_BYTES_MIN = 32 };
 
+static const char first_tenant_id[] = "default";
+
 struct cached_principal {
     struct principal principal;
     struct hash hash;
@@ -241,7 +243,7 @@ static enum status insert_grant(struct call *call, struct grant *grant, const ch
 
 static enum status make_owner(struct call *call, struct tenant *tenant, struct user *user)
 {
-    *tenant = (struct tenant){.id = SLICE("default"), .name = SLICE("Default"), .created_at_ms = call->now_ms};
+    *tenant = (struct tenant){.id = slice_of(first_tenant_id), .name = SLICE("Default"), .created_at_ms = call->now_ms};
     *user = (struct user){
         .id = new_id(call), .email = SLICE("owner@localhost"), .name = SLICE("Owner"), .created_at_ms = call->now_ms};
     unit_wrote(call->unit);
@@ -533,6 +535,11 @@ static bool is_tenant_id(struct slice id)
 enum status tenant_create(struct call *call, struct slice id, struct slice name, struct tenant *out)
 {
     enum status status = require_rank(call, MEMBER_OWNER);
+    if (status == STATUS_OK && !slice_is(call->who->tenant_id, first_tenant_id)) {
+        /* Owners of other tenants would learn which ids are taken. */
+        return failure_set(&call->failure, STATUS_FORBIDDEN, "first_tenant_required",
+                           "Tenants are made by owners of the first tenant, \"%s\".", first_tenant_id);
+    }
     if (status == STATUS_OK && !is_tenant_id(id)) {
         return failure_set(&call->failure, STATUS_INVALID, "invalid_id",
                            "A tenant's id is 1 to 64 characters of a-z 0-9 and -, not beginning with -.");

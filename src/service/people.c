@@ -29,25 +29,36 @@ static enum status find_member(struct call *call, struct slice user_id, struct s
     return status;
 }
 
+/* One who is there already takes no further place. */
+static enum status check_place(struct call *call, const struct session *session, struct slice user_id)
+{
+    struct participant *present;
+    size_t count = 0;
+    enum status status = store_participant_list(call->db, session->tenant_key, session->key, call->arena, &present,
+                                                &count, &call->failure);
+    bool is_there = false;
+    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+        is_there |= slice_eq(present[i].user_id, user_id);
+    }
+    if (status == STATUS_OK && !is_there && count >= call->service->participants_max) {
+        return failure_set(&call->failure, STATUS_LIMITED, "too_many_participants",
+                           "A session has at most %zu participants (option participants-max).",
+                           call->service->participants_max);
+    }
+    return status;
+}
+
 enum status participant_add(struct call *call, struct slice session_id, struct slice user_id, struct slice email,
                             enum access_role role)
 {
     struct session_entry entry;
     struct user user;
-    struct participant *present;
-    size_t count = 0;
     enum status status = session_enter(call, session_id, ACTION_PARTICIPANTS, &entry);
     if (status == STATUS_OK) {
         status = find_member(call, user_id, email, &user);
     }
     if (status == STATUS_OK) {
-        status = store_participant_list(call->db, entry.loaded->session.tenant_key, entry.loaded->session.key,
-                                        call->arena, &present, &count, &call->failure);
-    }
-    if (status == STATUS_OK && count >= call->service->participants_max) {
-        return failure_set(&call->failure, STATUS_LIMITED, "too_many_participants",
-                           "A session has at most %zu participants (option participants-max).",
-                           call->service->participants_max);
+        status = check_place(call, &entry.loaded->session, user.id);
     }
     if (status == STATUS_OK) {
         unit_wrote(call->unit);
@@ -172,42 +183,61 @@ static enum status find_link(struct call *call, struct slice token, struct share
     return over || out->tenant_key != call->who->tenant_key ? refuse_link(call) : STATUS_OK;
 }
 
+/* The link's session, when it can be shared, and what the caller is there already. */
+static enum status find_shared(struct call *call, const struct share_link *link, struct loaded_session **out,
+                               enum access_role *out_present)
+{
+    enum status status = unit_load(call->unit, link->tenant_key, link->session_id, out, &call->failure);
+    if (status == STATUS_NOT_FOUND || (status == STATUS_OK && !is_shareable(&(*out)->session))) {
+        return refuse_link(call);
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    struct slice owner = (*out)->session.owner;
+    if (slice_present(owner) && slice_eq(owner, call->who->user_id)) {
+        *out_present = ACCESS_OWNER;
+        return STATUS_OK;
+    }
+    return store_participant_role(call->db, link->tenant_key, link->session_key, call->who->user_id, out_present,
+                                  &call->failure);
+}
+
+static enum status join(struct call *call, const struct share_link *link, struct loaded_session *loaded)
+{
+    bool first = false;
+    enum status status = check_place(call, &loaded->session, call->who->user_id);
+    if (status == STATUS_OK) {
+        unit_wrote(call->unit);
+        status = store_share_redeem(call->db, link, call->who->user_id, call->now_ms, &first, &call->failure);
+    }
+    if (status == STATUS_OK) {
+        status = store_participant_put(call->db, link->tenant_key, link->session_key, call->who->user_id, link->role,
+                                       call->now_ms, &call->failure);
+    }
+    return status == STATUS_OK
+               ? note(call, loaded, "session.share_redeemed", "user_id", call->who->user_id, "link_id", link->id)
+               : status;
+}
+
 enum status share_redeem(struct call *call, struct slice token, struct session_entry *out, enum access_role *out_role)
 {
     struct share_link link;
     struct loaded_session *loaded = NULL;
     enum access_role present = ACCESS_NONE;
-    bool first = false;
     if (!slice_present(call->who->user_id)) {
         return failure_set(&call->failure, STATUS_FORBIDDEN, "user_required", "Only a user can redeem a share link.");
     }
     enum status status = find_link(call, token, &link);
     if (status == STATUS_OK) {
-        status = unit_load(call->unit, link.tenant_key, link.session_id, &loaded, &call->failure);
+        status = find_shared(call, &link, &loaded, &present);
     }
-    if (status == STATUS_NOT_FOUND || (status == STATUS_OK && !is_shareable(&loaded->session))) {
-        return refuse_link(call);
-    }
-    if (status == STATUS_OK) {
-        unit_wrote(call->unit);
-        status = store_share_redeem(call->db, &link, call->who->user_id, call->now_ms, &first, &call->failure);
+    if (status == STATUS_OK && present < link.role) { /* who gains nothing uses nothing up */
+        status = join(call, &link, loaded);
     }
     if (status == STATUS_OK) {
-        status = store_participant_role(call->db, link.tenant_key, link.session_key, call->who->user_id, &present,
-                                        &call->failure);
+        *out = (struct session_entry){loaded, link.role, false};
+        *out_role = present > link.role ? present : link.role;
     }
-    if (status != STATUS_OK) {
-        return status;
-    }
-    bool owns = slice_present(loaded->session.owner) && slice_eq(loaded->session.owner, call->who->user_id);
-    *out = (struct session_entry){loaded, link.role, false};
-    *out_role = owns ? ACCESS_OWNER : present > link.role ? present : link.role;
-    if (owns || present >= link.role) {
-        return STATUS_OK;
-    }
-    status = store_participant_put(call->db, link.tenant_key, link.session_key, call->who->user_id, link.role,
-                                   call->now_ms, &call->failure);
-    return status == STATUS_OK
-               ? note(call, loaded, "session.share_redeemed", "user_id", call->who->user_id, "link_id", link.id)
-               : status;
+    return status;
 }

@@ -26,9 +26,11 @@ def token(owner, **body):
 
 
 def tenant(operator, id):
-    """A second tenant; its owner is a Person nobody else shares."""
+    """A second tenant; its owner is a Person who is nowhere else, and nobody else is there."""
     made = operator.post("/api/tenants", {"id": id}, expect=201).json()
-    return person(operator.with_token(made["token"]), f"{id}-{secrets.token_hex(3)}", "owner")
+    owner = person(operator.with_token(made["token"]), f"{id}-{secrets.token_hex(3)}", "owner")
+    owner.client.delete(f"/api/users/{operator.get('/api/me').json()['user_id']}", expect=204)
+    return owner
 
 
 def session(client, **body):
