@@ -1,9 +1,19 @@
 #include "cli/command.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
+
+#include "cli/terminal.h"
+
+enum { HELP_COLUMNS = 100, HELP_COLUMNS_MAX = 120 };
+
+const char *const exit_code_meanings[EXIT_CODE_COUNT] = {
+    [EXIT_DONE] = "done",
+    [EXIT_REFUSED] = "refused or failed",
+    [EXIT_USAGE] = "wrong command line or configuration",
+    [EXIT_UNREACHABLE] = "no server to talk to",
+    [EXIT_MISSING] = "not there, or not for the caller",
+    [EXIT_DENIED] = "the token is missing, not valid or not sufficient",
+};
 
 static const struct option *const no_tables[] = {NULL};
 
@@ -31,13 +41,10 @@ int command_refuse(const struct command *command, const struct failure *failure)
     return EXIT_USAGE;
 }
 
-static size_t terminal_columns(void)
+static size_t help_columns(void)
 {
-    struct winsize size;
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40) {
-        return size.ws_col > 120 ? 120 : size.ws_col;
-    }
-    return 100;
+    size_t columns = terminal_columns(stdout);
+    return columns == 0 ? HELP_COLUMNS : columns > HELP_COLUMNS_MAX ? HELP_COLUMNS_MAX : columns;
 }
 
 static int print(const struct buffer *text)
@@ -49,7 +56,7 @@ static int print(const struct buffer *text)
 static int print_program_help(const struct command *commands)
 {
     struct buffer text = {0};
-    help_write_program(commands, terminal_columns(), &text);
+    help_write_program(commands, help_columns(), &text);
     int code = print(&text);
     buffer_release(&text);
     return code;
@@ -58,7 +65,7 @@ static int print_program_help(const struct command *commands)
 static int print_command_help(const struct command *command)
 {
     struct buffer text = {0};
-    help_write_command(command, terminal_columns(), &text);
+    help_write_command(command, help_columns(), &text);
     int code = print(&text);
     buffer_release(&text);
     return code;

@@ -4,8 +4,17 @@
 
 #include "cli/arguments.h"
 
-/* Exit codes of every command. */
-enum exit_code { EXIT_DONE = 0, EXIT_REFUSED = 1, EXIT_USAGE = 2, EXIT_UNREACHABLE = 3 };
+/* Exit codes of every command; exit_code_meanings says what each means. */
+enum exit_code {
+    EXIT_DONE = 0,
+    EXIT_REFUSED = 1,
+    EXIT_USAGE = 2,
+    EXIT_UNREACHABLE = 3,
+    EXIT_MISSING = 4,
+    EXIT_DENIED = 5,
+    EXIT_CODE_COUNT
+};
+extern const char *const exit_code_meanings[EXIT_CODE_COUNT];
 
 struct command;
 
