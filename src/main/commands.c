@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "cli/client_commands.h"
+#include "main/care.h"
 #include "main/options.h"
 #include "main/serve.h"
 
@@ -94,6 +95,11 @@ const struct command commands[] = {
      .help = "Runs the server until SIGTERM or SIGINT."},
     {.name = "check-config", .tables = server_option_tables, .run = command_check_config,
      .help = "Checks the options, the environment and the configuration file, and shows every value and where it came from."},
+    {.name = "backup", .positionals = "FILE", .positional_min = 1, .positional_max = 1, .tables = care_tables,
+     .run = command_backup,
+     .help = "Copies the SQLite database of a data directory to a new file, while the server runs or not. A PostgreSQL database has tools of its own: pg_dump."},
+    {.name = "verify", .positionals = "[FILE]", .positional_max = 1, .tables = care_tables, .run = command_verify,
+     .help = "Checks that every log is without gaps, every session is what its log says, every counter is the sum of its parts and no row is left over: of the server's database, or of a backup. Prints each problem; the exit code is 1 when there is one."},
     {.name = "sessions list", .tables = sessions_list_tables, .run = command_sessions_list,
      .help = "Lists sessions, the last active first."},
     {.name = "sessions show", .positionals = "SESSION", .positional_min = 1, .positional_max = 1,
