@@ -47,6 +47,8 @@ int command_refuse(const struct command *command, const struct failure *failure)
 
 /* Text made from the tables; help is wrapped for a terminal of `columns`. */
 void help_write_program(const struct command *commands, size_t columns, struct buffer *out);
+/* The commands whose first word is `group`. */
+void help_write_group(const struct command *commands, struct slice group, size_t columns, struct buffer *out);
 void help_write_command(const struct command *command, size_t columns, struct buffer *out);
 /* The manual page in roff. */
 void manual_write(const struct command *commands, struct buffer *out);

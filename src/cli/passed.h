@@ -15,9 +15,9 @@
     {                                                                                                                  \
         .name = (title), .type = OPTION_NUMBER, .value = "N", .min = (least), .max = (most), .help = (sentence)        \
     }
-#define PASS_TIME(title, sentence)                                                                                     \
+#define PASS_TIME(title, most, sentence)                                                                               \
     {                                                                                                                  \
-        .name = (title), .type = OPTION_NUMBER, .value = "TIME", .max = INT64_MAX, .unit = UNIT_MS, .help = (sentence) \
+        .name = (title), .type = OPTION_NUMBER, .value = "TIME", .max = (most), .unit = UNIT_MS, .help = (sentence)    \
     }
 #define PASS_SWITCH(title, sentence)                                                                                   \
     {                                                                                                                  \

@@ -16,7 +16,7 @@ const struct option remote_option_table[] = {
     {.name = "Server", .type = OPTION_SECTION},
     {.name = "url", .type = OPTION_TEXT, .offset = OPTION_FIELD(struct remote_options, url, const char *),
      .value = "URL", .fallback = "http://127.0.0.1:7070",
-     .help = "Where the server is: http://HOST:PORT, https://… or unix:PATH; also from SOJOURN_URL."},
+     .help = "Where the server is: http://HOST:PORT, https://HOST or unix:PATH; also from SOJOURN_URL."},
     {.name = "token", .type = OPTION_TEXT, .offset = OPTION_FIELD(struct remote_options, token, const char *),
      .value = "TOKEN",
      .help = "An API token; better from SOJOURN_TOKEN, since others on the machine can read a command line."},

@@ -13,6 +13,8 @@ static const char *const visibility_names[] = {"private", "org_visible", "org_jo
 static const char *const purpose_names[] = {"interactive", "orchestrator", "workflow", "approval"};
 static const char *const queue_mode_names[] = {"followup", "steer", "collect", "reject"};
 
+#define TTL_MS_MAX (3660 * (int64_t)86400000)
+
 /* clang-format off */
 const struct option session_filter_table[] = {
     {.name = "Which sessions", .type = OPTION_SECTION},
@@ -59,7 +61,7 @@ const struct option session_create_table[] = {
     PASS_CHOICE("purpose", purpose_names, "What it is for."),
     PASS_CHOICE("queue-mode", queue_mode_names, "What a prompt does while a turn runs."),
     PASS_NUMBER("priority", -1000, 1000, "Higher is claimed first."),
-    PASS_TIME("ttl-ms", "After this time without an end it expires; 0 is never."),
+    PASS_TIME("ttl-ms", TTL_MS_MAX, "After this time without an end it expires; 0 is never."),
     {0},
 };
 
@@ -69,7 +71,7 @@ const struct option session_update_table[] = {
     PASS_WORDS(PASSED_PAIRS, "KEY=VALUE", "A key of the metadata; the other keys stay."),
     PASS_CHOICE("visibility", visibility_names, "Who else in the tenant sees it."),
     PASS_CHOICE("queue-mode", queue_mode_names, "What a prompt does while a turn runs."),
-    PASS_TIME("ttl-ms", "After this time from now without an end it expires; 0 is never."),
+    PASS_TIME("ttl-ms", TTL_MS_MAX, "After this time from now without an end it expires; 0 is never."),
     {0},
 };
 

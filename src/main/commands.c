@@ -110,7 +110,7 @@ const struct command commands[] = {
      .help = "Shows the events of a session, one per line."},
     {.name = "sessions tail", .positionals = "SESSION", .positional_min = 1, .positional_max = 1,
      .tables = sessions_tail_tables, .run = command_sessions_tail,
-     .help = "Follows a session until Ctrl-C; a lost connection is taken up again where it was. With --json one event per line as the server sent it; gap, slow, closed and the other frames as {\"frame\": …, \"data\": …}."},
+     .help = "Follows a session until Ctrl-C; a lost connection is taken up again where it was. With --json one event per line as the server sent it; gap, slow, closed and the other frames as {\"frame\": NAME, \"data\": {}}."},
     {.name = "sessions create", .positionals = "[SESSION]", .positional_max = 1,
      .tables = sessions_create_tables, .run = command_sessions_create,
      .help = "Makes a session, or opens the one with this id, and prints its id."},
