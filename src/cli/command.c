@@ -1,9 +1,19 @@
 #include "cli/command.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
+
+#include "cli/terminal.h"
+
+enum { HELP_COLUMNS = 100, HELP_COLUMNS_MAX = 120 };
+
+const char *const exit_code_meanings[EXIT_CODE_COUNT] = {
+    [EXIT_DONE] = "done",
+    [EXIT_REFUSED] = "refused or failed",
+    [EXIT_USAGE] = "wrong command line or configuration",
+    [EXIT_UNREACHABLE] = "no server to talk to",
+    [EXIT_MISSING] = "not there, or not for the caller",
+    [EXIT_DENIED] = "the token is missing, not valid or not sufficient",
+};
 
 static const struct option *const no_tables[] = {NULL};
 
@@ -31,13 +41,10 @@ int command_refuse(const struct command *command, const struct failure *failure)
     return EXIT_USAGE;
 }
 
-static size_t terminal_columns(void)
+static size_t help_columns(void)
 {
-    struct winsize size;
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40) {
-        return size.ws_col > 120 ? 120 : size.ws_col;
-    }
-    return 100;
+    size_t columns = terminal_columns(stdout);
+    return columns == 0 ? HELP_COLUMNS : columns > HELP_COLUMNS_MAX ? HELP_COLUMNS_MAX : columns;
 }
 
 static int print(const struct buffer *text)
@@ -46,22 +53,32 @@ static int print(const struct buffer *text)
     return written ? EXIT_DONE : EXIT_REFUSED;
 }
 
+static int print_and_release(struct buffer *text)
+{
+    int code = print(text);
+    buffer_release(text);
+    return code;
+}
+
 static int print_program_help(const struct command *commands)
 {
     struct buffer text = {0};
-    help_write_program(commands, terminal_columns(), &text);
-    int code = print(&text);
-    buffer_release(&text);
-    return code;
+    help_write_program(commands, help_columns(), &text);
+    return print_and_release(&text);
+}
+
+static int print_group_help(const struct command *commands, const char *group)
+{
+    struct buffer text = {0};
+    help_write_group(commands, slice_of(group), help_columns(), &text);
+    return print_and_release(&text);
 }
 
 static int print_command_help(const struct command *command)
 {
     struct buffer text = {0};
-    help_write_command(command, terminal_columns(), &text);
-    int code = print(&text);
-    buffer_release(&text);
-    return code;
+    help_write_command(command, help_columns(), &text);
+    return print_and_release(&text);
 }
 
 static bool is_word(const char *text)
@@ -152,6 +169,26 @@ static int run_found(const struct command *commands, const struct command *comma
     return code;
 }
 
+static bool is_help(const char *word)
+{
+    return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+}
+
+/* "help", "help sessions", "help sessions list" */
+static int run_help(const struct command *commands, int argc, char *const *argv)
+{
+    int words;
+    if (argc == 0) {
+        return print_program_help(commands);
+    }
+    const struct command *command = find_by_words(commands, argc, argv, &words);
+    if (command) {
+        return print_command_help(command);
+    }
+    bool names_group = argc == 1 && is_group(commands, argv[0]);
+    return names_group ? print_group_help(commands, argv[0]) : refuse_unknown(commands, argc, argv);
+}
+
 int command_run(const struct command *commands, int argc, char *const *argv, char *const *environment)
 {
     argc -= 1;
@@ -160,26 +197,23 @@ int command_run(const struct command *commands, int argc, char *const *argv, cha
         print_program_help(commands);
         return EXIT_USAGE;
     }
-    if (strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0) {
+    if (is_help(argv[0])) {
         return print_program_help(commands);
     }
     if (strcmp(argv[0], "help") == 0) {
-        argc -= 1;
-        argv += 1;
-        if (argc == 0) {
-            return print_program_help(commands);
-        }
-        int words;
-        const struct command *command = find_by_words(commands, argc, argv, &words);
-        return command ? print_command_help(command) : refuse_unknown(commands, argc, argv);
+        return run_help(commands, argc - 1, argv + 1);
     }
     if (strcmp(argv[0], "--version") == 0) {
         return run_found(commands, command_find(commands, SLICE("version")), 0, argv, environment);
     }
     int words;
     const struct command *command = find_by_words(commands, argc, argv, &words);
-    if (!command) {
-        return refuse_unknown(commands, argc, argv);
+    if (command) {
+        return run_found(commands, command, argc - words, argv + words, environment);
     }
-    return run_found(commands, command, argc - words, argv + words, environment);
+    if (is_group(commands, argv[0]) && (argc == 1 || is_help(argv[1]))) {
+        print_group_help(commands, argv[0]);
+        return argc == 1 ? EXIT_USAGE : EXIT_DONE;
+    }
+    return refuse_unknown(commands, argc, argv);
 }

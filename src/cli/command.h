@@ -4,8 +4,17 @@
 
 #include "cli/arguments.h"
 
-/* Exit codes of every command. */
-enum exit_code { EXIT_DONE = 0, EXIT_REFUSED = 1, EXIT_USAGE = 2, EXIT_UNREACHABLE = 3 };
+/* Exit codes of every command; exit_code_meanings says what each means. */
+enum exit_code {
+    EXIT_DONE = 0,
+    EXIT_REFUSED = 1,
+    EXIT_USAGE = 2,
+    EXIT_UNREACHABLE = 3,
+    EXIT_MISSING = 4,
+    EXIT_DENIED = 5,
+    EXIT_CODE_COUNT
+};
+extern const char *const exit_code_meanings[EXIT_CODE_COUNT];
 
 struct command;
 
@@ -38,6 +47,8 @@ int command_refuse(const struct command *command, const struct failure *failure)
 
 /* Text made from the tables; help is wrapped for a terminal of `columns`. */
 void help_write_program(const struct command *commands, size_t columns, struct buffer *out);
+/* The commands whose first word is `group`. */
+void help_write_group(const struct command *commands, struct slice group, size_t columns, struct buffer *out);
 void help_write_command(const struct command *command, size_t columns, struct buffer *out);
 /* The manual page in roff. */
 void manual_write(const struct command *commands, struct buffer *out);

@@ -26,6 +26,25 @@ static enum value_kind value_kind(const struct option *option)
     return option->value && strcmp(option->value, "DIR") == 0 ? VALUE_DIRECTORY : VALUE_FREE;
 }
 
+/* What completes the words that are no options: "[FILE]", "bash|zsh|fish", "SESSION". */
+static enum value_kind positional_kind(const struct command *command)
+{
+    if (!command->positionals) {
+        return VALUE_NONE;
+    }
+    return strstr(command->positionals, "FILE") ? VALUE_FILE
+           : strchr(command->positionals, '|')  ? VALUE_CHOICE
+                                                : VALUE_FREE;
+}
+
+/* "bash|zsh|fish" with spaces between. */
+static void add_positional_choices(struct buffer *out, const struct command *command)
+{
+    for (const char *c = command->positionals; *c; c++) {
+        buffer_add_byte(out, *c == '|' ? ' ' : *c);
+    }
+}
+
 static bool is_offered(const struct option *option)
 {
     return option->type != OPTION_SECTION && !option->secret;
@@ -120,6 +139,20 @@ static void bash_add_value(struct buffer *out, const struct option *option)
     buffer_add(out, SLICE(" return ;;\n"));
 }
 
+static void bash_add_positional(struct buffer *out, const struct command *command)
+{
+    enum value_kind kind = positional_kind(command);
+    if (kind == VALUE_FILE) {
+        buffer_add(out, SLICE("\n        [[ $current == -* ]] || {\n            compopt -o filenames 2>/dev/null\n"
+                              "            COMPREPLY=($(compgen -f -- \"$current\"))\n            return\n"
+                              "        }"));
+    } else if (kind == VALUE_CHOICE) {
+        buffer_add(out, SLICE("\n        [[ $current == -* ]] || words=\""));
+        add_positional_choices(out, command);
+        buffer_add_byte(out, '"');
+    }
+}
+
 static void bash_add_command(struct buffer *out, const struct command *command)
 {
     buffer_format(out, "    \"%s\")\n        case \"$previous\" in\n", command->name);
@@ -138,7 +171,9 @@ static void bash_add_command(struct buffer *out, const struct command *command)
             }
         }
     }
-    buffer_add(out, SLICE("\" ;;\n"));
+    buffer_add_byte(out, '"');
+    bash_add_positional(out, command);
+    buffer_add(out, SLICE(" ;;\n"));
 }
 
 static void bash_add_groups(struct buffer *out, const struct command *commands)
@@ -220,6 +255,22 @@ static void zsh_add_option(struct buffer *out, const struct option *option)
     buffer_add(out, SLICE("' \\\n"));
 }
 
+static void zsh_add_positional(struct buffer *out, const struct command *command)
+{
+    enum value_kind kind = positional_kind(command);
+    if (kind == VALUE_FILE) {
+        buffer_add(out, SLICE(" '*:file:_files'"));
+    } else if (kind == VALUE_CHOICE) {
+        buffer_add(out, SLICE(" '*:word:("));
+        add_positional_choices(out, command);
+        buffer_add(out, SLICE(")'"));
+    } else if (kind == VALUE_FREE) {
+        buffer_add(out, SLICE(" '*:"));
+        zsh_add_text(out, command->positionals);
+        buffer_add(out, SLICE(": '"));
+    }
+}
+
 static void zsh_add_command(struct buffer *out, const struct command *command)
 {
     buffer_format(out, "    (\"%s\")\n        _arguments \\\n", command->name);
@@ -230,7 +281,9 @@ static void zsh_add_command(struct buffer *out, const struct command *command)
             }
         }
     }
-    buffer_add(out, SLICE("            '--help[say more]' '*:argument:_files' ;;\n"));
+    buffer_add(out, SLICE("            '--help[say more]'"));
+    zsh_add_positional(out, command);
+    buffer_add(out, SLICE(" ;;\n"));
 }
 
 static void zsh_write(const struct command *commands, struct buffer *out)
@@ -297,6 +350,18 @@ static void fish_add_option(struct buffer *out, const struct command *command, c
     buffer_add_byte(out, '\n');
 }
 
+static void fish_add_positional(struct buffer *out, const struct command *command)
+{
+    enum value_kind kind = positional_kind(command);
+    if (kind == VALUE_FILE) {
+        buffer_format(out, "complete -c sojourn -n '__sojourn_is %s' -F\n", command->name);
+    } else if (kind == VALUE_CHOICE) {
+        buffer_format(out, "complete -c sojourn -n '__sojourn_is %s' -a '", command->name);
+        add_positional_choices(out, command);
+        buffer_add(out, SLICE("'\n"));
+    }
+}
+
 static void fish_add_command(struct buffer *out, const struct command *commands, const struct command *command)
 {
     struct slice group = first_word(command->name), word = second_word(command->name);
@@ -319,6 +384,7 @@ static void fish_add_command(struct buffer *out, const struct command *commands,
             }
         }
     }
+    fish_add_positional(out, command);
 }
 
 static void fish_write(const struct command *commands, struct buffer *out)

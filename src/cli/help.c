@@ -80,9 +80,10 @@ static void add_option(struct buffer *out, const struct option *option, size_t c
     buffer_release(&text);
 }
 
-static void add_table(struct buffer *out, const struct option *table, size_t columns)
+/* A table without a heading of its own goes on under the one before. */
+static void add_table(struct buffer *out, const struct option *table, bool is_first, size_t columns)
 {
-    if (table->name && table->type != OPTION_SECTION) {
+    if (is_first && table->name && table->type != OPTION_SECTION) {
         buffer_add(out, SLICE("\nOptions\n"));
     }
     for (const struct option *option = table; option->name; option++) {
@@ -111,7 +112,7 @@ void help_write_command(const struct command *command, size_t columns, struct bu
                   command->positionals ? " " : "", command->positionals ? command->positionals : "");
     add_wrapped(out, slice_of(command->help), 0, 0, columns);
     for (const struct option *const *tables = command_tables(command); *tables; tables++) {
-        add_table(out, *tables, columns);
+        add_table(out, *tables, tables == command_tables(command), columns);
     }
     if (has_sources(command)) {
         buffer_add_byte(out, '\n');
@@ -123,19 +124,48 @@ void help_write_command(const struct command *command, size_t columns, struct bu
     }
 }
 
+static void add_command(struct buffer *out, const struct command *command, size_t columns)
+{
+    struct buffer head = {0};
+    buffer_format(&head, "  %s%s%s", command->name, command->positionals ? " " : "",
+                  command->positionals ? command->positionals : "");
+    add_entry(out, buffer_slice(&head), slice_of(command->help), columns);
+    buffer_release(&head);
+}
+
+void help_write_group(const struct command *commands, struct slice group, size_t columns, struct buffer *out)
+{
+    buffer_format(out, "usage: sojourn %.*s COMMAND [options]\n\nCommands\n", SLICE_ARG(group));
+    for (const struct command *command = commands; command->name; command++) {
+        struct slice first, rest;
+        if (!command->hidden && slice_cut(slice_of(command->name), ' ', &first, &rest) && slice_eq(first, group)) {
+            add_command(out, command, columns);
+        }
+    }
+    buffer_add_byte(out, '\n');
+    buffer_format(out, "\"sojourn %.*s COMMAND --help\" says more about each.\n", SLICE_ARG(group));
+}
+
+static void add_exit_codes(struct buffer *out, size_t columns)
+{
+    struct buffer text = {0};
+    buffer_add(&text, SLICE("\"sojourn COMMAND --help\" says more about each. Exit codes:"));
+    for (int code = 0; code < EXIT_CODE_COUNT; code++) {
+        buffer_format(&text, "%s %d %s", code ? ";" : "", code, exit_code_meanings[code]);
+    }
+    buffer_add_byte(&text, '.');
+    buffer_add_byte(out, '\n');
+    add_wrapped(out, buffer_slice(&text), 0, 0, columns);
+    buffer_release(&text);
+}
+
 void help_write_program(const struct command *commands, size_t columns, struct buffer *out)
 {
     buffer_add(out, SLICE("usage: sojourn COMMAND [options]\n\nThe session server for AI agents.\n\nCommands\n"));
     for (const struct command *command = commands; command->name; command++) {
-        if (command->hidden) {
-            continue;
+        if (!command->hidden) {
+            add_command(out, command, columns);
         }
-        struct buffer head = {0};
-        buffer_format(&head, "  %s%s%s", command->name, command->positionals ? " " : "",
-                      command->positionals ? command->positionals : "");
-        add_entry(out, buffer_slice(&head), slice_of(command->help), columns);
-        buffer_release(&head);
     }
-    buffer_add(out, SLICE("\n\"sojourn COMMAND --help\" says more about each. Exit codes: 0 done, 1 refused or not "
-                          "there,\n2 wrong command line or configuration, 3 no server to talk to.\n"));
+    add_exit_codes(out, columns);
 }

@@ -102,11 +102,20 @@ static bool is_first_with_table(const struct command *commands, const struct com
     return true;
 }
 
-/* Commands that share a table share its section. */
-static void add_table(struct buffer *out, const struct command *commands, const struct option *table)
+enum { HEADING_COMMANDS_MAX = 3 };
+
+static size_t count_with_table(const struct command *commands, const struct option *table)
 {
-    buffer_add(out, SLICE(".SH OPTIONS OF"));
-    const char *between = " ";
+    size_t count = 0;
+    for (const struct command *command = commands; command->name; command++) {
+        count += takes_table(command, table) && !command->hidden;
+    }
+    return count;
+}
+
+static void add_names_with_table(struct buffer *out, const struct command *commands, const struct option *table)
+{
+    const char *between = "";
     for (const struct command *command = commands; command->name; command++) {
         if (takes_table(command, table) && !command->hidden) {
             buffer_add(out, slice_of(between));
@@ -114,7 +123,34 @@ static void add_table(struct buffer *out, const struct command *commands, const 
             between = ", ";
         }
     }
-    buffer_add_byte(out, '\n');
+}
+
+static bool have_same_commands(const struct command *commands, const struct option *a, const struct option *b)
+{
+    for (const struct command *command = commands; command->name; command++) {
+        if (takes_table(command, a) != takes_table(command, b)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Commands that share a table share its section. */
+static void add_heading(struct buffer *out, const struct command *commands, const struct option *table)
+{
+    if (count_with_table(commands, table) > HEADING_COMMANDS_MAX) {
+        buffer_add(out, SLICE(".SH COMMON OPTIONS\nOf "));
+        add_names_with_table(out, commands, table);
+        buffer_add(out, SLICE(".\n"));
+    } else {
+        buffer_add(out, SLICE(".SH OPTIONS OF "));
+        add_names_with_table(out, commands, table);
+        buffer_add_byte(out, '\n');
+    }
+}
+
+static void add_table(struct buffer *out, const struct option *table)
+{
     for (const struct option *option = table; option->name; option++) {
         if (option->type == OPTION_SECTION) {
             buffer_add(out, SLICE(".SS "));
@@ -138,16 +174,25 @@ void manual_write(const struct command *commands, struct buffer *out)
             add_command(out, command);
         }
     }
+    const struct option *before = NULL;
     for (const struct command *command = commands; command->name; command++) {
         for (const struct option *const *tables = command_tables(command); *tables; tables++) {
-            if (!command->hidden && is_first_with_table(commands, command, *tables)) {
-                add_table(out, commands, *tables);
+            if (command->hidden || !is_first_with_table(commands, command, *tables)) {
+                continue;
             }
+            if (!before || !have_same_commands(commands, before, *tables)) {
+                add_heading(out, commands, *tables);
+            }
+            add_table(out, *tables);
+            before = *tables;
         }
     }
-    buffer_add(out, SLICE(".SH ENVIRONMENT\nEvery option can be set by a variable: \\-\\-log\\-level by "
+    buffer_add(out, SLICE(".SH ENVIRONMENT\nEvery option of serve can be set by a variable: \\-\\-log\\-level by "
                           "SOJOURN_LOG_LEVEL. A list is separated by commas. The command line wins over the "
-                          "environment, the environment over the file named by \\-\\-config.\n"
-                          ".SH EXIT STATUS\n0 done, 1 refused or not there, 2 wrong command line or configuration, "
-                          "3 no server to talk to.\n"));
+                          "environment, the environment over the file named by \\-\\-config. The commands that talk to "
+                          "a server read SOJOURN_URL, SOJOURN_TOKEN, SOJOURN_CA_FILE and SOJOURN_TIMEOUT_MS; NO_COLOR "
+                          "turns colours off.\n.SH EXIT STATUS\n"));
+    for (int code = 0; code < EXIT_CODE_COUNT; code++) {
+        buffer_format(out, ".TP\n%d\n%s\n", code, exit_code_meanings[code]);
+    }
 }

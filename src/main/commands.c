@@ -2,6 +2,8 @@
 
 #include <stdio.h>
 
+#include "cli/client_commands.h"
+#include "main/care.h"
 #include "main/options.h"
 #include "main/serve.h"
 
@@ -85,12 +87,78 @@ static int command_options_document(const struct invocation *invocation)
     return print_and_release(&text);
 }
 
+enum { MANY = 1000 };
+
 /* clang-format off */
 const struct command commands[] = {
     {.name = "serve", .tables = server_option_tables, .run = command_serve,
      .help = "Runs the server until SIGTERM or SIGINT."},
     {.name = "check-config", .tables = server_option_tables, .run = command_check_config,
      .help = "Checks the options, the environment and the configuration file, and shows every value and where it came from."},
+    {.name = "backup", .positionals = "FILE", .positional_min = 1, .positional_max = 1, .tables = care_tables,
+     .run = command_backup,
+     .help = "Copies the SQLite database of a data directory to a new file, while the server runs or not. A PostgreSQL database has tools of its own: pg_dump."},
+    {.name = "verify", .positionals = "[FILE]", .positional_max = 1, .tables = care_tables, .run = command_verify,
+     .help = "Checks that every log is without gaps, every session is what its log says, every counter is the sum of its parts and no row is left over: of the server's database, or of a backup. Prints each problem; the exit code is 1 when there is one."},
+    {.name = "sessions list", .tables = sessions_list_tables, .run = command_sessions_list,
+     .help = "Lists sessions, the last active first."},
+    {.name = "sessions show", .positionals = "SESSION", .positional_min = 1, .positional_max = 1,
+     .tables = sessions_show_tables, .run = command_sessions_show,
+     .help = "Shows one session."},
+    {.name = "sessions events", .positionals = "SESSION", .positional_min = 1, .positional_max = 1,
+     .tables = sessions_events_tables, .run = command_sessions_events,
+     .help = "Shows the events of a session, one per line."},
+    {.name = "sessions tail", .positionals = "SESSION", .positional_min = 1, .positional_max = 1,
+     .tables = sessions_tail_tables, .run = command_sessions_tail,
+     .help = "Follows a session until Ctrl-C; a lost connection is taken up again where it was. With --json one event per line as the server sent it; gap, slow, closed and the other frames as {\"frame\": NAME, \"data\": {}}."},
+    {.name = "sessions create", .positionals = "[SESSION]", .positional_max = 1,
+     .tables = sessions_create_tables, .run = command_sessions_create,
+     .help = "Makes a session, or opens the one with this id, and prints its id."},
+    {.name = "sessions update", .positionals = "SESSION", .positional_min = 1, .positional_max = 1,
+     .tables = sessions_update_tables, .run = command_sessions_update,
+     .help = "Changes a session and shows it."},
+    {.name = "sessions archive", .positionals = "SESSION...", .positional_min = 1, .positional_max = MANY,
+     .tables = sessions_archive_tables, .run = command_sessions_archive,
+     .help = "Hides sessions from lists."},
+    {.name = "sessions unarchive", .positionals = "SESSION...", .positional_min = 1, .positional_max = MANY,
+     .tables = sessions_archive_tables, .run = command_sessions_unarchive,
+     .help = "Shows archived sessions in lists again."},
+    {.name = "sessions delete", .positionals = "SESSION...", .positional_min = 1, .positional_max = MANY,
+     .tables = sessions_delete_tables, .run = command_sessions_delete,
+     .help = "Erases sessions and their events; asks first."},
+    {.name = "events append", .positionals = "SESSION", .positional_min = 1, .positional_max = 1,
+     .tables = events_append_tables, .run = command_events_append,
+     .help = "Appends what --text says, events given as --event, or JSON from standard input: one event, a list, or one per line."},
+    {.name = "events tail", .tables = events_tail_tables, .run = command_events_tail,
+     .help = "Follows the events of all sessions until Ctrl-C, from now on unless --after says otherwise."},
+    {.name = "queue", .tables = plain_tables, .run = command_queue,
+     .help = "Shows what waits for workers, and the workers."},
+    {.name = "tokens list", .tables = plain_tables, .run = command_tokens_list,
+     .help = "Lists API tokens: all for admins, else your own."},
+    {.name = "tokens create", .positionals = "NAME", .positional_min = 1, .positional_max = 1,
+     .tables = tokens_create_tables, .run = command_tokens_create,
+     .help = "Makes an API token and prints it, once."},
+    {.name = "tokens revoke", .positionals = "TOKEN-ID...", .positional_min = 1, .positional_max = MANY,
+     .tables = plain_tables, .run = command_tokens_revoke,
+     .help = "Ends API tokens at once."},
+    {.name = "users list", .tables = plain_tables, .run = command_users_list,
+     .help = "Lists the users of the tenant."},
+    {.name = "users create", .positionals = "EMAIL", .positional_min = 1, .positional_max = 1,
+     .tables = users_create_tables, .run = command_users_create,
+     .help = "Adds a user and prints the secret of a one-time sign-in link."},
+    {.name = "users update", .positionals = "USER-ID", .positional_min = 1, .positional_max = 1,
+     .tables = users_update_tables, .run = command_users_update,
+     .help = "Changes a user."},
+    {.name = "users remove", .positionals = "USER-ID...", .positional_min = 1, .positional_max = MANY,
+     .tables = users_remove_tables, .run = command_users_remove,
+     .help = "Removes users from the tenant; asks first."},
+    {.name = "tenants list", .tables = plain_tables, .run = command_tenants_list,
+     .help = "Lists your tenants."},
+    {.name = "tenants create", .positionals = "TENANT", .positional_min = 1, .positional_max = 1,
+     .tables = tenants_create_tables, .run = command_tenants_create,
+     .help = "Makes a tenant and prints its first token, once."},
+    {.name = "whoami", .tables = plain_tables, .run = command_whoami,
+     .help = "Says who the token is."},
     {.name = "man", .run = command_man,
      .help = "Prints the manual page."},
     {.name = "completion", .positionals = "bash|zsh|fish", .positional_min = 1, .positional_max = 1,

@@ -52,6 +52,14 @@ static enum status copy_pages(struct backup *backup, void (*progress)(void *owne
     return code == SQLITE_DONE ? STATUS_OK : cannot("copy to", backup->part_path, sqlite3_errmsg(backup->to), failure);
 }
 
+/* The copy comes in WAL mode, in which even reading it would leave two files beside it; a server that opens it goes back
+ * to WAL. */
+static enum status leave_wal_mode(struct backup *backup, struct failure *failure)
+{
+    int code = sqlite3_exec(backup->to, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
+    return code == SQLITE_OK ? STATUS_OK : cannot("finish", backup->part_path, sqlite3_errmsg(backup->to), failure);
+}
+
 static enum status sync_path(const char *path, struct failure *failure)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -83,6 +91,8 @@ static enum status run_backup(struct backup *backup, const char *to_path,
         status = copy_pages(backup, progress, owner, failure);
         db_end_read(backup->from);
     }
+    if (!status)
+        status = leave_wal_mode(backup, failure);
     if (!status && sqlite3_close(backup->to) != SQLITE_OK)
         status = cannot("close", backup->part_path, sqlite3_errmsg(backup->to), failure);
     else if (status)

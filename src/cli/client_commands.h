@@ -1,0 +1,47 @@
+/* The commands that talk to a server, and the options each takes. The table of all commands names them. */
+#ifndef CLI_CLIENT_COMMANDS_H
+#define CLI_CLIENT_COMMANDS_H
+
+#include "cli/command.h"
+
+/* sessions.c */
+extern const struct option *const sessions_list_tables[],
+    *const sessions_show_tables[], *const sessions_create_tables[], *const sessions_update_tables[],
+                                                                        *const sessions_archive_tables[],
+                                                                            *const sessions_delete_tables[];
+int command_sessions_list(const struct invocation *invocation);
+int command_sessions_show(const struct invocation *invocation);
+int command_sessions_create(const struct invocation *invocation);
+int command_sessions_update(const struct invocation *invocation);
+int command_sessions_archive(const struct invocation *invocation);
+int command_sessions_unarchive(const struct invocation *invocation);
+int command_sessions_delete(const struct invocation *invocation);
+
+/* events.c */
+extern const struct option *const sessions_events_tables[], *const events_append_tables[];
+int command_sessions_events(const struct invocation *invocation);
+int command_events_append(const struct invocation *invocation);
+
+/* tail.c */
+extern const struct option *const sessions_tail_tables[], *const events_tail_tables[];
+int command_sessions_tail(const struct invocation *invocation);
+int command_events_tail(const struct invocation *invocation);
+
+/* people.c */
+extern const struct option *const plain_tables[],
+    *const tokens_create_tables[], *const users_create_tables[], *const users_update_tables[],
+                                                                     *const users_remove_tables[],
+                                                                         *const tenants_create_tables[];
+int command_queue(const struct invocation *invocation);
+int command_whoami(const struct invocation *invocation);
+int command_tokens_list(const struct invocation *invocation);
+int command_tokens_create(const struct invocation *invocation);
+int command_tokens_revoke(const struct invocation *invocation);
+int command_users_list(const struct invocation *invocation);
+int command_users_create(const struct invocation *invocation);
+int command_users_update(const struct invocation *invocation);
+int command_users_remove(const struct invocation *invocation);
+int command_tenants_list(const struct invocation *invocation);
+int command_tenants_create(const struct invocation *invocation);
+
+#endif

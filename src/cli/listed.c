@@ -1,0 +1,62 @@
+#include "cli/listed.h"
+
+#include "cli/moment.h"
+
+static bool is_time(const char *key)
+{
+    size_t len = strlen(key);
+    return len > 3 && strcmp(key + len - 3, "_at") == 0;
+}
+
+static void add_words(struct table *table, const struct json *list)
+{
+    struct buffer words = {0};
+    for (const struct json *word = list->child; word; word = word->next) {
+        buffer_format(&words, "%s%.*s", word == list->child ? "" : ",", SLICE_ARG(word->text));
+    }
+    table_add(table, buffer_slice(&words));
+    buffer_release(&words);
+}
+
+static void add_cell(struct table *table, const char *key, const struct json *value, int64_t now_ms)
+{
+    char moment[MOMENT_BYTES];
+    if (!value) {
+        table_add(table, SLICE(""));
+    } else if (value->kind == JSON_ARRAY) {
+        add_words(table, value);
+    } else if (value->kind == JSON_STRING && is_time(key)) {
+        table_add(table, moment_relative_text(value->text, now_ms, moment));
+    } else {
+        table_add(table, value->kind == JSON_STRING ? value->text : value->raw);
+    }
+}
+
+int listed_print(struct remote *remote, const struct json *answer, const struct listed *listed)
+{
+    struct table table;
+    const struct json *list = json_get(answer, listed->member);
+    table_init(&table, listed->columns, remote->arena);
+    for (const struct json *row = list ? list->child : NULL; row; row = row->next) {
+        for (size_t i = 0; i < table.column_count; i++) {
+            add_cell(&table, listed->keys[i], json_get_value(row, listed->keys[i]), remote->now_ms);
+        }
+    }
+    return remote_print_table(&table, listed->nothing);
+}
+
+int listed_show(struct remote *remote, const char *target, const struct listed *lists)
+{
+    struct slice body;
+    const struct json *answer;
+    struct client_request request = {.method = "GET", .target = slice_of(target)};
+    if (remote->wants_json) {
+        int code = remote_call(remote, &request, &body);
+        return code == EXIT_DONE ? remote_print_line(body) : code;
+    }
+    int code = remote_call_json(remote, &request, &answer);
+    for (const struct listed *list = lists; list->member && code == EXIT_DONE; list++) {
+        code = listed_print(remote, answer, list);
+    }
+    return code;
+}

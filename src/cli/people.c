@@ -1,0 +1,280 @@
+#include <stdio.h>
+
+#include "cli/client_commands.h"
+#include "cli/confirm.h"
+#include "cli/listed.h"
+#include "cli/passed.h"
+#include "cli/terminal.h"
+
+static const char *const kind_names[] = {"user", "worker", "runner", "sandbox", "channel"};
+static const char *const role_names[] = {"member", "admin", "owner"};
+
+/* clang-format off */
+static const struct option token_table[] = {
+    {.name = "The token", .type = OPTION_SECTION},
+    PASS_CHOICE("kind", kind_names, "What uses it; user when left out."),
+    PASS_WORDS("scopes", "SCOPES", "What it may: read, write, claim, admin, separated by commas; all yours when left out."),
+    PASS_TEXT("id-prefix", "PREFIX", "Only for sessions whose id begins so, such as telegram:"),
+    PASS_TEXT("session-id", "SESSION", "Only for this session."),
+    PASS_TEXT("user-id", "USER", "The user it acts for; you when left out."),
+    PASS_TEXT("expires-at", "MOMENT", "When it ends: 2027-01-01T00:00:00Z; never when left out."),
+    {0},
+};
+static const struct option user_table[] = {
+    {.name = "The user", .type = OPTION_SECTION},
+    PASS_TEXT("name", "NAME", "The name for people."),
+    PASS_CHOICE("role", role_names, "The role in the tenant."),
+    PASS_NUMBER("sessions-max", 0, 1000000, "How many sessions may be under way at a time; 0 is the server's number."),
+    {0},
+};
+static const struct option tenant_table[] = {
+    PASS_TEXT("name", "NAME", "The name for people."),
+    {0},
+};
+/* clang-format on */
+
+const struct option *const plain_tables[] = {output_option_table, remote_option_table, NULL};
+const struct option *const tokens_create_tables[] = {token_table, output_option_table, remote_option_table, NULL};
+const struct option *const users_create_tables[] = {user_table, output_option_table, remote_option_table, NULL};
+const struct option *const users_update_tables[] = {user_table, output_option_table, remote_option_table, NULL};
+const struct option *const users_remove_tables[] = {confirm_table, output_option_table, remote_option_table, NULL};
+const struct option *const tenants_create_tables[] = {tenant_table, output_option_table, remote_option_table, NULL};
+
+/* --- lists --- */
+
+static const struct table_column token_columns[] = {
+    {"TOKEN", false, 0},  {"NAME", false, 2},   {"KIND", false, 0},   {"SCOPES", false, 3}, {"USER", false, 1},
+    {"PREFIX", false, 4}, {"CREATED", true, 0}, {"EXPIRES", true, 0}, {"REVOKED", true, 0}, {0},
+};
+static const char *const token_keys[] = {"id",        "name",       "kind",       "scopes",    "user_id",
+                                         "id_prefix", "created_at", "expires_at", "revoked_at"};
+static const struct listed token_lists[] = {{"tokens", token_columns, token_keys, "no tokens"}, {0}};
+
+static const struct table_column user_columns[] = {
+    {"USER", false, 0},
+    {"EMAIL", false, 2},
+    {"NAME", false, 1},
+    {"ROLE", false, 0},
+    {"SESSIONS MAX", true, 0},
+    {"CREATED", true, 0},
+    {0},
+};
+static const char *const user_keys[] = {"id", "email", "name", "role", "sessions_max", "created_at"};
+static const struct listed user_lists[] = {{"users", user_columns, user_keys, "no users"}, {0}};
+
+static const struct table_column tenant_columns[] = {
+    {"TENANT", false, 0}, {"NAME", false, 1}, {"YOUR ROLE", false, 0}, {"CREATED", true, 0}, {0},
+};
+static const char *const tenant_keys[] = {"id", "name", "role", "created_at"};
+static const struct listed tenant_lists[] = {{"tenants", tenant_columns, tenant_keys, "no tenants"}, {0}};
+
+static const struct table_column queue_columns[] = {
+    {"AGENT", false, 1}, {"PENDING", true, 0}, {"CLAIMED", true, 0}, {"OLDEST", true, 0}, {0},
+};
+static const char *const queue_keys[] = {"agent", "pending", "leased", "oldest_queued_at"};
+static const struct table_column worker_columns[] = {
+    {"WORKER", false, 1},
+    {"CLAIMED", true, 0},
+    {"HEARTBEAT", true, 0},
+    {0},
+};
+static const char *const worker_keys[] = {"worker", "leases", "last_heartbeat_at"};
+static const struct listed queue_lists[] = {{"queues", queue_columns, queue_keys, "nothing waits"},
+                                            {"workers", worker_columns, worker_keys, "no workers"},
+                                            {0}};
+
+static int show(const struct invocation *invocation, const char *target, const struct listed *lists)
+{
+    struct remote remote;
+    int code = remote_open_plain(invocation, &remote);
+    if (code == EXIT_DONE) {
+        code = listed_show(&remote, target, lists);
+    }
+    remote_close(&remote);
+    return code;
+}
+
+int command_tokens_list(const struct invocation *invocation)
+{
+    return show(invocation, "/api/tokens", token_lists);
+}
+
+int command_users_list(const struct invocation *invocation)
+{
+    return show(invocation, "/api/users", user_lists);
+}
+
+int command_tenants_list(const struct invocation *invocation)
+{
+    return show(invocation, "/api/tenants", tenant_lists);
+}
+
+int command_queue(const struct invocation *invocation)
+{
+    return show(invocation, "/api/queue", queue_lists);
+}
+
+/* --- one thing --- */
+
+static int print_members(const struct json *object)
+{
+    struct buffer text = {0};
+    for (const struct json *member = object->child; member; member = member->next) {
+        if (member->kind != JSON_NULL) {
+            buffer_format(&text, "%-12.*s ", SLICE_ARG(member->key));
+            text_add_plain(&text, member->kind == JSON_STRING ? member->text : member->raw);
+            buffer_add_byte(&text, '\n');
+        }
+    }
+    int code = remote_print(buffer_slice(&text));
+    buffer_release(&text);
+    return code;
+}
+
+static int show_members(struct remote *remote, const struct client_request *request)
+{
+    struct slice body;
+    const struct json *answer;
+    if (remote->wants_json) {
+        int code = remote_call(remote, request, &body);
+        return code == EXIT_DONE ? remote_print_line(body) : code;
+    }
+    int code = remote_call_json(remote, request, &answer);
+    return code == EXIT_DONE ? print_members(answer) : code;
+}
+
+int command_whoami(const struct invocation *invocation)
+{
+    struct remote remote;
+    int code = remote_open_plain(invocation, &remote);
+    if (code == EXIT_DONE) {
+        code = show_members(&remote, &(struct client_request){.method = "GET", .target = SLICE("/api/me")});
+    }
+    remote_close(&remote);
+    return code;
+}
+
+/* The body of a call: the command's first word under `key` (NULL = it stands in the path), and the options. */
+static int write_body(struct remote *remote, const char *key, const struct option *table, struct buffer *body)
+{
+    struct json_out out = json_out_to(body);
+    json_begin_object(&out);
+    if (key) {
+        json_put_text(&out, key, slice_of(remote->invocation->arguments->positionals[0]));
+    }
+    int code = remote_members(remote, table, &out);
+    json_end_object(&out);
+    return code;
+}
+
+/* Something new of which a token is told once. The token alone goes to standard output, so that it can be caught. */
+struct creation {
+    const char *target;
+    const char *key; /* the member that the command's first word is */
+    const char *note;
+    const struct option *table;
+};
+
+static int create(const struct invocation *invocation, const struct creation *creation)
+{
+    struct remote remote;
+    struct buffer body = {0};
+    int code = remote_open_plain(invocation, &remote);
+    if (code == EXIT_DONE) {
+        code = write_body(&remote, creation->key, creation->table, &body);
+    }
+    if (code == EXIT_DONE) {
+        struct client_request request = {
+            .method = "POST", .target = slice_of(creation->target), .body = buffer_slice(&body)};
+        code = remote_show_member(&remote, &request, "token");
+    }
+    if (code == EXIT_DONE && !remote.wants_json) {
+        fprintf(stderr, "%s\n", creation->note);
+    }
+    buffer_release(&body);
+    remote_close(&remote);
+    return code;
+}
+
+int command_tokens_create(const struct invocation *invocation)
+{
+    return create(invocation,
+                  &(struct creation){"/api/tokens", "name", "this is the token; it is shown only now", token_table});
+}
+
+static int print_sign_in(struct remote *remote, struct slice secret)
+{
+    const char *address = client_address(remote->client);
+    bool has_pages = strncmp(address, "http", 4) == 0;
+    fprintf(stderr, has_pages ? "this link signs the user in, once:\n" : "this secret signs the user in, once:\n");
+    return remote_print_line(has_pages ? arena_format(remote->arena, "%s/sign-in#%.*s", address, SLICE_ARG(secret))
+                                       : secret);
+}
+
+static int send_user(struct remote *remote, const struct client_request *request)
+{
+    const struct json *user;
+    struct slice body;
+    if (remote->wants_json) {
+        int code = remote_call(remote, request, &body);
+        return code == EXIT_DONE ? remote_print_line(body) : code;
+    }
+    int code = remote_call_json(remote, request, &user);
+    return code == EXIT_DONE ? print_sign_in(remote, json_text_of(user, "sign_in_secret")) : code;
+}
+
+int command_users_create(const struct invocation *invocation)
+{
+    struct remote remote;
+    struct buffer body = {0};
+    int code = remote_open_plain(invocation, &remote);
+    if (code == EXIT_DONE) {
+        code = write_body(&remote, "email", user_table, &body);
+    }
+    if (code == EXIT_DONE) {
+        code = send_user(&remote, &(struct client_request){
+                                      .method = "POST", .target = SLICE("/api/users"), .body = buffer_slice(&body)});
+    }
+    buffer_release(&body);
+    remote_close(&remote);
+    return code;
+}
+
+int command_tenants_create(const struct invocation *invocation)
+{
+    return create(invocation,
+                  &(struct creation){"/api/tenants", "id",
+                                     "this is the first token of the tenant; it is shown only now", tenant_table});
+}
+
+int command_users_update(const struct invocation *invocation)
+{
+    struct remote remote;
+    struct buffer body = {0};
+    int code = remote_open_plain(invocation, &remote);
+    if (code == EXIT_DONE) {
+        code = write_body(&remote, NULL, user_table, &body);
+    }
+    if (code == EXIT_DONE) {
+        struct slice path = remote_path(&remote, "users", slice_of(invocation->arguments->positionals[0]), "");
+        struct client_request request = {.method = "PATCH", .target = path, .body = buffer_slice(&body)};
+        code = show_members(&remote, &request);
+    }
+    buffer_release(&body);
+    remote_close(&remote);
+    return code;
+}
+
+/* --- endings --- */
+
+int command_tokens_revoke(const struct invocation *invocation)
+{
+    return remote_do_each(invocation, &(struct remote_deed){"DELETE", "tokens", "", "revoked"});
+}
+
+int command_users_remove(const struct invocation *invocation)
+{
+    int code = confirm(invocation, "Remove", "from the tenant?");
+    return code == EXIT_DONE ? remote_do_each(invocation, &(struct remote_deed){"DELETE", "users", "", "removed"})
+                             : code;
+}

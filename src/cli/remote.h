@@ -1,0 +1,79 @@
+/* A server as the commands see it: its address and token, one call after the other, errors said to the person. */
+#ifndef CLI_REMOTE_H
+#define CLI_REMOTE_H
+
+#include "base/json.h"
+#include "cli/command.h"
+#include "cli/table.h"
+#include "net/client.h"
+
+struct remote_options {
+    const char *url, *token, *ca_file;
+    int64_t timeout_ms;
+};
+
+/* --url, --token, --ca-file, --timeout-ms; also from the environment. */
+extern const struct option remote_option_table[];
+/* --json */
+extern const struct option output_option_table[];
+
+/* On the command's stack. */
+struct remote {
+    const struct invocation *invocation;
+    struct arena *arena; /* the invocation's */
+    struct remote_options options;
+    bool wants_json;
+    struct client *client;
+    int64_t now_ms; /* wall, for relative times */
+};
+
+/* Each returns an exit code, and has said what is wrong unless it is EXIT_DONE. */
+
+/* What a command adds: a table of its own that fills `values`, and a descriptor as in struct client_options. */
+struct remote_setup {
+    const struct option *table; /* NULL = none */
+    void *values;
+    int stop_fd;
+};
+/* Reads the tables and gets ready to connect. */
+MUST_CHECK int remote_open(const struct invocation *invocation, const struct remote_setup *setup, struct remote *out);
+MUST_CHECK int remote_open_plain(const struct invocation *invocation, struct remote *out);
+/* Whatever remote_open returned. */
+void remote_close(struct remote *remote);
+/* What was given of a table of options that are passed on (cli/passed.h). */
+MUST_CHECK int remote_query(struct remote *remote, const struct option *table, struct buffer *query);
+MUST_CHECK int remote_members(struct remote *remote, const struct option *table, struct json_out *out);
+/* The answer's body, in the arena; empty when there is none. */
+MUST_CHECK int remote_call(struct remote *remote, const struct client_request *request, struct slice *out_body);
+/* The same, read as JSON. */
+MUST_CHECK int remote_call_json(struct remote *remote, const struct client_request *request, const struct json **out);
+/* Says what the server answered instead of what was asked for. */
+int remote_refused(const struct remote *remote, const struct client_answer *answer);
+
+/* Prints the answer as it is with --json, else the text of one member of it. */
+MUST_CHECK int remote_show_member(struct remote *remote, const struct client_request *request, const char *member);
+
+/* Something done to each thing that the command names. */
+struct remote_deed {
+    const char *method;
+    const char *collection; /* "sessions" */
+    const char *tail;       /* of the path: "/archive" */
+    const char *done;       /* what is said afterwards: "archived" */
+};
+/* A whole command. Goes on when one is refused; the exit code is that of the first that was. */
+MUST_CHECK int remote_do_each(const struct invocation *invocation, const struct remote_deed *deed);
+
+/* "/api/sessions/ID" or "/api/sessions/ID/events"; `tail` may be empty. */
+struct slice remote_path(struct remote *remote, const char *collection, struct slice id, const char *tail);
+/* path?query; just the path when there is no query. */
+struct slice remote_target(struct remote *remote, struct slice path, const struct buffer *query);
+
+/* Standard output. */
+int remote_print(struct slice text);
+int remote_print_line(struct slice text);
+/* Fitted to the terminal. When there is no row, `nothing` is said on standard error. */
+int remote_print_table(const struct table *table, const char *nothing);
+/* Says a failure on standard error; the exit code that fits its status. */
+int remote_fail(const struct failure *failure);
+
+#endif

@@ -1,0 +1,82 @@
+#include "cli/session_options.h"
+
+#include "cli/passed.h"
+
+static const char *const type_names[] = {"agent", "response", "tool", "mixed"};
+static const char *const status_names[] = {"draft", "pending",   "running", "waiting_human", "awaiting_tool",
+                                           "idle",  "completed", "failed",  "expired",       "abandoned"};
+static const char *const display_names[] = {"active", "idle", "paused", "blocked", "recovering", "completed", "failed"};
+static const char *const group_names[] = {"active", "live", "failing"};
+static const char *const archived_names[] = {"false", "true", "all"};
+static const char *const ownership_names[] = {"all", "mine", "shared"};
+static const char *const visibility_names[] = {"private", "org_visible", "org_joinable"};
+static const char *const purpose_names[] = {"interactive", "orchestrator", "workflow", "approval"};
+static const char *const queue_mode_names[] = {"followup", "steer", "collect", "reject"};
+
+#define TTL_MS_MAX (3660 * (int64_t)86400000)
+
+/* clang-format off */
+const struct option session_filter_table[] = {
+    {.name = "Which sessions", .type = OPTION_SECTION},
+    PASS_CHOICE("type", type_names, "Only of this type."),
+    PASS_CHOICE("status", status_names, "Only in this state."),
+    PASS_CHOICE("display-status", display_names, "Only with this display status."),
+    PASS_CHOICE("group", group_names, "Only in this group of states."),
+    PASS_CHOICE("archived", archived_names, "Archived sessions too (all) or only (true)."),
+    PASS_CHOICE("ownership", ownership_names, "Only your own, or only those shared with you."),
+    PASS_CHOICE("visibility", visibility_names, "Only with this visibility."),
+    PASS_TEXT("agent", "AGENT", "Only of this agent."),
+    PASS_TEXT("owner", "USER", "Only of this user."),
+    PASS_TEXT("participant", "USER", "Only where this user takes part."),
+    PASS_TEXT("workspace", "NAME", "Only in this workspace."),
+    PASS_TEXT("parent-id", "SESSION", "Only children of this session."),
+    PASS_TEXT("task-id", "ID", "Only for this task."),
+    PASS_TEXT("entity-id", "ID", "Only for this entity."),
+    PASS_TEXT("source-kind", "KIND", "Only from this source, such as cli, web or channel."),
+    PASS_TEXT("source-platform", "NAME", "Only from this platform, such as telegram."),
+    PASS_SWITCH("interactive", "Only sessions somebody sits before; with --no-interactive only the others."),
+    PASS_WORDS(PASSED_PAIRS, "KEY=VALUE", "Only where this metadata key has this value."),
+    PASS_TEXT("q", "TEXT", "Only with this text in title or preview."),
+    PASS_TEXT("created-after", "MOMENT", "Only created later than this: 2026-11-15T08:00:00Z."),
+    PASS_TEXT("created-before", "MOMENT", "Only created earlier than this."),
+    PASS_TEXT("active-after", "MOMENT", "Only active later than this."),
+    PASS_TEXT("active-before", "MOMENT", "Only active earlier than this."),
+    PASS_NUMBER("limit", 1, 1000, "How many at a time; the server has a most."),
+    {0},
+};
+
+const struct option session_create_table[] = {
+    {.name = "The session", .type = OPTION_SECTION},
+    PASS_CHOICE("type", type_names, "What kind of work it is; agent when left out."),
+    PASS_CHOICE("status", status_names, "The first state; only one the type allows."),
+    PASS_TEXT("agent", "AGENT", "The agent that shall run it."),
+    PASS_TEXT("title", "TEXT", "The title."),
+    PASS_TEXT("prompt", "TEXT", "The first prompt; makes agent work pending."),
+    PASS_TEXT("workspace", "NAME", "The workspace or repository."),
+    PASS_WORDS(PASSED_PAIRS, "KEY=VALUE", "A key of the metadata."),
+    PASS_TEXT("parent-id", "SESSION", "The session this one is part of."),
+    PASS_TEXT("task-id", "ID", "The task this works on."),
+    PASS_TEXT("entity-id", "ID", "The entity this works on."),
+    PASS_CHOICE("visibility", visibility_names, "Who else in the tenant sees it."),
+    PASS_CHOICE("purpose", purpose_names, "What it is for."),
+    PASS_CHOICE("queue-mode", queue_mode_names, "What a prompt does while a turn runs."),
+    PASS_NUMBER("priority", -1000, 1000, "Higher is claimed first."),
+    PASS_TIME("ttl-ms", TTL_MS_MAX, "After this time without an end it expires; 0 is never."),
+    {0},
+};
+
+const struct option session_update_table[] = {
+    {.name = "What changes", .type = OPTION_SECTION},
+    PASS_TEXT("title", "TEXT", "The title."),
+    PASS_WORDS(PASSED_PAIRS, "KEY=VALUE", "A key of the metadata; the other keys stay."),
+    PASS_CHOICE("visibility", visibility_names, "Who else in the tenant sees it."),
+    PASS_CHOICE("queue-mode", queue_mode_names, "What a prompt does while a turn runs."),
+    PASS_TIME("ttl-ms", TTL_MS_MAX, "After this time from now without an end it expires; 0 is never."),
+    {0},
+};
+
+const struct option session_view_table[] = {
+    PASS_NUMBER("at", 1, INT64_MAX, "Show the session as it was after this event."),
+    {0},
+};
+/* clang-format on */

@@ -1,0 +1,145 @@
+#include "main/care.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "cli/terminal.h"
+#include "main/options.h"
+#include "store/store.h"
+
+/* clang-format off */
+static const struct option care_table[] = {
+    {.name = "data", .type = OPTION_TEXT, .value = "DIR", .help = "The data directory of the server."},
+    {.name = "database", .type = OPTION_TEXT, .value = "URL", .help = "The PostgreSQL database of the server."},
+    {.name = "config", .type = OPTION_TEXT, .value = "FILE", .help = "The configuration file of the server, which names them."},
+    {0},
+};
+/* clang-format on */
+
+const struct option *const care_tables[] = {care_table, NULL};
+
+/* The options of the server as its own command line would give them. */
+static enum status load(const struct invocation *invocation, struct options *out, struct failure *failure)
+{
+    struct arguments arguments = *invocation->arguments;
+    struct invocation as_server = *invocation;
+    arguments.given = arena_array(invocation->arena, arguments.given_count + 1, sizeof *arguments.given);
+    for (size_t i = 0; i < arguments.given_count; i++) {
+        const struct argument *given = &invocation->arguments->given[i];
+        arguments.given[i] = (struct argument){option_find(server_options, slice_of(given->option->name)), given->text};
+    }
+    as_server.arguments = &arguments;
+    return options_load(&as_server, out, NULL, failure);
+}
+
+static int fail(const struct failure *failure)
+{
+    fprintf(stderr, "sojourn: %s\n", failure->detail);
+    return failure->status == STATUS_NOT_FOUND ? EXIT_MISSING : EXIT_REFUSED;
+}
+
+static struct db_options describe(const struct options *options, const char *file)
+{
+    return (struct db_options){
+        .engine = options->database && !file ? DB_POSTGRES : DB_SQLITE,
+        .path = file,
+        .url = options->database,
+        .read_only = true,
+        .busy_ms = options->sqlite_busy_ms,
+        .cache_kib = options->sqlite_cache_kib,
+    };
+}
+
+/* The file to read; NULL for PostgreSQL. */
+static enum status find_file(const struct invocation *invocation, const struct options *options, const char *named,
+                             const char **out, struct failure *failure)
+{
+    *out = NULL;
+    if (!named && options->database) {
+        return STATUS_OK;
+    }
+    const char *file = named ? named : arena_format(invocation->arena, "%s/sojourn.db", options->data).ptr;
+    if (access(file, R_OK) != 0) {
+        return failure_set(failure, STATUS_NOT_FOUND, "no_database",
+                           "There is no %s that can be read; --data names the data directory of the server.", file);
+    }
+    *out = file;
+    return STATUS_OK;
+}
+
+static void on_progress(void *owner, int64_t done, int64_t total)
+{
+    progress_show(owner, done, total);
+}
+
+/* --- backup --- */
+
+int command_backup(const struct invocation *invocation)
+{
+    struct options options;
+    struct failure failure;
+    const char *to_path = invocation->arguments->positionals[0], *file;
+    struct progress progress = {.what = "copying"};
+    if (load(invocation, &options, &failure) != STATUS_OK) {
+        return command_refuse(invocation->command, &failure);
+    }
+    enum status status = find_file(invocation, &options, NULL, &file, &failure);
+    if (status == STATUS_OK) {
+        struct db_options from = describe(&options, file);
+        status = store_backup(&from, to_path, on_progress, &progress, &failure);
+    }
+    progress_end(&progress);
+    if (status != STATUS_OK) {
+        return fail(&failure);
+    }
+    printf("%s holds a copy of %s\n", to_path, file);
+    return EXIT_DONE;
+}
+
+/* --- verify --- */
+
+static void on_problem(void *owner, const char *sentence)
+{
+    struct buffer line = {0};
+    progress_end(owner);
+    text_add_plain(&line, slice_of(sentence));
+    printf("%.*s\n", SLICE_ARG(buffer_slice(&line)));
+    buffer_release(&line);
+}
+
+static int verify(const struct db_options *options)
+{
+    struct db *db;
+    struct failure failure;
+    struct progress progress = {.what = "checking"};
+    struct verify_report report = {.progress = on_progress, .problem = on_problem, .owner = &progress};
+    enum status status = db_open(options, &db, &failure);
+    if (status == STATUS_OK) {
+        status = store_verify(db, &report, &failure);
+        db_close(db);
+    }
+    progress_end(&progress);
+    if (status != STATUS_OK) {
+        return fail(&failure);
+    }
+    printf("checked %lld sessions, %lld events: %lld problems\n", (long long)report.sessions, (long long)report.events,
+           (long long)report.problems);
+    return report.problems ? EXIT_REFUSED : EXIT_DONE;
+}
+
+int command_verify(const struct invocation *invocation)
+{
+    struct options options;
+    struct failure failure;
+    const struct arguments *arguments = invocation->arguments;
+    const char *file;
+    if (load(invocation, &options, &failure) != STATUS_OK) {
+        return command_refuse(invocation->command, &failure);
+    }
+    const char *named = arguments->positional_count ? arguments->positionals[0] : NULL;
+    if (find_file(invocation, &options, named, &file, &failure) != STATUS_OK) {
+        return fail(&failure);
+    }
+    struct db_options from = describe(&options, file);
+    return verify(&from);
+}
