@@ -237,6 +237,8 @@ static enum status configure(struct sqlite_db *self, const struct db_options *op
              2LL * self->checkpoint_frames * PAGE_BYTES,
              (long long)(options->cache_kib > 0 ? options->cache_kib : CACHE_KIB_DEFAULT));
     enum status status = sqlite_script(&self->base, script, failure);
+    /* Without this SQLite plans a statement anew whenever a value could match the condition of a partial index. */
+    sqlite3_db_config(self->handle, SQLITE_DBCONFIG_ENABLE_QPSG, 1, NULL);
     if (!status && options->read_only)
         sqlite3_db_config(self->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     if (!status && !options->read_only)
