@@ -22,8 +22,8 @@ struct db_options {
     const char *vfs;          /* SQLite: a file layer with faults, for tests; NULL = the system's */
 };
 
-/* Connects, brings the schema up to date (a reader: checks it) and prepares every statement; the failure names the one
- * that is wrong. */
+/* Connects, brings the schema up to date (a reader: checks it) and prepares every statement (a reader of SQLite: each
+ * when it is first used); the failure names the one that is wrong. */
 MUST_CHECK enum status db_open(const struct db_options *options, struct db **out, struct failure *failure);
 void db_close(struct db *db);
 enum db_engine db_engine(const struct db *db);

@@ -84,6 +84,14 @@ static void pick_states(const struct session_filter *filter, struct sources *out
             add_source(out, SQL_SESSION_LIST_WORK, work);
 }
 
+/* Sessions in these states are few in any tenant: looking at all of them is cheaper than at all a user may see. */
+static bool asks_for_few_states(const struct session_filter *filter)
+{
+    if (filter->work >= 0)
+        return work_is_live((enum work)filter->work) || work_is_claimable((enum work)filter->work);
+    return filter->group > 0 && group_tests[filter->group] == work_is_live;
+}
+
 static void pick_sources(const struct session_filter *filter, struct sources *out)
 {
     out->count = 0;
@@ -94,7 +102,7 @@ static void pick_sources(const struct session_filter *filter, struct sources *ou
         }
     if (filter->shared_with_me) {
         add_source(out, SQL_SESSION_LIST_SHARED, -1);
-    } else if (slice_present(filter->visible_to)) {
+    } else if (slice_present(filter->visible_to) && !asks_for_few_states(filter)) {
         add_source(out, SQL_SESSION_LIST_OWN, -1);
         add_source(out, SQL_SESSION_LIST_SHARED, -1);
         add_source(out, SQL_SESSION_LIST_ORGANISATION, -1);

@@ -89,18 +89,16 @@ SELECT {session_columns}
 FROM sessions s JOIN session_activity a ON a.tenant_key = s.tenant_key AND a.session_key = s.key
 WHERE s.tenant_key = $1 AND s.key = $2
 
--- The keys are a JSON array.
+-- The keys are a JSON array; the rows come in any order.
 -- name: session_by_keys (sqlite)
 SELECT {session_columns}
-FROM sessions s JOIN session_activity a ON a.session_key = s.key AND a.tenant_key = s.tenant_key
-WHERE s.tenant_key = $1 AND s.key IN (SELECT value FROM json_each($2))
-ORDER BY s.listed_at_ms DESC, s.key DESC
+FROM json_each($2) k CROSS JOIN sessions s ON s.key = k.value CROSS JOIN session_activity a ON a.session_key = s.key
+WHERE s.tenant_key = $1
 -- name: session_by_keys (postgres)
 SELECT {session_columns}
 FROM sessions s JOIN session_activity a ON a.tenant_key = s.tenant_key AND a.session_key = s.key
 WHERE s.tenant_key = $1
     AND s.key = ANY (ARRAY(SELECT CAST(value AS BIGINT) FROM jsonb_array_elements_text(CAST($2 AS JSONB))))
-ORDER BY s.listed_at_ms DESC, s.key DESC
 
 -- $3 has a bit for every work state that counts; 1 and 2 are the purposes orchestrator and workflow.
 -- name: session_count_concurrent

@@ -10,7 +10,7 @@
 
 enum {
     PAGE_BYTES = 4096,
-    CHECKPOINT_FRAMES_DEFAULT = 8192, /* 32 MiB of log */
+    CHECKPOINT_FRAMES_DEFAULT = 4096, /* 16 MiB of log */
     CACHE_KIB_DEFAULT = 16384,
 };
 
@@ -51,21 +51,23 @@ static enum status run_plain(struct sqlite_db *self, sqlite3_stmt *statement, co
 
 static int note_wal_frames(void *owner, sqlite3 *handle, const char *name, int frames)
 {
-    (void)handle;
-    (void)name;
-    ((struct sqlite_db *)owner)->wal_frames = frames;
+    struct sqlite_db *self = owner;
+    (void)handle, (void)name;
+    if (frames < self->wal_frames) /* the log began anew */
+        self->checkpoint_at = self->checkpoint_frames;
+    self->wal_frames = frames;
     return SQLITE_OK;
 }
 
 /* Called when the next group begins: the replies of the last one have left by then and do not wait for it. A checkpoint
- * that fails loses nothing, the log stays and the next one tries again. */
+ * that fails loses nothing: the log stays, and after a quarter of its usual length it is tried again. So it is when a
+ * reader of an old state keeps the log from beginning anew. */
 static void checkpoint_when_due(struct sqlite_db *self)
 {
-    if (self->wal_frames < self->checkpoint_frames)
+    if (self->wal_frames < self->checkpoint_at)
         return;
-    int log_frames = 0, done_frames = 0;
-    int code = sqlite3_wal_checkpoint_v2(self->handle, NULL, SQLITE_CHECKPOINT_PASSIVE, &log_frames, &done_frames);
-    self->wal_frames = 0;
+    int code = sqlite3_wal_checkpoint_v2(self->handle, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+    self->checkpoint_at = self->wal_frames + self->checkpoint_frames / 4 + 1;
     if (code != SQLITE_OK && code != SQLITE_BUSY)
         log_warn("checkpoint_failed", LOG_TEXT("reason", slice_of(sqlite3_errmsg(self->handle))));
 }
@@ -159,21 +161,25 @@ static enum status sqlite_schema_version(struct db *db, int64_t *out, struct fai
     return read_number(self, "SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'schema_version'", out, failure);
 }
 
-static enum status prepare_one(struct sqlite_db *self, const char *name, const char *text, sqlite3_stmt **out,
-                               struct failure *failure)
+enum status sqlite_prepare_text(struct sqlite_db *self, const char *name, const char *text, sqlite3_stmt **out,
+                                struct failure *failure)
 {
     int code = sqlite3_prepare_v3(self->handle, text, -1, SQLITE_PREPARE_PERSISTENT, out, NULL);
     return code == SQLITE_OK ? STATUS_OK : sqlite_failure(self, code, name, failure);
 }
 
+/* A reader prepares what it uses when it first does: the writer has tried every text, and a megabyte per reader stays
+ * free. */
 static enum status sqlite_prepare(struct db *db, struct failure *failure)
 {
     struct sqlite_db *self = sqlite_db_of(db);
+    if (self->read_only)
+        return STATUS_OK;
     enum status status = STATUS_OK;
     for (int i = 0; !status && i < SQL_COUNT; i++)
         if (sql_texts[i].sqlite)
-            status = prepare_one(self, sql_texts[i].name, sql_texts[i].sqlite, &self->statements[i], failure);
-    if (!status && !self->read_only)
+            status = sqlite_prepare_text(self, sql_texts[i].name, sql_texts[i].sqlite, &self->statements[i], failure);
+    if (!status)
         status = statement_number(db, SQL_EVENT_POSITION_LAST, NULL, 0, &self->tails.last_position, failure);
     return status;
 }
@@ -231,6 +237,8 @@ static enum status configure(struct sqlite_db *self, const struct db_options *op
              2LL * self->checkpoint_frames * PAGE_BYTES,
              (long long)(options->cache_kib > 0 ? options->cache_kib : CACHE_KIB_DEFAULT));
     enum status status = sqlite_script(&self->base, script, failure);
+    /* Without this SQLite plans a statement anew whenever a value could match the condition of a partial index. */
+    sqlite3_db_config(self->handle, SQLITE_DBCONFIG_ENABLE_QPSG, 1, NULL);
     if (!status && options->read_only)
         sqlite3_db_config(self->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     if (!status && !options->read_only)
@@ -240,13 +248,13 @@ static enum status configure(struct sqlite_db *self, const struct db_options *op
 
 static enum status prepare_transactions(struct sqlite_db *self, struct failure *failure)
 {
-    enum status status = prepare_one(self, "begin", "BEGIN IMMEDIATE", &self->begin, failure);
+    enum status status = sqlite_prepare_text(self, "begin", "BEGIN IMMEDIATE", &self->begin, failure);
     if (!status)
-        status = prepare_one(self, "begin", "BEGIN", &self->begin_read, failure);
+        status = sqlite_prepare_text(self, "begin", "BEGIN", &self->begin_read, failure);
     if (!status)
-        status = prepare_one(self, "commit", "COMMIT", &self->commit, failure);
+        status = sqlite_prepare_text(self, "commit", "COMMIT", &self->commit, failure);
     if (!status)
-        status = prepare_one(self, "rollback", "ROLLBACK", &self->rollback, failure);
+        status = sqlite_prepare_text(self, "rollback", "ROLLBACK", &self->rollback, failure);
     return status;
 }
 
@@ -257,6 +265,7 @@ enum status sqlite_open(const struct db_options *options, struct db **out, struc
     self->read_only = options->read_only;
     self->checkpoint_frames =
         options->checkpoint_pages > 0 ? (int)options->checkpoint_pages : CHECKPOINT_FRAMES_DEFAULT;
+    self->checkpoint_at = self->checkpoint_frames;
     int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
                 (options->read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
     int code = sqlite3_open_v2(options->path, &self->handle, flags, options->vfs);

@@ -13,9 +13,10 @@ struct sqlite_db {
     sqlite3_stmt *begin, *commit, *rollback, *begin_read;
     sqlite3_stmt *statements[SQL_COUNT];
     bool read_only;
-    int wal_frames; /* in the log after the last commit */
-    int checkpoint_frames;
-    struct tails tails; /* of the writer */
+    int wal_frames;        /* in the log after the last commit */
+    int checkpoint_frames; /* the length at which the log is copied into the file */
+    int checkpoint_at;     /* the length at which that is tried next */
+    struct tails tails;    /* of the writer */
 };
 
 static inline struct sqlite_db *sqlite_db_of(struct db *db)
@@ -23,6 +24,9 @@ static inline struct sqlite_db *sqlite_db_of(struct db *db)
     return (struct sqlite_db *)db;
 }
 
+/* A statement prepared with the connection's settings. */
+MUST_CHECK enum status sqlite_prepare_text(struct sqlite_db *self, const char *name, const char *text,
+                                           sqlite3_stmt **out, struct failure *failure);
 /* The one place where SQLite's codes become ours. `doing` completes "The database could not …". */
 enum status sqlite_failure(struct sqlite_db *self, int code, const char *doing, struct failure *failure);
 

@@ -14,34 +14,58 @@ static enum status query_failure(struct query *query, int code, struct failure *
     return sqlite_failure(sqlite_db_of(query->db), code, sql_texts[query->sql].name, failure);
 }
 
+/* Without a statement the values go nowhere and the first step fails. */
 void sqlite_start(struct query *query)
 {
-    query->engine = sqlite_db_of(query->db)->statements[query->sql];
-    assert(query->engine && !sqlite3_stmt_busy(query->engine));
+    struct sqlite_db *self = sqlite_db_of(query->db);
+    sqlite3_stmt **statement = &self->statements[query->sql];
+    if (!*statement)
+        query->failed =
+            sqlite_prepare_text(self, sql_texts[query->sql].name, sql_texts[query->sql].sqlite, statement, NULL);
+    query->engine = *statement;
+    assert(query->failed || !sqlite3_stmt_busy(query->engine));
+}
+
+static enum status check_started(struct query *query, struct failure *failure)
+{
+    struct sqlite_db *self = sqlite_db_of(query->db);
+    return query->engine ? STATUS_OK
+                         : sqlite_failure(self, sqlite3_errcode(self->handle), sql_texts[query->sql].name, failure);
 }
 
 void sqlite_bind_i64(struct query *query, int64_t value)
 {
-    sqlite3_bind_int64(statement_of(query), ++query->bound, value);
+    query->bound++;
+    if (query->engine)
+        sqlite3_bind_int64(statement_of(query), query->bound, value);
 }
 
 void sqlite_bind_text(struct query *query, struct slice text)
 {
-    sqlite3_bind_text64(statement_of(query), ++query->bound, text.ptr, text.len, SQLITE_STATIC, SQLITE_UTF8);
+    query->bound++;
+    if (query->engine)
+        sqlite3_bind_text64(statement_of(query), query->bound, text.ptr, text.len, SQLITE_STATIC, SQLITE_UTF8);
 }
 
 void sqlite_bind_bytes(struct query *query, struct slice bytes)
 {
-    sqlite3_bind_blob64(statement_of(query), ++query->bound, bytes.ptr, bytes.len, SQLITE_STATIC);
+    query->bound++;
+    if (query->engine)
+        sqlite3_bind_blob64(statement_of(query), query->bound, bytes.ptr, bytes.len, SQLITE_STATIC);
 }
 
 void sqlite_bind_null(struct query *query)
 {
-    sqlite3_bind_null(statement_of(query), ++query->bound);
+    query->bound++;
+    if (query->engine)
+        sqlite3_bind_null(statement_of(query), query->bound);
 }
 
 enum status sqlite_run(struct query *query, int64_t *out_changed, struct failure *failure)
 {
+    enum status status = check_started(query, failure);
+    if (status)
+        return status;
     int code = sqlite3_step(statement_of(query));
     assert(code != SQLITE_ROW);
     if (code != SQLITE_DONE)
@@ -74,11 +98,11 @@ static bool reads_positions(enum sql sql)
 enum status sqlite_step(struct query *query, bool *out_row, struct failure *failure)
 {
     struct sqlite_db *self = sqlite_db_of(query->db);
-    if (!query->row && self->tails.dirty_count && reads_positions(query->sql)) {
-        enum status status = tails_flush(self, failure);
-        if (status)
-            return status;
-    }
+    enum status status = check_started(query, failure);
+    if (!status && !query->row && self->tails.dirty_count && reads_positions(query->sql))
+        status = tails_flush(self, failure);
+    if (status)
+        return status;
     int code = sqlite3_step(statement_of(query));
     if (code != SQLITE_ROW && code != SQLITE_DONE)
         return query_failure(query, code, failure);
