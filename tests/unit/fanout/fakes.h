@@ -128,7 +128,7 @@ bool loop_is_current(const struct loop *loop)
 
 /* --- the store --- */
 
-enum { FAKE_EVENTS_MAX = 40000, FAKE_SESSIONS = 8, FAKE_TENANT = 1 };
+enum { FAKE_EVENTS_MAX = 40000, FAKE_SESSIONS = 64, FAKE_TENANT = 1 };
 
 struct fake_event {
     int64_t session_key, sequence;
