@@ -414,6 +414,34 @@ static void poke_looks_into_the_store(void **state)
     socket_close(&socket);
 }
 
+static struct scene *scene_of_meanwhile;
+
+static void write_and_poke(void)
+{
+    append_many(1, 1);
+    fanout_poke(scene_of_meanwhile->fanout, FAKE_TENANT, 1);
+    scene_run_loops(scene_of_meanwhile);
+}
+
+/* The poke comes while the store is read: what is behind it was not seen by that read. */
+static void poke_during_a_read_is_not_forgotten(void **state)
+{
+    struct scene *scene = *state;
+    struct socket socket;
+    scene_of_meanwhile = scene;
+    append_many(1, 1);
+    fake.meanwhile = write_and_poke;
+    socket_open(scene, &socket, watch(1, 0)); /* during the first page */
+    scene_run(scene);
+    assert_string_equal(socket_story(&socket), "ready{\"cursor\":\"0\",\"sequence\":1} event:1 event:2");
+    append_many(1, 1);
+    fanout_poke(scene->fanout, FAKE_TENANT, 1);
+    fake.meanwhile = write_and_poke; /* during a fetch */
+    scene_run(scene);
+    assert_string_equal(socket_story(&socket), "event:3 event:4");
+    socket_close(&socket);
+}
+
 /* With many watched sessions, one read tells which of them have changed. */
 static void poke_of_everything_reads_only_what_changed(void **state)
 {
@@ -515,6 +543,7 @@ int main(void)
         SCENE(heartbeats_are_spread),
         SCENE(missing_publication_is_fetched),
         SCENE(poke_looks_into_the_store),
+        SCENE(poke_during_a_read_is_not_forgotten),
         SCENE(poke_of_everything_reads_only_what_changed),
         SCENE(nobody_watches_nothing_travels),
         SCENE(readers_that_refuse_are_asked_again),
