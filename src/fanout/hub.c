@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "fanout/sweep.h"
 #include "fanout/viewer.h"
 
 /* --- feeds --- */
@@ -137,22 +138,63 @@ void hub_number(struct hub *hub, struct publication *publication)
     }
 }
 
-void hub_poke(struct hub *hub, int64_t tenant_key, int64_t session_key)
+void hub_poke_each(struct hub *hub, int64_t tenant_key)
 {
     size_t cursor = 0;
-    if (tenant_key && session_key) {
-        struct feed *feed = hub_find(hub, tenant_key, session_key);
-        if (feed) {
+    for (struct feed *feed; (feed = map_next(&hub->feeds, &cursor));) {
+        if (feed->key[0] == tenant_key) {
             feed_poke(feed);
         }
-        hub_poke_firehose(hub, tenant_key);
+    }
+}
+
+static int by_tenant(const void *a, const void *b)
+{
+    int64_t one = (*(struct feed *const *)a)->key[0], other = (*(struct feed *const *)b)->key[0];
+    return one < other ? -1 : one > other;
+}
+
+/* The feeds are all of one tenant. */
+static void poke_tenant(struct hub *hub, struct feed *const *feeds, size_t count)
+{
+    if (count >= SWEEP_FEEDS_MIN) {
+        sweep_start(hub, feeds[0]->key[0]);
         return;
     }
-    for (struct feed *feed; (feed = map_next(&hub->feeds, &cursor));) {
-        if (tenant_key == 0 || feed->key[0] == tenant_key) {
-            feed_poke(feed);
+    sweep_stop(hub, feeds[0]->key[0]);
+    for (size_t i = 0; i < count; i++) {
+        feed_poke(feeds[i]);
+    }
+}
+
+/* Each tenant that has feeds, or one (tenant_key 0 = all). */
+static void poke_tenants(struct hub *hub, int64_t tenant_key)
+{
+    size_t count, end;
+    struct feed **list = feeds_list(hub, &count);
+    qsort(list, count, sizeof(struct feed *), by_tenant);
+    for (size_t start = 0; start < count; start = end) {
+        for (end = start + 1; end < count && list[end]->key[0] == list[start]->key[0];) {
+            end++;
+        }
+        if (tenant_key == 0 || list[start]->key[0] == tenant_key) {
+            poke_tenant(hub, list + start, end - start);
         }
     }
+    free(list);
+}
+
+void hub_poke(struct hub *hub, int64_t tenant_key, int64_t session_key)
+{
+    if (tenant_key == 0 || session_key == 0) {
+        poke_tenants(hub, tenant_key);
+        return;
+    }
+    struct feed *feed = hub_find(hub, tenant_key, session_key);
+    if (feed) {
+        feed_poke(feed);
+    }
+    hub_poke_firehose(hub, tenant_key);
 }
 
 /* --- timers --- */
@@ -279,6 +321,11 @@ void hub_release(struct hub *hub)
     }
     free(list);
     lookups_drop(hub);
+    size_t cursor = 0;
+    for (struct sweep *sweep; (sweep = map_next(&hub->sweeps, &cursor));) {
+        sweep_free(sweep);
+    }
+    map_release(&hub->sweeps);
     frame_unref(hub->ping);
     map_release(&hub->feeds);
 }

@@ -18,7 +18,8 @@ struct hub_figures {
 struct hub {
     struct fanout *fanout;
     struct loop *loop;
-    struct map feeds; /* by feed->key */
+    struct map feeds;  /* by feed->key */
+    struct map sweeps; /* by tenant */
     /* Viewers are dealt out over the slots, so that only a few get their heartbeat at once. */
     struct viewer *wheel[HUB_WHEEL_SLOTS];
     struct viewer *wheel_walk; /* the next one of a walk over a slot */
@@ -60,6 +61,8 @@ void hub_deliver(struct hub *hub, struct publication *publication);
 /* First hub: gives the deltas of a publication their numbers, before any hub delivers it. */
 void hub_number(struct hub *hub, struct publication *publication);
 void hub_poke_firehose(struct hub *hub, int64_t tenant_key);
+/* Every feed of the tenant looks into the store. */
+void hub_poke_each(struct hub *hub, int64_t tenant_key);
 void hub_poke(struct hub *hub, int64_t tenant_key, int64_t session_key);
 /* Closes viewers and timers for good; saves what is unsaved. */
 void hub_close(struct hub *hub, struct slice reason);

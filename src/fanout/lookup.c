@@ -80,6 +80,7 @@ void lookups_submit(struct hub *hub)
 void lookups_drop(struct hub *hub)
 {
     for (struct lookup *lookup; (lookup = queue_take(&hub->lookups));) {
+        atomic_store(&lookup->abandoned, true);
         lookup->done(lookup);
     }
 }

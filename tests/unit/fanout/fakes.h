@@ -128,7 +128,7 @@ bool loop_is_current(const struct loop *loop)
 
 /* --- the store --- */
 
-enum { FAKE_EVENTS_MAX = 40000, FAKE_SESSIONS = 8, FAKE_TENANT = 1 };
+enum { FAKE_EVENTS_MAX = 40000, FAKE_SESSIONS = 64, FAKE_TENANT = 1 };
 
 struct fake_event {
     int64_t session_key, sequence;
@@ -149,6 +149,7 @@ static struct fake_store {
     int64_t reads;
     int64_t decisions;
     bool broken;
+    void (*meanwhile)(void); /* once: happens between the reader's view of the store and its answer */
 } fake = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 static UNUSED void fake_reset(void)
@@ -173,12 +174,23 @@ static int64_t fake_append(int64_t session_key, const char *type, const char *th
     return sequence;
 }
 
+/* Between begin and end of reading a thread sees the store as it was. */
+static _Thread_local int64_t fake_view = -1;
+
 static int64_t fake_snapshot(void)
 {
+    if (fake_view >= 0) {
+        return fake_view;
+    }
     pthread_mutex_lock(&fake.mutex);
     int64_t count = fake.count;
     fake.reads++;
+    void (*meanwhile)(void) = fake.meanwhile;
+    fake.meanwhile = NULL;
     pthread_mutex_unlock(&fake.mutex);
+    if (meanwhile) {
+        meanwhile();
+    }
     return count;
 }
 
@@ -228,12 +240,17 @@ static bool fake_type_passes(const struct event_filter *filter, const struct fak
 enum status db_begin_read(struct db *db, struct failure *failure)
 {
     (void)db;
-    return fake.broken ? failure_set(failure, STATUS_UNAVAILABLE, "broken", "broken") : STATUS_OK;
+    if (fake.broken) {
+        return failure_set(failure, STATUS_UNAVAILABLE, "broken", "broken");
+    }
+    fake_view = fake_snapshot();
+    return STATUS_OK;
 }
 
 void db_end_read(struct db *db)
 {
     (void)db;
+    fake_view = -1;
 }
 
 enum status store_event_read(struct db *db, const struct event_filter *filter,

@@ -206,6 +206,30 @@ static void revoked_user_loses_the_firehose(void **state)
     socket_close(&bob);
 }
 
+static struct scene *scene_of_meanwhile;
+
+static void say_meanwhile(void)
+{
+    say(scene_of_meanwhile, 2, "agent.message");
+    scene_run_loops(scene_of_meanwhile);
+}
+
+static void publication_during_a_read_is_not_forgotten(void **state)
+{
+    struct scene *scene = *state;
+    struct socket socket;
+    scene_of_meanwhile = scene;
+    say(scene, 1, "session.created");
+    socket_open(scene, &socket, firehose(1));
+    scene_run(scene);
+    socket_story(&socket);
+    say(scene, 1, "agent.message");
+    fake.meanwhile = say_meanwhile;
+    scene_run(scene);
+    assert_string_equal(socket_story(&socket), "event:2-0 event:3-0");
+    socket_close(&socket);
+}
+
 static void failed_fetch_is_repeated(void **state)
 {
     struct scene *scene = *state;
@@ -232,9 +256,16 @@ static void failed_fetch_is_repeated(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        SCENE(all_sessions_on_one_connection), SCENE(resumes_over_many_pages), SCENE(from_the_end),
-        SCENE(publications_are_read_together), SCENE(types_are_filtered),      SCENE(only_what_the_viewer_may_see),
-        SCENE(access_given_and_taken),         SCENE(slow_firehose_viewer),    SCENE(revoked_user_loses_the_firehose),
+        SCENE(all_sessions_on_one_connection),
+        SCENE(resumes_over_many_pages),
+        SCENE(from_the_end),
+        SCENE(publications_are_read_together),
+        SCENE(types_are_filtered),
+        SCENE(only_what_the_viewer_may_see),
+        SCENE(access_given_and_taken),
+        SCENE(slow_firehose_viewer),
+        SCENE(revoked_user_loses_the_firehose),
+        SCENE(publication_during_a_read_is_not_forgotten),
         SCENE(failed_fetch_is_repeated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

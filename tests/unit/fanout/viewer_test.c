@@ -1,5 +1,6 @@
 #include "scene.h"
 
+#include "fanout/sweep.h"
 #include "fanout/viewer.h"
 
 static void append_many(int64_t session_key, int64_t count)
@@ -413,6 +414,62 @@ static void poke_looks_into_the_store(void **state)
     socket_close(&socket);
 }
 
+static struct scene *scene_of_meanwhile;
+
+static void write_and_poke(void)
+{
+    append_many(1, 1);
+    fanout_poke(scene_of_meanwhile->fanout, FAKE_TENANT, 1);
+    scene_run_loops(scene_of_meanwhile);
+}
+
+/* The poke comes while the store is read: what is behind it was not seen by that read. */
+static void poke_during_a_read_is_not_forgotten(void **state)
+{
+    struct scene *scene = *state;
+    struct socket socket;
+    scene_of_meanwhile = scene;
+    append_many(1, 1);
+    fake.meanwhile = write_and_poke;
+    socket_open(scene, &socket, watch(1, 0)); /* during the first page */
+    scene_run(scene);
+    assert_string_equal(socket_story(&socket), "ready{\"cursor\":\"0\",\"sequence\":1} event:1 event:2");
+    append_many(1, 1);
+    fanout_poke(scene->fanout, FAKE_TENANT, 1);
+    fake.meanwhile = write_and_poke; /* during a fetch */
+    scene_run(scene);
+    assert_string_equal(socket_story(&socket), "event:3 event:4");
+    socket_close(&socket);
+}
+
+/* With many watched sessions, one read tells which of them have changed. */
+static void poke_of_everything_reads_only_what_changed(void **state)
+{
+    struct scene *scene = *state;
+    enum { WATCHED = SWEEP_FEEDS_MIN + 5 };
+    struct socket sockets[WATCHED];
+    for (int i = 0; i < WATCHED; i++) {
+        append_many(i + 1, 1);
+        socket_open(scene, &sockets[i], watch(i + 1, 1));
+    }
+    scene_run(scene);
+    append_many(3, 1);
+    fanout_poke(scene->fanout, 0, 0); /* the first time nothing is known: all look */
+    scene_run(scene);
+    int64_t reads = fake.reads;
+    append_many(3, 12);
+    append_many(7, 1);
+    fanout_poke(scene->fanout, 0, 0);
+    fanout_poke(scene->fanout, FAKE_TENANT, 0);
+    scene_run(scene);
+    assert_true(fake.reads - reads < 12);
+    assert_non_null(strstr(socket_story(&sockets[2]), "event:2 event:3 event:4 "));
+    assert_non_null(strstr(socket_story(&sockets[6]), "event:2"));
+    for (int i = 0; i < WATCHED; i++) {
+        socket_close(&sockets[i]);
+    }
+}
+
 static void nobody_watches_nothing_travels(void **state)
 {
     struct scene *scene = *state;
@@ -486,6 +543,8 @@ int main(void)
         SCENE(heartbeats_are_spread),
         SCENE(missing_publication_is_fetched),
         SCENE(poke_looks_into_the_store),
+        SCENE(poke_during_a_read_is_not_forgotten),
+        SCENE(poke_of_everything_reads_only_what_changed),
         SCENE(nobody_watches_nothing_travels),
         SCENE(readers_that_refuse_are_asked_again),
         SCENE(stopping),
