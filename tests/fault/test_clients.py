@@ -328,7 +328,7 @@ def oversized_requests(server):
         (431, encode_request("GET", "/healthz", None, [("X-Long", "x" * 40000)])),
         (431, encode_request("GET", "/healthz", None, [(f"X-{i}", "y") for i in range(200)])),
         (413, encode_request("POST", "/api/sessions", None, [token, ("Content-Length", str(100 * MIB))])),
-        (413, encode_request("POST", "/api/sessions", b"x" * (2 * MIB), [token], chunked=True)),
+        (413, encode_request("POST", "/api/sessions", b"x" * (5 * MIB), [token], chunked=True)),
     ]
     for status, data in cases:
         with Connection(server.address) as connection:
