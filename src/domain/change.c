@@ -108,6 +108,9 @@ enum status change_status(struct arena *arena, const struct session *session, en
     if (!work_allows(session->work, to)) {
         return refuse_work(session, to, failure);
     }
+    if (work_is_ended(session->work)) {
+        return change_reopen(arena, session, reason, out, failure); /* no other way leads out of an end */
+    }
     if (needs_claim(session, to)) {
         return failure_set(failure, STATUS_CONFLICT, "claim_needed",
                            "A session of type agent starts running by being claimed, from pending.");

@@ -232,6 +232,15 @@ static enum status start_timers(struct call *call, struct loaded_session *loaded
     return status;
 }
 
+/* An end stops the timers; whoever comes back from it needs them again. */
+static enum status append_and_revive(struct call *call, struct loaded_session *loaded, struct changes *changes)
+{
+    bool was_ended = work_is_ended(loaded->session.work);
+    enum status status = unit_append_changes(call, loaded, changes);
+    bool revived = was_ended && !work_is_ended(loaded->session.work);
+    return status == STATUS_OK && revived ? start_timers(call, loaded) : status;
+}
+
 static enum status tell_parent(struct call *call, struct loaded_session *parent, const char *type,
                                const struct session *child)
 {
@@ -276,10 +285,7 @@ static enum status open_existing(struct call *call, const struct session_input *
                              &call->failure);
     }
     if (status == STATUS_OK && changes.count > 0) {
-        status = unit_append_changes(call, entry.loaded, &changes);
-    }
-    if (status == STATUS_OK && changes.count > 0) {
-        status = start_timers(call, entry.loaded); /* opening may have reopened it */
+        status = append_and_revive(call, entry.loaded, &changes);
     }
     if (status == STATUS_OK) {
         *out = entry;
@@ -473,7 +479,7 @@ enum status session_move(struct call *call, struct slice id, enum work to, struc
     status = change_status(call->arena, &entry.loaded->session, to, line.ptr, work_is_ended(to) ? STOP_USER : STOP_NONE,
                            &changes, &call->failure);
     if (status == STATUS_OK) {
-        status = unit_append_changes(call, entry.loaded, &changes);
+        status = append_and_revive(call, entry.loaded, &changes);
     }
     return status == STATUS_OK ? session_after_move(call, entry.loaded) : status;
 }
@@ -486,11 +492,8 @@ enum status session_reopen(struct call *call, struct slice id, struct session_en
     if (status == STATUS_OK) {
         status = change_reopen(call->arena, &entry.loaded->session, "reopened", &changes, &call->failure);
     }
-    if (status == STATUS_OK && changes.count > 0) {
-        status = unit_append_changes(call, entry.loaded, &changes);
-    }
-    if (status == STATUS_OK && changes.count > 0) {
-        status = start_timers(call, entry.loaded);
+    if (status == STATUS_OK) {
+        status = append_and_revive(call, entry.loaded, &changes);
     }
     if (status == STATUS_OK) {
         *out = entry;
