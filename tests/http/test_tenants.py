@@ -135,7 +135,7 @@ def nothing_is_found_by_looking(server):
     check.equal(counts["total"], 0)
     check.equal(world.two.get("/api/queue").json(), {"queues": [], "workers": []})
     check.equal(len(world.two.get("/api/users").json()["users"]), 1, "its own")
-    check.equal(world.two.post("/api/claims", {"worker": "w", "max": 100}, expect=200).json()["claims"], [])
+    check.equal(world.two.post("/api/claims", {"worker": "w", "max": 64}, expect=200).json()["claims"], [])
     check.equal(world.two.post("/api/claims", {"worker": "w", "agents": [SECRET + "-pending"]}).json()["claims"], [])
 
 
