@@ -4,7 +4,9 @@
 #include "domain/vocabulary.h"
 
 /* A member's shape in a few letters: s string, s? string or null, i integer, i? , b boolean, t time, t? , o object, o?,
- * a array, x anything, @Name another schema, [Name an array of it; words come from their table. */
+ * a array, x anything, @Name another schema, [Name an array of it; a last - may be missing; words come from their
+ * table.
+ */
 struct member {
     const char *name;
     const char *shape;
@@ -29,12 +31,12 @@ static const struct member session_members[] = {
     {"active", "b", NULL},
     {"live", "b", NULL},
     {"failing", "b", NULL},
-    {"words", "o", NULL},
+    {"words", "@SessionWords", NULL},
     {"purpose", "s", &purpose_words},
     {"agent", "s?", NULL},
     {"title", "s?", NULL},
     {"workspace", "s?", NULL},
-    {"source", "o", NULL},
+    {"source", "@SessionSource", NULL},
     {"metadata", "o", NULL},
     {"visibility", "s", &visibility_words},
     {"queue_mode", "s", &queue_mode_words},
@@ -68,13 +70,33 @@ static const struct member session_members[] = {
     {"paused_at", "t?", NULL},
     {"archived_at", "t?", NULL},
     {"expires_at", "t?", NULL},
+    {"initial_prompt", "s?-", NULL},
+    {"details", "o-", NULL},
     {0},
+};
+static const struct member session_words_members[] = {
+    {"response", "s", NULL},
+    {"tool", "s", NULL},
+    {"block", "s", NULL},
+    {"conversation", "s", NULL},
+    {"sandbox", "s", NULL},
+    {"agent", "s", NULL},
+    {"joint", "s", NULL},
+    {"chat", "s", NULL},
+    {"lifecycle", "s", NULL},
+    {"live_status", "s", NULL},
+    {0},
+};
+static const struct member session_source_members[] = {
+    {"kind", "s", NULL},        {"platform", "s?", NULL}, {"interactive", "b", NULL},
+    {"trigger_id", "s?", NULL}, {"type", "s?", NULL},     {0},
 };
 
 static const struct member event_members[] = {
     {"session_id", "s", NULL},        {"sequence", "i", NULL},   {"type", "s", NULL},
     {"role", "s", &event_role_words}, {"actor", "s", NULL},      {"content", "a", NULL},
-    {"metadata", "o", NULL},          {"created_at", "t", NULL}, {0},
+    {"metadata", "o", NULL},          {"thread_id", "s-", NULL}, {"external_event_id", "s-", NULL},
+    {"created_at", "t", NULL},        {"duplicate", "b-", NULL}, {0},
 };
 static const struct member problem_members[] = {{"type", "s", NULL}, {"title", "s", NULL},  {"status", "i", NULL},
                                                 {"code", "s", NULL}, {"detail", "s", NULL}, {0}};
@@ -83,22 +105,35 @@ static const struct member session_list_members[] = {
     {"sessions", "[Session", NULL}, {"has_more", "b", NULL}, {"next_cursor", "s?", NULL}, {0}};
 static const struct member event_list_members[] = {{"events", "[Event", NULL}, {"has_more", "b", NULL}, {0}};
 static const struct member appended_members[] = {{"events", "[Event", NULL}, {"last_sequence", "i", NULL}, {0}};
-static const struct member bulk_members[] = {{"results", "a", NULL}, {"deleted", "i", NULL}, {0}};
+static const struct member bulk_members[] = {{"results", "[BulkResult", NULL}, {"deleted", "i", NULL}, {0}};
+static const struct member bulk_result_members[] = {
+    {"id", "s", NULL}, {"deleted", "b", NULL}, {"code", "s-", NULL}, {0}};
 static const struct member joined_members[] = {{"session_id", "s", NULL}, {"role", "s", NULL}, {0}};
 static const struct member counts_members[] = {
     {"by_status", "o", NULL}, {"by_type", "o", NULL}, {"total", "i", NULL}, {0}};
-static const struct member lease_members[] = {{"fence", "i", NULL}, {"expires_at", "t", NULL}, {0}};
+static const struct member lease_members[] = {
+    {"fence", "i", NULL}, {"expires_at", "t", NULL}, {"status", "s", &work_words}, {0}};
 static const struct member granted_members[] = {
     {"token", "s", NULL}, {"fence", "i", NULL}, {"expires_at", "t", NULL}, {0}};
 static const struct member claim_members[] = {{"session", "@Session", NULL}, {"lease", "@GrantedLease", NULL}, {0}};
 static const struct member claims_members[] = {{"claims", "[Claim", NULL}, {0}};
-static const struct member queue_members[] = {{"queues", "a", NULL}, {"workers", "a", NULL}, {0}};
+static const struct member queue_members[] = {{"queues", "[QueueDepth", NULL}, {"workers", "[QueueWorker", NULL}, {0}};
+static const struct member queue_depth_members[] = {
+    {"agent", "s?", NULL}, {"pending", "i", NULL}, {"leased", "i", NULL}, {"oldest_queued_at", "t?", NULL}, {0}};
+static const struct member queue_worker_members[] = {
+    {"worker", "s", NULL}, {"leases", "i", NULL}, {"last_heartbeat_at", "t", NULL}, {0}};
 static const struct member participant_members[] = {{"role", "s", NULL}, {0}};
-static const struct member participant_list_members[] = {{"participants", "a", NULL}, {0}};
+static const struct member participant_list_members[] = {{"participants", "[ListedParticipant", NULL}, {0}};
+static const struct member listed_participant_members[] = {
+    {"user_id", "s", NULL}, {"name", "s?", NULL},    {"email", "s?", NULL},
+    {"role", "s", NULL},    {"added_at", "t", NULL}, {0},
+};
 static const struct member share_members[] = {
-    {"id", "s", NULL},         {"role", "s", NULL},       {"expires_at", "t?", NULL},
-    {"max_uses", "i?", NULL},  {"use_count", "i", NULL},  {"active", "b", NULL},
-    {"created_by", "s", NULL}, {"created_at", "t", NULL}, {0},
+    {"id", "s", NULL},         {"token", "s-", NULL},
+    {"role", "s", NULL},       {"expires_at", "t?", NULL},
+    {"max_uses", "i?", NULL},  {"use_count", "i", NULL},
+    {"active", "b", NULL},     {"created_by", "s", NULL},
+    {"created_at", "t", NULL}, {0},
 };
 static const struct member share_list_members[] = {{"share_links", "[ShareLink", NULL}, {0}};
 static const struct member sign_in_members[] = {
@@ -123,21 +158,15 @@ static const struct member user_members[] = {
     {"role", "s", NULL},
     {"sessions_max", "i", NULL},
     {"created_at", "t", NULL},
+    {"sign_in_secret", "s-", NULL},
     {0},
 };
 static const struct member user_list_members[] = {{"users", "[User", NULL}, {0}};
 static const struct member token_members[] = {
-    {"id", "s", NULL},
-    {"name", "s", NULL},
-    {"kind", "s", &principal_kind_words},
-    {"scopes", "a", NULL},
-    {"user_id", "s?", NULL},
-    {"id_prefix", "s?", NULL},
-    {"session_id", "s?", NULL},
-    {"created_at", "t", NULL},
-    {"expires_at", "t?", NULL},
-    {"revoked_at", "t?", NULL},
-    {0},
+    {"id", "s", NULL},          {"name", "s", NULL},        {"kind", "s", &principal_kind_words},
+    {"token", "s-", NULL},      {"scopes", "a", NULL},      {"user_id", "s?", NULL},
+    {"id_prefix", "s?", NULL},  {"session_id", "s?", NULL}, {"created_at", "t", NULL},
+    {"expires_at", "t?", NULL}, {"revoked_at", "t?", NULL}, {0},
 };
 static const struct member token_list_members[] = {{"tokens", "[Token", NULL}, {0}};
 static const struct member tenant_members[] = {
@@ -149,11 +178,14 @@ static const struct schema schemas[] = {
     {"Problem", problem_members},
     {"Health", health_members},
     {"Session", session_members},
+    {"SessionWords", session_words_members},
+    {"SessionSource", session_source_members},
     {"SessionList", session_list_members},
     {"Event", event_members},
     {"EventList", event_list_members},
     {"Appended", appended_members},
     {"BulkDeleted", bulk_members},
+    {"BulkResult", bulk_result_members},
     {"Joined", joined_members},
     {"Counts", counts_members},
     {"Lease", lease_members},
@@ -161,8 +193,11 @@ static const struct schema schemas[] = {
     {"Claim", claim_members},
     {"Claims", claims_members},
     {"Queue", queue_members},
+    {"QueueDepth", queue_depth_members},
+    {"QueueWorker", queue_worker_members},
     {"Participant", participant_members},
     {"ParticipantList", participant_list_members},
+    {"ListedParticipant", listed_participant_members},
     {"ShareLink", share_members},
     {"ShareLinkList", share_list_members},
     {"SignIn", sign_in_members},
@@ -259,7 +294,9 @@ static void write_schema(struct json_out *out, const struct schema *schema)
     json_key(out, "required");
     json_begin_array(out);
     for (const struct member *member = schema->members; member->name; member++) {
-        json_text(out, slice_of(member->name));
+        if (!strchr(member->shape, '-')) {
+            json_text(out, slice_of(member->name));
+        }
     }
     json_end_array(out);
     json_end_object(out);

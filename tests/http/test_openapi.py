@@ -1,0 +1,379 @@
+"""/api/openapi.json: a right document, the same as the route table, and true about every answer."""
+import importlib.util
+import os
+import re
+
+from harness import check, test
+from harness.people import person, session
+from harness.schema import KNOWN, mistakes
+from harness.server import ROOT
+from harness.tree import read, report
+
+METHODS = ("get", "post", "put", "patch", "delete")
+ROUTE = re.compile(r'\{HTTP_(\w+),\s*"([^"]+)",\s*(\w+),\s*(\w+),\s*([\w| ]+),\s*(true|false),\s*(\d+),')
+
+
+def table():
+    """(method, path): (auth, is idempotent, status) of every row in src/api/routes.c."""
+    rows = ROUTE.findall(read("src/api/routes.c"))
+    check.equal(len(rows), len(re.findall(r"\{HTTP_", read("src/api/routes.c"))), "rows of the table this test reads")
+    return {(method.lower(), path): (auth, idempotent == "true", int(status))
+            for method, path, _, auth, _, idempotent, status in rows}
+
+
+def operations(document):
+    """(method, path, operation) of the document."""
+    return [(method, path, operation) for path, methods in document["paths"].items()
+            for method, operation in methods.items()]
+
+
+def get_document(server):
+    answer = server.anonymous().get("/api/openapi.json", expect=200)
+    check.equal(answer.header("content-type"), "application/json")
+    return answer.json()
+
+
+def walk(schema, where):
+    """(where, schema) of a schema and all inside it."""
+    yield where, schema
+    for name, member in schema.get("properties", {}).items():
+        yield from walk(member, f"{where}.{name}")
+    if "items" in schema:
+        yield from walk(schema["items"], where + "[]")
+
+
+def all_schemas(document):
+    """(where, schema) of everything the document describes."""
+    for name, schema in document["components"]["schemas"].items():
+        yield from walk(schema, name)
+    for method, path, operation in operations(document):
+        where = f"{method} {path}"
+        for parameter in operation["parameters"]:
+            yield from walk(parameter["schema"], f"{where} {parameter['name']}")
+        contents = [operation.get("requestBody", {})] + list(operation["responses"].values())
+        for content in contents:
+            for media in content.get("content", {}).values():
+                yield from walk(media["schema"], where)
+
+
+@test
+def the_document_has_the_form_of_openapi_3_1(server):
+    """Everything OpenAPI 3.1 requires of what is used here."""
+    document = get_document(server)
+    check.equal(document["openapi"], "3.1.0")
+    check.equal(sorted(document), ["components", "info", "openapi", "paths"])
+    check.equal(sorted(document["info"]), ["description", "title", "version"])
+    schemes = document["components"]["securitySchemes"]
+    problems, seen = [], set()
+    for method, path, operation in operations(document):
+        where = f"{method} {path}"
+        if method not in METHODS or not path.startswith("/"):
+            problems.append(f"{where}: not a method or path")
+        if operation["operationId"] in seen or not re.fullmatch(r"[a-z_]+", operation["operationId"], re.I):
+            problems.append(f"{where}: operationId {operation['operationId']} is not its own")
+        seen.add(operation["operationId"])
+        placed = [(one["in"], one["name"]) for one in operation["parameters"]]
+        if len(placed) != len(set(placed)):
+            problems.append(f"{where}: a parameter stands twice")
+        if re.findall(r"\{(\w+)\}", path) != [name for place, name in placed if place == "path"]:
+            problems.append(f"{where}: the parameters of the path are not described")
+        problems += [f"{where}: {one['name']} is in {one['in']}" for one in operation["parameters"]
+                     if one["in"] not in ("path", "query", "header") or "schema" not in one
+                     or (one["in"] == "path") != one["required"]]
+        if method == "get" and "requestBody" in operation:
+            problems.append(f"{where}: a GET with a body")
+        problems += [f"{where}: answer {code}" for code, one in operation["responses"].items()
+                     if not re.fullmatch(r"[1-5]\d\d|default", code) or not one.get("description")]
+        problems += [f"{where}: unknown security {name}" for one in operation["security"] for name in one
+                     if name not in schemes]
+        if not operation.get("summary", "").endswith("."):
+            problems.append(f"{where}: the summary is no sentence")
+    report(problems, "operations")
+
+
+@test
+def the_schemas_are_sound(server):
+    """Known words only, references that lead somewhere, nothing required that is not described, no schema unused."""
+    document = get_document(server)
+    schemas, used, problems = document["components"]["schemas"], set(), []
+    for where, schema in all_schemas(document):
+        problems += [f"{where}: the word {word}" for word in set(schema) - KNOWN]
+        if "$ref" in schema:
+            name = schema["$ref"].removeprefix("#/components/schemas/")
+            used.add(name)
+            if name not in schemas:
+                problems.append(f"{where}: {schema['$ref']} leads nowhere")
+        kinds = schema.get("type", [])
+        problems += [f"{where}: the type {kind}" for kind in ([kinds] if isinstance(kinds, str) else kinds)
+                     if kind not in ("string", "integer", "boolean", "object", "array", "null")]
+        problems += [f"{where}: {name} is required but not described" for name in schema.get("required", [])
+                     if name not in schema.get("properties", {})]
+        if "array" in kinds and "items" not in schema and where in schemas:
+            problems.append(f"{where}: an array of what?")
+    problems += [f"{name} is not used" for name in set(schemas) - used]
+    report(problems, "schemas")
+
+
+@test
+def the_document_equals_the_route_table(server):
+    """The same paths, methods, success codes and credentials as src/api/routes.c, nothing more and nothing less."""
+    document = get_document(server)
+    rows = table()
+    check.equal(sorted(rows), sorted((method, path) for method, path, _ in operations(document)))
+    for method, path, operation in operations(document):
+        auth, idempotent, status = rows[method, path]
+        check.equal(bool(operation["security"]), auth != "AUTH_NONE", f"credentials of {method} {path}")
+        check.contains(operation["responses"], {str(status): operation["responses"].get(str(status))}, path)
+        headers = [one["name"] for one in operation["parameters"] if one["in"] == "header"]
+        check.equal("Idempotency-Key" in headers, idempotent, f"Idempotency-Key of {method} {path}")
+
+
+def methods_at(document, target):
+    """The methods of all patterns that fit a path: a name may also be read as an id."""
+    found = set()
+    for pattern, methods in document["paths"].items():
+        if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", pattern), target):
+            found |= set(methods)
+    return found
+
+
+@test
+def every_route_answers_and_nothing_else_does(server):
+    """Each path and method reaches its handler; other methods get 405 with Allow; other paths 404."""
+    client = server.client()
+    document = get_document(server)
+    for path in document["paths"]:
+        target = re.sub(r"\{\w+\}", "x", path)
+        methods = methods_at(document, target)
+        for method in METHODS:
+            target += "?no_such_parameter=1" if method == "get" else ""  # so that no stream begins
+            answer = client.request(method.upper(), target, {} if method in ("post", "put", "patch") else None)
+            if method in methods:
+                known = answer.status != 405 and not (answer.status == 404 and answer.json()["code"] == "not_found"
+                                                      and "nothing here" in answer.json()["detail"])
+                check.true(known, f"{method} {path} answers {answer.status} {answer.body[:200]!r}")
+            else:
+                check.problem(answer, 405, "method_not_allowed")
+                allowed = {word.strip().lower() for word in answer.header("allow").split(",")}
+                extra = {"head"} if "get" in methods else set()
+                check.equal(allowed, methods | extra | {"options"}, f"Allow of {path}")
+    for path in ("/", "/api", "/api/", "/api/session", "/api/sessions/", "/api/sessions/x/", "/api/sessions/x/nothing",
+                 "/api/sessions/x/events/1", "//api/sessions", "/API/sessions", "/api/openapi.yaml"):
+        check.problem(client.get(path), 404, "not_found")
+
+
+class Example:
+    """One successful call for every route."""
+
+    def __init__(self, server):
+        self.server = server
+        self.client = server.client()
+        self.user = person(self.client, "example")
+        self.calls = {}
+
+    def fresh(self, **body):
+        """The id of a new session."""
+        return session(self.client, **body).split("/")[-1]
+
+    def claimed(self):
+        """(id, headers) of a session that is leased."""
+        id = self.fresh(status="pending", agent="example")
+        [claim] = self.client.post("/api/claims", {"worker": "w", "agents": ["example"]}).json()["claims"]
+        check.equal(claim["session"]["id"], id)
+        return id, {"Sojourn-Lease": claim["lease"]["token"]}
+
+    def call(self, method, path, body=None, headers=(), client=None, **parameters):
+        """Makes the call; the answer and the part of the document it belongs to are kept."""
+        target = path
+        for name, value in parameters.items():
+            target = target.replace("{" + name + "}", value)
+        answer = (client or self.client).request(method, target, body, headers=headers)
+        self.calls[method.lower(), path] = answer
+        return answer
+
+    def run(self):
+        """All of them."""
+        self.system_and_people()
+        self.sessions()
+        self.work()
+        self.sharing()
+
+    def system_and_people(self):
+        guest = self.server.anonymous()
+        for path in ("/healthz", "/readyz", "/metrics", "/api/openapi.json"):
+            self.call("GET", path, client=guest)
+        signed = self.call("POST", "/api/auth/link", {"secret": self.user.secret}, client=guest)
+        browser = {"Cookie": signed.header("set-cookie").split(";")[0], "X-CSRF-Token": signed.json()["csrf_token"]}
+        self.call("PUT", "/api/me/password", {"password": "a long password"}, browser, guest)
+        self.call("POST", "/api/auth/sign-in", {"email": self.user.email, "password": "a long password"}, client=guest)
+        self.call("POST", "/api/auth/sign-out", {}, browser, guest)
+        for path in ("/api/me", "/api/users", "/api/tokens", "/api/tenants"):
+            self.call("GET", path)
+        self.call("POST", "/api/tickets", {})
+        made = self.call("POST", "/api/users", {"email": "other@example.test"}).json()
+        self.call("PATCH", "/api/users/{user_id}", {"name": "x"}, user_id=made["id"])
+        self.call("DELETE", "/api/users/{user_id}", user_id=made["id"])
+        made = self.call("POST", "/api/tokens", {"name": "x", "kind": "worker", "id_prefix": "a:"}).json()
+        self.call("DELETE", "/api/tokens/{token_id}", token_id=made["id"])
+        self.call("POST", "/api/tenants", {"id": "example"})
+
+    def sessions(self):
+        id = self.call("POST", "/api/sessions", {
+            "type": "agent", "title": "t", "agent": "a", "workspace": "w", "metadata": {"a": 1}, "prompt": "go",
+            "source": {"kind": "channel", "platform": "slack"}, "ttl_ms": 1000000}).json()["id"]
+        self.call("POST", "/api/sessions/{id}/events", {"events": [
+            {"type": "user.message", "content": [{"type": "text", "text": "x"}], "thread_id": "t",
+             "external_event_id": "e", "metadata": {"a": 1}}]}, id=id)
+        self.client.post(f"/api/sessions/{id}/events", {"events": [{"type": "note.x", "external_event_id": "e"}]})
+        self.fresh(parent_id=id)
+        for path in ("/api/sessions", "/api/counts"):
+            self.call("GET", path)
+        for part in ("", "/children", "/audit-log", "/events", "/participants"):
+            self.call("GET", "/api/sessions/{id}" + part, id=id)
+        self.call("PATCH", "/api/sessions/{id}", {"title": "x"}, id=id)
+        for part, body in (("archive", {}), ("unarchive", {}), ("status", {"status": "failed", "reason": "no"}),
+                           ("retry", {})):
+            self.call("POST", "/api/sessions/{id}/" + part, body, id=id)
+        ended = self.fresh()
+        self.client.post(f"/api/sessions/{ended}/status", {"status": "completed"}, expect=200)
+        self.call("POST", "/api/sessions/{id}/reopen", {}, id=ended)
+        self.call("DELETE", "/api/sessions/{id}", id=ended)
+        self.call("POST", "/api/sessions/bulk-delete", {"ids": [self.fresh(), "unknown"]})
+
+    def work(self):
+        self.fresh(status="pending", agent="one")
+        self.call("POST", "/api/claims", {"worker": "w", "agents": ["one"]})
+        id, held = self.claimed()
+        self.call("GET", "/api/queue")
+        self.call("POST", "/api/sessions/{id}/lease", {}, held, id=id)
+        self.call("POST", "/api/sessions/{id}/deltas", {"deltas": [{"kind": "text", "text": "x"}]}, held, id=id)
+        self.call("POST", "/api/sessions/{id}/settle", {"status": "completed", "result": [1], "usage": {"n": 1}}, held,
+                  id=id)
+        id, held = self.claimed()
+        self.call("POST", "/api/sessions/{id}/release", {}, held, id=id)
+        self.calls["get", "/api/stream"] = self.client.stream("/api/stream").response
+        self.calls["get", "/api/sessions/{id}/ws"] = self.client.websocket(f"/api/sessions/{id}/ws").response
+
+    def sharing(self):
+        id = self.fresh()
+        self.call("POST", "/api/sessions/{id}/participants", {"user_id": self.user.id, "role": "viewer"}, id=id)
+        self.call("GET", "/api/sessions/{id}/participants", id=id)
+        link = self.call("POST", "/api/sessions/{id}/share-link", {"max_uses": 3}, id=id).json()
+        self.call("POST", "/api/sessions/join/{token}", {}, client=self.user.client, token=link["token"])
+        self.call("GET", "/api/sessions/{id}/share-links", id=id)
+        self.call("DELETE", "/api/sessions/{id}/share-link/{link_id}", id=id, link_id=link["id"])
+        self.call("DELETE", "/api/sessions/{id}/participants/{user_id}", id=id, user_id=self.user.id)
+
+
+@test
+def answers_are_as_described(server):
+    """One successful call per route: the status, the media type, every member and type, and no member unnamed."""
+    document = get_document(server)
+    example = Example(server)
+    example.run()
+    described = {(method, path): operation for method, path, operation in operations(document)}
+    check.equal(sorted(set(described) - set(example.calls)), [], "routes without an example in this test")
+    problems = []
+    for (method, path), answer in example.calls.items():
+        where = f"{method.upper()} {path}"
+        expected = next(code for code in described[method, path]["responses"] if code != "default")
+        if answer.status != int(expected):
+            problems.append(f"{where} answered {answer.status}, not {expected}: {answer.body[:300]!r}")
+            continue
+        content = described[method, path]["responses"][expected].get("content", {})
+        media = answer.header("content-type")
+        if content and media != next(iter(content)):
+            problems.append(f"{where} is {media}")
+        elif content:
+            schema = content[media]["schema"]
+            problems += [f"{where}: {mistake}" for mistake in mistakes(answer.json(), schema, document)]
+        elif answer.body and media == "application/json" and path != "/api/openapi.json":
+            problems.append(f"{where} has a body that nobody describes")
+    report(problems, "answers that are not as described")
+
+
+@test
+def problems_are_as_described(server):
+    """Errors of every kind have the form of Problem."""
+    document = get_document(server)
+    client, guest = server.client(), server.anonymous()
+    schema = {"$ref": "#/components/schemas/Problem"}
+    answers = [guest.get("/api/sessions"), client.get("/api/none"), client.get("/api/sessions/none"),
+               client.put("/api/sessions", {}), client.post("/api/sessions", b"{"), client.post("/api/sessions", {}),
+               client.get("/api/sessions?limit=x"), client.post("/api/sessions", b"x" * 5_000_000),
+               client.post("/api/sessions", b"x", headers={"Content-Type": "image/png"}),
+               client.get("/" + "x" * 9000), client.get("/api/sessions", headers={"X-Long": "x" * 40000})]
+    check.equal([answer.status for answer in answers], [401, 404, 404, 405, 400, 400, 400, 413, 415, 414, 431])
+    for answer in answers:
+        check.problem(answer, answer.status)
+        check.equal(mistakes(answer.json(), schema, document), [], answer.request_line[:60])
+
+
+@test
+def request_bodies_are_held_to_the_document(server):
+    """What a body may hold is what the document says: unknown members, wrong types, missing ones are refused."""
+    client = server.client()
+    wrong = {"string": 5, "integer": "x", "boolean": "x", "object": [], "array": {}}
+    for method, path, operation in operations(get_document(server)):
+        body = operation.get("requestBody")
+        if not body or path.startswith("/api/auth/"):
+            continue
+        schema = body["content"]["application/json"]["schema"]
+        target = re.sub(r"\{\w+\}", "x", path)
+
+        def refuse(body, code):
+            check.problem(client.request(method.upper(), target, body), 400, code)
+        refuse({"no_such_member": 1}, "unknown_member")
+        refuse([], "invalid_body")
+        for name, member in schema["properties"].items():
+            if "type" in member:
+                refuse({name: wrong[member["type"]]}, "invalid_member")
+            if "enum" in member:
+                refuse({name: "no such word"}, "invalid_member")
+            if "maximum" in member:
+                refuse({name: member["maximum"] + 1}, "invalid_member")
+            if "maxLength" in member:
+                refuse({name: "x" * (member["maxLength"] + 1)}, "invalid_member")
+            if member.get("format") == "date-time":
+                refuse({name: "yesterday"}, "invalid_member")
+        for name in schema.get("required", []):
+            refuse({}, "missing_member")
+
+
+@test
+def query_parameters_are_held_to_the_document(server):
+    """The same for what stands behind the question mark."""
+    client = server.client()
+    path = session(client)
+    for method, pattern, operation in operations(get_document(server)):
+        if method != "get" or not operation["security"]:
+            continue
+        target = re.sub(r"\{id\}", path.split("/")[-1], pattern)
+
+        def refuse(query, code):
+            check.problem(client.get(f"{target}?{query}"), 400, code)
+        refuse("no_such_parameter=1", "unknown_member")
+        for parameter in operation["parameters"]:
+            if parameter["in"] != "query" or parameter["name"].endswith("."):
+                continue
+            schema, name = parameter["schema"], parameter["name"]
+            if schema.get("type") in ("integer", "boolean") or "enum" in schema or "format" in schema:
+                refuse(f"{name}=x", "invalid_member")
+            if "maxLength" in schema:
+                refuse(f"{name}={'x' * (schema['maxLength'] + 1)}", "invalid_member")
+            refuse(f"{name}=1&{name}=1", None)
+
+
+def tool():
+    """tools/api_document.py as a module."""
+    spec = importlib.util.spec_from_file_location("api_document", os.path.join(ROOT, "tools", "api_document.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@test(on=("sqlite",))
+def the_written_document_follows(server):
+    """docs/api.md is what tools/docs makes of it."""
+    written = tool().markdown(get_document(server))
+    check.true(read("docs/api.md") == written, "docs/api.md is the document of this build (make docs writes it)")
