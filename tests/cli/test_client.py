@@ -1,0 +1,316 @@
+"""The program as a client: every command, tables for people, JSON for programs, exit codes."""
+import fcntl
+import json
+import os
+import pty
+import re
+import struct
+import subprocess
+import termios
+
+from harness import check, test
+from harness.server import program_path
+
+DONE, REFUSED, USAGE, UNREACHABLE, MISSING, DENIED = range(6)
+
+
+def on_terminal(server, *arguments, columns=80, answer=None, **environment):
+    """Runs a command on a terminal of this width; returns its exit code and everything it showed."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    known = {"SOJOURN_URL": server.address, "SOJOURN_TOKEN": server.token, "TERM": "xterm"}
+    process = subprocess.Popen([program_path(server.tree), *arguments], stdin=theirs, stdout=theirs, stderr=theirs,
+                               env=server.full_environment() | known | environment, start_new_session=True)
+    os.close(theirs)
+    if answer is not None:
+        os.write(ours, answer.encode())
+    shown = b""
+    while True:
+        try:
+            data = os.read(ours, 65536)
+        except OSError:
+            break
+        if not data:
+            break
+        shown += data
+    os.close(ours)
+    return process.wait(60 * check.patience()), shown.decode().replace("\r\n", "\n")
+
+
+def create(server, *arguments):
+    return server.run("sessions", "create", *arguments).stdout.strip()
+
+
+def rows(text):
+    """The rows of a table as dicts; columns begin where the titles do, or end there for numbers."""
+    lines = text.splitlines()
+    titles = [(found.group(), found.start(), found.end()) for found in re.finditer(r"\S+(?: \S+)*", lines[0])]
+    result = []
+    for line in lines[1:]:
+        cells = re.split(r" {2,}", line.strip())
+        result.append((cells, {title: line[start:end].strip() for title, start, end in titles}))
+    return result
+
+
+@test
+def test_sessions_from_create_to_delete(server):
+    check.equal(create(server, "hello", "--title", "Good day", "--status", "idle"), "hello")
+    generated = create(server, "--prompt", "do it", "--agent", "coder", "--priority", "3")
+    check.equal(len(generated), 36, "length of a generated id")
+
+    shown = server.run("sessions", "show", "hello").stdout
+    check.true(shown.startswith("hello\n"), "the page begins with the id")
+    check.contains(shown, "status        idle, ")
+    check.contains(shown, "title         Good day")
+    session = json.loads(server.run("sessions", "show", "hello", "--json").stdout)
+    check.contains(session, {"id": "hello", "type": "agent", "status": "idle", "title": "Good day"})
+    check.equal(session, server.client().get("/api/sessions/hello").json(), "the server's JSON as it is")
+
+    changed = server.run("sessions", "update", "hello", "--title", "Good night", "--metadata", "a=1").stdout
+    check.contains(changed, "title         Good night")
+    check.contains(changed, 'metadata      {"a":"1"}')
+    before = json.loads(server.run("sessions", "show", "hello", "--at", "1", "--json").stdout)
+    check.equal(before["title"], "Good day", "title at event 1")
+
+    check.equal(server.run("sessions", "archive", "hello", generated).stdout, f"archived hello\narchived {generated}\n")
+    check.contains(server.run("sessions", "list").stderr, "no sessions")
+    check.contains(server.run("sessions", "list", "--archived", "true").stdout, "hello")
+    check.equal(server.run("sessions", "unarchive", "hello").stdout, "unarchived hello\n")
+    check.equal(server.run("sessions", "delete", "hello", "--yes").stdout, "deleted hello\n")
+    check.equal(server.run("sessions", "show", "hello", expect=MISSING).stdout, "")
+
+
+@test
+def test_a_list_is_an_aligned_table(server):
+    create(server, "short", "--title", "日本語 title", "--status", "idle")
+    create(server, "a-much-longer-id", "--agent", "coder", "--prompt", "x")
+    text = server.run("sessions", "list").stdout
+    lines = text.splitlines()
+    check.equal(lines[0].split(), ["SESSION", "TYPE", "STATUS", "AGENT", "TITLE", "EVENTS", "ACTIVE"])
+    check.equal(len(lines), 3, "lines")
+    start = lines[0].index("TYPE")
+    check.equal([line[start:start + 5] for line in lines[1:]], ["agent", "agent"], "the second column")
+    check.true(lines[1].startswith("a-much-longer-id  "), "the last active comes first")
+    check.true("\033" not in text, "no colours where nobody looks")
+    check.true(all(line == line.rstrip() for line in lines), "no line ends with a space")
+    check.true(re.search(r"(now|\d+ s ago)$", lines[1]), f"times are relative: {lines[1]}")
+
+
+@test
+def test_filters_and_pages_of_a_list(server):
+    for number in range(5):
+        create(server, f"s{number}", "--status", "idle", "--metadata", f"odd={number % 2}", "--title", f"number {number}")
+    ids = lambda *more: [row["id"] for row in json.loads(server.run("sessions", "list", "--json", *more).stdout)["sessions"]]
+    check.equal(ids("--metadata", "odd=1"), ["s3", "s1"])
+    check.equal(ids("--q", "number 4", "--type", "agent", "--status", "idle"), ["s4"])
+    check.equal(ids("--status", "failed"), [])
+    page = json.loads(server.run("sessions", "list", "--limit", "2", "--json").stdout)
+    check.equal([row["id"] for row in page["sessions"]], ["s4", "s3"])
+    check.equal(ids("--limit", "2", "--cursor", page["next_cursor"]), ["s2", "s1"])
+    lines = server.run("sessions", "list", "--limit", "2", "--all", "--json").stdout.splitlines()
+    check.equal([json.loads(line)["id"] for line in lines], ["s4", "s3", "s2", "s1", "s0"], "one session per line")
+    result = server.run("sessions", "list", "--limit", "2")
+    check.equal(len(result.stdout.splitlines()), 3)
+    check.contains(result.stderr, f"--cursor {page['next_cursor']}")
+    check.equal(len(server.run("sessions", "list", "--limit", "2", "--all").stdout.splitlines()), 6)
+
+
+@test
+def test_a_terminal_gets_colours_and_lines_that_fit(server):
+    create(server, "narrow", "--title", "a title that is much too long for the terminal " * 3, "--status", "idle")
+    create(server, "waiting", "--prompt", "x")
+    code, text = on_terminal(server, "sessions", "list", columns=60)
+    check.equal(code, DONE)
+    check.contains(text, "\033[", "colours")
+    plain = re.sub(r"\033\[\d*m", "", text)
+    check.true(all(len(line) <= 60 for line in plain.splitlines()), f"no line is wider than the terminal:\n{plain}")
+    check.contains(plain, "…")
+    check.contains(plain, "narrow", "what gives way last")
+    for refusal in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+        code, text = on_terminal(server, "sessions", "list", columns=60, **refusal)
+        check.true("\033[" not in text, f"no colours with {refusal}")
+
+
+@test
+def test_text_of_strangers_can_not_steer_the_terminal(server):
+    create(server, "evil", "--title", "red \033[31malert\007 \u202eesrever", "--status", "idle")
+    server.run("events", "append", "evil", "--text", "line one\nline two \033[2J\x9b1m")
+    for command in (("sessions", "list"), ("sessions", "show", "evil"), ("sessions", "events", "evil")):
+        text = server.run(*command).stdout
+        check.true(not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", text), f"no control characters in {text!r}")
+    check.contains(server.run("sessions", "events", "evil").stdout, "line one line two")
+
+
+@test
+def test_delete_asks_on_a_terminal_and_needs_yes_elsewhere(server):
+    create(server, "precious", "--status", "idle")
+    refused = server.run("sessions", "delete", "precious", expect=USAGE)
+    check.contains(refused.stderr, "--yes")
+    code, text = on_terminal(server, "sessions", "delete", "precious", answer="n\n")
+    check.equal(code, REFUSED)
+    check.contains(text, "Delete precious with all events? They can't be brought back. [y/N]")
+    check.contains(text, "nothing was changed")
+    server.run("sessions", "show", "precious")
+    code, text = on_terminal(server, "sessions", "delete", "precious", answer="y\n")
+    check.equal(code, DONE)
+    check.contains(text, "deleted precious")
+    server.run("sessions", "show", "precious", expect=MISSING)
+
+
+@test
+def test_ways_to_append_events(server):
+    create(server, "s", "--status", "idle")
+    check.equal(server.run("events", "append", "s", "--text", "one").stdout, "2 user.message\n")
+    check.equal(server.run("events", "append", "s", "--type", "note.kept", "--metadata", "k=v", "--thread-id", "t").stdout,
+                "3 note.kept\n")
+    check.equal(server.run("events", "append", "s", "--text", "-", input="from\nstdin").stdout, "4 user.message\n")
+    event = {"type": "note.json", "metadata": {"deep": [1, {"x": None}]}}
+    for given, count in ((json.dumps(event), 1), (json.dumps([event, event]), 2),
+                         (json.dumps({"events": [event]}), 1), (f"{json.dumps(event)}\n\n{json.dumps(event)}\n", 2)):
+        text = server.run("events", "append", "s", input=given).stdout
+        check.equal(len(text.splitlines()), count, f"events appended from {given}")
+    check.equal(server.run("events", "append", "s", "--event", json.dumps(event)).stdout, "11 note.json\n")
+    answer = json.loads(server.run("events", "append", "s", "--text", "x", "--json").stdout)
+    check.equal(answer["last_sequence"], 12)
+    events = server.client().get("/api/sessions/s/events").json()["events"]
+    check.equal(events[3]["content"], [{"type": "text", "text": "from\nstdin"}])
+    check.contains(events[2], {"metadata": {"k": "v"}, "thread_id": "t"})
+    check.equal(events[10]["metadata"], event["metadata"])
+
+
+@test
+def test_appending_safely_more_than_once(server):
+    create(server, "s", "--status", "idle")
+    for _ in range(2):
+        check.equal(server.run("events", "append", "s", "--text", "once", "--idempotency-key", "k").stdout,
+                    "2 user.message\n")
+    server.run("events", "append", "s", "--text", "named", "--external-event-id", "e")
+    again = server.run("events", "append", "s", "--text", "named", "--external-event-id", "e").stdout
+    check.equal(again, "3 user.message (was there)\n")
+    stale = server.run("events", "append", "s", "--text", "late", "--if-sequence", "1", expect=REFUSED)
+    check.true(re.search(r"^sojourn: .*\(\w+\)$", stale.stderr, re.M), f"sentence and code: {stale.stderr}")
+    server.run("events", "append", "s", "--text", "in time", "--if-sequence", "3")
+
+
+@test
+def test_mistakes_in_appending(server):
+    create(server, "s", "--status", "idle")
+    for arguments, given, part in (
+            (("--event", "{"), None, "--event is not one event"),
+            (("--event", "[]"), None, "--event is not one event"),
+            (("--event", "{}", "--text", "x"), None, "leave the options that describe one out"),
+            ((), "", "standard input is empty"),
+            ((), '{"type": "note.a"}\nrubbish', "line 2 is not one event"),
+            (("--metadata", "novalue"), None, "give KEY=VALUE"),
+            (("--role", "king"), None, "give user, agent or system")):
+        result = server.run("events", "append", "s", *arguments, input=given, expect=USAGE)
+        check.contains(result.stderr, part, f"events append {arguments} < {given!r}")
+    code, text = on_terminal(server, "events", "append", "s")
+    check.equal(code, USAGE)
+    check.contains(text, "say what to append")
+    check.equal(len(server.client().get("/api/sessions/s/events").json()["events"]), 1, "nothing was appended")
+
+
+@test
+def test_events_are_lines(server):
+    create(server, "s", "--status", "idle")
+    server.run("events", "append", "s", "--text", "hello there")
+    server.run("events", "append", "s", "--event", '{"type": "agent.tool_call", "content": [{"type": "tool_use", "name": "ls"}]}')
+    lines = server.run("sessions", "events", "s", "--after", "1").stdout.splitlines()
+    check.true(re.fullmatch(r" +2  \d{4}-\d\d-\d\d \d\d:\d\d:\d\d  user    user\.message +hello there", lines[0]), lines[0])
+    check.true(lines[1].endswith("[tool_use ls]"), lines[1])
+    newest = json.loads(server.run("sessions", "events", "s", "--order", "newest", "--limit", "1", "--json").stdout)
+    check.equal((newest["events"][0]["sequence"], newest["has_more"]), (3, True))
+    check.equal(len(server.run("sessions", "events", "s", "--types", "agent.*").stdout.splitlines()), 1)
+    check.contains(server.run("sessions", "events", "s", "--limit", "1").stderr, "there are more")
+
+
+@test
+def test_tokens_users_and_tenants(server):
+    who = json.loads(server.run("whoami", "--json").stdout)
+    check.equal(who["role"], "owner")
+    check.contains(server.run("whoami").stdout, "role         owner")
+
+    made = server.run("tokens", "create", "reader", "--scopes", "read", "--expires-at", "2099-01-01T00:00:00Z")
+    token = made.stdout.strip()
+    check.true(token.startswith("sj_") and "\n" not in token, "the token alone is on standard output")
+    as_reader = {"SOJOURN_TOKEN": token}
+    check.contains(json.loads(server.run("whoami", "--json", environment=as_reader).stdout), {"scopes": ["read"]})
+    denied = server.run("sessions", "create", expect=DENIED, environment=as_reader)
+    check.true(re.search(r"^sojourn: .+ \(\w+\)$", denied.stderr, re.M), denied.stderr)
+    listed = server.run("tokens", "list").stdout
+    check.true(token not in listed, "a token is told once")
+    found = next(row for row in json.loads(server.run("tokens", "list", "--json").stdout)["tokens"] if row["name"] == "reader")
+    check.contains(listed, found["id"])
+    check.equal(server.run("tokens", "revoke", found["id"]).stdout, f"revoked {found['id']}\n")
+    server.run("whoami", expect=DENIED, environment=as_reader)
+
+    link = server.run("users", "create", "ada@example.org", "--name", "Ada", "--role", "admin").stdout
+    check.true(re.fullmatch(rf"{re.escape(server.address)}/sign-in#\S+\n", link), f"a link to sign in with: {link}")
+    user = next(row for row in json.loads(server.run("users", "list", "--json").stdout)["users"] if row["name"] == "Ada")
+    check.equal((user["email"], user["role"]), ("ada@example.org", "admin"))
+    server.run("users", "update", user["id"], "--role", "member", "--sessions-max", "3")
+    cells = [line.split() for line in server.run("users", "list").stdout.splitlines()]
+    check.equal(cells[0], ["USER", "EMAIL", "NAME", "ROLE", "SESSIONS", "MAX", "CREATED"])
+    check.equal(next(line[1:5] for line in cells if line[0] == user["id"]), ["ada@example.org", "Ada", "member", "3"])
+    server.run("users", "remove", user["id"], expect=USAGE)
+    check.equal(server.run("users", "remove", user["id"], "--yes").stdout, f"removed {user['id']}\n")
+    check.true("Ada" not in server.run("users", "list").stdout, "the user is gone")
+
+    first = server.run("tenants", "create", "acme", "--name", "Acme Inc.").stdout.strip()
+    check.equal(json.loads(server.run("whoami", "--json", environment={"SOJOURN_TOKEN": first}).stdout)["tenant_id"], "acme")
+    check.contains(server.run("tenants", "list").stdout, "Acme Inc.")
+
+
+@test
+def test_the_queue(server):
+    check.contains(server.run("queue").stderr, "nothing waits")
+    create(server, "work", "--agent", "coder", "--prompt", "x")
+    create(server, "more", "--agent", "coder", "--prompt", "x")
+    server.client().post("/api/claims", {"worker": "w1", "agents": ["coder"]}, expect=200)
+    lines = [line.split() for line in server.run("queue").stdout.splitlines()]
+    check.equal(lines[0], ["AGENT", "PENDING", "CLAIMED", "OLDEST"])
+    check.equal(lines[1][:3], ["coder", "1", "1"])
+    check.equal(lines[3][:2], ["w1", "1"])
+    check.equal(json.loads(server.run("queue", "--json").stdout)["workers"][0]["worker"], "w1")
+
+
+@test
+def test_exit_codes(server):
+    missing = server.run("sessions", "show", "nowhere", expect=MISSING)
+    check.equal(missing.stdout, "")
+    check.contains(missing.stderr, "(session_not_found)")
+    nobody = server.run("whoami", expect=DENIED, environment={"SOJOURN_TOKEN": ""})
+    check.contains(nobody.stderr, "set SOJOURN_TOKEN")
+    server.run("whoami", "--token", "wrong", expect=DENIED)
+    create(server, "s", "--status", "idle")
+    refused = server.run("sessions", "create", "--title", "x" * 1000, expect=REFUSED)
+    check.contains(refused.stderr, "sojourn: ")
+    mixed = server.run("sessions", "archive", "nowhere", "s", expect=MISSING)
+    check.equal(mixed.stdout, "archived s\n", "the others are done")
+    check.contains(mixed.stderr, "nowhere was not archived")
+    for arguments in (("sessions", "list", "--status", "odd"), ("sessions", "show"), ("sessions", "list", "--limit", "0"),
+                      ("sessions", "list", "--url", "ftp://x"), ("sessions", "list", "--timeout-ms", "never"),
+                      ("sessions",), ("tokens", "create")):
+        check.true(server.run(*arguments, expect=USAGE).returncode == USAGE, f"{arguments}")
+
+
+@test
+def test_addresses(server):
+    create(server, "s", "--status", "idle")
+    for url in (server.address, server.address + "/", server.unix_address):
+        check.equal(json.loads(server.run("sessions", "show", "s", "--json", "--url", url).stdout)["id"], "s", url)
+    check.equal(server.run("whoami", "--json", environment={"http_proxy": "http://127.0.0.1:1"}).returncode, DONE)
+    for url in ("http://127.0.0.1:1", "unix:/nonexistent", "http://nosuchhost.invalid"):
+        result = server.run("whoami", "--url", url, expect=UNREACHABLE)
+        check.contains(result.stderr, "can't be reached", f"what is said about {url}")
+        check.true(server.token not in result.stderr, "the token is not shown")
+
+
+@test
+def test_a_session_id_is_one_part_of_the_path(server):
+    create(server, "cli:a.b-c_d", "--status", "idle")
+    check.equal(json.loads(server.run("sessions", "show", "cli:a.b-c_d", "--json").stdout)["id"], "cli:a.b-c_d")
+    for odd in ("../users", "a/b", "a?x=1", "%2e%2e", "a b"):
+        result = server.run("sessions", "show", odd, expect=None)
+        check.one_of(result.returncode, (REFUSED, MISSING), f"exit code for {odd!r}")
