@@ -142,7 +142,7 @@ static int64_t last_sequence(int64_t session)
 
 #define KILL_ALL(how)                                                                                                  \
     "select count(pg_terminate_backend(" how ")) from pg_stat_activity"                                                \
-    " where application_name = 'sojourn' and datname = current_database()"
+    " where application_name like 'sojourn%' and datname = current_database()"
 
 static void kill_backends(void)
 {
@@ -494,15 +494,24 @@ static void listeners_hear_other_nodes(void **state)
 {
     (void)state;
     struct failure failure = {0};
-    struct postgres_listener *listener;
+    struct postgres_listener *listener, *other;
     struct postgres_wake wake;
     struct arena arena = {0};
     struct db *db = open_db(false);
     int64_t session = new_session(db);
+    assert_true(notify_is_needed()); /* who does not listen cannot know */
     expect_ok(postgres_listen_open(url, &listener, &failure), &failure);
+    assert_false(notify_is_needed());
+    expect_ok(postgres_listen_open(url, &other, &failure), &failure); /* stands for another node: it sees the first */
+    assert_true(notify_is_needed());
+    notify_raw("0123456789abcdef here");
+    notify_raw("0123456789abcdef 7:1");
+    expect_ok(postgres_listen_next(listener, 10000, &arena, &wake, &failure), &failure);
+    assert_true(!wake.many && wake.count == 1);
     begin(db);
     append(db, session, 1);
     commit(db); /* our own: not heard */
+    assert_int_equal(count_events(db, session), 1);
     notify_raw("0123456789abcdef 7:12 8:9223372036854775807");
     expect_ok(postgres_listen_next(listener, 10000, &arena, &wake, &failure), &failure);
     assert_false(wake.many);
@@ -520,6 +529,7 @@ static void listeners_hear_other_nodes(void **state)
     postgres_listen_stop(listener);
     assert_int_equal(postgres_listen_next(listener, 10000, &arena, &wake, &failure), STATUS_GONE);
     postgres_listen_close(listener);
+    postgres_listen_close(other);
     arena_release(&arena);
     db_close(db);
 }

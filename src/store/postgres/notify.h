@@ -1,6 +1,10 @@
 /* How nodes wake each other. After a group commit the writing connection sends one NOTIFY with the sessions it touched;
  * every node listens on a connection of its own. A notification is only a hint to look now: what happened is read from
- * the tables, and a node that missed one finds the events when it polls. */
+ * the tables, and a node that missed one finds the events when it polls.
+ *
+ * A node that is alone sends none: each costs the machine two more process switches per commit. Listeners announce
+ * themselves when they connect and every ten seconds. A node that listens, saw no other listener when it began, and has
+ * heard none for thirty seconds is alone. A process that does not listen cannot know and always sends. */
 #ifndef STORE_POSTGRES_NOTIFY_H
 #define STORE_POSTGRES_NOTIFY_H
 
@@ -33,9 +37,17 @@ MUST_CHECK enum status postgres_listen_next(struct postgres_listener *listener, 
 void postgres_listen_stop(struct postgres_listener *listener);
 void postgres_listen_close(struct postgres_listener *listener);
 
+/* --- for listener.c --- */
+struct slice notify_origin(void); /* names this process */
+void notify_listening(bool listens);
+void notify_heard(void); /* another node is there */
+
 /* --- for the writing connection --- */
 enum { NOTIFY_PAYLOAD_MAX = 7900 }; /* the server refuses 8000 bytes */
 #define NOTIFY_CHANNEL "sojourn_touched"
+
+/* False when this process listens and is alone. Any thread. */
+bool notify_is_needed(void);
 
 /* The sessions touched by the running transaction. */
 struct touches {

@@ -79,7 +79,7 @@ void transaction_rollback(struct db *db)
 /* Outside of the transaction: inside it, all commits of the server would queue for one lock. */
 static void notify(struct postgres *postgres)
 {
-    if (postgres->touches.count == 0 || !pipeline_works(postgres)) {
+    if (postgres->touches.count == 0 || !pipeline_works(postgres) || !notify_is_needed()) {
         return;
     }
     struct buffer payload = {0};
