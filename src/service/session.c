@@ -388,9 +388,13 @@ enum status session_update(struct call *call, struct slice id, const struct json
     if (status != STATUS_OK) {
         return status;
     }
+    enum visibility visibility_before = entry.loaded->session.visibility;
     int64_t expires_before = entry.loaded->session.expires_at_ms;
     if (changes.count > 0) {
         status = unit_append_changes(call, entry.loaded, &changes);
+    }
+    if (entry.loaded->session.visibility < visibility_before) { /* whoever still may watch comes back */
+        unit_close_viewers(call->unit, &entry.loaded->session, SLICE("access_changed"), (struct slice){0});
     }
     int64_t expires = entry.loaded->session.expires_at_ms;
     if (status == STATUS_OK && expires != expires_before) {

@@ -52,8 +52,8 @@ static enum status copy_pages(struct backup *backup, void (*progress)(void *owne
     return code == SQLITE_DONE ? STATUS_OK : cannot("copy to", backup->part_path, sqlite3_errmsg(backup->to), failure);
 }
 
-/* The copy comes in WAL mode, in which even reading it would leave two files beside it; a server that opens it goes back
- * to WAL. */
+/* The copy comes in WAL mode, in which even reading it would leave two files beside it; a server that opens it goes
+ * back to WAL. */
 static enum status leave_wal_mode(struct backup *backup, struct failure *failure)
 {
     int code = sqlite3_exec(backup->to, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
