@@ -133,7 +133,7 @@ CREATE INDEX sessions_agent ON sessions (tenant_key, agent, listed_at_ms) WHERE 
 CREATE INDEX sessions_source_kind ON sessions (tenant_key, source_kind, listed_at_ms) WHERE source_kind IS NOT NULL;
 CREATE INDEX sessions_source_platform ON sessions (tenant_key, source_platform, listed_at_ms) WHERE source_platform IS NOT NULL;
 -- The addition keeps SQLite from answering by sessions_work.
-CREATE INDEX sessions_open_of_owner ON sessions (tenant_key, owner) WHERE work + 0 < 6 AND owner IS NOT NULL;
+CREATE INDEX sessions_in_turn ON sessions (tenant_key, owner) WHERE work + 0 IN (2, 3, 4) AND owner IS NOT NULL;
 CREATE INDEX sessions_queue ON sessions (tenant_key, priority DESC, queued_at_ms, key) WHERE work = 1;
 CREATE INDEX sessions_queue_of_agent ON sessions (tenant_key, agent, priority DESC, queued_at_ms, key) WHERE work = 1;
 

@@ -100,10 +100,10 @@ FROM sessions s JOIN session_activity a ON a.tenant_key = s.tenant_key AND a.ses
 WHERE s.tenant_key = $1
     AND s.key = ANY (ARRAY(SELECT CAST(value AS BIGINT) FROM jsonb_array_elements_text(CAST($2 AS JSONB))))
 
--- $3 has a bit for every work state that counts; 1 and 2 are the purposes orchestrator and workflow.
+-- $3 has a bit for every work state that counts, all among running, waiting_human and awaiting_tool (2, 3, 4); 1 and 2 are the purposes orchestrator and workflow.
 -- name: session_count_concurrent
 SELECT COUNT(*) FROM sessions
-WHERE tenant_key = $1 AND owner = $2 AND owner IS NOT NULL AND work + 0 < 6
+WHERE tenant_key = $1 AND owner = $2 AND owner IS NOT NULL AND work + 0 IN (2, 3, 4)
     AND ((CAST($3 AS BIGINT) >> CAST(work AS INTEGER)) & 1) = 1 AND purpose NOT IN (1, 2)
     AND (parent_id IS NULL OR parent_id NOT LIKE 'orchestrator:%')
 
@@ -114,7 +114,7 @@ SELECT COUNT(*) FROM sessions WHERE tenant_key = $1 AND parent_id = $2 AND paren
 -- name: session_active_human
 SELECT {session_columns}
 FROM sessions s JOIN session_activity a ON a.tenant_key = s.tenant_key AND a.session_key = s.key
-WHERE s.tenant_key = $1 AND s.owner = $2 AND s.owner IS NOT NULL AND s.work + 0 < 6 AND s.work = 2
+WHERE s.tenant_key = $1 AND s.owner = $2 AND s.owner IS NOT NULL AND s.work + 0 IN (2, 3, 4) AND s.work = 2
     AND s.source_kind = 'human-session-bridge'
 ORDER BY s.key DESC LIMIT 1
 
