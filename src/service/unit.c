@@ -28,9 +28,18 @@ static void link_newest(struct unit *unit, struct loaded_session *loaded)
     unit->newest = loaded;
 }
 
+/* The key is known once the row exists. */
+static void know_key(struct unit *unit, struct loaded_session *loaded)
+{
+    map_put(&unit->by_key, slice_from(&loaded->session.key, sizeof loaded->session.key), loaded);
+}
+
 static void forget(struct unit *unit, struct loaded_session *loaded)
 {
     map_remove(&unit->sessions, loaded->map_key);
+    if (loaded->session.key != 0) {
+        map_remove(&unit->by_key, slice_from(&loaded->session.key, sizeof loaded->session.key));
+    }
     unlink_used(unit, loaded);
     arena_release(&loaded->arena);
     arena_release(&loaded->lease_arena);
@@ -56,6 +65,7 @@ void unit_release(struct unit *unit)
         forget(unit, unit->oldest);
     }
     map_release(&unit->sessions);
+    map_release(&unit->by_key);
     buffer_release(&unit->scratch);
     publication_unref(unit->publication);
 }
@@ -100,41 +110,54 @@ static void mark_stored(struct loaded_session *loaded)
     loaded->changed = 0;
 }
 
+/* A row that was just read becomes the loaded session; `arena` is taken over. */
+static struct loaded_session *adopt(struct unit *unit, const struct session *session, struct arena *arena)
+{
+    struct loaded_session *loaded = remember(unit, session->tenant_key, session->id);
+    loaded->session = *session;
+    loaded->arena = *arena;
+    know_key(unit, loaded);
+    mark_stored(loaded);
+    return loaded;
+}
+
 enum status unit_load(struct unit *unit, int64_t tenant_key, struct slice id, struct loaded_session **out,
                       struct failure *failure)
 {
     if (!session_id_is_valid(id)) {
         return STATUS_NOT_FOUND;
     }
-    struct loaded_session *loaded = find(unit, tenant_key, id);
-    if (!loaded) {
-        struct arena arena = {0};
-        struct session session = {0};
-        enum status status = store_session_by_id(unit->db, tenant_key, id, &arena, &session, failure);
-        if (status != STATUS_OK) {
-            arena_release(&arena);
-            return status;
-        }
-        loaded = remember(unit, tenant_key, id);
-        loaded->session = session;
-        loaded->arena = arena;
-        mark_stored(loaded);
+    *out = find(unit, tenant_key, id);
+    if (*out) {
+        return STATUS_OK;
     }
-    *out = loaded;
+    struct arena arena = {0};
+    struct session session = {0};
+    enum status status = store_session_by_id(unit->db, tenant_key, id, &arena, &session, failure);
+    if (status != STATUS_OK) {
+        arena_release(&arena);
+        return status;
+    }
+    *out = adopt(unit, &session, &arena);
     return STATUS_OK;
 }
 
 enum status unit_load_key(struct unit *unit, int64_t tenant_key, int64_t key, struct loaded_session **out,
                           struct failure *failure)
 {
+    *out = map_get(&unit->by_key, slice_from(&key, sizeof key));
+    if (*out) {
+        return (*out)->session.tenant_key == tenant_key ? STATUS_OK : STATUS_NOT_FOUND;
+    }
     struct arena arena = {0};
     struct session session = {0};
     enum status status = store_session_by_key(unit->db, tenant_key, key, &arena, &session, failure);
-    if (status == STATUS_OK) {
-        status = unit_load(unit, tenant_key, session.id, out, failure);
+    if (status != STATUS_OK) {
+        arena_release(&arena);
+        return status;
     }
-    arena_release(&arena);
-    return status;
+    *out = adopt(unit, &session, &arena);
+    return STATUS_OK;
 }
 
 /* --- the group --- */
@@ -315,6 +338,7 @@ enum status unit_create(struct call *call, int64_t tenant_key, struct slice id, 
     if (status != STATUS_OK) {
         return status;
     }
+    know_key(unit, loaded);
     mark_stored(loaded);
     loaded->lease_known = true;
     unit->work_queued |= work_is_claimable(loaded->session.work);

@@ -34,6 +34,7 @@ struct unit {
     struct service *service;
     struct db *db;
     struct map sessions; /* "TENANT/ID" → loaded_session */
+    struct map by_key;   /* the same by the bytes of session.key */
     struct loaded_session *newest, *oldest;
     struct loaded_session *touched;
     struct publication *publication; /* of the running group, NULL when nothing happened */
