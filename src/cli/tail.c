@@ -30,7 +30,7 @@ struct tail_options {
 /* clang-format off */
 static const struct option filter_table[] = {
     {.name = "Which events", .type = OPTION_SECTION},
-    PASS_TEXT("after", "CURSOR", "Begin behind this cursor: the id of a frame, or in one session a sequence; 0 is its beginning."),
+    PASS_TEXT("after", "CURSOR", "Begin behind this cursor: the id of a frame, or a sequence in one session."),
     PASS_TEXT("types", "TYPES", "Only these types, separated by commas; tool.* stands for all that begin so."),
     {0},
 };

@@ -74,8 +74,8 @@ def environment():
 
 
 def run(program, script, *arguments, expect, token="secret-token"):
-    result = subprocess.run([program, *arguments, "--url", script.url, "--token", token], capture_output=True, text=True,
-                            env=environment(), timeout=60 * check.patience(), check=False)
+    result = subprocess.run([program, *arguments, "--url", script.url, "--token", token], capture_output=True,
+                            text=True, env=environment(), timeout=60 * check.patience(), check=False)
     check.equal(result.returncode, expect, f"exit code; {result.stderr}")
     return result
 
@@ -164,14 +164,14 @@ def test_a_stream_cut_in_the_middle_of_an_event(program):
         process = tail(program, script)
         lines = [process.stdout.readline() for _ in range(4)]
         check.equal([int(line.split()[0]) for line in lines], [1, 2, 3, 4])
-        check.contains(script.heads[1].split("\r\n"), "Last-Event-ID: 2", )
+        check.contains(script.heads[1].split("\r\n"), "Last-Event-ID: 2")
         check.contains(stop(process)[1], "trying again")
 
 
 @test
 def test_a_stream_byte_by_byte(program):
-    text = "event: ready\ndata: {\"cursor\": \"0\"}\n\n: ping\n\n" + event(1, "ä日") + "event: odd\ndata: 1\n\n" + event(2)
-    pieces = [bytes([byte]) for byte in text.encode()]
+    ready, odd = 'event: ready\ndata: {"cursor": "0"}\n\n: ping\n\n', "event: odd\ndata: 1\n\n"
+    pieces = [bytes([byte]) for byte in (ready + event(1, "ä日") + odd + event(2)).encode()]
 
     def play(connection):
         stream()(connection)
@@ -187,7 +187,8 @@ def test_a_stream_byte_by_byte(program):
 
 @test
 def test_json_of_several_lines_is_one_line(program):
-    with Script(stream(event(1), 'event: slow\ndata: {"dropped_deltas": 3,\ndata: "cursor": "1"}\n\n', end=False)) as script:
+    slow = 'event: slow\ndata: {"dropped_deltas": 3,\ndata: "cursor": "1"}\n\n'
+    with Script(stream(event(1), slow, end=False)) as script:
         process = tail(program, script, "--json")
         check.contains(process.stdout.readline(), '"sequence": 1')
         check.equal(process.stdout.readline(), '{"frame":"slow","data":{"dropped_deltas": 3, "cursor": "1"}}\n')
@@ -206,7 +207,8 @@ def test_a_server_that_comes_back_busy(program):
         process = tail(program, script)
         check.equal([int(process.stdout.readline().split()[0]) for _ in range(2)], [1, 2])
         stop(process)
-    with Script(stream(event(1)), answer(401, '{"status": 401, "code": "unauthenticated", "detail": "Who?"}')) as script:
+    refusal = answer(401, '{"status": 401, "code": "unauthenticated", "detail": "Who?"}')
+    with Script(stream(event(1)), refusal) as script:
         process = tail(program, script)
         errors = process.communicate(timeout=60 * check.patience())[1]
         check.equal(process.returncode, DENIED)
