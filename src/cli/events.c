@@ -286,7 +286,7 @@ int command_events_append(const struct invocation *invocation)
     struct append_options options = {0};
     struct buffer body = {0};
     struct json_out out = json_out_to(&body);
-    int code = remote_open(invocation, &(struct remote_setup){append_table, &options, -1}, &remote);
+    int code = remote_open(invocation, &(struct remote_setup){append_table, &options, -1, NULL}, &remote);
     json_begin_object(&out);
     json_key(&out, "events");
     json_begin_array(&out);

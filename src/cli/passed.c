@@ -25,7 +25,7 @@ struct passing {
 /* Lists are gathered from all places where they were given. */
 static enum status read_value(const struct passing *passing, const struct option *option, union scratch *out)
 {
-    *out = (union scratch){0};
+    memset(out, 0, sizeof *out); /* all of it: an initialiser would clear the first member only */
     char origin[96];
     snprintf(origin, sizeof origin, "--%s", option->name);
     for (size_t i = 0; i < passing->arguments->given_count; i++) {

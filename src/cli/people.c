@@ -13,7 +13,7 @@ static const char *const role_names[] = {"member", "admin", "owner"};
 static const struct option token_table[] = {
     {.name = "The token", .type = OPTION_SECTION},
     PASS_CHOICE("kind", kind_names, "What uses it; user when left out."),
-    PASS_WORDS("scopes", "SCOPES", "What it may: read, write, claim, admin, separated by commas; all yours when left out."),
+    PASS_WORDS("scopes", "SCOPES", "What it may: read, write, claim, admin, with commas; all yours when left out."),
     PASS_TEXT("id-prefix", "PREFIX", "Only for sessions whose id begins so, such as telegram:"),
     PASS_TEXT("session-id", "SESSION", "Only for this session."),
     PASS_TEXT("user-id", "USER", "The user it acts for; you when left out."),

@@ -9,7 +9,7 @@
 #include "cli/terminal.h"
 #include "wire/url.h"
 
-enum { ANSWER_BYTES_MAX = 256 * 1024 * 1024, CONNECT_MS = 10 * 1000, SILENCE_MS = 60 * 1000, SHOWN_BYTES_MAX = 200 };
+enum { ANSWER_BYTES_MAX = 256 * 1024 * 1024, CONNECT_MS = 10 * 1000, SHOWN_BYTES_MAX = 200 };
 
 /* clang-format off */
 const struct option remote_option_table[] = {
@@ -44,7 +44,7 @@ const struct option output_option_table[] = {
 
 static const struct {
     enum status status;
-    enum exit_code code;
+    int code;
 } exit_codes[] = {
     {STATUS_INVALID, EXIT_USAGE},       {STATUS_NOT_FOUND, EXIT_MISSING},      {STATUS_GONE, EXIT_MISSING},
     {STATUS_FORBIDDEN, EXIT_DENIED},    {STATUS_UNAUTHENTICATED, EXIT_DENIED}, {STATUS_UNAVAILABLE, EXIT_UNREACHABLE},
@@ -62,7 +62,7 @@ int remote_fail(const struct failure *failure)
     return EXIT_REFUSED;
 }
 
-static enum exit_code code_of_answer(int status)
+static int code_of_answer(int status)
 {
     return status == 401 || status == 403 ? EXIT_DENIED : status == 404 || status == 410 ? EXIT_MISSING : EXIT_REFUSED;
 }
@@ -175,7 +175,7 @@ int remote_open(const struct invocation *invocation, const struct remote_setup *
             .ca_file = out->options.ca_file,
             .connect_ms = out->options.timeout_ms < CONNECT_MS ? out->options.timeout_ms : CONNECT_MS,
             .answer_ms = out->options.timeout_ms,
-            .silence_ms = SILENCE_MS,
+            .silence_ms = setup->silence_ms ? *setup->silence_ms : out->options.timeout_ms,
             .answer_bytes_max = ANSWER_BYTES_MAX,
             .stop_fd = setup->stop_fd,
         };

@@ -34,6 +34,7 @@ struct remote_setup {
     const struct option *table; /* NULL = none */
     void *values;
     int stop_fd;
+    const int64_t *silence_ms; /* in `values`; NULL = no streams */
 };
 /* Reads the tables and gets ready to connect. */
 MUST_CHECK int remote_open(const struct invocation *invocation, const struct remote_setup *setup, struct remote *out);

@@ -113,7 +113,7 @@ int command_sessions_list(const struct invocation *invocation)
     struct remote remote;
     struct list_options options = {0};
     struct listing listing = {.remote = &remote};
-    int code = remote_open(invocation, &(struct remote_setup){list_table, &options, -1}, &remote);
+    int code = remote_open(invocation, &(struct remote_setup){list_table, &options, -1, NULL}, &remote);
     if (code == EXIT_DONE) {
         code = remote_query(&remote, session_filter_table, &listing.filter);
     }
@@ -187,7 +187,7 @@ int command_sessions_create(const struct invocation *invocation)
     struct remote remote;
     struct buffer body = {0};
     struct create_options options = {0};
-    int code = remote_open(invocation, &(struct remote_setup){create_table, &options, -1}, &remote);
+    int code = remote_open(invocation, &(struct remote_setup){create_table, &options, -1, NULL}, &remote);
     if (code == EXIT_DONE) {
         code = write_new_session(&remote, &body);
     }

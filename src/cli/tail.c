@@ -15,13 +15,22 @@ enum { FRAME_BYTES_MAX = 64 * 1024 * 1024, PAUSE_MS_MIN = 200, PAUSE_MS_MAX = 10
 
 struct tail_options {
     int64_t last;
+    int64_t silence_ms;
     bool deltas;
 };
+
+#define SILENCE                                                                                                        \
+    {                                                                                                                  \
+        .name = "silence-ms", .type = OPTION_NUMBER, .offset = OPTION_FIELD(struct tail_options, silence_ms, int64_t), \
+        .value = "TIME", .fallback = "60s", .min = 1, .max = 24 * 3600 * 1000, .unit = UNIT_MS,                        \
+        .help = "A connection that says nothing for this long counts as lost; the server shows every 15 s that it "    \
+                "is alive."                                                                                            \
+    }
 
 /* clang-format off */
 static const struct option filter_table[] = {
     {.name = "Which events", .type = OPTION_SECTION},
-    PASS_TEXT("after", "CURSOR", "Begin behind this cursor: the id of a frame, or in one session a sequence; 0 is its beginning."),
+    PASS_TEXT("after", "CURSOR", "Begin behind this cursor: the id of a frame, or a sequence in one session."),
     PASS_TEXT("types", "TYPES", "Only these types, separated by commas; tool.* stands for all that begin so."),
     {0},
 };
@@ -34,13 +43,16 @@ static const struct option tail_table[] = {
      .fallback = "10", .max = 1000, .help = "Begin with the last N events, unless --after says where."},
     {.name = "deltas", .type = OPTION_SWITCH, .offset = OPTION_FIELD(struct tail_options, deltas, bool),
      .help = "Live output of the running turn too, before it becomes an event."},
+    SILENCE,
     {0},
 };
+static const struct option silence_table[] = {SILENCE, {0}};
 /* clang-format on */
 
 const struct option *const sessions_tail_tables[] = {filter_table,        thread_table,        tail_table,
                                                      output_option_table, remote_option_table, NULL};
-const struct option *const events_tail_tables[] = {filter_table, output_option_table, remote_option_table, NULL};
+const struct option *const events_tail_tables[] = {filter_table, silence_table, output_option_table,
+                                                   remote_option_table, NULL};
 
 /* A stream being followed over as many connections as it takes. On the command's stack. */
 struct tail {
@@ -220,7 +232,7 @@ static void jump_over(struct tail *tail, const struct json *gap)
 /* Reasons that end the stream for good; after any other one a new connection goes on. */
 static const struct {
     const char *reason;
-    enum exit_code code;
+    int code;
 } endings[] = {{"deleted", EXIT_MISSING}, {"access_revoked", EXIT_DENIED}};
 
 static void end_for(struct tail *tail, const struct json *closed)
@@ -430,27 +442,41 @@ static int tail_session(struct tail *tail, const struct tail_options *options, s
     return tail->code;
 }
 
+static int open_tail(struct tail *tail, const struct invocation *invocation, const struct option *table,
+                     struct tail_options *options)
+{
+    tail->stop_fd = stop_descriptor();
+    return remote_open(invocation, &(struct remote_setup){table, options, tail->stop_fd, &options->silence_ms},
+                       &tail->remote);
+}
+
+static void close_tail(struct tail *tail)
+{
+    buffer_release(&tail->cursor);
+    remote_close(&tail->remote);
+    close(tail->stop_fd);
+}
+
 int command_sessions_tail(const struct invocation *invocation)
 {
     struct tail_options options = {0};
     struct buffer query = {0};
-    struct tail tail = {.stop_fd = stop_descriptor(), .style = event_line_style(stdout, false)};
-    int code = remote_open(invocation, &(struct remote_setup){tail_table, &options, tail.stop_fd}, &tail.remote);
+    struct tail tail = {.style = event_line_style(stdout, false)};
+    int code = open_tail(&tail, invocation, tail_table, &options);
     if (code == EXIT_DONE) {
         code = tail_session(&tail, &options, &query);
     }
     buffer_release(&query);
-    buffer_release(&tail.cursor);
-    remote_close(&tail.remote);
-    close(tail.stop_fd);
+    close_tail(&tail);
     return code;
 }
 
 int command_events_tail(const struct invocation *invocation)
 {
+    struct tail_options options = {0};
     struct buffer query = {0};
-    struct tail tail = {.stop_fd = stop_descriptor(), .style = event_line_style(stdout, true)};
-    int code = remote_open(invocation, &(struct remote_setup){.stop_fd = tail.stop_fd}, &tail.remote);
+    struct tail tail = {.style = event_line_style(stdout, true)};
+    int code = open_tail(&tail, invocation, silence_table, &options);
     if (code == EXIT_DONE) {
         code = remote_query(&tail.remote, filter_table, &query);
     }
@@ -460,8 +486,6 @@ int command_events_tail(const struct invocation *invocation)
         code = tail.code;
     }
     buffer_release(&query);
-    buffer_release(&tail.cursor);
-    remote_close(&tail.remote);
-    close(tail.stop_fd);
+    close_tail(&tail);
     return code;
 }

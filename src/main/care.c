@@ -11,7 +11,8 @@
 static const struct option care_table[] = {
     {.name = "data", .type = OPTION_TEXT, .value = "DIR", .help = "The data directory of the server."},
     {.name = "database", .type = OPTION_TEXT, .value = "URL", .help = "The PostgreSQL database of the server."},
-    {.name = "config", .type = OPTION_TEXT, .value = "FILE", .help = "The configuration file of the server, which names them."},
+    {.name = "config", .type = OPTION_TEXT, .value = "FILE",
+     .help = "The configuration file of the server, which names them."},
     {0},
 };
 /* clang-format on */

@@ -18,7 +18,8 @@ def place(server):
 def fill(server, sessions=3, events=4):
     client = server.client()
     for number in range(sessions):
-        body = {"type": "agent", "id": f"s{number}", "status": "idle", "title": f"number {number}", "metadata": {"k": "v"}}
+        body = {"type": "agent", "id": f"s{number}", "status": "idle", "title": f"number {number}",
+                "metadata": {"k": "v"}}
         client.post("/api/sessions", body, expect=201)
         for count in range(events):
             event = {"type": "user.message", "content": [{"type": "text", "text": f"text {count}"}]}
@@ -118,18 +119,20 @@ def test_postgresql_has_tools_of_its_own(env):
 DAMAGE = {
     "a missing event": ("DELETE FROM events WHERE session_key = 1 AND sequence = 3", "event 4 follows event 2"),
     "a missing last event": ("DELETE FROM events WHERE session_key = 2 AND sequence = 5", "log ends at 4"),
-    "a changed title": ("UPDATE sessions SET title = 'forged' WHERE key = 2", "session s1: title is not what its log says"),
+    "a changed title": ("UPDATE sessions SET title = 'forged' WHERE key = 2",
+                        "session s1: title is not what its log says"),
     "a changed state": ("UPDATE sessions SET work = 2 WHERE key = 3", "session s2: "),
     "a wrong count of messages": ("UPDATE session_activity SET message_count = 9 WHERE session_key = 1",
                                   "session s0: message_count is not what its log says"),
     "a wrong count of sessions": ("UPDATE tenant_counts SET sessions = sessions + 1", "the counter differs"),
     "a wrong last sequence": ("UPDATE session_activity SET last_sequence = 7 WHERE session_key = 3", "session s2: "),
-    "a label without session": ("INSERT INTO labels VALUES (1, 'k', 'v', 5, 99)", "a label of session 99 has no session"),
+    "a label without session": ("INSERT INTO labels VALUES (1, 'k', 'v', 5, 99)",
+                                "a label of session 99 has no session"),
     "a timer without session": ("INSERT INTO timers VALUES (1, 98, 1, 5)", "a timer of session 98 has no session"),
     "a lost session": ("DELETE FROM sessions WHERE key = 1", "of session 1 has no session"),
     "a lost activity row": ("DELETE FROM session_activity WHERE session_key = 2", "session s1 has no activity row"),
-    "an event of nobody": ("INSERT INTO events SELECT position + 1000, tenant_key, 97, sequence, at_ms, type, role, content, "
-                           "metadata, thread_id, external_id, actor FROM events WHERE session_key = 1",
+    "an event of nobody": ("INSERT INTO events SELECT position + 1000, tenant_key, 97, sequence, at_ms, type, role, "
+                           "content, metadata, thread_id, external_id, actor FROM events WHERE session_key = 1",
                            "an event of session 97 has no session"),
 }
 

@@ -4,11 +4,12 @@ import json
 import os
 import pty
 import re
+import shutil
 import struct
 import subprocess
 import termios
 
-from harness import check, test
+from harness import Skip, check, test
 from harness.server import program_path
 
 DONE, REFUSED, USAGE, UNREACHABLE, MISSING, DENIED = range(6)
@@ -41,15 +42,9 @@ def create(server, *arguments):
     return server.run("sessions", "create", *arguments).stdout.strip()
 
 
-def rows(text):
-    """The rows of a table as dicts; columns begin where the titles do, or end there for numbers."""
-    lines = text.splitlines()
-    titles = [(found.group(), found.start(), found.end()) for found in re.finditer(r"\S+(?: \S+)*", lines[0])]
-    result = []
-    for line in lines[1:]:
-        cells = re.split(r" {2,}", line.strip())
-        result.append((cells, {title: line[start:end].strip() for title, start, end in titles}))
-    return result
+def listed(server, *arguments):
+    """What a list command answers as JSON."""
+    return json.loads(server.run(*arguments, "--json").stdout)
 
 
 @test
@@ -99,12 +94,13 @@ def test_a_list_is_an_aligned_table(server):
 @test
 def test_filters_and_pages_of_a_list(server):
     for number in range(5):
-        create(server, f"s{number}", "--status", "idle", "--metadata", f"odd={number % 2}", "--title", f"number {number}")
-    ids = lambda *more: [row["id"] for row in json.loads(server.run("sessions", "list", "--json", *more).stdout)["sessions"]]
+        create(server, f"s{number}", "--status", "idle", "--metadata", f"odd={number % 2}", "--title",
+               f"number {number}")
+    ids = lambda *more: [row["id"] for row in listed(server, "sessions", "list", *more)["sessions"]]
     check.equal(ids("--metadata", "odd=1"), ["s3", "s1"])
     check.equal(ids("--q", "number 4", "--type", "agent", "--status", "idle"), ["s4"])
     check.equal(ids("--status", "failed"), [])
-    page = json.loads(server.run("sessions", "list", "--limit", "2", "--json").stdout)
+    page = listed(server, "sessions", "list", "--limit", "2")
     check.equal([row["id"] for row in page["sessions"]], ["s4", "s3"])
     check.equal(ids("--limit", "2", "--cursor", page["next_cursor"]), ["s2", "s1"])
     lines = server.run("sessions", "list", "--limit", "2", "--all", "--json").stdout.splitlines()
@@ -161,8 +157,8 @@ def test_delete_asks_on_a_terminal_and_needs_yes_elsewhere(server):
 def test_ways_to_append_events(server):
     create(server, "s", "--status", "idle")
     check.equal(server.run("events", "append", "s", "--text", "one").stdout, "2 user.message\n")
-    check.equal(server.run("events", "append", "s", "--type", "note.kept", "--metadata", "k=v", "--thread-id", "t").stdout,
-                "3 note.kept\n")
+    kept = ("--type", "note.kept", "--metadata", "k=v", "--thread-id", "t")
+    check.equal(server.run("events", "append", "s", *kept).stdout, "3 note.kept\n")
     check.equal(server.run("events", "append", "s", "--text", "-", input="from\nstdin").stdout, "4 user.message\n")
     event = {"type": "note.json", "metadata": {"deep": [1, {"x": None}]}}
     for given, count in ((json.dumps(event), 1), (json.dumps([event, event]), 2),
@@ -215,9 +211,11 @@ def test_mistakes_in_appending(server):
 def test_events_are_lines(server):
     create(server, "s", "--status", "idle")
     server.run("events", "append", "s", "--text", "hello there")
-    server.run("events", "append", "s", "--event", '{"type": "agent.tool_call", "content": [{"type": "tool_use", "name": "ls"}]}')
+    call = {"type": "agent.tool_call", "content": [{"type": "tool_use", "name": "ls"}]}
+    server.run("events", "append", "s", "--event", json.dumps(call))
     lines = server.run("sessions", "events", "s", "--after", "1").stdout.splitlines()
-    check.true(re.fullmatch(r" +2  \d{4}-\d\d-\d\d \d\d:\d\d:\d\d  user    user\.message +hello there", lines[0]), lines[0])
+    check.true(re.fullmatch(r" +2  \d{4}-\d\d-\d\d \d\d:\d\d:\d\d  user    user\.message +hello there", lines[0]),
+               lines[0])
     check.true(lines[1].endswith("[tool_use ls]"), lines[1])
     newest = json.loads(server.run("sessions", "events", "s", "--order", "newest", "--limit", "1", "--json").stdout)
     check.equal((newest["events"][0]["sequence"], newest["has_more"]), (3, True))
@@ -238,16 +236,16 @@ def test_tokens_users_and_tenants(server):
     check.contains(json.loads(server.run("whoami", "--json", environment=as_reader).stdout), {"scopes": ["read"]})
     denied = server.run("sessions", "create", expect=DENIED, environment=as_reader)
     check.true(re.search(r"^sojourn: .+ \(\w+\)$", denied.stderr, re.M), denied.stderr)
-    listed = server.run("tokens", "list").stdout
-    check.true(token not in listed, "a token is told once")
-    found = next(row for row in json.loads(server.run("tokens", "list", "--json").stdout)["tokens"] if row["name"] == "reader")
-    check.contains(listed, found["id"])
+    text = server.run("tokens", "list").stdout
+    check.true(token not in text, "a token is told once")
+    found = next(row for row in listed(server, "tokens", "list")["tokens"] if row["name"] == "reader")
+    check.contains(text, found["id"])
     check.equal(server.run("tokens", "revoke", found["id"]).stdout, f"revoked {found['id']}\n")
     server.run("whoami", expect=DENIED, environment=as_reader)
 
     link = server.run("users", "create", "ada@example.org", "--name", "Ada", "--role", "admin").stdout
     check.true(re.fullmatch(rf"{re.escape(server.address)}/sign-in#\S+\n", link), f"a link to sign in with: {link}")
-    user = next(row for row in json.loads(server.run("users", "list", "--json").stdout)["users"] if row["name"] == "Ada")
+    user = next(row for row in listed(server, "users", "list")["users"] if row["name"] == "Ada")
     check.equal((user["email"], user["role"]), ("ada@example.org", "admin"))
     server.run("users", "update", user["id"], "--role", "member", "--sessions-max", "3")
     cells = [line.split() for line in server.run("users", "list").stdout.splitlines()]
@@ -258,7 +256,8 @@ def test_tokens_users_and_tenants(server):
     check.true("Ada" not in server.run("users", "list").stdout, "the user is gone")
 
     first = server.run("tenants", "create", "acme", "--name", "Acme Inc.").stdout.strip()
-    check.equal(json.loads(server.run("whoami", "--json", environment={"SOJOURN_TOKEN": first}).stdout)["tenant_id"], "acme")
+    there = server.run("whoami", "--json", environment={"SOJOURN_TOKEN": first}).stdout
+    check.equal(json.loads(there)["tenant_id"], "acme")
     check.contains(server.run("tenants", "list").stdout, "Acme Inc.")
 
 
@@ -289,10 +288,10 @@ def test_exit_codes(server):
     mixed = server.run("sessions", "archive", "nowhere", "s", expect=MISSING)
     check.equal(mixed.stdout, "archived s\n", "the others are done")
     check.contains(mixed.stderr, "nowhere was not archived")
-    for arguments in (("sessions", "list", "--status", "odd"), ("sessions", "show"), ("sessions", "list", "--limit", "0"),
-                      ("sessions", "list", "--url", "ftp://x"), ("sessions", "list", "--timeout-ms", "never"),
-                      ("sessions",), ("tokens", "create")):
-        check.true(server.run(*arguments, expect=USAGE).returncode == USAGE, f"{arguments}")
+    for arguments in (("sessions", "list", "--status", "odd"), ("sessions", "show"), ("sessions",),
+                      ("sessions", "list", "--limit", "0"), ("sessions", "list", "--url", "ftp://x"),
+                      ("sessions", "list", "--timeout-ms", "never"), ("tokens", "create")):
+        server.run(*arguments, expect=USAGE)
 
 
 @test
@@ -300,11 +299,27 @@ def test_addresses(server):
     create(server, "s", "--status", "idle")
     for url in (server.address, server.address + "/", server.unix_address):
         check.equal(json.loads(server.run("sessions", "show", "s", "--json", "--url", url).stdout)["id"], "s", url)
-    check.equal(server.run("whoami", "--json", environment={"http_proxy": "http://127.0.0.1:1"}).returncode, DONE)
+    server.run("whoami", environment={"http_proxy": "http://127.0.0.1:1"})
     for url in ("http://127.0.0.1:1", "unix:/nonexistent", "http://nosuchhost.invalid"):
         result = server.run("whoami", "--url", url, expect=UNREACHABLE)
         check.contains(result.stderr, "can't be reached", f"what is said about {url}")
         check.true(server.token not in result.stderr, "the token is not shown")
+
+
+@test(on=("sqlite", "sqlite asan"))
+def test_tls(env):
+    if not shutil.which("openssl"):
+        raise Skip("not installed: openssl")
+    cert, key = os.path.join(env.directory, "cert.pem"), os.path.join(env.directory, "key.pem")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+                    "-keyout", key, "-out", cert, "-days", "2", "-subj", "/CN=localhost", "-addext",
+                    "subjectAltName=DNS:localhost,IP:127.0.0.1"], check=True, capture_output=True)
+    server = env.server(["--tls-cert", cert, "--tls-key", key])
+    check.true(server.address.startswith("https://"), f"{server.address} is encrypted")
+    server.run("whoami", "--ca-file", cert)
+    server.run("whoami", environment={"SOJOURN_CA_FILE": cert})
+    stranger = server.run("whoami", expect=UNREACHABLE)
+    check.contains(stranger.stderr, "certificate", "what is said about a stranger's certificate")
 
 
 @test

@@ -30,6 +30,28 @@ def test_help_of_the_program_and_of_each_command(program):
 
 
 @test
+def test_help_of_a_group(program):
+    text = run(program, "sessions", expect=2).stdout
+    check.true(text.startswith("usage: sojourn sessions COMMAND"), text)
+    check.contains(text, "  sessions tail SESSION")
+    check.true("tokens" not in text, "only the group")
+    for words in (("sessions", "--help"), ("help", "sessions")):
+        check.equal(run(program, *words).stdout, text)
+    check.contains(run(program, "sessions", "lst", expect=2).stderr, "the closest is sessions list")
+
+
+@test
+def test_exit_codes_stand_in_help_and_manual(program):
+    whole = " ".join(run(program, "--help").stdout.split())
+    page = run(program, "man").stdout
+    for code, meaning in enumerate(("done", "refused or failed", "wrong command line or configuration",
+                                    "no server to talk to", "not there, or not for the caller",
+                                    "the token is missing, not valid or not sufficient")):
+        check.contains(whole, f"{code} {meaning}")
+        check.contains(page, f".TP\n{code}\n{meaning}\n")
+
+
+@test
 def test_without_a_command_the_help_is_shown_and_the_code_is_2(program):
     check.contains(run(program, expect=2).stdout, "usage: sojourn COMMAND")
 
@@ -111,6 +133,13 @@ def test_completion_in_bash(program):
     check.equal(complete(program, "serve", "--data", "doc"), ["docs"])
     check.equal(complete(program, "serve", "--loop-threads", ""), [])
     check.equal(complete(program, "serve", "--bootstrap-"), [])
+    check.equal(complete(program, "sess"), ["sessions"])
+    check.equal(complete(program, "sessions", "un"), ["unarchive"])
+    check.equal(complete(program, "users", ""), ["list", "create", "update", "remove"])
+    check.equal(complete(program, "sessions", "list", "--type", ""), ["agent", "response", "tool", "mixed"])
+    check.equal(complete(program, "sessions", "tail", "--si"), ["--silence-ms"])
+    check.equal(complete(program, "verify", "READ"), ["README.md"])
+    check.equal(complete(program, "completion", "b"), ["bash"])
 
 
 @test

@@ -187,11 +187,12 @@ def test_gap_is_told(server):
 def test_live_output(server):
     client = start(server, 0)
     client.post("/api/sessions/s/status", {"status": "running"}, expect=200)
-    with Tail(server, "s", "--deltas", "--json", "--last", "1") as tail, Tail(server, "s", "--deltas", "--last", "1") as shown:
+    arguments = ("s", "--deltas", "--last", "1")
+    with Tail(server, *arguments, "--json") as tail, Tail(server, *arguments) as shown:
         tail.event()
         shown.line()
-        client.post("/api/sessions/s/deltas", {"deltas": [{"kind": "text", "text": "Good "}, {"kind": "text", "text": "day"}]},
-                    expect=202)
+        deltas = [{"kind": "text", "text": "Good "}, {"kind": "text", "text": "day"}]
+        client.post("/api/sessions/s/deltas", {"deltas": deltas}, expect=202)
         check.equal([tail.frame("delta")["text"] for _ in range(2)], ["Good ", "day"])
         client.post("/api/sessions/s/events", {"events": [{"type": "agent.message", "content": [
             {"type": "text", "text": "Good day"}]}]}, expect=201)
