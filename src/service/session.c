@@ -531,7 +531,6 @@ enum status session_retry(struct call *call, struct slice id, struct session_ent
     buffer_release(&source);
     struct session_input input = {
         .type = slice_of(session_type_words.names[old->type]),
-        .status = old->type == TYPE_AGENT ? SLICE("pending") : (struct slice){0},
         .agent = old->agent,
         .title = old->title,
         .workspace = old->workspace,
