@@ -117,6 +117,11 @@ void feed_drop_deltas(struct feed *feed)
     feed_settle(feed);
 }
 
+void feed_drop_tail(struct feed *feed)
+{
+    tail_restart(&feed->tail, feed->tail.end);
+}
+
 void feed_forget_sight(struct feed *feed, int64_t session_key, struct slice only_user)
 {
     for (struct viewer *viewer = feed->viewers; viewer; viewer = viewer->next) {

@@ -66,6 +66,8 @@ bool feed_save_partial(struct feed *feed);
 void feed_close(struct feed *feed, struct slice reason, struct slice only_user);
 /* The session is gone. May free the feed. */
 void feed_drop_deltas(struct feed *feed);
+/* Keeps no event in memory: what was erased from the store must not be told again. */
+void feed_drop_tail(struct feed *feed);
 /* Firehose: what these viewers may see has changed. */
 void feed_forget_sight(struct feed *feed, int64_t session_key, struct slice only_user);
 /* Frees frames nobody has needed for a while, and repeats a fetch that failed. */

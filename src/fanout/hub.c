@@ -92,6 +92,9 @@ static void deliver_close(struct hub *hub, const struct publication_entry *entry
     struct feed *firehose = hub_find(hub, entry->tenant_key, 0);
     if (firehose) {
         feed_forget_sight(firehose, entry->session_key, entry->only_user);
+        if (!slice_present(entry->only_user)) {
+            feed_drop_tail(firehose);
+        }
     }
 }
 

@@ -26,7 +26,8 @@ static bool lease_matches(const struct call *call, const struct lease *lease)
 /* Who may neither see the session nor claim work must not learn from a lease that it exists. */
 static bool is_stale(const struct call *call, enum access_role role, bool holds_lease)
 {
-    bool may_know = role != ACCESS_NONE || (call->who->scopes & SCOPE_CLAIM) != 0;
+    bool may_claim = (call->who->scopes & SCOPE_CLAIM) != 0 && access_check_claim(call->who, NULL) == STATUS_OK;
+    bool may_know = role != ACCESS_NONE || may_claim;
     return slice_present(call->lease_token) && !holds_lease && may_know;
 }
 
@@ -530,7 +531,6 @@ enum status session_retry(struct call *call, struct slice id, struct session_ent
     buffer_release(&source);
     struct session_input input = {
         .type = slice_of(session_type_words.names[old->type]),
-        .status = old->type == TYPE_AGENT ? SLICE("pending") : (struct slice){0},
         .agent = old->agent,
         .title = old->title,
         .workspace = old->workspace,

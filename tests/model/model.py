@@ -158,7 +158,7 @@ class Model:
             raise Refused(404, "session_not_found")
         role = self.role(who, session, token)
         holds = bool(token and session.lease and session.lease.token == token)
-        if token and not holds:
+        if token and not holds and (role != "none" or who.kind == "worker"):
             raise Refused(409, "stale_lease")
         if role == "none":
             raise Refused(404, "session_not_found")
@@ -379,8 +379,10 @@ class Model:
             waiting = [session for session in waiting if session["type"] in types]
         return sorted(waiting, key=lambda session: (-session["priority"], session.queued_at, session.key))
 
-    def claim(self, worker, most, agents, types):
+    def claim(self, who, worker, most, agents, types):
         """The sessions a claim takes."""
+        if who.kind == "user" and who.member != "owner":
+            raise Refused(403, "role_required")
         taken = self.queue(agents, types)[:most]
         for session in taken:
             attempts = session["claim_attempts"]
@@ -400,9 +402,11 @@ class Model:
 
     def settle(self, who, id, token, to, result=None, usage=None, error=None, reason=None):
         """The end of a turn."""
-        session, _, holds = self.enter(who, id, "collaborator", token)
+        session, role, holds = self.enter(who, id, "collaborator", token)
         if session.lease and not holds:
             raise Refused(409, "lease_required")
+        if to in ENDED and not holds and role != "owner":
+            raise Refused(403, "insufficient_role")
         if session["status"] != "running" or to not in EDGES["running"]:
             raise Refused(409, "illegal_transition")
         session.move(to, reason, to if to in ENDED else None, False, result, usage, error)
@@ -464,16 +468,15 @@ class Model:
             raise Refused(403, "user_required")
         if session.id not in self.sessions or not link.active:
             raise Refused(404, "not_found")
+        present = "owner" if who.user_id == session.owner else session.participants.get(who.user_id, "none")
+        if ROLES.index(present) >= ROLES.index(link.role):
+            return present  # who gains nothing uses nothing up
         if who.user_id not in link.used_by and link.max_uses and len(link.used_by) >= link.max_uses:
             raise Refused(429, "share_link_spent")
         link.used_by.add(who.user_id)
-        present = session.participants.get(who.user_id, "none")
-        if who.user_id == session.owner:
-            return "owner"
-        if ROLES.index(present) < ROLES.index(link.role):
-            session.participants[who.user_id] = link.role
-            session.add("session.share_redeemed", user_id=who.user_id)
-        return greater(present, link.role)
+        session.participants[who.user_id] = link.role
+        session.add("session.share_redeemed", user_id=who.user_id)
+        return link.role
 
 
 def merge(old, new):
