@@ -12,6 +12,9 @@ enum status system_ready(struct request *request)
     if (request->api->stopping) {
         return failure_set(&request->call.failure, STATUS_UNAVAILABLE, "stopping", "The server is stopping.");
     }
+    if (!request->api->ready) {
+        return failure_set(&request->call.failure, STATUS_UNAVAILABLE, "starting", "The server is starting.");
+    }
     buffer_add(&request->exchange->body, SLICE("{\"status\":\"ready\"}"));
     return STATUS_OK;
 }

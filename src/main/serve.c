@@ -298,6 +298,7 @@ static enum status listen_all(struct instance *instance, struct failure *failure
         }
         announce(instance, address);
     }
+    instance->api.ready = true;
     return STATUS_OK;
 }
 

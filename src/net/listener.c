@@ -144,7 +144,7 @@ static enum status open_tcp(struct slice address, int *out_fd, struct failure *f
 
 static void peer_text(const struct sockaddr_storage *address, char *out, size_t room)
 {
-    snprintf(out, room, "unix");
+    snprintf(out, room, "%s", PEER_UNIX);
     if (address->ss_family == AF_INET) {
         inet_ntop(AF_INET, &((const struct sockaddr_in *)address)->sin_addr, out, (socklen_t)room);
     } else if (address->ss_family == AF_INET6) {

@@ -7,6 +7,9 @@
 
 struct tls_context;
 
+/* The peer of every connection to a unix socket; others have their address. */
+#define PEER_UNIX "unix"
+
 /* Where accepted sockets go. Called on the listener's loop; the callee owns `fd`. */
 struct listener_target {
     void *owner;

@@ -33,9 +33,15 @@ struct newcomer {
     char peer[46];
 };
 
+/* TLS is for TCP: a unix socket leaves the machine for nobody. */
+static struct tls_context *tls_for(const struct server *server, const char *peer)
+{
+    return strcmp(peer, PEER_UNIX) == 0 ? NULL : server->tls;
+}
+
 static void welcome(struct server_loop *home, int fd, const char *peer)
 {
-    struct tls_context *context = home->server->tls;
+    struct tls_context *context = tls_for(home->server, peer);
     struct tls *tls = context ? tls_new(context, fd) : NULL;
     if (home->draining || (context && !tls)) {
         close(fd);
@@ -64,7 +70,7 @@ static int64_t connections_now(struct server *server)
 static void turn_away(struct server_loop *home, int fd, const char *peer, int64_t excess)
 {
     struct connection *connection = NULL;
-    if (home->server->tls || home->draining || excess >= TURNED_AWAY_MAX) {
+    if (tls_for(home->server, peer) || home->draining || excess >= TURNED_AWAY_MAX) {
         close(fd);
     } else {
         connection = connection_open(home, fd, NULL, peer);
