@@ -27,7 +27,7 @@ static bool path_matches(const char *pattern, const struct path *path, struct sl
             return false;
         }
     }
-    return path->count > 0;
+    return path->count > 0 || rest.len == 0;
 }
 
 const struct route *route_find(enum http_method method, const struct path *path, struct slice params[ROUTE_PARAMS_MAX],
