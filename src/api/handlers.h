@@ -72,6 +72,11 @@ enum status tokens_revoke(struct request *request);
 enum status tenants_list(struct request *request);
 enum status tenants_create(struct request *request);
 
+/* dashboard.c */
+extern const struct field page_query[];
+enum status dashboard_page(struct request *request);
+enum status dashboard_file(struct request *request);
+
 /* system.c, openapi.c */
 enum status system_health(struct request *request);
 enum status system_ready(struct request *request);

@@ -115,7 +115,7 @@ static void write_parameters(struct json_out *out, const struct route *route)
     json_key(out, "parameters");
     json_begin_array(out);
     write_path_parameters(out, route->path);
-    for (const struct field *field = route->query; field && field->name; field++) {
+    for (const struct field *field = route->query; field && field->name && *field->name; field++) {
         write_parameter(out, slice_of(field->name), "query", false, field);
     }
     write_headers(out, route);

@@ -109,5 +109,17 @@ const struct route routes[] = {
      "ShareLinkList", "The session's share links.", NULL, shares_list},
     {HTTP_DELETE, "/api/sessions/{id}/share-link/{link_id}", RUN_WRITER, AUTH_NEEDED, SCOPE_WRITE, false, 204, NULL,
      NULL, NULL, "Deactivate a share link.", NULL, shares_deactivate},
+
+    {HTTP_GET, "/", RUN_LOOP, AUTH_NONE, 0, false, 200, page_query, NULL, NULL, "The dashboard.", NULL, dashboard_page},
+    {HTTP_GET, "/sign-in", RUN_LOOP, AUTH_NONE, 0, false, 200, page_query, NULL, NULL, "The dashboard: sign in.", NULL,
+     dashboard_page},
+    {HTTP_GET, "/inbox", RUN_LOOP, AUTH_NONE, 0, false, 200, page_query, NULL, NULL,
+     "The dashboard: what needs a person.", NULL, dashboard_page},
+    {HTTP_GET, "/sessions", RUN_LOOP, AUTH_NONE, 0, false, 200, page_query, NULL, NULL, "The dashboard: sessions.",
+     NULL, dashboard_page},
+    {HTTP_GET, "/sessions/{id}", RUN_LOOP, AUTH_NONE, 0, false, 200, page_query, NULL, NULL,
+     "The dashboard: one session.", NULL, dashboard_page},
+    {HTTP_GET, "/assets/{name}", RUN_LOOP, AUTH_NONE, 0, false, 200, NULL, NULL, NULL, "A file of the dashboard.", NULL,
+     dashboard_file},
     {0},
 };

@@ -1,0 +1,75 @@
+// A real browser at the end of a pipe: one command per line on standard input, one answer per line on standard output.
+// Every command is a JSON array [name, ...arguments]; the answer is {"value": …} or {"error": "…"}.
+import { createInterface } from 'node:readline';
+import { chromium } from 'playwright-core';
+
+const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
+  '--disable-component-update', '--disable-sync'];
+const WAIT_MS = Number(process.env.SOJOURN_TEST_PATIENCE ?? 1) * 10_000;
+
+let browser;
+let context;
+let page;
+let complaints = [];
+
+function listen(fresh) {
+  fresh.setDefaultTimeout(WAIT_MS);
+  fresh.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') complaints.push(`console: ${message.text()}`);
+  });
+  fresh.on('pageerror', (error) => complaints.push(`error: ${error.message}`));
+  fresh.on('request', (request) => {
+    const { origin, protocol } = new URL(request.url());
+    if (protocol !== 'data:' && origin !== new URL(fresh.url() === 'about:blank' ? request.url() : fresh.url()).origin) {
+      complaints.push(`foreign request: ${request.url()}`);
+    }
+  });
+  return fresh;
+}
+
+const commands = {
+  async open(options = {}) {
+    browser ??= await chromium.launch({ executablePath: '/usr/bin/chromium', args: FLAGS });
+    await context?.close();
+    context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+    page = listen(await context.newPage());
+  },
+  goto: async (url) => (await page.goto(url))?.status() ?? 0,
+  reload: async () => void (await page.reload()),
+  url: () => page.url(),
+  click: (selector) => page.click(selector),
+  fill: (selector, text) => page.fill(selector, text),
+  press: (key) => page.keyboard.press(key),
+  hover: (selector) => page.hover(selector),
+  away: () => page.mouse.move(0, 0),
+  count: (selector) => page.locator(selector).count(),
+  text: (selector) => page.locator(selector).first().innerText(),
+  texts: (selector) => page.locator(selector).allInnerTexts(),
+  see: async (selector) => void (await page.locator(selector).first().waitFor()),
+  gone: async (selector) => void (await page.locator(selector).first().waitFor({ state: 'detached' })),
+  until: async (expression) => void (await page.waitForFunction(expression)),
+  evaluate: (expression) => page.evaluate(expression),
+  slide: (selector, value) =>
+    page.locator(selector).evaluate((node, to) => {
+      node.value = to;
+      node.dispatchEvent(new Event('input', { bubbles: true }));
+    }, value),
+  scheme: (scheme) => page.emulateMedia({ colorScheme: scheme }),
+  size: (width, height) => page.setViewportSize({ width, height }),
+  picture: async (path) => void (await page.screenshot({ path })),
+  complaints: () => complaints.splice(0),
+  close: async () => void (await browser?.close()),
+};
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const [name, ...rest] = JSON.parse(line);
+  let answer;
+  try {
+    answer = { value: (await commands[name](...rest)) ?? null };
+  } catch (error) {
+    const shown = page && !page.isClosed() ? await page.locator('body').innerText().catch(() => '') : '';
+    answer = { error: `${name} ${JSON.stringify(rest)}: ${error.message}\nthe page shows: ${shown.slice(0, 1500)}` };
+  }
+  process.stdout.write(`${JSON.stringify(answer)}\n`);
+  if (name === 'close') break;
+}

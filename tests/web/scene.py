@@ -1,0 +1,130 @@
+"""Sessions that look like a working day."""
+TEXT = "text"
+
+DONE = """I found it. The session cookie was compared **before** the clock was advanced:
+
+```c
+if (session->expires_at_ms <= clock_wall_ms(clock)) {
+    return STATUS_EXPIRED;
+}
+```
+
+- `tests/login_retry.c` repeats the login 200 times
+- no failure in 2,000 runs
+
+See https://example.com/acme/web/pull/42 for the change."""
+
+
+def text(value):
+    """A content part."""
+    return {"type": TEXT, TEXT: value}
+
+
+class Agent:
+    """A worker that claims sessions of its agent and works on them as a test says."""
+
+    def __init__(self, client, agent):
+        self.client = client
+        self.agent = agent
+
+    def claim(self):
+        """The next session; returns its path."""
+        body = {"worker": f"{self.agent}-1", "agents": [self.agent], "types": ["agent"], "max": 1, "lease_ms": 600000}
+        claim = self.client.post("/api/claims", body, expect=200).json()["claims"][0]
+        self.headers = {"Sojourn-Lease": claim["lease"]["token"]}
+        self.path = f"/api/sessions/{claim['session']['id']}"
+        return self.path
+
+    def append(self, *events):
+        """Events of the running turn."""
+        self.client.post(self.path + "/events", {"events": list(events)}, headers=self.headers, expect=201)
+
+    def say(self, value):
+        """A message."""
+        self.append({"type": "agent.message", "content": [text(value)]})
+
+    def think(self, value):
+        """Reasoning."""
+        self.append({"type": "agent.thinking", "content": [{"type": "reasoning", TEXT: value}]})
+
+    def use(self, call, tool, arguments, output, is_error=False):
+        """A tool call and its result."""
+        self.append({"type": "agent.tool_call", "content": [
+            {"type": "tool-call", "toolCallId": call, "toolName": tool, "input": arguments}]})
+        self.append({"type": "agent.tool_result", "content": [
+            {"type": "tool-result", "toolCallId": call, "toolName": tool, "output": output}],
+            "metadata": {"is_error": is_error}})
+
+    def stream(self, *pieces, kind="text"):
+        """Live output."""
+        deltas = [{"kind": kind, TEXT: piece} for piece in pieces]
+        self.client.post(self.path + "/deltas", {"deltas": deltas}, headers=self.headers, expect=202)
+
+    def settle(self, status, **more):
+        """Ends the turn."""
+        self.client.post(self.path + "/settle", {"status": status, **more}, headers=self.headers, expect=200)
+
+
+def create(client, title, **more):
+    """A session of an agent; returns it."""
+    return client.post("/api/sessions", {"type": "agent", "title": title, **more}, expect=201).json()
+
+
+def say(client, session, value):
+    """A message of the user."""
+    client.post(f"/api/sessions/{session['id']}/events",
+                {"events": [{"type": "user.message", "content": [text(value)]}]}, expect=201)
+
+
+def flaky_login(client, is_live=True):
+    """A coding session with everything a transcript shows; its last answer is still being written."""
+    agent = Agent(client, "claude")
+    session = create(client, "Fix flaky login test", agent="claude", workspace="acme/web",
+                     prompt="The login test fails one run in ten. Find out why and fix it.",
+                     details={"branch_name": "fix/login"})
+    agent.claim()
+    agent.think("The test logs in and reads the cookie. A race between the clock and the cookie is likely; "
+                "I will repeat the test many times first.")
+    agent.say("I will reproduce it first.")
+    agent.use("c1", "run_command", {"command": "./run-tests login --repeat 50"},
+              "50 runs\n47 passed\n3 failed\n" + "login_test: expected 200, got 401\n" * 40, True)
+    agent.use("c2", "read_file", {"path": "src/auth/session.c"}, "static bool is_expired(…)\n" * 60)
+    agent.use("c3", "edit_file", {"path": "src/auth/session.c", "old": "<", "new": "<="}, "edited, +80 −12")
+    agent.say(DONE)
+    say(client, session, "Good. Please also bump the version and push the branch.")
+    agent.use("c4", "run_command", {"command": "git commit -am 'auth: compare after the clock'"}, "[fix/login 3f2a91c]")
+    if is_live:
+        agent.stream("The version is bumped to **2.4.1**. ", "Pushing `fix/login` now, then I will open ")
+    return session, agent
+
+
+def working_day(client):
+    """About a dozen sessions in every state; returns the one worth opening and its agent."""
+    rows = [
+        ("Weekly report", "demo", "acme/ops", "idle", "Summary is ready for review", 0.02),
+        ("Upgrade PostgreSQL client to 16", "codex", "acme/cli", "completed", "All tests pass on 16.2. Done.", 1.31),
+        ("Translate onboarding mails", "gemini", "acme/mail", "completed", "12 mails in 4 languages, see the folder.", 0.37),
+        ("Import March invoices", "demo", "acme/books", "failed", "", 0.11),
+        ("Investigate memory growth", "claude", "acme/web", "idle", "The heap grows by 3 MB an hour, always in the cache.", 0.88),
+    ]
+    for title, agent_name, workspace, status, said, cost in rows:
+        agent = Agent(client, agent_name)
+        create(client, title, agent=agent_name, workspace=workspace, prompt=f"{title}, please.")
+        agent.claim()
+        if said:
+            agent.say(said)
+        more = {"usage": {"cost_usd": cost, "input_tokens": 12000}}
+        if status == "failed":
+            more["error"] = {"code": "tool_failed", "message": "The bank's file could not be read: line 40 has no date"}
+        agent.settle(status, **more)
+    for title, agent_name, question in (("Publish 2.4", "opencode", "asks: run `npm publish`?"),
+                                        ("Rotate signing keys", "codex", "asks: which key store?")):
+        agent = Agent(client, agent_name)
+        create(client, title, agent=agent_name, workspace="acme/cli", prompt=f"{title} when the tests pass.")
+        agent.claim()
+        agent.say("Everything is ready. Shall I go on?")
+        agent.settle("waiting_human", usage={"cost_usd": 0.08})
+        client.post(agent.path + "/events", {"events": [{"type": "external.event", "content": [text(question)]}]})
+    create(client, "Reindex the search", agent="nobody", workspace="acme/search", prompt="Reindex everything.")
+    create(client, "Talk about the roadmap", workspace="acme/plan")
+    return flaky_login(client)

@@ -1,0 +1,64 @@
+// How times, sizes and sums are written.
+import type { Session } from './types';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** "now", "12 m", "3 h", "5 d", then the date. */
+export function ago(time: string, nowMs: number): string {
+  const ms = Math.max(0, nowMs - Date.parse(time));
+  if (ms < MINUTE) return 'now';
+  if (ms < HOUR) return `${Math.floor(ms / MINUTE)} m`;
+  if (ms < DAY) return `${Math.floor(ms / HOUR)} h`;
+  if (ms < 14 * DAY) return `${Math.floor(ms / DAY)} d`;
+  return new Date(time).toLocaleDateString(undefined, { year: 'numeric', month: 'short', day: 'numeric' });
+}
+
+export function exact(time: string): string {
+  return new Date(time).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+}
+
+export function clock(time: string): string {
+  return new Date(time).toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' });
+}
+
+export function duration(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 10_000) return `${(ms / 1000).toFixed(1)} s`;
+  if (ms < MINUTE) return `${Math.round(ms / 1000)} s`;
+  if (ms < HOUR) return `${Math.floor(ms / MINUTE)} m ${Math.floor((ms % MINUTE) / 1000)} s`;
+  if (ms < DAY) return `${Math.floor(ms / HOUR)} h ${Math.floor((ms % HOUR) / MINUTE)} m`;
+  return `${Math.floor(ms / DAY)} d ${Math.floor((ms % DAY) / HOUR)} h`;
+}
+
+export function bytes(count: number): string {
+  if (count < 1000) return `${count} B`;
+  if (count < 1_000_000) return `${(count / 1000).toFixed(count < 10_000 ? 1 : 0)} kB`;
+  return `${(count / 1_000_000).toFixed(1)} MB`;
+}
+
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${count.toLocaleString()} ${count === 1 ? one : many}`;
+}
+
+/** What the session cost, when its usage says so. */
+export function cost(session: Pick<Session, 'usage'>): string {
+  const usage = session.usage ?? {};
+  const usd = usage['cost_usd'] ?? usage['total_cost_usd'] ?? usage['cost'];
+  return typeof usd === 'number' ? `$${usd < 0.1 && usd > 0 ? usd.toFixed(3) : usd.toFixed(2)}` : '';
+}
+
+export function titleOf(session: Pick<Session, 'id' | 'title' | 'prompt_snippet'>): string {
+  return session.title || session.prompt_snippet || session.id;
+}
+
+export function pretty(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value, null, 2) ?? '';
+}
+
+/** The first line of a text, without the marks of Markdown that carry no meaning in one line. */
+export function firstLine(text: string): string {
+  const line = text.split('\n').find((one) => one.trim()) ?? '';
+  return line.replace(/^[#>\s*-]+/, '').replace(/[*_`]{1,3}/g, '').trim();
+}

@@ -1,0 +1,72 @@
+// Which page is shown.
+import { useEffect } from 'preact/hooks';
+import { Dialogs } from '../parts/Dialogs';
+import { Frame } from '../parts/Frame';
+import { Notices } from '../parts/Notices';
+import { Empty, Waiting } from '../parts/States';
+import { useKeys } from '../parts/keys';
+import { go } from '../state/navigate';
+import { type Place, sessionsPlace } from '../state/place';
+import { dispatch, useStore } from '../state/store';
+import { Inbox } from './Inbox';
+import { Join } from './Join';
+import { SessionPage } from './Session';
+import { Sessions } from './Sessions';
+import { SignIn } from './SignIn';
+
+const TITLES: Record<Place['page'], string> = {
+  'sign-in': 'Sign in',
+  sessions: 'Sessions',
+  session: 'Session',
+  inbox: 'Inbox',
+  join: 'Join',
+  nowhere: 'Not found',
+};
+
+function Page({ place }: { place: Place }) {
+  switch (place.page) {
+    case 'sessions':
+      return <Sessions place={place} />;
+    case 'session':
+      return <SessionPage key={place.id} place={place} />;
+    case 'inbox':
+      return <Inbox place={place} />;
+    case 'join':
+      return <Join token={place.token} />;
+    case 'sign-in':
+    case 'nowhere':
+      return (
+        <Empty title="There is nothing here" text="The address may have a typing error.">
+          <button onClick={() => go(sessionsPlace())}>Go to sessions</button>
+        </Empty>
+      );
+  }
+}
+
+export function App() {
+  const place = useStore((state) => state.place);
+  const me = useStore((state) => state.me);
+  const stream = useStore((state) => state.stream);
+  const isSigningIn = place.page === 'sign-in' || me === null;
+  useEffect(() => {
+    if (place.page !== 'session') document.title = `${TITLES[place.page]} · Sojourn`;
+  }, [place.page]);
+  useKeys(!isSigningIn, {
+    'mod+k': () => dispatch({ type: 'dialog', dialog: { kind: 'palette' } }),
+    '?': () => dispatch({ type: 'dialog', dialog: { kind: 'keys' } }),
+    c: () => dispatch({ type: 'dialog', dialog: { kind: 'new' } }),
+  });
+  if (isSigningIn) return <SignIn isHere={place.page === 'sign-in'} />;
+  if (me === 'unknown') {
+    return <Waiting text={stream === 'reconnecting' ? 'The server can’t be reached. Trying again…' : 'Loading…'} />;
+  }
+  return (
+    <>
+      <Frame place={place}>
+        <Page place={place} />
+      </Frame>
+      <Dialogs />
+      <Notices />
+    </>
+  );
+}

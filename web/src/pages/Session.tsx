@@ -1,0 +1,202 @@
+// One session: what it is, what was said, what it waits for, and how it was.
+import { useEffect } from 'preact/hooks';
+import { cost, plural, titleOf } from '../format';
+import { Composer } from '../parts/Composer';
+import { Id } from '../parts/Copy';
+import { Menu } from '../parts/Menu';
+import { People } from '../parts/People';
+import { Raw } from '../parts/Raw';
+import { Slider } from '../parts/Slider';
+import { Empty, Failed, Waiting } from '../parts/States';
+import { Status } from '../parts/Status';
+import { Time } from '../parts/Time';
+import { Timeline } from '../parts/Timeline';
+import { Transcript } from '../parts/Transcript';
+import { Why } from '../parts/Why';
+import { useKeys } from '../parts/keys';
+import { adjust, go, linkTo } from '../state/navigate';
+import type { Open } from '../state/open';
+import { type Place, sessionPlace, sessionsPlace, type View } from '../state/place';
+import { archive, closeSession, loadOlder, lookBack, openSession, retry, say } from '../state/session';
+import { dispatch, useStore } from '../state/store';
+import { isEnded } from '../status';
+import type { Session } from '../types';
+
+type SessionPlace = Place & { page: 'session' };
+
+const VIEWS: readonly { view: View; word: string }[] = [
+  { view: 'transcript', word: 'transcript' },
+  { view: 'raw', word: 'raw' },
+  { view: 'people', word: 'people' },
+  { view: 'time', word: 'time' },
+];
+
+function Facts({ session }: { session: Session }) {
+  const branch = session.details?.['branch_name'];
+  const facts = [
+    session.agent ?? session.type,
+    session.workspace,
+    typeof branch === 'string' ? branch : null,
+    <>
+      started <Time at={session.started_at ?? session.created_at} suffix=" ago" />
+    </>,
+    session.turn_count > 0 && plural(session.turn_count, 'turn'),
+    session.message_count > 0 && plural(session.message_count, 'message'),
+    session.tool_call_count > 0 && plural(session.tool_call_count, 'tool call'),
+    cost(session),
+  ].filter(Boolean);
+  return (
+    <div class="facts">
+      {facts.map((fact, index) => (
+        <span key={index}>{fact}</span>
+      ))}
+      {session.retry_of && (
+        <a {...linkTo(sessionPlace(session.retry_of))}>attempt {session.attempt}, see the one before</a>
+      )}
+      {session.parent_id && <a {...linkTo(sessionPlace(session.parent_id))}>part of another session</a>}
+      <Id value={session.id} />
+    </div>
+  );
+}
+
+function Actions({ session }: { session: Session }) {
+  const isArchived = session.archived_at !== null;
+  return (
+    <div class="actions">
+      <button onClick={() => void archive([session.id], !isArchived)}>{isArchived ? 'Bring back' : 'Archive'}</button>
+      <Menu label="⋯" title="More">
+        <button onClick={() => dispatch({ type: 'dialog', dialog: { kind: 'rename', id: session.id } })}>Rename</button>
+        {isEnded(session.status) && <button onClick={() => void retry(session.id)}>Try again as a new session</button>}
+        <button class="danger" onClick={() => dispatch({ type: 'dialog', dialog: { kind: 'delete', ids: [session.id] } })}>
+          Delete…
+        </button>
+      </Menu>
+    </div>
+  );
+}
+
+function Head({ session, isPast }: { session: Session; isPast: boolean }) {
+  return (
+    <header class="head">
+      <div class="head-first">
+        <a class="back" aria-label="Back to sessions" {...linkTo(sessionsPlace())}>
+          ‹
+        </a>
+        <h1 title={titleOf(session)} onDblClick={() => dispatch({ type: 'dialog', dialog: { kind: 'rename', id: session.id } })}>
+          {titleOf(session)}
+        </h1>
+        <Status session={session} />
+        <span class="reason">{session.display_reason}</span>
+        {session.archived_at && <span class="chip">archived</span>}
+        {!isPast && <Actions session={session} />}
+      </div>
+      <Facts session={session} />
+    </header>
+  );
+}
+
+function ViewTabs({ place }: { place: SessionPlace }) {
+  return (
+    <div class="tabs view-tabs" role="tablist" aria-label="View">
+      {VIEWS.map(({ view, word }) => (
+        <button
+          key={view}
+          role="tab"
+          class={`view-${view}`}
+          aria-selected={place.view === view}
+          onClick={() => adjust({ ...place, view: place.view === view ? 'transcript' : view })}
+        >
+          {word}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+function Side({ place, open, session }: { place: SessionPlace; open: Open; session: Session }) {
+  const events = open.past?.events ?? open.events;
+  switch (place.view) {
+    case 'raw':
+      return <Raw events={events} session={session} hasOlder={open.hasOlder && !open.past} onOlder={() => void loadOlder()} />;
+    case 'people':
+      return <People session={session} />;
+    case 'time':
+      return <Timeline session={session} until={place.at} onPick={(at) => adjust({ ...place, at })} />;
+    case 'transcript':
+      return null;
+  }
+}
+
+function Body({ place, open, session }: { place: SessionPlace; open: Open; session: Session }) {
+  const { past } = open;
+  return (
+    <div class={place.view === 'transcript' ? 'body' : 'body has-side'}>
+      <section class="talk" aria-label="Transcript">
+        {past?.phase === 'error' && (
+          <Failed what="That moment can’t be shown" problem={past.problem} again={() => lookBack(open.id, past.at)} />
+        )}
+        <Transcript
+          events={past ? past.events : open.events}
+          partials={past ? [] : open.partials}
+          sending={past ? [] : open.sending}
+          hasOlder={!past && open.hasOlder}
+          onOlder={() => void loadOlder()}
+          onAgain={(message) => void say(open.id, message.text, message.key)}
+          onDrop={(message) => dispatch({ type: 'open dropped', id: open.id, key: message.key })}
+        />
+        {!past && <Why session={session} />}
+        <Composer
+          id={open.id}
+          isOff={Boolean(past)}
+          hint={past ? 'This is how it was. Go back to now to write.' : 'Message…'}
+          onSend={(text) => void say(open.id, text)}
+        />
+      </section>
+      {place.view !== 'transcript' && (
+        <section class="side-view" aria-label={place.view}>
+          <Side place={place} open={open} session={session} />
+        </section>
+      )}
+    </div>
+  );
+}
+
+export function SessionPage({ place }: { place: SessionPlace }) {
+  const open = useStore((state) => state.open);
+  const current = useStore((state) => state.sessions[place.id]);
+  const isThere = open?.id === place.id;
+  const isReady = isThere && open.phase === 'ready';
+  useEffect(() => {
+    void openSession(place.id);
+    return closeSession;
+  }, [place.id]);
+  useEffect(() => {
+    if (isReady) lookBack(place.id, place.at);
+  }, [isReady, place.id, place.at]);
+  useEffect(() => {
+    if (current) document.title = `${titleOf(current)} · Sojourn`;
+  }, [current]);
+  useKeys(true, { Escape: () => (place.at ? adjust({ ...place, at: null }) : go(sessionsPlace())) });
+  if (isThere && open.phase === 'gone') {
+    return (
+      <Empty title="This session is not here" text="It was deleted, or you may not see it.">
+        <button onClick={() => go(sessionsPlace())}>Go to sessions</button>
+      </Empty>
+    );
+  }
+  if (isThere && open.phase === 'error') {
+    return <Failed what="The session can’t be shown" problem={open.problem} again={() => void openSession(place.id)} />;
+  }
+  if (!isReady || !current) return <Waiting />;
+  const session = open.past?.session ?? current;
+  return (
+    <div class="session">
+      <Head session={session} isPast={open.past !== null} />
+      <div class="bar">
+        <ViewTabs place={place} />
+        <Slider place={place} last={current.last_sequence} events={open.past?.events ?? open.events} />
+      </div>
+      <Body place={place} open={open} session={session} />
+    </div>
+  );
+}

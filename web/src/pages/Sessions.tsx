@@ -1,0 +1,224 @@
+// The list of sessions: tabs with live counts, filters in the URL, everything by keyboard.
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { plural } from '../format';
+import { Filters as FilterBar } from '../parts/Filters';
+import { useKeys } from '../parts/keys';
+import { Peek } from '../parts/Peek';
+import { SessionRow } from '../parts/SessionRow';
+import { Empty, Failed, Waiting } from '../parts/States';
+import { adjust, go, linkTo } from '../state/navigate';
+import { filterKey } from '../state/filter';
+import { type Filters, NO_FILTERS, type Place, sessionPlace, sessionsPlace } from '../state/place';
+import { archive } from '../state/session';
+import { countOf, loadList, loadMore } from '../state/sessions';
+import { dispatch, getState, useStore } from '../state/store';
+import { TABS } from '../status';
+
+type SessionsPlace = Place & { page: 'sessions' };
+
+function Tabs({ filters }: { filters: Filters }) {
+  const sessions = useStore((state) => state.sessions);
+  const known = useStore((state) => state.known);
+  return (
+    <div class="tabs" role="tablist" aria-label="Status">
+      {TABS.map((tab) => {
+        const counted = tab.isCounted && tab.display ? countOf(sessions, known, tab.display) : null;
+        const isHere = filters.tab === tab.name && !filters.archived;
+        return (
+          <a
+            key={tab.name}
+            role="tab"
+            aria-selected={isHere}
+            {...linkTo(sessionsPlace({ ...filters, tab: tab.name, archived: false }))}
+          >
+            {tab.word}
+            {counted !== null && counted.count > 0 && (
+              <span class="count" data-tab={tab.name}>
+                {counted.count}
+                {counted.isMore ? '+' : ''}
+              </span>
+            )}
+          </a>
+        );
+      })}
+      {filters.archived && (
+        <a role="tab" aria-selected="true" {...linkTo(sessionsPlace(filters))}>
+          Archived
+        </a>
+      )}
+    </div>
+  );
+}
+
+function Nothing({ filters }: { filters: Filters }) {
+  const isFiltered = filterKey(filters) !== filterKey(NO_FILTERS);
+  if (isFiltered) {
+    return (
+      <Empty title="No session matches" text="Nothing has this status and these filters at the moment.">
+        <button onClick={() => go(sessionsPlace())}>Show all sessions</button>
+      </Empty>
+    );
+  }
+  return (
+    <Empty title="No sessions yet" text="Agents and people make them through the API, the command line, or here.">
+      <pre class="command">sojourn sessions create --type agent --title "First steps"</pre>
+      <button class="primary" onClick={() => dispatch({ type: 'dialog', dialog: { kind: 'new' } })}>
+        New session <kbd>c</kbd>
+      </button>
+    </Empty>
+  );
+}
+
+function Selection({ selected, isArchived }: { selected: string[]; isArchived: boolean }) {
+  if (selected.length === 0) return null;
+  return (
+    <div class="selection" role="toolbar" aria-label="Selected sessions">
+      <span>{selected.length} selected</span>
+      <button class="quiet" onClick={() => void archive(selected, !isArchived)}>
+        {isArchived ? 'Bring back' : 'Archive'} <kbd>e</kbd>
+      </button>
+      <button class="quiet danger" onClick={() => dispatch({ type: 'dialog', dialog: { kind: 'delete', ids: selected } })}>
+        Delete
+      </button>
+      <button class="quiet" onClick={() => dispatch({ type: 'selected', ids: [] })}>
+        Clear <kbd>esc</kbd>
+      </button>
+    </div>
+  );
+}
+
+function toggle(id: string): void {
+  const { selected } = getState();
+  const ids = selected.includes(id) ? selected.filter((one) => one !== id) : [...selected, id];
+  dispatch({ type: 'selected', ids });
+}
+
+/** Row after or before the cursor; the first when there is none. */
+function step(ids: string[], cursor: string, by: number): string {
+  const at = ids.indexOf(cursor);
+  return ids[at < 0 ? 0 : Math.max(0, Math.min(ids.length - 1, at + by))] ?? '';
+}
+
+function useListKeys(place: SessionsPlace, ids: string[], onFilter: () => void): void {
+  const { cursor } = place;
+  const move = (by: number): void => {
+    const next = step(ids, cursor, by);
+    adjust({ ...place, cursor: next });
+    document.querySelector(`[data-id="${CSS.escape(next)}"]`)?.scrollIntoView({ block: 'nearest' });
+    if (ids.indexOf(next) > ids.length - 10) void loadMore();
+  };
+  const targets = (): string[] => {
+    const { selected } = getState();
+    return selected.length ? selected : cursor ? [cursor] : [];
+  };
+  useKeys(true, {
+    j: () => move(1),
+    k: () => move(-1),
+    ArrowDown: () => move(1),
+    ArrowUp: () => move(-1),
+    Enter: () => cursor && go(sessionPlace(cursor)),
+    x: () => cursor && toggle(cursor),
+    e: () => targets().length && void archive(targets(), !place.filters.archived),
+    p: () => adjust({ ...place, cursor: cursor || (ids[0] ?? ''), peek: !place.peek }),
+    f: onFilter,
+    '/': onFilter,
+    Escape: () =>
+      getState().selected.length ? dispatch({ type: 'selected', ids: [] }) : adjust({ ...place, cursor: '', peek: false }),
+  });
+}
+
+function Rows({ place }: { place: SessionsPlace }) {
+  const list = useStore((state) => state.list);
+  const sessions = useStore((state) => state.sessions);
+  const selected = useStore((state) => state.selected);
+  const end = useRef<HTMLLIElement>(null);
+  const latest = useRef(place);
+  latest.current = place;
+  const onPoint = useCallback((id: string) => adjust({ ...latest.current, cursor: id }), []);
+  useEffect(() => {
+    if (!end.current) return;
+    const observer = new IntersectionObserver((entries) => entries.some((entry) => entry.isIntersecting) && void loadMore(), {
+      rootMargin: '400px',
+    });
+    observer.observe(end.current);
+    return () => observer.disconnect();
+  }, [list.nextCursor]);
+  return (
+    <div
+      class="list-box"
+      onPointerEnter={(event) => event.pointerType === 'mouse' && dispatch({ type: 'list held', isHeld: true })}
+      onPointerLeave={() => dispatch({ type: 'list held', isHeld: false })}
+    >
+      {list.waiting.length > 0 && (
+        <button class="new-rows" onClick={() => dispatch({ type: 'list released' })}>
+          {list.waiting.length} new
+        </button>
+      )}
+      <ul class="list" aria-label="Sessions">
+        {list.ids.map((id) => {
+          const session = sessions[id];
+          return (
+            session && (
+              <SessionRow
+                key={id}
+                session={session}
+                isCursor={place.cursor === id}
+                isSelected={selected.includes(id)}
+                isLeaving={list.leaving.includes(id)}
+                onPoint={onPoint}
+                onSelect={toggle}
+              />
+            )
+          );
+        })}
+        {list.nextCursor && (
+          <li class="list-end" ref={end}>
+            loading more…
+          </li>
+        )}
+      </ul>
+      {!list.nextCursor && list.ids.length > 20 && <div class="list-end">{plural(list.ids.length, 'session')}</div>}
+    </div>
+  );
+}
+
+export function Sessions({ place }: { place: SessionsPlace }) {
+  const { filters } = place;
+  const key = filterKey(filters);
+  const list = useStore((state) => state.list);
+  const selected = useStore((state) => state.selected);
+  const [isFiltering, setFiltering] = useState(false);
+  const box = useRef<HTMLDivElement>(null);
+  const stable = useMemo(() => filters, [key]);
+  useEffect(() => {
+    void loadList(stable);
+    return () => dispatch({ type: 'list held', isHeld: false });
+  }, [stable]);
+  const onFilter = (): void => {
+    setFiltering(true);
+    requestAnimationFrame(() => box.current?.querySelector<HTMLInputElement>('.filter-text')?.focus());
+  };
+  useListKeys(place, list.ids, onFilter);
+  const isHere = list.filters !== null && filterKey(list.filters) === key;
+  return (
+    <div class={place.peek && place.cursor ? 'sessions has-peek' : 'sessions'} ref={box}>
+      <section class="sessions-main" aria-label="Sessions">
+        <header class="bar">
+          <Tabs filters={filters} />
+          <FilterBar filters={filters} isOpen={isFiltering} onOpen={onFilter} />
+          <button class="primary new-button" title="New session (c)" onClick={() => dispatch({ type: 'dialog', dialog: { kind: 'new' } })}>
+            New
+          </button>
+        </header>
+        <Selection selected={selected} isArchived={filters.archived} />
+        {(!isHere || list.phase === 'loading') && <Waiting />}
+        {isHere && list.phase === 'error' && (
+          <Failed what="The sessions can’t be shown" problem={list.problem} again={() => void loadList(stable)} />
+        )}
+        {isHere && list.phase === 'ready' && list.ids.length + list.waiting.length === 0 && <Nothing filters={filters} />}
+        {isHere && list.phase === 'ready' && <Rows place={place} />}
+      </section>
+      {place.peek && place.cursor && <Peek id={place.cursor} onClose={() => adjust({ ...place, peek: false })} />}
+    </div>
+  );
+}

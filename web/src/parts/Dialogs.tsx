@@ -1,0 +1,175 @@
+// Everything that floats above the page.
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { api, newKey, type Problem } from '../api';
+import { plural, titleOf } from '../format';
+import { go } from '../state/navigate';
+import { sessionPlace } from '../state/place';
+import { erase, rename } from '../state/session';
+import { dispatch, getState, useStore } from '../state/store';
+import { MOD } from './keys';
+import { Palette } from './Palette';
+
+export function closeDialog(): void {
+  dispatch({ type: 'dialog', dialog: null });
+}
+
+function Modal({ label, children }: { label: string; children: ComponentChildren }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    dialog.current?.showModal();
+  }, []);
+  return (
+    <dialog
+      ref={dialog}
+      aria-label={label}
+      onClose={closeDialog}
+      onMouseDown={(event) => event.target === dialog.current && dialog.current?.close()}
+    >
+      {children}
+    </dialog>
+  );
+}
+
+function Delete({ ids }: { ids: string[] }) {
+  const sessions = ids.flatMap((id) => getState().sessions[id] ?? []);
+  const events = sessions.reduce((sum, session) => sum + session.last_sequence, 0);
+  const what = sessions.length === 1 && sessions[0] ? `“${titleOf(sessions[0])}”` : plural(ids.length, 'session');
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        closeDialog();
+        void erase(ids);
+      }}
+    >
+      <h2>Delete {what}?</h2>
+      <p>{plural(events, 'event')} will be erased for everyone who can see {ids.length === 1 ? 'it' : 'them'}. There is no way back.</p>
+      <div class="buttons">
+        <button type="button" onClick={closeDialog} autofocus>
+          Keep
+        </button>
+        <button class="danger">Delete</button>
+      </div>
+    </form>
+  );
+}
+
+function Rename({ id }: { id: string }) {
+  const [title, setTitle] = useState(getState().sessions[id]?.title ?? '');
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        closeDialog();
+        void rename(id, title.trim());
+      }}
+    >
+      <h2>Rename</h2>
+      <input value={title} maxLength={200} aria-label="Title" autofocus onInput={(event) => setTitle(event.currentTarget.value)} />
+      <div class="buttons">
+        <button type="button" onClick={closeDialog}>
+          Cancel
+        </button>
+        <button class="primary">Rename</button>
+      </div>
+    </form>
+  );
+}
+
+function NewSession() {
+  const [values, setValues] = useState({ title: '', agent: '', prompt: '' });
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const [key] = useState(newKey);
+  const set = (name: string) => (event: { currentTarget: { value: string } }) =>
+    setValues({ ...values, [name]: event.currentTarget.value });
+  const create = async (): Promise<void> => {
+    const given = Object.entries(values).filter(([, value]) => value.trim());
+    try {
+      const session = await api.create({ type: 'agent', ...Object.fromEntries(given) }, key);
+      dispatch({ type: 'session', session });
+      closeDialog();
+      go(sessionPlace(session.id));
+    } catch (error) {
+      setProblem(error as Problem);
+    }
+  };
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        void create();
+      }}
+    >
+      <h2>New session</h2>
+      <label>
+        Title
+        <input value={values.title} maxLength={200} autofocus onInput={set('title')} />
+      </label>
+      <label>
+        Agent <span class="muted">(its short name; empty: nobody takes it)</span>
+        <input value={values.agent} maxLength={128} onInput={set('agent')} />
+      </label>
+      <label>
+        First message <span class="muted">(makes it work to be taken)</span>
+        <textarea rows={4} value={values.prompt} onInput={set('prompt')} />
+      </label>
+      {problem && <p class="problem-line" role="alert">{problem.message}</p>}
+      <div class="buttons">
+        <button type="button" onClick={closeDialog}>
+          Cancel
+        </button>
+        <button class="primary">Create</button>
+      </div>
+    </form>
+  );
+}
+
+const KEYS: readonly [string, string][] = [
+  [`${MOD}K`, 'search and go anywhere'],
+  ['j  k', 'next and previous row'],
+  ['enter', 'open'],
+  ['p', 'peek without leaving the list'],
+  ['x', 'select'],
+  ['e', 'archive'],
+  ['f  /', 'filter'],
+  ['c', 'new session'],
+  [`${MOD}↵`, 'send a message'],
+  ['?', 'this list'],
+];
+
+function KeyList() {
+  return (
+    <>
+      <h2>Keys</h2>
+      <dl class="keys">
+        {KEYS.map(([key, text]) => (
+          <>
+            <dt>
+              <kbd>{key}</kbd>
+            </dt>
+            <dd>{text}</dd>
+          </>
+        ))}
+      </dl>
+    </>
+  );
+}
+
+export function Dialogs() {
+  const dialog = useStore((state) => state.dialog);
+  switch (dialog?.kind) {
+    case 'palette':
+      return <Modal label="Search"><Palette /></Modal>;
+    case 'keys':
+      return <Modal label="Keys"><KeyList /></Modal>;
+    case 'new':
+      return <Modal label="New session"><NewSession /></Modal>;
+    case 'delete':
+      return <Modal label="Delete"><Delete ids={dialog.ids} /></Modal>;
+    case 'rename':
+      return <Modal label="Rename"><Rename id={dialog.id} /></Modal>;
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,57 @@
+// One session in a list: what it is, what it does, what it needs.
+import { memo } from './memo';
+import { cost, firstLine, titleOf } from '../format';
+import { linkTo } from '../state/navigate';
+import { sessionPlace } from '../state/place';
+import { displayOf, lookOf } from '../status';
+import type { Session } from '../types';
+import { MarkOf } from './Status';
+import { Time } from './Time';
+
+/** The reason first, then what was said last: what happened, what is happening, what it needs. */
+function SecondLine({ session }: { session: Session }) {
+  const display = displayOf(session);
+  const said = session.preview ?? (session.title ? session.prompt_snippet : null);
+  const error = display === 'failed' ? session.error?.message : null;
+  const needsYou = display === 'needs_you' || display === 'blocked';
+  return (
+    <span class="row-second">
+      <span class={needsYou || error ? `tone-${lookOf(session).tone}` : ''}>
+        {error ? firstLine(error) : session.status_reason && needsYou ? session.status_reason : session.display_reason}
+      </span>
+      {said && <span> · {firstLine(said)}</span>}
+    </span>
+  );
+}
+
+interface Props {
+  session: Session;
+  isCursor: boolean;
+  isSelected: boolean;
+  isLeaving: boolean;
+  onPoint: (id: string) => void;
+  onSelect: (id: string) => void;
+}
+
+export const SessionRow = memo(({ session, isCursor, isSelected, isLeaving, onPoint, onSelect }: Props) => {
+  const where = [session.workspace, session.source.platform ?? session.source.kind].filter(Boolean).join(' · ');
+  const names = ['row', isCursor && 'is-cursor', isSelected && 'is-selected', isLeaving && 'is-leaving'];
+  return (
+    <li class={names.filter(Boolean).join(' ')} data-id={session.id} aria-selected={isSelected} onMouseDown={() => onPoint(session.id)}>
+      <label class="row-pick" title="Select (x)">
+        <input type="checkbox" checked={isSelected} aria-label={`Select ${titleOf(session)}`} onChange={() => onSelect(session.id)} />
+        <MarkOf look={lookOf(session)} />
+      </label>
+      <a class="row-link" {...linkTo(sessionPlace(session.id))}>
+        <span class="row-title">{titleOf(session)}</span>
+        <span class="row-agent">{session.agent ?? session.type}</span>
+        <span class="row-where">{where}</span>
+        <span class="row-time">
+          <Time at={session.last_active_at} />
+        </span>
+        <span class="row-cost">{cost(session)}</span>
+        <SecondLine session={session} />
+      </a>
+    </li>
+  );
+});

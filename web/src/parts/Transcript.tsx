@@ -1,0 +1,211 @@
+// What was said and done, in order. The end is followed as long as the reader is there.
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { bytes, clock, duration, exact, pretty } from '../format';
+import type { Partial, Sending } from '../state/open';
+import { gist, type Item, outputText, type ToolCall, transcript } from '../state/transcript';
+import { useStore } from '../state/store';
+import type { SessionEvent } from '../types';
+import { Code, Markdown } from './Markdown';
+import { memo } from './memo';
+
+const LONG = 4000; // characters of output shown before "more"
+
+function Long({ text, name }: { text: string; name: string }) {
+  const [isWhole, setWhole] = useState(false);
+  const isCut = text.length > LONG && !isWhole;
+  return (
+    <>
+      <Code text={isCut ? text.slice(0, LONG) : text} name={name} />
+      {isCut && (
+        <button class="quiet more" onClick={() => setWhole(true)}>
+          show all {bytes(text.length)}
+        </button>
+      )}
+    </>
+  );
+}
+
+const TOOL_WORDS = { running: { mark: '…', word: 'running' }, done: { mark: '✓', word: 'done' }, failed: { mark: '✗', word: 'failed' } };
+
+function Tool({ tool }: { tool: ToolCall }) {
+  const output = outputText(tool.output);
+  const { mark, word } = TOOL_WORDS[tool.state];
+  return (
+    <details class={`fold tool is-${tool.state}`}>
+      <summary>
+        <span class="tool-name">{tool.name}</span>
+        <span class="tool-gist">{gist(tool.input)}</span>
+        <span class="tool-figures">
+          {output && bytes(output.length)}
+          {tool.tookMs !== null && <span> {duration(tool.tookMs)}</span>}
+          <span class="tool-state" title={word}> {mark}</span>
+        </span>
+      </summary>
+      {tool.input !== undefined && <Long text={pretty(tool.input)} name="input" />}
+      {output ? <Long text={output} name="output" /> : tool.state !== 'running' && <p class="muted">No output.</p>}
+    </details>
+  );
+}
+
+function Reasoning({ text, isLive = false }: { text: string; isLive?: boolean }) {
+  return (
+    <details class="fold reasoning">
+      <summary>{isLive ? 'thinking…' : `thought · ${bytes(text.length)}`}</summary>
+      <Markdown text={text} />
+    </details>
+  );
+}
+
+function Line({ item }: { item: Item & { kind: 'line' } }) {
+  return (
+    <details class="line">
+      <summary>
+        <span class={item.tone ? `tone-${item.tone}` : ''}>{item.text}</span>
+        <time title={exact(item.at)}>{clock(item.at)}</time>
+      </summary>
+      <Code text={pretty(item.event)} name={`event ${item.event.sequence}`} />
+    </details>
+  );
+}
+
+function Who({ who, at, actor }: { who: 'you' | 'agent'; at: string; actor?: string }) {
+  const me = useStore((state) => state.me);
+  const users = useStore((state) => state.users);
+  const id = actor?.startsWith('user:') ? actor.slice(5) : '';
+  const isMe = Boolean(me && me !== 'unknown' && id === me.user_id);
+  const name = who === 'agent' ? 'agent' : isMe ? 'you' : users[id]?.name || users[id]?.email || 'someone';
+  return (
+    <div class={`who who-${who}`}>
+      {name} <time title={exact(at)}>{clock(at)}</time>
+    </div>
+  );
+}
+
+const ItemOf = memo(({ item, isFirst }: { item: Item; isFirst: boolean }) => {
+  switch (item.kind) {
+    case 'line':
+      return <Line item={item} />;
+    case 'message':
+      return (
+        <article class={`message from-${item.who}`}>
+          {isFirst && <Who who={item.who} at={item.at} actor={item.actor} />}
+          <Markdown text={item.text} />
+          {item.pictures.map((picture) =>
+            picture.url ? <img class="picture" src={picture.url} alt="attached" /> : <span class="chip">{picture.type}</span>,
+          )}
+        </article>
+      );
+    case 'reasoning':
+    case 'tool':
+      return (
+        <div class="step">
+          {isFirst && <Who who="agent" at={item.at} />}
+          {item.kind === 'tool' ? <Tool tool={item.tool} /> : <Reasoning text={item.text} />}
+        </div>
+      );
+  }
+});
+
+const speaker = (item: Item | undefined): string => {
+  if (!item || item.kind === 'line') return '';
+  return item.kind === 'message' ? `${item.who}${item.who === 'you' ? item.actor : ''}` : 'agent';
+};
+
+const LIVE_WORDS = { tool_input: 'preparing a tool call', tool_output: 'tool output' } as const;
+
+function Live({ partial }: { partial: Partial }) {
+  if (partial.kind === 'text') return <Markdown text={partial.text} />;
+  if (partial.kind === 'reasoning') return <Reasoning text={partial.text} isLive />;
+  return <Code text={partial.text.slice(-LONG)} name={LIVE_WORDS[partial.kind]} />;
+}
+
+interface Props {
+  events: SessionEvent[];
+  partials?: Partial[];
+  sending?: Sending[];
+  hasOlder?: boolean;
+  onOlder?: () => void;
+  onAgain?: (message: Sending) => void;
+  onDrop?: (message: Sending) => void;
+}
+
+function Unsent({ message, onAgain, onDrop }: { message: Sending } & Pick<Props, 'onAgain' | 'onDrop'>) {
+  return (
+    <article class="message from-you is-sending">
+      <div class="who">{message.problem ? 'not sent' : 'sending…'}</div>
+      <Markdown text={message.text} />
+      {message.problem && (
+        <p class="problem-line">
+          {message.problem.message} The text is kept here.
+          <button class="quiet" onClick={() => onAgain?.(message)}>
+            Send again
+          </button>
+          <button class="quiet" onClick={() => onDrop?.(message)}>
+            Discard
+          </button>
+        </p>
+      )}
+    </article>
+  );
+}
+
+/** Follows the end; keeps the place when older events come in above. */
+function useScroll(events: SessionEvent[], tail: unknown) {
+  const box = useRef<HTMLDivElement>(null);
+  const isAtEnd = useRef(true);
+  const height = useRef(0);
+  const first = useRef(0);
+  useLayoutEffect(() => {
+    const node = box.current as HTMLDivElement;
+    const isPrepended = first.current > 0 && (events[0]?.sequence ?? 0) < first.current;
+    if (isAtEnd.current) node.scrollTop = node.scrollHeight;
+    else if (isPrepended) node.scrollTop += node.scrollHeight - height.current;
+    first.current = events[0]?.sequence ?? 0;
+    height.current = node.scrollHeight;
+  }, [events, tail]);
+  const onScroll = (): void => {
+    const node = box.current as HTMLDivElement;
+    isAtEnd.current = node.scrollHeight - node.scrollTop - node.clientHeight < 40;
+  };
+  return { box, onScroll };
+}
+
+export function Transcript({ events, partials = [], sending = [], hasOlder = false, onOlder, onAgain, onDrop }: Props) {
+  const items = useMemo(() => transcript(events), [events]);
+  const { box, onScroll } = useScroll(events, [partials, sending].flat().length + (partials.at(-1)?.text.length ?? 0));
+  const top = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (!hasOlder || !top.current) return;
+    const observer = new IntersectionObserver(
+      (entries) => entries.some((entry) => entry.isIntersecting) && onOlder?.(),
+      { root: box.current, rootMargin: '600px' },
+    );
+    observer.observe(top.current);
+    return () => observer.disconnect();
+  }, [hasOlder, onOlder, events]);
+  return (
+    <div class="transcript" ref={box} onScroll={onScroll} tabIndex={0} aria-label="Transcript">
+      <div class="transcript-in">
+        {hasOlder && (
+          <div class="older" ref={top}>
+            loading earlier messages…
+          </div>
+        )}
+        {items.map((item, index) => (
+          <ItemOf key={item.key} item={item} isFirst={speaker(items[index - 1]) !== speaker(item)} />
+        ))}
+        {partials.length > 0 && (
+          <article class="message from-agent is-live" aria-live="off">
+            {speaker(items.at(-1)) !== 'agent' && <div class="who who-agent">agent</div>}
+            {partials.map((partial) => (
+              <Live key={partial.kind + partial.group} partial={partial} />
+            ))}
+          </article>
+        )}
+        {sending.map((message) => (
+          <Unsent key={message.key} message={message} {...(onAgain && { onAgain })} {...(onDrop && { onDrop })} />
+        ))}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,52 @@
+// What the session waits for, in words, with the button that goes on.
+import { exact } from '../format';
+import { reopen, retry } from '../state/session';
+import { lookOf } from '../status';
+import type { Session } from '../types';
+import { MarkOf } from './Status';
+import { Time } from './Time';
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** When the present state began, as far as the session says. */
+function since(session: Session): string | null {
+  if (session.completed_at) return session.completed_at;
+  return session.status === 'pending' ? session.queued_at : null;
+}
+
+function details(session: Session): string[] {
+  return [
+    session.error?.message,
+    session.status_reason !== session.error?.message ? session.status_reason : null,
+    session.status === 'pending' && session.agent ? `for a worker of the agent ${session.agent}` : null,
+    session.claim_attempts > 1 ? `attempt ${session.claim_attempts}` : null,
+    session.expires_at ? `expires ${exact(session.expires_at)}` : null,
+  ].filter((text): text is string => Boolean(text));
+}
+
+export function Why({ session }: { session: Session }) {
+  const look = lookOf(session);
+  const began = since(session);
+  const isReopenable = ['completed', 'expired', 'abandoned'].includes(session.status) && session.type === 'agent';
+  return (
+    <div class="why" aria-label="Why it waits">
+      <MarkOf look={look} />
+      <span class="why-text">
+        <span class={`tone-${look.tone}`}>{capital(session.display_reason)}</span>
+        {details(session).map((text) => (
+          <span key={text}> · {text}</span>
+        ))}
+        {began && (
+          <span>
+            {' '}
+            · <Time at={began} suffix=" ago" />
+          </span>
+        )}
+      </span>
+      {session.status === 'failed' && <button onClick={() => void retry(session.id)}>Try again</button>}
+      {isReopenable && <button onClick={() => void reopen(session.id)}>Reopen</button>}
+    </div>
+  );
+}

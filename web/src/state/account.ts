@@ -1,0 +1,63 @@
+// Who we are.
+import { api, onSignedOut, type Problem } from '../api';
+import { go } from './navigate';
+import { readPlace, sessionsPlace, writePlace } from './place';
+import { closeSession } from './session';
+import { startLive, stopLive } from './sessions';
+import { dispatch, getState } from './store';
+
+const RETURN = 'sojourn.return';
+
+async function arrived(): Promise<void> {
+  dispatch({ type: 'me', me: await api.me() });
+  startLive();
+  api.users().then(({ users }) => dispatch({ type: 'users', users }), () => {});
+}
+
+function left(): void {
+  if (getState().me === null) return;
+  stopLive();
+  closeSession();
+  const { place } = getState();
+  if (place.page !== 'sign-in') sessionStorage.setItem(RETURN, writePlace(place));
+  dispatch({ type: 'me', me: null });
+}
+
+/** At the start: is there a cookie that the server knows? */
+export async function findOut(): Promise<void> {
+  onSignedOut(left);
+  for (let pause = 500; ; pause = Math.min(pause * 2, 8000)) {
+    try {
+      return await arrived();
+    } catch (problem) {
+      if ((problem as Problem).status === 401) return;
+      dispatch({ type: 'stream', stream: 'reconnecting' });
+      await new Promise((done) => setTimeout(done, pause));
+    }
+  }
+}
+
+export async function signIn(email: string, password: string): Promise<void> {
+  await api.signIn(email, password);
+  await arrived();
+}
+
+export async function signInByLink(secret: string): Promise<void> {
+  await api.signInByLink(secret);
+  await arrived();
+}
+
+/** To where the person was about to go. */
+export function goOn(): void {
+  const url = sessionStorage.getItem(RETURN);
+  sessionStorage.removeItem(RETURN);
+  go(url ? readPlace(new URL(url, location.href)) : sessionsPlace());
+}
+
+export async function signOut(): Promise<void> {
+  await api.signOut().catch(() => {});
+  stopLive();
+  closeSession();
+  dispatch({ type: 'me', me: null });
+  go({ page: 'sign-in' });
+}

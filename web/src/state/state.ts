@@ -1,0 +1,275 @@
+// The whole state of the page and how every action changes it. No input, no output, no clock.
+import type { Frame, Problem, StreamState } from '../api';
+import type { EventPage, Me, Session, SessionEvent, SessionPage, User } from '../types';
+import * as list from './list';
+import * as open from './open';
+import type { Filters, Place } from './place';
+
+export interface Notice {
+  id: number;
+  text: string;
+  isProblem: boolean;
+  undo: (() => void) | null;
+}
+
+export interface State {
+  place: Place;
+  me: Me | null | 'unknown';
+  users: Record<string, User>;
+  stream: StreamState;
+  sessions: Record<string, Session>;
+  /** How many sessions of a display status are known: all of them, or only the newest. */
+  known: Record<string, 'all' | 'some'>;
+  list: list.List;
+  open: open.Open | null;
+  selected: string[];
+  notices: Notice[];
+  dialog: Dialog | null;
+}
+
+export type Dialog =
+  | { kind: 'palette' }
+  | { kind: 'keys' }
+  | { kind: 'new' }
+  | { kind: 'delete'; ids: string[] }
+  | { kind: 'rename'; id: string };
+
+export type Action =
+  | { type: 'went'; place: Place }
+  | { type: 'me'; me: Me | null }
+  | { type: 'users'; users: User[] }
+  | { type: 'stream'; stream: StreamState }
+  | { type: 'session'; session: Session }
+  | { type: 'session gone'; id: string }
+  | { type: 'known'; display: string; page: SessionPage }
+  | { type: 'list asked'; filters: Filters }
+  | { type: 'list got'; filters: Filters; page: SessionPage }
+  | { type: 'list more asked' }
+  | { type: 'list got more'; filters: Filters; page: SessionPage }
+  | { type: 'list failed'; filters: Filters; problem: Problem }
+  | { type: 'list held'; isHeld: boolean }
+  | { type: 'list released' }
+  | { type: 'open'; id: string }
+  | { type: 'open closed' }
+  | { type: 'open got'; id: string; page: EventPage }
+  | { type: 'open failed'; id: string; problem: Problem }
+  | { type: 'open gone'; id: string }
+  | { type: 'open older asked' }
+  | { type: 'open got older'; id: string; page: EventPage | null }
+  | { type: 'open stream'; id: string; stream: StreamState }
+  | { type: 'open frame'; id: string; frame: Frame }
+  | { type: 'open sending'; id: string; key: string; text: string }
+  | { type: 'open not sent'; id: string; key: string; problem: Problem }
+  | { type: 'open dropped'; id: string; key: string }
+  | { type: 'past asked'; id: string; at: number | null }
+  | { type: 'past got'; id: string; at: number; session: Session; events: SessionEvent[] }
+  | { type: 'past failed'; id: string; at: number; problem: Problem }
+  | { type: 'selected'; ids: string[] }
+  | { type: 'notice'; notice: Notice }
+  | { type: 'notice over'; id: number }
+  | { type: 'dialog'; dialog: Dialog | null };
+
+export function initialState(place: Place): State {
+  return {
+    place,
+    me: 'unknown',
+    users: {},
+    stream: 'connecting',
+    sessions: {},
+    known: {},
+    list: list.NO_LIST,
+    open: null,
+    selected: [],
+    notices: [],
+    dialog: null,
+  };
+}
+
+function withSessions(sessions: Record<string, Session>, page: SessionPage): Record<string, Session> {
+  const fresh = page.sessions.filter((session) => isNewer(session, sessions[session.id]));
+  return { ...sessions, ...Object.fromEntries(fresh.map((session) => [session.id, session])) };
+}
+
+/** Answers may overtake each other; the one that has seen more of the log wins. */
+function isNewer(session: Session, old: Session | undefined): boolean {
+  return !old || session.last_sequence >= old.last_sequence;
+}
+
+function withSession(state: State, session: Session): State {
+  if (!isNewer(session, state.sessions[session.id])) return state;
+  return {
+    ...state,
+    sessions: { ...state.sessions, [session.id]: session },
+    list: list.listChanged(state.list, session),
+  };
+}
+
+function withoutSession(state: State, id: string): State {
+  const { [id]: _gone, ...sessions } = state.sessions;
+  return {
+    ...state,
+    sessions,
+    list: list.listWithout(state.list, id),
+    selected: state.selected.filter((one) => one !== id),
+  };
+}
+
+function reduceList(state: State, action: Action): State {
+  const isAsked = 'filters' in action && action.filters === state.list.filters;
+  switch (action.type) {
+    case 'list asked':
+      return { ...state, list: { ...list.listAsked(state.list, action.filters), filters: action.filters } };
+    case 'list more asked':
+      return { ...state, list: { ...state.list, isLoadingMore: true } };
+    case 'list got':
+      if (!isAsked) return state;
+      return {
+        ...state,
+        sessions: withSessions(state.sessions, action.page),
+        list: list.listGot(state.list, action.page),
+      };
+    case 'list got more':
+      if (!isAsked) return state;
+      return {
+        ...state,
+        sessions: withSessions(state.sessions, action.page),
+        list: list.listGotMore(state.list, action.page),
+      };
+    case 'list failed':
+      if (!isAsked) return state;
+      return {
+        ...state,
+        list: { ...state.list, phase: 'error', problem: action.problem, isLoadingMore: false },
+      };
+    case 'list held':
+      return { ...state, list: list.listHeld(state.list, action.isHeld, state.sessions) };
+    case 'list released':
+      return { ...state, list: list.listReleased(state.list, state.sessions) };
+    default:
+      return state;
+  }
+}
+
+function changeOpen(state: State, id: string, change: (one: open.Open) => open.Open): State {
+  return state.open?.id === id ? { ...state, open: change(state.open) } : state;
+}
+
+function changePast(state: State, id: string, at: number, past: globalThis.Partial<open.Past>): State {
+  return changeOpen(state, id, (one) => (one.past?.at === at ? { ...one, past: { ...one.past, ...past } } : one));
+}
+
+function reduceOpen(state: State, action: Action): State {
+  switch (action.type) {
+    case 'open':
+      return { ...state, open: open.openFresh(action.id) };
+    case 'open closed':
+      return { ...state, open: null };
+    case 'open got':
+      return changeOpen(state, action.id, (one) => open.openGot(one, action.page));
+    case 'open failed':
+      return changeOpen(state, action.id, (one) => ({ ...one, phase: 'error', problem: action.problem }));
+    case 'open gone':
+      return changeOpen(state, action.id, (one) => ({ ...one, phase: 'gone' }));
+    case 'open older asked':
+      return state.open ? { ...state, open: { ...state.open, isLoadingOlder: true } } : state;
+    case 'open got older':
+      return changeOpen(state, action.id, (one) =>
+        action.page ? open.openGotOlder(one, action.page) : { ...one, isLoadingOlder: false },
+      );
+    case 'open stream':
+      return changeOpen(state, action.id, (one) => ({ ...one, stream: action.stream }));
+    case 'open frame':
+      return changeOpen(state, action.id, (one) => open.openFrame(one, action.frame));
+    default:
+      return state;
+  }
+}
+
+function reduceSending(state: State, action: Action): State {
+  switch (action.type) {
+    case 'open sending': {
+      const sent = { key: action.key, text: action.text, problem: null };
+      return changeOpen(state, action.id, (one) => ({
+        ...one,
+        sending: [...one.sending.filter((message) => message.key !== action.key), sent],
+      }));
+    }
+    case 'open not sent':
+      return changeOpen(state, action.id, (one) => ({
+        ...one,
+        sending: one.sending.map((message) =>
+          message.key === action.key ? { ...message, problem: action.problem } : message,
+        ),
+      }));
+    case 'open dropped':
+      return changeOpen(state, action.id, (one) => ({
+        ...one,
+        sending: one.sending.filter((message) => message.key !== action.key),
+      }));
+    default:
+      return state;
+  }
+}
+
+function reducePast(state: State, action: Action): State {
+  switch (action.type) {
+    case 'past asked':
+      return changeOpen(state, action.id, (one) => ({
+        ...one,
+        past: action.at === null ? null : { ...startPast(one, action.at) },
+      }));
+    case 'past got':
+      return changePast(state, action.id, action.at, {
+        phase: 'ready',
+        session: action.session,
+        events: action.events,
+      });
+    case 'past failed':
+      return changePast(state, action.id, action.at, { phase: 'error', problem: action.problem });
+    default:
+      return state;
+  }
+}
+
+/** While the answer is under way the last known header stays, so that moving the slider does not flicker. */
+function startPast(one: open.Open, at: number): open.Past {
+  const events = open.eventsUntil(one, at);
+  return {
+    at,
+    phase: 'loading',
+    session: one.past?.session ?? null,
+    events: events ?? one.past?.events ?? [],
+    problem: null,
+  };
+}
+
+export function reduce(state: State, action: Action): State {
+  switch (action.type) {
+    case 'went':
+      return { ...state, place: action.place, selected: [] };
+    case 'me':
+      return { ...state, me: action.me };
+    case 'users':
+      return { ...state, users: Object.fromEntries(action.users.map((user) => [user.id, user])) };
+    case 'stream':
+      return { ...state, stream: action.stream };
+    case 'session':
+      return withSession(state, action.session);
+    case 'session gone':
+      return withoutSession(state, action.id);
+    case 'known': {
+      const next = action.page.sessions.reduce(withSession, state);
+      return { ...next, known: { ...state.known, [action.display]: action.page.has_more ? 'some' : 'all' } };
+    }
+    case 'selected':
+      return { ...state, selected: action.ids };
+    case 'notice':
+      return { ...state, notices: [...state.notices.slice(-2), action.notice] };
+    case 'notice over':
+      return { ...state, notices: state.notices.filter((notice) => notice.id !== action.id) };
+    case 'dialog':
+      return { ...state, dialog: action.dialog };
+    default:
+      return [reduceList, reduceOpen, reduceSending, reducePast].reduce((now, part) => part(now, action), state);
+  }
+}

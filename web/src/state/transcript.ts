@@ -1,0 +1,237 @@
+// From the log to what people read: messages, folded reasoning and tool calls, thin lines for everything else.
+import { firstLine, plural, pretty } from '../format';
+import { lookOfState, type Tone } from '../status';
+import type { SessionEvent } from '../types';
+
+export interface Picture {
+  type: string;
+  url: string | null;
+}
+
+export type Item =
+  | { kind: 'message'; key: string; who: 'you' | 'agent'; actor: string; at: string; text: string; pictures: Picture[] }
+  | { kind: 'reasoning'; key: string; at: string; text: string }
+  | { kind: 'tool'; key: string; at: string; tool: ToolCall }
+  | { kind: 'line'; key: string; at: string; text: string; tone: Tone | null; event: SessionEvent };
+
+export interface ToolCall {
+  id: string;
+  name: string;
+  input: unknown;
+  output: unknown;
+  state: 'running' | 'done' | 'failed';
+  tookMs: number | null;
+}
+
+// --- parts ---
+
+type Part = Record<string, unknown>;
+
+const isPart = (value: unknown): value is Part => typeof value === 'object' && value !== null;
+const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+function parts(event: SessionEvent): Part[] {
+  return event.content.filter(isPart);
+}
+
+function textOf(event: SessionEvent): string {
+  const all = parts(event).filter((part) => part['type'] === 'text' || part['type'] === 'reasoning');
+  return all.map((part) => text(part['text'])).filter(Boolean).join('\n\n');
+}
+
+/** Only pictures that came with the message: nothing is loaded from elsewhere. */
+const INLINE_PICTURE = /^data:image\/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/=]+$/;
+
+function picturesOf(event: SessionEvent): Picture[] {
+  return parts(event).flatMap((part) => {
+    if (part['type'] !== 'file' && part['type'] !== 'image') return [];
+    const url = text(part['url']) || text(part['image']) || text(part['data']);
+    const type = text(part['mediaType']) || text(part['media_type']) || text(part['type']);
+    return [{ type, url: INLINE_PICTURE.test(url) ? url : null }];
+  });
+}
+
+function pick(sources: Part[], names: string[]): unknown {
+  for (const source of sources) {
+    for (const name of names) {
+      if (source[name] !== undefined && source[name] !== null) return source[name];
+    }
+  }
+  return undefined;
+}
+
+const ID_NAMES = ['tool_call_id', 'toolCallId', 'tool_use_id', 'call_id', 'id', 'invocation_id', 'invocationId'];
+const NAME_NAMES = ['tool_name', 'toolName', 'tool', 'name'];
+const INPUT_NAMES = ['input', 'args', 'arguments'];
+const OUTPUT_NAMES = ['output', 'result', 'content', 'text', 'error'];
+
+function sources(event: SessionEvent): Part[] {
+  return [...parts(event), event.metadata];
+}
+
+function isFailed(event: SessionEvent): boolean {
+  const flag = pick(sources(event), ['is_error', 'isError']);
+  return flag === true || event.type === 'tool.invocation_failed';
+}
+
+// --- lines ---
+
+const str = (value: unknown): string => (typeof value === 'string' || typeof value === 'number' ? String(value) : '');
+
+type Telling = (event: SessionEvent) => { text: string; tone?: Tone };
+
+function tellStatus(event: SessionEvent): { text: string; tone: Tone } {
+  const look = lookOfState(str(event.metadata['to']));
+  const reason = str(event.metadata['reason']);
+  return { text: reason ? `${look.word} · ${reason}` : look.word, tone: look.tone };
+}
+
+const TELLINGS: Record<string, Telling> = {
+  'session.created': () => ({ text: 'Session created' }),
+  'session.status_change': tellStatus,
+  'session.claimed': (event) => ({ text: `Taken by ${str(event.metadata['worker']) || 'a worker'}` }),
+  'session.released': () => ({ text: 'Given back' }),
+  'session.lease_lost': () => ({ text: 'Its worker was lost', tone: 'violet' }),
+  'session.completed': () => ({ text: 'Completed', tone: 'green' }),
+  'session.error': (event) => ({ text: firstLine(str(event.metadata['message']) || 'Failed'), tone: 'red' }),
+  'session.archived': () => ({ text: 'Archived' }),
+  'session.unarchived': () => ({ text: 'Brought back from the archive' }),
+  'session.reopened': () => ({ text: 'Reopened' }),
+  'session.updated': (event) => {
+    const title = str(event.metadata['title']);
+    return { text: title ? `Renamed to “${title}”` : `Changed ${Object.keys(event.metadata).join(', ')}` };
+  },
+  'session.participant_added': () => ({ text: 'Somebody joined' }),
+  'session.participant_removed': () => ({ text: 'Somebody left' }),
+  'session.share_created': () => ({ text: 'Share link made' }),
+  'session.share_deactivated': () => ({ text: 'Share link ended' }),
+  'session.share_redeemed': () => ({ text: 'Share link used' }),
+  'session.child_created': () => ({ text: 'Began a part of this work in another session' }),
+  'session.child_ended': (event) => ({ text: `A part ended: ${str(event.metadata['status']) || 'done'}` }),
+  'session.waiting_approval': () => ({ text: 'Waits for approval', tone: 'orange' }),
+};
+
+function lineOf(event: SessionEvent): Item {
+  const telling = TELLINGS[event.type]?.(event) ?? { text: event.type };
+  const said = TELLINGS[event.type] ? '' : firstLine(textOf(event));
+  return {
+    kind: 'line',
+    key: `${event.sequence}`,
+    at: event.created_at,
+    text: said ? `${telling.text} · ${said}` : telling.text,
+    tone: telling.tone ?? null,
+    event,
+  };
+}
+
+// --- items ---
+
+const CALLS = new Set(['agent.tool_call', 'tool.invocation_started']);
+const RESULTS = new Set(['agent.tool_result', 'user.tool_result', 'tool.invocation_completed', 'tool.invocation_failed']);
+/** Said already by the status change beside it. */
+const SILENT = new Set(['session.claimed', 'session.completed']);
+
+class Builder {
+  readonly items: Item[] = [];
+  private readonly calls = new Map<string, Item & { kind: 'tool' }>();
+
+  add(event: SessionEvent): void {
+    if (event.type === 'user.message' || event.type === 'agent.message') this.addMessage(event);
+    else if (event.type === 'agent.thinking') this.addReasoning(event);
+    else if (CALLS.has(event.type)) this.addCall(event);
+    else if (RESULTS.has(event.type)) this.addResult(event);
+    else if (event.type === 'session.created') this.addCreated(event);
+    else if (!SILENT.has(event.type)) this.items.push(lineOf(event));
+  }
+
+  private addMessage(event: SessionEvent): void {
+    const who = event.type === 'user.message' ? 'you' : 'agent';
+    const reasoning = parts(event).filter((part) => part['type'] === 'reasoning').map((part) => text(part['text']));
+    const said = parts(event).filter((part) => part['type'] === 'text').map((part) => text(part['text']));
+    const head = { at: event.created_at, key: `${event.sequence}` };
+    if (reasoning.length) this.items.push({ kind: 'reasoning', ...head, key: `${head.key}r`, text: reasoning.join('\n\n') });
+    const message = { who, actor: event.actor ?? '', text: said.join('\n\n'), pictures: picturesOf(event) } as const;
+    this.items.push({ kind: 'message', ...head, ...message });
+    for (const part of parts(event)) {
+      if (part['type'] === 'tool-call' || part['type'] === 'tool_use') this.addCall({ ...event, content: [part] });
+    }
+  }
+
+  private addReasoning(event: SessionEvent): void {
+    const said = textOf(event) || str(event.metadata['text']);
+    this.items.push({ kind: 'reasoning', key: `${event.sequence}`, at: event.created_at, text: said });
+  }
+
+  private addCall(event: SessionEvent): void {
+    const from = sources(event);
+    const id = str(pick(from, ID_NAMES)) || `#${event.sequence}`;
+    const tool: ToolCall = {
+      id,
+      name: str(pick(from, NAME_NAMES)) || 'tool',
+      input: pick(from, INPUT_NAMES),
+      output: undefined,
+      state: 'running',
+      tookMs: null,
+    };
+    const item = { kind: 'tool', key: `${event.sequence}:${id}`, at: event.created_at, tool } as const;
+    this.calls.set(id, item);
+    this.items.push(item);
+  }
+
+  private addResult(event: SessionEvent): void {
+    const from = sources(event);
+    const call = this.calls.get(str(pick(from, ID_NAMES))) ?? this.lastRunning();
+    const output = pick(from, OUTPUT_NAMES);
+    if (!call) {
+      this.items.push(lineOf(event));
+      return;
+    }
+    call.tool.output = output;
+    call.tool.state = isFailed(event) ? 'failed' : 'done';
+    call.tool.tookMs = Date.parse(event.created_at) - Date.parse(call.at);
+  }
+
+  private lastRunning(): (Item & { kind: 'tool' }) | undefined {
+    return [...this.calls.values()].reverse().find((call) => call.tool.state === 'running');
+  }
+
+  /** What the session began with is a message like any other. */
+  private addCreated(event: SessionEvent): void {
+    this.items.push(lineOf(event));
+    const prompt = str(event.metadata['prompt']);
+    if (!prompt) return;
+    const head = { key: `${event.sequence}p`, at: event.created_at, actor: event.actor ?? '' };
+    this.items.push({ kind: 'message', ...head, who: 'you', text: prompt, pictures: [] });
+  }
+}
+
+export function transcript(events: SessionEvent[]): Item[] {
+  const builder = new Builder();
+  for (const event of events) builder.add(event);
+  return builder.items;
+}
+
+// --- for the row of a tool call ---
+
+/** The argument that says most, in one line. */
+export function gist(input: unknown): string {
+  if (typeof input === 'string') return firstLine(input);
+  if (!isPart(input)) return '';
+  const telling = pick([input], ['command', 'cmd', 'path', 'file_path', 'file', 'url', 'query', 'pattern', 'q']);
+  if (telling !== undefined) return firstLine(pretty(telling));
+  const all = Object.entries(input).map(([name, value]) => `${name}: ${firstLine(pretty(value))}`);
+  return all.join(', ');
+}
+
+/** A tool's output as text: parts of text are joined, everything else is JSON. */
+export function outputText(output: unknown): string {
+  if (Array.isArray(output) && output.every((part) => isPart(part) && typeof part['text'] === 'string')) {
+    return output.map((part) => (part as Part)['text'] as string).join('\n');
+  }
+  if (isPart(output) && typeof output['value'] === 'string' && output['type'] === 'text') return output['value'];
+  return output === undefined ? '' : pretty(output);
+}
+
+export function linesWord(content: string): string {
+  return plural(content.split('\n').length, 'line');
+}

@@ -1,0 +1,89 @@
+// The one table of what a session's state looks like: mark, colour and word always agree.
+import type { Session } from './types';
+
+export type Tone = 'orange' | 'blue' | 'grey' | 'amber' | 'red' | 'violet' | 'green';
+export type Mark = 'dot' | 'pulse' | 'hollow' | 'bars' | 'lock' | 'ring' | 'check' | 'cross' | 'dash';
+
+export interface Look {
+  word: string;
+  mark: Mark;
+  tone: Tone;
+}
+
+const LOOKS = {
+  needs_you: { word: 'Needs you', mark: 'dot', tone: 'orange' },
+  active: { word: 'Active', mark: 'pulse', tone: 'blue' },
+  queued: { word: 'Queued', mark: 'hollow', tone: 'blue' },
+  idle: { word: 'Idle', mark: 'hollow', tone: 'grey' },
+  paused: { word: 'Paused', mark: 'bars', tone: 'amber' },
+  blocked: { word: 'Blocked', mark: 'lock', tone: 'red' },
+  recovering: { word: 'Recovering', mark: 'ring', tone: 'violet' },
+  completed: { word: 'Completed', mark: 'check', tone: 'green' },
+  failed: { word: 'Failed', mark: 'cross', tone: 'red' },
+  expired: { word: 'Expired', mark: 'dash', tone: 'grey' },
+  abandoned: { word: 'Abandoned', mark: 'dash', tone: 'grey' },
+} satisfies Record<string, Look>;
+
+export type Display = keyof typeof LOOKS;
+
+/** Where the server's display status leaves open what its state says more precisely. */
+const REFINED: Record<string, Display> = {
+  'blocked/waiting_human': 'needs_you',
+  'blocked/awaiting_tool': 'needs_you',
+  'active/pending': 'queued',
+  'failed/expired': 'expired',
+  'failed/abandoned': 'abandoned',
+};
+
+export function displayOf(session: Pick<Session, 'display_status' | 'status'>): Display {
+  const known = session.display_status in LOOKS ? (session.display_status as Display) : 'idle';
+  return REFINED[`${session.display_status}/${session.status}`] ?? known;
+}
+
+export function lookOf(session: Pick<Session, 'display_status' | 'status'>): Look {
+  return LOOKS[displayOf(session)];
+}
+
+/** Of a state of the work machine alone, as it stands in the log. */
+const BY_STATE: Record<string, Display> = {
+  draft: 'idle',
+  pending: 'queued',
+  running: 'active',
+  waiting_human: 'needs_you',
+  awaiting_tool: 'needs_you',
+  idle: 'idle',
+  completed: 'completed',
+  failed: 'failed',
+  expired: 'expired',
+  abandoned: 'abandoned',
+};
+
+export function lookOfState(state: string): Look {
+  return LOOKS[BY_STATE[state] ?? 'idle'];
+}
+
+export function isEnded(state: string): boolean {
+  return ['completed', 'failed', 'expired', 'abandoned'].includes(state);
+}
+
+// --- tabs of lists ---
+
+export interface Tab {
+  name: string;
+  word: string;
+  display: string | null; // display_status of the API
+  isCounted: boolean; // how many there are says what to do
+}
+
+export const TABS: readonly Tab[] = [
+  { name: 'all', word: 'All', display: null, isCounted: false },
+  { name: 'needs-you', word: 'Needs you', display: 'blocked', isCounted: true },
+  { name: 'active', word: 'Active', display: 'active', isCounted: true },
+  { name: 'idle', word: 'Idle', display: 'idle', isCounted: true },
+  { name: 'done', word: 'Done', display: 'completed', isCounted: false },
+  { name: 'failed', word: 'Failed', display: 'failed', isCounted: true },
+];
+
+export function tabOf(name: string): Tab {
+  return TABS.find((tab) => tab.name === name) ?? (TABS[0] as Tab);
+}

@@ -1,0 +1,104 @@
+// The shapes of the API that the dashboard uses; /api/openapi.json has the whole truth.
+
+export interface Me {
+  kind: string;
+  actor: string;
+  tenant_id: string;
+  user_id: string | null;
+  role: string | null;
+  scopes: string[];
+  csrf_token?: string;
+}
+
+export interface User {
+  id: string;
+  email: string;
+  name: string | null;
+  role: string;
+}
+
+export interface Session {
+  id: string;
+  type: string;
+  status: string;
+  status_reason: string | null;
+  stop_reason: string | null;
+  pause_reason: string | null;
+  display_status: string;
+  display_reason: string;
+  agent: string | null;
+  title: string | null;
+  workspace: string | null;
+  source: { kind: string | null; platform: string | null; interactive: boolean };
+  visibility: string;
+  parent_id: string | null;
+  retry_of: string | null;
+  attempt: number;
+  owner_id: string | null;
+  usage: Record<string, unknown> | null;
+  error: { code: string | null; message: string | null } | null;
+  claim_attempts: number;
+  last_sequence: number;
+  message_count: number;
+  tool_call_count: number;
+  turn_count: number;
+  preview: string | null;
+  prompt_snippet: string | null;
+  created_at: string;
+  started_at: string | null;
+  completed_at: string | null;
+  last_active_at: string;
+  queued_at: string | null;
+  archived_at: string | null;
+  expires_at: string | null;
+  details?: Record<string, unknown>;
+}
+
+export interface SessionEvent {
+  session_id: string;
+  sequence: number;
+  type: string;
+  role: string;
+  actor?: string;
+  content: unknown[];
+  metadata: Record<string, unknown>;
+  thread_id?: string;
+  external_event_id?: string;
+  created_at: string;
+}
+
+export interface Delta {
+  kind: 'text' | 'reasoning' | 'tool_input' | 'tool_output';
+  text?: string;
+  [member: string]: unknown;
+}
+
+export interface SessionPage {
+  sessions: Session[];
+  has_more: boolean;
+  next_cursor: string | null;
+}
+
+export interface EventPage {
+  events: SessionEvent[];
+  has_more: boolean;
+}
+
+export interface Participant {
+  user_id: string;
+  name: string | null;
+  email: string;
+  role: string;
+  added_at: string;
+}
+
+export interface ShareLink {
+  id: string;
+  token?: string;
+  role: string;
+  expires_at: string | null;
+  max_uses: number | null;
+  use_count: number;
+  active: boolean;
+  created_at: string;
+}
