@@ -1,4 +1,4 @@
-#include "store/event_row.h"
+#include "domain/vocabulary.h"
 #include "store/session_row.h"
 #include "store/statement.h"
 
@@ -25,6 +25,11 @@ static void report_problem(struct verify_report *report, const char *format, ...
 }
 
 /* --- one session: its log folded again --- */
+
+struct stored_session {
+    struct session session;
+    int64_t display; /* what lists filter by, derived from the rest */
+};
 
 struct fold {
     struct verify_report *report;
@@ -106,21 +111,31 @@ static enum status verify_session(struct db *db, const struct session *stored, s
 
 /* --- all sessions --- */
 
-static void read_session(struct query *query, struct arena *arena, void *item)
+static void read_stored(struct query *query, struct arena *arena, void *item)
 {
-    session_read(query, arena, item);
+    struct stored_session *out = item;
+    session_read(query, arena, &out->session);
+    out->display = query_i64(query, (int)session_fields_count + 1);
+}
+
+static void check_display(struct verify_report *report, const struct stored_session *stored)
+{
+    if (stored->display != (int64_t)display_status(&stored->session))
+        report_problem(report, "session %.*s: the display status that lists filter by is not that of its state",
+                       SLICE_ARG(stored->session.id));
 }
 
 static enum status verify_page(struct db *db, int64_t *after_key, struct fold *fold, size_t *out_count,
                                struct failure *failure)
 {
     struct arena arena = {0};
-    struct session *sessions = NULL;
+    struct stored_session *sessions = NULL;
     enum status status = statement_rows(db, SQL_VERIFY_SESSIONS, VALUES(number(*after_key), number(SESSIONS_PER_PAGE)),
-                                        sizeof *sessions, read_session, &arena, &sessions, out_count, failure);
+                                        sizeof *sessions, read_stored, &arena, &sessions, out_count, failure);
     for (size_t i = 0; !status && i < *out_count; i++) {
-        status = verify_session(db, &sessions[i], fold, failure);
-        *after_key = sessions[i].key;
+        status = verify_session(db, &sessions[i].session, fold, failure);
+        check_display(fold->report, &sessions[i]);
+        *after_key = sessions[i].session.key;
     }
     arena_release(&arena);
     return status;

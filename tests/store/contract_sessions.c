@@ -223,6 +223,20 @@ static void counts_concurrent_sessions_of_a_user(void **state)
     assert_int_equal(count, 0);
 }
 
+static void counts_children(void **state)
+{
+    struct fixture *f = *state;
+    int64_t count = -1;
+    fixture_session(f, f->tenant, "a", "u1", "{'parent_id':'p'}");
+    fixture_session(f, f->tenant, "b", "u1", "{'parent_id':'p'}");
+    fixture_session(f, f->tenant, "c", "u1", "{'parent_id':'q'}");
+    fixture_session(f, f->other, "d", "u1", "{'parent_id':'p'}");
+    must(store_session_count_children(f->db, f->tenant, SLICE("p"), &count, &f->failure));
+    assert_int_equal(count, 2);
+    must(store_session_count_children(f->db, f->tenant, SLICE("r"), &count, &f->failure));
+    assert_int_equal(count, 0);
+}
+
 static void finds_the_running_human_session(void **state)
 {
     struct fixture *f = *state;
@@ -254,6 +268,7 @@ static const struct CMUnitTest tests[] = {
     CONTRACT_TEST(delete_stays_in_its_tenant),
     CONTRACT_TEST(counts_follow_the_states),
     CONTRACT_TEST(counts_concurrent_sessions_of_a_user),
+    CONTRACT_TEST(counts_children),
     CONTRACT_TEST(finds_the_running_human_session),
 };
 const struct contract_part contract_sessions = {"sessions", tests, COUNT_OF(tests)};

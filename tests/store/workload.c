@@ -267,6 +267,7 @@ const char *workload_check(struct workload *workload, struct db *db, bool in_fli
     }
     if (!*check.problem && !same(found, workload->acknowledged) && !(in_flight && same(found, workload->attempted)))
         describe_difference(&check, found);
+    workload->kept_in_flight = in_flight && !same(found, workload->acknowledged);
     memcpy(workload->acknowledged, found, sizeof found);
     struct verify_report report = {.problem = keep_first_problem, .owner = &check};
     if (!*check.problem && store_verify(db, &report, &failure))

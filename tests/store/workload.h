@@ -28,6 +28,7 @@ struct workload {
     struct model_session acknowledged[WORKLOAD_SESSIONS_MAX];
     struct model_session attempted[WORKLOAD_SESSIONS_MAX]; /* after the group that was in flight */
     int64_t groups, events;
+    bool kept_in_flight; /* the last check found the group that was in flight */
 };
 
 void workload_init(struct workload *workload, uint64_t (*random)(void));

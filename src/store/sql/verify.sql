@@ -1,6 +1,6 @@
 -- Sessions of all tenants in the order of their keys, some at a time.
 -- name: verify_sessions
-SELECT {session_columns}
+SELECT {session_columns}, s.display
 FROM sessions s JOIN session_activity a ON a.tenant_key = s.tenant_key AND a.session_key = s.key
 WHERE s.key > $1 ORDER BY s.key LIMIT $2
 -- name: verify_totals
