@@ -157,7 +157,7 @@ def every_route_answers_and_nothing_else_does(server):
                 allowed = {word.strip().lower() for word in answer.header("allow").split(",")}
                 extra = {"head"} if "get" in methods else set()
                 check.equal(allowed, methods | extra | {"options"}, f"Allow of {path}")
-    for path in ("/", "/api", "/api/", "/api/session", "/api/sessions/", "/api/sessions/x/", "/api/sessions/x/nothing",
+    for path in ("/api", "/api/", "/api/session", "/api/sessions/", "/api/sessions/x/", "/api/sessions/x/nothing",
                  "/api/sessions/x/events/1", "//api/sessions", "/API/sessions", "/api/openapi.yaml"):
         check.problem(client.get(path), 404, "not_found")
 
