@@ -60,8 +60,10 @@ const struct option *const events_append_tables[] = {event_table, append_table, 
 
 /* --- list --- */
 
-static int print_lines(const struct json *page)
+static int print_lines(struct remote *remote, const struct json *page, const void *detail)
 {
+    (void)remote;
+    (void)detail;
     struct buffer text = {0};
     struct event_line_style style = event_line_style(stdout, false);
     const struct json *list = json_get(page, "events");
@@ -80,17 +82,9 @@ static int print_lines(const struct json *page)
 
 static int list_events(struct remote *remote, const struct buffer *query)
 {
-    struct slice body;
-    const struct json *page;
     struct slice id = slice_of(remote->invocation->arguments->positionals[0]);
     struct slice target = remote_target(remote, remote_path(remote, "sessions", id, "/events"), query);
-    struct client_request request = {.method = "GET", .target = target};
-    if (remote->wants_json) {
-        int code = remote_call(remote, &request, &body);
-        return code == EXIT_DONE ? remote_print_line(body) : code;
-    }
-    int code = remote_call_json(remote, &request, &page);
-    return code == EXIT_DONE ? print_lines(page) : code;
+    return remote_show(remote, &(struct client_request){.method = "GET", .target = target}, print_lines, NULL);
 }
 
 int command_sessions_events(const struct invocation *invocation)
@@ -245,8 +239,10 @@ static int add_events(struct remote *remote, const struct append_options *option
 
 /* --- append --- */
 
-static int print_appended(const struct remote *remote, const struct json *answer)
+static int print_appended(struct remote *remote, const struct json *answer, const void *detail)
 {
+    (void)remote;
+    (void)detail;
     const struct json *list = json_get(answer, "events");
     struct buffer text = {0};
     for (const struct json *event = list ? list->child : NULL; event; event = event->next) {
@@ -255,7 +251,6 @@ static int print_appended(const struct remote *remote, const struct json *answer
         buffer_format(&text, "%lld %.*s%s\n", (long long)json_i64_of(event, "sequence"),
                       SLICE_ARG(json_text_of(event, "type")), is_repeat ? " (was there)" : "");
     }
-    (void)remote;
     int code = remote_print(buffer_slice(&text));
     buffer_release(&text);
     return code;
@@ -263,8 +258,7 @@ static int print_appended(const struct remote *remote, const struct json *answer
 
 static int send_events(struct remote *remote, const struct append_options *options, struct slice body)
 {
-    struct slice id = slice_of(remote->invocation->arguments->positionals[0]), answered;
-    const struct json *answer;
+    struct slice id = slice_of(remote->invocation->arguments->positionals[0]);
     struct client_request request = {
         .method = "POST",
         .target = remote_path(remote, "sessions", id, "/events"),
@@ -272,12 +266,7 @@ static int send_events(struct remote *remote, const struct append_options *optio
         .headers = {{"Idempotency-Key", slice_of(options->idempotency_key)},
                     {"If-Sequence", slice_of(options->if_sequence)}},
     };
-    if (remote->wants_json) {
-        int code = remote_call(remote, &request, &answered);
-        return code == EXIT_DONE ? remote_print_line(answered) : code;
-    }
-    int code = remote_call_json(remote, &request, &answer);
-    return code == EXIT_DONE ? print_appended(remote, answer) : code;
+    return remote_show(remote, &request, print_appended, NULL);
 }
 
 int command_events_append(const struct invocation *invocation)

@@ -32,7 +32,7 @@ static void add_cell(struct table *table, const char *key, const struct json *va
     }
 }
 
-int listed_print(struct remote *remote, const struct json *answer, const struct listed *listed)
+static int print_list(struct remote *remote, const struct json *answer, const struct listed *listed)
 {
     struct table table;
     const struct json *list = json_get(answer, listed->member);
@@ -45,18 +45,23 @@ int listed_print(struct remote *remote, const struct json *answer, const struct 
     return remote_print_table(&table, listed->nothing);
 }
 
-int listed_show(struct remote *remote, const char *target, const struct listed *lists)
+static int print_lists(struct remote *remote, const struct json *answer, const void *lists)
 {
-    struct slice body;
-    const struct json *answer;
-    struct client_request request = {.method = "GET", .target = slice_of(target)};
-    if (remote->wants_json) {
-        int code = remote_call(remote, &request, &body);
-        return code == EXIT_DONE ? remote_print_line(body) : code;
+    int code = EXIT_DONE;
+    for (const struct listed *listed = lists; listed->member && code == EXIT_DONE; listed++) {
+        code = print_list(remote, answer, listed);
     }
-    int code = remote_call_json(remote, &request, &answer);
-    for (const struct listed *list = lists; list->member && code == EXIT_DONE; list++) {
-        code = listed_print(remote, answer, list);
+    return code;
+}
+
+int listed_show(const struct invocation *invocation, const char *target, const struct listed *lists)
+{
+    struct remote remote;
+    int code = remote_open_plain(invocation, &remote);
+    if (code == EXIT_DONE) {
+        struct client_request request = {.method = "GET", .target = slice_of(target)};
+        code = remote_show(&remote, &request, print_lists, lists);
     }
+    remote_close(&remote);
     return code;
 }

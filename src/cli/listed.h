@@ -11,8 +11,7 @@ struct listed {
     const char *nothing;     /* what is said when the list is empty */
 };
 
-int listed_print(struct remote *remote, const struct json *answer, const struct listed *listed);
-/* GETs the target and prints it: as it is with --json, else each of the lists, ended by one without a member. */
-int listed_show(struct remote *remote, const char *target, const struct listed *lists);
+/* A whole command: GETs the target and prints each of the lists, which end with one without a member. */
+int listed_show(const struct invocation *invocation, const char *target, const struct listed *lists);
 
 #endif

@@ -83,41 +83,32 @@ static const struct listed queue_lists[] = {{"queues", queue_columns, queue_keys
                                             {"workers", worker_columns, worker_keys, "no workers"},
                                             {0}};
 
-static int show(const struct invocation *invocation, const char *target, const struct listed *lists)
-{
-    struct remote remote;
-    int code = remote_open_plain(invocation, &remote);
-    if (code == EXIT_DONE) {
-        code = listed_show(&remote, target, lists);
-    }
-    remote_close(&remote);
-    return code;
-}
-
 int command_tokens_list(const struct invocation *invocation)
 {
-    return show(invocation, "/api/tokens", token_lists);
+    return listed_show(invocation, "/api/tokens", token_lists);
 }
 
 int command_users_list(const struct invocation *invocation)
 {
-    return show(invocation, "/api/users", user_lists);
+    return listed_show(invocation, "/api/users", user_lists);
 }
 
 int command_tenants_list(const struct invocation *invocation)
 {
-    return show(invocation, "/api/tenants", tenant_lists);
+    return listed_show(invocation, "/api/tenants", tenant_lists);
 }
 
 int command_queue(const struct invocation *invocation)
 {
-    return show(invocation, "/api/queue", queue_lists);
+    return listed_show(invocation, "/api/queue", queue_lists);
 }
 
 /* --- one thing --- */
 
-static int print_members(const struct json *object)
+static int print_members(struct remote *remote, const struct json *object, const void *detail)
 {
+    (void)remote;
+    (void)detail;
     struct buffer text = {0};
     for (const struct json *member = object->child; member; member = member->next) {
         if (member->kind != JSON_NULL) {
@@ -131,24 +122,13 @@ static int print_members(const struct json *object)
     return code;
 }
 
-static int show_members(struct remote *remote, const struct client_request *request)
-{
-    struct slice body;
-    const struct json *answer;
-    if (remote->wants_json) {
-        int code = remote_call(remote, request, &body);
-        return code == EXIT_DONE ? remote_print_line(body) : code;
-    }
-    int code = remote_call_json(remote, request, &answer);
-    return code == EXIT_DONE ? print_members(answer) : code;
-}
-
 int command_whoami(const struct invocation *invocation)
 {
     struct remote remote;
     int code = remote_open_plain(invocation, &remote);
     if (code == EXIT_DONE) {
-        code = show_members(&remote, &(struct client_request){.method = "GET", .target = SLICE("/api/me")});
+        struct client_request request = {.method = "GET", .target = SLICE("/api/me")};
+        code = remote_show(&remote, &request, print_members, NULL);
     }
     remote_close(&remote);
     return code;
@@ -186,7 +166,7 @@ static int create(const struct invocation *invocation, const struct creation *cr
     if (code == EXIT_DONE) {
         struct client_request request = {
             .method = "POST", .target = slice_of(creation->target), .body = buffer_slice(&body)};
-        code = remote_show_member(&remote, &request, "token");
+        code = remote_show(&remote, &request, remote_print_member, "token");
     }
     if (code == EXIT_DONE && !remote.wants_json) {
         fprintf(stderr, "%s\n", creation->note);
@@ -202,25 +182,15 @@ int command_tokens_create(const struct invocation *invocation)
                   &(struct creation){"/api/tokens", "name", "this is the token; it is shown only now", token_table});
 }
 
-static int print_sign_in(struct remote *remote, struct slice secret)
+static int print_sign_in(struct remote *remote, const struct json *user, const void *detail)
 {
+    (void)detail;
     const char *address = client_address(remote->client);
+    struct slice secret = json_text_of(user, "sign_in_secret");
     bool has_pages = strncmp(address, "http", 4) == 0;
-    fprintf(stderr, has_pages ? "this link signs the user in, once:\n" : "this secret signs the user in, once:\n");
-    return remote_print_line(has_pages ? arena_format(remote->arena, "%s/sign-in#%.*s", address, SLICE_ARG(secret))
-                                       : secret);
-}
-
-static int send_user(struct remote *remote, const struct client_request *request)
-{
-    const struct json *user;
-    struct slice body;
-    if (remote->wants_json) {
-        int code = remote_call(remote, request, &body);
-        return code == EXIT_DONE ? remote_print_line(body) : code;
-    }
-    int code = remote_call_json(remote, request, &user);
-    return code == EXIT_DONE ? print_sign_in(remote, json_text_of(user, "sign_in_secret")) : code;
+    fprintf(stderr, "this %s signs the user in, once:\n", has_pages ? "link" : "secret");
+    struct slice link = arena_format(remote->arena, "%s/sign-in#%.*s", address, SLICE_ARG(secret));
+    return remote_print_line(has_pages ? link : secret);
 }
 
 int command_users_create(const struct invocation *invocation)
@@ -232,8 +202,8 @@ int command_users_create(const struct invocation *invocation)
         code = write_body(&remote, "email", user_table, &body);
     }
     if (code == EXIT_DONE) {
-        code = send_user(&remote, &(struct client_request){
-                                      .method = "POST", .target = SLICE("/api/users"), .body = buffer_slice(&body)});
+        struct client_request request = {.method = "POST", .target = SLICE("/api/users"), .body = buffer_slice(&body)};
+        code = remote_show(&remote, &request, print_sign_in, NULL);
     }
     buffer_release(&body);
     remote_close(&remote);
@@ -258,7 +228,7 @@ int command_users_update(const struct invocation *invocation)
     if (code == EXIT_DONE) {
         struct slice path = remote_path(&remote, "users", slice_of(invocation->arguments->positionals[0]), "");
         struct client_request request = {.method = "PATCH", .target = path, .body = buffer_slice(&body)};
-        code = show_members(&remote, &request);
+        code = remote_show(&remote, &request, print_members, NULL);
     }
     buffer_release(&body);
     remote_close(&remote);

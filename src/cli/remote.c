@@ -238,7 +238,8 @@ int remote_call_json(struct remote *remote, const struct client_request *request
     return code;
 }
 
-int remote_show_member(struct remote *remote, const struct client_request *request, const char *member)
+int remote_show(struct remote *remote, const struct client_request *request,
+                int (*show)(struct remote *remote, const struct json *answer, const void *detail), const void *detail)
 {
     struct slice body;
     const struct json *answer;
@@ -247,7 +248,13 @@ int remote_show_member(struct remote *remote, const struct client_request *reque
         return code == EXIT_DONE ? remote_print_line(body) : code;
     }
     int code = remote_call_json(remote, request, &answer);
-    return code == EXIT_DONE ? remote_print_line(json_text_of(answer, member)) : code;
+    return code == EXIT_DONE ? show(remote, answer, detail) : code;
+}
+
+int remote_print_member(struct remote *remote, const struct json *answer, const void *key)
+{
+    (void)remote;
+    return remote_print_line(json_text_of(answer, key));
 }
 
 static int do_one(struct remote *remote, const struct remote_deed *deed, const char *name)

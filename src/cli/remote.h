@@ -51,8 +51,12 @@ MUST_CHECK int remote_call_json(struct remote *remote, const struct client_reque
 /* Says what the server answered instead of what was asked for. */
 int remote_refused(const struct remote *remote, const struct client_answer *answer);
 
-/* Prints the answer as it is with --json, else the text of one member of it. */
-MUST_CHECK int remote_show_member(struct remote *remote, const struct client_request *request, const char *member);
+/* Prints the answer as it is with --json; else `show` prints what people want of it. */
+MUST_CHECK int remote_show(struct remote *remote, const struct client_request *request,
+                           int (*show)(struct remote *remote, const struct json *answer, const void *detail),
+                           const void *detail);
+/* For remote_show: the text of the member named by `key`, a const char *. */
+int remote_print_member(struct remote *remote, const struct json *answer, const void *key);
 
 /* Something done to each thing that the command names. */
 struct remote_deed {

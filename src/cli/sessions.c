@@ -129,21 +129,13 @@ int command_sessions_list(const struct invocation *invocation)
 
 /* --- one session --- */
 
-static int show_session(struct remote *remote, const struct client_request *request)
+static int print_session(struct remote *remote, const struct json *session, const void *detail)
 {
-    const struct json *session;
-    struct slice body;
-    if (remote->wants_json) {
-        int code = remote_call(remote, request, &body);
-        return code == EXIT_DONE ? remote_print_line(body) : code;
-    }
-    int code = remote_call_json(remote, request, &session);
-    if (code == EXIT_DONE) {
-        struct buffer text = {0};
-        session_page_write(session, remote->now_ms, terminal_has_colours(stdout), &text);
-        code = remote_print(buffer_slice(&text));
-        buffer_release(&text);
-    }
+    (void)detail;
+    struct buffer text = {0};
+    session_page_write(session, remote->now_ms, terminal_has_colours(stdout), &text);
+    int code = remote_print(buffer_slice(&text));
+    buffer_release(&text);
     return code;
 }
 
@@ -158,7 +150,7 @@ int command_sessions_show(const struct invocation *invocation)
     if (code == EXIT_DONE) {
         struct slice path = remote_path(&remote, "sessions", slice_of(invocation->arguments->positionals[0]), "");
         struct client_request request = {.method = "GET", .target = remote_target(&remote, path, &query)};
-        code = show_session(&remote, &request);
+        code = remote_show(&remote, &request, print_session, NULL);
     }
     buffer_release(&query);
     remote_close(&remote);
@@ -198,7 +190,7 @@ int command_sessions_create(const struct invocation *invocation)
             .body = buffer_slice(&body),
             .headers = {{"Idempotency-Key", slice_of(options.idempotency_key)}},
         };
-        code = remote_show_member(&remote, &request, "id");
+        code = remote_show(&remote, &request, remote_print_member, "id");
     }
     buffer_release(&body);
     remote_close(&remote);
@@ -219,7 +211,7 @@ int command_sessions_update(const struct invocation *invocation)
     if (code == EXIT_DONE) {
         struct slice path = remote_path(&remote, "sessions", slice_of(invocation->arguments->positionals[0]), "");
         struct client_request request = {.method = "PATCH", .target = path, .body = buffer_slice(&body)};
-        code = show_session(&remote, &request);
+        code = remote_show(&remote, &request, print_session, NULL);
     }
     buffer_release(&body);
     remote_close(&remote);

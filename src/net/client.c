@@ -80,7 +80,7 @@ static enum status read_address(struct client *client, const char *text, struct 
     struct arena arena = {0};
     struct url url;
     struct failure reason;
-    struct slice shown = url_without_password(&arena, slice_of(text));
+    struct slice shown = without_last_slash(url_without_password(&arena, slice_of(text)));
     snprintf(client->address, sizeof client->address, "%.*s", SLICE_ARG(shown));
     enum status status = url_parse(&arena, slice_of(text), &url, &reason);
     if (status == STATUS_OK) {

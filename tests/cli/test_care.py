@@ -6,6 +6,7 @@ import sqlite3
 import threading
 
 from harness import Server, check, test
+from harness.terminal import on_terminal
 
 DONE, REFUSED, USAGE, UNREACHABLE, MISSING = range(5)
 
@@ -103,6 +104,50 @@ def test_a_backup_while_appends_run(env):
     client.post("/api/sessions/busy0/events", {"events": [{"type": "note.goes_on"}]}, expect=201)
     client.close()
     restored.run("verify", "--data", restored.data_directory())
+
+
+@test(timeout_s=120)
+def test_verify_while_appends_run(server):
+    appenders = [Appender(server, f"busy{number}") for number in range(2)]
+    for appender in appenders:
+        appender.start()
+    try:
+        for round in range(1, 4):
+            for appender in appenders:
+                appender.wait_for(100 * round)
+            text = server.run("verify", *place(server)).stdout
+            check.true(re.fullmatch(r"checked 2 sessions, \d+ events: 0 problems\n", text), text)
+    finally:
+        for appender in appenders:
+            appender.enough.set()
+            appender.join()
+
+
+@test(on=("sqlite", "sqlite asan"))
+def test_after_a_kill_the_log_that_was_not_brought_back_counts(env):
+    server = env.server()
+    fill(server)
+    server.kill()
+    check.true(os.path.getsize(os.path.join(server.data_directory(), "sojourn.db-wal")) > 0, "there is a log")
+    check.contains(server.run("verify", *place(server)).stdout, "checked 3 sessions, 15 events: 0 problems")
+    copy = os.path.join(env.directory, "copy.db")
+    server.run("backup", copy, *place(server))
+    check.contains(server.run("verify", copy).stdout, "checked 3 sessions, 15 events: 0 problems")
+    server.start()
+    check.equal(server.client().get("/api/sessions/s2", expect=200).json()["last_sequence"], 5)
+
+
+@test(on=("sqlite",))
+def test_progress_is_shown_on_a_terminal(env):
+    server = env.server()
+    fill(server)
+    copy = os.path.join(env.directory, "copy.db")
+    code, text = on_terminal(server, "backup", copy, "--data", server.data_directory())
+    check.equal(code, DONE)
+    check.contains(text, "\rcopying 100 %\r\033[K")
+    code, text = on_terminal(server, "verify", copy)
+    check.contains(text, "\rchecking 100 %\r\033[K")
+    check.true(text.endswith("checked 3 sessions, 15 events: 0 problems\n"), text)
 
 
 @test(on=("postgres",))

@@ -1,41 +1,14 @@
 """The program as a client: every command, tables for people, JSON for programs, exit codes."""
-import fcntl
 import json
 import os
-import pty
 import re
 import shutil
-import struct
 import subprocess
-import termios
 
 from harness import Skip, check, test
-from harness.server import program_path
+from harness.terminal import on_terminal
 
 DONE, REFUSED, USAGE, UNREACHABLE, MISSING, DENIED = range(6)
-
-
-def on_terminal(server, *arguments, columns=80, answer=None, **environment):
-    """Runs a command on a terminal of this width; returns its exit code and everything it showed."""
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    known = {"SOJOURN_URL": server.address, "SOJOURN_TOKEN": server.token, "TERM": "xterm"}
-    process = subprocess.Popen([program_path(server.tree), *arguments], stdin=theirs, stdout=theirs, stderr=theirs,
-                               env=server.full_environment() | known | environment, start_new_session=True)
-    os.close(theirs)
-    if answer is not None:
-        os.write(ours, answer.encode())
-    shown = b""
-    while True:
-        try:
-            data = os.read(ours, 65536)
-        except OSError:
-            break
-        if not data:
-            break
-        shown += data
-    os.close(ours)
-    return process.wait(60 * check.patience()), shown.decode().replace("\r\n", "\n")
 
 
 def create(server, *arguments):
