@@ -1,5 +1,4 @@
 """kill -9 at random moments under concurrent appends, claims and streams: nothing acknowledged is lost or repeated."""
-import os
 import random
 import signal
 import time
@@ -214,19 +213,12 @@ class Ordeal:
         for session, story in former.items():
             check.equal(self.history.stories[session].texts | story.texts, self.history.stories[session].texts,
                         f"the log of {session} is what it was")
-        self.verify()
+        self.server.stop()
+        self.server.verify()
         sentence = self.history.verdict()
         resumed = sum(reader.resumed for reader in self.readers)
         print(f"{sum(self.deaths.values())} rounds {self.deaths}, {len(ends)} sessions, {len(self.readers)} streams resumed {resumed} times")
         print(sentence)
-
-    def verify(self):
-        """The program's own check of everything it stored, when it has one."""
-        if "verify" in self.server.run("--help").stdout:
-            self.server.stop()
-            arguments = ["--data", self.server.data_directory()]
-            arguments += ["--database", self.server.database] if self.server.database else []
-            self.server.run("verify", *arguments)
 
 
 @test(on=OPTIMISED, timeout_s=1200)

@@ -105,6 +105,8 @@ def check_full_and_free(server, free):
     server.kill()
     server.start()
     check.equal(numbers(server.client(), path), acknowledged + [20000], "the log after a crash")
+    server.stop()
+    server.verify()
 
 
 @test(on=("sqlite", "sqlite asan"))
@@ -117,7 +119,6 @@ def disk_full(env):
             file.write(b"x" * 4 * KIB * KIB)
         server.start()
         check_full_and_free(server, lambda: os.remove(ballast))
-        server.stop()
 
 
 @test(on=("sqlite",))

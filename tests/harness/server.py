@@ -218,6 +218,11 @@ class Server:
             self.log.join(5)
             self.process = None
 
+    def verify(self):
+        """The program's own check of everything that is stored; the server must be stopped."""
+        database = ["--database", self.database] if self.database else []
+        return self.run("verify", "--data", self.data_directory(), *database).stdout
+
     def signal(self, number):
         """Sends any other signal."""
         self.process.send_signal(number)
