@@ -31,7 +31,7 @@ GROUPS = (("Health and figures", r"/(healthz|readyz|metrics|api/openapi.json)$")
           ("Claims", r"/api/(claims|queue|sessions/\{id\}/(lease|settle|release)$)"),
           ("Events and streams", r"/api/(stream|sessions/\{id\}/(events|deltas|ws|audit-log)$)"),
           ("Sessions", r"/api/"),
-          ("More", r""))
+          ("Pages of the dashboard", r""))
 
 
 def type_words(schema):

@@ -243,18 +243,12 @@ static bool path_came_before(const struct route *route)
     return false;
 }
 
-/* What browsers show is no part of the API. */
-static bool is_page(const struct route *route)
-{
-    return route->handle == dashboard_page || route->handle == dashboard_file;
-}
-
 static void write_paths(struct json_out *out)
 {
     json_key(out, "paths");
     json_begin_object(out);
     for (const struct route *route = routes; route->path; route++) {
-        if (is_page(route) || path_came_before(route)) {
+        if (path_came_before(route)) {
             continue;
         }
         json_key(out, route->path);

@@ -147,7 +147,7 @@ static const struct member me_members[] = {
     {"scopes", "a", NULL},
     {"id_prefix", "s?", NULL},
     {"session_id", "s?", NULL},
-    {"csrf_token", "s?", NULL},
+    {"csrf_token", "s-", NULL},
     {0},
 };
 static const struct member ticket_members[] = {{"ticket", "s", NULL}, {"expires_at", "t", NULL}, {0}};

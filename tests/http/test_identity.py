@@ -192,6 +192,9 @@ def csrf_is_enforced(server):
         stolen = forged.with_headers(X_CSRF_Token=dict(other.extra_headers)["X-CSRF-Token"])
         check.problem(stolen.request(method, path, body), 403, "csrf")
     check.equal(browser.get("/api/sessions").json()["sessions"], [])
+    check.equal(forged.get("/api/me").json()["csrf_token"], dict(browser.extra_headers)["X-CSRF-Token"],
+                "a page that was loaded again asks for its value")
+    check.equal("csrf_token" in anna.client.get("/api/me").json(), False)
     browser.post("/api/sessions", {"type": "agent"}, expect=201)
 
 

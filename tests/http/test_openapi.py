@@ -157,7 +157,7 @@ def every_route_answers_and_nothing_else_does(server):
                 allowed = {word.strip().lower() for word in answer.header("allow").split(",")}
                 extra = {"head"} if "get" in methods else set()
                 check.equal(allowed, methods | extra | {"options"}, f"Allow of {path}")
-    for path in ("/api", "/api/", "/api/session", "/api/sessions/", "/api/sessions/x/", "/api/sessions/x/nothing",
+    for path in ("/index.html", "/api", "/api/", "/api/session", "/api/sessions/", "/api/sessions/x/", "/api/sessions/x/nothing",
                  "/api/sessions/x/events/1", "//api/sessions", "/API/sessions", "/api/openapi.yaml"):
         check.problem(client.get(path), 404, "not_found")
 
@@ -193,10 +193,19 @@ class Example:
 
     def run(self):
         """All of them."""
+        self.pages()
         self.system_and_people()
         self.sessions()
         self.work()
         self.sharing()
+
+    def pages(self):
+        guest = self.server.anonymous()
+        for path in ("/", "/sign-in", "/sessions", "/inbox"):
+            self.call("GET", path, client=guest)
+        self.call("GET", "/sessions/{id}", client=guest, id="any")
+        name = re.search(r"/assets/([\w.-]+)", self.calls["get", "/"].body.decode()).group(1)
+        self.call("GET", "/assets/{name}", client=guest, name=name)
 
     def system_and_people(self):
         guest = self.server.anonymous()

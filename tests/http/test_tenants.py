@@ -88,7 +88,7 @@ def no_route_leads_across(server):
     paths = world.two.get("/api/openapi.json", expect=200).json()["paths"]
     for pattern, methods in paths.items():
         names = re.findall(r"\{\w+\}", pattern)
-        if not names:
+        if not names or not pattern.startswith("/api/"):
             continue
         real = unknown = pattern
         for name in names:
