@@ -27,6 +27,15 @@ function listen(fresh) {
   return fresh;
 }
 
+// Asked from here: the page's content policy forbids what playwright would do inside it.
+async function untilTrue(expression) {
+  const deadline = Date.now() + WAIT_MS;
+  while (!(await page.evaluate(`!!(${expression})`))) {
+    if (Date.now() > deadline) throw new Error('not within the time');
+    await new Promise((done) => setTimeout(done, 20));
+  }
+}
+
 const commands = {
   async open(options = {}) {
     browser ??= await chromium.launch({ executablePath: '/usr/bin/chromium', args: FLAGS });
@@ -47,7 +56,7 @@ const commands = {
   texts: (selector) => page.locator(selector).allInnerTexts(),
   see: async (selector) => void (await page.locator(selector).first().waitFor()),
   gone: async (selector) => void (await page.locator(selector).first().waitFor({ state: 'detached' })),
-  until: async (expression) => void (await page.waitForFunction(expression)),
+  until: untilTrue,
   evaluate: (expression) => page.evaluate(expression),
   slide: (selector, value) =>
     page.locator(selector).evaluate((node, to) => {

@@ -46,7 +46,7 @@ export function plural(count: number, one: string, many = `${one}s`): string {
 export function cost(session: Pick<Session, 'usage'>): string {
   const usage = session.usage ?? {};
   const usd = usage['cost_usd'] ?? usage['total_cost_usd'] ?? usage['cost'];
-  return typeof usd === 'number' ? `$${usd < 0.1 && usd > 0 ? usd.toFixed(3) : usd.toFixed(2)}` : '';
+  return typeof usd === 'number' ? `$${usd.toFixed(usd > 0 && usd < 0.01 ? 4 : 2)}` : '';
 }
 
 export function titleOf(session: Pick<Session, 'id' | 'title' | 'prompt_snippet'>): string {

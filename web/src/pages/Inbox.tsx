@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { plural, titleOf } from '../format';
 import { useKeys } from '../parts/keys';
 import { Peek } from '../parts/Peek';
+import { SecondLine } from '../parts/SessionRow';
 import { Empty, Waiting } from '../parts/States';
 import { MarkOf } from '../parts/Status';
 import { Time } from '../parts/Time';
@@ -31,7 +32,7 @@ function Item({ session, isCursor, onPick }: { session: Session; isCursor: boole
         <MarkOf look={lookOf(session)} />
         <span class="row-title">{titleOf(session)}</span>
         <Time at={session.last_active_at} />
-        <span class="row-second">{session.error?.message ?? session.status_reason ?? session.display_reason}</span>
+        <SecondLine session={session} />
       </button>
     </li>
   );

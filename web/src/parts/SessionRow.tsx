@@ -9,7 +9,7 @@ import { MarkOf } from './Status';
 import { Time } from './Time';
 
 /** The reason first, then what was said last: what happened, what is happening, what it needs. */
-function SecondLine({ session }: { session: Session }) {
+export function SecondLine({ session }: { session: Session }) {
   const display = displayOf(session);
   const said = session.preview ?? (session.title ? session.prompt_snippet : null);
   const error = display === 'failed' ? session.error?.message : null;
@@ -44,7 +44,7 @@ export const SessionRow = memo(({ session, isCursor, isSelected, isLeaving, onPo
       </label>
       <a class="row-link" {...linkTo(sessionPlace(session.id))}>
         <span class="row-title">{titleOf(session)}</span>
-        <span class="row-agent">{session.agent ?? session.type}</span>
+        <span class="row-agent">{session.agent ?? (session.type === 'agent' ? '' : session.type)}</span>
         <span class="row-where">{where}</span>
         <span class="row-time">
           <Time at={session.last_active_at} />

@@ -36,9 +36,11 @@ function Tool({ tool }: { tool: ToolCall }) {
         <span class="tool-name">{tool.name}</span>
         <span class="tool-gist">{gist(tool.input)}</span>
         <span class="tool-figures">
-          {output && bytes(output.length)}
-          {tool.tookMs !== null && <span> {duration(tool.tookMs)}</span>}
-          <span class="tool-state" title={word}> {mark}</span>
+          {output && <span>{bytes(output.length)}</span>}
+          {tool.tookMs !== null && <span>{duration(tool.tookMs)}</span>}
+          <span class="tool-state" title={word}>
+            {mark}
+          </span>
         </span>
       </summary>
       {tool.input !== undefined && <Long text={pretty(tool.input)} name="input" />}
@@ -47,10 +49,11 @@ function Tool({ tool }: { tool: ToolCall }) {
   );
 }
 
-function Reasoning({ text, isLive = false }: { text: string; isLive?: boolean }) {
+function Reasoning({ text, tookMs = 0, isLive = false }: { text: string; tookMs?: number; isLive?: boolean }) {
+  const word = tookMs >= 500 ? `thought for ${duration(tookMs)}` : 'thought';
   return (
     <details class="fold reasoning">
-      <summary>{isLive ? 'thinking…' : `thought · ${bytes(text.length)}`}</summary>
+      <summary title={bytes(text.length)}>{isLive ? 'thinking…' : word}</summary>
       <Markdown text={text} />
     </details>
   );
@@ -100,7 +103,7 @@ const ItemOf = memo(({ item, isFirst }: { item: Item; isFirst: boolean }) => {
       return (
         <div class="step">
           {isFirst && <Who who="agent" at={item.at} />}
-          {item.kind === 'tool' ? <Tool tool={item.tool} /> : <Reasoning text={item.text} />}
+          {item.kind === 'tool' ? <Tool tool={item.tool} /> : <Reasoning text={item.text} tookMs={item.tookMs} />}
         </div>
       );
   }
@@ -163,6 +166,14 @@ function useScroll(events: SessionEvent[], tail: unknown) {
     first.current = events[0]?.sequence ?? 0;
     height.current = node.scrollHeight;
   }, [events, tail]);
+  useEffect(() => {
+    const node = box.current as HTMLDivElement;
+    const observer = new ResizeObserver(() => {
+      if (isAtEnd.current) node.scrollTop = node.scrollHeight;
+    });
+    observer.observe(node);
+    return () => observer.disconnect();
+  }, []);
   const onScroll = (): void => {
     const node = box.current as HTMLDivElement;
     isAtEnd.current = node.scrollHeight - node.scrollTop - node.clientHeight < 40;

@@ -87,7 +87,12 @@ export function initialState(place: Place): State {
 
 function withSessions(sessions: Record<string, Session>, page: SessionPage): Record<string, Session> {
   const fresh = page.sessions.filter((session) => isNewer(session, sessions[session.id]));
-  return { ...sessions, ...Object.fromEntries(fresh.map((session) => [session.id, session])) };
+  return { ...sessions, ...Object.fromEntries(fresh.map((one) => [one.id, merged(sessions[one.id], one)])) };
+}
+
+/** Lists leave the details out; those that are known stay. */
+function merged(old: Session | undefined, session: Session): Session {
+  return old?.details && !session.details ? { ...session, details: old.details } : session;
 }
 
 /** Answers may overtake each other; the one that has seen more of the log wins. */
@@ -99,7 +104,7 @@ function withSession(state: State, session: Session): State {
   if (!isNewer(session, state.sessions[session.id])) return state;
   return {
     ...state,
-    sessions: { ...state.sessions, [session.id]: session },
+    sessions: { ...state.sessions, [session.id]: merged(state.sessions[session.id], session) },
     list: list.listChanged(state.list, session),
   };
 }
