@@ -54,11 +54,14 @@ export function titleOf(session: Pick<Session, 'id' | 'title' | 'prompt_snippet'
 }
 
 export function pretty(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value, null, 2) ?? '';
+  return typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? '');
 }
 
 /** The first line of a text, without the marks of Markdown that carry no meaning in one line. */
 export function firstLine(text: string): string {
   const line = text.split('\n').find((one) => one.trim()) ?? '';
-  return line.replace(/^[#>\s*-]+/, '').replace(/[*_`]{1,3}/g, '').trim();
+  return line
+    .replace(/^[#>\s*-]+/, '')
+    .replace(/[*_`]{1,3}/g, '')
+    .trim();
 }

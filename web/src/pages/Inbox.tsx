@@ -42,7 +42,8 @@ function Nothing() {
   const sessions = useStore((state) => state.sessions);
   const known = useStore((state) => state.known);
   const working = countOf(sessions, known, 'active')?.count ?? 0;
-  const text = working === 0 ? 'No agent is working.' : `${plural(working, 'agent')} ${working === 1 ? 'is' : 'are'} working.`;
+  const text =
+    working === 0 ? 'No agent is working.' : `${plural(working, 'agent')} ${working === 1 ? 'is' : 'are'} working.`;
   return <Empty title="Nothing needs you" text={text} />;
 }
 
@@ -88,7 +89,12 @@ export function Inbox({ place }: { place: Place & { page: 'inbox' } }) {
                 </h2>
                 <ul>
                   {group.items.map((one) => (
-                    <Item key={one.id} session={one} isCursor={one.id === cursor} onPick={() => adjust({ ...place, cursor: one.id })} />
+                    <Item
+                      key={one.id}
+                      session={one}
+                      isCursor={one.id === cursor}
+                      onPick={() => adjust({ ...place, cursor: one.id })}
+                    />
                   ))}
                 </ul>
               </div>

@@ -73,7 +73,10 @@ function Actions({ session }: { session: Session }) {
         </button>
         <button onClick={() => dispatch({ type: 'dialog', dialog: { kind: 'rename', id: session.id } })}>Rename</button>
         {isEnded(session.status) && <button onClick={() => void retry(session.id)}>Try again as a new session</button>}
-        <button class="danger" onClick={() => dispatch({ type: 'dialog', dialog: { kind: 'delete', ids: [session.id] } })}>
+        <button
+          class="danger"
+          onClick={() => dispatch({ type: 'dialog', dialog: { kind: 'delete', ids: [session.id] } })}
+        >
           Delete…
         </button>
       </Menu>
@@ -85,7 +88,13 @@ function Actions({ session }: { session: Session }) {
 function doing(session: Session, open: Open): string {
   if (lookOf(session).word !== 'Active' || open.past) return session.display_reason;
   const live = open.partials.at(-1);
-  if (live) return { text: 'writing', reasoning: 'thinking', tool_input: 'preparing a tool call', tool_output: 'running a tool' }[live.kind];
+  if (live)
+    return {
+      text: 'writing',
+      reasoning: 'thinking',
+      tool_input: 'preparing a tool call',
+      tool_output: 'running a tool',
+    }[live.kind];
   const last = transcript(open.events.slice(-20)).findLast((item) => item.kind !== 'line');
   const isRunning = last?.kind === 'tool' && last.tool.state === 'running';
   return isRunning ? `${last.tool.name} ${gist(last.tool.input)}` : session.display_reason;
@@ -98,7 +107,10 @@ function Head({ session, reason, isPast }: { session: Session; reason: string; i
         <a class="back" aria-label="Back to sessions" {...linkTo(sessionsPlace())}>
           ‹
         </a>
-        <h1 title={titleOf(session)} onDblClick={() => dispatch({ type: 'dialog', dialog: { kind: 'rename', id: session.id } })}>
+        <h1
+          title={titleOf(session)}
+          onDblClick={() => dispatch({ type: 'dialog', dialog: { kind: 'rename', id: session.id } })}
+        >
           {titleOf(session)}
         </h1>
         <Status session={session} />
@@ -133,7 +145,14 @@ function Side({ place, open, session }: { place: SessionPlace; open: Open; sessi
   const events = open.past?.events ?? open.events;
   switch (place.view) {
     case 'raw':
-      return <Raw events={events} session={session} hasOlder={open.hasOlder && !open.past} onOlder={() => void loadOlder()} />;
+      return (
+        <Raw
+          events={events}
+          session={session}
+          hasOlder={open.hasOlder && !open.past}
+          onOlder={() => void loadOlder()}
+        />
+      );
     case 'people':
       return <People session={session} />;
     case 'time':

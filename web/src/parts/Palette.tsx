@@ -37,7 +37,10 @@ function recent(query = ''): Choice[] {
   const is = (session: Session): boolean =>
     !session.archived_at && titleOf(session).toLowerCase().includes(query.toLowerCase());
   const all = Object.values(getState().sessions).filter(is);
-  return all.sort((a, b) => (a.last_active_at < b.last_active_at ? 1 : -1)).slice(0, 6).map(choiceOf);
+  return all
+    .sort((a, b) => (a.last_active_at < b.last_active_at ? 1 : -1))
+    .slice(0, 6)
+    .map(choiceOf);
 }
 
 /** What is known already, at once; what the server finds, as soon as it answers. */

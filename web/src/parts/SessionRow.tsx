@@ -37,9 +37,19 @@ export const SessionRow = memo(({ session, isCursor, isSelected, isLeaving, onPo
   const where = [session.workspace, session.source.platform ?? session.source.kind].filter(Boolean).join(' · ');
   const names = ['row', isCursor && 'is-cursor', isSelected && 'is-selected', isLeaving && 'is-leaving'];
   return (
-    <li class={names.filter(Boolean).join(' ')} data-id={session.id} aria-selected={isSelected} onMouseDown={() => onPoint(session.id)}>
+    <li
+      class={names.filter(Boolean).join(' ')}
+      data-id={session.id}
+      aria-selected={isSelected}
+      onMouseDown={() => onPoint(session.id)}
+    >
       <label class="row-pick" title="Select (x)">
-        <input type="checkbox" checked={isSelected} aria-label={`Select ${titleOf(session)}`} onChange={() => onSelect(session.id)} />
+        <input
+          type="checkbox"
+          checked={isSelected}
+          aria-label={`Select ${titleOf(session)}`}
+          onChange={() => onSelect(session.id)}
+        />
         <MarkOf look={lookOf(session)} />
       </label>
       <a class="row-link" {...linkTo(sessionPlace(session.id))}>

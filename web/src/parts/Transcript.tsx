@@ -25,7 +25,11 @@ function Long({ text, name }: { text: string; name: string }) {
   );
 }
 
-const TOOL_WORDS = { running: { mark: '…', word: 'running' }, done: { mark: '✓', word: 'done' }, failed: { mark: '✗', word: 'failed' } };
+const TOOL_WORDS = {
+  running: { mark: '…', word: 'running' },
+  done: { mark: '✓', word: 'done' },
+  failed: { mark: '✗', word: 'failed' },
+};
 
 function Tool({ tool }: { tool: ToolCall }) {
   const output = outputText(tool.output);
@@ -94,7 +98,11 @@ const ItemOf = memo(({ item, isFirst }: { item: Item; isFirst: boolean }) => {
           {isFirst && <Who who={item.who} at={item.at} actor={item.actor} />}
           <Markdown text={item.text} />
           {item.pictures.map((picture) =>
-            picture.url ? <img class="picture" src={picture.url} alt="attached" /> : <span class="chip">{picture.type}</span>,
+            picture.url ? (
+              <img class="picture" src={picture.url} alt="attached" />
+            ) : (
+              <span class="chip">{picture.type}</span>
+            ),
           )}
         </article>
       );

@@ -36,7 +36,10 @@ function parts(event: SessionEvent): Part[] {
 
 function textOf(event: SessionEvent): string {
   const all = parts(event).filter((part) => part['type'] === 'text' || part['type'] === 'reasoning');
-  return all.map((part) => text(part['text'])).filter(Boolean).join('\n\n');
+  return all
+    .map((part) => text(part['text']))
+    .filter(Boolean)
+    .join('\n\n');
 }
 
 /** Only pictures that came with the message: nothing is loaded from elsewhere. */
@@ -127,7 +130,12 @@ function lineOf(event: SessionEvent): Item {
 // --- items ---
 
 const CALLS = new Set(['agent.tool_call', 'tool.invocation_started']);
-const RESULTS = new Set(['agent.tool_result', 'user.tool_result', 'tool.invocation_completed', 'tool.invocation_failed']);
+const RESULTS = new Set([
+  'agent.tool_result',
+  'user.tool_result',
+  'tool.invocation_completed',
+  'tool.invocation_failed',
+]);
 /** Said already by the status change beside it. */
 const SILENT = new Set(['session.claimed', 'session.completed']);
 
@@ -152,8 +160,12 @@ class Builder {
 
   private addMessage(event: SessionEvent): void {
     const who = event.type === 'user.message' ? 'you' : 'agent';
-    const reasoning = parts(event).filter((part) => part['type'] === 'reasoning').map((part) => text(part['text']));
-    const said = parts(event).filter((part) => part['type'] === 'text').map((part) => text(part['text']));
+    const reasoning = parts(event)
+      .filter((part) => part['type'] === 'reasoning')
+      .map((part) => text(part['text']));
+    const said = parts(event)
+      .filter((part) => part['type'] === 'text')
+      .map((part) => text(part['text']));
     const head = { at: event.created_at, key: `${event.sequence}` };
     if (reasoning.length) this.pushReasoning(event, `${head.key}r`, reasoning.join('\n\n'));
     const message = { who, actor: event.actor ?? '', text: said.join('\n\n'), pictures: picturesOf(event) } as const;
