@@ -40,9 +40,8 @@ static enum status check_csrf(struct request *request, struct slice expected)
 
 static enum status by_cookie(struct request *request, struct slice secret)
 {
-    struct slice csrf;
-    enum status status = identity_of_cookie(&request->call, secret, &request->who, &csrf);
-    return status == STATUS_OK ? check_csrf(request, csrf) : status;
+    enum status status = identity_of_cookie(&request->call, secret, &request->who, &request->csrf);
+    return status == STATUS_OK ? check_csrf(request, request->csrf) : status;
 }
 
 static enum status check_scope(struct request *request)

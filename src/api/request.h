@@ -29,7 +29,7 @@ struct api {
     bool secure_cookies;
     const char *version;
     int64_t started_at_ms; /* wall */
-    _Atomic bool ready; /* all listeners are open */
+    _Atomic bool ready;    /* all listeners are open */
     _Atomic bool stopping;
 };
 

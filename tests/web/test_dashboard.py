@@ -128,7 +128,7 @@ def from_the_link_to_a_session(server):
         browser.see(".session")
         browser.fill(".composer textarea", "Hello **there**")
         browser.press("Control+Enter")
-        until_text(browser, ".message.from-you strong", "there")
+        until_text(browser, ".message.from-you:not(.is-sending) strong", "there")
         session_id = browser.url().rsplit("/", 1)[-1]
         kept = client.get(f"/api/sessions/{session_id}/events", expect=200).json()["events"][-1]
         check.contains(kept, {"type": "user.message", "actor": f"user:{made['id']}"})

@@ -1,6 +1,7 @@
 // The whole state of the page and how every action changes it. No input, no output, no clock.
 import type { Frame, Problem, StreamState } from '../api';
 import type { EventPage, Me, Session, SessionEvent, SessionPage, User } from '../types';
+import { filterKey } from './filter';
 import * as list from './list';
 import * as open from './open';
 import type { Filters, Place } from './place';
@@ -117,6 +118,10 @@ function withoutSession(state: State, id: string): State {
     list: list.listWithout(state.list, id),
     selected: state.selected.filter((one) => one !== id),
   };
+}
+
+function isSameList(one: Place, other: Place): boolean {
+  return one.page === 'sessions' && other.page === 'sessions' && filterKey(one.filters) === filterKey(other.filters);
 }
 
 function reduceList(state: State, action: Action): State {
@@ -251,7 +256,7 @@ function startPast(one: open.Open, at: number): open.Past {
 export function reduce(state: State, action: Action): State {
   switch (action.type) {
     case 'went':
-      return { ...state, place: action.place, selected: [] };
+      return { ...state, place: action.place, selected: isSameList(state.place, action.place) ? state.selected : [] };
     case 'me':
       return { ...state, me: action.me };
     case 'users':
