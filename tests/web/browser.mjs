@@ -1,10 +1,17 @@
 // A real browser at the end of a pipe: one command per line on standard input, one answer per line on standard output.
 // Every command is a JSON array [name, ...arguments]; the answer is {"value": …} or {"error": "…"}.
-import { createInterface } from 'node:readline';
-import { chromium } from 'playwright-core';
+import { createInterface } from "node:readline";
+import { chromium } from "playwright-core";
 
-const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
-  '--disable-component-update', '--disable-sync'];
+const FLAGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
 const WAIT_MS = Number(process.env.SOJOURN_TEST_PATIENCE ?? 1) * 10_000;
 
 let browser;
@@ -14,24 +21,45 @@ let complaints = [];
 
 function listen(fresh) {
   fresh.setDefaultTimeout(WAIT_MS);
-  fresh.on('console', (message) => {
-    if (message.type() === 'error' || message.type() === 'warning') complaints.push(`console: ${message.text()}`);
+  fresh.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning")
+      complaints.push(`console: ${message.text()}`);
   });
-  fresh.on('pageerror', (error) => complaints.push(`error: ${error.message}`));
-  fresh.on('request', (request) => {
+  fresh.on("pageerror", (error) => complaints.push(`error: ${error.message}`));
+  fresh.on("request", (request) => {
     const { origin, protocol } = new URL(request.url());
-    if (protocol !== 'data:' && origin !== new URL(fresh.url() === 'about:blank' ? request.url() : fresh.url()).origin) {
+    if (
+      protocol !== "data:" &&
+      origin !==
+        new URL(fresh.url() === "about:blank" ? request.url() : fresh.url())
+          .origin
+    ) {
       complaints.push(`foreign request: ${request.url()}`);
     }
   });
   return fresh;
 }
 
+// Asked from here: the page's content policy forbids what playwright would do inside it.
+async function untilTrue(expression) {
+  const deadline = Date.now() + WAIT_MS;
+  while (!(await page.evaluate(`!!(${expression})`))) {
+    if (Date.now() > deadline) throw new Error("not within the time");
+    await new Promise((done) => setTimeout(done, 20));
+  }
+}
+
 const commands = {
   async open(options = {}) {
-    browser ??= await chromium.launch({ executablePath: '/usr/bin/chromium', args: FLAGS });
+    browser ??= await chromium.launch({
+      executablePath: "/usr/bin/chromium",
+      args: FLAGS,
+    });
     await context?.close();
-    context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+    context = await browser.newContext({
+      viewport: { width: 1280, height: 800 },
+      ...options,
+    });
     page = listen(await context.newPage());
   },
   goto: async (url) => (await page.goto(url))?.status() ?? 0,
@@ -44,15 +72,17 @@ const commands = {
   away: () => page.mouse.move(0, 0),
   count: (selector) => page.locator(selector).count(),
   text: (selector) => page.locator(selector).first().innerText(),
-  texts: (selector) => page.locator(selector).allInnerTexts(),
-  see: async (selector) => void (await page.locator(selector).first().waitFor()),
-  gone: async (selector) => void (await page.locator(selector).first().waitFor({ state: 'detached' })),
-  until: async (expression) => void (await page.waitForFunction(expression)),
+  texts: (selector) => page.locator(selector).allTextContents(),
+  see: async (selector) =>
+    void (await page.locator(selector).first().waitFor()),
+  gone: async (selector) =>
+    void (await page.locator(selector).first().waitFor({ state: "detached" })),
+  until: untilTrue,
   evaluate: (expression) => page.evaluate(expression),
   slide: (selector, value) =>
     page.locator(selector).evaluate((node, to) => {
       node.value = to;
-      node.dispatchEvent(new Event('input', { bubbles: true }));
+      node.dispatchEvent(new Event("input", { bubbles: true }));
     }, value),
   scheme: (scheme) => page.emulateMedia({ colorScheme: scheme }),
   size: (width, height) => page.setViewportSize({ width, height }),
@@ -67,9 +97,17 @@ for await (const line of createInterface({ input: process.stdin })) {
   try {
     answer = { value: (await commands[name](...rest)) ?? null };
   } catch (error) {
-    const shown = page && !page.isClosed() ? await page.locator('body').innerText().catch(() => '') : '';
-    answer = { error: `${name} ${JSON.stringify(rest)}: ${error.message}\nthe page shows: ${shown.slice(0, 1500)}` };
+    const shown =
+      page && !page.isClosed()
+        ? await page
+            .locator("body")
+            .innerText()
+            .catch(() => "")
+        : "";
+    answer = {
+      error: `${name} ${JSON.stringify(rest)}: ${error.message}\nthe page shows: ${shown.slice(0, 1500)}`,
+    };
   }
   process.stdout.write(`${JSON.stringify(answer)}\n`);
-  if (name === 'close') break;
+  if (name === "close") break;
 }

@@ -103,9 +103,9 @@ def working_day(client):
     rows = [
         ("Weekly report", "demo", "acme/ops", "idle", "Summary is ready for review", 0.02),
         ("Upgrade PostgreSQL client to 16", "codex", "acme/cli", "completed", "All tests pass on 16.2. Done.", 1.31),
-        ("Translate onboarding mails", "gemini", "acme/mail", "completed", "12 mails in 4 languages, see the folder.", 0.37),
+        ("Translate onboarding mails", "gemini", "acme/mail", "completed", "12 mails in 4 languages.", 0.37),
         ("Import March invoices", "demo", "acme/books", "failed", "", 0.11),
-        ("Investigate memory growth", "claude", "acme/web", "idle", "The heap grows by 3 MB an hour, always in the cache.", 0.88),
+        ("Investigate memory growth", "claude", "acme/web", "idle", "It grows by 3 MB an hour, in the cache.", 0.88),
     ]
     for title, agent_name, workspace, status, said, cost in rows:
         agent = Agent(client, agent_name)

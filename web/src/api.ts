@@ -13,6 +13,7 @@ export class Problem extends Error {
 }
 
 let csrf = '';
+let signIns = 0;
 let signedOut: () => void = () => {};
 
 /** Called when the server no longer knows who we are. */
@@ -53,10 +54,12 @@ async function request(method: string, path: string, options: Options): Promise<
 }
 
 async function call<T>(method: string, path: string, options: Options = {}): Promise<T> {
+  const before = signIns;
   const response = await request(method, path, options);
   if (!response.ok) {
     const problem = await readProblem(response);
-    if (problem.status === 401 && !path.startsWith('/api/auth/')) signedOut();
+    // An answer to a question from before the last sign-in says nothing about now.
+    if (problem.status === 401 && !path.startsWith('/api/auth/') && before === signIns) signedOut();
     throw problem;
   }
   return (response.status === 204 ? undefined : await response.json()) as T;
@@ -83,6 +86,7 @@ export function newKey(): string {
 async function remember<T extends { csrf_token?: string }>(answer: Promise<T>): Promise<T> {
   const value = await answer;
   csrf = value.csrf_token ?? csrf;
+  signIns += 1;
   return value;
 }
 

@@ -46,7 +46,7 @@ export function plural(count: number, one: string, many = `${one}s`): string {
 export function cost(session: Pick<Session, 'usage'>): string {
   const usage = session.usage ?? {};
   const usd = usage['cost_usd'] ?? usage['total_cost_usd'] ?? usage['cost'];
-  return typeof usd === 'number' ? `$${usd < 0.1 && usd > 0 ? usd.toFixed(3) : usd.toFixed(2)}` : '';
+  return typeof usd === 'number' ? `$${usd.toFixed(usd > 0 && usd < 0.01 ? 4 : 2)}` : '';
 }
 
 export function titleOf(session: Pick<Session, 'id' | 'title' | 'prompt_snippet'>): string {
@@ -54,11 +54,14 @@ export function titleOf(session: Pick<Session, 'id' | 'title' | 'prompt_snippet'
 }
 
 export function pretty(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value, null, 2) ?? '';
+  return typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? '');
 }
 
 /** The first line of a text, without the marks of Markdown that carry no meaning in one line. */
 export function firstLine(text: string): string {
   const line = text.split('\n').find((one) => one.trim()) ?? '';
-  return line.replace(/^[#>\s*-]+/, '').replace(/[*_`]{1,3}/g, '').trim();
+  return line
+    .replace(/^[#>\s*-]+/, '')
+    .replace(/[*_`]{1,3}/g, '')
+    .trim();
 }

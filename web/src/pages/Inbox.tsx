@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { plural, titleOf } from '../format';
 import { useKeys } from '../parts/keys';
 import { Peek } from '../parts/Peek';
+import { SecondLine } from '../parts/SessionRow';
 import { Empty, Waiting } from '../parts/States';
 import { MarkOf } from '../parts/Status';
 import { Time } from '../parts/Time';
@@ -31,7 +32,7 @@ function Item({ session, isCursor, onPick }: { session: Session; isCursor: boole
         <MarkOf look={lookOf(session)} />
         <span class="row-title">{titleOf(session)}</span>
         <Time at={session.last_active_at} />
-        <span class="row-second">{session.error?.message ?? session.status_reason ?? session.display_reason}</span>
+        <SecondLine session={session} />
       </button>
     </li>
   );
@@ -41,7 +42,8 @@ function Nothing() {
   const sessions = useStore((state) => state.sessions);
   const known = useStore((state) => state.known);
   const working = countOf(sessions, known, 'active')?.count ?? 0;
-  const text = working === 0 ? 'No agent is working.' : `${plural(working, 'agent')} ${working === 1 ? 'is' : 'are'} working.`;
+  const text =
+    working === 0 ? 'No agent is working.' : `${plural(working, 'agent')} ${working === 1 ? 'is' : 'are'} working.`;
   return <Empty title="Nothing needs you" text={text} />;
 }
 
@@ -87,7 +89,12 @@ export function Inbox({ place }: { place: Place & { page: 'inbox' } }) {
                 </h2>
                 <ul>
                   {group.items.map((one) => (
-                    <Item key={one.id} session={one} isCursor={one.id === cursor} onPick={() => adjust({ ...place, cursor: one.id })} />
+                    <Item
+                      key={one.id}
+                      session={one}
+                      isCursor={one.id === cursor}
+                      onPick={() => adjust({ ...place, cursor: one.id })}
+                    />
                   ))}
                 </ul>
               </div>

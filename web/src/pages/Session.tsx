@@ -19,7 +19,8 @@ import type { Open } from '../state/open';
 import { type Place, sessionPlace, sessionsPlace, type View } from '../state/place';
 import { archive, closeSession, loadOlder, lookBack, openSession, retry, say } from '../state/session';
 import { dispatch, useStore } from '../state/store';
-import { isEnded } from '../status';
+import { gist, transcript } from '../state/transcript';
+import { isEnded, lookOf } from '../status';
 import type { Session } from '../types';
 
 type SessionPlace = Place & { page: 'session' };
@@ -63,11 +64,19 @@ function Actions({ session }: { session: Session }) {
   const isArchived = session.archived_at !== null;
   return (
     <div class="actions">
-      <button onClick={() => void archive([session.id], !isArchived)}>{isArchived ? 'Bring back' : 'Archive'}</button>
+      <button class="archive" onClick={() => void archive([session.id], !isArchived)}>
+        {isArchived ? 'Bring back' : 'Archive'}
+      </button>
       <Menu label="⋯" title="More">
+        <button class="on-phone" onClick={() => void archive([session.id], !isArchived)}>
+          {isArchived ? 'Bring back' : 'Archive'}
+        </button>
         <button onClick={() => dispatch({ type: 'dialog', dialog: { kind: 'rename', id: session.id } })}>Rename</button>
         {isEnded(session.status) && <button onClick={() => void retry(session.id)}>Try again as a new session</button>}
-        <button class="danger" onClick={() => dispatch({ type: 'dialog', dialog: { kind: 'delete', ids: [session.id] } })}>
+        <button
+          class="danger"
+          onClick={() => dispatch({ type: 'dialog', dialog: { kind: 'delete', ids: [session.id] } })}
+        >
           Delete…
         </button>
       </Menu>
@@ -75,18 +84,37 @@ function Actions({ session }: { session: Session }) {
   );
 }
 
-function Head({ session, isPast }: { session: Session; isPast: boolean }) {
+/** What an active session does right now, as far as its log tells. */
+function doing(session: Session, open: Open): string {
+  if (lookOf(session).word !== 'Active' || open.past) return session.display_reason;
+  const live = open.partials.at(-1);
+  if (live)
+    return {
+      text: 'writing',
+      reasoning: 'thinking',
+      tool_input: 'preparing a tool call',
+      tool_output: 'running a tool',
+    }[live.kind];
+  const last = transcript(open.events.slice(-20)).findLast((item) => item.kind !== 'line');
+  const isRunning = last?.kind === 'tool' && last.tool.state === 'running';
+  return isRunning ? `${last.tool.name} ${gist(last.tool.input)}` : session.display_reason;
+}
+
+function Head({ session, reason, isPast }: { session: Session; reason: string; isPast: boolean }) {
   return (
     <header class="head">
       <div class="head-first">
         <a class="back" aria-label="Back to sessions" {...linkTo(sessionsPlace())}>
           ‹
         </a>
-        <h1 title={titleOf(session)} onDblClick={() => dispatch({ type: 'dialog', dialog: { kind: 'rename', id: session.id } })}>
+        <h1
+          title={titleOf(session)}
+          onDblClick={() => dispatch({ type: 'dialog', dialog: { kind: 'rename', id: session.id } })}
+        >
           {titleOf(session)}
         </h1>
         <Status session={session} />
-        <span class="reason">{session.display_reason}</span>
+        <span class="reason">{reason}</span>
         {session.archived_at && <span class="chip">archived</span>}
         {!isPast && <Actions session={session} />}
       </div>
@@ -117,7 +145,14 @@ function Side({ place, open, session }: { place: SessionPlace; open: Open; sessi
   const events = open.past?.events ?? open.events;
   switch (place.view) {
     case 'raw':
-      return <Raw events={events} session={session} hasOlder={open.hasOlder && !open.past} onOlder={() => void loadOlder()} />;
+      return (
+        <Raw
+          events={events}
+          session={session}
+          hasOlder={open.hasOlder && !open.past}
+          onOlder={() => void loadOlder()}
+        />
+      );
     case 'people':
       return <People session={session} />;
     case 'time':
@@ -191,7 +226,7 @@ export function SessionPage({ place }: { place: SessionPlace }) {
   const session = open.past?.session ?? current;
   return (
     <div class="session">
-      <Head session={session} isPast={open.past !== null} />
+      <Head session={session} reason={doing(session, open)} isPast={open.past !== null} />
       <div class="bar">
         <ViewTabs place={place} />
         <Slider place={place} last={current.last_sequence} events={open.past?.events ?? open.events} />

@@ -77,7 +77,10 @@ function Selection({ selected, isArchived }: { selected: string[]; isArchived: b
       <button class="quiet" onClick={() => void archive(selected, !isArchived)}>
         {isArchived ? 'Bring back' : 'Archive'} <kbd>e</kbd>
       </button>
-      <button class="quiet danger" onClick={() => dispatch({ type: 'dialog', dialog: { kind: 'delete', ids: selected } })}>
+      <button
+        class="quiet danger"
+        onClick={() => dispatch({ type: 'dialog', dialog: { kind: 'delete', ids: selected } })}
+      >
         Delete
       </button>
       <button class="quiet" onClick={() => dispatch({ type: 'selected', ids: [] })}>
@@ -123,7 +126,9 @@ function useListKeys(place: SessionsPlace, ids: string[], onFilter: () => void):
     f: onFilter,
     '/': onFilter,
     Escape: () =>
-      getState().selected.length ? dispatch({ type: 'selected', ids: [] }) : adjust({ ...place, cursor: '', peek: false }),
+      getState().selected.length
+        ? dispatch({ type: 'selected', ids: [] })
+        : adjust({ ...place, cursor: '', peek: false }),
   });
 }
 
@@ -137,9 +142,12 @@ function Rows({ place }: { place: SessionsPlace }) {
   const onPoint = useCallback((id: string) => adjust({ ...latest.current, cursor: id }), []);
   useEffect(() => {
     if (!end.current) return;
-    const observer = new IntersectionObserver((entries) => entries.some((entry) => entry.isIntersecting) && void loadMore(), {
-      rootMargin: '400px',
-    });
+    const observer = new IntersectionObserver(
+      (entries) => entries.some((entry) => entry.isIntersecting) && void loadMore(),
+      {
+        rootMargin: '400px',
+      },
+    );
     observer.observe(end.current);
     return () => observer.disconnect();
   }, [list.nextCursor]);
@@ -206,7 +214,11 @@ export function Sessions({ place }: { place: SessionsPlace }) {
         <header class="bar">
           <Tabs filters={filters} />
           <FilterBar filters={filters} isOpen={isFiltering} onOpen={onFilter} />
-          <button class="primary new-button" title="New session (c)" onClick={() => dispatch({ type: 'dialog', dialog: { kind: 'new' } })}>
+          <button
+            class="primary new-button"
+            title="New session (c)"
+            onClick={() => dispatch({ type: 'dialog', dialog: { kind: 'new' } })}
+          >
             New
           </button>
         </header>
@@ -215,7 +227,9 @@ export function Sessions({ place }: { place: SessionsPlace }) {
         {isHere && list.phase === 'error' && (
           <Failed what="The sessions can’t be shown" problem={list.problem} again={() => void loadList(stable)} />
         )}
-        {isHere && list.phase === 'ready' && list.ids.length + list.waiting.length === 0 && <Nothing filters={filters} />}
+        {isHere && list.phase === 'ready' && list.ids.length + list.waiting.length === 0 && (
+          <Nothing filters={filters} />
+        )}
         {isHere && list.phase === 'ready' && <Rows place={place} />}
       </section>
       {place.peek && place.cursor && <Peek id={place.cursor} onClose={() => adjust({ ...place, peek: false })} />}

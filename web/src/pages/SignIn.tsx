@@ -59,14 +59,33 @@ function SetPassword() {
         {problem?.code === 'wrong_password' && (
           <label>
             Password until now
-            <input type="password" autocomplete="current-password" value={current} onInput={(event) => setCurrent(event.currentTarget.value)} />
+            <input
+              type="password"
+              autocomplete="current-password"
+              value={current}
+              onInput={(event) => setCurrent(event.currentTarget.value)}
+            />
           </label>
         )}
         <label>
           New password
-          <input type="password" name="new-password" autocomplete="new-password" required autofocus value={password} onInput={(event) => setPassword(event.currentTarget.value)} />
+          <input
+            type="password"
+            name="new-password"
+            autocomplete="new-password"
+            required
+            autofocus
+            value={password}
+            onInput={(event) => setPassword(event.currentTarget.value)}
+          />
         </label>
-        {problem && <p class="problem-line" role="alert">{problem.code === 'wrong_password' ? 'You have a password already. Give it to set another.' : problem.message}</p>}
+        {problem && (
+          <p class="problem-line" role="alert">
+            {problem.code === 'wrong_password'
+              ? 'You have a password already. Give it to set another.'
+              : problem.message}
+          </p>
+        )}
         <div class="buttons">
           <button type="button" onClick={goOn}>
             Not now
@@ -98,13 +117,32 @@ function ByPassword({ note }: { note: Problem | null }) {
       >
         <label>
           Email
-          <input type="email" name="email" autocomplete="username" required autofocus value={email} onInput={(event) => setEmail(event.currentTarget.value)} />
+          <input
+            type="email"
+            name="email"
+            autocomplete="username"
+            required
+            autofocus
+            value={email}
+            onInput={(event) => setEmail(event.currentTarget.value)}
+          />
         </label>
         <label>
           Password
-          <input type="password" name="password" autocomplete="current-password" required value={password} onInput={(event) => setPassword(event.currentTarget.value)} />
+          <input
+            type="password"
+            name="password"
+            autocomplete="current-password"
+            required
+            value={password}
+            onInput={(event) => setPassword(event.currentTarget.value)}
+          />
         </label>
-        {shown && <p class="problem-line" role="alert">{shown.message}</p>}
+        {shown && (
+          <p class="problem-line" role="alert">
+            {shown.message}
+          </p>
+        )}
         <div class="buttons">
           <button class="primary" disabled={isBusy}>
             {isBusy ? 'Signing in…' : 'Sign in'}
@@ -122,7 +160,7 @@ function ByPassword({ note }: { note: Problem | null }) {
 export function SignIn({ isHere }: { isHere: boolean }) {
   const me = useStore((state) => state.me);
   const [secret, setSecret] = useState(initialSecret);
-  const [isByLink, setByLink] = useState(false);
+  const [link, setLink] = useState<'none' | 'trying' | 'used'>(initialSecret ? 'trying' : 'none');
   const [note, setNote] = useState<Problem | null>(null);
   useEffect(() => {
     const onHash = (): void => setSecret(takeSecret());
@@ -132,16 +170,24 @@ export function SignIn({ isHere }: { isHere: boolean }) {
   useEffect(() => {
     if (!secret) return;
     setSecret('');
-    signInByLink(secret).then(() => setByLink(true), setNote);
+    setLink('trying');
+    setNote(null);
+    signInByLink(secret).then(
+      () => setLink('used'),
+      (problem: Problem) => {
+        setLink('none');
+        setNote(problem);
+      },
+    );
   }, [secret]);
   useEffect(() => {
     document.title = 'Sign in · Sojourn';
   }, []);
   const isIn = me !== null && me !== 'unknown';
   useEffect(() => {
-    if (isIn && isHere && !isByLink && !secret && !note) goOn();
-  }, [isIn, isHere, isByLink]);
-  if (isByLink) return <SetPassword />;
-  if (secret || me === 'unknown') return <Sheet title="Signing in…">{null}</Sheet>;
+    if (isIn && isHere && link === 'none' && !note) goOn();
+  }, [isIn, isHere, link]);
+  if (link === 'used') return <SetPassword />;
+  if (link === 'trying' || (me === 'unknown' && !note)) return <Sheet title="Signing in…">{null}</Sheet>;
   return <ByPassword note={note} />;
 }

@@ -44,7 +44,10 @@ function Delete({ ids }: { ids: string[] }) {
       }}
     >
       <h2>Delete {what}?</h2>
-      <p>{plural(events, 'event')} will be erased for everyone who can see {ids.length === 1 ? 'it' : 'them'}. There is no way back.</p>
+      <p>
+        {plural(events, 'event')} will be erased for everyone who can see {ids.length === 1 ? 'it' : 'them'}. There is
+        no way back.
+      </p>
       <div class="buttons">
         <button type="button" onClick={closeDialog} autofocus>
           Keep
@@ -66,7 +69,13 @@ function Rename({ id }: { id: string }) {
       }}
     >
       <h2>Rename</h2>
-      <input value={title} maxLength={200} aria-label="Title" autofocus onInput={(event) => setTitle(event.currentTarget.value)} />
+      <input
+        value={title}
+        maxLength={200}
+        aria-label="Title"
+        autofocus
+        onInput={(event) => setTitle(event.currentTarget.value)}
+      />
       <div class="buttons">
         <button type="button" onClick={closeDialog}>
           Cancel
@@ -114,7 +123,11 @@ function NewSession() {
         First message <span class="muted">(makes it work to be taken)</span>
         <textarea rows={4} value={values.prompt} onInput={set('prompt')} />
       </label>
-      {problem && <p class="problem-line" role="alert">{problem.message}</p>}
+      {problem && (
+        <p class="problem-line" role="alert">
+          {problem.message}
+        </p>
+      )}
       <div class="buttons">
         <button type="button" onClick={closeDialog}>
           Cancel
@@ -160,15 +173,35 @@ export function Dialogs() {
   const dialog = useStore((state) => state.dialog);
   switch (dialog?.kind) {
     case 'palette':
-      return <Modal label="Search"><Palette /></Modal>;
+      return (
+        <Modal label="Search">
+          <Palette />
+        </Modal>
+      );
     case 'keys':
-      return <Modal label="Keys"><KeyList /></Modal>;
+      return (
+        <Modal label="Keys">
+          <KeyList />
+        </Modal>
+      );
     case 'new':
-      return <Modal label="New session"><NewSession /></Modal>;
+      return (
+        <Modal label="New session">
+          <NewSession />
+        </Modal>
+      );
     case 'delete':
-      return <Modal label="Delete"><Delete ids={dialog.ids} /></Modal>;
+      return (
+        <Modal label="Delete">
+          <Delete ids={dialog.ids} />
+        </Modal>
+      );
     case 'rename':
-      return <Modal label="Rename"><Rename id={dialog.id} /></Modal>;
+      return (
+        <Modal label="Rename">
+          <Rename id={dialog.id} />
+        </Modal>
+      );
     default:
       return null;
   }

@@ -12,9 +12,15 @@ interface ChoiceProps {
 }
 
 function Choice({ name, value, choices, onChoose }: ChoiceProps) {
-  const all = value && !choices.some(([one]) => one === value) ? [...choices, [value, value] as [string, string]] : choices;
+  const all =
+    value && !choices.some(([one]) => one === value) ? [...choices, [value, value] as [string, string]] : choices;
   return (
-    <select class={value ? 'choice is-set' : 'choice'} aria-label={name} value={value} onChange={(event) => onChoose(event.currentTarget.value)}>
+    <select
+      class={value ? 'choice is-set' : 'choice'}
+      aria-label={name}
+      value={value}
+      onChange={(event) => onChoose(event.currentTarget.value)}
+    >
       <option value="">{value ? `any ${name}` : name}</option>
       {all.map(([one, word]) => (
         <option key={one} value={one}>
@@ -26,7 +32,10 @@ function Choice({ name, value, choices, onChoose }: ChoiceProps) {
 }
 
 function distinct(values: (string | null)[]): [string, string][] {
-  return [...new Set(values)].filter((value): value is string => Boolean(value)).sort().map((value) => [value, value]);
+  return [...new Set(values)]
+    .filter((value): value is string => Boolean(value))
+    .sort()
+    .map((value) => [value, value]);
 }
 
 export function Filters({ filters, isOpen, onOpen }: { filters: Values; isOpen: boolean; onOpen: () => void }) {
@@ -44,8 +53,18 @@ export function Filters({ filters, isOpen, onOpen }: { filters: Values; isOpen: 
   const isShown = isOpen || filters.q || filters.agent || filters.source || filters.owner;
   return (
     <div class={isShown ? 'filters is-shown' : 'filters'}>
-      <Choice name="agent" value={filters.agent} choices={distinct(sessions.map((one) => one.agent))} onChoose={(agent) => set({ agent })} />
-      <Choice name="source" value={filters.source} choices={distinct(sessions.map((one) => one.source.kind))} onChoose={(source) => set({ source })} />
+      <Choice
+        name="agent"
+        value={filters.agent}
+        choices={distinct(sessions.map((one) => one.agent))}
+        onChoose={(agent) => set({ agent })}
+      />
+      <Choice
+        name="source"
+        value={filters.source}
+        choices={distinct(sessions.map((one) => one.source.kind))}
+        onChoose={(source) => set({ source })}
+      />
       {people.length > 1 && (
         <Choice name="owner" value={filters.owner} choices={people} onChoose={(owner) => set({ owner })} />
       )}

@@ -34,7 +34,14 @@ export function Connection() {
   return (
     <span class={`connection tone-${line.tone}`} role="status" data-state={stream}>
       <svg class="mark" viewBox="0 0 12 12" aria-hidden="true">
-        <circle cx="6" cy="6" r="3.5" fill={stream === 'connected' ? 'currentColor' : 'none'} stroke="currentColor" stroke-width="1.5" />
+        <circle
+          cx="6"
+          cy="6"
+          r="3.5"
+          fill={stream === 'connected' ? 'currentColor' : 'none'}
+          stroke="currentColor"
+          stroke-width="1.5"
+        />
       </svg>
       {line.word}
     </span>
@@ -72,7 +79,11 @@ export function Frame({ place, children }: { place: Place; children: ComponentCh
           <span class="search-word">Search</span>
           <kbd>{MOD}K</kbd>
         </button>
-        <a {...linkTo({ page: 'inbox', cursor: '' })} class="page-link" aria-current={place.page === 'inbox' ? 'page' : undefined}>
+        <a
+          {...linkTo({ page: 'inbox', cursor: '' })}
+          class="page-link"
+          aria-current={place.page === 'inbox' ? 'page' : undefined}
+        >
           Inbox <Count display="blocked" tone="tone-orange" />
         </a>
         <a {...linkTo(sessionsPlace())} class="page-link" aria-current={isSessions ? 'page' : undefined}>

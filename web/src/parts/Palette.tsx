@@ -33,17 +33,23 @@ function choiceOf(session: Session): Choice {
   return { key: session.id, text: titleOf(session), session, run: () => go(sessionPlace(session.id)) };
 }
 
-function recent(): Choice[] {
-  const all = Object.values(getState().sessions).filter((session) => !session.archived_at);
-  return all.sort((a, b) => (a.last_active_at < b.last_active_at ? 1 : -1)).slice(0, 6).map(choiceOf);
+function recent(query = ''): Choice[] {
+  const is = (session: Session): boolean =>
+    !session.archived_at && titleOf(session).toLowerCase().includes(query.toLowerCase());
+  const all = Object.values(getState().sessions).filter(is);
+  return all
+    .sort((a, b) => (a.last_active_at < b.last_active_at ? 1 : -1))
+    .slice(0, 6)
+    .map(choiceOf);
 }
 
 /** What is known already, at once; what the server finds, as soon as it answers. */
 function useFound(query: string): { found: Choice[]; problem: Problem | null } {
-  const [found, setFound] = useState<Choice[]>(recent);
+  const [found, setFound] = useState<Choice[]>(() => recent());
   const [problem, setProblem] = useState<Problem | null>(null);
   useEffect(() => {
-    if (!query) return setFound(recent());
+    setFound(recent(query));
+    if (!query) return;
     const stop = new AbortController();
     const timer = setTimeout(() => {
       api.sessions({ q: query, archived: 'all', limit: 12 }, stop.signal).then(

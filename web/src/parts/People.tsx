@@ -51,7 +51,14 @@ function Invite({ onInvite }: { onInvite: (email: string, role: string) => void 
         setEmail('');
       }}
     >
-      <input type="email" required placeholder="email of a colleague" aria-label="Email" value={email} onInput={(event) => setEmail(event.currentTarget.value)} />
+      <input
+        type="email"
+        required
+        placeholder="email of a colleague"
+        aria-label="Email"
+        value={email}
+        onInput={(event) => setEmail(event.currentTarget.value)}
+      />
       <select class="choice" aria-label="Role" value={role} onChange={(event) => setRole(event.currentTarget.value)}>
         <option value="collaborator">collaborator</option>
         <option value="viewer">viewer</option>
@@ -61,7 +68,17 @@ function Invite({ onInvite }: { onInvite: (email: string, role: string) => void 
   );
 }
 
-function Links({ links, fresh, onMake, onEnd }: { links: ShareLink[]; fresh: ShareLink | null; onMake: (role: string) => void; onEnd: (id: string) => void }) {
+function Links({
+  links,
+  fresh,
+  onMake,
+  onEnd,
+}: {
+  links: ShareLink[];
+  fresh: ShareLink | null;
+  onMake: (role: string) => void;
+  onEnd: (id: string) => void;
+}) {
   const active = links.filter((link) => link.active);
   return (
     <>
@@ -78,7 +95,8 @@ function Links({ links, fresh, onMake, onEnd }: { links: ShareLink[]; fresh: Sha
           <li key={link.id}>
             <span>{link.role}</span>
             <span class="muted">
-              used {link.max_uses ? `${link.use_count} of ${link.max_uses} times` : plural(link.use_count, 'time')} · made <Time at={link.created_at} suffix=" ago" />
+              used {link.max_uses ? `${link.use_count} of ${link.max_uses} times` : plural(link.use_count, 'time')} ·
+              made <Time at={link.created_at} suffix=" ago" />
             </span>
             <button class="quiet" onClick={() => onEnd(link.id)}>
               End
@@ -86,7 +104,9 @@ function Links({ links, fresh, onMake, onEnd }: { links: ShareLink[]; fresh: Sha
           </li>
         ))}
       </ul>
-      {active.length === 0 && !fresh && <p class="muted">No link. Whoever opens one and signs in joins this session.</p>}
+      {active.length === 0 && !fresh && (
+        <p class="muted">No link. Whoever opens one and signs in joins this session.</p>
+      )}
       <div class="inline">
         <button onClick={() => onMake('viewer')}>Link for viewers</button>
         <button onClick={() => onMake('collaborator')}>Link for collaborators</button>
@@ -129,7 +149,12 @@ export function People({ session }: { session: Session }) {
           links={loaded.links}
           fresh={fresh}
           onMake={(role) => act('No link could be made', api.createShareLink(id, role).then(setFresh))}
-          onEnd={(link) => act('The link is still active', api.endShareLink(id, link).then(() => setFresh(null)))}
+          onEnd={(link) =>
+            act(
+              'The link is still active',
+              api.endShareLink(id, link).then(() => setFresh(null)),
+            )
+          }
         />
       )}
     </div>

@@ -9,7 +9,7 @@ import { MarkOf } from './Status';
 import { Time } from './Time';
 
 /** The reason first, then what was said last: what happened, what is happening, what it needs. */
-function SecondLine({ session }: { session: Session }) {
+export function SecondLine({ session }: { session: Session }) {
   const display = displayOf(session);
   const said = session.preview ?? (session.title ? session.prompt_snippet : null);
   const error = display === 'failed' ? session.error?.message : null;
@@ -37,14 +37,24 @@ export const SessionRow = memo(({ session, isCursor, isSelected, isLeaving, onPo
   const where = [session.workspace, session.source.platform ?? session.source.kind].filter(Boolean).join(' · ');
   const names = ['row', isCursor && 'is-cursor', isSelected && 'is-selected', isLeaving && 'is-leaving'];
   return (
-    <li class={names.filter(Boolean).join(' ')} data-id={session.id} aria-selected={isSelected} onMouseDown={() => onPoint(session.id)}>
+    <li
+      class={names.filter(Boolean).join(' ')}
+      data-id={session.id}
+      aria-selected={isSelected}
+      onMouseDown={() => onPoint(session.id)}
+    >
       <label class="row-pick" title="Select (x)">
-        <input type="checkbox" checked={isSelected} aria-label={`Select ${titleOf(session)}`} onChange={() => onSelect(session.id)} />
+        <input
+          type="checkbox"
+          checked={isSelected}
+          aria-label={`Select ${titleOf(session)}`}
+          onChange={() => onSelect(session.id)}
+        />
         <MarkOf look={lookOf(session)} />
       </label>
       <a class="row-link" {...linkTo(sessionPlace(session.id))}>
         <span class="row-title">{titleOf(session)}</span>
-        <span class="row-agent">{session.agent ?? session.type}</span>
+        <span class="row-agent">{session.agent ?? (session.type === 'agent' ? '' : session.type)}</span>
         <span class="row-where">{where}</span>
         <span class="row-time">
           <Time at={session.last_active_at} />

@@ -17,8 +17,28 @@ const SHAPES: Record<Mark, preact.JSX.Element> = {
       <path d="M3.8 5.500V4a2.2 2.2 0 0 1 4.4 0v1.5" fill="none" stroke="currentColor" stroke-width="1.4" />
     </>
   ),
-  ring: <circle class="turn" cx="6" cy="6" r="4" fill="none" stroke="currentColor" stroke-width="1.8" stroke-dasharray="17 8" />,
-  check: <path d="M2.3 6.4 5 9l4.7-6" fill="none" stroke="currentColor" stroke-width="1.9" stroke-linecap="round" stroke-linejoin="round" />,
+  ring: (
+    <circle
+      class="turn"
+      cx="6"
+      cy="6"
+      r="4"
+      fill="none"
+      stroke="currentColor"
+      stroke-width="1.8"
+      stroke-dasharray="17 8"
+    />
+  ),
+  check: (
+    <path
+      d="M2.3 6.4 5 9l4.7-6"
+      fill="none"
+      stroke="currentColor"
+      stroke-width="1.9"
+      stroke-linecap="round"
+      stroke-linejoin="round"
+    />
+  ),
   cross: <path d="m3 3 6 6M9 3 3 9" stroke="currentColor" stroke-width="1.9" stroke-linecap="round" />,
   dash: <path d="M2.5 6h7" stroke="currentColor" stroke-width="1.9" stroke-linecap="round" />,
 };

@@ -25,7 +25,11 @@ function Long({ text, name }: { text: string; name: string }) {
   );
 }
 
-const TOOL_WORDS = { running: { mark: '…', word: 'running' }, done: { mark: '✓', word: 'done' }, failed: { mark: '✗', word: 'failed' } };
+const TOOL_WORDS = {
+  running: { mark: '…', word: 'running' },
+  done: { mark: '✓', word: 'done' },
+  failed: { mark: '✗', word: 'failed' },
+};
 
 function Tool({ tool }: { tool: ToolCall }) {
   const output = outputText(tool.output);
@@ -36,9 +40,11 @@ function Tool({ tool }: { tool: ToolCall }) {
         <span class="tool-name">{tool.name}</span>
         <span class="tool-gist">{gist(tool.input)}</span>
         <span class="tool-figures">
-          {output && bytes(output.length)}
-          {tool.tookMs !== null && <span> {duration(tool.tookMs)}</span>}
-          <span class="tool-state" title={word}> {mark}</span>
+          {output && <span>{bytes(output.length)}</span>}
+          {tool.tookMs !== null && <span>{duration(tool.tookMs)}</span>}
+          <span class="tool-state" title={word}>
+            {mark}
+          </span>
         </span>
       </summary>
       {tool.input !== undefined && <Long text={pretty(tool.input)} name="input" />}
@@ -47,10 +53,11 @@ function Tool({ tool }: { tool: ToolCall }) {
   );
 }
 
-function Reasoning({ text, isLive = false }: { text: string; isLive?: boolean }) {
+function Reasoning({ text, tookMs = 0, isLive = false }: { text: string; tookMs?: number; isLive?: boolean }) {
+  const word = tookMs >= 500 ? `thought for ${duration(tookMs)}` : 'thought';
   return (
     <details class="fold reasoning">
-      <summary>{isLive ? 'thinking…' : `thought · ${bytes(text.length)}`}</summary>
+      <summary title={bytes(text.length)}>{isLive ? 'thinking…' : word}</summary>
       <Markdown text={text} />
     </details>
   );
@@ -91,7 +98,11 @@ const ItemOf = memo(({ item, isFirst }: { item: Item; isFirst: boolean }) => {
           {isFirst && <Who who={item.who} at={item.at} actor={item.actor} />}
           <Markdown text={item.text} />
           {item.pictures.map((picture) =>
-            picture.url ? <img class="picture" src={picture.url} alt="attached" /> : <span class="chip">{picture.type}</span>,
+            picture.url ? (
+              <img class="picture" src={picture.url} alt="attached" />
+            ) : (
+              <span class="chip">{picture.type}</span>
+            ),
           )}
         </article>
       );
@@ -100,7 +111,7 @@ const ItemOf = memo(({ item, isFirst }: { item: Item; isFirst: boolean }) => {
       return (
         <div class="step">
           {isFirst && <Who who="agent" at={item.at} />}
-          {item.kind === 'tool' ? <Tool tool={item.tool} /> : <Reasoning text={item.text} />}
+          {item.kind === 'tool' ? <Tool tool={item.tool} /> : <Reasoning text={item.text} tookMs={item.tookMs} />}
         </div>
       );
   }
@@ -163,6 +174,14 @@ function useScroll(events: SessionEvent[], tail: unknown) {
     first.current = events[0]?.sequence ?? 0;
     height.current = node.scrollHeight;
   }, [events, tail]);
+  useEffect(() => {
+    const node = box.current as HTMLDivElement;
+    const observer = new ResizeObserver(() => {
+      if (isAtEnd.current) node.scrollTop = node.scrollHeight;
+    });
+    observer.observe(node);
+    return () => observer.disconnect();
+  }, []);
   const onScroll = (): void => {
     const node = box.current as HTMLDivElement;
     isAtEnd.current = node.scrollHeight - node.scrollTop - node.clientHeight < 40;

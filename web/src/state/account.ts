@@ -11,7 +11,10 @@ const RETURN = 'sojourn.return';
 async function arrived(): Promise<void> {
   dispatch({ type: 'me', me: await api.me() });
   startLive();
-  api.users().then(({ users }) => dispatch({ type: 'users', users }), () => {});
+  api.users().then(
+    ({ users }) => dispatch({ type: 'users', users }),
+    () => {},
+  );
 }
 
 function left(): void {

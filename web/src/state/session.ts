@@ -31,10 +31,7 @@ export async function openSession(id: string): Promise<void> {
   const opening = seen;
   dispatch({ type: 'open', id });
   try {
-    const [session, page] = await Promise.all([
-      api.session(id),
-      api.events(id, { order: 'newest', limit: WINDOW }),
-    ]);
+    const [session, page] = await Promise.all([api.session(id), api.events(id, { order: 'newest', limit: WINDOW })]);
     if (opening !== seen) return;
     dispatch({ type: 'session', session });
     dispatch({ type: 'open got', id, page });

@@ -35,5 +35,7 @@ function toolSpans(events: SessionEvent[], end: number): Span[] {
 
 /** In the order in which they began; an end of the session has no length. */
 export function spans(events: SessionEvent[], end: number): Span[] {
-  return [...stateSpans(events, end), ...toolSpans(events, end)].sort((a, b) => a.from - b.from || a.sequence - b.sequence);
+  return [...stateSpans(events, end), ...toolSpans(events, end)].sort(
+    (a, b) => a.from - b.from || a.sequence - b.sequence,
+  );
 }

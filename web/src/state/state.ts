@@ -1,6 +1,7 @@
 // The whole state of the page and how every action changes it. No input, no output, no clock.
 import type { Frame, Problem, StreamState } from '../api';
 import type { EventPage, Me, Session, SessionEvent, SessionPage, User } from '../types';
+import { filterKey } from './filter';
 import * as list from './list';
 import * as open from './open';
 import type { Filters, Place } from './place';
@@ -87,7 +88,12 @@ export function initialState(place: Place): State {
 
 function withSessions(sessions: Record<string, Session>, page: SessionPage): Record<string, Session> {
   const fresh = page.sessions.filter((session) => isNewer(session, sessions[session.id]));
-  return { ...sessions, ...Object.fromEntries(fresh.map((session) => [session.id, session])) };
+  return { ...sessions, ...Object.fromEntries(fresh.map((one) => [one.id, merged(sessions[one.id], one)])) };
+}
+
+/** Lists leave the details out; those that are known stay. */
+function merged(old: Session | undefined, session: Session): Session {
+  return old?.details && !session.details ? { ...session, details: old.details } : session;
 }
 
 /** Answers may overtake each other; the one that has seen more of the log wins. */
@@ -99,7 +105,7 @@ function withSession(state: State, session: Session): State {
   if (!isNewer(session, state.sessions[session.id])) return state;
   return {
     ...state,
-    sessions: { ...state.sessions, [session.id]: session },
+    sessions: { ...state.sessions, [session.id]: merged(state.sessions[session.id], session) },
     list: list.listChanged(state.list, session),
   };
 }
@@ -112,6 +118,10 @@ function withoutSession(state: State, id: string): State {
     list: list.listWithout(state.list, id),
     selected: state.selected.filter((one) => one !== id),
   };
+}
+
+function isSameList(one: Place, other: Place): boolean {
+  return one.page === 'sessions' && other.page === 'sessions' && filterKey(one.filters) === filterKey(other.filters);
 }
 
 function reduceList(state: State, action: Action): State {
@@ -246,7 +256,7 @@ function startPast(one: open.Open, at: number): open.Past {
 export function reduce(state: State, action: Action): State {
   switch (action.type) {
     case 'went':
-      return { ...state, place: action.place, selected: [] };
+      return { ...state, place: action.place, selected: isSameList(state.place, action.place) ? state.selected : [] };
     case 'me':
       return { ...state, me: action.me };
     case 'users':

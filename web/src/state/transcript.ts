@@ -10,7 +10,7 @@ export interface Picture {
 
 export type Item =
   | { kind: 'message'; key: string; who: 'you' | 'agent'; actor: string; at: string; text: string; pictures: Picture[] }
-  | { kind: 'reasoning'; key: string; at: string; text: string }
+  | { kind: 'reasoning'; key: string; at: string; text: string; tookMs: number }
   | { kind: 'tool'; key: string; at: string; tool: ToolCall }
   | { kind: 'line'; key: string; at: string; text: string; tone: Tone | null; event: SessionEvent };
 
@@ -36,7 +36,10 @@ function parts(event: SessionEvent): Part[] {
 
 function textOf(event: SessionEvent): string {
   const all = parts(event).filter((part) => part['type'] === 'text' || part['type'] === 'reasoning');
-  return all.map((part) => text(part['text'])).filter(Boolean).join('\n\n');
+  return all
+    .map((part) => text(part['text']))
+    .filter(Boolean)
+    .join('\n\n');
 }
 
 /** Only pictures that came with the message: nothing is loaded from elsewhere. */
@@ -127,15 +130,26 @@ function lineOf(event: SessionEvent): Item {
 // --- items ---
 
 const CALLS = new Set(['agent.tool_call', 'tool.invocation_started']);
-const RESULTS = new Set(['agent.tool_result', 'user.tool_result', 'tool.invocation_completed', 'tool.invocation_failed']);
+const RESULTS = new Set([
+  'agent.tool_result',
+  'user.tool_result',
+  'tool.invocation_completed',
+  'tool.invocation_failed',
+]);
 /** Said already by the status change beside it. */
 const SILENT = new Set(['session.claimed', 'session.completed']);
 
 class Builder {
   readonly items: Item[] = [];
+  private beforeMs = 0; // when the event before came
   private readonly calls = new Map<string, Item & { kind: 'tool' }>();
 
   add(event: SessionEvent): void {
+    this.addKind(event);
+    this.beforeMs = Date.parse(event.created_at);
+  }
+
+  private addKind(event: SessionEvent): void {
     if (event.type === 'user.message' || event.type === 'agent.message') this.addMessage(event);
     else if (event.type === 'agent.thinking') this.addReasoning(event);
     else if (CALLS.has(event.type)) this.addCall(event);
@@ -146,10 +160,14 @@ class Builder {
 
   private addMessage(event: SessionEvent): void {
     const who = event.type === 'user.message' ? 'you' : 'agent';
-    const reasoning = parts(event).filter((part) => part['type'] === 'reasoning').map((part) => text(part['text']));
-    const said = parts(event).filter((part) => part['type'] === 'text').map((part) => text(part['text']));
+    const reasoning = parts(event)
+      .filter((part) => part['type'] === 'reasoning')
+      .map((part) => text(part['text']));
+    const said = parts(event)
+      .filter((part) => part['type'] === 'text')
+      .map((part) => text(part['text']));
     const head = { at: event.created_at, key: `${event.sequence}` };
-    if (reasoning.length) this.items.push({ kind: 'reasoning', ...head, key: `${head.key}r`, text: reasoning.join('\n\n') });
+    if (reasoning.length) this.pushReasoning(event, `${head.key}r`, reasoning.join('\n\n'));
     const message = { who, actor: event.actor ?? '', text: said.join('\n\n'), pictures: picturesOf(event) } as const;
     this.items.push({ kind: 'message', ...head, ...message });
     for (const part of parts(event)) {
@@ -158,8 +176,12 @@ class Builder {
   }
 
   private addReasoning(event: SessionEvent): void {
-    const said = textOf(event) || str(event.metadata['text']);
-    this.items.push({ kind: 'reasoning', key: `${event.sequence}`, at: event.created_at, text: said });
+    this.pushReasoning(event, `${event.sequence}`, textOf(event) || str(event.metadata['text']));
+  }
+
+  private pushReasoning(event: SessionEvent, key: string, said: string): void {
+    const tookMs = this.beforeMs ? Date.parse(event.created_at) - this.beforeMs : 0;
+    this.items.push({ kind: 'reasoning', key, at: event.created_at, text: said, tookMs });
   }
 
   private addCall(event: SessionEvent): void {
