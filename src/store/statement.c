@@ -108,10 +108,10 @@ void id_range_of(struct slice prefix, struct id_range *out)
     *out = (struct id_range){0};
     if (!slice_present(prefix) || !prefix.len)
         return;
-    out->from = prefix;
-    out->to = SLICE("");
+    out->from = out->to = SLICE("");
     if (!session_id_is_valid(prefix))
         return;
+    out->from = prefix;
     memcpy(out->end, prefix.ptr, prefix.len);
     out->end[prefix.len - 1]++; /* ids are ASCII: the next character sorts after all longer ids */
     out->to = slice_from(out->end, prefix.len);
