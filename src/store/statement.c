@@ -1,5 +1,7 @@
 #include "store/statement.h"
 
+#include "domain/session.h"
+
 void statement_start(struct query *query, struct db *db, enum sql sql, const struct value *values)
 {
     query_start(query, db, sql);
@@ -100,13 +102,17 @@ struct slice column_copy(struct query *query, int column, struct arena *arena)
     return arena_copy(arena, query_text(query, column));
 }
 
+/* A prefix that no id can have must match nothing, not everything. */
 void id_range_of(struct slice prefix, struct id_range *out)
 {
     *out = (struct id_range){0};
-    if (!slice_present(prefix) || !prefix.len || prefix.len > PREFIX_END_BYTES)
+    if (!slice_present(prefix) || !prefix.len)
+        return;
+    out->from = out->to = SLICE("");
+    if (!session_id_is_valid(prefix))
         return;
     out->from = prefix;
     memcpy(out->end, prefix.ptr, prefix.len);
-    out->end[prefix.len - 1]++; /* ids are ASCII: the next character exists and sorts after all longer ids */
+    out->end[prefix.len - 1]++; /* ids are ASCII: the next character sorts after all longer ids */
     out->to = slice_from(out->end, prefix.len);
 }

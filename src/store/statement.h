@@ -55,7 +55,7 @@ struct slice column_copy(struct query *query, int column, struct arena *arena);
 
 /* The ids that begin with `prefix`, as a half-open range: absent values for an absent prefix. The end lives in `end`.
  */
-enum { PREFIX_END_BYTES = 256 };
+enum { PREFIX_END_BYTES = 128 }; /* as long as an id may be */
 struct id_range {
     struct slice from, to;
     char end[PREFIX_END_BYTES];

@@ -12,8 +12,22 @@ static void prefixes_become_ranges(void **state)
     id_range_of((struct slice){0}, &range);
     assert_absent(range.from);
     assert_absent(range.to);
-    id_range_of(SLICE("~"), &range);
-    assert_int_equal(range.to.ptr[0], 0x7f);
+    id_range_of(SLICE("z"), &range);
+    assert_slice(range.to, "{");
+}
+
+static void impossible_prefixes_match_nothing(void **state)
+{
+    (void)state;
+    struct id_range range;
+    char longer[200];
+    memset(longer, 'a', sizeof longer);
+    const struct slice prefixes[] = {SLICE("a b"), SLICE("\x7f"), SLICE("\xff"), slice_from(longer, sizeof longer)};
+    for (size_t i = 0; i < COUNT_OF(prefixes); i++) {
+        id_range_of(prefixes[i], &range);
+        assert_true(slice_present(range.from));
+        assert_slice(range.to, "");
+    }
 }
 
 static void every_statement_has_a_text(void **state)
@@ -41,8 +55,8 @@ static void migrations_are_numbered(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(prefixes_become_ranges),
-                                       cmocka_unit_test(every_statement_has_a_text),
-                                       cmocka_unit_test(migrations_are_numbered)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(prefixes_become_ranges), cmocka_unit_test(impossible_prefixes_match_nothing),
+        cmocka_unit_test(every_statement_has_a_text), cmocka_unit_test(migrations_are_numbered)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
