@@ -14,11 +14,11 @@ INTRODUCTION = """# The API
 Written by `tools/docs` from `/api/openapi.json`; change the route table (`src/api/routes.c`) and the fields beside the
 handlers, not this file.
 
-- **Who calls**: `Authorization: Bearer TOKEN`, or the cookie of a signed-in browser with `X-CSRF-Token` on every method that
-  writes. Streams also take `?ticket=` from `POST /api/tickets`.
+- **Who calls**: `Authorization: Bearer TOKEN`, or the cookie of a signed-in browser with `X-CSRF-Token` on every
+  method that writes. Streams also take `?ticket=` from `POST /api/tickets`.
 - **JSON** is snake_case, times are RFC 3339 in UTC with milliseconds. Members a request does not know are refused.
-- **Errors** are `application/problem+json` with `status`, a stable `code` and a sentence in `detail`. A session that is not for
-  you answers 404 with the same bytes as one that does not exist.
+- **Errors** are `application/problem+json` with `status`, a stable `code` and a sentence in `detail`. A session that is
+  not for you answers 404 with the same bytes as one that does not exist.
 - **Once**: a route that takes `Idempotency-Key` gives the same answer to the same request again
   (`Idempotency-Replayed: true`), and 409 to another request with that key.
 - **Holders** of a claim send `Sojourn-Lease: TOKEN`; a lease that is over is refused with 409 and nothing is changed.
