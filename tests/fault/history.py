@@ -176,7 +176,8 @@ class History:
         """Feeds the story of a session with what is new in its log."""
         story = self.stories.get(session) or self.stories.setdefault(session, Story(session))
         while True:
-            page = client.get(f"/api/sessions/{session}/events", query={"after": story.last, "limit": 1000}, expect=200).json()
+            page = client.get(f"/api/sessions/{session}/events", query={"after": story.last, "limit": 1000},
+                              expect=200).json()
             for event in page["events"]:
                 story.feed(event)
             if not page["has_more"]:
@@ -216,7 +217,7 @@ class History:
     def check_row(self, client, row, story):
         """The row is the fold of the log."""
         if row["last_sequence"] != story.last:
-            self.wrong.append(f"session {story.session} says it ends at {row['last_sequence']}, its log at {story.last}")
+            self.wrong.append(f"session {story.session} ends at {row['last_sequence']}, its log at {story.last}")
             return
         folded = client.get(f"/api/sessions/{story.session}", query={"at": story.last}, expect=200).json()
         for name in row.keys() | folded.keys():

@@ -1,6 +1,7 @@
 """Clients that write, work and watch while the server is killed under them. Each tells a History what happened."""
 import itertools
 import json
+import random
 import threading
 import time
 
@@ -13,34 +14,31 @@ numbers = itertools.count(1)  # makes every marker, key and external id its own
 
 
 class Gate:
-    """Open while clients shall send; tells them where the server is."""
+    """Open while clients shall send; tells them where the servers are."""
 
     def __init__(self, token):
         self.token = token
-        self.address = None
+        self.addresses = ()
         self.opened = threading.Condition()
 
-    def open(self, address):
-        """The server can be reached."""
+    def open(self, *addresses):
+        """The servers can be reached there."""
         with self.opened:
-            self.address = address
+            self.addresses = addresses
             self.opened.notify_all()
 
     def close(self):
         """No further requests."""
-        with self.opened:
-            self.address = None
-            self.opened.notify_all()
+        self.open()
 
     def wait(self, seconds):
-        """The address once it is open, or None when that takes too long."""
+        """Whether it is open, or opens within this time."""
         with self.opened:
-            self.opened.wait_for(lambda: self.address, seconds)
-            return self.address
+            return self.opened.wait_for(lambda: self.addresses, seconds)
 
     def client(self, timeout_s=10):
-        """A new client of the server as it is now."""
-        return Client(self.address or "127.0.0.1:1", self.token, timeout_s)
+        """A new client of one of the servers as they are now."""
+        return Client(random.choice(self.addresses or ("127.0.0.1:1",)), self.token, timeout_s)
 
 
 class Writer(threading.Thread):
@@ -56,7 +54,7 @@ class Writer(threading.Thread):
     def run(self):
         client = self.gate.client()
         try:
-            while self.gate.address:
+            while self.gate.addresses:
                 self.act(client)
         except (OSError, Closed, Deadline):
             pass  # the server was killed
@@ -120,7 +118,8 @@ class Creator(Writer):
         self.unanswered = unanswered
 
     def act(self, client):
-        request = ({"type": "agent", "status": "pending", "metadata": {"marker": f"c{next(numbers)}"}}, f"k{next(numbers)}")
+        request = ({"type": "agent", "status": "pending", "metadata": {"marker": f"c{next(numbers)}"}},
+                   f"k{next(numbers)}")
         self.unanswered.append(request)
         answer = client.post("/api/sessions", request[0], headers={"Idempotency-Key": request[1]})
         if answer.status == 201:
@@ -177,7 +176,8 @@ class Worker(Writer):
         """Ends the turn; a parked one is queued again by somebody."""
         status = self.random.choice(("completed", "failed", "waiting_human", "idle"))
         claim.is_ending = True
-        answer = client.post(path + "/settle", {"status": status, "result": {"fence": claim.fence}}, headers=claim.headers())
+        answer = client.post(path + "/settle", {"status": status, "result": {"fence": claim.fence}},
+                             headers=claim.headers())
         check.one_of(answer.status, (200, 409, 503), f"status of a settlement, {answer.body!r}")
         if answer.status == 200:
             self.history.ended(claim, "settled", status)

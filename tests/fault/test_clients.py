@@ -68,7 +68,8 @@ def slow_reader(server):
             with contextlib.suppress(TimeoutError):
                 slow.connection.buffer += slow.connection.socket.recv(1)
         grown = server.resident_bytes() - before
-        print(f"{count * size // MIB} MiB passed a reader that took {count} bytes; the server grew by {grown // KIB} KiB")
+        passed = count * size // MIB
+        print(f"{passed} MiB passed a reader that took {count} bytes; the server grew by {grown // KIB} KiB")
         check.true(grown < 16 * MIB, f"the server keeps no backlog for a slow reader (it grew by {grown} bytes)")
         events, kinds = [], []
         while len(events) < count + 2:
@@ -95,7 +96,8 @@ def reader_that_takes_nothing(server):
         check.equal(quick.until("event")[-1].json()["metadata"]["n"], 100)
 
 
-@test(on=OPTIMISED, options=["--header-timeout-ms", "400ms", "--body-timeout-ms", "400ms", "--idle-timeout-ms", "400ms"])
+@test(on=OPTIMISED,
+      options=["--header-timeout-ms", "400ms", "--body-timeout-ms", "400ms", "--idle-timeout-ms", "400ms"])
 def silent_clients(server):
     """Nothing, half a head, half a body, a byte now and then: each is ended in time, others are served."""
     base = open_files(server)
@@ -131,7 +133,8 @@ def vanishing_clients(server):
     for number in range(50):
         append(client, path, number, 8 * KIB)
     base = open_files(server)
-    whole = request_bytes(server, "POST", path + "/events", {"events": [{"type": "note.x", "metadata": {"n": "half"}}] * 10})
+    whole = request_bytes(server, "POST", path + "/events",
+                          {"events": [{"type": "note.x", "metadata": {"n": "half"}}] * 10})
     for cut in range(1, len(whole), 7):
         connection = Connection(server.address)
         connection.send(whole[:cut])
@@ -148,7 +151,8 @@ def vanishing_clients(server):
         web_socket.connection.abort()
     check.eventually(lambda: figure(client, "viewers") == 0, "no viewer is left")
     check.eventually(lambda: open_files(server) <= base, "all descriptors are closed")
-    halves = [event for event in client.get(path + "/events?after=40&limit=1000").json()["events"] if event["metadata"].get("n") == "half"]
+    halves = [event for event in client.get(path + "/events?after=40&limit=1000").json()["events"]
+              if event["metadata"].get("n") == "half"]
     check.equal(halves, [], "events of requests that never came whole")
 
 
@@ -175,27 +179,32 @@ def vanished_worker_gets_nothing(server):
 SMUGGLED = (b"POST /api/sessions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Length: 16\r\n\r\n"
             b'{"type":"agent"}')
 
-# (what is wrong, the bytes, the answer); TOKEN stands for the owner's, EVIL for a whole request that must not be obeyed
+POST = b"POST /api/sessions HTTP/1.1\r\nHost: x\r\n"
+GET = b"GET /healthz HTTP/1.1\r\nHost: x\r\n"
+CHUNKED = b"Transfer-Encoding: chunked\r\n\r\n"
+
+# (what is wrong, the bytes, the answer); TOKEN stands for the owner's credentials, EVIL for a whole request that must
+# not be obeyed
 RUBBISH = [
-    ("two lengths", b"POST /api/sessions HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nContent-Length: 5\r\n\r\nEVIL", 400),
-    ("the same length twice", b"POST /api/sessions HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nContent-Length: 0\r\n\r\nEVIL", 400),
-    ("a list of lengths", b"POST /api/sessions HTTP/1.1\r\nHost: x\r\nContent-Length: 0, 0\r\n\r\nEVIL", 400),
-    ("a signed length", b"POST /api/sessions HTTP/1.1\r\nHost: x\r\nContent-Length: +0\r\n\r\nEVIL", 400),
-    ("a negative length", b"POST /api/sessions HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\nEVIL", 400),
-    ("a hexadecimal length", b"POST /api/sessions HTTP/1.1\r\nHost: x\r\nContent-Length: 0x0\r\n\r\nEVIL", 400),
-    ("an endless length", b"POST /api/sessions HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999999999\r\n\r\n", (400, 413)),
-    ("length and chunks", b"POST /api/sessions HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nEVIL", 400),
-    ("chunks and length", b"POST /api/sessions HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n0\r\n\r\nEVIL", 400),
-    ("chunked twice", b"POST /api/sessions HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nEVIL", 400),
-    ("chunked, identity", b"POST /api/sessions HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\nEVIL", (400, 501)),
-    ("an unknown coding", b"POST /api/sessions HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\nEVIL", (400, 501)),
-    ("a hidden coding", b"POST /api/sessions HTTP/1.1\r\nHost: x\r\nTransfer-Encoding:\x0bchunked\r\n\r\n0\r\n\r\nEVIL", (400, 501)),
-    ("a space before the colon", b"POST /api/sessions HTTP/1.1\r\nHost: x\r\nTransfer-Encoding : chunked\r\n\r\n0\r\n\r\nEVIL", 400),
-    ("a folded header", b"GET /healthz HTTP/1.1\r\nHost: x\r\nX: a\r\n b\r\n\r\nEVIL", 400),
+    ("two lengths", POST + b"Content-Length: 0\r\nContent-Length: 5\r\n\r\nEVIL", 400),
+    ("the same length twice", POST + b"Content-Length: 0\r\nContent-Length: 0\r\n\r\nEVIL", 400),
+    ("a list of lengths", POST + b"Content-Length: 0, 0\r\n\r\nEVIL", 400),
+    ("a signed length", POST + b"Content-Length: +0\r\n\r\nEVIL", 400),
+    ("a negative length", POST + b"Content-Length: -1\r\n\r\nEVIL", 400),
+    ("a hexadecimal length", POST + b"Content-Length: 0x0\r\n\r\nEVIL", 400),
+    ("an endless length", POST + b"Content-Length: 99999999999999999999999999\r\n\r\n", (400, 413)),
+    ("length and chunks", POST + b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nEVIL", 400),
+    ("chunks and length", POST + b"Transfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n0\r\n\r\nEVIL", 400),
+    ("chunked twice", POST + b"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nEVIL", 400),
+    ("chunked, identity", POST + b"Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\nEVIL", (400, 501)),
+    ("an unknown coding", POST + b"Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\nEVIL", (400, 501)),
+    ("a hidden coding", POST + b"Transfer-Encoding:\x0bchunked\r\n\r\n0\r\n\r\nEVIL", (400, 501)),
+    ("a space before the colon", POST + b"Transfer-Encoding : chunked\r\n\r\n0\r\n\r\nEVIL", 400),
+    ("a folded header", GET + b"X: a\r\n b\r\n\r\nEVIL", 400),
     ("a bare LF", b"GET /healthz HTTP/1.1\nHost: x\n\nEVIL", 400),
     ("a bare LF in a header", b"GET /healthz HTTP/1.1\r\nHost: x\nX: y\r\n\r\nEVIL", 400),
     ("a bare CR", b"GET /healthz HTTP/1.1\r\nHost: x\rX: y\r\n\r\nEVIL", 400),
-    ("a NUL", b"GET /healthz HTTP/1.1\r\nHost: x\r\nX: a\0b\r\n\r\nEVIL", 400),
+    ("a NUL", GET + b"X: a\0b\r\n\r\nEVIL", 400),
     ("no host", b"GET /healthz HTTP/1.1\r\n\r\nEVIL", 400),
     ("two hosts", b"GET /healthz HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\nEVIL", 400),
     ("no version", b"GET /healthz\r\n\r\n", 400),
@@ -206,18 +215,22 @@ RUBBISH = [
     ("a method with a space", b"GE T /healthz HTTP/1.1\r\nHost: x\r\n\r\n", 400),
     ("a space in the target", b"GET /health z HTTP/1.1\r\nHost: x\r\n\r\n", 400),
     ("an empty request line", b" \r\n\r\n", 400),
-    ("a broken escape", b"GET /api/sessions/%zz HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer TOKEN\r\nConnection: close\r\n\r\n", (400, 404)),
-    ("a NUL in the path", b"GET /api/sessions/a%00b HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer TOKEN\r\nConnection: close\r\n\r\n", (400, 404)),
-    ("a way out of the tree", b"GET /api/../../etc/passwd HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", (400, 404)),
-    ("a chunk without a size", b"POST /api/sessions HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n\r\nEVIL", 400),
-    ("a chunk with a wrong size", b"POST /api/sessions HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nEVIL", 400),
-    ("a chunk with a signed size", b"POST /api/sessions HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\nEVIL", 400),
-    ("a chunk longer than said", b"POST /api/sessions HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}}\r\n0\r\n\r\nEVIL", 400),
-    ("a chunk of all memory", b"POST /api/sessions HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n", (400, 413)),
-    ("a chunk size that overflows", b"POST /api/sessions HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n10000000000000000\r\n", (400, 413)),
-    ("chunks ended by LF", b"POST /api/sessions HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\n\nEVIL", 400),
-    ("a foreign expectation", b"POST /api/sessions HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\nContent-Length: 0\r\n\r\n", 417),
-    ("a wrong upgrade", b"GET /api/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer TOKEN\r\nUpgrade: websocket\r\nConnection: Upgrade, close\r\n\r\n", (400, 426)),
+    ("a broken escape", b"GET /api/sessions/%zz HTTP/1.1\r\nHost: x\r\nTOKEN\r\nConnection: close\r\n\r\n", (400, 404)),
+    ("a NUL in the path",
+     b"GET /api/sessions/a%00b HTTP/1.1\r\nHost: x\r\nTOKEN\r\nConnection: close\r\n\r\n", (400, 404)),
+    ("a way out of the tree",
+     b"GET /api/../../etc/passwd HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", (400, 404)),
+    ("a chunk without a size", POST + CHUNKED + b"\r\nEVIL", 400),
+    ("a chunk with a wrong size", POST + CHUNKED + b"zz\r\nEVIL", 400),
+    ("a chunk with a signed size", POST + CHUNKED + b"-1\r\nEVIL", 400),
+    ("a chunk longer than said", POST + CHUNKED + b"2\r\n{}}\r\n0\r\n\r\nEVIL", 400),
+    ("a chunk of all memory", POST + CHUNKED + b"ffffffffffffffff\r\n", (400, 413)),
+    ("a chunk size that overflows", POST + CHUNKED + b"10000000000000000\r\n", (400, 413)),
+    ("chunks ended by LF", POST + CHUNKED + b"0\n\nEVIL", 400),
+    ("a foreign expectation", POST + b"Expect: miracles\r\nContent-Length: 0\r\n\r\n", 417),
+    ("a wrong upgrade",
+     b"GET /api/stream HTTP/1.1\r\nHost: x\r\nTOKEN\r\nUpgrade: websocket\r\nConnection: Upgrade, close\r\n\r\n",
+     (400, 426)),
 ]
 
 
@@ -225,15 +238,17 @@ RUBBISH = [
 def rubbish(server):
     """Every malformed request is refused, the connection closed, and what hides behind it is not obeyed."""
     evil = SMUGGLED % server.token.encode()
+    credentials = b"Authorization: Bearer " + server.token.encode()
     for what, data, wanted in RUBBISH:
         with Connection(server.address) as connection:
-            connection.send(data.replace(b"EVIL", evil).replace(b"TOKEN", server.token.encode()))
+            connection.send(data.replace(b"EVIL", evil).replace(b"TOKEN", credentials))
             try:
                 answer = connection.read_response("GET", what)
             except Closed as closed:
                 check.fail(f"{what}: no answer: {closed}")
             check.one_of(answer.status, wanted if isinstance(wanted, tuple) else (wanted,), f"answer to {what}")
-            check.equal(answer.header("content-type"), "application/problem+json", f"content type of the answer to {what}")
+            check.equal(answer.header("content-type"), "application/problem+json",
+                        f"content type of the answer to {what}")
             try:
                 check.equal(connection.wait_closed(), b"", f"what follows the answer to {what}")
             except Deadline:
@@ -280,9 +295,12 @@ def random_bytes(env):
     print(f"seed {env.seed}")
     server, chance = env.server(["--header-timeout-ms", "2s", "--body-timeout-ms", "2s"]), env.random()
     client, path = start(server)
-    good = [request_bytes(server, "GET", path), request_bytes(server, "GET", path + "/events?after=0&limit=5&types=session.*"),
-            request_bytes(server, "POST", path + "/events", {"events": [{"type": "note.x", "metadata": {"a": [1, {"b": "\u00e9"}]}}]}),
-            encode_request("POST", "/api/sessions", {"type": "agent"}, [("Authorization", f"Bearer {server.token}")], chunked=True)]
+    good = [request_bytes(server, "GET", path),
+            request_bytes(server, "GET", path + "/events?after=0&limit=5&types=session.*"),
+            request_bytes(server, "POST", path + "/events",
+                          {"events": [{"type": "note.x", "metadata": {"a": [1, {"b": "\u00e9"}]}}]}),
+            encode_request("POST", "/api/sessions", {"type": "agent"}, [("Authorization", f"Bearer {server.token}")],
+                           chunked=True)]
     for number in range(400 if env.flavour == "gcc" else 150):
         data = chance.randbytes(chance.randrange(1, 400)) if number % 4 == 0 else mutated(chance, chance.choice(good))
         with Connection(server.address) as connection:
@@ -355,7 +373,8 @@ def pipelining_abuse(server):
         append(client, path, number, 8 * KIB)
     count, before = 3000, server.resident_bytes()
     connection = Connection(server.address, timeout_s=60, receive_buffer_bytes=8 * KIB)
-    data = b"".join(request_bytes(server, "GET", f"{path}/events?after={number % 20}&limit=1") for number in range(count))
+    data = b"".join(request_bytes(server, "GET", f"{path}/events?after={number % 20}&limit=1")
+                    for number in range(count))
     sender = threading.Thread(target=connection.send, args=(data,), daemon=True)
     with connection:
         sender.start()
@@ -376,7 +395,8 @@ def pipelined_writes_keep_their_order(server):
     count = 200
     body = lambda number: {"events": [{"type": "note.x", "metadata": {"n": number}}]}
     with Connection(server.address, timeout_s=30) as connection:
-        connection.send(b"".join(request_bytes(server, "POST", path + "/events", body(number)) for number in range(count)))
+        connection.send(b"".join(request_bytes(server, "POST", path + "/events", body(number))
+                                 for number in range(count)))
         for number in range(count):
             event = connection.read_response("POST", f"append {number}").json()["events"][0]
             check.equal((event["sequence"], event["metadata"]["n"]), (number + 2, number))
@@ -463,7 +483,8 @@ def fifteen_thousand_streams(env):
     started = time.monotonic()
     append(client, path, 1)
     check.equal(crowd.read_until(b'"n": 1', 60), count, "streams that got the event")
-    print(f"{count} streams, {held:.0f} bytes of resident memory each, all told within {time.monotonic() - started:.2f} s")
+    took_s = time.monotonic() - started
+    print(f"{count} streams, {held:.0f} bytes of resident memory each, all told within {took_s:.2f} s")
     once = sum(1 for text in crowd.texts.values() if text.count(b"id: 2\n") == 1 and text.count(b"id: 3\n") == 1)
     check.equal(once, count, "streams that got each event once")
     check.true(held <= 3 * KIB, f"a stream costs at most 3 KiB of resident memory, not {held:.0f} bytes")

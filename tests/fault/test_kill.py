@@ -17,14 +17,15 @@ OPTIONS = ["--lease-ms-min", "100", "--claim-attempts-max", "1000", "--sessions-
 
 
 class Ordeal:
-    """One server, its history, and the rounds it goes through."""
+    """The servers of one database, their history, and the rounds they go through."""
 
-    def __init__(self, server, seed, cluster=None):
-        self.server = server
+    def __init__(self, servers, seed, cluster=None):
+        self.servers = servers
+        self.server = servers[0]
         self.cluster = cluster
         self.random = random.Random(seed)
         self.history = History()
-        self.gate = Gate(server.token)
+        self.gate = Gate(self.server.token)
         self.held = [[] for _ in range(WORKERS)]
         self.unanswered = []
         self.sessions = []
@@ -44,7 +45,8 @@ class Ordeal:
     def new_generation(self):
         """New sessions to append to; the old ones rest and must stay as they are."""
         client = self.server.client()
-        self.sessions = [client.post("/api/sessions", {"type": "agent"}, expect=201).json()["id"] for _ in range(SESSIONS)]
+        self.sessions = [client.post("/api/sessions", {"type": "agent"}, expect=201).json()["id"]
+                         for _ in range(SESSIONS)]
         for session in self.sessions:
             self.history.created(session)
         for number, session in enumerate(self.sessions[:3]):
@@ -61,8 +63,8 @@ class Ordeal:
         """Load, a death at a random moment, life again, and the comparison."""
         if number % GENERATION == 0:
             self.new_generation()
-        wanted = self.history.acknowledged + self.random.randrange(20, 300)
-        self.gate.open(self.server.address)
+        wanted = self.history.acknowledged + self.random.randrange(20, 200)
+        self.open_gate()
         writers = self.clients()
         for writer in writers:
             writer.start()
@@ -86,13 +88,18 @@ class Ordeal:
         for writer in writers:
             writer.join(60)
             check.true(not writer.is_alive(), "every client got an answer or lost its connection")
-        if self.server.process is None:
-            self.server.start()
-        check.eventually(self.writes, "the server takes writes again", 30)
+        for server in self.servers:
+            if server.process is None:
+                server.start()
+            check.eventually(lambda server=server: self.writes(server), "the server takes writes again", 30)
 
-    def writes(self):
+    def open_gate(self):
+        """Clients may send, to any of the servers."""
+        self.gate.open(*[server.address for server in self.servers])
+
+    def writes(self, server):
         """Whether a write is acknowledged."""
-        client = self.server.client()
+        client = server.client()
         try:
             answer = client.post("/api/sessions", {"type": "tool"})
         except (Closed, Deadline):
@@ -105,15 +112,17 @@ class Ordeal:
     # --- deaths ---
 
     def kill_server(self):
-        """kill -9."""
-        self.server.kill()
+        """kill -9 of one server, or of more."""
+        for server in self.random.sample(self.servers, self.random.randint(1, len(self.servers))):
+            server.kill()
 
     def kill_server_twice(self):
         """kill -9, and once more while it starts."""
-        self.server.kill()
-        self.server.launch()
+        server = self.random.choice(self.servers)
+        server.kill()
+        server.launch()
         time.sleep(self.random.random() * 0.03)
-        self.server.kill()
+        server.kill()
 
     def kill_database(self):
         """The database server crashes and comes back; ours lives on."""
@@ -123,11 +132,11 @@ class Ordeal:
     def kill_both(self):
         """Both, in either order."""
         if self.random.random() < 0.5:
-            self.server.kill()
+            self.kill_server()
             self.cluster.stop(signal.SIGQUIT)
         else:
             self.cluster.stop(signal.SIGQUIT)
-            self.server.kill()
+            self.kill_server()
         self.cluster.start()
 
     def end_backends(self):
@@ -149,7 +158,8 @@ class Ordeal:
 
     def touched(self):
         """The sessions of this generation and those that workers dealt with lately."""
-        claimed = [session for session, claims in self.history.claims.items() if any(claim.end is None for claim in claims.values())]
+        claimed = [session for session, claims in self.history.claims.items()
+                   if any(claim.end is None for claim in claims.values())]
         return self.sessions + claimed[-40:]
 
     def retry_creations(self, client):
@@ -169,6 +179,7 @@ class Ordeal:
             open_ones = [write for write in writes if write.state == "open"]
             for write in open_ones + self.random.sample(writes, min(len(writes), 3)):
                 self.retry(client, session, write)
+            self.history.check_session(client, session)
 
     def retry(self, client, session, write):
         """One of them."""
@@ -181,7 +192,6 @@ class Ordeal:
             check.equal(told, write.sequences, "the sequences of events that were acknowledged before")
         else:
             self.history.end(write, answer)
-        self.history.check_session(client, session)
 
     def probe_leases(self, client):
         """Whoever still holds a long lease goes on; whoever lost it is refused and changes nothing."""
@@ -189,7 +199,8 @@ class Ordeal:
             story = self.history.read_log(client, claim.session)
             answer = client.post(f"/api/sessions/{claim.session}/lease", {}, headers=claim.headers())
             if story.open_fence != claim.fence:
-                check.equal((answer.status, answer.json()["code"]), (409, "stale_lease"), "a heartbeat of a stale holder")
+                check.equal((answer.status, answer.json()["code"]), (409, "stale_lease"),
+                            "a heartbeat of a stale holder")
             elif claim.lease_ms > 1000:
                 check.equal(answer.status, 200, f"status of a live holder's heartbeat, {answer.body!r}")
 
@@ -198,12 +209,14 @@ class Ordeal:
         return [claim for claims in self.history.claims.values() for claim in claims.values()]
 
     def finish(self):
-        """Every reader sees the end of every log; every log is read once more from its beginning; the store is checked."""
-        self.gate.open(self.server.address)
+        """Every reader sees the end of every log; every log is read once more; what is stored is verified."""
+        self.open_gate()
         client = self.server.client(timeout_s=30)
-        ends = {session: client.get(f"/api/sessions/{session}", expect=200).json()["last_sequence"] for session in self.history.writes}
+        ends = {session: client.get(f"/api/sessions/{session}", expect=200).json()["last_sequence"]
+                for session in self.history.writes}
         for reader in self.readers:
-            check.eventually(lambda reader=reader: reader.has_reached(ends) or reader.fault, f"{reader.name} sees all", 30)
+            is_done = lambda reader=reader: reader.has_reached(ends) or reader.fault
+            check.eventually(is_done, f"{reader.name} sees all", 30)
             reader.finish()
             if reader.fault:
                 raise reader.fault
@@ -213,26 +226,42 @@ class Ordeal:
         for session, story in former.items():
             check.equal(self.history.stories[session].texts | story.texts, self.history.stories[session].texts,
                         f"the log of {session} is what it was")
-        self.server.stop()
+        for server in self.servers:
+            server.stop()
         self.server.verify()
         sentence = self.history.verdict()
         resumed = sum(reader.resumed for reader in self.readers)
-        print(f"{sum(self.deaths.values())} rounds {self.deaths}, {len(ends)} sessions, {len(self.readers)} streams resumed {resumed} times")
+        print(f"{sum(self.deaths.values())} rounds {self.deaths}, {len(ends)} sessions, {len(self.readers)} streams "
+              f"resumed {resumed} times")
         print(sentence)
 
 
-@test(on=OPTIMISED, timeout_s=1200)
-def kill_rounds(env):
-    """At least 50 rounds on each engine; any number with tests/run --rounds N."""
+def go_through(env, rounds, nodes=1):
+    """So many rounds with so many servers."""
     print(f"seed {env.seed}")
     cluster = env.own_cluster() if env.engine == "postgres" else None
     try:
         database = cluster.new_database() if cluster else None
-        ordeal = Ordeal(env.server(OPTIONS, database=database), env.seed, cluster)
-        for number in range(env.rounds(60)):
+        servers = [env.server(OPTIONS, database=database) for _ in range(nodes)]
+        for server in servers[1:]:
+            server.token = servers[0].token
+        ordeal = Ordeal(servers, env.seed, cluster)
+        for number in range(rounds):
             ordeal.round(number)
         ordeal.finish()
         env.finish()
     finally:
         if cluster:
             cluster.remove()
+
+
+@test(on=OPTIMISED, timeout_s=1200)
+def kill_rounds(env):
+    """At least 50 rounds on each engine; any number with tests/run --rounds N."""
+    go_through(env, env.rounds(50))
+
+
+@test(on=("postgres",), timeout_s=1200)
+def kill_rounds_of_two_nodes(env):
+    """Two servers share a database; each dies while the other goes on."""
+    go_through(env, env.rounds(15), nodes=2)

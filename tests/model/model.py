@@ -6,7 +6,8 @@ answer. It is written down a second time on purpose: in words that are easy to r
 
 ENDED = {"completed", "failed", "expired", "abandoned"}
 IN_TURN = {"running", "waiting_human", "awaiting_tool"}
-STATES = ["draft", "pending", "running", "waiting_human", "awaiting_tool", "idle", "completed", "failed", "expired", "abandoned"]
+STATES = ["draft", "pending", "running", "waiting_human", "awaiting_tool", "idle", "completed", "failed", "expired",
+          "abandoned"]
 EDGES = {
     "draft": {"pending", "running", "idle"} | ENDED,
     "pending": {"running", "idle"} | ENDED,
@@ -16,8 +17,10 @@ EDGES = {
     "idle": {"pending", "running"} | ENDED,
     "completed": {"idle"}, "expired": {"idle"}, "abandoned": {"idle"}, "failed": set(),
 }
-INITIAL = {"agent": {"draft", "pending", "idle"}, "response": {"draft"}, "tool": {"draft"}, "mixed": {"running", "idle"}}
-FIRST = {"agent": ("idle", "pending"), "response": ("draft", "draft"), "tool": ("draft", "draft"), "mixed": ("idle", "running")}
+INITIAL = {"agent": {"draft", "pending", "idle"}, "response": {"draft"}, "tool": {"draft"},
+           "mixed": {"running", "idle"}}
+FIRST = {"agent": ("idle", "pending"), "response": ("draft", "draft"), "tool": ("draft", "draft"),
+         "mixed": ("idle", "running")}
 CONVERSATIONS = {"agent", "mixed"}
 ROLES = ["none", "viewer", "collaborator", "owner"]
 VISIBLE_ROLE = {"private": "none", "org_visible": "viewer", "org_joinable": "collaborator"}
@@ -131,7 +134,7 @@ class Model:
     def __init__(self, users):
         self.users = users  # user id → Principal
         self.sessions = {}
-        self.deleted = set()
+        self.deleted = []
         self.next_key = 1
 
     # --- who may ---
@@ -204,14 +207,15 @@ class Model:
         session = Session(self.next_key, id, who.user_id)
         self.next_key += 1
         session.fields = {
-            "type": body["type"], "status": status, "purpose": body.get("purpose", "interactive"), "title": body.get("title"),
-            "agent": body.get("agent"), "metadata": dict(body.get("metadata", {})), "visibility": body.get("visibility", "private"),
-            "queue_mode": body.get("queue_mode", "followup"), "parent_id": body.get("parent_id"), "task_id": body.get("task_id"),
-            "priority": body.get("priority", 0), "attempt": body.get("attempt", 1), "retry_of": body.get("retry_of"),
-            "archived": False, "fence": 0, "claim_attempts": 0, "message_count": 0, "tool_call_count": 0, "turn_count": 0,
-            "preview": None, "result": None, "usage": None, "error": None, "stop_reason": None, "status_reason": None,
-            "owner_id": who.user_id, "prompt": body.get("prompt"),
+            "type": body["type"], "status": status, "purpose": body.get("purpose", "interactive"),
+            "visibility": body.get("visibility", "private"), "queue_mode": body.get("queue_mode", "followup"),
+            "metadata": dict(body.get("metadata", {})), "priority": body.get("priority", 0),
+            "attempt": body.get("attempt", 1), "archived": False, "owner_id": who.user_id,
         }
+        texts = ("title", "agent", "parent_id", "task_id", "retry_of", "prompt")
+        counts = ("fence", "claim_attempts", "message_count", "tool_call_count", "turn_count")
+        session.fields |= {name: body.get(name) for name in texts} | dict.fromkeys(counts, 0)
+        session.fields |= dict.fromkeys(("preview", "result", "usage", "error", "stop_reason", "status_reason"))
         session.add("session.created", type=body["type"], status=status)
         return session
 
@@ -266,13 +270,14 @@ class Model:
         if session["status"] in IN_TURN:
             raise Refused(409, "session_running")
         del self.sessions[id]
-        self.deleted.add(id)
+        self.deleted.append(id)
         return session
 
     def finish(self, session):
         """What every end does besides the move itself."""
         if session["status"] in ENDED and session["parent_id"] in self.sessions:
-            self.sessions[session["parent_id"]].add("session.child_ended", child_id=session.id, status=session["status"])
+            self.sessions[session["parent_id"]].add("session.child_ended", child_id=session.id,
+                                                    status=session["status"])
 
     def set_status(self, who, id, to, reason=None):
         """A move asked for by a person."""
@@ -319,8 +324,9 @@ class Model:
         old, _, _ = self.enter(who, id, "collaborator")
         if old["status"] not in ENDED - {"completed"}:
             raise Refused(409, "not_failed")
-        body = {name: old[name] for name in ("type", "agent", "title", "visibility", "purpose", "queue_mode", "metadata", "priority",
-                                             "parent_id", "task_id", "prompt") if old[name] is not None}
+        kept = ("type", "agent", "title", "visibility", "purpose", "queue_mode", "metadata", "priority", "parent_id",
+                "task_id", "prompt")
+        body = {name: old[name] for name in kept if old[name] is not None}
         body |= {"attempt": old["attempt"] + 1, "retry_of": old.id}
         parent = None
         if "parent_id" in body:
@@ -420,7 +426,8 @@ class Model:
         if attempts >= ATTEMPTS_MAX:
             session.move("failed", f"not finished after {attempts} attempts", "attempts_exhausted")
         else:
-            session.move("pending", "given back by its worker" if released else "its worker's lease ran out", None, True)
+            reason = "given back by its worker" if released else "its worker's lease ran out"
+            session.move("pending", reason, requeued=True)
         self.finish(session)
 
     def release(self, who, id, token):
