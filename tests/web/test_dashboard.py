@@ -458,7 +458,6 @@ def a_lost_server_is_told_and_found_again(server):
         until_text(browser, ".empty", "can’t be reached")
         server.start()
         browser.see(CONNECTED)
-        browser.click("text=Try again")
         until_titles(browser, ["Before"])
         client = server.client()
         client.patch(f"/api/sessions/{session['id']}", {"title": "After"}, expect=200)
