@@ -53,7 +53,7 @@ def until_text(browser, selector, text):
 # --- files ---
 
 
-@test(on=HERE)
+@test
 def files_are_served_safely(server):
     """One page for every address; files under names with their hash, for ever; a policy that allows our origin only."""
     guest = server.anonymous()
