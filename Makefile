@@ -30,9 +30,10 @@ fuzz: ## fuzz every codec for FUZZ_SECONDS (60) each
 	@tools/setup test
 	@tools/fuzz $(FUZZ_SECONDS)
 
-format: ## format the C sources
+format: ## format the sources
 	@tools/setup test
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
+	@npm --prefix web --silent run format
 
 docs: build ## write the documents that are generated from tables
 	@tools/docs

@@ -53,7 +53,7 @@ def until_text(browser, selector, text):
 # --- files ---
 
 
-@test(on=HERE)
+@test
 def files_are_served_safely(server):
     """One page for every address; files under names with their hash, for ever; a policy that allows our origin only."""
     guest = server.anonymous()
@@ -458,7 +458,6 @@ def a_lost_server_is_told_and_found_again(server):
         until_text(browser, ".empty", "can’t be reached")
         server.start()
         browser.see(CONNECTED)
-        browser.click("text=Try again")
         until_titles(browser, ["Before"])
         client = server.client()
         client.patch(f"/api/sessions/{session['id']}", {"title": "After"}, expect=200)

@@ -1,5 +1,6 @@
 // Which page is shown.
 import { useEffect } from 'preact/hooks';
+import { titleOf } from '../format';
 import { Dialogs } from '../parts/Dialogs';
 import { Frame } from '../parts/Frame';
 import { Notices } from '../parts/Notices';
@@ -7,6 +8,7 @@ import { Empty, Waiting } from '../parts/States';
 import { useKeys } from '../parts/keys';
 import { go } from '../state/navigate';
 import { type Place, sessionsPlace } from '../state/place';
+import { countOf } from '../state/sessions';
 import { dispatch, useStore } from '../state/store';
 import { Inbox } from './Inbox';
 import { Join } from './Join';
@@ -43,14 +45,22 @@ function Page({ place }: { place: Place }) {
   }
 }
 
+/** The tab of the browser says how many wait, too. */
+function useTitle(place: Place): void {
+  const session = useStore((state) => (place.page === 'session' ? state.sessions[place.id] : undefined));
+  const waiting = useStore((state) => countOf(state.sessions, state.known, 'blocked')?.count ?? 0);
+  const title = session ? titleOf(session) : TITLES[place.page];
+  useEffect(() => {
+    document.title = `${waiting ? `(${waiting}) ` : ''}${title} · Sojourn`;
+  }, [title, waiting]);
+}
+
 export function App() {
   const place = useStore((state) => state.place);
   const me = useStore((state) => state.me);
   const stream = useStore((state) => state.stream);
   const isSigningIn = place.page === 'sign-in' || me === null;
-  useEffect(() => {
-    if (place.page !== 'session') document.title = `${TITLES[place.page]} · Sojourn`;
-  }, [place.page]);
+  useTitle(place);
   useKeys(!isSigningIn, {
     'mod+k': () => dispatch({ type: 'dialog', dialog: { kind: 'palette' } }),
     '?': () => dispatch({ type: 'dialog', dialog: { kind: 'keys' } }),

@@ -18,7 +18,7 @@ import { adjust, go, linkTo } from '../state/navigate';
 import type { Open } from '../state/open';
 import { type Place, sessionPlace, sessionsPlace, type View } from '../state/place';
 import { archive, closeSession, loadOlder, lookBack, openSession, retry, say } from '../state/session';
-import { dispatch, useStore } from '../state/store';
+import { dispatch, getState, useStore } from '../state/store';
 import { gist, transcript } from '../state/transcript';
 import { isEnded, lookOf } from '../status';
 import type { Session } from '../types';
@@ -104,7 +104,7 @@ function Head({ session, reason, isPast }: { session: Session; reason: string; i
   return (
     <header class="head">
       <div class="head-first">
-        <a class="back" aria-label="Back to sessions" {...linkTo(sessionsPlace())}>
+        <a class="back" aria-label="Back to sessions" {...linkTo(getState().lastList)}>
           ‹
         </a>
         <h1
@@ -208,10 +208,7 @@ export function SessionPage({ place }: { place: SessionPlace }) {
   useEffect(() => {
     if (isReady) lookBack(place.id, place.at);
   }, [isReady, place.id, place.at]);
-  useEffect(() => {
-    if (current) document.title = `${titleOf(current)} · Sojourn`;
-  }, [current]);
-  useKeys(true, { Escape: () => (place.at ? adjust({ ...place, at: null }) : go(sessionsPlace())) });
+  useKeys(true, { Escape: () => (place.at ? adjust({ ...place, at: null }) : go(getState().lastList)) });
   if (isThere && open.phase === 'gone') {
     return (
       <Empty title="This session is not here" text="It was deleted, or you may not see it.">
@@ -229,6 +226,7 @@ export function SessionPage({ place }: { place: SessionPlace }) {
       <Head session={session} reason={doing(session, open)} isPast={open.past !== null} />
       <div class="bar">
         <ViewTabs place={place} />
+        {open.stream === 'reconnecting' && <span class="tone-amber">reconnecting…</span>}
         <Slider place={place} last={current.last_sequence} events={open.past?.events ?? open.events} />
       </div>
       <Body place={place} open={open} session={session} />

@@ -10,7 +10,7 @@ import { adjust, go, linkTo } from '../state/navigate';
 import { filterKey } from '../state/filter';
 import { type Filters, NO_FILTERS, type Place, sessionPlace, sessionsPlace } from '../state/place';
 import { archive } from '../state/session';
-import { countOf, loadList, loadMore } from '../state/sessions';
+import { countOf, loadList, loadMore, showList } from '../state/sessions';
 import { dispatch, getState, useStore } from '../state/store';
 import { TABS } from '../status';
 
@@ -107,7 +107,9 @@ function useListKeys(place: SessionsPlace, ids: string[], onFilter: () => void):
   const move = (by: number): void => {
     const next = step(ids, cursor, by);
     adjust({ ...place, cursor: next });
-    document.querySelector(`[data-id="${CSS.escape(next)}"]`)?.scrollIntoView({ block: 'nearest' });
+    const row = document.querySelector(`[data-id="${CSS.escape(next)}"]`);
+    row?.scrollIntoView({ block: 'nearest' });
+    row?.querySelector<HTMLElement>('.row-link')?.focus({ preventScroll: true });
     if (ids.indexOf(next) > ids.length - 10) void loadMore();
   };
   const targets = (): string[] => {
@@ -140,6 +142,7 @@ function Rows({ place }: { place: SessionsPlace }) {
   const latest = useRef(place);
   latest.current = place;
   const onPoint = useCallback((id: string) => adjust({ ...latest.current, cursor: id }), []);
+  useEffect(() => document.querySelector('.row.is-cursor')?.scrollIntoView({ block: 'center' }), []);
   useEffect(() => {
     if (!end.current) return;
     const observer = new IntersectionObserver(
@@ -181,7 +184,13 @@ function Rows({ place }: { place: SessionsPlace }) {
         })}
         {list.nextCursor && (
           <li class="list-end" ref={end}>
-            loading more…
+            {list.problem ? (
+              <>
+                {list.problem.message} <button onClick={() => void loadMore()}>Try again</button>
+              </>
+            ) : (
+              'loading more…'
+            )}
           </li>
         )}
       </ul>
@@ -199,7 +208,7 @@ export function Sessions({ place }: { place: SessionsPlace }) {
   const box = useRef<HTMLDivElement>(null);
   const stable = useMemo(() => filters, [key]);
   useEffect(() => {
-    void loadList(stable);
+    showList(stable);
     return () => dispatch({ type: 'list held', isHeld: false });
   }, [stable]);
   const onFilter = (): void => {

@@ -180,9 +180,6 @@ export function SignIn({ isHere }: { isHere: boolean }) {
       },
     );
   }, [secret]);
-  useEffect(() => {
-    document.title = 'Sign in · Sojourn';
-  }, []);
   const isIn = me !== null && me !== 'unknown';
   useEffect(() => {
     if (isIn && isHere && link === 'none' && !note) goOn();

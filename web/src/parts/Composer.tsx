@@ -12,15 +12,18 @@ interface Props {
 
 /** What is typed is kept in the browser until it is sent, also across a reload. */
 export function Composer({ id, isOff, hint, onSend }: Props) {
-  const [text, setText] = useState(() => localStorage.getItem(storage(id)) ?? '');
+  const [text, show] = useState(() => localStorage.getItem(storage(id)) ?? '');
   const area = useRef<HTMLTextAreaElement>(null);
-  useEffect(() => {
-    if (text) localStorage.setItem(storage(id), text);
+  const setText = (value: string): void => {
+    if (value) localStorage.setItem(storage(id), value);
     else localStorage.removeItem(storage(id));
+    show(value);
+  };
+  useEffect(() => {
     const node = area.current as HTMLTextAreaElement;
     node.style.height = 'auto';
     node.style.height = `${Math.min(node.scrollHeight, 240)}px`;
-  }, [id, text]);
+  }, [text]);
   const send = (): void => {
     if (!text.trim() || isOff) return;
     onSend(text);

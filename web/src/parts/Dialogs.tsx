@@ -1,6 +1,6 @@
 // Everything that floats above the page.
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { api, newKey, type Problem } from '../api';
 import { plural, titleOf } from '../format';
 import { go } from '../state/navigate';
@@ -16,9 +16,7 @@ export function closeDialog(): void {
 
 function Modal({ label, children }: { label: string; children: ComponentChildren }) {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
-    dialog.current?.showModal();
-  }, []);
+  useLayoutEffect(() => dialog.current?.showModal(), []);
   return (
     <dialog
       ref={dialog}

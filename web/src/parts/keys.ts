@@ -9,6 +9,11 @@ function isTyping(event: KeyboardEvent): boolean {
   return target.matches?.('input:not([type=range]):not([type=checkbox]), textarea, select, [contenteditable]') ?? false;
 }
 
+/** Enter on a link or a button is theirs. */
+function isTheirs(event: KeyboardEvent): boolean {
+  return event.key === 'Enter' && Boolean((event.target as HTMLElement).closest?.('a, button, summary'));
+}
+
 function nameOf(event: KeyboardEvent): string {
   return event.metaKey || event.ctrlKey ? `mod+${event.key.toLowerCase()}` : event.key;
 }
@@ -21,7 +26,8 @@ export function useKeys(isOn: boolean, keys: Keys): void {
     const onKey = (event: KeyboardEvent): void => {
       const name = nameOf(event);
       const call = latest.current[name];
-      const isFree = name.startsWith('mod+') || (!isTyping(event) && !event.altKey && !getState().dialog);
+      const isFree =
+        name.startsWith('mod+') || (!isTyping(event) && !isTheirs(event) && !event.altKey && !getState().dialog);
       if (!call || !isFree || event.defaultPrevented) return;
       event.preventDefault();
       call(event);

@@ -57,8 +57,15 @@ export function goOn(): void {
   go(url ? readPlace(new URL(url, location.href)) : sessionsPlace());
 }
 
+function forgetDrafts(): void {
+  for (const name of Object.keys(localStorage)) {
+    if (name.startsWith('sojourn.draft.')) localStorage.removeItem(name);
+  }
+}
+
 export async function signOut(): Promise<void> {
   await api.signOut().catch(() => {});
+  forgetDrafts();
   stopLive();
   closeSession();
   dispatch({ type: 'me', me: null });

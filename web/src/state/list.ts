@@ -60,12 +60,18 @@ export function listGot(list: List, page: SessionPage): List {
   };
 }
 
+/** What is shown already stays. */
+export function listFailed(list: List, problem: Problem): List {
+  return { ...list, phase: list.ids.length ? 'ready' : 'error', problem, isLoadingMore: false };
+}
+
 export function listGotMore(list: List, page: SessionPage): List {
   const fresh = page.sessions.filter((session) => !list.ids.includes(session.id));
   return {
     ...list,
     ids: [...list.ids, ...fresh.map((session) => session.id)],
     movedAt: moved(list.movedAt, fresh),
+    problem: null,
     nextCursor: page.next_cursor,
     isLoadingMore: false,
   };
@@ -116,6 +122,18 @@ export function listChanged(list: List, session: Session): List {
 export function listHeld(list: List, isHeld: boolean, sessions: Record<string, Session>): List {
   if (isHeld === list.isHeld) return list;
   return isHeld ? { ...list, isHeld } : listReleased({ ...list, isHeld }, sessions);
+}
+
+/** Shows what the person did to these rows, whatever the pointer does. */
+export function listSettled(list: List, ids: string[]): List {
+  const shown = list.waiting.filter((id) => ids.includes(id));
+  const gone = list.leaving.filter((id) => ids.includes(id));
+  return {
+    ...list,
+    ids: sorted([...list.ids.filter((id) => !gone.includes(id)), ...shown], list.movedAt),
+    waiting: list.waiting.filter((id) => !shown.includes(id)),
+    leaving: list.leaving.filter((id) => !gone.includes(id)),
+  };
 }
 
 /** Shows what has been waiting. */

@@ -4,7 +4,7 @@ import type { SessionEvent } from '../types';
 import { tell, tellProblem } from './notices';
 import { eventsUntil } from './open';
 import { go } from './navigate';
-import { sessionPlace, sessionsPlace } from './place';
+import { sessionPlace } from './place';
 import { dispatch, getState } from './store';
 
 const WINDOW = 200;
@@ -128,6 +128,7 @@ function what(ids: string[]): string {
 async function setArchived(ids: string[], isArchived: boolean): Promise<void> {
   const change = isArchived ? api.archive : api.unarchive;
   for (const id of ids) dispatch({ type: 'session', session: await change(id) });
+  dispatch({ type: 'list settled', ids });
 }
 
 export async function archive(ids: string[], isArchived = true): Promise<void> {
@@ -151,7 +152,7 @@ export async function erase(ids: string[]): Promise<void> {
     }
     tell(`Deleted ${said}`);
     const { place } = getState();
-    if (place.page === 'session' && ids.includes(place.id)) go(sessionsPlace());
+    if (place.page === 'session' && ids.includes(place.id)) go(getState().lastList);
   } catch (problem) {
     tellProblem(`${said} can’t be deleted`, problem);
   }

@@ -2,14 +2,22 @@
 import { api, type Problem, type Watch, watchAll } from '../api';
 import { TABS } from '../status';
 import type { Session, SessionEvent } from '../types';
-import { filterQuery } from './filter';
+import { filterKey, filterQuery } from './filter';
 import type { Filters } from './place';
+import { openSession } from './session';
 import { dispatch, getState } from './store';
 
 const COUNTED_MAX = 100;
 const REFRESH_MS = 60_000;
 
 // --- pages ---
+
+/** A list that the firehose has kept up to date need not be asked for again. */
+export function showList(filters: Filters): void {
+  const { list, stream } = getState();
+  const isThere = list.filters !== null && filterKey(list.filters) === filterKey(filters) && list.phase === 'ready';
+  if (!isThere || stream !== 'connected') void loadList(filters);
+}
 
 export async function loadList(filters: Filters): Promise<void> {
   dispatch({ type: 'list asked', filters });
@@ -97,6 +105,14 @@ async function lookAtChanged(): Promise<void> {
 let watch: Watch | null = null;
 let refresh = 0;
 
+/** Connected, for the first time or again: what failed meanwhile is asked for again. */
+function isBack(): void {
+  const { list, open } = getState();
+  void countAll();
+  if (list.filters && list.problem) void loadList(list.filters);
+  if (open?.phase === 'error') void openSession(open.id);
+}
+
 export function startLive(): void {
   if (watch) return;
   watch = watchAll({
@@ -104,7 +120,7 @@ export function startLive(): void {
     onFrame: (frame) => {
       if (frame.type === 'event') look((frame.data as SessionEvent).session_id);
       if (frame.type === 'gap') void lookAtAll();
-      if (frame.type === 'ready') void countAll();
+      if (frame.type === 'ready') isBack();
     },
   });
   // The firehose tells nothing of sessions that others erase.
@@ -114,6 +130,8 @@ export function startLive(): void {
 export function stopLive(): void {
   watch?.stop();
   clearInterval(refresh);
+  changed.clear();
+  askedAt.clear();
   watch = null;
 }
 

@@ -4,7 +4,7 @@ import type { EventPage, Me, Session, SessionEvent, SessionPage, User } from '..
 import { filterKey } from './filter';
 import * as list from './list';
 import * as open from './open';
-import type { Filters, Place } from './place';
+import { type Filters, type Place, sessionsPlace } from './place';
 
 export interface Notice {
   id: number;
@@ -15,6 +15,7 @@ export interface Notice {
 
 export interface State {
   place: Place;
+  lastList: Place; // to where one goes back from a session
   me: Me | null | 'unknown';
   users: Record<string, User>;
   stream: StreamState;
@@ -50,6 +51,7 @@ export type Action =
   | { type: 'list failed'; filters: Filters; problem: Problem }
   | { type: 'list held'; isHeld: boolean }
   | { type: 'list released' }
+  | { type: 'list settled'; ids: string[] }
   | { type: 'open'; id: string }
   | { type: 'open closed' }
   | { type: 'open got'; id: string; page: EventPage }
@@ -73,6 +75,7 @@ export type Action =
 export function initialState(place: Place): State {
   return {
     place,
+    lastList: place.page === 'sessions' ? place : sessionsPlace(),
     me: 'unknown',
     users: {},
     stream: 'connecting',
@@ -120,6 +123,15 @@ function withoutSession(state: State, id: string): State {
   };
 }
 
+function withPlace(state: State, place: Place): State {
+  return {
+    ...state,
+    place,
+    lastList: place.page === 'sessions' ? place : state.lastList,
+    selected: isSameList(state.place, place) ? state.selected : [],
+  };
+}
+
 function isSameList(one: Place, other: Place): boolean {
   return one.page === 'sessions' && other.page === 'sessions' && filterKey(one.filters) === filterKey(other.filters);
 }
@@ -149,10 +161,12 @@ function reduceList(state: State, action: Action): State {
       if (!isAsked) return state;
       return {
         ...state,
-        list: { ...state.list, phase: 'error', problem: action.problem, isLoadingMore: false },
+        list: list.listFailed(state.list, action.problem),
       };
     case 'list held':
       return { ...state, list: list.listHeld(state.list, action.isHeld, state.sessions) };
+    case 'list settled':
+      return { ...state, list: list.listSettled(state.list, action.ids) };
     case 'list released':
       return { ...state, list: list.listReleased(state.list, state.sessions) };
     default:
@@ -256,9 +270,9 @@ function startPast(one: open.Open, at: number): open.Past {
 export function reduce(state: State, action: Action): State {
   switch (action.type) {
     case 'went':
-      return { ...state, place: action.place, selected: isSameList(state.place, action.place) ? state.selected : [] };
-    case 'me':
-      return { ...state, me: action.me };
+      return withPlace(state, action.place);
+    case 'me': // who leaves, leaves nothing behind
+      return action.me ? { ...state, me: action.me } : { ...initialState(state.place), me: null };
     case 'users':
       return { ...state, users: Object.fromEntries(action.users.map((user) => [user.id, user])) };
     case 'stream':
