@@ -132,7 +132,10 @@ def starting_on_a_full_disk(env):
         acknowledged, _ = fill(client, path)
         server.kill()
         server.launch()
-        server.log.wait(lambda entry: entry["event"] in ("start_failed", "listening"), 20)
+        entry = server.log.wait(lambda entry: entry["event"] in ("start_failed", "listening"), 20)
+        check.true(entry, "it starts, or says why it does not")
+        if entry["event"] == "start_failed":
+            check.one_of(entry["code"], ("storage_full", "storage_failed"))
         server.kill()
         subprocess.run(["mount", "-o", f"remount,size={32 * KIB * KIB}", disk.directory], check=True)
         server.start()
