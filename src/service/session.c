@@ -265,6 +265,10 @@ static enum status pick_id(struct call *call, struct slice given, struct slice *
         return failure_set(&call->failure, STATUS_INVALID, "invalid_id",
                            "id must be 1 to 128 characters of A-Z a-z 0-9 . _ : -");
     }
+    if (slice_is(given, "join") || slice_is(given, "bulk-delete")) { /* their paths would lead elsewhere */
+        return failure_set(&call->failure, STATUS_INVALID, "invalid_id",
+                           "%.*s is the name of a route; choose another id.", SLICE_ARG(given));
+    }
     if (slice_present(prefix) && !slice_starts(given, prefix)) {
         return failure_set(&call->failure, STATUS_FORBIDDEN, "id_prefix",
                            "This token only reaches ids that begin with \"%.*s\".", SLICE_ARG(prefix));

@@ -157,3 +157,118 @@ def timers_fire_after_a_restart(server):
     check.eventually(lambda: client.get(path).json()["status"] == "expired", "expired")
     changes = [event for event in client.get(path + "/events").json()["events"] if event["type"] == "session.status_change"]
     check.equal(len(changes), 1)
+
+
+@test
+def usage_is_the_sum_of_its_parts(server):
+    """X-12: each turn adds its numbers in the transaction that settles it; the log and verify agree."""
+    client = server.client()
+    [session] = queue(client)
+    path = f"/api/sessions/{session}"
+    total = 0
+    for turn in range(1, 5):
+        [got] = claim(client)
+        held = {"Sojourn-Lease": got["lease"]["token"]}
+        to = "completed" if turn == 4 else "pending"
+        if to == "pending":
+            client.post(path + "/settle", {"status": "idle", "usage": {"input_tokens": turn, "cost_usd": 0.5}}, headers=held,
+                        expect=200)
+            client.post(path + "/status", {"status": "pending"}, expect=200)
+        else:
+            client.post(path + "/settle", {"status": "completed", "usage": {"input_tokens": turn, "cost_usd": 0.5}},
+                        headers=held, expect=200)
+        total += turn
+        shown = client.get(path).json()
+        check.contains(shown["usage"], {"input_tokens": total, "cost_usd": 0.5 * turn})
+        check.equal(client.get(f"{path}?at={shown['last_sequence']}").json()["usage"], shown["usage"])
+    check.equal(client.get(path).json()["turn_count"], 4)
+
+
+@test
+def a_failed_turn_says_why(server):
+    """S0-087: the error stands on the session and in the log."""
+    client = server.client()
+    [session] = queue(client)
+    [got] = claim(client)
+    path = f"/api/sessions/{session}"
+    client.post(path + "/settle", {"status": "failed", "error": {"code": "boom", "message": "it broke"}},
+                headers={"Sojourn-Lease": got["lease"]["token"]}, expect=200)
+    events = client.get(path + "/events").json()["events"]
+    [error] = [event for event in events if event["type"] == "session.error"]
+    check.contains(error["metadata"], {"message": "it broke", "code": "boom"})
+    check.contains(client.get(path).json(), {"display_status": "failed", "failing": True, "stop_reason": "failed"})
+
+
+@test
+def settling_goes_only_where_running_may_go(server):
+    """S0-012, S0-016 to S0-018: every state behind running, and none else; the lease ends with the turn."""
+    client = server.client()
+    for to in ("completed", "failed", "waiting_human", "awaiting_tool", "idle", "expired", "abandoned", "pending"):
+        [session] = queue(client, agent=f"to-{to}")
+        [got] = claim(client, agents=[f"to-{to}"])
+        held = {"Sojourn-Lease": got["lease"]["token"]}
+        path = f"/api/sessions/{session}"
+        check.problem(client.post(path + "/settle", {"status": "draft"}, headers=held), 409, "illegal_transition")
+        check.equal(client.post(path + "/settle", {"status": to}, headers=held, expect=200).json()["status"], to)
+        check.problem(client.post(path + "/lease", {}, headers=held), 409, "stale_lease")
+        if to == "pending":
+            claim(client, agents=[f"to-{to}"])
+
+
+@test
+def the_log_tells_the_whole_story(server):
+    """S0-030, S0-083 to S0-085: created, claimed with worker and fence, every move with its reason, completed."""
+    client = server.client()
+    [session] = queue(client)
+    path = f"/api/sessions/{session}"
+    [got] = claim(client, worker="w9")
+    held = {"Sojourn-Lease": got["lease"]["token"]}
+    client.post(path + "/events", {"events": [{"type": "agent.thinking"}, {"type": "agent.tool_call"}]}, headers=held,
+                expect=201)
+    client.post(path + "/settle", {"status": "completed", "result": {"n": 1}}, headers=held, expect=200)
+    events = client.get(path + "/events").json()["events"]
+    types = [event["type"] for event in events]
+    check.equal(types[0], "session.created")
+    check.equal(types[-1], "session.completed")
+    check.contains(types, "session.status_change")
+    [claimed] = [event for event in events if event["type"] == "session.claimed"]
+    check.contains(claimed["metadata"], {"worker": "w9", "fence": 1})
+    check.equal(events[-1]["metadata"]["result"], {"n": 1})
+
+
+@test
+def running_is_reached_by_a_claim(server):
+    """S0-015: nobody moves an agent's session to running by hand."""
+    client = server.client()
+    [session] = queue(client)
+    check.problem(client.post(f"/api/sessions/{session}/status", {"status": "running"}), 409, "claim_needed")
+    check.equal(claim(client)[0]["session"]["status"], "running")
+
+
+@test
+def figures_of_the_queue(server):
+    """Depth by agent, the oldest, who holds what."""
+    client = server.client()
+    queue(client, 3)
+    queue(client, 1, agent="b")
+    claim(client, agents=["a"], worker="w1")
+    figures = client.get("/api/queue", expect=200).json()
+    rows = {row["agent"]: (row["pending"], row["leased"]) for row in figures["queues"]}
+    check.equal(rows, {"a": (2, 1), "b": (1, 0)})
+    check.equal([(row["worker"], row["leases"]) for row in figures["workers"]], [("w1", 1)])
+
+
+@test(options=["--claim-wait-ms-max", "300"])
+def a_wait_ends(server):
+    """Nothing came: an empty answer after the time, which the server bounds; a client that left costs nothing."""
+    client = server.client()
+    check.equal(claim(client, wait_ms=600000), [])
+    gone = client.connect()
+    from harness.client import encode_request
+    gone.send(encode_request("POST", "/api/claims", {"worker": "gone", "wait_ms": 600000},
+                             [("Authorization", f"Bearer {server.token}")]))
+    check.eventually(lambda: "sojourn_claims_waiting 1" in client.get("/metrics").body.decode(), "it waits")
+    gone.abort()
+    check.eventually(lambda: "sojourn_claims_waiting 0" in client.get("/metrics").body.decode(), "it is gone")
+    [session] = queue(client)
+    check.equal(claim(client)[0]["session"]["id"], session, "nobody else was given it")

@@ -1,5 +1,6 @@
 """Sessions over HTTP: creation, opening, lists, changes, archive, delete, history, on both engines."""
 from harness import check
+from harness.people import person
 from harness.suite import test
 
 
@@ -219,3 +220,181 @@ def retry_makes_a_new_session(server):
     again = client.post(path + "/retry", expect=201).json()
     check.contains(again, {"retry_of": session["id"], "attempt": 2, "task_id": "t", "agent": "a", "status": "pending"})
     check.equal(client.get(path).json()["status"], "failed")
+
+
+@test
+def ids_say_where_sessions_come_from(server):
+    """S2-002 to S2-009: the scheme of an id gives the source unless the client says more; lists filter by it."""
+    client = server.client()
+    for id, source in [
+            ("cli:home", {"kind": "cli", "platform": None, "interactive": True}),
+            ("web:device-1", {"kind": "web", "platform": None, "interactive": True}),
+            ("telegram:20260101-ab12", {"kind": "channel", "platform": "telegram", "interactive": True}),
+            ("discord:20260101-ab12", {"kind": "channel", "platform": "discord"}),
+            ("slack:20260101-ab12", {"kind": "channel", "platform": "slack"}),
+            ("schedule:nightly", {"kind": "schedule", "trigger_id": "nightly", "interactive": False}),
+            ("anything.else_1", {"kind": "api", "platform": None})]:
+        check.contains(new(client, id=id)["source"], source, id)
+    given = new(client, source={"kind": "fax", "platform": "g3", "interactive": False, "trigger_id": "t", "type": "group"})
+    check.equal(given["source"], {"kind": "fax", "platform": "g3", "interactive": False, "trigger_id": "t",
+                                  "type": "group"}, "any kind is allowed")
+    tagged = new(client, id="slack:x", metadata={"slack_channel_id": "C1", "slack_thread_ts": "1.2"})
+    check.equal(tagged["metadata"], {"slack_channel_id": "C1", "slack_thread_ts": "1.2"})
+
+    def found(**query):
+        return {one["id"] for one in client.get("/api/sessions", query=query, expect=200).json()["sessions"]}
+    check.equal(found(source_kind="channel", source_platform="slack"), {"slack:20260101-ab12", "slack:x"})
+    check.equal(found(source_kind="schedule"), {"schedule:nightly"})
+    check.equal(found(interactive="false"), {"schedule:nightly", given["id"]})
+    check.equal(found(**{"metadata.slack_channel_id": "C1"}), {"slack:x"})
+    for source in ({"kind": 5}, {"type": "crowd"}, {"colour": "red"}, [], {"interactive": "yes"}):
+        check.problem(client.post("/api/sessions", {"type": "agent", "source": source}), 400)
+    for id in ("", "a" * 129, "a/b", "a b", "ä", "join", "bulk-delete"):
+        check.problem(client.post("/api/sessions", {"type": "agent", "id": id}), 400)
+    new(client, id="a" * 128)
+
+
+@test
+def details_have_names_types_and_defaults(server):
+    """S1-050 to S1-060, S3-002: what a coding session knows, checked by kind, merged by name, null takes it back."""
+    client = server.client()
+    made = new(client, details={"branch_name": "main", "idle_timeout_minutes": 5, "agent_config": {"model": "m"}})
+    path = f"/api/sessions/{made['id']}"
+    check.contains(made["details"], {
+        "branch_name": "main", "idle_timeout_minutes": 5, "agent_config": {"model": "m"}, "session_kind": "coding",
+        "origin": "web", "auto_delete_days": 7, "billing_token_version": 1, "alive_check_failures": 0,
+        "sandbox_id": None, "snapshot_id": None, "automation_id": None, "local_path_hash": None, "client_metadata": {}})
+    full = {"repo_id": "r", "session_kind": "setup", "origin": "cli", "client_type": "slack", "base_commit_sha": "abc",
+            "sandbox_id": "s", "sandbox_provider": "http", "snapshot_id": "n", "coding_agent_session_id": "c",
+            "agent_tunnel_url": "http://a", "preview_tunnel_url": "http://b", "configuration_id": "f",
+            "system_prompt": "p", "automation_id": "au", "trigger_event_id": "te", "client_metadata": {"channel": "C"},
+            "local_path_hash": "h", "metered_through_at": "2026-01-01T00:00:00.000Z", "last_seen_alive_at": None,
+            "sandbox_expires_at": "2026-01-01T00:00:00.000Z", "billing_token_version": 2, "alive_check_failures": 3}
+    changed = client.patch(path, {"details": full}, expect=200).json()
+    check.contains(changed["details"], full | {"branch_name": "main"})
+    check.equal(client.get(path).json(), changed)
+    back = client.patch(path, {"details": {"idle_timeout_minutes": None, "origin": None}}, expect=200).json()["details"]
+    check.contains(back, {"idle_timeout_minutes": 30, "origin": "web"})
+    for wrong in ({"colour": "red"}, {"origin": "fax"}, {"auto_delete_days": -1}, {"agent_config": 5}, {"repo_id": 5},
+                  {"metered_through_at": "noon"}):
+        check.problem(client.patch(path, {"details": wrong}), 400)
+    listed = client.get("/api/sessions").json()["sessions"][0]
+    check.equal("details" in listed, False, "lists stay short")
+
+
+@test
+def the_type_is_for_life(server):
+    """S0-004: neither a change nor opening the id again alters it."""
+    client = server.client()
+    new(client, id="web:1")
+    check.problem(client.patch("/api/sessions/web:1", {"type": "tool"}), 400, "unknown_member")
+    answer = client.post("/api/sessions", {"type": "tool", "id": "web:1"})
+    check.true(answer.status in (200, 409), "opening by another type is answered")
+    check.equal(client.get("/api/sessions/web:1").json()["type"], "agent")
+
+
+@test
+def conversations_end_and_come_back(server):
+    """S2-010 to S2-014, S0-020: ended by a person, hidden, opened again by id or by name; a failure stays one."""
+    client = server.client()
+    for end in ("completed", "abandoned"):
+        made = new(client, id=f"web:{end}")
+        path = f"/api/sessions/web:{end}"
+        check.equal(made["words"]["conversation"], "idle")
+        client.post(path + "/status", {"status": end, "reason": "enough"}, expect=200)
+        ended = client.get(path).json()
+        check.contains(ended, {"status": end, "status_reason": "enough", "stop_reason": "user"})
+        check.true(ended["completed_at"], "it says when")
+        check.equal(client.post(path + "/reopen", expect=200).json()["status"], "idle")
+        client.post(path + "/status", {"status": end}, expect=200)
+        check.equal(client.post("/api/sessions", {"type": "agent", "id": f"web:{end}"}, expect=200).json()["status"], "idle")
+        types = [event["type"] for event in client.get(path + "/events").json()["events"]]
+        check.equal(types.count("session.reopened"), 2)
+        hidden = client.post(path + "/archive", expect=200).json()
+        check.equal(hidden["words"]["conversation"], "inactive")
+    failed = new(client, id="web:failed", prompt="go")
+    client.post("/api/sessions/web:failed/status", {"status": "failed"}, expect=200)
+    check.problem(client.post("/api/sessions/web:failed/reopen"), 409)
+    check.equal(failed["words"]["conversation"], "running")
+
+
+@test
+def a_person_has_one_session_of_his_own(server):
+    """A new human session supersedes the one before; only its owner's."""
+    client = server.client()
+    body = {"type": "mixed", "source": {"kind": "human-session-bridge"}, "task_id": "t1"}
+    first = client.post("/api/sessions", body, expect=201).json()
+    check.equal(first["status"], "running")
+    other = person(client, "other").client.post("/api/sessions", body, expect=201).json()
+    second = client.post("/api/sessions", body | {"task_id": "t2"}, expect=201).json()
+    check.contains(client.get(f"/api/sessions/{first['id']}").json(), {"status": "completed", "stop_reason": "superseded"})
+    for one in (second, other):
+        check.equal(client.get(f"/api/sessions/{one['id']}").json()["status"], "running")
+
+
+@test(options=["--human-session-ms", "1s", "--ttl-tool-ms", "1s"])
+def sessions_left_alone_end(server):
+    """S0-019, S0-020: a person's running session is abandoned after its time, an unfinished tool run expires."""
+    client = server.client()
+    human = client.post("/api/sessions", {"type": "mixed", "source": {"kind": "human-session-bridge"}, "task_id": "t"},
+                        expect=201).json()
+    tool = client.post("/api/sessions", {"type": "tool"}, expect=201).json()
+    check.true(tool["expires_at"], "it says when it expires")
+    kept = client.post("/api/sessions", {"type": "tool", "ttl_ms": 0}, expect=201).json()
+    for made, state in ((human, "abandoned"), (tool, "expired")):
+        path = f"/api/sessions/{made['id']}"
+        check.eventually(lambda path=path, state=state: client.get(path).json()["status"] == state, state)
+        changes = [event for event in client.get(path + "/events").json()["events"]
+                   if event["type"] == "session.status_change"]
+        check.equal([event["actor"] for event in changes], ["system"])
+    check.equal(client.get(f"/api/sessions/{kept['id']}").json()["status"], "draft")
+
+
+@test
+def history_is_a_fold_of_the_log(server):
+    """?at=SEQ shows the session as it was at each event; the last one is what it is now."""
+    client = server.client()
+    made = new(client, id="web:1", title="first", metadata={"a": 1})
+    path = "/api/sessions/web:1"
+    shots = [made]
+    for method, target, body in (
+            ("PATCH", "", {"title": "second", "metadata": {"b": 2}}), ("POST", "/archive", {}), ("POST", "/unarchive", {}),
+            ("POST", "/events", {"events": [{"type": "user.message", "content": [{"type": "text", "text": "hello"}]}]}),
+            ("POST", "/status", {"status": "pending"}), ("POST", "/status", {"status": "completed"})):
+        client.request(method, path + target, body, expect=(200, 201))
+        shots.append(client.get(path, expect=200).json())
+    for shot in shots:
+        check.equal(client.get(f"{path}?at={shot['last_sequence']}", expect=200).json(), shot)
+    check.problem(client.get(f"{path}?at=999"), 400)
+    check.problem(client.get(f"{path}?at=0"), 400)
+
+
+@test
+def roles_are_asked_at_every_request(server):
+    """S2-020: what a user may do follows his role at once, without signing in again."""
+    client = server.client()
+    anna = person(client, "anna")
+    path = f"/api/sessions/{new(client)['id']}"
+    check.problem(anna.client.get(path), 404)
+    client.patch(f"/api/users/{anna.id}", {"role": "admin"}, expect=200)
+    anna.client.get(path, expect=200)
+    check.problem(anna.client.patch(path, {"title": "x"}), 403)
+    client.patch(f"/api/users/{anna.id}", {"role": "owner"}, expect=200)
+    anna.client.patch(path, {"title": "x"}, expect=200)
+    client.patch(f"/api/users/{anna.id}", {"role": "member"}, expect=200)
+    check.problem(anna.client.get(path), 404)
+
+
+@test(options=["--children-max", "2", "--title-chars-max", "5", "--prompt-chars-max", "5", "--metadata-bytes-max", "256"])
+def sessions_have_limits(server):
+    """Each answers clearly and changes nothing."""
+    client = server.client()
+    parent = new(client)
+    for _ in range(2):
+        new(client, parent_id=parent["id"])
+    check.problem(client.post("/api/sessions", {"type": "agent", "parent_id": parent["id"]}), 429, "too_many_children")
+    for body in ({"title": "toolong"}, {"prompt": "toolong"}, {"metadata": {"x": "y" * 300}}):
+        answer = client.post("/api/sessions", {"type": "agent", **body})
+        check.true(answer.status in (400, 413), f"{body} is refused")
+    new(client, title="12345", prompt="äöüäö")
+    check.equal(client.get("/api/counts").json()["total"], 4)

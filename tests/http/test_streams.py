@@ -1,5 +1,6 @@
 """Streams: backlog then live without gap or repeat, cursors, deltas, the honest frames."""
 from harness import check
+from harness.people import person
 from harness.suite import test
 
 
@@ -174,3 +175,57 @@ def tickets_work_once(server):
     guest.get(f"{path}/events?ticket={ticket}", headers={"Accept": "text/event-stream"}, expect=401)
     ticket = client.post("/api/tickets", {"session_id": "other"}, expect=201).json()["ticket"]
     guest.get(f"{path}/events?ticket={ticket}", headers={"Accept": "text/event-stream"}, expect=404)
+
+
+@test(options=["--heartbeat-ms", "200"])
+def silence_has_a_pulse(server):
+    """A stream on which nothing happens shows that it is alive, over SSE and WebSocket."""
+    client, path = start(server, 0)
+    with client.stream(path + "/events") as stream, client.stream("/api/stream") as hose:
+        for one in (stream, hose):
+            one.wait_comment()
+    socket = client.websocket(path + "/ws")
+    for _ in range(2):
+        socket.until(lambda message: message["type"] == "ping")
+    socket.close()
+
+
+@test
+def streams_filter(server):
+    """By type, by prefix and by thread; the cursor moves over what is left out."""
+    client, path = start(server, 0)
+    with client.stream(path + "/events?types=note.*,user.message&thread_id=t") as stream:
+        for kind, thread in (("note.a", "u"), ("user.message", "t"), ("other.b", "t"), ("note.c", "t")):
+            client.post(path + "/events", {"events": [{"type": kind, "thread_id": thread}]}, expect=201)
+        got = [next_event(stream) for _ in range(2)]
+        check.equal([(frame.json()["type"], frame.id) for frame in got], [("user.message", "3"), ("note.c", "5")])
+    with client.stream(path + "/events?deltas=false&after=5") as stream:
+        client.post(path + "/deltas", {"deltas": [{"kind": "text", "text": "x"}]}, expect=202)
+        append(client, path, "end")
+        kinds = [frame.event for frame in stream.until("event")]
+        check.equal("delta" in kinds, False)
+
+
+@test
+def deltas_are_for_who_runs_the_turn(server):
+    """Another participant can't put words into the agent's mouth."""
+    client, path = start(server, 0)
+    bert = person(client, "bert")
+    client.post(path + "/participants", {"user_id": bert.id, "role": "collaborator"}, expect=201)
+    delta = {"deltas": [{"kind": "text", "text": "x"}]}
+    check.problem(bert.client.post(path + "/deltas", delta), 403, "holder_events_only")
+    check.problem(bert.client.post(path + "/deltas", delta, headers={"Sojourn-Lease": "sl_none"}), 409, "stale_lease")
+    client.post(path + "/deltas", delta, expect=202)
+
+
+@test
+def a_narrower_visibility_ends_streams(server):
+    """Who watched what the organisation could see is told when it can no longer."""
+    client, path = start(server, 0)
+    bert = person(client, "bert")
+    client.patch(path, {"visibility": "org_visible"}, expect=200)
+    with bert.client.stream(path + "/events") as stream:
+        stream.until("event")
+        client.patch(path, {"visibility": "private"}, expect=200)
+        check.equal(stream.until("closed")[-1].event, "closed")
+    check.problem(bert.client.get(path), 404)
