@@ -73,6 +73,7 @@ static void fill_service(struct instance *instance)
         .lease_ms_max = options->lease_ms_max,
         .claim_max = options->claim_max,
         .claim_attempts_max = options->claim_attempts_max,
+        .prompts_queued_max = options->prompts_queued_max,
         .human_session_ms = options->human_session_ms,
         .idempotency_keep_ms = options->idempotency_keep_ms,
         .cookie_ms = options->cookie_ms,
