@@ -15,7 +15,9 @@
 #include "fanout/fanout.h"
 #include "main/nodes.h"
 #include "net/server.h"
+#include "runner/demo.h"
 #include "service/identity.h"
+#include "service/turns.h"
 
 enum { ADDRESS_BYTES = 256 };
 
@@ -34,6 +36,7 @@ struct instance {
     struct writer *writer;
     struct readers *readers;
     struct nodes *nodes;
+    struct turns *demo; /* NULL when it is switched off */
     struct api api;
     struct server *server;
     char first_link[TOKEN_TEXT_BYTES];
@@ -249,6 +252,24 @@ static enum status start_workers(struct instance *instance, struct db *db, struc
     return status;
 }
 
+static void start_demo(struct instance *instance)
+{
+    const struct options *options = instance->options;
+    if (!options->demo_agent) {
+        return;
+    }
+    struct turns_options turns = {
+        .service = &instance->service,
+        .writer = instance->writer,
+        .fanout = instance->fanout,
+        .loop = instance->loops[0],
+        .driver = &demo_driver,
+        .turns_max = options->turns_max,
+    };
+    instance->demo = turns_new(&turns);
+    turns_start(instance->demo);
+}
+
 static void start_server(struct instance *instance)
 {
     const struct options *options = instance->options;
@@ -330,6 +351,7 @@ static enum status start(struct instance *instance, struct failure *failure)
     for (size_t i = 0; i < instance->loop_count; i++) {
         loop_start(instance->loops[i]);
     }
+    start_demo(instance);
     return listen_all(instance, failure);
 }
 
@@ -367,6 +389,7 @@ static void drain(struct instance *instance)
 
 static void stop(struct instance *instance)
 {
+    turns_stop(instance->demo); /* its sessions are pending again before anybody is told to go */
     if (instance->server) {
         drain(instance);
     }
@@ -383,6 +406,7 @@ static void stop(struct instance *instance)
     for (size_t i = 0; i < instance->loop_count && instance->server; i++) {
         loop_join(instance->loops[i]);
     }
+    turns_free(instance->demo);
     server_free(instance->server);
     fanout_free(instance->fanout);
     readers_free(instance->readers);
