@@ -304,6 +304,12 @@ static void announce(const struct instance *instance, const char *address)
     log_info("listening", LOG_TEXT("address", slice_of(address)));
     if (instance->first_link[0] && strncmp(address, "http", 4) == 0) {
         printf("Sojourn runs at %s\nSign in as the owner, once: %s/sign-in#%s\n", base, base, instance->first_link);
+        if (instance->demo) {
+            printf("Then talk to the demo agent, with a token in SOJOURN_TOKEN:\n"
+                   "  sojourn --url %s sessions create hello --agent demo --prompt \"Good morning\"\n"
+                   "  sojourn --url %s sessions tail hello\n",
+                   base, base);
+        }
         fflush(stdout);
     }
 }
