@@ -306,8 +306,8 @@ static void announce(const struct instance *instance, const char *address)
         printf("Sojourn runs at %s\nSign in as the owner, once: %s/sign-in#%s\n", base, base, instance->first_link);
         if (instance->demo) {
             printf("Then talk to the demo agent, with a token in SOJOURN_TOKEN:\n"
-                   "  sojourn --url %s sessions create hello --agent demo --prompt \"Good morning\"\n"
-                   "  sojourn --url %s sessions tail hello\n",
+                   "  sojourn sessions create hello --agent demo --prompt \"Good morning\" --url %s\n"
+                   "  sojourn sessions tail hello --url %s\n",
                    base, base);
         }
         fflush(stdout);

@@ -1,7 +1,8 @@
 /* The script is played without waiting: what it says, in which order, and that it always ends. */
-#include "runner/demo.h"
-#include "base/json.h"
 #include "unit.h"
+
+#include "base/json.h"
+#include "runner/demo.h"
 
 enum { ACTS_MAX = 500 };
 
@@ -56,7 +57,8 @@ static void events_in_order(void **state)
     for (size_t i = 0; i < played.count; i++) {
         if (played.acts[i].kind == ACT_EVENT) {
             assert_non_null(types[events]);
-            assert_slice(played.acts[i].event.type, types[events++]);
+            assert_slice(played.acts[i].event.type, types[events]);
+            events++;
             assert_int_equal(played.acts[i].event.role, ROLE_AGENT);
         }
     }
