@@ -41,6 +41,13 @@ enum status claims_settle(struct request *request);
 enum status claims_release(struct request *request);
 enum status claims_queue(struct request *request);
 
+/* prompts.c */
+extern const struct field message_body[];
+enum status prompts_send(struct request *request);
+enum status prompts_list(struct request *request);
+enum status prompts_withdraw(struct request *request);
+enum status prompts_clear(struct request *request);
+
 /* people.c */
 extern const struct field participant_body[], share_body[];
 enum status participants_list(struct request *request);

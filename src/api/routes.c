@@ -90,6 +90,15 @@ const struct route routes[] = {
     {HTTP_GET, "/api/sessions/{id}/ws", RUN_READER, AUTH_TICKET, SCOPE_READ, false, 101, stream_query, NULL, NULL,
      "The session's stream over WebSocket.", NULL, streams_websocket},
 
+    {HTTP_POST, "/api/sessions/{id}/messages", RUN_WRITER, AUTH_NEEDED, SCOPE_WRITE, true, 202, NULL, message_body,
+     "Receipt", "Send a message: the agent runs; while it does, the message waits.", NULL, prompts_send},
+    {HTTP_GET, "/api/sessions/{id}/queue", RUN_READER, AUTH_NEEDED, SCOPE_READ, false, 200, NULL, NULL, "PromptList",
+     "Messages that wait, in the order in which they will be dispatched.", NULL, prompts_list},
+    {HTTP_DELETE, "/api/sessions/{id}/queue/{prompt_id}", RUN_WRITER, AUTH_NEEDED, SCOPE_WRITE, false, 204, NULL, NULL,
+     NULL, "Withdraw a message that waits.", NULL, prompts_withdraw},
+    {HTTP_POST, "/api/sessions/{id}/clear-queue", RUN_WRITER, AUTH_NEEDED, SCOPE_WRITE, true, 200, NULL, empty_body,
+     "PromptList", "Withdraw all messages that wait; the answer holds them.", NULL, prompts_clear},
+
     {HTTP_POST, "/api/sessions/{id}/lease", RUN_WRITER, AUTH_NEEDED, SCOPE_CLAIM, false, 200, NULL, heartbeat_body,
      "Lease", "Heartbeat: extend the lease.", NULL, claims_heartbeat},
     {HTTP_POST, "/api/sessions/{id}/settle", RUN_WRITER, AUTH_NEEDED, SCOPE_WRITE, true, 200, NULL, settle_body,

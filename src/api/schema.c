@@ -122,6 +122,14 @@ static const struct member queue_depth_members[] = {
     {"agent", "s?", NULL}, {"pending", "i", NULL}, {"leased", "i", NULL}, {"oldest_queued_at", "t?", NULL}, {0}};
 static const struct member queue_worker_members[] = {
     {"worker", "s", NULL}, {"leases", "i", NULL}, {"last_heartbeat_at", "t", NULL}, {0}};
+static const struct member receipt_members[] = {
+    {"prompt_id", "s", NULL}, {"status", "s", NULL}, {"position", "i", NULL}, {"sequence", "i", NULL}, {0}};
+static const struct member prompt_members[] = {
+    {"prompt_id", "s", NULL},  {"mode", "s", &queue_mode_words}, {"position", "i", NULL},
+    {"actor", "s", NULL},      {"content", "a", NULL},           {"metadata", "o", NULL},
+    {"thread_id", "s?", NULL}, {"created_at", "t", NULL},        {0},
+};
+static const struct member prompt_list_members[] = {{"prompts", "[Prompt", NULL}, {0}};
 static const struct member participant_members[] = {{"role", "s", NULL}, {0}};
 static const struct member participant_list_members[] = {{"participants", "[ListedParticipant", NULL}, {0}};
 static const struct member listed_participant_members[] = {
@@ -195,6 +203,9 @@ static const struct schema schemas[] = {
     {"Queue", queue_members},
     {"QueueDepth", queue_depth_members},
     {"QueueWorker", queue_worker_members},
+    {"Receipt", receipt_members},
+    {"Prompt", prompt_members},
+    {"PromptList", prompt_list_members},
     {"Participant", participant_members},
     {"ParticipantList", participant_list_members},
     {"ListedParticipant", listed_participant_members},

@@ -40,7 +40,8 @@ struct session_limits {
     int64_t ttl_ms[TYPE_COUNT]; /* 0 = never */
 };
 
-/* session.created. `id` is the final id, owner the creating user (absent for none). */
+/* session.created. `id` is the final id, owner the creating user (absent for none). The prompt of a conversation is its
+ * first user.message and follows at once. */
 MUST_CHECK enum status change_create(struct arena *arena, const struct session_input *input,
                                      const struct session_limits *limits, struct slice id, struct slice owner,
                                      int64_t now_ms, struct changes *out, struct failure *failure);

@@ -1,5 +1,6 @@
 #include "domain/change_payload.h"
 #include "domain/input.h"
+#include "domain/prompt.h"
 #include "domain/session_details.h"
 
 /* What is decided about a new session before its event is written. */
@@ -202,6 +203,13 @@ static void put_creation(struct payload *payload, const struct session_input *in
     }
 }
 
+/* As session_is_conversation, before there is a session. */
+static bool is_conversation(const struct creation *creation)
+{
+    struct session session = {.type = (enum session_type)creation->type, .source_kind = creation->source.kind};
+    return session_is_conversation(&session);
+}
+
 enum status change_create(struct arena *arena, const struct session_input *input, const struct session_limits *limits,
                           struct slice id, struct slice owner, int64_t now_ms, struct changes *out,
                           struct failure *failure)
@@ -218,5 +226,12 @@ enum status change_create(struct arena *arena, const struct session_input *input
     json_maybe_text(&payload.out, "owner_id", owner);
     put_creation(&payload, input, &creation);
     payload_end(&payload, arena, "session.created", out);
+    if (input->prompt.len > 0 && is_conversation(&creation)) {
+        out->events[out->count++] = (struct event){
+            .type = SLICE("user.message"),
+            .role = ROLE_USER,
+            .content = prompt_content_of(arena, input->prompt),
+        };
+    }
     return STATUS_OK;
 }

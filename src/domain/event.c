@@ -24,6 +24,8 @@ const struct event_type event_types[] = {
     {"human.marker", WRITERS_HUMAN, ROLE_USER, false, false, false, payload_check_human_marker},
     {"human.navigate", WRITERS_HUMAN, ROLE_USER, false, false, false, payload_check_human_navigate},
     {"human.task_switch", WRITERS_HUMAN, ROLE_USER, false, false, false, payload_check_human_task_switch},
+    {"prompt.queued", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
+    {"prompt.withdrawn", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"session.archived", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"session.child_created", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"session.child_ended", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},

@@ -124,6 +124,11 @@ bool work_can_reopen(enum work state)
     return in_group(COMPLETED | EXPIRED | ABANDONED, state);
 }
 
+bool work_takes_prompt(enum work state)
+{
+    return in_group(DRAFT | IDLE, state);
+}
+
 bool work_blocks_delete(enum work state)
 {
     return in_group(IN_TURN, state);

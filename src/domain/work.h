@@ -37,6 +37,7 @@ bool work_is_ended(enum work state);
 bool work_is_claimable(enum work state);
 bool work_is_leased(enum work state); /* somebody runs it: a lease may exist */
 bool work_can_reopen(enum work state);
+bool work_takes_prompt(enum work state);         /* at rest: the next prompt starts a turn */
 bool work_blocks_delete(enum work state);        /* running, or waiting inside a turn */
 bool work_counts_as_concurrent(enum work state); /* towards the limit per user */
 bool work_is_in_turn(enum work state);           /* running, or waiting inside a turn */

@@ -69,6 +69,11 @@ struct options {
     int64_t ttl_mixed_ms;
     int64_t human_session_ms;
 
+    /* agents */
+    bool demo_agent;
+    int64_t prompts_queued_max;
+    int64_t turns_max;
+
     /* events and streams */
     int64_t events_page_default;
     int64_t events_page_max;

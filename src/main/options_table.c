@@ -28,6 +28,11 @@ enum { KIB = 1024, MIB = 1024 * 1024, SECOND = 1000, MINUTE = 60 * SECOND, HOUR 
         .name = (title), .type = OPTION_LIST, .offset = OPTION_FIELD(struct options, field, struct text_list),         \
         .value = (placeholder), .fallback = (preset), .help = (sentence)                                               \
     }
+#define SWITCH(title, field, preset, sentence)                                                                         \
+    {                                                                                                                  \
+        .name = (title), .type = OPTION_SWITCH, .offset = OPTION_FIELD(struct options, field, bool),                   \
+        .fallback = (preset), .help = (sentence)                                                                       \
+    }
 #define CHOICE(title, field, words_of, preset, sentence)                                                               \
     {                                                                                                                  \
         .name = (title), .type = OPTION_CHOICE, .offset = OPTION_FIELD(struct options, field, int),                    \
@@ -154,6 +159,14 @@ const struct option server_options[] = {
          "The same for sessions of type mixed."),
     TIME("human-session-ms", human_session_ms, "12h", SECOND, YEAR,
          "After this time a person's own running session is abandoned."),
+
+    SECTION("Agents"),
+    SWITCH("demo-agent", demo_agent, "true",
+           "Sessions of the agent \"demo\" are answered by a script inside the server, without any model."),
+    COUNT("prompts-queued-max", prompts_queued_max, "100", 1, 100000,
+          "How many messages of one session wait for the running turn to end; beyond it 429."),
+    COUNT("turns-max", turns_max, "100", 1, 100000,
+          "How many turns of built-in agents run at a time; further ones wait in the queue."),
 
     SECTION("Events and streams"),
     COUNT("events-page-default", events_page_default, "100", 1, 1000,

@@ -15,7 +15,9 @@
 #include "fanout/fanout.h"
 #include "main/nodes.h"
 #include "net/server.h"
+#include "runner/demo.h"
 #include "service/identity.h"
+#include "service/turns.h"
 
 enum { ADDRESS_BYTES = 256 };
 
@@ -34,6 +36,7 @@ struct instance {
     struct writer *writer;
     struct readers *readers;
     struct nodes *nodes;
+    struct turns *demo; /* NULL when it is switched off */
     struct api api;
     struct server *server;
     char first_link[TOKEN_TEXT_BYTES];
@@ -73,6 +76,7 @@ static void fill_service(struct instance *instance)
         .lease_ms_max = options->lease_ms_max,
         .claim_max = options->claim_max,
         .claim_attempts_max = options->claim_attempts_max,
+        .prompts_queued_max = options->prompts_queued_max,
         .human_session_ms = options->human_session_ms,
         .idempotency_keep_ms = options->idempotency_keep_ms,
         .cookie_ms = options->cookie_ms,
@@ -248,6 +252,24 @@ static enum status start_workers(struct instance *instance, struct db *db, struc
     return status;
 }
 
+static void start_demo(struct instance *instance)
+{
+    const struct options *options = instance->options;
+    if (!options->demo_agent) {
+        return;
+    }
+    struct turns_options turns = {
+        .service = &instance->service,
+        .writer = instance->writer,
+        .fanout = instance->fanout,
+        .loop = instance->loops[0],
+        .driver = &demo_driver,
+        .turns_max = options->turns_max,
+    };
+    instance->demo = turns_new(&turns);
+    turns_start(instance->demo);
+}
+
 static void start_server(struct instance *instance)
 {
     const struct options *options = instance->options;
@@ -282,6 +304,12 @@ static void announce(const struct instance *instance, const char *address)
     log_info("listening", LOG_TEXT("address", slice_of(address)));
     if (instance->first_link[0] && strncmp(address, "http", 4) == 0) {
         printf("Sojourn runs at %s\nSign in as the owner, once: %s/sign-in#%s\n", base, base, instance->first_link);
+        if (instance->demo) {
+            printf("Then talk to the demo agent, with a token in SOJOURN_TOKEN:\n"
+                   "  sojourn sessions create hello --agent demo --prompt \"Good morning\" --url %s\n"
+                   "  sojourn sessions tail hello --url %s\n",
+                   base, base);
+        }
         fflush(stdout);
     }
 }
@@ -329,6 +357,7 @@ static enum status start(struct instance *instance, struct failure *failure)
     for (size_t i = 0; i < instance->loop_count; i++) {
         loop_start(instance->loops[i]);
     }
+    start_demo(instance);
     return listen_all(instance, failure);
 }
 
@@ -366,6 +395,7 @@ static void drain(struct instance *instance)
 
 static void stop(struct instance *instance)
 {
+    turns_stop(instance->demo); /* its sessions are pending again before anybody is told to go */
     if (instance->server) {
         drain(instance);
     }
@@ -382,6 +412,7 @@ static void stop(struct instance *instance)
     for (size_t i = 0; i < instance->loop_count && instance->server; i++) {
         loop_join(instance->loops[i]);
     }
+    turns_free(instance->demo);
     server_free(instance->server);
     fanout_free(instance->fanout);
     readers_free(instance->readers);

@@ -25,6 +25,7 @@ struct service {
     int64_t lease_ms_default, lease_ms_min, lease_ms_max;
     int64_t claim_max;
     int64_t claim_attempts_max;
+    int64_t prompts_queued_max;
     int64_t human_session_ms;
     int64_t idempotency_keep_ms;
     int64_t cookie_ms;

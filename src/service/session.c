@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/hash.h"
+#include "service/prompt.h"
 
 static enum status participant_role(struct call *call, const struct session *session, enum access_role *out)
 {
@@ -458,6 +459,9 @@ enum status session_after_move(struct call *call, struct loaded_session *loaded)
     enum status status = STATUS_OK;
     if (!work_is_leased(loaded->session.work)) {
         status = drop_lease(call, loaded);
+    }
+    if (status == STATUS_OK) {
+        status = prompt_after_move(call, loaded);
     }
     if (status != STATUS_OK || !work_is_ended(loaded->session.work)) {
         return status;

@@ -35,8 +35,8 @@ MUST_CHECK enum status session_delete(struct call *call, struct slice id);
 /* The session as it was after event `sequence`. */
 MUST_CHECK enum status session_view_at(struct call *call, struct slice id, int64_t sequence, struct session *out);
 
-/* What belongs to a change of the work machine, wherever it came from: an ended session loses its lease and timers and
- * its parent is told. Called after the change was appended. */
+/* What belongs to a change of the work machine, wherever it came from: a session at rest starts its next prompt; an
+ * ended one loses its lease, timers and queued prompts and its parent is told. Called after the change was appended. */
 MUST_CHECK enum status session_after_move(struct call *call, struct loaded_session *loaded);
 
 #endif

@@ -21,6 +21,8 @@ struct loaded_session {
     bool has_lease;
     struct lease lease; /* its strings in lease_arena */
     struct arena lease_arena;
+    bool prompts_known;
+    int64_t prompts_waiting, prompts_last; /* how many wait, and the last position given */
     /* as stored */
     int64_t stored_sequence;
     enum work stored_work;

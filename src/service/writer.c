@@ -51,7 +51,7 @@ static void park(struct writer *writer, struct write_job *job)
     job->parked = true;
     job->work.next = writer->parked ? &writer->parked->work : NULL;
     writer->parked = job;
-    writer->parked_count++;
+    writer->parked_count += !job->standing;
 }
 
 static void after_commit(struct writer *writer, struct publication *publication)

@@ -23,6 +23,7 @@ struct write_job {
     struct queue_item work;
     int64_t parked_until_ms; /* steady; set by run when it returns JOB_PARKED */
     bool parked;
+    bool standing; /* the server's own, parked for as long as it runs: not counted among those who wait */
     enum job_outcome (*run)(struct write_job *job, struct unit *unit);
     /* After the commit, or with what stopped it; releases the job. Writer thread. */
     void (*finish)(struct write_job *job, enum status status, const struct failure *failure);

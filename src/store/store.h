@@ -6,6 +6,7 @@
 #define STORE_STORE_H
 
 #include "domain/access.h"
+#include "domain/prompt.h"
 #include "domain/session.h"
 #include "store/db.h"
 
@@ -25,7 +26,8 @@ MUST_CHECK enum status store_session_by_id(struct db *db, int64_t tenant_key, st
                                            struct session *out, struct failure *failure);
 MUST_CHECK enum status store_session_by_key(struct db *db, int64_t tenant_key, int64_t key, struct arena *arena,
                                             struct session *out, struct failure *failure);
-/* Erases the session, its events, participants, links, lease, timers, partial output, labels; leaves a tombstone. */
+/* Erases the session, its events, prompts, participants, links, lease, timers, partial output, labels; leaves a
+ * tombstone. */
 MUST_CHECK enum status store_session_delete(struct db *db, const struct session *session, struct slice actor,
                                             int64_t now_ms, struct failure *failure);
 /* True when a session with this id was deleted: its id is not used again. */
@@ -200,6 +202,23 @@ struct worker_figures {
 };
 MUST_CHECK enum status store_worker_figures(struct db *db, int64_t tenant_key, struct arena *arena,
                                             struct worker_figures **out, size_t *out_count, struct failure *failure);
+
+/* --- prompts that wait --- */
+MUST_CHECK enum status store_prompt_insert(struct db *db, int64_t tenant_key, int64_t session_key,
+                                           const struct prompt *prompt, struct failure *failure);
+/* In the order in which they are dispatched. */
+MUST_CHECK enum status store_prompt_list(struct db *db, int64_t tenant_key, int64_t session_key, struct arena *arena,
+                                         struct prompt **out, size_t *out_count, struct failure *failure);
+/* NOT_FOUND when none waits. */
+MUST_CHECK enum status store_prompt_first(struct db *db, int64_t tenant_key, int64_t session_key, struct arena *arena,
+                                          struct prompt *out, struct failure *failure);
+MUST_CHECK enum status store_prompt_by_id(struct db *db, int64_t tenant_key, int64_t session_key, struct slice id,
+                                          struct arena *arena, struct prompt *out, struct failure *failure);
+/* How many wait, and the position of the last (0 when none does). */
+MUST_CHECK enum status store_prompt_figures(struct db *db, int64_t tenant_key, int64_t session_key, int64_t *out_count,
+                                            int64_t *out_last_position, struct failure *failure);
+MUST_CHECK enum status store_prompt_delete(struct db *db, int64_t tenant_key, int64_t session_key, int64_t position,
+                                           struct failure *failure);
 
 /* --- timers: one row per (kind, session) --- */
 enum timer_kind { TIMER_LEASE = 1, TIMER_EXPIRY = 2, TIMER_HUMAN = 3, TIMER_COUNT };

@@ -121,6 +121,10 @@ export const api = {
       key,
     }),
 
+  /** Makes the session's agent run, now or when its turn is over. */
+  send: (id: string, text: string, key: string) =>
+    call<{ prompt_id: string; status: 'dispatched' | 'queued' }>('POST', at(id, '/messages'), { body: { text }, key }),
+
   participants: (id: string) => call<{ participants: Participant[] }>('GET', at(id, '/participants')),
   addParticipant: (id: string, email: string, role: string) =>
     call<unknown>('POST', at(id, '/participants'), { body: { email, role } }),

@@ -278,3 +278,19 @@ CREATE TABLE idempotency (
     PRIMARY KEY (tenant_key, actor, key)
 );
 CREATE INDEX idempotency_age ON idempotency (created_at_ms);
+
+-- migration: 2 prompts
+-- Prompts that wait for the running turn to end; a row goes in the transaction that writes its user.message.
+CREATE TABLE prompts (
+    tenant_key BIGINT NOT NULL,
+    session_key BIGINT NOT NULL,
+    position BIGINT NOT NULL,
+    id TEXT COLLATE "C" NOT NULL,
+    mode BIGINT NOT NULL,
+    actor TEXT COLLATE "C" NOT NULL,
+    content TEXT NOT NULL,
+    metadata TEXT,
+    thread_id TEXT,
+    created_at_ms BIGINT NOT NULL,
+    PRIMARY KEY (tenant_key, session_key, position)
+);

@@ -288,3 +288,19 @@ CREATE TABLE idempotency (
     PRIMARY KEY (tenant_key, actor, key)
 ) WITHOUT ROWID;
 CREATE INDEX idempotency_age ON idempotency (created_at_ms);
+
+-- migration: 2 prompts
+-- Prompts that wait for the running turn to end; a row goes in the transaction that writes its user.message.
+CREATE TABLE prompts (
+    tenant_key INTEGER NOT NULL,
+    session_key INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    mode INTEGER NOT NULL,
+    actor TEXT NOT NULL,
+    content TEXT NOT NULL,
+    metadata TEXT,
+    thread_id TEXT,
+    created_at_ms INTEGER NOT NULL,
+    PRIMARY KEY (tenant_key, session_key, position)
+) WITHOUT ROWID;

@@ -13,8 +13,13 @@ static enum status create(struct session_input input, const char *id, const char
     enum status status =
         change_create(&test_arena, &input, &test_limits, slice_of(id), slice_of(owner), START_MS, &changes, failure);
     *out = (struct session){.tenant_key = TENANT};
-    assert_int_equal(changes.count, status == STATUS_OK ? 1 : 0);
     apply_changes(out, &changes, START_MS);
+    bool says_it = slice_present(input.prompt) && status == STATUS_OK && session_is_conversation(out);
+    assert_int_equal(changes.count, status != STATUS_OK ? 0 : says_it ? 2 : 1);
+    if (says_it) {
+        assert_slice(changes.events[1].type, "user.message");
+        assert_int_equal(changes.events[1].role, ROLE_USER);
+    }
     return status;
 }
 

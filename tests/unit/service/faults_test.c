@@ -199,6 +199,63 @@ static enum status make_ticket(struct call *call)
     return ticket_create(call, SLICE("log"), ticket, &expires_at_ms);
 }
 
+static enum status create_talk(struct call *call)
+{
+    struct session_entry entry;
+    bool created;
+    struct session_input input = {
+        .id = SLICE("talk"), .type = SLICE("agent"), .agent = SLICE("talker"), .attempt = 1, .ttl_ms = -1};
+    return session_create(call, &input, &entry, &created);
+}
+
+static enum status send_prompt(struct call *call)
+{
+    struct prompt_request request = {.mode = -1, .content = SLICE("[{\"type\":\"text\",\"text\":\"hi\"}]")};
+    struct prompt_receipt receipt;
+    return prompt_send(call, SLICE("talk"), &request, &receipt);
+}
+
+static enum status claim_talk(struct call *call)
+{
+    struct claim_request request = {.worker = SLICE("w"), .agents = {SLICE("talker")}, .agent_count = 1, .max = 1};
+    struct claimed claimed[CLAIM_BATCH_MAX];
+    size_t count = 0;
+    enum status status = claim_take(call, &request, claimed, &count);
+    if (status == STATUS_OK && count > 0) {
+        lease_token = arena_copy(call->arena, slice_of(claimed[0].token));
+    }
+    return status;
+}
+
+static enum status settle_talk(struct call *call)
+{
+    struct session_entry entry;
+    struct settlement settlement = {.to = WORK_IDLE};
+    call->lease_token = lease_token;
+    return claim_settle(call, SLICE("talk"), &settlement, &entry);
+}
+
+static enum status withdraw_first(struct call *call)
+{
+    struct prompt *prompts;
+    size_t count = 0;
+    enum status status = prompt_list(call, SLICE("talk"), &prompts, &count);
+    return status == STATUS_OK && count > 0 ? prompt_withdraw(call, SLICE("talk"), prompts[0].id) : status;
+}
+
+static enum status clear_queue(struct call *call)
+{
+    struct prompt *prompts;
+    size_t count = 0;
+    return prompt_clear(call, SLICE("talk"), &prompts, &count);
+}
+
+static enum status end_talk(struct call *call)
+{
+    struct session_entry entry;
+    return session_move(call, SLICE("talk"), WORK_COMPLETED, SLICE("done"), &entry);
+}
+
 static enum status erase(struct call *call)
 {
     return session_delete(call, SLICE("log"));
@@ -238,6 +295,18 @@ static const struct flow {
     {"retry", retry},
     {"claim_retried", claim},
     {"lose_lease", lose_lease},
+    {"create_talk", create_talk},
+    {"dispatch_prompt", send_prompt},
+    {"queue_prompt", send_prompt},
+    {"queue_prompt_again", send_prompt},
+    {"claim_talk", claim_talk},
+    {"settle_and_dispatch_next", settle_talk},
+    {"withdraw_prompt", withdraw_first},
+    {"queue_a_third", send_prompt},
+    {"clear_queue", clear_queue},
+    {"queue_a_fourth", send_prompt},
+    {"end_with_a_queue", end_talk},
+    {"reopen_by_prompt", send_prompt},
     {"erase", erase},
 };
 

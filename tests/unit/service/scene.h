@@ -11,6 +11,7 @@
 #include "service/event.h"
 #include "service/identity.h"
 #include "service/people.h"
+#include "service/prompt.h"
 #include "service/session.h"
 #include "service/timer.h"
 #include "store/engine.h"
@@ -198,6 +199,7 @@ static inline struct scene *scene_new(void)
         .participants_max = 10,
         .share_links_max = 10,
         .children_max = 10,
+        .prompts_queued_max = 10,
         .lease_ms_default = 30000,
         .lease_ms_min = 1000,
         .lease_ms_max = 600000,

@@ -72,7 +72,7 @@ static void a_newer_schema_is_refused(void **state)
     run_plain("UPDATE meta SET value = '0' WHERE name = 'schema_version'");
     assert_status(db_open(&reading, &db, &failure), STATUS_UNAVAILABLE);
     assert_string_equal(failure.code, "schema_too_old");
-    run_plain("UPDATE meta SET value = '1' WHERE name = 'schema_version'");
+    run_plain("UPDATE meta SET value = '2' WHERE name = 'schema_version'");
     assert_status(db_open(&reading, &db, &failure), STATUS_OK);
     db_close(db);
 }

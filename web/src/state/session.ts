@@ -108,8 +108,12 @@ export function lookBack(id: string, at: number | null): void {
 export async function say(id: string, text: string, key = newKey()): Promise<void> {
   dispatch({ type: 'open sending', id, key, text });
   try {
-    const { events } = await api.say(id, text, key);
-    for (const event of events) dispatch({ type: 'open frame', id, frame: { type: 'event', data: event } });
+    if (getState().sessions[id]?.agent) {
+      await api.send(id, text, key); // its event comes by the stream
+    } else {
+      const { events } = await api.say(id, text, key);
+      for (const event of events) dispatch({ type: 'open frame', id, frame: { type: 'event', data: event } });
+    }
     dispatch({ type: 'open dropped', id, key });
   } catch (problem) {
     dispatch({ type: 'open not sent', id, key, problem: problem as Problem });

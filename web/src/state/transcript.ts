@@ -90,6 +90,8 @@ function tellStatus(event: SessionEvent): { text: string; tone: Tone } {
 }
 
 const TELLINGS: Record<string, Telling> = {
+  'prompt.queued': () => ({ text: 'A message waits until this turn is over' }),
+  'prompt.withdrawn': () => ({ text: 'A waiting message was withdrawn' }),
   'session.created': () => ({ text: 'Session created' }),
   'session.status_change': tellStatus,
   'session.claimed': (event) => ({ text: `Taken by ${str(event.metadata['worker']) || 'a worker'}` }),

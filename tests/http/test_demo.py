@@ -1,0 +1,170 @@
+"""The demo agent: a session that lives without any model, and survives what a server can meet."""
+from harness import check, people
+from harness.suite import test
+
+TURN = ["session.status_change", "session.claimed", "agent.thinking", "agent.message", "agent.tool_call", "agent.tool_result",
+        "agent.message", "session.status_change"]
+QUICK_LEASES = ["--lease-ms-default", "600", "--lease-ms-min", "100"]
+
+
+def talk(client, **body):
+    return people.session(client, agent="demo", **body)
+
+
+def send(client, path, text):
+    return client.post(path + "/messages", {"text": text}, expect=202).json()
+
+
+def events(client, path, types=None):
+    query = f"&types={types}" if types else ""
+    return client.get(f"{path}/events?limit=1000{query}", expect=200).json()["events"]
+
+
+def wait_idle(client, path, seconds=30):
+    check.eventually(lambda: client.get(path).json()["status"] == "idle", "the turn is over", seconds)
+
+
+def check_once(client, path, receipts):
+    """Every accepted message is said exactly once, in the order of acceptance."""
+    said = [event["metadata"].get("prompt_id") for event in events(client, path, "user.message")]
+    check.equal(said, [receipt["prompt_id"] for receipt in receipts])
+
+
+@test
+def answers(server):
+    """It streams, calls a tool, says that it is a demo and what was said, and is idle again."""
+    client = server.client()
+    path = talk(client)
+    with client.stream(path + "/events") as stream:
+        receipt = send(client, path, "Good \"morning\" ☀")
+        frames = stream.until(lambda frame: frame.event == "event" and frame.json()["metadata"].get("to") == "idle", 30)
+    log = events(client, path)
+    check.equal([event["type"] for event in log], ["session.created", "user.message", "session.status_change"] + TURN)
+    check.equal({event["actor"] for event in log if event["role"] == "agent"}, {"agent:demo"})
+    first, second = (event["content"][0]["text"] for event in log if event["type"] == "agent.message")
+    check.contains(first, "demo")
+    check.contains(second, "Good \"morning\" ☀")
+    call, result = (event["content"][0] for event in log if event["type"].startswith("agent.tool_"))
+    check.equal((call["name"], call["tool_call_id"]), ("read_file", result["tool_call_id"]))
+    deltas = [frame.json() for frame in frames if frame.event == "delta"]
+    texts = {kind: "".join(one["text"] for one in deltas if one["kind"] == kind) for kind in ("reasoning", "text")}
+    check.equal(texts, {"reasoning": log[5]["content"][0]["text"], "text": first + second})
+    session = client.get(path).json()
+    check.contains(session, {"status": "idle", "turn_count": 1, "message_count": 3, "tool_call_count": 1})
+    check.equal(session["usage"]["demo_turns"], 1)
+    check_once(client, path, [receipt])
+
+
+@test
+def the_prompt_at_creation_is_answered(server):
+    client = server.client()
+    path = talk(client, prompt="from the start")
+    wait_idle(client, path)
+    check.contains(events(client, path, "agent.message")[1]["content"][0]["text"], "from the start")
+
+
+@test
+def queued_messages_are_answered_in_turn(server):
+    """What is said meanwhile waits, and each gets a turn of its own."""
+    client = server.client()
+    path = talk(client)
+    receipts = [send(client, path, f"message {n}") for n in range(3)]
+    check.equal([one["status"] for one in receipts], ["dispatched", "queued", "queued"])
+    check.eventually(lambda: client.get(path).json()["turn_count"] == 3, "three turns", 30)
+    check_once(client, path, receipts)
+    answers = [event["content"][0]["text"] for event in events(client, path, "agent.message")][1::2]
+    check.equal(len(answers), 3)
+    for n, answer in enumerate(answers):
+        check.contains(answer, f"message {n}")
+
+
+@test
+def every_tenant_is_served(server):
+    """One agent for all tenants; each sees its own session only."""
+    owner = server.client()
+    other = people.tenant(owner, "elsewhere").client
+    paths = [(client, talk(client, prompt="hello")) for client in (owner, other)]
+    for client, path in paths:
+        wait_idle(client, path)
+        check.equal(client.get(path).json()["turn_count"], 1)
+
+
+@test(options=QUICK_LEASES)
+def a_lease_is_renewed(server):
+    """A turn longer than its lease keeps it: one claim, one turn."""
+    client = server.client()
+    path = talk(client, prompt="hello")
+    wait_idle(client, path)
+    check.equal(client.get(path).json()["fence"], 1)
+    check.equal(events(client, path, "session.lease_lost"), [])
+
+
+@test(options=QUICK_LEASES, timeout_s=120)
+def killed_in_the_middle(server):
+    """kill -9 in a turn: it runs again when its lease ran out; nothing is said twice, nothing is lost."""
+    client = server.client()
+    path = talk(client)
+    receipts = [send(client, path, f"message {n}") for n in range(2)]
+    for type in ("session.claimed", "agent.thinking", "agent.tool_call"):
+        check.eventually(lambda: events(client, path, type), f"{type} is in the log", 30)
+        server.kill()
+        client = server.start().client()
+    receipts.append(send(client, path, "message 2"))
+    check.eventually(lambda: client.get(path).json()["turn_count"] == 3, "three turns", 60)
+    wait_idle(client, path)
+    check_once(client, path, receipts)
+    check.equal(client.get(path + "/queue").json()["prompts"], [])
+    lost = len(events(client, path, "session.lease_lost"))
+    check.true(lost >= 1, "a lost lease is in the log")
+    check.equal(len(events(client, path, "session.claimed")), 3 + lost)
+
+
+@test
+def a_stop_gives_the_session_back(server):
+    """SIGTERM in a turn: released, pending, and answered by the next server without waiting for a lease."""
+    client = server.client()
+    path = talk(client)
+    receipt = send(client, path, "hello")
+    check.eventually(lambda: events(client, path, "agent.thinking"), "the turn has begun", 30)
+    client = server.restart().client()
+    check.equal(len(events(client, path, "session.released")), 1)
+    wait_idle(client, path)
+    check_once(client, path, [receipt])
+    check.equal(events(client, path, "session.lease_lost"), [])
+    check.equal(client.get(path).json()["fence"], 2)
+
+
+@test
+def a_stopped_session_ends_the_turn(server):
+    """Whoever stops the session takes the lease: the agent goes quietly."""
+    client = server.client()
+    path = talk(client)
+    send(client, path, "hello")
+    check.eventually(lambda: events(client, path, "agent.thinking"), "the turn has begun", 30)
+    last = client.post(path + "/status", {"status": "completed"}, expect=200).json()["last_sequence"]
+    other = talk(client, prompt="still there?")
+    wait_idle(client, other)
+    check.equal(client.get(path).json()["last_sequence"], last)
+
+
+@test(options=["--no-demo-agent"])
+def switched_off(server):
+    """Without it the session waits for a worker of that name."""
+    client = server.client()
+    path = talk(client, prompt="hello")
+    [got] = client.post("/api/claims", {"worker": "w", "agents": ["demo"]}, expect=200).json()["claims"]
+    check.equal(path, f"/api/sessions/{got['session']['id']}")
+
+
+@test(options=["--turns-max", "2"])
+def turns_have_a_limit(server):
+    """No more than that many at a time; the others wait and are served."""
+    client = server.client()
+    paths = [talk(client, prompt=f"hello {n}") for n in range(5)]
+    running = lambda: client.get("/api/sessions?status=running").json()["sessions"]
+    check.eventually(lambda: len(running()) == 2, "two run", 30)
+
+    def all_answered():
+        check.true(len(running()) <= 2, "never more than two run")
+        return all(client.get(path).json()["turn_count"] == 1 for path in paths)
+    check.eventually(all_answered, "all are answered", 60)

@@ -1,0 +1,131 @@
+#include "contract.h"
+
+#include <stdio.h>
+
+static struct prompt prompt_of(int64_t position, const char *id)
+{
+    return (struct prompt){.id = slice_of(id),
+                           .position = position,
+                           .mode = QUEUE_FOLLOWUP,
+                           .actor = SLICE("user:u1"),
+                           .content = SLICE("[{\"type\":\"text\",\"text\":\"hi\"}]"),
+                           .created_at_ms = 40 + position};
+}
+
+static void insert(struct fixture *f, const struct session *s, int64_t position, const char *id)
+{
+    struct prompt prompt = prompt_of(position, id);
+    fixture_begin(f);
+    must(store_prompt_insert(f->db, s->tenant_key, s->key, &prompt, &f->failure));
+    fixture_commit(f);
+}
+
+static const char *ids(struct fixture *f, int64_t tenant_key, const struct session *s)
+{
+    static char text[400];
+    struct prompt *prompts;
+    size_t count = 99;
+    must(store_prompt_list(f->db, tenant_key, s->key, &f->arena, &prompts, &count, &f->failure));
+    *text = 0;
+    for (size_t i = 0; i < count; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%.*s ", SLICE_ARG(prompts[i].id));
+    return text;
+}
+
+static void prompts_keep_their_order(void **state)
+{
+    struct fixture *f = *state;
+    struct session *s = fixture_session(f, f->tenant, "s", "u1", NULL);
+    struct session *t = fixture_session(f, f->tenant, "t", "u1", NULL);
+    int64_t waiting = 9, last = 9;
+    struct prompt out;
+    must(store_prompt_figures(f->db, f->tenant, s->key, &waiting, &last, &f->failure));
+    assert_int_equal(waiting, 0);
+    assert_int_equal(last, 0);
+    assert_status(store_prompt_first(f->db, f->tenant, s->key, &f->arena, &out, &f->failure), STATUS_NOT_FOUND);
+    insert(f, s, 7, "later");
+    insert(f, s, 3, "sooner");
+    insert(f, t, 1, "elsewhere");
+    assert_string_equal(ids(f, f->tenant, s), "sooner later ");
+    assert_string_equal(ids(f, f->other, s), "");
+    must(store_prompt_figures(f->db, f->tenant, s->key, &waiting, &last, &f->failure));
+    assert_int_equal(waiting, 2);
+    assert_int_equal(last, 7);
+    must(store_prompt_first(f->db, f->tenant, s->key, &f->arena, &out, &f->failure));
+    assert_slice(out.id, "sooner");
+    fixture_begin(f);
+    must(store_prompt_delete(f->db, f->other, s->key, 3, &f->failure));
+    must(store_prompt_delete(f->db, f->tenant, s->key, 3, &f->failure));
+    fixture_commit(f);
+    assert_string_equal(ids(f, f->tenant, s), "later ");
+    assert_string_equal(ids(f, f->tenant, t), "elsewhere ");
+}
+
+static void a_prompt_is_found_as_it_was_stored(void **state)
+{
+    struct fixture *f = *state;
+    struct session *s = fixture_session(f, f->tenant, "s", "u1", NULL);
+    struct prompt prompt = prompt_of(1, "p"), out;
+    prompt.mode = QUEUE_REJECT;
+    prompt.metadata = SLICE("{\"a\":1}");
+    prompt.thread_id = SLICE("thread");
+    fixture_begin(f);
+    must(store_prompt_insert(f->db, f->tenant, s->key, &prompt, &f->failure));
+    fixture_commit(f);
+    must(store_prompt_by_id(f->db, f->tenant, s->key, SLICE("p"), &f->arena, &out, &f->failure));
+    assert_int_equal(out.position, 1);
+    assert_int_equal(out.mode, QUEUE_REJECT);
+    assert_slice(out.actor, "user:u1");
+    assert_slice(out.content, "[{\"type\":\"text\",\"text\":\"hi\"}]");
+    assert_slice(out.metadata, "{\"a\":1}");
+    assert_slice(out.thread_id, "thread");
+    assert_int_equal(out.created_at_ms, 41);
+    assert_status(store_prompt_by_id(f->db, f->other, s->key, SLICE("p"), &f->arena, &out, &f->failure),
+                  STATUS_NOT_FOUND);
+    insert(f, s, 2, "plain");
+    must(store_prompt_by_id(f->db, f->tenant, s->key, SLICE("plain"), &f->arena, &out, &f->failure));
+    assert_absent(out.metadata);
+    assert_absent(out.thread_id);
+}
+
+static void deletion_takes_the_prompts_along(void **state)
+{
+    struct fixture *f = *state;
+    struct session *s = fixture_session(f, f->tenant, "s", "u1", NULL);
+    struct session *t = fixture_session(f, f->tenant, "t", "u1", NULL);
+    insert(f, s, 1, "gone");
+    insert(f, t, 1, "stays");
+    fixture_begin(f);
+    must(store_session_delete(f->db, s, SLICE("user:u1"), f->now_ms, &f->failure));
+    fixture_commit(f);
+    assert_string_equal(ids(f, f->tenant, s), "");
+    assert_string_equal(ids(f, f->tenant, t), "stays ");
+}
+
+static void count_problem(void *owner, const char *sentence)
+{
+    int *orphans = owner;
+    *orphans += strstr(sentence, "a prompt of session") != NULL;
+}
+
+static void verify_finds_orphans(void **state)
+{
+    struct fixture *f = *state;
+    struct session nobody = {.tenant_key = f->tenant, .key = 1 << 30};
+    int orphans = 0;
+    struct verify_report report = {.problem = count_problem, .owner = &orphans};
+    insert(f, &nobody, 1, "orphan");
+    must(store_verify(f->db, &report, &f->failure));
+    assert_int_equal(orphans, 1);
+    fixture_begin(f);
+    must(store_prompt_delete(f->db, f->tenant, nobody.key, 1, &f->failure));
+    fixture_commit(f);
+}
+
+static const struct CMUnitTest tests[] = {
+    CONTRACT_TEST(prompts_keep_their_order),
+    CONTRACT_TEST(a_prompt_is_found_as_it_was_stored),
+    CONTRACT_TEST(deletion_takes_the_prompts_along),
+    CONTRACT_TEST(verify_finds_orphans),
+};
+const struct contract_part contract_prompts = {"prompts", tests, COUNT_OF(tests)};

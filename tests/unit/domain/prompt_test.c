@@ -1,0 +1,162 @@
+#include "domain/prompt.h"
+#include "domain_unit.h"
+
+static struct session in_state(enum session_type type, enum work work, const char *agent)
+{
+    struct session session = create_in(type, NULL);
+    session.work = work;
+    session.agent = slice_of(agent);
+    return session;
+}
+
+static void every_state_says_what_a_prompt_meets(void **state)
+{
+    (void)state;
+    static const struct {
+        enum work work;
+        enum status status;
+        enum prompt_meets meets;
+    } rows[] = {
+        {WORK_DRAFT, STATUS_OK, PROMPT_DISPATCHES},     {WORK_PENDING, STATUS_OK, PROMPT_QUEUES},
+        {WORK_RUNNING, STATUS_OK, PROMPT_QUEUES},       {WORK_WAITING_HUMAN, STATUS_OK, PROMPT_QUEUES},
+        {WORK_AWAITING_TOOL, STATUS_OK, PROMPT_QUEUES}, {WORK_IDLE, STATUS_OK, PROMPT_DISPATCHES},
+        {WORK_COMPLETED, STATUS_OK, PROMPT_REOPENS},    {WORK_FAILED, STATUS_CONFLICT, PROMPT_QUEUES},
+        {WORK_EXPIRED, STATUS_OK, PROMPT_REOPENS},      {WORK_ABANDONED, STATUS_OK, PROMPT_REOPENS},
+    };
+    assert_int_equal(COUNT_OF(rows), WORK_COUNT);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct session session = in_state(TYPE_AGENT, rows[i].work, "a");
+        enum prompt_meets meets = PROMPT_QUEUES;
+        struct failure failure = {0};
+        assert_row(work_words.names[rows[i].work], prompt_meet(&session, &meets, &failure) == rows[i].status);
+        assert_row(work_words.names[rows[i].work], meets == rows[i].meets);
+    }
+}
+
+static void who_takes_no_prompt_says_why(void **state)
+{
+    (void)state;
+    struct session archived = in_state(TYPE_AGENT, WORK_IDLE, "a"), failed = in_state(TYPE_AGENT, WORK_FAILED, "a"),
+                   alone = in_state(TYPE_AGENT, WORK_IDLE, NULL), form = in_state(TYPE_RESPONSE, WORK_DRAFT, "a"),
+                   human = in_state(TYPE_MIXED, WORK_RUNNING, "a");
+    archived.archived_at_ms = START_MS;
+    human.source_kind = SLICE(SOURCE_HUMAN_BRIDGE);
+    const struct {
+        const struct session *session;
+        const char *code;
+    } rows[] = {{&archived, "session_archived"},
+                {&failed, "session_failed"},
+                {&alone, "no_agent"},
+                {&form, "not_a_conversation"},
+                {&human, "not_a_conversation"}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        enum prompt_meets meets;
+        struct failure failure = {0};
+        assert_row(rows[i].code, prompt_meet(rows[i].session, &meets, &failure) == STATUS_CONFLICT);
+        assert_string_equal(failure.code, rows[i].code);
+    }
+}
+
+static void modes(void **state)
+{
+    (void)state;
+    for (int mode = 0; mode < QUEUE_COUNT; mode++) {
+        struct failure failure = {0};
+        bool offered = mode == QUEUE_FOLLOWUP || mode == QUEUE_REJECT;
+        assert_row(queue_mode_words.names[mode],
+                   prompt_check_mode((enum queue_mode)mode, &failure) == (offered ? STATUS_OK : STATUS_INVALID));
+    }
+}
+
+static void dispatching_says_it_and_queues_the_work(void **state)
+{
+    (void)state;
+    struct session session = in_state(TYPE_AGENT, WORK_IDLE, "a");
+    struct prompt prompt = {.id = SLICE("p1"),
+                            .actor = SLICE("user:u2"),
+                            .content = prompt_content_of(&test_arena, SLICE("say \"hi\"")),
+                            .metadata = SLICE("{\"k\":[1, 2]}"),
+                            .thread_id = SLICE("t")};
+    struct changes changes = {0};
+    struct failure failure = {0};
+    assert_status(change_dispatch(&test_arena, &session, &prompt, &changes, &failure), STATUS_OK);
+    assert_int_equal(changes.count, 2);
+    assert_slice(changes.events[0].type, "user.message");
+    assert_int_equal(changes.events[0].role, ROLE_USER);
+    assert_slice(changes.events[0].actor, "user:u2");
+    assert_slice(changes.events[0].thread_id, "t");
+    assert_slice(changes.events[0].content, "[{\"type\":\"text\",\"text\":\"say \\\"hi\\\"\"}]");
+    assert_slice(changes.events[0].metadata, "{\"prompt_id\":\"p1\",\"k\":[1, 2]}");
+    apply_changes(&session, &changes, START_MS + 1);
+    assert_int_equal(session.work, WORK_PENDING);
+    assert_int_equal(session.message_count, 1);
+    assert_slice(session.status_reason, "prompt");
+    session.work = WORK_FAILED;
+    assert_status(change_dispatch(&test_arena, &session, &prompt, &changes, &failure), STATUS_CONFLICT);
+    assert_int_equal(changes.count, 0);
+}
+
+static void the_queue_is_in_the_log(void **state)
+{
+    (void)state;
+    struct prompt prompt = {.id = SLICE("p1"), .mode = QUEUE_FOLLOWUP};
+    struct changes changes = {0};
+    change_queue(&test_arena, &prompt, 3, &changes);
+    assert_int_equal(changes.count, 1);
+    assert_slice(changes.events[0].type, "prompt.queued");
+    assert_slice(changes.events[0].metadata, "{\"prompt_id\":\"p1\",\"mode\":\"followup\",\"position\":3}");
+    change_withdraw(&test_arena, &prompt, "cleared", &changes);
+    assert_int_equal(changes.count, 1);
+    assert_slice(changes.events[0].type, "prompt.withdrawn");
+    assert_slice(changes.events[0].metadata, "{\"prompt_id\":\"p1\",\"reason\":\"cleared\"}");
+    for (size_t i = 0; i < 2; i++) {
+        struct slice types[] = {SLICE("prompt.queued"), SLICE("prompt.withdrawn")};
+        assert_int_equal(event_type_writers(types[i]), WRITERS_SERVER);
+        assert_true(event_type_find(types[i])->audit);
+    }
+}
+
+static void text_of_content(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *content, *text;
+    } rows[] = {{"[{\"type\":\"text\",\"text\":\"a\"}]", "a"},
+                {"[\"a\",{\"type\":\"image\"},{\"text\":\"b\"}]", "a\nb"},
+                {"[]", ""},
+                {"[{\"text\":5}]", ""},
+                {NULL, ""}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        assert_row(rows[i].text, slice_is(prompt_text_of(&test_arena, slice_of(rows[i].content)), rows[i].text));
+    }
+}
+
+static void prompt_id_is_the_servers(void **state)
+{
+    (void)state;
+    struct failure failure = {0};
+    assert_status(prompt_check_metadata(json_of("{\"prompt_id\":1}"), &failure), STATUS_INVALID);
+    assert_status(prompt_check_metadata(json_of("{\"other\":1}"), &failure), STATUS_OK);
+    assert_status(prompt_check_metadata(NULL, &failure), STATUS_OK);
+}
+
+static int release(void **state)
+{
+    (void)state;
+    arena_release(&test_arena);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_state_says_what_a_prompt_meets),
+        cmocka_unit_test(who_takes_no_prompt_says_why),
+        cmocka_unit_test(modes),
+        cmocka_unit_test(dispatching_says_it_and_queues_the_work),
+        cmocka_unit_test(the_queue_is_in_the_log),
+        cmocka_unit_test(text_of_content),
+        cmocka_unit_test(prompt_id_is_the_servers),
+    };
+    return cmocka_run_group_tests(tests, NULL, release);
+}
