@@ -272,3 +272,19 @@ def a_wait_ends(server):
     check.eventually(lambda: "sojourn_claims_waiting 0" in client.get("/metrics").body.decode(), "it is gone")
     [session] = queue(client)
     check.equal(claim(client)[0]["session"]["id"], session, "nobody else was given it")
+
+
+@test
+def a_worker_needs_no_more_than_claim(server):
+    """The scope claim is enough for the whole cycle, and only under the lease."""
+    client = server.client()
+    worker = server.client(client.post("/api/tokens", {"name": "w", "kind": "worker", "scopes": ["claim"]}, expect=201).json()["token"])
+    [session] = queue(client)
+    path = f"/api/sessions/{session}"
+    worker.get(path, expect=(403, 404))
+    [got] = claim(worker)
+    held = {"Sojourn-Lease": got["lease"]["token"]}
+    worker.get(path, headers=held, expect=200)
+    worker.post(path + "/events", {"events": [{"type": "agent.message"}]}, headers=held, expect=201)
+    worker.post(path + "/events", {"events": [{"type": "agent.message"}]}, expect=(403, 404))
+    worker.post(path + "/settle", {"status": "completed"}, headers=held, expect=200)

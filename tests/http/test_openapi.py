@@ -197,6 +197,7 @@ class Example:
         self.system_and_people()
         self.sessions()
         self.work()
+        self.prompts()
         self.sharing()
 
     def pages(self):
@@ -262,6 +263,15 @@ class Example:
         self.call("POST", "/api/sessions/{id}/release", {}, held, id=id)
         self.calls["get", "/api/stream"] = self.client.stream("/api/stream").response
         self.calls["get", "/api/sessions/{id}/ws"] = self.client.websocket(f"/api/sessions/{id}/ws").response
+
+    def prompts(self):
+        id = self.fresh(agent="nobody")
+        self.call("POST", "/api/sessions/{id}/messages", {"text": "first"}, id=id)
+        queued = self.client.post(f"/api/sessions/{id}/messages", {"text": "second"}, expect=202).json()
+        self.client.post(f"/api/sessions/{id}/messages", {"text": "third"}, expect=202)
+        self.call("GET", "/api/sessions/{id}/queue", id=id)
+        self.call("DELETE", "/api/sessions/{id}/queue/{prompt_id}", id=id, prompt_id=queued["prompt_id"])
+        self.call("POST", "/api/sessions/{id}/clear-queue", {}, id=id)
 
     def sharing(self):
         id = self.fresh()
