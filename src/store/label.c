@@ -27,14 +27,19 @@ static bool is_searchable(struct slice s, size_t max)
     return slice_present(s) && s.len <= max && !memchr(s.ptr, 0, s.len);
 }
 
+static bool is_label(const struct json *member)
+{
+    return is_searchable(member->key, LABEL_NAME_BYTES_MAX) &&
+           is_searchable(label_value(member), LABEL_VALUE_BYTES_MAX);
+}
+
 static enum status insert_label(struct db *db, const struct session *session, const struct json *member,
                                 struct failure *failure)
 {
-    struct slice value = label_value(member);
-    if (!is_searchable(member->key, LABEL_NAME_BYTES_MAX) || !is_searchable(value, LABEL_VALUE_BYTES_MAX))
+    if (!is_label(member))
         return STATUS_OK;
     return statement_run(db, SQL_LABEL_INSERT,
-                         VALUES(number(session->tenant_key), text(member->key), text(value),
+                         VALUES(number(session->tenant_key), text(member->key), text(label_value(member)),
                                 number(session->listed_at_ms), number(session->key)),
                          NULL, failure);
 }
@@ -51,6 +56,18 @@ enum status labels_insert(struct db *db, const struct session *session, struct f
         status = insert_label(db, session, member, failure);
     arena_release(&arena);
     return status;
+}
+
+int64_t labels_count(const struct session *session)
+{
+    struct arena arena = {0};
+    const struct json *metadata = NULL;
+    int64_t count = 0;
+    if (session->metadata.len > 2 && json_parse(&arena, session->metadata, &metadata, NULL) == STATUS_OK)
+        for (const struct json *member = metadata->child; member; member = member->next)
+            count += is_label(member);
+    arena_release(&arena);
+    return count;
 }
 
 enum status labels_replace(struct db *db, const struct session *session, struct failure *failure)

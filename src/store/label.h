@@ -10,6 +10,8 @@ enum { LABEL_NAME_BYTES_MAX = 128, LABEL_VALUE_BYTES_MAX = 256 };
 
 MUST_CHECK enum status labels_insert(struct db *db, const struct session *session, struct failure *failure);
 MUST_CHECK enum status labels_replace(struct db *db, const struct session *session, struct failure *failure);
+/* How many labels the session has. */
+int64_t labels_count(const struct session *session);
 /* After a change of listed_at_ms. */
 MUST_CHECK enum status labels_relist(struct db *db, const struct session *session, struct failure *failure);
 

@@ -1,4 +1,5 @@
 #include "domain/vocabulary.h"
+#include "store/label.h"
 #include "store/session_row.h"
 #include "store/statement.h"
 
@@ -29,6 +30,7 @@ static void report_problem(struct verify_report *report, const char *format, ...
 struct stored_session {
     struct session session;
     int64_t display; /* what lists filter by, derived from the rest */
+    int64_t labels;  /* how many rows */
 };
 
 struct fold {
@@ -116,10 +118,16 @@ static void read_stored(struct query *query, struct arena *arena, void *item)
     struct stored_session *out = item;
     session_read(query, arena, &out->session);
     out->display = query_i64(query, (int)session_fields_count + 1);
+    out->labels = query_i64(query, (int)session_fields_count + 2);
 }
 
-static void check_display(struct verify_report *report, const struct stored_session *stored)
+/* What is repeated of a session for the sake of lists. */
+static void check_copies(struct verify_report *report, const struct stored_session *stored)
 {
+    int64_t labels = labels_count(&stored->session);
+    if (stored->labels != labels)
+        report_problem(report, "session %.*s: it has %lld labels, its metadata makes %lld",
+                       SLICE_ARG(stored->session.id), (long long)stored->labels, (long long)labels);
     if (stored->display != (int64_t)display_status(&stored->session))
         report_problem(report, "session %.*s: the display status that lists filter by is not that of its state",
                        SLICE_ARG(stored->session.id));
@@ -134,7 +142,7 @@ static enum status verify_page(struct db *db, int64_t *after_key, struct fold *f
                                         sizeof *sessions, read_stored, &arena, &sessions, out_count, failure);
     for (size_t i = 0; !status && i < *out_count; i++) {
         status = verify_session(db, &sessions[i].session, fold, failure);
-        check_display(fold->report, &sessions[i]);
+        check_copies(fold->report, &sessions[i]);
         *after_key = sessions[i].session.key;
     }
     arena_release(&arena);
@@ -159,11 +167,13 @@ static enum status verify_sessions(struct db *db, int64_t total, struct verify_r
 
 /* --- what the engine can compare by itself: every row is a sentence --- */
 
-static const enum sql sentences[] = {
-    SQL_VERIFY_COUNTS,
-    SQL_VERIFY_ORPHANS,
-    SQL_VERIFY_ROWS_WITHOUT_ACTIVITY,
-    SQL_VERIFY_COPIES,
+static const struct {
+    enum sql sql;
+    bool only_sqlite;
+} sentences[] = {
+    {SQL_VERIFY_COUNTS, false}, {SQL_VERIFY_ORPHANS, false},    {SQL_VERIFY_ROWS_WITHOUT_ACTIVITY, false},
+    {SQL_VERIFY_COPIES, false}, {SQL_VERIFY_EVENT_ROWS, false}, {SQL_VERIFY_TOMBSTONES, false},
+    {SQL_VERIFY_BLOCKS, true},
 };
 
 static enum status verify_sentences(struct db *db, enum sql sql, struct verify_report *report, struct failure *failure)
@@ -195,11 +205,16 @@ static enum status read_totals(struct db *db, int64_t *out_sessions, int64_t *ou
 static enum status verify_all(struct db *db, struct verify_report *report, struct failure *failure)
 {
     int64_t sessions = 0, events = 0;
-    enum status status = read_totals(db, &sessions, &events, failure);
+    bool is_sqlite = db_engine(db) == DB_SQLITE;
+    enum status status = is_sqlite ? verify_sentences(db, SQL_VERIFY_FILE, report, failure) : STATUS_OK;
+    if (status || report->problems)
+        return status; /* what a damaged file says about anything else is worth nothing */
+    status = read_totals(db, &sessions, &events, failure);
     if (!status)
         status = verify_sessions(db, sessions, report, failure);
     for (size_t i = 0; !status && i < sizeof sentences / sizeof sentences[0]; i++)
-        status = verify_sentences(db, sentences[i], report, failure);
+        if (is_sqlite || !sentences[i].only_sqlite)
+            status = verify_sentences(db, sentences[i].sql, report, failure);
     if (!status && !report->problems && report->events != events)
         report_problem(report, "the sessions have %lld events, the table of events %lld", (long long)report->events,
                        (long long)events);

@@ -176,6 +176,12 @@ DAMAGE = {
     "a timer without session": ("INSERT INTO timers VALUES (1, 98, 1, 5)", "a timer of session 98 has no session"),
     "a lost session": ("DELETE FROM sessions WHERE key = 1", "of session 1 has no session"),
     "a lost activity row": ("DELETE FROM session_activity WHERE session_key = 2", "session s1 has no activity row"),
+    "an event of another session": ("UPDATE events SET session_key = 2 WHERE session_key = 1 AND sequence = 3",
+                                    "session 1 has 4 rows of events, the last of which is event 5"),
+    "lost labels": ("DELETE FROM labels WHERE session_key = 2", "session s1: it has 0 labels, its metadata makes 1"),
+    "a block the firehose skips": ("DELETE FROM tenant_blocks", "does not reach the events of block 0"),
+    "a session that was deleted": ("INSERT INTO tombstones VALUES (1, 's1', 'somebody', 1)",
+                                   "session s1 is there although it was deleted"),
     "an event of nobody": ("INSERT INTO events SELECT position + 1000, tenant_key, 97, sequence, at_ms, type, role, "
                            "content, metadata, thread_id, external_id, actor FROM events WHERE session_key = 1",
                            "an event of session 97 has no session"),
@@ -202,6 +208,21 @@ def test_planted_damage_is_found(env):
         found = re.fullmatch(r"checked \d+ sessions, \d+ events: (\d+) problems", last)
         check.true(found, f"{what}: the last line is {last!r}")
         check.equal(int(found.group(1)), len(text.splitlines()) - 1, f"{what}: problems counted")
+
+
+@test(on=("sqlite",))
+def test_a_damaged_page_is_found_whichever_it_is(env):
+    server = env.server()
+    fill(server)
+    copy, damaged = os.path.join(env.directory, "copy.db"), os.path.join(env.directory, "damaged.db")
+    server.run("backup", copy, "--data", server.data_directory())
+    with open(copy, "rb") as file:
+        pages = file.read()
+    for start in range(0, len(pages), 4096):
+        with open(damaged, "wb") as file:
+            file.write(pages[:start] + b"\xff" * 160 + pages[start + 160:])
+        result = server.run("verify", damaged, expect=REFUSED)
+        check.true(result.stdout or result.stderr, f"page {start // 4096 + 1}: something is said")
 
 
 @test(on=("sqlite",))

@@ -1,6 +1,7 @@
 -- Sessions of all tenants in the order of their keys, some at a time.
 -- name: verify_sessions
-SELECT {session_columns}, s.display
+SELECT {session_columns}, s.display,
+    (SELECT COUNT(*) FROM labels l WHERE l.tenant_key = s.tenant_key AND l.session_key = s.key)
 FROM sessions s JOIN session_activity a ON a.tenant_key = s.tenant_key AND a.session_key = s.key
 WHERE s.key > $1 ORDER BY s.key LIMIT $2
 -- name: verify_totals
@@ -41,3 +42,18 @@ SELECT what || ' of session ' || session_key || ' is not listed where its sessio
 WHERE listed_at_ms <> (SELECT s.listed_at_ms FROM sessions s
     WHERE s.tenant_key = copies.tenant_key AND s.key = copies.session_key)
 LIMIT 100
+-- name: verify_event_rows
+SELECT 'session ' || session_key || ' has ' || COUNT(*) || ' rows of events, the last of which is event ' || MAX(sequence)
+FROM events GROUP BY tenant_key, session_key HAVING COUNT(*) <> MAX(sequence) LIMIT 100
+-- name: verify_tombstones
+SELECT 'session ' || s.id || ' is there although it was deleted' FROM tombstones t
+JOIN sessions s ON s.tenant_key = t.tenant_key AND s.id = t.id LIMIT 100
+
+-- What only SQLite has: the blocks that the firehose reads, and a file of pages.
+-- name: verify_blocks (sqlite)
+SELECT 'the stream of tenant ' || tenant_key || ' does not reach the events of block ' || block FROM (
+    SELECT DISTINCT tenant_key, position >> 10 AS block FROM events) AS used
+WHERE NOT EXISTS (SELECT 1 FROM tenant_blocks b WHERE b.tenant_key = used.tenant_key AND b.block = used.block)
+LIMIT 100
+-- name: verify_file (sqlite)
+SELECT 'the file is damaged: ' || integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok' LIMIT 100
