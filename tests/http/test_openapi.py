@@ -261,6 +261,11 @@ class Example:
                   id=id)
         id, held = self.claimed()
         self.call("POST", "/api/sessions/{id}/release", {}, held, id=id)
+        self.call("POST", "/api/sessions/{id}/messages", {"text": "x", "metadata": {"a": 1}, "thread_id": "t"}, id=id)
+        self.call("GET", "/api/sessions/{id}/queue", id=id)
+        self.call("POST", "/api/sessions/{id}/clear-queue", {}, id=id)
+        waiting = self.client.post(f"/api/sessions/{id}/messages", {"text": "x"}, expect=202).json()
+        self.call("DELETE", "/api/sessions/{id}/queue/{prompt_id}", id=id, prompt_id=waiting["prompt_id"])
         self.calls["get", "/api/stream"] = self.client.stream("/api/stream").response
         self.calls["get", "/api/sessions/{id}/ws"] = self.client.websocket(f"/api/sessions/{id}/ws").response
 

@@ -29,7 +29,9 @@ class Two:
         self.ids.append(child.split("/")[-1])
         claimed = self.one.post("/api/claims", {"worker": SECRET, "agents": [SECRET + "-leased"]}, expect=200).json()
         self.lease = claimed["claims"][0]["lease"]["token"]
-        self.parameters = {"{id}": self.paths["plain"].split("/")[-1], "{user_id}": self.user.id,
+        for _ in range(2):
+            prompt = self.one.post(self.paths["plain"] + "/messages", {"text": SECRET}, expect=202).json()
+        self.parameters = {"{id}": self.paths["plain"].split("/")[-1], "{prompt_id}": prompt["prompt_id"], "{user_id}": self.user.id,
                            "{token_id}": self.token["id"], "{link_id}": self.link["id"], "{token}": self.link["token"]}
 
     def make(self, name):
@@ -53,7 +55,7 @@ class Two:
                                                       "/api/counts", "/api/queue")]
         for path in self.paths.values():
             parts += [self.one.get(path + part).body
-                      for part in ("", "/events", "/participants", "/share-links", "/children", "/audit-log")]
+                      for part in ("", "/events", "/participants", "/share-links", "/children", "/audit-log", "/queue")]
         return parts
 
 
@@ -68,7 +70,8 @@ def example(schema, word):
 
 
 SPECIAL = {"events": {"events": [{"type": "note.x"}]}, "deltas": {"deltas": [{"kind": "text", "text": "x"}]},
-           "settle": {"status": "completed"}, "status": {"status": "completed"}, "password": {"password": "x" * 20}}
+           "settle": {"status": "completed"}, "status": {"status": "completed"}, "messages": {"text": "x"},
+           "password": {"password": "x" * 20}}
 
 
 def same(got, want):
