@@ -1,0 +1,121 @@
+#include "service/session.h"
+
+#include "base/hash.h"
+
+static enum status participant_role(struct call *call, const struct session *session, enum access_role *out)
+{
+    *out = ACCESS_NONE;
+    bool owns = slice_present(session->owner) && slice_eq(session->owner, call->who->user_id);
+    if (!slice_present(call->who->user_id) || owns) {
+        return STATUS_OK;
+    }
+    return store_participant_role(call->db, session->tenant_key, session->key, call->who->user_id, out, &call->failure);
+}
+
+static bool lease_matches(const struct call *call, const struct lease *lease)
+{
+    if (!lease || lease->expires_at_ms <= call->steady_ms) {
+        return false;
+    }
+    struct hash hash = hash_of(call->lease_token);
+    return hash_equal(hash_slice(&hash), lease->token_hash);
+}
+
+/* Who may neither see the session nor claim work must not learn from a lease that it exists. */
+static bool is_stale(const struct call *call, enum access_role role, bool holds_lease)
+{
+    bool may_claim = (call->who->scopes & SCOPE_CLAIM) != 0 && access_check_claim(call->who, NULL) == STATUS_OK;
+    bool may_know = role != ACCESS_NONE || may_claim;
+    return slice_present(call->lease_token) && !holds_lease && may_know;
+}
+
+static enum status stale_lease(struct call *call, const struct session *session)
+{
+    enum status status =
+        failure_set(&call->failure, STATUS_STALE, "stale_lease",
+                    "The lease in Sojourn-Lease is not the live lease of this session; nothing was changed.");
+    failure_members(&call->failure, "\"fence\":%lld", (long long)session->fence);
+    return status;
+}
+
+/* NOT_FOUND in the words every stranger hears. */
+static enum status hide(struct call *call, enum status status)
+{
+    return status == STATUS_NOT_FOUND ? access_not_found(&call->failure) : status;
+}
+
+enum status session_enter(struct call *call, struct slice id, enum action action, struct session_entry *out)
+{
+    struct loaded_session *loaded;
+    enum status status = unit_load(call->unit, call->who->tenant_key, id, &loaded, &call->failure);
+    if (status != STATUS_OK) {
+        return hide(call, status);
+    }
+    bool holds_lease = false;
+    if (slice_present(call->lease_token)) {
+        const struct lease *lease;
+        status = unit_lease(call->unit, loaded, &lease, &call->failure);
+        if (status != STATUS_OK) {
+            return status;
+        }
+        holds_lease = lease_matches(call, lease);
+    }
+    enum access_role stored;
+    status = participant_role(call, &loaded->session, &stored);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    enum access_role role = access_role(call->who, &loaded->session, stored, holds_lease);
+    if (is_stale(call, role, holds_lease)) {
+        return stale_lease(call, &loaded->session);
+    }
+    status = access_check(call->who, role, action, &call->failure);
+    if (status == STATUS_OK) {
+        *out = (struct session_entry){loaded, role, holds_lease};
+    }
+    return status;
+}
+
+static enum status reader_holds_lease(struct call *call, const struct session *session, bool *out)
+{
+    *out = false;
+    if (!slice_present(call->lease_token)) {
+        return STATUS_OK;
+    }
+    struct lease lease;
+    enum status status =
+        store_lease_get(call->db, session->tenant_key, session->key, call->arena, &lease, &call->failure);
+    if (status == STATUS_OK) {
+        *out = lease_matches(call, &lease);
+    }
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
+enum status session_view(struct call *call, struct slice id, enum action action, struct session *out,
+                         enum access_role *out_role)
+{
+    if (!session_id_is_valid(id)) {
+        return access_not_found(&call->failure);
+    }
+    enum status status = store_session_by_id(call->db, call->who->tenant_key, id, call->arena, out, &call->failure);
+    if (status != STATUS_OK) {
+        return hide(call, status);
+    }
+    bool holds_lease;
+    enum access_role stored;
+    status = reader_holds_lease(call, out, &holds_lease);
+    if (status == STATUS_OK) {
+        status = participant_role(call, out, &stored);
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    enum access_role role = access_role(call->who, out, stored, holds_lease);
+    if (is_stale(call, role, holds_lease)) {
+        return stale_lease(call, out);
+    }
+    if (out_role) {
+        *out_role = role;
+    }
+    return access_check(call->who, role, action, &call->failure);
+}

@@ -1,0 +1,15 @@
+/* Steps that several commands on sessions share. Private to the room. */
+#ifndef SERVICE_SESSION_STEPS_H
+#define SERVICE_SESSION_STEPS_H
+
+#include "service/session.h"
+
+/* The timers a session that is not ended has: its time to live, the rule for human sessions. */
+MUST_CHECK enum status session_start_timers(struct call *call, struct loaded_session *loaded);
+/* Appends changes that may have reopened the session; its timers then run again. */
+MUST_CHECK enum status session_revive(struct call *call, struct loaded_session *loaded, struct changes *changes);
+/* Notes in the parent's log what became of a child. */
+MUST_CHECK enum status session_tell_parent(struct call *call, struct loaded_session *parent, const char *type,
+                                           const struct session *child);
+
+#endif

@@ -1,0 +1,117 @@
+#include "service/identity_rows.h"
+
+static enum status check_token_request(struct call *call, const struct token_request *request)
+{
+    const struct principal *who = call->who;
+    if (request->name.len == 0 || request->name.len > 100) {
+        return failure_set(&call->failure, STATUS_INVALID, "invalid_name", "name must have 1 to 100 characters.");
+    }
+    if ((request->scopes & ~who->scopes) != 0 || request->scopes == 0) {
+        return failure_set(&call->failure, STATUS_FORBIDDEN, "scopes_too_wide",
+                           "A token can only have scopes its maker has, and at least one.");
+    }
+    bool for_other = slice_present(request->user_id) && !slice_eq(request->user_id, who->user_id);
+    if ((for_other || request->kind != PRINCIPAL_USER) && who->member < MEMBER_ADMIN) {
+        return failure_set(&call->failure, STATUS_FORBIDDEN, "admin_required",
+                           "Only an admin or owner can make tokens for others or of kind %s.",
+                           principal_kind_words.names[request->kind]);
+    }
+    return STATUS_OK;
+}
+
+/* A token made with a token is no more than that one: its namespace, its session and its end stay. */
+static enum status inherit_bounds(struct call *call, struct token *token)
+{
+    const struct principal *who = call->who;
+    struct token maker = {0};
+    enum status status = STATUS_OK;
+    if (slice_present(who->token_id)) {
+        status = store_token_by_id(call->db, who->tenant_key, who->token_id, call->arena, &maker, &call->failure);
+        status = status == STATUS_NOT_FOUND ? STATUS_OK : status;
+    }
+    token->id_prefix = slice_present(token->id_prefix) ? token->id_prefix : who->id_prefix;
+    token->session_id = slice_present(token->session_id) ? token->session_id : who->session_id;
+    token->expires_at_ms = token->expires_at_ms ? token->expires_at_ms : maker.expires_at_ms;
+    bool wider = (slice_present(who->id_prefix) && !slice_starts(token->id_prefix, who->id_prefix)) ||
+                 (slice_present(who->session_id) && !slice_eq(token->session_id, who->session_id)) ||
+                 (maker.expires_at_ms != 0 && token->expires_at_ms > maker.expires_at_ms);
+    if (status == STATUS_OK && wider) {
+        return failure_set(&call->failure, STATUS_FORBIDDEN, "token_too_wide",
+                           "A token made with a token keeps its id_prefix and session_id and ends no later.");
+    }
+    return status;
+}
+
+static enum status check_token_room(struct call *call, struct slice user_id)
+{
+    struct token *tokens;
+    size_t count = 0, own = 0;
+    enum status status =
+        store_token_list(call->db, call->who->tenant_key, call->arena, &tokens, &count, &call->failure);
+    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+        own += tokens[i].revoked_at_ms == 0 && slice_eq(tokens[i].user_id, user_id);
+    }
+    if (status == STATUS_OK && own >= call->service->tokens_per_user_max) {
+        return failure_set(&call->failure, STATUS_LIMITED, "too_many_tokens",
+                           "One user has at most %zu tokens (option tokens-per-user-max); revoke one.",
+                           call->service->tokens_per_user_max);
+    }
+    return status;
+}
+
+enum status token_create(struct call *call, const struct token_request *request, struct token *out,
+                         char out_secret[TOKEN_TEXT_BYTES])
+{
+    enum status status = check_token_request(call, request);
+    struct slice user_id =
+        request->kind == PRINCIPAL_USER && !slice_present(request->user_id) ? call->who->user_id : request->user_id;
+    enum member_role member = MEMBER_NONE;
+    if (status == STATUS_OK && slice_present(user_id)) {
+        status = identity_check_member(call, user_id, &member);
+    }
+    if (status == STATUS_OK && member > call->who->member) {
+        return failure_set(&call->failure, STATUS_FORBIDDEN, "role_too_high",
+                           "You cannot make a token for somebody with more rights than you have.");
+    }
+    if (status == STATUS_OK) {
+        status = check_token_room(call, user_id);
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    *out = (struct token){
+        .name = request->name,
+        .kind = request->kind,
+        .user_id = user_id,
+        .tenant_key = call->who->tenant_key,
+        .scopes = request->scopes,
+        .id_prefix = request->id_prefix,
+        .session_id = request->session_id,
+        .expires_at_ms = request->expires_at_ms,
+    };
+    status = inherit_bounds(call, out);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    id_token(call->service->ids, "sj_", out_secret);
+    return identity_insert_token(call, out, slice_of(out_secret));
+}
+
+enum status token_revoke(struct call *call, struct slice id)
+{
+    struct token token;
+    bool changed;
+    enum status status = store_token_by_id(call->db, call->who->tenant_key, id, call->arena, &token, &call->failure);
+    bool own = status == STATUS_OK && slice_present(token.user_id) && slice_eq(token.user_id, call->who->user_id);
+    if (status == STATUS_NOT_FOUND || (status == STATUS_OK && !own && call->who->member < MEMBER_ADMIN)) {
+        return failure_set(&call->failure, STATUS_NOT_FOUND, "not_found", "No such token.");
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    unit_wrote(call->unit);
+    call->unit->identity_changed = true;
+    unit_close_streams_of(call->unit, call->who->tenant_key,
+                          slice_present(token.user_id) ? token.user_id : identity_actor_name(call->arena, &token));
+    return store_token_revoke(call->db, call->who->tenant_key, id, call->now_ms, &changed, &call->failure);
+}
