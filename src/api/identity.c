@@ -5,6 +5,8 @@
 #include "api/signin_guard.h"
 #include "wire/cookie.h"
 
+enum { ACCOUNTS_PER_EMAIL_MAX = 8 };
+
 static const char *const giveable_names[] = {"member", "admin", "owner"};
 static const struct words giveable_words = {giveable_names, 3};
 static const char *const token_kind_names[] = {"user", "worker", "runner", "sandbox", "channel"};
@@ -88,6 +90,30 @@ static enum status answer_sign_in(struct request *request, const struct sign_in 
     return set_cookie(request, request_copy(request, sign_in->cookie), request->api->service->cookie_ms / 1000);
 }
 
+/* The account with this email and password; the tenants of several people with one email do not know of each other. An
+ * unknown email costs as much as a wrong password. */
+static enum status find_account(struct call *call, struct slice email, struct slice password, struct user *out)
+{
+    struct user *accounts;
+    size_t count = 0;
+    bool found = false;
+    enum status status =
+        store_users_by_email(call->db, email, ACCOUNTS_PER_EMAIL_MAX, call->arena, &accounts, &count, &call->failure);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    for (size_t i = 0; i < count && !found; i++) {
+        *out = accounts[i];
+        found = password_matches(out->password_hash, password) && out->disabled_at_ms == 0;
+    }
+    if (count == 0) {
+        (void)password_matches((struct slice){0}, password);
+    }
+    return found ? STATUS_OK
+                 : failure_set(&call->failure, STATUS_UNAUTHENTICATED, "wrong_credentials",
+                               "Email or password is wrong.");
+}
+
 /* Reader: the slow part. Keeps the user's id for the writer. */
 enum status auth_sign_in_prepare(struct request *request)
 {
@@ -102,13 +128,9 @@ enum status auth_sign_in_prepare(struct request *request)
         call->failure.retry_after_s = (int)(wait_ms / 1000 + 1);
         return limited;
     }
-    enum status status = store_user_by_email(call->db, email, call->arena, &user, &call->failure);
-    if (status != STATUS_OK && status != STATUS_NOT_FOUND) {
+    enum status status = find_account(call, email, json_text_of(request->body, "password"), &user);
+    if (status != STATUS_OK) {
         return status;
-    }
-    bool right = password_matches(user.password_hash, json_text_of(request->body, "password"));
-    if (!right || status == STATUS_NOT_FOUND || user.disabled_at_ms != 0) {
-        return failure_set(&call->failure, STATUS_UNAUTHENTICATED, "wrong_credentials", "Email or password is wrong.");
     }
     signin_guard_passed(request->api->signin_guard, request->exchange->peer, email);
     struct slice *user_id = arena_alloc(call->arena, sizeof *user_id);

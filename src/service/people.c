@@ -14,9 +14,9 @@ static enum status note(struct call *call, struct loaded_session *loaded, const 
 
 static enum status find_member(struct call *call, struct slice user_id, struct slice email, struct user *out)
 {
-    enum status status = slice_present(user_id)
-                             ? store_user_by_id(call->db, user_id, call->arena, out, &call->failure)
-                             : store_user_by_email(call->db, email, call->arena, out, &call->failure);
+    enum status status = slice_present(user_id) ? store_user_by_id(call->db, user_id, call->arena, out, &call->failure)
+                                                : store_member_by_email(call->db, call->who->tenant_key, email,
+                                                                        call->arena, out, &call->failure);
     enum member_role member = MEMBER_NONE;
     if (status == STATUS_OK) {
         status = store_membership_get(call->db, call->who->tenant_key, out->id, &member, &call->failure);

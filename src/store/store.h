@@ -283,12 +283,16 @@ MUST_CHECK enum status store_tenant_by_key(struct db *db, int64_t key, struct ar
 MUST_CHECK enum status store_tenant_list(struct db *db, struct arena *arena, struct tenant **out, size_t *out_count,
                                          struct failure *failure);
 MUST_CHECK enum status store_user_insert(struct db *db, const struct user *user,
-                                         struct failure *failure); /* CONFLICT: email taken */
+                                         struct failure *failure); /* CONFLICT: id taken */
 MUST_CHECK enum status store_user_update(struct db *db, const struct user *user, struct failure *failure);
 MUST_CHECK enum status store_user_by_id(struct db *db, struct slice id, struct arena *arena, struct user *out,
                                         struct failure *failure);
-MUST_CHECK enum status store_user_by_email(struct db *db, struct slice email, struct arena *arena, struct user *out,
-                                           struct failure *failure);
+/* An email is unique within a tenant, not across them: tenants must not learn of each other's users. The accounts of
+ * all tenants with this email, at most `max`: for signing in. */
+MUST_CHECK enum status store_users_by_email(struct db *db, struct slice email, int64_t max, struct arena *arena,
+                                            struct user **out, size_t *out_count, struct failure *failure);
+MUST_CHECK enum status store_member_by_email(struct db *db, int64_t tenant_key, struct slice email, struct arena *arena,
+                                             struct user *out, struct failure *failure);
 MUST_CHECK enum status store_user_list(struct db *db, int64_t tenant_key, struct arena *arena, struct user **out,
                                        enum member_role **out_roles, size_t *out_count, struct failure *failure);
 MUST_CHECK enum status store_user_count(struct db *db, int64_t *out, struct failure *failure);

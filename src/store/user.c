@@ -12,12 +12,6 @@ static void read_user(struct query *query, struct arena *arena, struct user *out
     out->sessions_max = query_i64(query, 6);
 }
 
-static enum status email_taken(const struct user *user, struct failure *failure)
-{
-    return failure_set(failure, STATUS_CONFLICT, "user_exists", "A user with the id %.*s or the email %.*s exists.",
-                       SLICE_ARG(user->id), SLICE_ARG(user->email));
-}
-
 enum status store_user_insert(struct db *db, const struct user *user, struct failure *failure)
 {
     int64_t changed = 0;
@@ -26,7 +20,10 @@ enum status store_user_insert(struct db *db, const struct user *user, struct fai
                       VALUES(text(user->id), text(user->email), text(user->name), text(user->password_hash),
                              number(user->created_at_ms), number(user->disabled_at_ms), number(user->sessions_max)),
                       &changed, failure);
-    return !status && !changed ? email_taken(user, failure) : status;
+    if (!status && !changed)
+        return failure_set(failure, STATUS_CONFLICT, "user_exists", "A user with the id %.*s exists.",
+                           SLICE_ARG(user->id));
+    return status;
 }
 
 enum status store_user_update(struct db *db, const struct user *user, struct failure *failure)
@@ -40,14 +37,14 @@ enum status store_user_update(struct db *db, const struct user *user, struct fai
     if (!status && !changed)
         return failure_set(failure, STATUS_NOT_FOUND, "user_not_found", "There is no user with the id %.*s.",
                            SLICE_ARG(user->id));
-    return status == STATUS_CONFLICT ? email_taken(user, failure) : status;
+    return status;
 }
 
-static enum status read_one(struct db *db, enum sql sql, struct slice key, struct arena *arena, struct user *out,
-                            struct failure *failure)
+enum status store_user_by_id(struct db *db, struct slice id, struct arena *arena, struct user *out,
+                             struct failure *failure)
 {
     struct query query;
-    enum status status = statement_first(&query, db, sql, VALUES(text(key)), failure);
+    enum status status = statement_first(&query, db, SQL_USER_BY_ID, VALUES(text(id)), failure);
     if (status)
         return status;
     read_user(&query, arena, out);
@@ -55,16 +52,29 @@ static enum status read_one(struct db *db, enum sql sql, struct slice key, struc
     return STATUS_OK;
 }
 
-enum status store_user_by_id(struct db *db, struct slice id, struct arena *arena, struct user *out,
-                             struct failure *failure)
+static void read_account(struct query *query, struct arena *arena, void *item)
 {
-    return read_one(db, SQL_USER_BY_ID, id, arena, out, failure);
+    read_user(query, arena, item);
 }
 
-enum status store_user_by_email(struct db *db, struct slice email, struct arena *arena, struct user *out,
-                                struct failure *failure)
+enum status store_users_by_email(struct db *db, struct slice email, int64_t max, struct arena *arena, struct user **out,
+                                 size_t *out_count, struct failure *failure)
 {
-    return read_one(db, SQL_USER_BY_EMAIL, email, arena, out, failure);
+    return statement_rows(db, SQL_USERS_BY_EMAIL, VALUES(text(email), number(max)), sizeof **out, read_account, arena,
+                          out, out_count, failure);
+}
+
+enum status store_member_by_email(struct db *db, int64_t tenant_key, struct slice email, struct arena *arena,
+                                  struct user *out, struct failure *failure)
+{
+    struct query query;
+    enum status status =
+        statement_first(&query, db, SQL_MEMBER_BY_EMAIL, VALUES(number(tenant_key), text(email)), failure);
+    if (status)
+        return status;
+    read_user(&query, arena, out);
+    query_end(&query);
+    return STATUS_OK;
 }
 
 struct member {

@@ -277,9 +277,14 @@ def users_are_made_changed_and_removed(server):
     owner.delete(f"/api/users/{anna.id}", expect=204)
     check.problem(anna.client.get("/api/me"), 401)
     check.problem(browser.get("/api/me"), 401)
-    check.problem(sign_in(server, anna.email, PASSWORD, 403), 403, "no_membership")
+    check.problem(sign_in(server, anna.email, PASSWORD, 401), 401, "wrong_credentials")
     check.problem(owner.patch(f"/api/users/{anna.id}", {"name": "x"}), 404)
     check.problem(owner.delete(f"/api/users/{anna.id}"), 404)
+    again = person(owner, "anna")
+    check.true(again.id != anna.id, "who comes back is a new account")
+    with_password(server, again)
+    sign_in(server, anna.email, PASSWORD, 200)
+    check.problem(anna.client.get("/api/me"), 401)
 
 
 @test

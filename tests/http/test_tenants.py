@@ -259,3 +259,26 @@ def figures_name_no_tenant(server):
     world = Two(server)
     text = server.anonymous().get("/metrics", expect=200).body.decode()
     check.equal([word for word in world.words() + ["default", "{"] if word in text], [])
+
+
+@test
+def the_same_email_twice_is_two_people(server):
+    """Adding a user tells nothing about other tenants; each signs in to his own with his own password."""
+    world = Two(server)
+    email = world.user.email
+    made = world.two.post("/api/users", {"email": email.upper(), "name": "Namesake"}, expect=201).json()
+    check.problem(world.two.post("/api/users", {"email": email}), 409, "email_taken")
+    fresh = world.two.post("/api/users", {"email": "fresh@example.test"}, expect=201).json()
+    check.equal(sorted(made), sorted(fresh))
+    check.true(made["id"] != world.user.id, "another account")
+    for secret, password in ((world.user.secret, "password of the one"), (made["sign_in_secret"], "password of the two")):
+        answer = server.anonymous().post("/api/auth/link", {"secret": secret}, expect=200)
+        server.anonymous().put("/api/me/password", {"password": password}, expect=204, headers={
+            "Cookie": answer.header("set-cookie").split(";")[0], "X-CSRF-Token": answer.json()["csrf_token"]})
+    for password, tenant_id, id in (("password of the one", "default", world.user.id),
+                                    ("password of the two", "two", made["id"])):
+        answer = server.anonymous().post("/api/auth/sign-in", {"email": email, "password": password}, expect=200)
+        me = server.anonymous().get("/api/me", headers={"Cookie": answer.header("set-cookie").split(";")[0]}).json()
+        check.contains(me, {"tenant_id": tenant_id, "user_id": id})
+    world.two.delete(f"/api/users/{made['id']}", expect=204)
+    world.user.client.get("/api/me", expect=200)

@@ -49,15 +49,11 @@ static void users(void **state)
     assert_slice(out.name, "ann");
     assert_slice(out.password_hash, "$argon2id$");
     assert_int_equal(out.sessions_max, 3);
-    must(store_user_by_email(f->db, fixture_text(f, "ANN-%s@example.ORG", f->mark), &f->arena, &out, &f->failure));
-    assert_true(slice_eq(out.id, ann.id));
-    assert_status(store_user_by_email(f->db, SLICE("nobody@example.org"), &f->arena, &out, &f->failure),
-                  STATUS_NOT_FOUND);
     struct user taken = ann;
-    taken.id = fixture_text(f, "other-%s", f->mark);
     fixture_begin(f);
     assert_status(store_user_insert(f->db, &taken, &f->failure), STATUS_CONFLICT);
     db_rollback(f->db);
+    taken.id = fixture_text(f, "other-%s", f->mark);
     ann.name = SLICE("Ann B."), ann.disabled_at_ms = 99, ann.password_hash = (struct slice){0};
     fixture_begin(f);
     must(store_user_update(f->db, &ann, &f->failure));
@@ -69,6 +65,35 @@ static void users(void **state)
     fixture_begin(f);
     assert_status(store_user_update(f->db, &taken, &f->failure), STATUS_NOT_FOUND);
     db_rollback(f->db);
+}
+
+/* The same email in two tenants is two people who do not know of each other. */
+static void emails(void **state)
+{
+    struct fixture *f = *state;
+    struct user out, *accounts;
+    size_t count = 0;
+    struct user ann = add_user(f, "ann"), double_ann = ann;
+    struct slice email = fixture_text(f, "ANN-%s@example.ORG", f->mark);
+    double_ann.id = fixture_text(f, "double-%s", f->mark);
+    assert_status(store_member_by_email(f->db, f->tenant, email, &f->arena, &out, &f->failure), STATUS_NOT_FOUND);
+    must(store_users_by_email(f->db, email, 8, &f->arena, &accounts, &count, &f->failure));
+    assert_int_equal(count, 0); /* a member of nothing cannot sign in */
+    fixture_begin(f);
+    must(store_user_insert(f->db, &double_ann, &f->failure));
+    must(store_membership_put(f->db, f->tenant, ann.id, MEMBER_MEMBER, &f->failure));
+    must(store_membership_put(f->db, f->other, double_ann.id, MEMBER_MEMBER, &f->failure));
+    fixture_commit(f);
+    must(store_member_by_email(f->db, f->tenant, email, &f->arena, &out, &f->failure));
+    assert_true(slice_eq(out.id, ann.id));
+    must(store_member_by_email(f->db, f->other, email, &f->arena, &out, &f->failure));
+    assert_true(slice_eq(out.id, double_ann.id));
+    must(store_users_by_email(f->db, email, 8, &f->arena, &accounts, &count, &f->failure));
+    assert_int_equal(count, 2);
+    must(store_users_by_email(f->db, email, 1, &f->arena, &accounts, &count, &f->failure));
+    assert_int_equal(count, 1);
+    assert_status(store_member_by_email(f->db, f->tenant, SLICE("nobody@example.org"), &f->arena, &out, &f->failure),
+                  STATUS_NOT_FOUND);
 }
 
 static void memberships(void **state)
@@ -223,7 +248,7 @@ static void idempotency(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    CONTRACT_TEST(tenants), CONTRACT_TEST(users),  CONTRACT_TEST(memberships),
+    CONTRACT_TEST(tenants), CONTRACT_TEST(users),  CONTRACT_TEST(emails),      CONTRACT_TEST(memberships),
     CONTRACT_TEST(tokens),  CONTRACT_TEST(grants), CONTRACT_TEST(idempotency),
 };
 const struct contract_part contract_identity = {"identity", tests, COUNT_OF(tests)};

@@ -17,8 +17,13 @@ ON CONFLICT DO NOTHING
 UPDATE users SET email = $2, name = $3, password_hash = $4, disabled_at_ms = $5, sessions_max = $6 WHERE id = $1
 -- name: user_by_id
 SELECT {user_columns} FROM users u WHERE u.id = $1
--- name: user_by_email
+-- name: users_by_email
 SELECT {user_columns} FROM users u WHERE lower(u.email) = lower($1)
+    AND EXISTS (SELECT 1 FROM memberships m WHERE m.user_id = u.id)
+ORDER BY u.created_at_ms, u.id LIMIT $2
+-- name: member_by_email
+SELECT {user_columns} FROM users u JOIN memberships m ON m.user_id = u.id
+WHERE m.tenant_key = $1 AND lower(u.email) = lower($2)
 -- name: user_list
 SELECT {user_columns}, m.role FROM memberships m JOIN users u ON u.id = m.user_id
 WHERE m.tenant_key = $1 ORDER BY m.position

@@ -22,7 +22,7 @@ CREATE TABLE users (
     disabled_at_ms BIGINT NOT NULL,
     sessions_max BIGINT NOT NULL
 );
-CREATE UNIQUE INDEX users_email ON users (lower(email));
+CREATE INDEX users_email ON users (lower(email));
 
 CREATE TABLE memberships (
     position BIGINT GENERATED ALWAYS AS IDENTITY,

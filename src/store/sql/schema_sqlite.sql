@@ -22,7 +22,7 @@ CREATE TABLE users (
     disabled_at_ms INTEGER NOT NULL,
     sessions_max INTEGER NOT NULL
 ) WITHOUT ROWID;
-CREATE UNIQUE INDEX users_email ON users (lower(email));
+CREATE INDEX users_email ON users (lower(email));
 
 CREATE TABLE memberships (
     position INTEGER PRIMARY KEY,
