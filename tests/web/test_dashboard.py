@@ -171,7 +171,7 @@ def the_list_is_live(server):
         scene.create(client, "Two")
         until_text(browser, ".new-rows", "1 new")
         check.equal(titles(browser), ["One"], "nothing jumps under the pointer")
-        browser.click(".new-rows")
+        browser.click(".new-rows button")
         until_titles(browser, ["Two", "One"])
         browser.away()
         three = scene.create(client, "Three")

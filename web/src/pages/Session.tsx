@@ -226,7 +226,7 @@ export function SessionPage({ place }: { place: SessionPlace }) {
       <Head session={session} reason={doing(session, open)} isPast={open.past !== null} />
       <div class="bar">
         <ViewTabs place={place} />
-        {open.stream === 'reconnecting' && <span class="tone-amber">reconnecting…</span>}
+        {open.stream === 'reconnecting' && <span class="stream-state tone-amber">reconnecting…</span>}
         <Slider place={place} last={current.last_sequence} events={open.past?.events ?? open.events} />
       </div>
       <Body place={place} open={open} session={session} />

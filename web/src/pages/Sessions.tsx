@@ -1,6 +1,7 @@
 // The list of sessions: tabs with live counts, filters in the URL, everything by keyboard.
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { plural } from '../format';
+import { Copy } from '../parts/Copy';
 import { Filters as FilterBar } from '../parts/Filters';
 import { useKeys } from '../parts/keys';
 import { Peek } from '../parts/Peek';
@@ -50,6 +51,8 @@ function Tabs({ filters }: { filters: Filters }) {
   );
 }
 
+const FIRST_COMMAND = 'sojourn sessions create --title "First steps"';
+
 function Nothing({ filters }: { filters: Filters }) {
   const isFiltered = filterKey(filters) !== filterKey(NO_FILTERS);
   if (isFiltered) {
@@ -61,7 +64,10 @@ function Nothing({ filters }: { filters: Filters }) {
   }
   return (
     <Empty title="No sessions yet" text="Agents and people make them through the API, the command line, or here.">
-      <pre class="command">sojourn sessions create --type agent --title "First steps"</pre>
+      <div class="command">
+        <code>{FIRST_COMMAND}</code>
+        <Copy text={FIRST_COMMAND} />
+      </div>
       <button class="primary" onClick={() => dispatch({ type: 'dialog', dialog: { kind: 'new' } })}>
         New session <kbd>c</kbd>
       </button>
@@ -116,6 +122,11 @@ function useListKeys(place: SessionsPlace, ids: string[], onFilter: () => void):
     const { selected } = getState();
     return selected.length ? selected : cursor ? [cursor] : [];
   };
+  const archiveAndMove = (gone: string[]): void => {
+    const rest = ids.slice(ids.indexOf(cursor) + 1).find((id) => !gone.includes(id));
+    if (gone.includes(cursor)) adjust({ ...place, cursor: rest ?? '' });
+    void archive(gone, !place.filters.archived);
+  };
   useKeys(true, {
     j: () => move(1),
     k: () => move(-1),
@@ -123,7 +134,7 @@ function useListKeys(place: SessionsPlace, ids: string[], onFilter: () => void):
     ArrowUp: () => move(-1),
     Enter: () => cursor && go(sessionPlace(cursor)),
     x: () => cursor && toggle(cursor),
-    e: () => targets().length && void archive(targets(), !place.filters.archived),
+    e: () => targets().length && archiveAndMove(targets()),
     p: () => adjust({ ...place, cursor: cursor || (ids[0] ?? ''), peek: !place.peek }),
     f: onFilter,
     '/': onFilter,
@@ -161,9 +172,9 @@ function Rows({ place }: { place: SessionsPlace }) {
       onPointerLeave={() => dispatch({ type: 'list held', isHeld: false })}
     >
       {list.waiting.length > 0 && (
-        <button class="new-rows" onClick={() => dispatch({ type: 'list released' })}>
-          {list.waiting.length} new
-        </button>
+        <div class="new-rows">
+          <button onClick={() => dispatch({ type: 'list released' })}>{list.waiting.length} new</button>
+        </div>
       )}
       <ul class="list" aria-label="Sessions">
         {list.ids.map((id) => {

@@ -22,6 +22,11 @@ function Modal({ label, children }: { label: string; children: ComponentChildren
       ref={dialog}
       aria-label={label}
       onClose={closeDialog}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape') return;
+        event.preventDefault();
+        closeDialog();
+      }}
       onMouseDown={(event) => event.target === dialog.current && dialog.current?.close()}
     >
       {children}

@@ -130,6 +130,9 @@ function Live({ partial }: { partial: Partial }) {
   return <Code text={partial.text.slice(-LONG)} name={LIVE_WORDS[partial.kind]} />;
 }
 
+const NO_PARTIALS: Partial[] = [];
+const NOTHING_SENT: Sending[] = [];
+
 interface Props {
   events: SessionEvent[];
   partials?: Partial[];
@@ -160,20 +163,23 @@ function Unsent({ message, onAgain, onDrop }: { message: Sending } & Pick<Props,
   );
 }
 
-/** Follows the end; keeps the place when older events come in above. */
-function useScroll(events: SessionEvent[], tail: unknown) {
+/** Follows the end, and goes there when something is sent; keeps the place when older events come in above. */
+function useScroll(events: SessionEvent[], partials: Partial[], sending: Sending[]) {
   const box = useRef<HTMLDivElement>(null);
   const isAtEnd = useRef(true);
   const height = useRef(0);
   const first = useRef(0);
+  const sent = useRef(0);
   useLayoutEffect(() => {
     const node = box.current as HTMLDivElement;
     const isPrepended = first.current > 0 && (events[0]?.sequence ?? 0) < first.current;
+    if (sending.length > sent.current) isAtEnd.current = true;
     if (isAtEnd.current) node.scrollTop = node.scrollHeight;
     else if (isPrepended) node.scrollTop += node.scrollHeight - height.current;
     first.current = events[0]?.sequence ?? 0;
+    sent.current = sending.length;
     height.current = node.scrollHeight;
-  }, [events, tail]);
+  }, [events, partials, sending]);
   useEffect(() => {
     const node = box.current as HTMLDivElement;
     const observer = new ResizeObserver(() => {
@@ -189,9 +195,17 @@ function useScroll(events: SessionEvent[], tail: unknown) {
   return { box, onScroll };
 }
 
-export function Transcript({ events, partials = [], sending = [], hasOlder = false, onOlder, onAgain, onDrop }: Props) {
+export function Transcript({
+  events,
+  partials = NO_PARTIALS,
+  sending = NOTHING_SENT,
+  hasOlder = false,
+  onOlder,
+  onAgain,
+  onDrop,
+}: Props) {
   const items = useMemo(() => transcript(events), [events]);
-  const { box, onScroll } = useScroll(events, [partials, sending].flat().length + (partials.at(-1)?.text.length ?? 0));
+  const { box, onScroll } = useScroll(events, partials, sending);
   const top = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (!hasOlder || !top.current) return;
