@@ -124,7 +124,7 @@ static void check_snapshot(struct socket *socket, struct slice frame)
     socket->snapshots++;
 }
 
-static void check_frame(struct socket *socket, struct slice frame)
+static void check_text(struct socket *socket, struct slice frame)
 {
     bool sse = socket->framing == FRAMING_SSE;
     const char *id_mark = sse ? "id: " : "\"id\":\"";
@@ -146,6 +146,14 @@ static void check_frame(struct socket *socket, struct slice frame)
     } else if (!has(frame, "ping") && !has(frame, "closed")) {
         wrong(socket, "unexpected frame", frame);
     }
+}
+
+/* A copy that ends with a zero byte: numbers are read with strtoll. */
+static void check_frame(struct socket *socket, struct slice frame)
+{
+    struct arena arena = {0};
+    check_text(socket, arena_copy(&arena, frame));
+    arena_release(&arena);
 }
 
 /* The length of the first complete frame, 0 when there is none. */
