@@ -21,6 +21,7 @@ from harness.suite import ENGINES, TREES, Case, find_functions
 
 SKIPPED = 77  # the exit code of a program that could not test anything
 PROGRAM_VARIANTS = {"unit": ("gcc", "asan", "tsan"), "fuzz": ("gcc", "asan"), "suites": ("gcc", "asan"),
+                    "disk": ("gcc", "asan"),
                     "store": ("sqlite", "postgres", "sqlite asan", "postgres asan", "sqlite tsan", "postgres tsan")}
 
 
