@@ -5,6 +5,7 @@ import { Composer } from '../parts/Composer';
 import { Id } from '../parts/Copy';
 import { Menu } from '../parts/Menu';
 import { People } from '../parts/People';
+import { Queue } from '../parts/Queue';
 import { Raw } from '../parts/Raw';
 import { Slider } from '../parts/Slider';
 import { Empty, Failed, Waiting } from '../parts/States';
@@ -180,6 +181,7 @@ function Body({ place, open, session }: { place: SessionPlace; open: Open; sessi
           onDrop={(message) => dispatch({ type: 'open dropped', id: open.id, key: message.key })}
         />
         {!past && <Why session={session} />}
+        {!past && <Queue id={open.id} prompts={open.queue} />}
         <Composer
           id={open.id}
           isOff={Boolean(past)}
