@@ -229,7 +229,11 @@ export function SessionPage({ place }: { place: SessionPlace }) {
       <div class="bar">
         <ViewTabs place={place} />
         {open.stream === 'reconnecting' && <span class="stream-state tone-amber">reconnecting…</span>}
-        <Slider place={place} last={current.last_sequence} events={open.past?.events ?? open.events} />
+        <Slider
+          place={place}
+          last={Math.max(current.last_sequence, open.events.at(-1)?.sequence ?? 0)}
+          events={open.past?.events ?? open.events}
+        />
       </div>
       <Body place={place} open={open} session={session} />
     </div>

@@ -99,7 +99,6 @@ function tellStatus(event: SessionEvent): { text: string; tone: Tone } {
 }
 
 const TELLINGS: Record<string, Telling> = {
-  'prompt.queued': () => ({ text: 'A message waits until this turn is over' }),
   'prompt.withdrawn': () => ({ text: 'A waiting message was withdrawn' }),
   'session.created': () => ({ text: 'Session created' }),
   'session.status_change': tellStatus,
@@ -147,8 +146,13 @@ const RESULTS = new Set([
   'tool.invocation_completed',
   'tool.invocation_failed',
 ]);
-/** Said already by the status change beside it. */
-const SILENT = new Set(['session.claimed', 'session.completed']);
+/** Said already by what stands beside it. */
+const SILENT = new Set(['session.claimed', 'session.completed', 'prompt.queued']);
+
+function isSilent(event: SessionEvent): boolean {
+  const isPrompted = event.metadata['to'] === 'pending' && event.metadata['reason'] === 'prompt';
+  return SILENT.has(event.type) || (event.type === 'session.status_change' && isPrompted);
+}
 
 class Builder {
   readonly items: Item[] = [];
@@ -167,7 +171,7 @@ class Builder {
     else if (CALLS.has(event.type)) this.addCall(event);
     else if (RESULTS.has(event.type)) this.addResult(event);
     else if (event.type === 'session.created') this.addCreated(event);
-    else if (!SILENT.has(event.type)) this.items.push(lineOf(event));
+    else if (!isSilent(event)) this.items.push(lineOf(event));
   }
 
   private addMessage(event: SessionEvent): void {
