@@ -101,10 +101,10 @@ def flaky_login(client, is_live=True):
 def working_day(client):
     """About a dozen sessions in every state; returns the one worth opening and its agent."""
     rows = [
-        ("Weekly report", "demo", "acme/ops", "idle", "Summary is ready for review", 0.02),
+        ("Weekly report", "gemini", "acme/ops", "idle", "Summary is ready for review", 0.02),
         ("Upgrade PostgreSQL client to 16", "codex", "acme/cli", "completed", "All tests pass on 16.2. Done.", 1.31),
         ("Translate onboarding mails", "gemini", "acme/mail", "completed", "12 mails in 4 languages.", 0.37),
-        ("Import March invoices", "demo", "acme/books", "failed", "", 0.11),
+        ("Import March invoices", "opencode", "acme/books", "failed", "", 0.11),
         ("Investigate memory growth", "claude", "acme/web", "idle", "It grows by 3 MB an hour, in the cache.", 0.88),
     ]
     for title, agent_name, workspace, status, said, cost in rows:

@@ -155,10 +155,10 @@ def from_the_link_to_a_session(server):
 def the_list_is_live(server):
     """New rows, changed rows and counts arrive by themselves; while the pointer is on the list new rows wait."""
     client = server.client()
-    agent = scene.Agent(client, "demo")
+    agent = scene.Agent(client, "worker")
     with Browser() as browser:
         sign_in(browser, server)
-        scene.create(client, "One", agent="demo", prompt="Do one.")
+        scene.create(client, "One", agent="worker", prompt="Do one.")
         until_titles(browser, ["One"])
         until_text(browser, "[data-tab=active]", "1")
         agent.claim()
@@ -189,7 +189,7 @@ def filters_live_in_the_url(server):
     client = server.client()
     for number in range(3):
         scene.create(client, f"Chat {number}")
-    scene.create(client, "Queued one", agent="demo", prompt="x")
+    scene.create(client, "Queued one", agent="worker", prompt="x")
     with Browser() as browser:
         sign_in(browser, server)
         until_titles(browser, ["Queued one", "Chat 2", "Chat 1", "Chat 0"])
@@ -207,7 +207,7 @@ def filters_live_in_the_url(server):
         until_titles(browser, ["Chat 11", "Chat 1"])
         browser.evaluate("history.back()")
         until_titles(browser, ["Chat 11", "Other", "Chat 2", "Chat 1", "Chat 0"])
-        browser.goto(server.address + "/sessions?agent=demo")
+        browser.goto(server.address + "/sessions?agent=worker")
         until_titles(browser, ["Queued one"])
         browser.goto(server.address + "/sessions?q=nothing+like+this")
         until_text(browser, ".empty", "No session matches")
@@ -279,8 +279,8 @@ def long_lists_come_in_pages(server):
 def a_session_is_followed(server):
     """Messages, live text, tool calls and status changes appear as they happen; live text becomes the message once."""
     client = server.client()
-    session = scene.create(client, "Work", agent="demo", prompt="Please **begin**.")
-    agent = scene.Agent(client, "demo")
+    session = scene.create(client, "Work", agent="worker", prompt="Please **begin**.")
+    agent = scene.Agent(client, "worker")
     with Browser() as browser:
         sign_in(browser, server, f"/sessions/{session['id']}")
         until_text(browser, ".message.from-you strong", "begin")
@@ -317,6 +317,50 @@ def a_session_is_followed(server):
 
 
 @test(on=HERE, timeout_s=120)
+def messages_wait_for_their_turn(server):
+    """What is sent while the agent works waits in sight, can be withdrawn, and is said when the turn is over."""
+    client = server.client()
+    session = scene.create(client, "Work", agent="worker", prompt="Begin.")
+    agent = scene.Agent(client, "worker")
+    agent.claim()
+    with Browser() as browser:
+        sign_in(browser, server, f"/sessions/{session['id']}")
+        until_text(browser, ".head .status", "Active")
+        for text in ("first", "second"):
+            browser.fill(".composer textarea", text)
+            browser.press("Control+Enter")
+            until_text(browser, ".queue", text)
+        browser.until("document.querySelectorAll('.message.from-you').length === 1")
+        browser.click(".queue li:nth-child(1) button")
+        browser.until("document.querySelectorAll('.queue li').length === 1")
+        until_text(browser, ".queue", "second")
+        agent.settle("idle")
+        until_text(browser, ".message.from-you", "second")
+        browser.gone(".queue")
+        until_text(browser, ".head .status", "Queued")
+        no_complaints(browser)
+    said = client.get(f"/api/sessions/{session['id']}/events?types=user.message", expect=200).json()["events"]
+    check.equal([event["content"][0]["text"] for event in said], ["Begin.", "second"])
+
+
+@test(on=HERE, timeout_s=120)
+def the_demo_shows_something_at_once(server):
+    """From an empty page, one click: live text, a tool call, an answer."""
+    with Browser() as browser:
+        sign_in(browser, server)
+        browser.click("text=Talk to the demo agent")
+        browser.see(".is-live")
+        until_text(browser, ".tool", "read_file")
+        until_text(browser, ".head .status", "Idle")
+        check.equal(browser.count(".message.from-you"), 1, "the first message is shown once")
+        browser.fill(".composer textarea", "And again")
+        browser.press("Control+Enter")
+        until_text(browser, ".message.from-you:not(.is-sending)", "And again")
+        until_text(browser, ".message.from-agent", "And again")
+        no_complaints(browser)
+
+
+@test(on=HERE, timeout_s=120)
 def a_session_as_it_was(server):
     """The slider shows header and transcript after any event, in the URL, also beyond the loaded window."""
     client = server.client()
@@ -326,12 +370,12 @@ def a_session_as_it_was(server):
     with Browser() as browser:
         sign_in(browser, server, f"/sessions/{session['id']}")
         until_text(browser, ".head h1", "Another title")
-        browser.slide(".slider input", "5")
+        browser.slide(".slider input", "6")
         until_text(browser, ".head h1", "Fix flaky login test")
         until_text(browser, ".head .status", "Active")
         browser.until("document.querySelectorAll('.tool').length === 0")
         until_text(browser, ".talk", "I will reproduce it first")
-        browser.until("location.search.includes('at=5')")
+        browser.until("location.search.includes('at=6')")
         check.true(browser.evaluate("document.querySelector('.composer textarea').disabled"), "nobody writes into the past")
         browser.reload()
         until_text(browser, ".head h1", "Fix flaky login test")
@@ -341,7 +385,7 @@ def a_session_as_it_was(server):
             client.post(f"/api/sessions/{session['id']}/events",
                         {"events": [{"type": "note.x", "metadata": {"n": i}} for i in range(50)]}, expect=201)
         browser.reload()
-        browser.slide(".slider input", "5")
+        browser.slide(".slider input", "6")
         until_text(browser, ".head h1", "Fix flaky login test")
         until_text(browser, ".talk", "I will reproduce it first")
         no_complaints(browser)

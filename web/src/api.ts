@@ -1,5 +1,16 @@
 // Everything that leaves the page: the only fetch and the only WebSocket of the dashboard.
-import type { EventPage, Me, Participant, Session, SessionEvent, SessionPage, ShareLink, User } from './types';
+import type {
+  EventPage,
+  Me,
+  Participant,
+  Prompt,
+  Receipt,
+  Session,
+  SessionEvent,
+  SessionPage,
+  ShareLink,
+  User,
+} from './types';
 
 /** What went wrong, in the server's words. Status 0: the server was not reached. */
 export class Problem extends Error {
@@ -115,6 +126,9 @@ export const api = {
 
   events: (id: string, query: Query, signal?: AbortSignal) =>
     call<EventPage>('GET', withQuery(at(id, '/events'), query), { signal }),
+  send: (id: string, text: string, key: string) => call<Receipt>('POST', at(id, '/messages'), { body: { text }, key }),
+  queue: (id: string) => call<{ prompts: Prompt[] }>('GET', at(id, '/queue')),
+  withdraw: (id: string, prompt: string) => call<void>('DELETE', at(id, `/queue/${encodeURIComponent(prompt)}`)),
   say: (id: string, text: string, key: string) =>
     call<{ events: SessionEvent[] }>('POST', at(id, '/events'), {
       body: { events: [{ type: 'user.message', content: [{ type: 'text', text }], external_event_id: key }] },
@@ -122,8 +136,6 @@ export const api = {
     }),
 
   /** Makes the session's agent run, now or when its turn is over. */
-  send: (id: string, text: string, key: string) =>
-    call<{ prompt_id: string; status: 'dispatched' | 'queued' }>('POST', at(id, '/messages'), { body: { text }, key }),
 
   participants: (id: string) => call<{ participants: Participant[] }>('GET', at(id, '/participants')),
   addParticipant: (id: string, email: string, role: string) =>

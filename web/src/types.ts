@@ -102,3 +102,18 @@ export interface ShareLink {
   active: boolean;
   created_at: string;
 }
+
+/** A message that waits until the running turn is over. */
+export interface Prompt {
+  prompt_id: string;
+  position: number;
+  actor: string;
+  content: unknown[];
+  created_at: string;
+}
+
+export interface Receipt {
+  prompt_id: string;
+  status: 'dispatched' | 'queued';
+  sequence: number;
+}

@@ -5,6 +5,7 @@ import { Composer } from '../parts/Composer';
 import { Id } from '../parts/Copy';
 import { Menu } from '../parts/Menu';
 import { People } from '../parts/People';
+import { Queue } from '../parts/Queue';
 import { Raw } from '../parts/Raw';
 import { Slider } from '../parts/Slider';
 import { Empty, Failed, Waiting } from '../parts/States';
@@ -180,6 +181,7 @@ function Body({ place, open, session }: { place: SessionPlace; open: Open; sessi
           onDrop={(message) => dispatch({ type: 'open dropped', id: open.id, key: message.key })}
         />
         {!past && <Why session={session} />}
+        {!past && <Queue id={open.id} prompts={open.queue} />}
         <Composer
           id={open.id}
           isOff={Boolean(past)}
@@ -227,7 +229,11 @@ export function SessionPage({ place }: { place: SessionPlace }) {
       <div class="bar">
         <ViewTabs place={place} />
         {open.stream === 'reconnecting' && <span class="stream-state tone-amber">reconnecting…</span>}
-        <Slider place={place} last={current.last_sequence} events={open.past?.events ?? open.events} />
+        <Slider
+          place={place}
+          last={Math.max(current.last_sequence, open.events.at(-1)?.sequence ?? 0)}
+          events={open.past?.events ?? open.events}
+        />
       </div>
       <Body place={place} open={open} session={session} />
     </div>

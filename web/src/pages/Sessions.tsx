@@ -10,7 +10,7 @@ import { Empty, Failed, Waiting } from '../parts/States';
 import { adjust, go, linkTo } from '../state/navigate';
 import { filterKey } from '../state/filter';
 import { type Filters, NO_FILTERS, type Place, sessionPlace, sessionsPlace } from '../state/place';
-import { archive } from '../state/session';
+import { archive, tryDemo } from '../state/session';
 import { countOf, loadList, loadMore, showList } from '../state/sessions';
 import { dispatch, getState, useStore } from '../state/store';
 import { TABS } from '../status';
@@ -51,7 +51,7 @@ function Tabs({ filters }: { filters: Filters }) {
   );
 }
 
-const FIRST_COMMAND = 'sojourn sessions create --title "First steps"';
+const FIRST_COMMAND = 'sojourn sessions create --agent demo --prompt "Hello"';
 
 function Nothing({ filters }: { filters: Filters }) {
   const isFiltered = filterKey(filters) !== filterKey(NO_FILTERS);
@@ -68,7 +68,10 @@ function Nothing({ filters }: { filters: Filters }) {
         <code>{FIRST_COMMAND}</code>
         <Copy text={FIRST_COMMAND} />
       </div>
-      <button class="primary" onClick={() => dispatch({ type: 'dialog', dialog: { kind: 'new' } })}>
+      <button class="primary" onClick={() => void tryDemo()}>
+        Talk to the demo agent
+      </button>{' '}
+      <button onClick={() => dispatch({ type: 'dialog', dialog: { kind: 'new' } })}>
         New session <kbd>c</kbd>
       </button>
     </Empty>

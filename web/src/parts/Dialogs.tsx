@@ -119,11 +119,11 @@ function NewSession() {
         <input value={values.title} maxLength={200} autofocus onInput={set('title')} />
       </label>
       <label>
-        Agent <span class="muted">(its short name; empty: nobody takes it)</span>
+        Agent <span class="muted">(its short name, such as demo; empty: nobody answers)</span>
         <input value={values.agent} maxLength={128} onInput={set('agent')} />
       </label>
       <label>
-        First message <span class="muted">(makes it work to be taken)</span>
+        First message
         <textarea rows={4} value={values.prompt} onInput={set('prompt')} />
       </label>
       {problem && (

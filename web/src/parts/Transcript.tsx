@@ -170,6 +170,7 @@ function useScroll(events: SessionEvent[], partials: Partial[], sending: Sending
   const height = useRef(0);
   const first = useRef(0);
   const sent = useRef(0);
+  const top = useRef(0);
   useLayoutEffect(() => {
     const node = box.current as HTMLDivElement;
     const isPrepended = first.current > 0 && (events[0]?.sequence ?? 0) < first.current;
@@ -190,7 +191,10 @@ function useScroll(events: SessionEvent[], partials: Partial[], sending: Sending
   }, []);
   const onScroll = (): void => {
     const node = box.current as HTMLDivElement;
-    isAtEnd.current = node.scrollHeight - node.scrollTop - node.clientHeight < 40;
+    const isNear = node.scrollHeight - node.scrollTop - node.clientHeight < 40;
+    // Growing text moves the end away; only the reader moves up.
+    if (isNear || node.scrollTop < top.current) isAtEnd.current = isNear;
+    top.current = node.scrollTop;
   };
   return { box, onScroll };
 }

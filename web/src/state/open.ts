@@ -1,6 +1,6 @@
 // The session that is open: a window of its log, what streams right now, and how it was at an earlier event.
 import type { Frame, Problem, StreamState } from '../api';
-import type { Delta, EventPage, Session, SessionEvent } from '../types';
+import type { Delta, EventPage, Prompt, Receipt, Session, SessionEvent } from '../types';
 
 /** Live output behind event `sequence`, its pieces joined. */
 export interface Partial {
@@ -14,6 +14,7 @@ export interface Sending {
   key: string;
   text: string;
   problem: Problem | null;
+  sequence: number | null; // of its event, once the server has told
 }
 
 export interface Past {
@@ -33,6 +34,7 @@ export interface Open {
   isLoadingOlder: boolean;
   partials: Partial[];
   sending: Sending[];
+  queue: Prompt[];
   stream: StreamState;
   past: Past | null;
 }
@@ -47,6 +49,7 @@ export function openFresh(id: string): Open {
     isLoadingOlder: false,
     partials: [],
     sending: [],
+    queue: [],
     stream: 'connecting',
     past: null,
   };
@@ -88,8 +91,17 @@ function withEvent(open: Open, event: SessionEvent): Open {
     ...open,
     events: [...open.events, event],
     partials: settle(open.partials, event),
-    sending: open.sending.filter((message) => message.key !== event.external_event_id),
+    sending: open.sending.filter((one) => one.key !== event.external_event_id && one.sequence !== event.sequence),
   };
+}
+
+/** The server has the message; it stays on screen until its event comes. */
+export function openAccepted(open: Open, key: string, receipt: Receipt): Open {
+  const isOver = receipt.status === 'queued' || receipt.sequence <= lastSequence(open);
+  const sending = isOver
+    ? open.sending.filter((one) => one.key !== key)
+    : open.sending.map((one) => (one.key === key ? { ...one, sequence: receipt.sequence } : one));
+  return { ...open, sending };
 }
 
 function groupOf(delta: Delta): string {

@@ -1,6 +1,6 @@
 // The open session: loading, following, answering, looking back.
 import { api, newKey, type Problem, type Watch, watchSession } from '../api';
-import type { SessionEvent } from '../types';
+import type { Receipt, SessionEvent } from '../types';
 import { tell, tellProblem } from './notices';
 import { eventsUntil } from './open';
 import { go } from './navigate';
@@ -36,6 +36,7 @@ export async function openSession(id: string): Promise<void> {
     dispatch({ type: 'session', session });
     dispatch({ type: 'open got', id, page });
     follow(id, page.events[0]?.sequence ?? 0);
+    if (session.agent) void loadQueue(id);
   } catch (problem) {
     if (opening === seen) fail(id, problem);
   }
@@ -46,12 +47,38 @@ function follow(id: string, sequence: number): void {
     onState: (stream) => dispatch({ type: 'open stream', id, stream }),
     onFrame: (frame) => {
       dispatch({ type: 'open frame', id, frame });
+      if (frame.type === 'event') noticeQueue(id, frame.data as SessionEvent);
       const reason = frame.type === 'closed' ? (frame.data as { reason: string }).reason : '';
       if (reason === 'deleted') fail(id, { status: 410 });
       if (frame.type === 'gap') void openSession(id);
     },
     onRefused: (problem) => fail(id, problem),
   });
+}
+
+// --- messages that wait ---
+
+async function loadQueue(id: string): Promise<void> {
+  try {
+    dispatch({ type: 'open queue', id, queue: (await api.queue(id)).prompts });
+  } catch {
+    // the connection's state tells
+  }
+}
+
+function noticeQueue(id: string, event: SessionEvent): void {
+  const isOfQueue =
+    event.type.startsWith('prompt.') || (event.type === 'user.message' && getState().open?.queue.length);
+  if (isOfQueue) void loadQueue(id);
+}
+
+export async function withdraw(id: string, prompt: string): Promise<void> {
+  try {
+    await api.withdraw(id, prompt);
+  } catch (problem) {
+    tellProblem('The message can’t be withdrawn', problem);
+  }
+  await loadQueue(id);
 }
 
 export function closeSession(): void {
@@ -104,17 +131,21 @@ export function lookBack(id: string, at: number | null): void {
 
 // --- what a person does ---
 
+/** In a session without an agent a message is only written down. */
+async function note(id: string, text: string, key: string): Promise<Receipt> {
+  const { events } = await api.say(id, text, key);
+  return { prompt_id: '', status: 'dispatched', sequence: events[0]?.sequence ?? 0 };
+}
+
 /** `key` of an earlier attempt: the server then writes the message once, however often it is sent. */
 export async function say(id: string, text: string, key = newKey()): Promise<void> {
   dispatch({ type: 'open sending', id, key, text });
   try {
-    if (getState().sessions[id]?.agent) {
-      await api.send(id, text, key); // its event comes by the stream
-    } else {
-      const { events } = await api.say(id, text, key);
-      for (const event of events) dispatch({ type: 'open frame', id, frame: { type: 'event', data: event } });
-    }
-    dispatch({ type: 'open dropped', id, key });
+    const session = getState().sessions[id];
+    const isForAgent = session?.type === 'agent' && session.agent !== null;
+    const receipt = isForAgent ? await api.send(id, text, key) : await note(id, text, key);
+    dispatch({ type: 'open accepted', id, key, receipt });
+    if (receipt.status === 'queued') await loadQueue(id);
   } catch (problem) {
     dispatch({ type: 'open not sent', id, key, problem: problem as Problem });
   }
@@ -188,5 +219,17 @@ export async function retry(id: string): Promise<void> {
     go(sessionPlace(session.id));
   } catch (problem) {
     tellProblem('The work can’t be tried again', problem);
+  }
+}
+
+/** The agent inside the server that needs no model: something to see within a minute. */
+export async function tryDemo(): Promise<void> {
+  try {
+    const body = { type: 'agent', agent: 'demo', title: 'Hello, demo', prompt: 'Hello. What can you show me?' };
+    const session = await api.create(body, newKey());
+    dispatch({ type: 'session', session });
+    go(sessionPlace(session.id));
+  } catch (problem) {
+    tellProblem('The demo can’t be started', problem);
   }
 }

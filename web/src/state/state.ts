@@ -1,6 +1,6 @@
 // The whole state of the page and how every action changes it. No input, no output, no clock.
 import type { Frame, Problem, StreamState } from '../api';
-import type { EventPage, Me, Session, SessionEvent, SessionPage, User } from '../types';
+import type { EventPage, Me, Prompt, Receipt, Session, SessionEvent, SessionPage, User } from '../types';
 import { filterKey } from './filter';
 import * as list from './list';
 import * as open from './open';
@@ -62,6 +62,8 @@ export type Action =
   | { type: 'open stream'; id: string; stream: StreamState }
   | { type: 'open frame'; id: string; frame: Frame }
   | { type: 'open sending'; id: string; key: string; text: string }
+  | { type: 'open accepted'; id: string; key: string; receipt: Receipt }
+  | { type: 'open queue'; id: string; queue: Prompt[] }
   | { type: 'open not sent'; id: string; key: string; problem: Problem }
   | { type: 'open dropped'; id: string; key: string }
   | { type: 'past asked'; id: string; at: number | null }
@@ -212,12 +214,16 @@ function reduceOpen(state: State, action: Action): State {
 function reduceSending(state: State, action: Action): State {
   switch (action.type) {
     case 'open sending': {
-      const sent = { key: action.key, text: action.text, problem: null };
+      const sent = { key: action.key, text: action.text, problem: null, sequence: null };
       return changeOpen(state, action.id, (one) => ({
         ...one,
         sending: [...one.sending.filter((message) => message.key !== action.key), sent],
       }));
     }
+    case 'open accepted':
+      return changeOpen(state, action.id, (one) => open.openAccepted(one, action.key, action.receipt));
+    case 'open queue':
+      return changeOpen(state, action.id, (one) => ({ ...one, queue: action.queue }));
     case 'open not sent':
       return changeOpen(state, action.id, (one) => ({
         ...one,

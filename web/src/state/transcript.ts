@@ -34,6 +34,15 @@ function parts(event: SessionEvent): Part[] {
   return event.content.filter(isPart);
 }
 
+/** What a message says, in words. */
+export function saidIn(content: unknown[]): string {
+  return content
+    .filter(isPart)
+    .map((part) => text(part['text']))
+    .filter(Boolean)
+    .join(' ');
+}
+
 function textOf(event: SessionEvent): string {
   const all = parts(event).filter((part) => part['type'] === 'text' || part['type'] === 'reasoning');
   return all
@@ -90,7 +99,6 @@ function tellStatus(event: SessionEvent): { text: string; tone: Tone } {
 }
 
 const TELLINGS: Record<string, Telling> = {
-  'prompt.queued': () => ({ text: 'A message waits until this turn is over' }),
   'prompt.withdrawn': () => ({ text: 'A waiting message was withdrawn' }),
   'session.created': () => ({ text: 'Session created' }),
   'session.status_change': tellStatus,
@@ -138,12 +146,18 @@ const RESULTS = new Set([
   'tool.invocation_completed',
   'tool.invocation_failed',
 ]);
-/** Said already by the status change beside it. */
-const SILENT = new Set(['session.claimed', 'session.completed']);
+/** Said already by what stands beside it. */
+const SILENT = new Set(['session.claimed', 'session.completed', 'prompt.queued']);
+
+function isSilent(event: SessionEvent): boolean {
+  const isPrompted = event.metadata['to'] === 'pending' && event.metadata['reason'] === 'prompt';
+  return SILENT.has(event.type) || (event.type === 'session.status_change' && isPrompted);
+}
 
 class Builder {
   readonly items: Item[] = [];
   private beforeMs = 0; // when the event before came
+  private prompt: (Item & { kind: 'message' }) | null = null; // what the session was created with
   private readonly calls = new Map<string, Item & { kind: 'tool' }>();
 
   add(event: SessionEvent): void {
@@ -157,7 +171,7 @@ class Builder {
     else if (CALLS.has(event.type)) this.addCall(event);
     else if (RESULTS.has(event.type)) this.addResult(event);
     else if (event.type === 'session.created') this.addCreated(event);
-    else if (!SILENT.has(event.type)) this.items.push(lineOf(event));
+    else if (!isSilent(event)) this.items.push(lineOf(event));
   }
 
   private addMessage(event: SessionEvent): void {
@@ -170,11 +184,19 @@ class Builder {
       .map((part) => text(part['text']));
     const head = { at: event.created_at, key: `${event.sequence}` };
     if (reasoning.length) this.pushReasoning(event, `${head.key}r`, reasoning.join('\n\n'));
+    if (this.prompt && who === 'you') this.dropPrompt(said.join('\n\n'));
     const message = { who, actor: event.actor ?? '', text: said.join('\n\n'), pictures: picturesOf(event) } as const;
     this.items.push({ kind: 'message', ...head, ...message });
     for (const part of parts(event)) {
       if (part['type'] === 'tool-call' || part['type'] === 'tool_use') this.addCall({ ...event, content: [part] });
     }
+  }
+
+  /** The message that a session begins with stands in the log on its own as well. */
+  private dropPrompt(said: string): void {
+    const at = this.prompt?.text === said ? this.items.indexOf(this.prompt) : -1;
+    if (at >= 0) this.items.splice(at, 1);
+    this.prompt = null;
   }
 
   private addReasoning(event: SessionEvent): void {
@@ -225,7 +247,8 @@ class Builder {
     const prompt = str(event.metadata['prompt']);
     if (!prompt) return;
     const head = { key: `${event.sequence}p`, at: event.created_at, actor: event.actor ?? '' };
-    this.items.push({ kind: 'message', ...head, who: 'you', text: prompt, pictures: [] });
+    this.prompt = { kind: 'message', ...head, who: 'you', text: prompt, pictures: [] };
+    this.items.push(this.prompt);
   }
 }
 
