@@ -304,7 +304,7 @@ unsigned session_apply(struct session *session, const struct event *event, struc
         session->updated_at_ms = session->last_active_at_ms;
     }
     int64_t listed_since_ms = session->last_active_at_ms - session->listed_at_ms;
-    if (listed_since_ms >= SESSION_LISTED_STEP_MS || (changed != CHANGED_HOT && listed_since_ms > 0)) {
+    if (listed_since_ms >= SESSION_LISTED_STEP_MS) {
         session->listed_at_ms = session->last_active_at_ms;
         changed |= CHANGED_LISTED;
     }

@@ -8,7 +8,7 @@
 #include "fanout/lookup.h"
 #include "fanout/sight.h"
 
-enum { PAGE_BYTES_MAX = 64 * 1024, PAGE_SESSION_ID_BYTES = 129 };
+enum { PAGE_BYTES_MAX = 256 * 1024, PAGE_SESSION_ID_BYTES = 129 };
 
 struct page {
     struct lookup lookup;

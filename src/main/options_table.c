@@ -181,7 +181,7 @@ const struct option server_options[] = {
          "How often a silent stream shows that it is alive."),
     COUNT("viewers-max", viewers_max, "100000", 1, 10000000,
           "How many streams are open at a time; beyond it 503."),
-    COUNT("stream-page-events", stream_page_events, "256", 1, 10000,
+    COUNT("stream-page-events", stream_page_events, "1000", 1, 10000,
           "How many events a stream that reads from the store reads at a time."),
     SIZE("stream-tail-bytes", stream_tail_bytes, "256KiB", 1 * KIB, GIB,
          "How many bytes of recent frames are kept in memory for each watched session."),

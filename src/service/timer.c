@@ -65,7 +65,6 @@ enum status timer_fire(struct call *call, const struct timer *timer)
         status = STATUS_OK;
     }
     if (status == STATUS_OK && !again) {
-        call->unit->timers_changed = true;
         status = store_timer_delete(call->db, timer->kind, timer->session_key, &call->failure);
     }
     return status;

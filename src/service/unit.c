@@ -165,7 +165,8 @@ enum status unit_load_key(struct unit *unit, int64_t tenant_key, int64_t key, st
 enum status unit_begin(struct unit *unit, struct failure *failure)
 {
     unit->writes = 0;
-    unit->work_queued = unit->timers_changed = unit->identity_changed = false;
+    unit->work_queued = unit->identity_changed = false;
+    unit->earliest_timer_ms = 0;
     return db_begin(unit->db, failure);
 }
 
@@ -390,9 +391,11 @@ enum status unit_timer(struct call *call, const struct loaded_session *loaded, e
 {
     struct unit *unit = call->unit;
     unit->writes++;
-    unit->timers_changed = true;
     if (due_ms == 0) {
         return store_timer_delete(unit->db, kind, loaded->session.key, &call->failure);
+    }
+    if (unit->earliest_timer_ms == 0 || due_ms < unit->earliest_timer_ms) {
+        unit->earliest_timer_ms = due_ms;
     }
     struct timer timer = {kind, loaded->session.tenant_key, loaded->session.key, due_ms};
     return store_timer_put(unit->db, &timer, &call->failure);

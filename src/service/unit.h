@@ -41,9 +41,9 @@ struct unit {
     struct loaded_session *touched;
     struct publication *publication; /* of the running group, NULL when nothing happened */
     struct buffer scratch;
-    int64_t writes;   /* grows with each change: tells whether a failed command wrote */
-    bool work_queued; /* a session became claimable */
-    bool timers_changed;
+    int64_t writes;            /* grows with each change: tells whether a failed command wrote */
+    bool work_queued;          /* a session became claimable */
+    int64_t earliest_timer_ms; /* of the timers put by this group; 0 = none */
     bool identity_changed;
 };
 

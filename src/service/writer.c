@@ -7,7 +7,13 @@
 #include "base/log.h"
 #include "service/timer.h"
 
-enum { TIMERS_PER_GROUP = 64, PRUNE_EVERY_MS = 600000, WAIT_MS_MAX = 1000, RETRY_TIMERS_MS = 1000 };
+enum {
+    TIMERS_PER_GROUP = 64,
+    PRUNE_EVERY_MS = 600000,
+    WAIT_MS_MAX = 1000,
+    RETRY_TIMERS_MS = 1000,
+    LOOK_FOR_TIMERS_MS = 5000
+};
 
 struct writer {
     struct writer_options options;
@@ -21,6 +27,7 @@ struct writer {
     atomic_bool poked;
     int64_t next_timer_ms; /* steady; 0 = none */
     bool timers_known;
+    int64_t next_look_ms; /* for timers that another node put */
     int64_t next_prune_ms;
     _Atomic int64_t jobs, groups, retries_alone, commit_failures, parked_now, timers_fired;
 };
@@ -59,8 +66,10 @@ static void after_commit(struct writer *writer, struct publication *publication)
     struct unit *unit = &writer->unit;
     writer->groups++;
     writer->work_queued |= unit->work_queued;
-    if (unit->timers_changed) {
-        writer->timers_known = false;
+    /* A timer that was deleted may wake the writer once for nothing; looking anew after every group costs more. */
+    if (unit->earliest_timer_ms != 0 &&
+        (writer->next_timer_ms == 0 || unit->earliest_timer_ms < writer->next_timer_ms)) {
+        writer->next_timer_ms = unit->earliest_timer_ms;
     }
     if (publication) {
         fanout_publish(writer->options.fanout, publication);
@@ -226,7 +235,6 @@ static enum status fire_timers(struct writer *writer, const struct timer *timers
     }
     if (status == STATUS_OK) {
         writer->unit.writes++;
-        writer->unit.timers_changed = true;
         status = end_group(writer, &call.failure);
     } else {
         unit_rollback(&writer->unit);
@@ -309,7 +317,9 @@ static int64_t wait_ms(struct writer *writer)
 static void tick(struct writer *writer)
 {
     int64_t now = steady_now(writer);
-    if (!writer->timers_known || (writer->next_timer_ms != 0 && writer->next_timer_ms <= now)) {
+    bool due = writer->next_timer_ms != 0 && writer->next_timer_ms <= now;
+    if (!writer->timers_known || due || writer->next_look_ms <= now) {
+        writer->next_look_ms = now + LOOK_FOR_TIMERS_MS;
         run_timers(writer);
     }
     bool poked = atomic_exchange(&writer->poked, false);
