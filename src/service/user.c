@@ -36,8 +36,8 @@ enum status user_create(struct call *call, const struct user_request *request, s
         .sessions_max = request->sessions_max > 0 ? request->sessions_max : 0,
     };
     struct user existing;
-    status = store_member_by_email(call->db, call->who->tenant_key, request->email, call->arena, &existing,
-                                   &call->failure);
+    status =
+        store_member_by_email(call->db, call->who->tenant_key, request->email, call->arena, &existing, &call->failure);
     if (status == STATUS_OK) {
         return failure_set(&call->failure, STATUS_CONFLICT, "email_taken", "A member with this email exists already.");
     }
