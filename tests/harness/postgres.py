@@ -7,6 +7,7 @@ import glob
 import itertools
 import os
 import pwd
+import secrets
 import shutil
 import signal
 import subprocess
@@ -114,7 +115,7 @@ class Cluster:
 
     def new_database(self):
         """Creates an empty database and returns its URL."""
-        name = f"test_{os.getpid()}_{next(self.numbers)}"
+        name = f"test_{os.getpid()}_{next(self.numbers)}_{secrets.token_hex(4)}"
         self.sql(f"create database {name}")
         return self.url(name)
 

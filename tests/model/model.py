@@ -217,6 +217,9 @@ class Model:
         session.fields |= {name: body.get(name) for name in texts} | dict.fromkeys(counts, 0)
         session.fields |= dict.fromkeys(("preview", "result", "usage", "error", "stop_reason", "status_reason"))
         session.add("session.created", type=body["type"], status=status)
+        if body.get("prompt") and body["type"] in ("agent", "mixed"):  # a conversation begins with what was said
+            session.add("user.message")
+            session.fields |= {"message_count": 1, "preview": body["prompt"]}
         return session
 
     def register(self, session, id):
