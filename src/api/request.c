@@ -217,16 +217,23 @@ static void finish_job(struct write_job *job, enum status status, const struct f
     }
 }
 
+static enum status try_on_writer(struct request *request, struct unit *unit)
+{
+    start_over(request);
+    start_call(request, unit->db, unit);
+    unit_start_command(unit);
+    enum status status = authenticate(request);
+    return status == STATUS_OK ? run_handler(request) : status;
+}
+
 static enum job_outcome run_on_writer(struct write_job *job, struct unit *unit)
 {
     struct request *request = (struct request *)job;
     int64_t writes_before = unit->writes;
-    start_over(request);
-    start_call(request, unit->db, unit);
     job->parked_until_ms = job->parked ? job->parked_until_ms : 0;
-    enum status status = authenticate(request);
-    if (status == STATUS_OK) {
-        status = run_handler(request);
+    enum status status = try_on_writer(request, unit);
+    if (status != STATUS_OK && unit->writes == writes_before && unit_forget_remembered(unit)) {
+        status = try_on_writer(request, unit);
     }
     if (status == STATUS_OK) {
         return request->exchange->status == 0 ? JOB_PARKED : JOB_DONE;

@@ -87,6 +87,7 @@ static struct loaded_session *remember(struct unit *unit, int64_t tenant_key, st
     char *copy = memory_alloc(key.len);
     memcpy(copy, key.ptr, key.len);
     loaded->map_key = slice_from(copy, key.len);
+    loaded->loaded_by = loaded->used_by = unit->command;
     map_put(&unit->sessions, loaded->map_key, loaded);
     link_newest(unit, loaded);
     return loaded;
@@ -99,6 +100,9 @@ static struct loaded_session *find(struct unit *unit, int64_t tenant_key, struct
     if (loaded && loaded != unit->newest) {
         unlink_used(unit, loaded);
         link_newest(unit, loaded);
+    }
+    if (loaded) {
+        loaded->used_by = unit->command;
     }
     return loaded;
 }
@@ -147,6 +151,7 @@ enum status unit_load_key(struct unit *unit, int64_t tenant_key, int64_t key, st
 {
     *out = map_get(&unit->by_key, slice_from(&key, sizeof key));
     if (*out) {
+        (*out)->used_by = unit->command;
         return (*out)->session.tenant_key == tenant_key ? STATUS_OK : STATUS_NOT_FOUND;
     }
     struct arena arena = {0};
@@ -158,6 +163,26 @@ enum status unit_load_key(struct unit *unit, int64_t tenant_key, int64_t key, st
     }
     *out = adopt(unit, &session, &arena);
     return STATUS_OK;
+}
+
+void unit_start_command(struct unit *unit)
+{
+    unit->command++;
+}
+
+bool unit_forget_remembered(struct unit *unit)
+{
+    bool any = false;
+    struct loaded_session *at = db_engine(unit->db) == DB_POSTGRES ? unit->newest : NULL;
+    while (at) {
+        struct loaded_session *older = at->older;
+        if (at->used_by == unit->command && at->loaded_by != unit->command && !at->touched) {
+            forget(unit, at);
+            any = true;
+        }
+        at = older;
+    }
+    return any;
 }
 
 /* --- the group --- */
@@ -350,7 +375,8 @@ enum status unit_create(struct call *call, int64_t tenant_key, struct slice id, 
 enum status unit_lease(struct unit *unit, struct loaded_session *loaded, const struct lease **out,
                        struct failure *failure)
 {
-    if (!loaded->lease_known) {
+    bool fresh = db_engine(unit->db) == DB_SQLITE || loaded->lease_known_by == unit->command;
+    if (!loaded->lease_known || !fresh) {
         arena_reset(&loaded->lease_arena);
         enum status status = store_lease_get(unit->db, loaded->session.tenant_key, loaded->session.key,
                                              &loaded->lease_arena, &loaded->lease, failure);
@@ -358,6 +384,7 @@ enum status unit_lease(struct unit *unit, struct loaded_session *loaded, const s
             return status;
         }
         loaded->lease_known = true;
+        loaded->lease_known_by = unit->command;
         loaded->has_lease = status == STATUS_OK;
     }
     *out = loaded->has_lease ? &loaded->lease : NULL;
@@ -376,6 +403,7 @@ enum status unit_lease_put(struct unit *unit, struct loaded_session *loaded, con
     loaded->lease_arena = fresh;
     loaded->lease = copy;
     loaded->lease_known = loaded->has_lease = true;
+    loaded->lease_known_by = unit->command;
     return store_lease_put(unit->db, &copy, failure);
 }
 
@@ -383,6 +411,7 @@ enum status unit_lease_delete(struct unit *unit, struct loaded_session *loaded, 
 {
     touch(unit, loaded);
     loaded->lease_known = true;
+    loaded->lease_known_by = unit->command;
     loaded->has_lease = false;
     return store_lease_delete(unit->db, loaded->session.tenant_key, loaded->session.key, failure);
 }

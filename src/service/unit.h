@@ -18,6 +18,7 @@ struct loaded_session {
     struct arena arena; /* of the session's strings */
     struct slice map_key;
     bool lease_known;
+    int64_t lease_known_by; /* PostgreSQL: the command that read it; another node may change it between two */
     bool has_lease;
     struct lease lease; /* its strings in lease_arena */
     struct arena lease_arena;
@@ -29,6 +30,7 @@ struct loaded_session {
     unsigned changed; /* bits of enum session_changed; 0 = clean */
     struct loaded_session *next_touched;
     bool touched;                         /* by the running group */
+    int64_t loaded_by, used_by;           /* commands, by their number */
     struct loaded_session *newer, *older; /* by last use */
 };
 
@@ -41,6 +43,7 @@ struct unit {
     struct loaded_session *touched;
     struct publication *publication; /* of the running group, NULL when nothing happened */
     struct buffer scratch;
+    int64_t command;           /* number of the running one */
     int64_t writes;            /* grows with each change: tells whether a failed command wrote */
     bool work_queued;          /* a session became claimable */
     int64_t earliest_timer_ms; /* of the timers put by this group; 0 = none */
@@ -59,6 +62,13 @@ void unit_rollback(struct unit *unit);
 MUST_CHECK enum status unit_flush(struct unit *unit, struct failure *failure);
 
 /* Loads by id within the tenant; NOT_FOUND without a word. The pointer is good until the group ends. */
+/* A command begins. */
+void unit_start_command(struct unit *unit);
+/* PostgreSQL: another node may have changed what this writer remembers, and a refusal must not rest on that. Forgets
+ * what the running command took from memory and did not write; true when there was something: the command should run
+ * again. */
+bool unit_forget_remembered(struct unit *unit);
+
 MUST_CHECK enum status unit_load(struct unit *unit, int64_t tenant_key, struct slice id, struct loaded_session **out,
                                  struct failure *failure);
 MUST_CHECK enum status unit_load_key(struct unit *unit, int64_t tenant_key, int64_t key, struct loaded_session **out,

@@ -110,6 +110,7 @@ static void run_alone(struct writer *writer, struct write_job *job)
         if (status != STATUS_OK) {
             break;
         }
+        unit_start_command(&writer->unit);
         outcome = job->run(job, &writer->unit);
         if (outcome != JOB_DONE) {
             unit_rollback(&writer->unit);
@@ -158,6 +159,7 @@ static void run_group(struct writer *writer, struct write_job *jobs)
     struct failure failure = {0};
     bool spoiled = unit_begin(&writer->unit, &failure) != STATUS_OK;
     for (struct write_job *job = jobs; job && !spoiled; job = next_job(job)) {
+        unit_start_command(&writer->unit);
         enum job_outcome outcome = job->run(job, &writer->unit);
         job->parked = outcome == JOB_PARKED;
         spoiled = outcome == JOB_SPOILED;
@@ -231,6 +233,7 @@ static enum status fire_timers(struct writer *writer, const struct timer *timers
     };
     enum status status = unit_begin(&writer->unit, &call.failure);
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+        unit_start_command(&writer->unit);
         status = timer_fire(&call, &timers[i]);
     }
     if (status == STATUS_OK) {
