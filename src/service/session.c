@@ -137,16 +137,14 @@ enum status session_move(struct call *call, struct slice id, enum work to, struc
         return status;
     }
     *out = entry;
-    if (entry.loaded->session.work == to && work_is_ended(to)) {
-        return STATUS_OK; /* stopping twice is stopping once */
-    }
     struct changes changes = {0};
     struct slice line = arena_format(call->arena, "%.*s", SLICE_ARG(reason));
     status = change_status(call->arena, &entry.loaded->session, to, line.ptr, work_is_ended(to) ? STOP_USER : STOP_NONE,
                            &changes, &call->failure);
-    if (status == STATUS_OK) {
-        status = session_revive(call, entry.loaded, &changes);
+    if (status != STATUS_OK || changes.count == 0) {
+        return status; /* moving twice is moving once */
     }
+    status = session_revive(call, entry.loaded, &changes);
     return status == STATUS_OK ? session_after_move(call, entry.loaded) : status;
 }
 
