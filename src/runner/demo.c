@@ -29,7 +29,7 @@ static const struct {
 
 /* --- text --- */
 
-static struct slice spoken(const struct turn *turn, struct slice text, struct arena *arena)
+static struct slice spoken(const struct script_turn *turn, struct slice text, struct arena *arena)
 {
     struct slice before, after, said = slice_utf8_prefix(slice_trim(turn->said), ECHO_BYTES_MAX);
     if (!slice_cut(text, '*', &before, &after)) {
@@ -83,12 +83,12 @@ static void part_end(struct part *part, struct arena *arena, const char *event_t
     buffer_release(&part->buffer);
 }
 
-static void put_call_id(struct part *part, const struct turn *turn, struct arena *arena)
+static void put_call_id(struct part *part, const struct script_turn *turn, struct arena *arena)
 {
     json_put_text(&part->out, "tool_call_id", arena_format(arena, "demo-%lld", (long long)turn->number));
 }
 
-static void call_tool(const struct turn *turn, struct slice path, struct arena *arena, struct act *out)
+static void call_tool(const struct script_turn *turn, struct slice path, struct arena *arena, struct act *out)
 {
     struct part part;
     part_begin(&part, "tool_call");
@@ -101,7 +101,7 @@ static void call_tool(const struct turn *turn, struct slice path, struct arena *
     part_end(&part, arena, "agent.tool_call", out);
 }
 
-static void answer_tool(const struct turn *turn, struct slice text, struct arena *arena, struct act *out)
+static void answer_tool(const struct script_turn *turn, struct slice text, struct arena *arena, struct act *out)
 {
     struct part part;
     part_begin(&part, "tool_result");
@@ -112,7 +112,7 @@ static void answer_tool(const struct turn *turn, struct slice text, struct arena
 }
 
 /* Piece by piece, then the whole as an event. */
-static void speak(struct turn *turn, struct slice text, struct arena *arena, struct act *out)
+static void speak(struct script_turn *turn, struct slice text, struct arena *arena, struct act *out)
 {
     bool thinks = script[turn->line].kind == LINE_THINK;
     struct slice rest = slice_after(text, turn->heard);
@@ -139,7 +139,7 @@ static void settle(struct slice usage, struct act *out)
     out->usage = usage;
 }
 
-static void demo_next(struct turn *turn, struct arena *arena, struct act *out)
+static void demo_next(struct script_turn *turn, struct arena *arena, struct act *out)
 {
     struct slice text = script[turn->line].text;
     *out = (struct act){.after_ms = script[turn->line].after_ms};
@@ -162,4 +162,4 @@ static void demo_next(struct turn *turn, struct arena *arena, struct act *out)
     turn->line++;
 }
 
-const struct driver demo_driver = {"demo", demo_next};
+const struct script demo_driver = {"demo", demo_next};

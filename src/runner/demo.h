@@ -3,8 +3,8 @@
 #ifndef RUNNER_DEMO_H
 #define RUNNER_DEMO_H
 
-#include "runner/driver.h"
+#include "runner/script.h"
 
-extern const struct driver demo_driver;
+extern const struct script demo_driver;
 
 #endif

@@ -1,38 +1,86 @@
-/* A driver says what an agent inside the server does in a turn, one act after the other. It does nothing itself: who
- * runs the turn waits, publishes, appends and settles (service/turns.h). Pure, on the loop of the turn. */
+/* A driver runs the turns of an agent that lives inside the server or under it. It says what happens through its
+ * `struct turn`; the host (service/turns.h) makes it durable, in the order it was said, and tells the driver what
+ * people decided. Everything here happens on the loop of the turn; nothing blocks.
+ *
+ *     start ─→ turn_delta, turn_event, turn_ask … ─→ turn_end ─→ (committed) ─→ free
+ *        ▲         │            │ answer                ▲
+ *        │         └ durable, in order                  │ interrupt: the driver ends soon, or the host does it
+ *
+ * A turn that loses its lease, or whose session was stopped, is told `interrupt` with gone = true: what it says is no
+ * longer heard. */
 #ifndef RUNNER_DRIVER_H
 #define RUNNER_DRIVER_H
 
+#include "domain/agent.h"
+#include "domain/ask.h"
 #include "domain/event.h"
-#include "domain/work.h"
+#include "domain/turn.h"
 
-/* A turn under way. Where in its script it stands is the driver's own business. */
-struct turn {
-    struct slice said;  /* the last thing a user said in the conversation; may be empty */
-    int64_t number;     /* grows with every turn of the session: makes the names of tool calls unique */
-    size_t line, heard; /* of the driver; 0 at the start */
-};
+struct turn; /* the host's */
+struct sandbox;
+struct loop;
 
-enum act_kind {
-    ACT_DELTA,  /* a piece of live output */
-    ACT_EVENT,  /* something for the log */
-    ACT_SETTLE, /* the turn is over; nothing follows */
-};
-
-struct act {
-    enum act_kind kind;
-    int64_t after_ms;        /* since the act before it */
-    struct slice delta_kind; /* delta: text, reasoning, tool_input, tool_output */
-    struct slice delta_text;
-    struct event event; /* event: type, role, content, metadata */
-    enum work to;       /* settle: the state the session goes to */
-    struct slice usage; /* settle: a JSON object of totals */
+/* What a turn starts from. Lives as long as the turn. */
+struct turn_brief {
+    struct loop *loop;
+    int64_t tenant_key, session_key;
+    struct slice session_id;
+    int64_t number;              /* the fence of this turn: grows within the session */
+    int64_t turns_done;          /* of the session, before this one */
+    int64_t cost_microcents;     /* of the session, before this turn */
+    const struct agent *agent;   /* as frozen into the session, narrowed */
+    struct slice prompt;         /* JSON array: content of the message that began the turn */
+    struct slice said;           /* its text */
+    const struct event *history; /* the conversation before it, oldest first */
+    size_t history_count;
+    struct slice kept;       /* JSON object the driver kept with the session; absent = none */
+    bool was_cut;            /* the turn before this one ended without its driver's word */
+    struct sandbox *sandbox; /* where it works; NULL = nowhere */
 };
 
 struct driver {
-    const char *agent; /* the slug of the sessions it runs */
-    /* The next act; its strings are in the arena or live as long as the turn's. */
-    void (*next)(struct turn *turn, struct arena *arena, struct act *out);
+    enum agent_driver kind;
+    void *owner; /* of the driver: its options, its live processes */
+    /* Begins the turn; returns the driver's own state. Never fails: what goes wrong is said by turn_end. */
+    void *(*start)(void *owner, struct turn *turn, const struct turn_brief *brief);
+    /* A person, or the deadline, decided an ask of this turn. */
+    void (*answer)(void *state, const struct ask *ask);
+    void (*interrupt)(void *state, bool gone);
+    /* After its end was committed, or it is gone. */
+    void (*free)(void *state);
+    /* The session rests or ends: whatever lives on for it (an agent process) goes. May be NULL. */
+    void (*leave)(void *owner, int64_t tenant_key, int64_t session_key);
+    /* The server stops: all that lives goes, now. May be NULL. */
+    void (*close)(void *owner);
 };
+
+/* --- what a driver says (defined by the host) --- */
+
+/* Live output: text, reasoning, tool_input, tool_output. `id` names the message or tool call it belongs to. */
+enum delta_kind { DELTA_TEXT, DELTA_REASONING, DELTA_TOOL_INPUT, DELTA_TOOL_OUTPUT, DELTA_COUNT };
+extern const struct words delta_kind_words;
+void turn_delta(struct turn *turn, enum delta_kind kind, struct slice id, struct slice text);
+/* Something for the log; copied. Type, role, content, metadata. */
+void turn_event(struct turn *turn, const struct event *event);
+/* Waits for a person: the row is durable, the session says so; `answer` follows. Kind, tool, call_id, arguments, text,
+ * options, schema, fields, role, quorum, expires_at_ms (0 = the option's). The id is the driver's to choose: unique in
+ * the session (turn number and call id). An approval that a standing rule allows is answered at once. */
+void turn_ask(struct turn *turn, const struct ask *ask);
+/* Gives up an ask nobody answered. */
+void turn_unask(struct turn *turn, struct slice ask_id);
+/* Durable with the session, for the next turn. */
+void turn_keep(struct turn *turn, struct slice json);
+/* The turn is over; nothing may be said after it. */
+void turn_end(struct turn *turn, const struct turn_end *end);
+/* Something only the service can do (spawn_session, session_status, set_title, save_snapshot): `then` gets its JSON
+ * result, or a failure in `error`. */
+struct turn_served {
+    void *owner;
+    void (*done)(void *owner, struct slice result, struct slice error);
+};
+void turn_serve(struct turn *turn, struct slice tool, struct slice arguments, struct turn_served then);
+/* Too much said and not yet durable: the driver reads no more from its agent until `false` again (asked anew when the
+ * next chunk comes, or after TURN_FULL_PAUSE_MS). */
+bool turn_is_full(const struct turn *turn);
 
 #endif

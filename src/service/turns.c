@@ -22,7 +22,7 @@ struct turn_run {
     struct turn_run *next;
     struct arena arena;     /* of what lives as long as the turn */
     struct arena act_arena; /* of the next act */
-    struct turn turn;
+    struct script_turn turn;
     struct act act;
     int64_t tenant_key, session_key;
     struct slice session_id;

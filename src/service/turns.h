@@ -10,7 +10,7 @@
 #ifndef SERVICE_TURNS_H
 #define SERVICE_TURNS_H
 
-#include "runner/driver.h"
+#include "runner/script.h"
 #include "service/writer.h"
 
 struct turns_options {
@@ -18,7 +18,7 @@ struct turns_options {
     struct writer *writer;
     struct fanout *fanout;
     struct loop *loop; /* where the turns live */
-    const struct driver *driver;
+    const struct script *driver;
     int64_t turns_max; /* at a time */
 };
 

@@ -15,7 +15,7 @@ struct played {
 
 static void play(struct played *played, const char *said)
 {
-    struct turn turn = {.said = slice_of(said), .number = 7};
+    struct script_turn turn = {.said = slice_of(said), .number = 7};
     struct act *act;
     *played = (struct played){0};
     do {

@@ -1,0 +1,111 @@
+/* An agent: what runs the turns of a session, and what it may do. Written by people as `NAME.agent.yaml` or sent to
+ * /api/agents; every version is kept, and a session refers to the one it was started with. */
+#ifndef DOMAIN_AGENT_H
+#define DOMAIN_AGENT_H
+
+#include "base/arena.h"
+#include "base/json.h"
+#include "base/status.h"
+#include "base/words.h"
+#include "domain/session.h"
+
+enum agent_driver { DRIVER_WORKER, DRIVER_DEMO, DRIVER_ACP, DRIVER_MODEL, DRIVER_RUNNER, DRIVER_COUNT };
+enum permission { PERMISSION_ALLOW, PERMISSION_ASK, PERMISSION_DENY, PERMISSION_COUNT }; /* the later, the stricter */
+enum on_exceed { EXCEED_FAIL, EXCEED_PAUSE, EXCEED_WARN, EXCEED_COUNT };
+enum fs_scope { SCOPE_SANDBOXED, SCOPE_PROJECT, SCOPE_FULL, FS_SCOPE_COUNT }; /* the later, the wider */
+enum resume_policy { RESUME_ASK, RESUME_RETRY, RESUME_FAIL, RESUME_COUNT };
+enum sandbox_kind { SANDBOX_NONE, SANDBOX_LOCAL, SANDBOX_HTTP, SANDBOX_KIND_COUNT };
+
+extern const struct words agent_driver_words, permission_words, on_exceed_words, fs_scope_words, resume_policy_words,
+    sandbox_kind_words;
+
+/* Matches a call when all that is given matches; `*` stands for any text. Absent = anything. */
+struct permission_rule {
+    struct slice tool;
+    struct slice argument; /* against the call's arguments as compact JSON, and against each string in them */
+    struct slice path;     /* against the path the call names, after it was made absolute in the workspace */
+    enum permission then;
+};
+
+struct model_choice {
+    struct slice provider; /* anthropic, openai */
+    struct slice model;
+};
+
+struct sandbox_settings {
+    enum sandbox_kind kind;
+    struct slice url; /* http: the backend */
+    bool network;
+    int64_t memory_bytes_max, processes_max, disk_bytes_max;
+    int64_t command_ms_max;          /* one command */
+    struct slice repository, branch; /* cloned at the start; absent = an empty tree */
+};
+
+struct name_value {
+    struct slice name, value;
+};
+
+/* Strings live in the arena given to agent_read. */
+struct agent {
+    struct slice id; /* kebab-case slug */
+    int64_t version; /* from 1; 0 = nobody defined it: a worker's */
+    struct slice name, description;
+    enum agent_driver driver;
+    struct model_choice model;
+    const struct model_choice *fallbacks; /* tried in order when the model fails */
+    size_t fallback_count;
+    struct slice system_prompt;
+    struct slice reasoning_effort; /* off low medium high max; absent = the provider's own */
+    const struct slice *tools;     /* names from the registry (runner/tool.h) */
+    size_t tool_count;
+    const struct permission_rule *permissions;
+    size_t permission_count;
+    const struct slice *commands; /* run_command: exact command lines, or globs */
+    size_t command_count;
+    const struct slice *hosts; /* http_request: exact names */
+    size_t host_count;
+    enum fs_scope fs_scope;
+    int64_t turns_max;           /* per session; 50 */
+    int64_t tool_rounds_max;     /* per turn; 16 */
+    int64_t cost_microcents_max; /* 0 = none */
+    enum on_exceed on_exceed;
+    int64_t messages_max;                                          /* kept in the context; 200 */
+    double compact_threshold;                                      /* of the context window; 0.8 */
+    int64_t context_tokens;                                        /* the model's window; 0 = unknown */
+    int64_t input_microcents_per_mtok, output_microcents_per_mtok; /* price per million tokens; 0 = unpriced */
+    struct sandbox_settings sandbox;
+    const struct slice *command; /* acp: what to start, with arguments */
+    size_t command_length;
+    const struct name_value *environment; /* acp: given to the process; never a secret */
+    size_t environment_count;
+    const struct slice *pass_environment; /* acp: names taken from the server's own environment */
+    size_t pass_environment_count;
+    int64_t idle_timeout_ms; /* 900 s */
+    int queue_mode;          /* enum queue_mode; -1 = the session's */
+    enum resume_policy resume;
+};
+
+/* Every member is checked, unknown ones are refused with the list of accepted ones. `where` (may be NULL) tells the
+ * line of a value, for files. */
+struct agent_source {
+    const struct json *object;
+    const char *file; /* NULL for the API */
+    unsigned (*line_of)(const void *owner, const struct json *value);
+    const void *owner;
+};
+MUST_CHECK enum status agent_read(struct arena *arena, const struct agent_source *source, struct agent *out,
+                                  struct failure *failure);
+/* What a session narrows: {"tools","permissions","commands","hosts","fs_scope","turns_max","tool_rounds_max",
+ * "cost_microcents_max","sandbox":{"network"}}. Anything wider than the agent's is refused (`widens_agent`). */
+MUST_CHECK enum status agent_narrow(struct arena *arena, const struct json *narrower, struct agent *agent,
+                                    struct failure *failure);
+/* The strictest rule that matches decides; without one, `otherwise` of the tool. */
+enum permission agent_permission(const struct agent *agent, struct slice tool, struct slice arguments,
+                                 struct slice path, enum permission otherwise);
+bool agent_has_tool(const struct agent *agent, struct slice tool);
+/* Does the server itself run its turns (demo, acp, model)? */
+bool agent_is_hosted(enum agent_driver driver);
+/* {"id","version","name",…} as the API shows it. */
+void agent_write(struct buffer *to, const struct agent *agent);
+
+#endif

@@ -1,0 +1,51 @@
+/* How a turn ends. One closed list of reasons, one of error codes; every turn that began has exactly one turn.ended. */
+#ifndef DOMAIN_TURN_H
+#define DOMAIN_TURN_H
+
+#include "base/slice.h"
+#include "base/words.h"
+#include "domain/work.h"
+
+enum turn_stop {
+    TURN_STOP,           /* the agent said all it had to say */
+    TURN_LENGTH,         /* the model's output limit */
+    TURN_TOOL_USE,       /* it waits for a tool somebody else runs */
+    TURN_CONTENT_FILTER, /* the provider refused */
+    TURN_ERROR,
+    TURN_ABORTED, /* interrupted by a person, or cut by a crash */
+    TURN_STOP_COUNT
+};
+extern const struct words turn_stop_words; /* stop length tool_use content_filter error aborted */
+
+enum turn_error {
+    TURN_OK,
+    TURN_VALIDATION,
+    TURN_FILTERED,
+    TURN_PROVIDER_AUTH,
+    TURN_PROVIDER_RATE_LIMIT,
+    TURN_PROVIDER_UNAVAILABLE,
+    TURN_TOOL_DENIED,
+    TURN_TOOL_FAILED,
+    TURN_TOOL_UNAVAILABLE,
+    TURN_BUDGET_EXCEEDED,
+    TURN_TIMEOUT,
+    TURN_LIMIT,
+    TURN_CANCELLED,
+    TURN_SANDBOX_ERROR,
+    TURN_INTERNAL,
+    TURN_ERROR_COUNT
+};
+extern const struct words turn_error_words; /* "" validation content_filter provider_auth … internal */
+bool turn_error_is_retryable(enum turn_error error);
+
+struct turn_end {
+    enum turn_stop stop;
+    enum turn_error error;
+    struct slice error_message;
+    struct slice usage;  /* JSON object of totals: input_tokens, output_tokens, cost_microcents …; absent = none */
+    struct slice result; /* JSON, or absent */
+    enum work to;        /* WORK_IDLE, or an end */
+    struct slice reason; /* one line, or absent */
+};
+
+#endif
