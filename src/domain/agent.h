@@ -60,6 +60,7 @@ struct agent {
     size_t tool_count;
     const struct permission_rule *permissions;
     size_t permission_count;
+    size_t narrower_count;        /* so many of them, at the end, are the session's: they only tighten */
     const struct slice *commands; /* run_command: exact command lines, or globs */
     size_t command_count;
     const struct slice *hosts; /* http_request: exact names */
