@@ -1,6 +1,6 @@
 #include "api/schema.h"
 
-#include "domain/session.h"
+#include "domain/agent.h"
 #include "domain/vocabulary.h"
 
 /* A member's shape in a few letters: s string, s? string or null, i integer, i? , b boolean, t time, t? , o object, o?,
@@ -34,6 +34,8 @@ static const struct member session_members[] = {
     {"words", "@SessionWords", NULL},
     {"purpose", "s", &purpose_words},
     {"agent", "s?", NULL},
+    {"agent_version", "i", NULL},
+    {"driver", "s", &agent_driver_words},
     {"title", "s?", NULL},
     {"workspace", "s?", NULL},
     {"source", "@SessionSource", NULL},
@@ -71,6 +73,7 @@ static const struct member session_members[] = {
     {"archived_at", "t?", NULL},
     {"expires_at", "t?", NULL},
     {"initial_prompt", "s?-", NULL},
+    {"agent_config", "o?-", NULL},
     {"details", "o-", NULL},
     {0},
 };

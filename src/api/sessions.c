@@ -15,6 +15,11 @@ const struct field session_create_body[] = {
     {"type", FIELD_WORD, true, "What kind of work it is.", &session_type_words, 0, 0},
     {"status", FIELD_WORD, false, "Initial state; only one its type allows.", &work_words, 0, 0},
     {"agent", FIELD_STRING, false, "Slug of the agent that shall run it.", NULL, 1, 128},
+    {"agent_config", FIELD_OBJECT, false,
+     "What this session takes away from what its agent may do: tools, permissions, commands, hosts, fs_scope, "
+     "turns_max, "
+     "tool_rounds_max, cost_microcents_max, sandbox.network.",
+     NULL, 0, 0},
     {"title", FIELD_STRING, false, "Title.", NULL, 0, 200},
     {"workspace", FIELD_STRING, false, "Workspace or repository.", NULL, 1, 100},
     {"source", FIELD_OBJECT, false, "Where it came from: kind, platform, interactive, trigger_id, type.", NULL, 0, 0},
@@ -106,6 +111,7 @@ enum status sessions_create(struct request *request)
         .type = json_text_of(body, "type"),
         .status = json_text_of(body, "status"),
         .agent = json_text_of(body, "agent"),
+        .agent_config = json_get_value(body, "agent_config"),
         .title = json_text_of(body, "title"),
         .workspace = json_text_of(body, "workspace"),
         .source = json_get_value(body, "source"),

@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/buffer.h"
+#include "base/quantity.h"
 #include "base/status.h"
 #include "base/words.h"
 
@@ -16,8 +17,6 @@ enum option_type {
     OPTION_CHOICE,  /* int: the index in `choices` */
     OPTION_LIST,    /* struct text_list; may be given several times */
 };
-
-enum option_unit { UNIT_NONE, UNIT_MS, UNIT_BYTES };
 
 struct text_list {
     const char **items;
@@ -31,7 +30,7 @@ struct option {
     const char *value;    /* what stands for the value in help: "FILE" */
     const char *fallback; /* the default, written as a user would; NULL = none */
     int64_t min, max;
-    enum option_unit unit;
+    enum quantity_unit unit;
     struct words choices;
     bool secret;      /* never from the command line, where everybody can read it, and never shown */
     const char *help; /* one sentence */

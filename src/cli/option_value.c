@@ -6,42 +6,9 @@
 static const char *const true_words[] = {"true", "yes", "on", "1"};
 static const char *const false_words[] = {"false", "no", "off", "0"};
 
-struct unit_suffix {
-    const char *text;
-    int64_t factor;
-};
-
-/* The longer suffix of two that fit stands first. */
-static const struct unit_suffix ms_suffixes[] = {{"ms", 1},      {"s", 1000},     {"m", 60000},
-                                                 {"h", 3600000}, {"d", 86400000}, {NULL, 0}};
-static const struct unit_suffix byte_suffixes[] = {{"KiB", 1024}, {"MiB", 1048576}, {"GiB", 1073741824}, {NULL, 0}};
-static const struct unit_suffix no_suffixes[] = {{NULL, 0}};
-
-static const struct unit_suffix *const unit_suffixes[] = {
-    [UNIT_NONE] = no_suffixes, [UNIT_MS] = ms_suffixes, [UNIT_BYTES] = byte_suffixes};
-
 static void *field_of(const struct option *option, void *values)
 {
     return (char *)values + option->offset;
-}
-
-static bool ends_with(struct slice text, struct slice tail)
-{
-    return text.len > tail.len && memcmp(text.ptr + text.len - tail.len, tail.ptr, tail.len) == 0;
-}
-
-static bool number_parse(struct slice text, enum option_unit unit, int64_t *out)
-{
-    int64_t factor = 1;
-    for (const struct unit_suffix *suffix = unit_suffixes[unit]; suffix->text; suffix++) {
-        if (ends_with(text, slice_of(suffix->text))) {
-            text.len -= strlen(suffix->text);
-            factor = suffix->factor;
-            break;
-        }
-    }
-    int64_t count;
-    return slice_to_i64(slice_trim(text), &count) && !__builtin_mul_overflow(count, factor, out);
 }
 
 static bool switch_parse(struct slice text, bool *out)
@@ -87,7 +54,7 @@ static bool value_parse(const struct option *option, void *field, struct slice t
         }
         return choice >= 0;
     case OPTION_NUMBER:
-        if (!number_parse(text, option->unit, &number) || number < option->min || number > option->max) {
+        if (!quantity_parse(text, option->unit, &number) || number < option->min || number > option->max) {
             return false;
         }
         *(int64_t *)field = number;
@@ -127,21 +94,6 @@ void options_set_fallbacks(const struct option *table, void *values, struct aren
             fprintf(stderr, "the table of options is wrong: %s\n", failure.detail);
             abort();
         }
-    }
-}
-
-/* Shows the number with the largest unit that divides it. */
-static void number_show(int64_t number, enum option_unit unit, struct buffer *out)
-{
-    const struct unit_suffix *best = NULL;
-    for (const struct unit_suffix *suffix = unit_suffixes[unit]; suffix->text; suffix++) {
-        if (number != 0 && number % suffix->factor == 0 && (!best || suffix->factor > best->factor)) {
-            best = suffix;
-        }
-    }
-    buffer_add_i64(out, best ? number / best->factor : number);
-    if (best) {
-        buffer_add(out, slice_of(best->text));
     }
 }
 
@@ -190,7 +142,7 @@ void option_show(const struct option *option, const void *values, struct buffer 
         buffer_add(out, slice_of(option->choices.names[*(const int *)field]));
         break;
     case OPTION_NUMBER:
-        number_show(*(const int64_t *)field, option->unit, out);
+        quantity_show(*(const int64_t *)field, option->unit, out);
         break;
     }
 }
@@ -222,9 +174,9 @@ void option_show_accepted(const struct option *option, struct buffer *out)
         choices_show(option->choices, out);
         break;
     case OPTION_NUMBER:
-        number_show(option->min, option->unit, out);
+        quantity_show(option->min, option->unit, out);
         buffer_add(out, SLICE(" to "));
-        number_show(option->max, option->unit, out);
+        quantity_show(option->max, option->unit, out);
         buffer_add(out, slice_of(unit_notes[option->unit]));
         break;
     }

@@ -60,6 +60,7 @@ struct agent {
     size_t tool_count;
     const struct permission_rule *permissions;
     size_t permission_count;
+    size_t narrower_count;        /* so many of them, at the end, are the session's: they only tighten */
     const struct slice *commands; /* run_command: exact command lines, or globs */
     size_t command_count;
     const struct slice *hosts; /* http_request: exact names */
@@ -105,6 +106,11 @@ enum permission agent_permission(const struct agent *agent, struct slice tool, s
 bool agent_has_tool(const struct agent *agent, struct slice tool);
 /* Does the server itself run its turns (demo, acp, model)? */
 bool agent_is_hosted(enum agent_driver driver);
+/* The first key by which it reaches the server's own machine or network (a program to start, variables of the server,
+ * files outside the sandbox, another address), or NULL: not for everybody to define. */
+const char *agent_reaches_host(const struct agent *agent);
+/* What nobody defined: a worker's, version 0, with every default. `id` is borrowed. */
+void agent_set_undefined(struct agent *agent, struct slice id);
 /* {"id","version","name",…} as the API shows it. */
 void agent_write(struct buffer *to, const struct agent *agent);
 

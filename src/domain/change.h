@@ -4,7 +4,7 @@
 #ifndef DOMAIN_CHANGE_H
 #define DOMAIN_CHANGE_H
 
-#include "domain/session.h"
+#include "domain/agent.h"
 
 enum { CHANGES_MAX = 4 };
 #define TTL_MS_MAX INT64_C(315360000000) /* ten years */
@@ -30,6 +30,8 @@ struct session_input {
     int64_t attempt;
     int64_t ttl_ms; /* -1 = not given */
     bool anonymous;
+    const struct json *agent_config; /* how it narrows the agent; an object, null or NULL */
+    const struct agent *definition;  /* of the agent, found by the caller; NULL = nobody defined it */
 };
 
 struct session_limits {

@@ -9,6 +9,7 @@ struct creation {
     struct source source;
     struct slice metadata;
     struct slice details;
+    struct slice agent_config;
     int64_t expires_at_ms;
 };
 
@@ -127,6 +128,26 @@ static enum status decide_expiry(const struct session_input *input, const struct
     return STATUS_OK;
 }
 
+/* The narrowing is checked once, here: what is frozen into the session fits its agent for good. */
+static enum status decide_agent(struct arena *arena, const struct session_input *input, struct creation *creation,
+                                struct failure *failure)
+{
+    const struct agent *definition = input->definition;
+    if (definition && !slice_present(input->queue_mode) && definition->queue_mode >= 0) {
+        creation->queue_mode = definition->queue_mode;
+    }
+    if (!input->agent_config || json_is(input->agent_config, JSON_NULL)) {
+        return STATUS_OK;
+    }
+    if (!definition) {
+        return failure_set(failure, STATUS_INVALID, "agent_not_defined",
+                           "`agent_config` narrows what a defined agent may do; `agent` names none.");
+    }
+    struct agent narrowed = *definition;
+    creation->agent_config = input->agent_config->raw;
+    return agent_narrow(arena, input->agent_config, &narrowed, failure);
+}
+
 static enum status decide_creation(struct arena *arena, const struct session_input *input,
                                    const struct session_limits *limits, struct slice id, struct slice owner,
                                    int64_t now_ms, struct creation *creation, struct failure *failure)
@@ -146,6 +167,9 @@ static enum status decide_creation(struct arena *arena, const struct session_inp
     }
     if (status == STATUS_OK) {
         status = decide_status(input, creation, failure);
+    }
+    if (status == STATUS_OK) {
+        status = decide_agent(arena, input, creation, failure);
     }
     if (status == STATUS_OK) {
         status = decide_expiry(input, limits, now_ms, creation, failure);
@@ -184,6 +208,11 @@ static void put_creation(struct payload *payload, const struct session_input *in
     payload_word(payload, "visibility", visibility_words, creation->visibility);
     payload_word(payload, "queue_mode", queue_mode_words, creation->queue_mode);
     json_maybe_text(out, "agent", input->agent);
+    if (input->definition) {
+        json_put_i64(out, "agent_version", input->definition->version);
+        payload_word(payload, "driver", agent_driver_words, (int)input->definition->driver);
+        json_maybe_raw(out, "agent_config", creation->agent_config);
+    }
     json_maybe_text(out, "title", input->title);
     json_maybe_text(out, "workspace", input->workspace);
     json_maybe_text(out, "parent_id", input->parent_id);

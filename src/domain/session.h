@@ -26,7 +26,10 @@ struct session {
     struct slice id;
     enum session_type type;
     enum purpose purpose;
-    struct slice agent; /* slug, or absent */
+    struct slice agent;        /* slug, or absent */
+    int64_t agent_version;     /* the definition it was started with; 0 = nobody defined it */
+    int driver;                /* enum agent_driver: who runs its turns */
+    struct slice agent_config; /* JSON object: how it narrows the agent, or absent */
     struct slice workspace;
     struct slice source_kind; /* cli api channel schedule web human-session-bridge … */
     struct slice source_platform;
@@ -115,7 +118,7 @@ bool session_is_conversation(const struct session *session);
 /* Orchestrator and workflow sessions are seen by their owner only. */
 bool session_purpose_is_private(enum purpose purpose);
 bool session_has_snapshot(const struct session *session);
-/* The whole session as JSON with every derived vocabulary; `full` adds initial_prompt and details. */
+/* The whole session as JSON with every derived vocabulary; `full` adds initial_prompt, agent_config and details. */
 void session_write(struct buffer *to, const struct session *session, bool full);
 
 #endif

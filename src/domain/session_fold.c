@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "domain/agent.h"
 #include "domain/merge.h"
 #include "domain/preview.h"
 #include "domain/session.h"
@@ -190,6 +191,9 @@ static void fold_identity(const struct fold *fold)
     session->type = (enum session_type)word_of(fold->payload, "type", session_type_words, TYPE_AGENT);
     session->purpose = (enum purpose)word_of(fold->payload, "purpose", purpose_words, PURPOSE_INTERACTIVE);
     session->agent = keep_text(fold, "agent");
+    session->agent_version = json_i64_of(fold->payload, "agent_version");
+    session->driver = word_of(fold->payload, "driver", agent_driver_words, DRIVER_WORKER);
+    session->agent_config = keep_raw(fold, "agent_config");
     session->workspace = keep_text(fold, "workspace");
     session->parent_id = keep_text(fold, "parent_id");
     session->task_id = keep_text(fold, "task_id");

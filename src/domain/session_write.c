@@ -1,3 +1,4 @@
+#include "domain/agent.h"
 #include "domain/preview.h"
 #include "domain/session.h"
 #include "domain/session_details.h"
@@ -56,6 +57,8 @@ static void write_settings(struct json_out *out, const struct session *session)
 {
     put_word(out, "purpose", purpose_words, (int)session->purpose);
     json_put_text(out, "agent", session->agent);
+    json_put_i64(out, "agent_version", session->agent_version);
+    put_word(out, "driver", agent_driver_words, session->driver);
     json_put_text(out, "title", session->title);
     json_put_text(out, "workspace", session->workspace);
     write_source(out, session);
@@ -136,6 +139,7 @@ void session_write(struct buffer *to, const struct session *session, bool full)
     write_times(&out, session);
     if (full) {
         json_put_text(&out, "initial_prompt", session->initial_prompt);
+        json_put_raw(&out, "agent_config", session->agent_config);
         json_key(&out, "details");
         session_details_write(&out, session);
     }

@@ -70,7 +70,11 @@ struct options {
     int64_t human_session_ms;
 
     /* agents */
+    const char *agents;
+    bool agents_reach_host;
     bool demo_agent;
+    const char *default_anthropic_model;
+    const char *default_openai_model;
     int64_t prompts_queued_max;
     int64_t turns_max;
 

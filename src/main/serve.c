@@ -13,7 +13,9 @@
 #include "api/signin_guard.h"
 #include "base/log.h"
 #include "fanout/fanout.h"
+#include "main/agents.h"
 #include "main/nodes.h"
+#include "main/reload.h"
 #include "net/server.h"
 #include "runner/demo.h"
 #include "service/identity.h"
@@ -86,6 +88,7 @@ static void fill_service(struct instance *instance)
         .tokens_per_user_max = (size_t)options->tokens_per_user_max,
         .delta_bytes_max = (size_t)options->delta_bytes_max,
         .cached_sessions_max = (size_t)options->cached_sessions_max,
+        .agents_reach_host = options->agents_reach_host,
     };
 }
 
@@ -146,6 +149,9 @@ static enum status first_start(struct instance *instance, struct db *db, struct 
         status = identity_first_start(&call, slice_of(instance->options->bootstrap_token), &made, instance->first_link);
         if (status == STATUS_OK) {
             status = store_lease_renew_all(db, call.steady_ms, &call.failure);
+        }
+        if (status == STATUS_OK) {
+            status = agents_share(instance->options, &call);
         }
         if (status == STATUS_OK) {
             status = unit_commit(&unit, &nothing, &call.failure);
@@ -425,10 +431,13 @@ static void stop(struct instance *instance)
     store_unlock_directory(instance->lock_fd);
 }
 
-static void wait_for_signal(const sigset_t *signals)
+static void wait_for_signal(struct instance *instance, const sigset_t *signals)
 {
     int got;
     while (sigwait(signals, &got) != 0 || got == SIGHUP) {
+        if (got == SIGHUP) {
+            reload_agents(instance->options, &instance->service, instance->writer);
+        }
     }
     log_info("stopping", LOG_TEXT("signal", slice_of(got == SIGINT ? "INT" : "TERM")));
 }
@@ -453,7 +462,7 @@ int serve(const struct options *options)
     }
     enum status status = start(instance, &failure);
     if (status == STATUS_OK) {
-        wait_for_signal(&signals);
+        wait_for_signal(instance, &signals);
     } else {
         log_error("start_failed", LOG_TEXT("code", slice_of(failure.code)),
                   LOG_TEXT("detail", slice_of(failure.detail)));

@@ -42,12 +42,14 @@ static void candidates_add(struct candidates *candidates, const struct candidate
     candidates->items[at] = *one;
 }
 
-static enum status look_for(struct call *call, struct slice agent, int type, size_t max, struct candidates *candidates)
+static enum status look_for(struct call *call, struct slice agent, int type, bool hosted, size_t max,
+                            struct candidates *candidates)
 {
     int64_t keys[CLAIM_BATCH_MAX], priorities[CLAIM_BATCH_MAX], queued[CLAIM_BATCH_MAX];
     size_t count = 0;
-    enum status status = store_claim_candidates(call->db, call->who->tenant_key, agent, type, call->who->id_prefix,
-                                                (int64_t)max, keys, priorities, queued, &count, &call->failure);
+    enum status status =
+        store_claim_candidates(call->db, call->who->tenant_key, agent, type, hosted, call->who->id_prefix, (int64_t)max,
+                               keys, priorities, queued, &count, &call->failure);
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
         candidates_add(candidates, &(struct candidate){keys[i], priorities[i], queued[i]}, max);
     }
@@ -59,7 +61,7 @@ static enum status find_own(struct call *call, struct candidates *candidates)
 {
     struct loaded_session *loaded;
     enum status status = unit_load(call->unit, call->who->tenant_key, call->who->session_id, &loaded, &call->failure);
-    if (status == STATUS_OK) {
+    if (status == STATUS_OK && !agent_is_hosted((enum agent_driver)loaded->session.driver)) {
         candidates->items[candidates->count++] = (struct candidate){.key = loaded->session.key};
     }
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
@@ -77,7 +79,8 @@ static enum status find_candidates(struct call *call, const struct claim_request
     for (size_t a = 0; a < agent_count && status == STATUS_OK; a++) {
         struct slice agent = request->agent_count ? request->agents[a] : (struct slice){0};
         for (size_t t = 0; t < type_count && status == STATUS_OK; t++) {
-            status = look_for(call, agent, request->type_count ? request->types[t] : -1, max, candidates);
+            status =
+                look_for(call, agent, request->type_count ? request->types[t] : -1, request->hosted, max, candidates);
         }
     }
     return status;

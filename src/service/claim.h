@@ -12,6 +12,7 @@ struct claim_request {
     size_t agent_count;
     int types[TYPE_COUNT]; /* enum session_type; none = any */
     size_t type_count;
+    bool hosted; /* the server itself asks: for sessions whose driver it runs, which no worker gets */
     int64_t max;
     int64_t lease_ms; /* 0 = the default */
 };

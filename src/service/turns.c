@@ -164,8 +164,11 @@ static void forget_found(struct turns *turns)
 static enum status claim_in(struct call *call, struct turns *turns, int64_t tenant_key, int64_t *room)
 {
     struct principal agent = agent_in(turns, tenant_key, call->arena);
-    struct claim_request request = {
-        .worker = agent.name, .agents = {slice_of(turns->options.driver->agent)}, .agent_count = 1, .max = *room};
+    struct claim_request request = {.worker = agent.name,
+                                    .agents = {slice_of(turns->options.driver->agent)},
+                                    .agent_count = 1,
+                                    .hosted = true,
+                                    .max = *room};
     struct claimed claimed[CLAIM_BATCH_MAX];
     size_t count = 0;
     call->who = &agent;

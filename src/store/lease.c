@@ -3,11 +3,12 @@
 
 /* --- candidates --- */
 
-enum status store_claim_candidates(struct db *db, int64_t tenant_key, struct slice agent, int type,
+enum status store_claim_candidates(struct db *db, int64_t tenant_key, struct slice agent, int type, bool hosted,
                                    struct slice id_prefix, int64_t limit, int64_t *out_keys, int64_t *out_priority,
                                    int64_t *out_queued_ms, size_t *out_count, struct failure *failure)
 {
-    enum sql sql = slice_present(agent) ? SQL_CLAIM_CANDIDATES_OF_AGENT : SQL_CLAIM_CANDIDATES;
+    enum sql of_workers = slice_present(agent) ? SQL_CLAIM_CANDIDATES_OF_AGENT : SQL_CLAIM_CANDIDATES;
+    enum sql sql = hosted ? SQL_CLAIM_CANDIDATES_HOSTED : of_workers;
     struct id_range ids;
     struct query query;
     bool row = false;

@@ -177,9 +177,10 @@ struct lease {
     int64_t claimed_at_ms; /* wall */
     int64_t heartbeat_at_ms;
 };
-/* The keys of pending sessions, highest priority first, then oldest. agent absent = any; type -1 = any. */
+/* The keys of pending sessions, highest priority first, then oldest. agent absent = any; type -1 = any. `hosted`: those
+ * whose turns the server runs, else those of workers. */
 MUST_CHECK enum status store_claim_candidates(struct db *db, int64_t tenant_key, struct slice agent, int type,
-                                              struct slice id_prefix, int64_t limit, int64_t *out_keys,
+                                              bool hosted, struct slice id_prefix, int64_t limit, int64_t *out_keys,
                                               int64_t *out_priority, int64_t *out_queued_ms, size_t *out_count,
                                               struct failure *failure);
 MUST_CHECK enum status store_lease_put(struct db *db, const struct lease *lease, struct failure *failure);
@@ -219,6 +220,40 @@ MUST_CHECK enum status store_prompt_figures(struct db *db, int64_t tenant_key, i
                                             int64_t *out_last_position, struct failure *failure);
 MUST_CHECK enum status store_prompt_delete(struct db *db, int64_t tenant_key, int64_t session_key, int64_t position,
                                            struct failure *failure);
+
+/* --- agents --- */
+enum agent_origin { AGENT_BUILT_IN = 0, AGENT_OF_FILE = 1, AGENT_OF_API = 2, AGENT_ORIGIN_COUNT };
+/* One version of a definition. Never changed, but for the mark that it was removed. */
+struct agent_row {
+    int64_t tenant_key; /* 0 = of a file or built in: for all tenants */
+    struct slice slug;
+    int64_t version;
+    struct slice definition; /* JSON, as agent_write writes it */
+    enum agent_origin source;
+    int64_t created_at_ms;
+    struct slice created_by; /* actor, or absent */
+    int64_t removed_at_ms;   /* 0 = new sessions may use it */
+};
+/* The next version of its slug; sets agent->version. Numbers of a tenant and of tenant 0 never meet, so that a session
+ * finds its version by number. CONFLICT `agent_changed`: somebody else took the number. */
+MUST_CHECK enum status store_agent_insert(struct db *db, struct agent_row *agent, struct failure *failure);
+/* What a new session of the tenant gets: its own newest, else that of tenant 0; NOT_FOUND when none is left. */
+MUST_CHECK enum status store_agent_newest(struct db *db, int64_t tenant_key, struct slice slug, struct arena *arena,
+                                          struct agent_row *out, struct failure *failure);
+/* Also when it was removed. */
+MUST_CHECK enum status store_agent_by_version(struct db *db, int64_t tenant_key, struct slice slug, int64_t version,
+                                              struct arena *arena, struct agent_row *out, struct failure *failure);
+/* All versions below `before` (0 = from the newest), newest first. */
+MUST_CHECK enum status store_agent_versions(struct db *db, int64_t tenant_key, struct slice slug, int64_t before,
+                                            int64_t limit, struct arena *arena, struct agent_row **out,
+                                            size_t *out_count, struct failure *failure);
+/* The newest version of every agent the tenant has, by slug, those after `after` (absent = from the first). */
+MUST_CHECK enum status store_agent_list(struct db *db, int64_t tenant_key, struct slice after, int64_t limit,
+                                        struct arena *arena, struct agent_row **out, size_t *out_count,
+                                        struct failure *failure);
+/* Marks the tenant's own versions; false when there was nothing left to mark. */
+MUST_CHECK enum status store_agent_remove(struct db *db, int64_t tenant_key, struct slice slug, int64_t now_ms,
+                                          bool *out_removed, struct failure *failure);
 
 /* --- timers: one row per (kind, session) --- */
 enum timer_kind { TIMER_LEASE = 1, TIMER_EXPIRY = 2, TIMER_HUMAN = 3, TIMER_COUNT };

@@ -8,8 +8,8 @@ static const char *candidates(struct fixture *f, int64_t tenant_key, const char 
     int64_t keys[16], priorities[16], queued[16];
     size_t count = 99;
     static char text[400];
-    must(store_claim_candidates(f->db, tenant_key, slice_of(agent), type, slice_of(prefix), limit, keys, priorities,
-                                queued, &count, &f->failure));
+    must(store_claim_candidates(f->db, tenant_key, slice_of(agent), type, false, slice_of(prefix), limit, keys,
+                                priorities, queued, &count, &f->failure));
     *text = 0;
     for (size_t i = 0; i < count; i++) {
         struct session s;

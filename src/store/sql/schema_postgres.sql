@@ -294,3 +294,25 @@ CREATE TABLE prompts (
     created_at_ms BIGINT NOT NULL,
     PRIMARY KEY (tenant_key, session_key, position)
 );
+
+-- migration: 3 agents
+-- Definitions of agents, every version for good. Tenant 0 holds those of files, for all tenants; removed_at_ms of the
+-- newest version is what counts.
+CREATE TABLE agents (
+    tenant_key BIGINT NOT NULL,
+    slug TEXT COLLATE "C" NOT NULL,
+    version BIGINT NOT NULL,
+    definition TEXT NOT NULL,
+    source BIGINT NOT NULL,
+    created_at_ms BIGINT NOT NULL,
+    created_by TEXT,
+    removed_at_ms BIGINT NOT NULL,
+    PRIMARY KEY (tenant_key, slug, version)
+);
+ALTER TABLE sessions ADD COLUMN agent_version BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE sessions ADD COLUMN driver BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE sessions ADD COLUMN agent_config TEXT;
+-- Driver 0 is worker: outside workers and the server itself each have a queue without the other's sessions in it.
+DROP INDEX sessions_queue;
+CREATE INDEX sessions_queue ON sessions (tenant_key, priority DESC, queued_at_ms, key) WHERE work = 1 AND driver = 0;
+CREATE INDEX sessions_queue_hosted ON sessions (tenant_key, priority DESC, queued_at_ms, key) WHERE work = 1 AND driver > 0;

@@ -304,3 +304,25 @@ CREATE TABLE prompts (
     created_at_ms INTEGER NOT NULL,
     PRIMARY KEY (tenant_key, session_key, position)
 ) WITHOUT ROWID;
+
+-- migration: 3 agents
+-- Definitions of agents, every version for good. Tenant 0 holds those of files, for all tenants; removed_at_ms of the
+-- newest version is what counts.
+CREATE TABLE agents (
+    tenant_key INTEGER NOT NULL,
+    slug TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    definition TEXT NOT NULL,
+    source INTEGER NOT NULL,
+    created_at_ms INTEGER NOT NULL,
+    created_by TEXT,
+    removed_at_ms INTEGER NOT NULL,
+    PRIMARY KEY (tenant_key, slug, version)
+) WITHOUT ROWID;
+ALTER TABLE sessions ADD COLUMN agent_version INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE sessions ADD COLUMN driver INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE sessions ADD COLUMN agent_config TEXT;
+-- Driver 0 is worker: outside workers and the server itself each have a queue without the other's sessions in it.
+DROP INDEX sessions_queue;
+CREATE INDEX sessions_queue ON sessions (tenant_key, priority DESC, queued_at_ms, key) WHERE work = 1 AND driver = 0;
+CREATE INDEX sessions_queue_hosted ON sessions (tenant_key, priority DESC, queued_at_ms, key) WHERE work = 1 AND driver > 0;

@@ -1,7 +1,8 @@
 -- Columns and parameters stand in the order of domain/session_fields.c; store/session_row.c binds and reads them so.
 -- fragment: session_columns
 s.key,
-    s.tenant_key, s.id, s.type, s.purpose, s.agent, s.workspace, s.source_kind, s.source_platform,
+    s.tenant_key, s.id, s.type, s.purpose, s.agent, s.agent_version, s.driver, s.agent_config, s.workspace,
+    s.source_kind, s.source_platform,
     s.source_trigger_id, s.source_interactive, s.source_type, s.parent_id, s.task_id, s.entity_id, s.retry_of,
     s.attempt, s.owner, s.anonymous, s.initial_prompt, s.priority, s.created_at_ms, s.title, s.metadata,
     s.details, s.visibility, s.queue_mode, s.expires_at_ms, s.work, s.runtime, s.pause_reason, s.stop_reason,
@@ -12,16 +13,17 @@ s.key,
 
 -- name: session_insert
 INSERT INTO sessions (
-    tenant_key, id, type, purpose, agent, workspace, source_kind, source_platform, source_trigger_id,
+    tenant_key, id, type, purpose, agent, agent_version, driver, agent_config, workspace, source_kind,
+    source_platform, source_trigger_id,
     source_interactive, source_type, parent_id, task_id, entity_id, retry_of, attempt, owner, anonymous,
     initial_prompt, priority, created_at_ms, title, metadata, details, visibility, queue_mode, expires_at_ms,
     work, runtime, pause_reason, stop_reason, status_reason, archived_at_ms, queued_at_ms, started_at_ms,
     completed_at_ms, paused_at_ms, active_ms, running_since_ms, result, usage, error_message, error_code, fence,
     claim_attempts, listed_at_ms, display)
 VALUES (
-    $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23,
-    $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39, $40, $41, $42, $43, $44,
-    $45, $46, $47)
+    $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
+    $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39, $40, $41, $42,
+    $43, $44, $45, $46, $47, $48, $49, $50)
 ON CONFLICT (tenant_key, id) DO NOTHING
 RETURNING key
 
@@ -68,16 +70,17 @@ UPDATE sessions SET listed_at_ms = $1 WHERE key = $2 AND tenant_key = $3
 
 -- name: session_save
 UPDATE sessions SET
-    tenant_key = $1, id = $2, type = $3, purpose = $4, agent = $5, workspace = $6, source_kind = $7,
-    source_platform = $8, source_trigger_id = $9, source_interactive = $10, source_type = $11, parent_id = $12,
-    task_id = $13, entity_id = $14, retry_of = $15, attempt = $16, owner = $17, anonymous = $18,
-    initial_prompt = $19, priority = $20, created_at_ms = $21, title = $22, metadata = $23, details = $24,
-    visibility = $25, queue_mode = $26, expires_at_ms = $27, work = $28, runtime = $29, pause_reason = $30,
-    stop_reason = $31, status_reason = $32, archived_at_ms = $33, queued_at_ms = $34, started_at_ms = $35,
-    completed_at_ms = $36, paused_at_ms = $37, active_ms = $38, running_since_ms = $39, result = $40,
-    usage = $41, error_message = $42, error_code = $43, fence = $44, claim_attempts = $45, listed_at_ms = $46,
-    display = $47
-WHERE key = $48 AND tenant_key = $49
+    tenant_key = $1, id = $2, type = $3, purpose = $4, agent = $5, agent_version = $6, driver = $7,
+    agent_config = $8, workspace = $9, source_kind = $10, source_platform = $11, source_trigger_id = $12,
+    source_interactive = $13, source_type = $14, parent_id = $15, task_id = $16, entity_id = $17,
+    retry_of = $18, attempt = $19, owner = $20, anonymous = $21, initial_prompt = $22, priority = $23,
+    created_at_ms = $24, title = $25, metadata = $26, details = $27, visibility = $28, queue_mode = $29,
+    expires_at_ms = $30, work = $31, runtime = $32, pause_reason = $33, stop_reason = $34,
+    status_reason = $35, archived_at_ms = $36, queued_at_ms = $37, started_at_ms = $38,
+    completed_at_ms = $39, paused_at_ms = $40, active_ms = $41, running_since_ms = $42, result = $43,
+    usage = $44, error_message = $45, error_code = $46, fence = $47, claim_attempts = $48,
+    listed_at_ms = $49, display = $50
+WHERE key = $51 AND tenant_key = $52
 
 -- name: session_by_id
 SELECT {session_columns}
