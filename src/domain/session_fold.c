@@ -69,7 +69,7 @@ static void leave_work(struct session *session, int64_t at_ms)
 static void enter_work(struct session *session, enum work to, int64_t at_ms, enum stop_reason stop)
 {
     session->work = to;
-    if (work_is_leased(to)) {
+    if (work_is_running(to)) {
         session->running_since_ms = at_ms;
         session->started_at_ms = session->started_at_ms ? session->started_at_ms : at_ms;
         clear_error(session);
