@@ -19,6 +19,11 @@ const struct event_type event_types[] = {
     {"agent.thinking", WRITERS_HOLDER, ROLE_AGENT, false, false, false, NULL},
     {"agent.tool_call", WRITERS_HOLDER, ROLE_AGENT, false, true, true, NULL},
     {"agent.tool_result", WRITERS_HOLDER, ROLE_AGENT, false, false, false, NULL},
+    {"ask.answered", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
+    {"ask.cancelled", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
+    {"ask.expired", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
+    {"ask.requested", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
+    {"ask.voted", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"external.event", WRITERS_ANYONE, ROLE_SYSTEM, false, false, false, NULL},
     {"human.entity_view", WRITERS_HUMAN, ROLE_USER, false, false, false, payload_check_human_entity_view},
     {"human.marker", WRITERS_HUMAN, ROLE_USER, false, false, false, payload_check_human_marker},
@@ -29,6 +34,7 @@ const struct event_type event_types[] = {
     {"session.archived", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"session.child_created", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"session.child_ended", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
+    {"session.child_waiting", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"session.claimed", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"session.completed", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"session.context_injected", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
@@ -70,14 +76,15 @@ enum { TYPES_KNOWN = sizeof event_types / sizeof event_types[0] - 1 };
 
 /* Types that nobody listed, by what they begin with. Whatever is not here is free. */
 const struct event_prefix event_prefixes[] = {
-    {"agent.", WRITERS_HOLDER, ROLE_AGENT},     {"approval.", WRITERS_SERVER, ROLE_SYSTEM},
-    {"external.", WRITERS_ANYONE, ROLE_SYSTEM}, {"human.", WRITERS_HUMAN, ROLE_USER},
-    {"lease.", WRITERS_SERVER, ROLE_SYSTEM},    {"participant.", WRITERS_SERVER, ROLE_SYSTEM},
-    {"prompt.", WRITERS_SERVER, ROLE_SYSTEM},   {"question.", WRITERS_SERVER, ROLE_SYSTEM},
-    {"session.", WRITERS_SERVER, ROLE_SYSTEM},  {"share.", WRITERS_SERVER, ROLE_SYSTEM},
-    {"state.", WRITERS_HOLDER, ROLE_SYSTEM},    {"tool.", WRITERS_HOLDER, ROLE_SYSTEM},
-    {"turn.", WRITERS_SERVER, ROLE_SYSTEM},     {"user.", WRITERS_ANYONE, ROLE_USER},
-    {"watchdog.", WRITERS_SERVER, ROLE_SYSTEM}, {NULL, WRITERS_ANYONE, ROLE_SYSTEM},
+    {"agent.", WRITERS_HOLDER, ROLE_AGENT},        {"approval.", WRITERS_SERVER, ROLE_SYSTEM},
+    {"ask.", WRITERS_SERVER, ROLE_SYSTEM},         {"external.", WRITERS_ANYONE, ROLE_SYSTEM},
+    {"human.", WRITERS_HUMAN, ROLE_USER},          {"lease.", WRITERS_SERVER, ROLE_SYSTEM},
+    {"participant.", WRITERS_SERVER, ROLE_SYSTEM}, {"prompt.", WRITERS_SERVER, ROLE_SYSTEM},
+    {"question.", WRITERS_SERVER, ROLE_SYSTEM},    {"session.", WRITERS_SERVER, ROLE_SYSTEM},
+    {"share.", WRITERS_SERVER, ROLE_SYSTEM},       {"state.", WRITERS_HOLDER, ROLE_SYSTEM},
+    {"tool.", WRITERS_HOLDER, ROLE_SYSTEM},        {"turn.", WRITERS_SERVER, ROLE_SYSTEM},
+    {"user.", WRITERS_ANYONE, ROLE_USER},          {"watchdog.", WRITERS_SERVER, ROLE_SYSTEM},
+    {NULL, WRITERS_ANYONE, ROLE_SYSTEM},
 };
 
 static int compare_name(struct slice name, const char *known)

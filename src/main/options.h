@@ -8,6 +8,7 @@
 #include "cli/option_layers.h"
 
 enum metrics_access { METRICS_OFF, METRICS_PUBLIC, METRICS_COUNT };
+enum ask_role_option { ASK_ROLE_COLLABORATOR, ASK_ROLE_OWNER, ASK_ROLE_COUNT };
 
 /* Texts live in the arena given to options_load; NULL = not given. */
 struct options {
@@ -76,6 +77,13 @@ struct options {
     const char *default_anthropic_model;
     const char *default_openai_model;
     int64_t prompts_queued_max;
+    int64_t asks_pending_max;
+    int64_t ask_rules_max;
+    int64_t approval_expiry_ms;
+    int64_t question_expiry_ms;
+    int64_t elicitation_expiry_ms;
+    int64_t ask_link_ms;
+    int ask_role;
     int64_t turns_max;
 
     /* events and streams */

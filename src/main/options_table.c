@@ -3,6 +3,7 @@
 static const char *const log_level_names[] = {"debug", "info", "warn", "error"};
 static const char *const log_format_names[] = {"text", "json"};
 static const char *const metrics_names[] = {"off", "public"};
+static const char *const ask_role_names[] = {"collaborator", "owner"};
 
 enum { KIB = 1024, MIB = 1024 * 1024, SECOND = 1000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE, DAY = 24 * HOUR };
 #define YEAR (366 * (int64_t)DAY)
@@ -175,6 +176,22 @@ const struct option server_options[] = {
           "How many messages of one session wait for the running turn to end; beyond it 429."),
     COUNT("turns-max", turns_max, "100", 1, 100000,
           "How many turns of built-in agents run at a time; further ones wait in the queue."),
+
+    SECTION("Asking people"),
+    COUNT("asks-pending-max", asks_pending_max, "10", 1, 1000,
+          "How many approvals, questions and forms of one session wait for people at a time; beyond it 429."),
+    TIME("approval-expiry-ms", approval_expiry_ms, "5m", 0, YEAR,
+         "How long an approval waits unless told; then it counts as denied. 0 means for ever."),
+    TIME("question-expiry-ms", question_expiry_ms, "5m", 0, YEAR,
+         "The same for questions."),
+    TIME("elicitation-expiry-ms", elicitation_expiry_ms, "1h", 0, YEAR,
+         "The same for forms."),
+    CHOICE("ask-role", ask_role, ask_role_names, "collaborator",
+           "Who may answer unless the ask says: collaborators of the session, or only its owner."),
+    COUNT("ask-rules-max", ask_rules_max, "1000", 1, 1000000,
+          "How many standing decisions (session, always) a tenant has at most."),
+    TIME("ask-link-ms", ask_link_ms, "1h", SECOND, 30 * (int64_t)DAY,
+         "How long a one-time link to an ask works at most."),
 
     SECTION("Events and streams"),
     COUNT("events-page-default", events_page_default, "100", 1, 1000,

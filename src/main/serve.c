@@ -79,6 +79,16 @@ static void fill_service(struct instance *instance)
         .claim_max = options->claim_max,
         .claim_attempts_max = options->claim_attempts_max,
         .prompts_queued_max = options->prompts_queued_max,
+        .asks_pending_max = options->asks_pending_max,
+        .ask_rules_max = options->ask_rules_max,
+        .ask_expiry_ms =
+            {
+                [ASK_APPROVAL] = options->approval_expiry_ms,
+                [ASK_QUESTION] = options->question_expiry_ms,
+                [ASK_ELICITATION] = options->elicitation_expiry_ms,
+            },
+        .ask_link_ms = options->ask_link_ms,
+        .ask_role = options->ask_role == ASK_ROLE_OWNER ? ACCESS_OWNER : ACCESS_COLLABORATOR,
         .human_session_ms = options->human_session_ms,
         .idempotency_keep_ms = options->idempotency_keep_ms,
         .cookie_ms = options->cookie_ms,

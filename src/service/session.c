@@ -1,5 +1,6 @@
 #include "service/session.h"
 
+#include "service/ask.h"
 #include "service/prompt.h"
 #include "service/session_steps.h"
 
@@ -112,6 +113,9 @@ enum status session_after_move(struct call *call, struct loaded_session *loaded)
     enum status status = STATUS_OK;
     if (!work_is_leased(loaded->session.work)) {
         status = session_drop_lease(call, loaded);
+    }
+    if (status == STATUS_OK) {
+        status = ask_after_move(call, loaded);
     }
     if (status == STATUS_OK) {
         status = prompt_after_move(call, loaded);

@@ -1,5 +1,7 @@
 #include "service/timer.h"
 
+#include "service/ask.h"
+
 static enum status end_as(struct call *call, struct loaded_session *loaded, enum work to, const char *reason,
                           enum stop_reason stop)
 {
@@ -48,6 +50,8 @@ static enum status fire(struct call *call, const struct timer *timer, struct loa
         return end_as(call, loaded, WORK_EXPIRED, "its time to live is over", STOP_EXPIRED);
     case TIMER_HUMAN:
         return end_as(call, loaded, WORK_ABANDONED, "left running too long", STOP_ABANDONED);
+    case TIMER_ASK:
+        return ask_expire(call, loaded, out_again);
     case TIMER_COUNT:
         break;
     }

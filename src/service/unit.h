@@ -24,6 +24,8 @@ struct loaded_session {
     struct arena lease_arena;
     bool prompts_known;
     int64_t prompts_waiting, prompts_last; /* how many wait, and the last position given */
+    bool asks_known;
+    int64_t asks_pending;
     /* as stored */
     int64_t stored_sequence;
     enum work stored_work;

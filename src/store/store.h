@@ -6,6 +6,7 @@
 #define STORE_STORE_H
 
 #include "domain/access.h"
+#include "domain/ask.h"
 #include "domain/prompt.h"
 #include "domain/session.h"
 #include "store/db.h"
@@ -254,9 +255,54 @@ MUST_CHECK enum status store_agent_list(struct db *db, int64_t tenant_key, struc
 /* Marks the tenant's own versions; false when there was nothing left to mark. */
 MUST_CHECK enum status store_agent_remove(struct db *db, int64_t tenant_key, struct slice slug, int64_t now_ms,
                                           bool *out_removed, struct failure *failure);
+/* --- asks and the decisions that stand --- */
+MUST_CHECK enum status store_ask_insert(struct db *db, int64_t tenant_key, int64_t session_key, const struct ask *ask,
+                                        struct failure *failure);
+/* Writes state, decision, answer, reason, who and when, votes. STALE when it is not pending any more. */
+MUST_CHECK enum status store_ask_update(struct db *db, int64_t tenant_key, int64_t session_key, const struct ask *ask,
+                                        struct failure *failure);
+MUST_CHECK enum status store_ask_by_id(struct db *db, int64_t tenant_key, int64_t session_key, struct slice id,
+                                       struct arena *arena, struct ask *out, struct failure *failure);
+/* Those of a session that are pending, oldest first. */
+MUST_CHECK enum status store_ask_pending(struct db *db, int64_t tenant_key, int64_t session_key, struct arena *arena,
+                                         struct ask **out, size_t *out_count, struct failure *failure);
+MUST_CHECK enum status store_ask_count_pending(struct db *db, int64_t tenant_key, int64_t session_key, int64_t *out,
+                                               struct failure *failure);
+/* An ask, what access to its session depends on, and the stored role of the user who looks. */
+struct seen_ask {
+    struct ask ask;
+    int64_t key;            /* orders and pages */
+    struct session session; /* key, tenant_key, id, owner, visibility, purpose, agent, title, parent_id; nothing else */
+    enum access_role participant;
+};
+struct ask_filter {
+    int64_t tenant_key;
+    struct slice user_id; /* who looks; absent = nobody in particular */
+    bool sees_all;        /* inbox: else only asks of sessions that the user may see at all */
+    int64_t session_key;  /* 0 = the inbox: pending asks of all sessions */
+    bool descendants;     /* and of all sessions below it */
+    int state;            /* enum ask_state; -1 = any */
+    int64_t before;       /* key of the last row of the page before; 0 = the first page */
+    int64_t limit;
+};
+/* Newest first. */
+MUST_CHECK enum status store_ask_list(struct db *db, const struct ask_filter *filter, struct arena *arena,
+                                      struct seen_ask **out, size_t *out_count, struct failure *failure);
+MUST_CHECK enum status store_ask_rule_insert(struct db *db, const struct ask_rule *rule, struct failure *failure);
+/* Of this tool, for all sessions or this one. */
+MUST_CHECK enum status store_ask_rule_candidates(struct db *db, int64_t tenant_key, struct slice tool,
+                                                 int64_t session_key, struct arena *arena, struct ask_rule **out,
+                                                 size_t *out_count, struct failure *failure);
+MUST_CHECK enum status store_ask_rule_list(struct db *db, int64_t tenant_key, struct arena *arena,
+                                           struct ask_rule **out, size_t *out_count, struct failure *failure);
+MUST_CHECK enum status store_ask_rule_by_id(struct db *db, int64_t tenant_key, struct slice id, struct arena *arena,
+                                            struct ask_rule *out, struct failure *failure);
+MUST_CHECK enum status store_ask_rule_delete(struct db *db, int64_t tenant_key, struct slice id, bool *out_deleted,
+                                             struct failure *failure);
+MUST_CHECK enum status store_ask_rule_count(struct db *db, int64_t tenant_key, int64_t *out, struct failure *failure);
 
 /* --- timers: one row per (kind, session) --- */
-enum timer_kind { TIMER_LEASE = 1, TIMER_EXPIRY = 2, TIMER_HUMAN = 3, TIMER_COUNT };
+enum timer_kind { TIMER_LEASE = 1, TIMER_EXPIRY = 2, TIMER_HUMAN = 3, TIMER_ASK = 4, TIMER_COUNT };
 struct timer {
     enum timer_kind kind;
     int64_t tenant_key, session_key;
@@ -300,13 +346,14 @@ struct token {
     unsigned scopes;
     int64_t created_at_ms, expires_at_ms, revoked_at_ms, last_used_at_ms;
 };
-/* A browser's sign-in, a one-time link, or a one-use ticket: secrets with an end. */
-enum grant_kind { GRANT_COOKIE = 1, GRANT_LINK = 2, GRANT_TICKET = 3 };
+/* A browser's sign-in, a one-time link, a one-use ticket, or a one-time link to an ask: secrets with an end. */
+enum grant_kind { GRANT_COOKIE = 1, GRANT_LINK = 2, GRANT_TICKET = 3, GRANT_ASK = 4 };
 struct grant {
     enum grant_kind kind;
     struct slice hash, user_id, csrf;
     struct slice token_id;   /* ticket: of the token it was made with, or absent */
     struct slice session_id; /* ticket: only this session, or absent */
+    struct slice ask_id;     /* of a link to an ask */
     int64_t tenant_key, created_at_ms, expires_at_ms;
 };
 MUST_CHECK enum status store_tenant_insert(struct db *db, struct tenant *tenant,
