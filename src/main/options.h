@@ -73,6 +73,7 @@ struct options {
     bool demo_agent;
     int64_t prompts_queued_max;
     int64_t turns_max;
+    int64_t interrupt_ms, history_events_max, said_bytes_max;
 
     /* events and streams */
     int64_t events_page_default;

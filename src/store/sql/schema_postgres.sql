@@ -294,3 +294,12 @@ CREATE TABLE prompts (
     created_at_ms BIGINT NOT NULL,
     PRIMARY KEY (tenant_key, session_key, position)
 );
+
+-- migration: 3 kept
+-- What a driver keeps with a session from one turn to the next.
+CREATE TABLE kept (
+    tenant_key BIGINT NOT NULL,
+    session_key BIGINT NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (tenant_key, session_key)
+);

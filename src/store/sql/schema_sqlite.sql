@@ -304,3 +304,12 @@ CREATE TABLE prompts (
     created_at_ms INTEGER NOT NULL,
     PRIMARY KEY (tenant_key, session_key, position)
 ) WITHOUT ROWID;
+
+-- migration: 3 kept
+-- What a driver keeps with a session from one turn to the next.
+CREATE TABLE kept (
+    tenant_key INTEGER NOT NULL,
+    session_key INTEGER NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (tenant_key, session_key)
+) WITHOUT ROWID;
