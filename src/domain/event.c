@@ -29,6 +29,7 @@ const struct event_type event_types[] = {
     {"human.marker", WRITERS_HUMAN, ROLE_USER, false, false, false, payload_check_human_marker},
     {"human.navigate", WRITERS_HUMAN, ROLE_USER, false, false, false, payload_check_human_navigate},
     {"human.task_switch", WRITERS_HUMAN, ROLE_USER, false, false, false, payload_check_human_task_switch},
+    {"prompt.interrupted", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"prompt.queued", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"prompt.withdrawn", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"session.archived", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
@@ -64,6 +65,7 @@ const struct event_type event_types[] = {
     {"tool.invocation_failed", WRITERS_ANYONE, ROLE_SYSTEM, false, false, true, payload_check_tool_invocation_failed},
     {"tool.invocation_started", WRITERS_ANYONE, ROLE_SYSTEM, false, true, true, payload_check_tool_invocation_started},
     {"tool.session_started", WRITERS_ANYONE, ROLE_SYSTEM, false, false, true, payload_check_tool_session_started},
+    {"turn.ended", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"user.form_draft", WRITERS_ANYONE, ROLE_USER, false, false, false, NULL},
     {"user.form_submit", WRITERS_ANYONE, ROLE_USER, false, false, true, NULL},
     {"user.message", WRITERS_ANYONE, ROLE_USER, true, false, true, NULL},
@@ -85,6 +87,15 @@ const struct event_prefix event_prefixes[] = {
     {"tool.", WRITERS_HOLDER, ROLE_SYSTEM},        {"turn.", WRITERS_SERVER, ROLE_SYSTEM},
     {"user.", WRITERS_ANYONE, ROLE_USER},          {"watchdog.", WRITERS_SERVER, ROLE_SYSTEM},
     {NULL, WRITERS_ANYONE, ROLE_SYSTEM},
+    {"agent.", WRITERS_HOLDER, ROLE_AGENT},     {"approval.", WRITERS_SERVER, ROLE_SYSTEM},
+    {"context.", WRITERS_HOLDER, ROLE_SYSTEM},
+    {"external.", WRITERS_ANYONE, ROLE_SYSTEM}, {"human.", WRITERS_HUMAN, ROLE_USER},
+    {"lease.", WRITERS_SERVER, ROLE_SYSTEM},    {"participant.", WRITERS_SERVER, ROLE_SYSTEM},
+    {"prompt.", WRITERS_SERVER, ROLE_SYSTEM},   {"question.", WRITERS_SERVER, ROLE_SYSTEM},
+    {"session.", WRITERS_SERVER, ROLE_SYSTEM},  {"share.", WRITERS_SERVER, ROLE_SYSTEM},
+    {"state.", WRITERS_HOLDER, ROLE_SYSTEM},    {"tool.", WRITERS_HOLDER, ROLE_SYSTEM},
+    {"turn.", WRITERS_SERVER, ROLE_SYSTEM},     {"user.", WRITERS_ANYONE, ROLE_USER},
+    {"watchdog.", WRITERS_SERVER, ROLE_SYSTEM}, {NULL, WRITERS_ANYONE, ROLE_SYSTEM},
 };
 
 static int compare_name(struct slice name, const char *known)

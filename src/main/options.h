@@ -85,6 +85,7 @@ struct options {
     int64_t ask_link_ms;
     int ask_role;
     int64_t turns_max;
+    int64_t interrupt_ms, history_events_max, said_bytes_max;
 
     /* events and streams */
     int64_t events_page_default;

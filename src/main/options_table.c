@@ -176,6 +176,12 @@ const struct option server_options[] = {
           "How many messages of one session wait for the running turn to end; beyond it 429."),
     COUNT("turns-max", turns_max, "100", 1, 100000,
           "How many turns of built-in agents run at a time; further ones wait in the queue."),
+    TIME("interrupt-ms", interrupt_ms, "10s", 100, HOUR,
+         "How long an agent may take to end an interrupted turn, before the server ends it."),
+    COUNT("history-events-max", history_events_max, "2000", 10, 100000,
+          "How many events of a conversation a turn of a built-in agent starts with, the newest."),
+    SIZE("said-bytes-max", said_bytes_max, "1MiB", 4 * KIB, GIB,
+         "What an agent of this server may have said before it is stored; above it, the server reads no more from it."),
 
     SECTION("Asking people"),
     COUNT("asks-pending-max", asks_pending_max, "10", 1, 1000,

@@ -38,7 +38,7 @@ struct instance {
     struct writer *writer;
     struct readers *readers;
     struct nodes *nodes;
-    struct turns *demo; /* NULL when it is switched off */
+    struct turns *turns;
     struct api api;
     struct server *server;
     char first_link[TOKEN_TEXT_BYTES];
@@ -213,6 +213,12 @@ static void save_partial(void *owner, int64_t tenant_key, int64_t session_key, c
     writer_save_partial(instance->writer, tenant_key, session_key, partial);
 }
 
+static void hear_commit(void *owner, const struct publication *publication)
+{
+    struct instance *instance = owner;
+    turns_hear(instance->turns, publication);
+}
+
 /* --- start --- */
 
 static void start_loops(struct instance *instance)
@@ -252,6 +258,8 @@ static enum status start_workers(struct instance *instance, struct db *db, struc
         .group_max = (size_t)options->group_commit_max,
         .queue_max = (size_t)options->commands_waiting_max,
         .on_thread_end = api_thread_end,
+        .on_commit = hear_commit,
+        .on_commit_owner = instance,
     };
     instance->writer = writer_new(&writer);
     struct readers_options readers = {
@@ -260,30 +268,39 @@ static enum status start_workers(struct instance *instance, struct db *db, struc
         .on_thread_end = api_thread_end,
     };
     readers.db.read_only = true;
-    enum status status = readers_new(&readers, &instance->readers, failure);
-    if (status == STATUS_OK && instance->db.engine == DB_POSTGRES) {
-        status = nodes_start(options->database, options->postgres_poll_ms, instance->fanout, instance->writer,
-                             &instance->nodes, failure);
-    }
-    return status;
+    return readers_new(&readers, &instance->readers, failure);
 }
 
-static void start_demo(struct instance *instance)
+static enum status start_nodes(struct instance *instance, struct failure *failure)
+{
+    struct nodes_options nodes = {
+        .url = instance->options->database,
+        .poll_ms = instance->options->postgres_poll_ms,
+        .fanout = instance->fanout,
+        .writer = instance->writer,
+        .turns = instance->turns,
+    };
+    return instance->db.engine == DB_POSTGRES ? nodes_start(&nodes, &instance->nodes, failure) : STATUS_OK;
+}
+
+
+static void start_turns(struct instance *instance)
 {
     const struct options *options = instance->options;
-    if (!options->demo_agent) {
-        return;
-    }
     struct turns_options turns = {
         .service = &instance->service,
         .writer = instance->writer,
         .fanout = instance->fanout,
         .loop = instance->loops[0],
-        .driver = &demo_driver,
+        .read_owner = instance,
+        .submit_read = submit_read,
+        .drivers = {[DRIVER_DEMO] = &demo_driver},
         .turns_max = options->turns_max,
+        .interrupt_ms = options->interrupt_ms,
+        .history_events_max = options->history_events_max,
+        .said_bytes_max = (size_t)options->said_bytes_max,
     };
-    instance->demo = turns_new(&turns);
-    turns_start(instance->demo);
+    instance->turns = turns_new(&turns);
 }
 
 static void start_server(struct instance *instance)
@@ -320,7 +337,7 @@ static void announce(const struct instance *instance, const char *address)
     log_info("listening", LOG_TEXT("address", slice_of(address)));
     if (instance->first_link[0] && strncmp(address, "http", 4) == 0) {
         printf("Sojourn runs at %s\nSign in as the owner, once: %s/sign-in#%s\n", base, base, instance->first_link);
-        if (instance->demo) {
+        if (instance->options->demo_agent) {
             printf("Then talk to the demo agent, with a token in SOJOURN_TOKEN:\n"
                    "  sojourn sessions create hello --agent demo --prompt \"Good morning\" --url %s\n"
                    "  sojourn sessions tail hello --url %s\n",
@@ -362,6 +379,10 @@ static enum status start(struct instance *instance, struct failure *failure)
     start_loops(instance);
     start_fanout(instance);
     status = start_workers(instance, db, failure);
+    if (status == STATUS_OK) {
+        start_turns(instance);
+        status = start_nodes(instance, failure);
+    }
     if (status != STATUS_OK) {
         return status;
     }
@@ -373,7 +394,7 @@ static enum status start(struct instance *instance, struct failure *failure)
     for (size_t i = 0; i < instance->loop_count; i++) {
         loop_start(instance->loops[i]);
     }
-    start_demo(instance);
+    turns_start(instance->turns);
     return listen_all(instance, failure);
 }
 
@@ -411,7 +432,7 @@ static void drain(struct instance *instance)
 
 static void stop(struct instance *instance)
 {
-    turns_stop(instance->demo); /* its sessions are pending again before anybody is told to go */
+    turns_stop(instance->turns); /* its sessions are pending again before anybody is told to go */
     if (instance->server) {
         drain(instance);
     }
@@ -428,7 +449,7 @@ static void stop(struct instance *instance)
     for (size_t i = 0; i < instance->loop_count && instance->server; i++) {
         loop_join(instance->loops[i]);
     }
-    turns_free(instance->demo);
+    turns_free(instance->turns);
     server_free(instance->server);
     fanout_free(instance->fanout);
     readers_free(instance->readers);

@@ -1,6 +1,7 @@
 #include "service/timer.h"
 
 #include "service/ask.h"
+#include "service/turn_close.h"
 
 static enum status end_as(struct call *call, struct loaded_session *loaded, enum work to, const char *reason,
                           enum stop_reason stop)
@@ -27,6 +28,9 @@ static enum status lease_over(struct call *call, struct loaded_session *loaded, 
     if (lease->expires_at_ms > call->steady_ms) {
         *out_again = true;
         return unit_timer(call, loaded, TIMER_LEASE, lease->expires_at_ms);
+    }
+    if (agent_is_hosted(loaded->session.driver)) {
+        return turn_cut(call, loaded, "lease_lost");
     }
     if (work_is_leased(loaded->session.work)) {
         status = change_lease_over(call->arena, &loaded->session, false, call->service->claim_attempts_max, &changes,

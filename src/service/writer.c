@@ -71,6 +71,9 @@ static void after_commit(struct writer *writer, struct publication *publication)
         (writer->next_timer_ms == 0 || unit->earliest_timer_ms < writer->next_timer_ms)) {
         writer->next_timer_ms = unit->earliest_timer_ms;
     }
+    if (publication && writer->options.on_commit) {
+        writer->options.on_commit(writer->options.on_commit_owner, publication);
+    }
     if (publication) {
         fanout_publish(writer->options.fanout, publication);
     }

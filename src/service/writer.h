@@ -36,6 +36,9 @@ struct writer_options {
     size_t group_max;
     size_t queue_max;
     void (*on_thread_end)(void);
+    /* After a commit, before the viewers: the writer's thread. May be NULL. */
+    void (*on_commit)(void *owner, const struct publication *publication);
+    void *on_commit_owner;
 };
 
 struct writer_figures {

@@ -189,6 +189,9 @@ MUST_CHECK enum status store_lease_get(struct db *db, int64_t tenant_key, int64_
                                        struct lease *out, struct failure *failure); /* NOT_FOUND when none */
 MUST_CHECK enum status store_lease_delete(struct db *db, int64_t tenant_key, int64_t session_key,
                                           struct failure *failure);
+/* Of every tenant. */
+MUST_CHECK enum status store_lease_of_worker(struct db *db, struct slice worker, struct arena *arena,
+                                             struct lease **out, size_t *out_count, struct failure *failure);
 /* At start: every live lease gets a fresh full term from `now` (steady), so a restart or a jump of the clock costs
  * nobody his work; the lease timers move with them. */
 MUST_CHECK enum status store_lease_renew_all(struct db *db, int64_t now_ms, struct failure *failure);
@@ -300,6 +303,12 @@ MUST_CHECK enum status store_ask_rule_by_id(struct db *db, int64_t tenant_key, s
 MUST_CHECK enum status store_ask_rule_delete(struct db *db, int64_t tenant_key, struct slice id, bool *out_deleted,
                                              struct failure *failure);
 MUST_CHECK enum status store_ask_rule_count(struct db *db, int64_t tenant_key, int64_t *out, struct failure *failure);
+/* --- what a driver keeps with a session --- */
+MUST_CHECK enum status store_kept_put(struct db *db, int64_t tenant_key, int64_t session_key, struct slice json,
+                                      struct failure *failure);
+/* NOT_FOUND without a word. */
+MUST_CHECK enum status store_kept_get(struct db *db, int64_t tenant_key, int64_t session_key, struct arena *arena,
+                                      struct slice *out, struct failure *failure);
 
 /* --- timers: one row per (kind, session) --- */
 enum timer_kind { TIMER_LEASE = 1, TIMER_EXPIRY = 2, TIMER_HUMAN = 3, TIMER_ASK = 4, TIMER_COUNT };

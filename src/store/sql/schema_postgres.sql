@@ -369,3 +369,12 @@ CREATE INDEX ask_rules_tool ON ask_rules (tenant_key, tool);
 
 -- A one-time link to one ask.
 ALTER TABLE grants ADD COLUMN ask_id TEXT;
+
+-- migration: 5 kept
+-- What a driver keeps with a session from one turn to the next.
+CREATE TABLE kept (
+    tenant_key BIGINT NOT NULL,
+    session_key BIGINT NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (tenant_key, session_key)
+);

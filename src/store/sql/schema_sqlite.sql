@@ -379,3 +379,12 @@ CREATE INDEX ask_rules_tool ON ask_rules (tenant_key, tool);
 
 -- A one-time link to one ask.
 ALTER TABLE grants ADD COLUMN ask_id TEXT;
+
+-- migration: 5 kept
+-- What a driver keeps with a session from one turn to the next.
+CREATE TABLE kept (
+    tenant_key INTEGER NOT NULL,
+    session_key INTEGER NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (tenant_key, session_key)
+) WITHOUT ROWID;

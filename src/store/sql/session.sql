@@ -137,6 +137,8 @@ DELETE FROM share_uses WHERE tenant_key = $1 AND session_key = $2
 DELETE FROM partials WHERE tenant_key = $1 AND session_key = $2
 -- name: session_delete_lease
 DELETE FROM leases WHERE tenant_key = $1 AND session_key = $2
+-- name: session_delete_kept
+DELETE FROM kept WHERE tenant_key = $1 AND session_key = $2
 -- name: session_delete_prompts
 DELETE FROM prompts WHERE tenant_key = $1 AND session_key = $2
 -- name: session_delete_timers
