@@ -72,6 +72,9 @@ struct options {
     /* agents */
     bool demo_agent;
     int64_t prompts_queued_max;
+    int64_t collect_debounce_ms;
+    int64_t turns_per_session_max;
+    int64_t prompt_wait_max_ms;
     int64_t turns_max;
 
     /* events and streams */

@@ -165,6 +165,12 @@ const struct option server_options[] = {
            "Sessions of the agent \"demo\" are answered by a script inside the server, without any model."),
     COUNT("prompts-queued-max", prompts_queued_max, "100", 1, 100000,
           "How many messages of one session wait for the running turn to end; beyond it 429."),
+    TIME("collect-debounce-ms", collect_debounce_ms, "3s", 0, HOUR,
+         "How long messages sent in mode collect wait for a further one before they are said together."),
+    COUNT("turns-per-session-max", turns_per_session_max, "50", 0, 1000000,
+          "How many turns a session may have before its messages are refused with 429; 0 for no limit."),
+    TIME("prompt-wait-max-ms", prompt_wait_max_ms, "5m", 1, DAY,
+         "How long a message sent with ?wait=true waits for the end of its turn, at most and when it does not say."),
     COUNT("turns-max", turns_max, "100", 1, 100000,
           "How many turns of built-in agents run at a time; further ones wait in the queue."),
 

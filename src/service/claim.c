@@ -1,6 +1,7 @@
 #include "service/claim.h"
 
 #include "base/hash.h"
+#include "service/turn.h"
 
 struct candidate {
     int64_t key, priority, queued_ms;
@@ -211,6 +212,9 @@ enum status claim_settle(struct call *call, struct slice id, const struct settle
     if (status == STATUS_OK) {
         status = unit_append_changes(call, out->loaded, &changes);
     }
+    if (status == STATUS_OK) {
+        status = turn_after_requeue(call, out->loaded);
+    }
     return status == STATUS_OK ? session_after_move(call, out->loaded) : status;
 }
 
@@ -224,6 +228,9 @@ enum status claim_release(struct call *call, struct slice id, struct session_ent
     }
     if (status == STATUS_OK) {
         status = unit_append_changes(call, out->loaded, &changes);
+    }
+    if (status == STATUS_OK) {
+        status = turn_after_requeue(call, out->loaded);
     }
     return status == STATUS_OK ? session_after_move(call, out->loaded) : status;
 }

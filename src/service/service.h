@@ -26,6 +26,8 @@ struct service {
     int64_t claim_max;
     int64_t claim_attempts_max;
     int64_t prompts_queued_max;
+    int64_t collect_debounce_ms;
+    int64_t turns_per_session_max; /* 0 = no limit */
     int64_t human_session_ms;
     int64_t idempotency_keep_ms;
     int64_t cookie_ms;

@@ -23,7 +23,7 @@ struct loaded_session {
     struct lease lease; /* its strings in lease_arena */
     struct arena lease_arena;
     bool prompts_known;
-    int64_t prompts_waiting, prompts_last; /* how many wait, and the last position given */
+    struct prompt_figures prompts; /* how many wait; no position outside first … last is taken */
     /* as stored */
     int64_t stored_sequence;
     enum work stored_work;

@@ -137,7 +137,7 @@ DELETE FROM leases WHERE tenant_key = $1 AND session_key = $2
 -- name: session_delete_prompts
 DELETE FROM prompts WHERE tenant_key = $1 AND session_key = $2
 -- name: session_delete_timers
-DELETE FROM timers WHERE tenant_key = $1 AND session_key = $2 AND kind IN (1, 2, 3)
+DELETE FROM timers WHERE tenant_key = $1 AND session_key = $2 AND kind IN (1, 2, 3, 4)
 
 -- name: tombstone_insert
 INSERT INTO tombstones (tenant_key, id, actor, deleted_at_ms) VALUES ($1, $2, $3, $4)
