@@ -42,11 +42,26 @@ enum status claims_release(struct request *request);
 enum status claims_queue(struct request *request);
 
 /* prompts.c */
-extern const struct field message_body[];
+extern const struct field message_body[], message_query[];
 enum status prompts_send(struct request *request);
+/* The content of a message's body: one of `text` and `content`; neither is INVALID when `needed`, else absent. */
+enum status prompts_read_content(struct request *request, bool needed, struct slice *out);
+enum status prompts_check_size(struct request *request, struct slice content, struct slice metadata);
+
+/* prompts_queue.c */
+extern const struct field prompt_edit_body[], prompt_move_body[], prompt_promote_body[], clear_queue_query[];
 enum status prompts_list(struct request *request);
 enum status prompts_withdraw(struct request *request);
+enum status prompts_edit(struct request *request);
+enum status prompts_move(struct request *request);
+enum status prompts_promote(struct request *request);
 enum status prompts_clear(struct request *request);
+enum status prompts_interrupt(struct request *request);
+struct prompt;
+struct prompt_receipt;
+/* An array of what waits, or waited; places count from 1 within it. */
+void prompts_write(struct json_out *out, const struct prompt *prompts, size_t count);
+void prompts_write_receipt(struct json_out *out, const struct prompt_receipt *receipt);
 
 /* people.c */
 extern const struct field participant_body[], share_body[];

@@ -126,11 +126,14 @@ static const struct member queue_depth_members[] = {
 static const struct member queue_worker_members[] = {
     {"worker", "s", NULL}, {"leases", "i", NULL}, {"last_heartbeat_at", "t", NULL}, {0}};
 static const struct member receipt_members[] = {
-    {"prompt_id", "s", NULL}, {"status", "s", NULL}, {"position", "i", NULL}, {"sequence", "i", NULL}, {0}};
+    {"prompt_id", "s", NULL}, {"status", "s", NULL},    {"position", "i", NULL},
+    {"sequence", "i", NULL},  {"withdrawn", "a-", NULL}, {0}};
+static const struct member interrupted_members[] = {{"turn", "i", NULL}, {"requested", "b", NULL}, {0}};
 static const struct member prompt_members[] = {
     {"prompt_id", "s", NULL},  {"mode", "s", &queue_mode_words}, {"position", "i", NULL},
     {"actor", "s", NULL},      {"content", "a", NULL},           {"metadata", "o", NULL},
-    {"thread_id", "s?", NULL}, {"created_at", "t", NULL},        {0},
+    {"thread_id", "s?", NULL}, {"created_at", "t", NULL},        {"revision", "i", NULL},
+    {0},
 };
 static const struct member prompt_list_members[] = {{"prompts", "[Prompt", NULL}, {0}};
 static const struct member participant_members[] = {{"role", "s", NULL}, {0}};
@@ -207,6 +210,7 @@ static const struct schema schemas[] = {
     {"QueueDepth", queue_depth_members},
     {"QueueWorker", queue_worker_members},
     {"Receipt", receipt_members},
+    {"Interrupted", interrupted_members},
     {"Prompt", prompt_members},
     {"PromptList", prompt_list_members},
     {"Participant", participant_members},

@@ -84,6 +84,9 @@ struct options {
     int64_t elicitation_expiry_ms;
     int64_t ask_link_ms;
     int ask_role;
+    int64_t collect_debounce_ms;
+    int64_t turns_per_session_max;
+    int64_t prompt_wait_max_ms;
     int64_t turns_max;
     int64_t interrupt_ms, history_events_max, said_bytes_max;
 

@@ -32,6 +32,8 @@ struct service {
     int64_t ask_expiry_ms[ASK_KIND_COUNT]; /* 0 = never */
     int64_t ask_link_ms;
     enum access_role ask_role;
+    int64_t collect_debounce_ms;
+    int64_t turns_per_session_max; /* 0 = no limit */
     int64_t human_session_ms;
     int64_t idempotency_keep_ms;
     int64_t cookie_ms;

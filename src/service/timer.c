@@ -2,6 +2,8 @@
 
 #include "service/ask.h"
 #include "service/turn_close.h"
+#include "service/prompt.h"
+#include "service/turn.h"
 
 static enum status end_as(struct call *call, struct loaded_session *loaded, enum work to, const char *reason,
                           enum stop_reason stop)
@@ -42,6 +44,9 @@ static enum status lease_over(struct call *call, struct loaded_session *loaded, 
     if (status == STATUS_OK) {
         status = unit_lease_delete(call->unit, loaded, &call->failure);
     }
+    if (status == STATUS_OK) {
+        status = turn_after_requeue(call, loaded);
+    }
     return status == STATUS_OK ? session_after_move(call, loaded) : status;
 }
 
@@ -56,6 +61,8 @@ static enum status fire(struct call *call, const struct timer *timer, struct loa
         return end_as(call, loaded, WORK_ABANDONED, "left running too long", STOP_ABANDONED);
     case TIMER_ASK:
         return ask_expire(call, loaded, out_again);
+    case TIMER_COLLECT:
+        return prompt_collect_over(call, loaded, out_again);
     case TIMER_COUNT:
         break;
     }

@@ -26,6 +26,7 @@ struct loaded_session {
     int64_t prompts_waiting, prompts_last; /* how many wait, and the last position given */
     bool asks_known;
     int64_t asks_pending;
+    struct prompt_figures prompts; /* how many wait; no position outside first … last is taken */
     /* as stored */
     int64_t stored_sequence;
     enum work stored_work;

@@ -219,10 +219,19 @@ MUST_CHECK enum status store_prompt_first(struct db *db, int64_t tenant_key, int
                                           struct prompt *out, struct failure *failure);
 MUST_CHECK enum status store_prompt_by_id(struct db *db, int64_t tenant_key, int64_t session_key, struct slice id,
                                           struct arena *arena, struct prompt *out, struct failure *failure);
-/* How many wait, and the position of the last (0 when none does). */
-MUST_CHECK enum status store_prompt_figures(struct db *db, int64_t tenant_key, int64_t session_key, int64_t *out_count,
-                                            int64_t *out_last_position, struct failure *failure);
-MUST_CHECK enum status store_prompt_delete(struct db *db, int64_t tenant_key, int64_t session_key, int64_t position,
+struct prompt_figures {
+    int64_t waiting;
+    int64_t first, last; /* positions; 0 when none waits */
+};
+MUST_CHECK enum status store_prompt_figures(struct db *db, int64_t tenant_key, int64_t session_key,
+                                            struct prompt_figures *out, struct failure *failure);
+/* Position, mode, content, metadata, revision and due time of the prompt with this id. */
+MUST_CHECK enum status store_prompt_update(struct db *db, int64_t tenant_key, int64_t session_key,
+                                           const struct prompt *prompt, struct failure *failure);
+/* Moves every prompt from `position` on one further back. */
+MUST_CHECK enum status store_prompt_make_room(struct db *db, int64_t tenant_key, int64_t session_key, int64_t position,
+                                              struct failure *failure);
+MUST_CHECK enum status store_prompt_delete(struct db *db, int64_t tenant_key, int64_t session_key, struct slice id,
                                            struct failure *failure);
 
 /* --- agents --- */
@@ -312,6 +321,7 @@ MUST_CHECK enum status store_kept_get(struct db *db, int64_t tenant_key, int64_t
 
 /* --- timers: one row per (kind, session) --- */
 enum timer_kind { TIMER_LEASE = 1, TIMER_EXPIRY = 2, TIMER_HUMAN = 3, TIMER_ASK = 4, TIMER_COUNT };
+enum timer_kind { TIMER_LEASE = 1, TIMER_EXPIRY = 2, TIMER_HUMAN = 3, TIMER_COLLECT = 4, TIMER_COUNT };
 struct timer {
     enum timer_kind kind;
     int64_t tenant_key, session_key;

@@ -388,3 +388,28 @@ CREATE TABLE kept (
     body TEXT NOT NULL,
     PRIMARY KEY (tenant_key, session_key)
 ) WITHOUT ROWID;
+
+-- migration: 6 prompts_reordered
+-- A prompt that waits is known by its id: its position may change, its revision counts the changes. due_ms (steady) is
+-- when a collected prompt may be dispatched.
+CREATE TABLE prompts_waiting (
+    tenant_key INTEGER NOT NULL,
+    session_key INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    mode INTEGER NOT NULL,
+    actor TEXT NOT NULL,
+    content TEXT NOT NULL,
+    metadata TEXT,
+    thread_id TEXT,
+    created_at_ms INTEGER NOT NULL,
+    revision INTEGER NOT NULL,
+    due_ms INTEGER NOT NULL,
+    PRIMARY KEY (tenant_key, session_key, id)
+) WITHOUT ROWID;
+INSERT INTO prompts_waiting (tenant_key, session_key, position, id, mode, actor, content, metadata, thread_id,
+    created_at_ms, revision, due_ms)
+    SELECT tenant_key, session_key, position, id, mode, actor, content, metadata, thread_id, created_at_ms, 1, 0
+    FROM prompts;
+DROP TABLE prompts;
+ALTER TABLE prompts_waiting RENAME TO prompts;

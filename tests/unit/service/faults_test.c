@@ -210,7 +210,7 @@ static enum status create_talk(struct call *call)
 
 static enum status send_prompt(struct call *call)
 {
-    struct prompt_request request = {.mode = -1, .content = SLICE("[{\"type\":\"text\",\"text\":\"hi\"}]")};
+    struct prompt_request request = {.mode = -1, .debounce_ms = -1, .content = SLICE("[{\"type\":\"text\",\"text\":\"hi\"}]")};
     struct prompt_receipt receipt;
     return prompt_send(call, SLICE("talk"), &request, &receipt);
 }
@@ -240,14 +240,14 @@ static enum status withdraw_first(struct call *call)
     struct prompt *prompts;
     size_t count = 0;
     enum status status = prompt_list(call, SLICE("talk"), &prompts, &count);
-    return status == STATUS_OK && count > 0 ? prompt_withdraw(call, SLICE("talk"), prompts[0].id) : status;
+    return status == STATUS_OK && count > 0 ? prompt_withdraw(call, SLICE("talk"), prompts[0].id, 0) : status;
 }
 
 static enum status clear_queue(struct call *call)
 {
     struct prompt *prompts;
     size_t count = 0;
-    return prompt_clear(call, SLICE("talk"), &prompts, &count);
+    return prompt_clear(call, SLICE("talk"), NULL, &prompts, &count);
 }
 
 static enum status end_talk(struct call *call)
