@@ -255,3 +255,42 @@ struct slice ask_reason(struct arena *arena, const struct ask *pending, size_t c
     }
     return arena_format(arena, "Form: %.*s", SLICE_ARG(line));
 }
+
+/* --- copies --- */
+
+void ask_copy(struct ask *to, const struct ask *from, struct arena *arena)
+{
+    *to = *from;
+    struct slice *strings[] = {&to->id,      &to->tool,        &to->call_id, &to->arguments, &to->text,
+                               &to->options, &to->schema,      &to->details, &to->fields,    &to->answer,
+                               &to->reason,  &to->answered_by, &to->votes};
+    for (size_t i = 0; i < sizeof strings / sizeof *strings; i++) {
+        *strings[i] = arena_copy(arena, *strings[i]);
+    }
+}
+
+void ask_of_event(struct slice type, const struct json *metadata, struct ask *out)
+{
+    static const struct {
+        const char *type;
+        enum ask_state state;
+    } ends[] = {{"ask.answered", ASK_ANSWERED}, {"ask.expired", ASK_EXPIRED}, {"ask.cancelled", ASK_CANCELLED}};
+    int kind = words_find(ask_kind_words, json_text_of(metadata, "kind"));
+    struct slice decided = json_text_of(metadata, "decision");
+    int decision = slice_present(decided) ? words_find(ask_decision_words, decided) : DECISION_NONE;
+    *out = (struct ask){
+        .id = json_text_of(metadata, "id"),
+        .kind = kind >= 0 ? (enum ask_kind)kind : ASK_APPROVAL,
+        .state = ASK_CANCELLED,
+        .turn = json_i64_of(metadata, "turn"),
+        .tool = json_text_of(metadata, "tool"),
+        .call_id = json_text_of(metadata, "call_id"),
+        .decision = decision >= 0 ? (enum ask_decision)decision : DECISION_NONE,
+        .answer = json_raw_of(metadata, "answer"),
+        .reason = json_text_of(metadata, "reason"),
+        .answered_by = json_text_of(metadata, "by"),
+    };
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        out->state = slice_is(type, ends[i].type) ? ends[i].state : out->state;
+    }
+}

@@ -78,6 +78,11 @@ struct ask_rule {
 
 /* Is it a complete ask? `bytes_max` bounds each JSON part. The schema of a form is not looked into. */
 MUST_CHECK enum status ask_check(struct arena *arena, const struct ask *ask, size_t bytes_max, struct failure *failure);
+/* Deep copy. */
+void ask_copy(struct ask *to, const struct ask *from, struct arena *arena);
+/* What became of an ask, from the metadata of its ask.answered, ask.expired or ask.cancelled: id, kind, state, turn,
+ * decision, answer, reason. Its strings are the event's. */
+void ask_of_event(struct slice type, const struct json *metadata, struct ask *out);
 /* Does the same ask stand there already? (A repeated request, not another ask with the same id.) */
 bool ask_repeats(const struct ask *stored, const struct ask *ask);
 /* An approval of a result, not of a tool call. */

@@ -105,6 +105,7 @@ static enum status read_folder(const char *folder, struct arena *arena, struct s
 static void write_demo(struct buffer *text)
 {
     buffer_add(text, SLICE("{\"id\":\"demo\",\"name\":\"Demo\",\"driver\":\"demo\",\"sandbox\":{\"kind\":\"none\"},"
+                           "\"resume\":\"retry\","
                            "\"description\":\"A script without any model; it shows what an agent can do.\"}"));
 }
 

@@ -46,7 +46,7 @@ struct driver {
     void *owner; /* of the driver: its options, its live processes */
     /* Begins the turn; returns the driver's own state. Never fails: what goes wrong is said by turn_end. */
     void *(*start)(void *owner, struct turn *turn, const struct turn_brief *brief);
-    /* A person, or the deadline, decided an ask of this turn. */
+    /* A person, a rule or the deadline decided an ask of this turn. May come twice for one ask. */
     void (*answer)(void *state, const struct ask *ask);
     void (*interrupt)(void *state, bool gone);
     /* After its end was committed, or it is gone. */

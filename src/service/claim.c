@@ -218,6 +218,7 @@ enum status claim_settle(struct call *call, struct slice id, const struct settle
     }
     if (status == STATUS_OK) { /* whoever parks the turn leaves it, also where a turn that waits keeps its lease */
         status = session_drop_lease(call, out->loaded);
+    }
     if (status == STATUS_OK) {
         status = turn_after_requeue(call, out->loaded);
     }
@@ -237,6 +238,8 @@ enum status claim_release(struct call *call, struct slice id, struct session_ent
     }
     if (status == STATUS_OK) {
         status = session_drop_lease(call, out->loaded);
+    }
+    if (status == STATUS_OK) {
         status = turn_after_requeue(call, out->loaded);
     }
     return status == STATUS_OK ? session_after_move(call, out->loaded) : status;

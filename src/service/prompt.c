@@ -116,8 +116,8 @@ static enum status take(struct call *call, struct loaded_session *loaded, struct
     bool at_rest = work_takes_prompt(loaded->session.work);
     enum status status = prompt_learn_queue(call, loaded);
     if (status == STATUS_OK && request->clear_queue) {
-        status = prompt_withdraw_many(call, loaded, &prompt->thread_id, "cleared", &out->withdrawn,
-                                      &out->withdrawn_count);
+        status =
+            prompt_withdraw_many(call, loaded, &prompt->thread_id, "cleared", &out->withdrawn, &out->withdrawn_count);
     }
     if (status != STATUS_OK) {
         return status;

@@ -1,9 +1,10 @@
 #include "service/turn_close.h"
 
+#include "domain/change_turn.h"
 #include "service/agent.h"
-#include "service/ask.h"
+#include "service/ask_steps.h"
 #include "service/claim.h"
-#include "service/session_steps.h"
+#include "service/turn.h"
 
 enum { TURN_EVENTS_MAX = 10000 };
 
@@ -32,11 +33,12 @@ enum status turn_settle(struct call *call, struct slice session_id, const struct
         status = json_parse(call->arena, end->result, &settlement.result, &call->failure);
     }
     if (status == STATUS_OK) {
-        settlement.error_code = slice_of(turn_error_words.names[end->error]);
+        settlement.error_code =
+            end->error != TURN_OK ? slice_of(turn_error_words.names[end->error]) : (struct slice){0};
         status = append_end(call, entry.loaded, end, NULL);
     }
     if (status == STATUS_OK) {
-        status = ask_cancel_all(call, entry.loaded, "the turn ended");
+        status = ask_cancel_all(call, entry.loaded, SLICE("the turn ended"));
     }
     return status == STATUS_OK ? claim_settle(call, session_id, &settlement, &entry) : status;
 }
@@ -154,7 +156,6 @@ static enum status apply_policy(struct call *call, struct loaded_session *loaded
 {
     struct changes changes = {0};
     enum status status = STATUS_OK;
-    bool asked = false;
     switch (policy) {
     case RESUME_RETRY:
         status = change_lease_over(call->arena, &loaded->session, false, call->service->claim_attempts_max, &changes,
@@ -166,8 +167,8 @@ static enum status apply_policy(struct call *call, struct loaded_session *loaded
         break;
     case RESUME_ASK:
     case RESUME_COUNT:
-        status = ask_is_pending(call, loaded, &asked);
-        if (status == STATUS_OK && !asked) { /* else the answer decides what happens next */
+        status = ask_learn(call, loaded);
+        if (status == STATUS_OK && loaded->asks_pending == 0) { /* else the answer decides what happens next */
             status = offer_again(call, loaded, calls, cause, &changes);
         }
         break;
@@ -201,6 +202,9 @@ enum status turn_cut(struct call *call, struct loaded_session *loaded, const cha
     }
     if (status == STATUS_OK) {
         status = apply_policy(call, loaded, &calls, agent.resume, cause);
+    }
+    if (status == STATUS_OK) {
+        status = turn_after_requeue(call, loaded);
     }
     return status == STATUS_OK ? session_after_move(call, loaded) : status;
 }

@@ -37,7 +37,8 @@ struct said {
     struct turn_served then;
     /* of the write */
     struct slice result, error;
-    bool refused; /* the ask */
+    bool decided;      /* the ask needs nobody */
+    struct ask opened; /* then: as it stands */
 };
 
 /* Owned by the loop; by the writer while `waits`; by a reader while `briefs`. */

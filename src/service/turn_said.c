@@ -222,22 +222,25 @@ static enum status write_event(struct call *call, struct turn *turn, struct said
     return status == STATUS_OK ? unit_append(call, entry.loaded, &event, 1) : status;
 }
 
-/* An ask that the rules refuse is told to the driver; it does not end the turn. */
+/* An ask that is refused, or decided already (by a rule, or before the turn was cut), is told to the driver. */
 static enum status write_ask(struct call *call, struct turn *turn, struct said *said)
 {
     struct session_entry entry;
     struct ask ask = said->ask;
     ask.turn = turn->brief.number;
-    said->refused = false;
     enum status status = enter(call, turn, &entry);
     if (status != STATUS_OK) {
         return status;
     }
     status = ask_open(call, entry.loaded, &ask);
     if (status == STATUS_INVALID || status == STATUS_LIMITED || status == STATUS_CONFLICT) {
-        said->refused = true;
-        said->error = arena_copy(&said->arena, slice_of(call->failure.detail));
+        ask.state = ASK_CANCELLED;
+        ask.reason = slice_of(call->failure.detail);
         status = STATUS_OK;
+    }
+    said->decided = status == STATUS_OK && ask.state != ASK_PENDING;
+    if (said->decided) {
+        ask_copy(&said->opened, &ask, &said->arena);
     }
     return status;
 }
@@ -246,7 +249,7 @@ static enum status write_unask(struct call *call, struct turn *turn, struct said
 {
     struct session_entry entry;
     enum status status = enter(call, turn, &entry);
-    return status == STATUS_OK ? ask_cancel(call, entry.loaded, said->id, "withdrawn by the agent") : status;
+    return status == STATUS_OK ? ask_cancel(call, entry.loaded, said->id, SLICE("withdrawn by the agent")) : status;
 }
 
 static enum status write_keep(struct call *call, struct turn *turn, struct said *said)

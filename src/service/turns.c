@@ -96,12 +96,6 @@ static void forget_found(struct turns *turns)
 
 static enum status claim_in(struct call *call, struct turns *turns, int64_t tenant_key, int64_t *room)
 {
-    struct principal agent = agent_in(turns, tenant_key, call->arena);
-    struct claim_request request = {.worker = agent.name,
-                                    .agents = {slice_of(turns->options.driver->agent)},
-                                    .agent_count = 1,
-                                    .hosted = true,
-                                    .max = *room};
     struct principal host = turn_principal(tenant_key, SLICE(TURN_HOST_NAME));
     struct claim_request request = {.worker = host.name, .hosted = true, .max = *room};
     struct claimed claimed[CLAIM_BATCH_MAX];
@@ -336,7 +330,7 @@ static void hear(struct turn *turn, const struct event *event)
         }
     } else if (of_this_turn && turn->started) {
         struct ask ask;
-        ask_of_event(&turn->heard_arena, event->type, said, &ask);
+        ask_of_event(event->type, said, &ask);
         turn->driver->answer(turn->state, &ask);
     }
 }
@@ -357,11 +351,8 @@ static void answer_served(struct turn *turn, struct said *written)
         if (said->kind == SAID_SERVE && turn->started) {
             said->then.done(said->then.owner, said->result, said->error);
         }
-        if (said->kind == SAID_ASK && said->refused && turn->started) {
-            struct ask ask = said->ask;
-            ask.state = ASK_CANCELLED;
-            ask.reason = said->error;
-            turn->driver->answer(turn->state, &ask);
+        if (said->kind == SAID_ASK && said->decided && turn->started) {
+            turn->driver->answer(turn->state, &said->opened);
         }
         turn->looks &= said->kind != SAID_LOOK;
     }

@@ -3,7 +3,7 @@
 #include "store/statement.h"
 #include "store/store.h"
 
-static_assert(TIMER_LEASE == 1 && TIMER_COUNT == 5, "timer kinds in store/sql");
+static_assert(TIMER_LEASE == 1 && TIMER_COUNT == 6, "timer kinds in store/sql");
 
 enum status store_timer_put(struct db *db, const struct timer *timer, struct failure *failure)
 {
