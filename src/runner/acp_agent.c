@@ -33,6 +33,7 @@ void acp_agent_end(struct acp_agent *agent)
         process_abandon(agent->process);
         agent->process = NULL;
     }
+    acp_files_end(agent);
     loop_timer_free(agent->deadline);
     loop_timer_free(agent->pause);
     if (!agent->is_reading) {
@@ -67,7 +68,7 @@ static void fail(struct acp_agent *agent, enum turn_error error, const char *for
 
 /* --- saying --- */
 
-static void send(struct acp_agent *agent, struct buffer *line)
+static void send_line(struct acp_agent *agent, struct buffer *line)
 {
     bool taken = !agent->process || process_write(agent->process, buffer_slice(line));
     buffer_release(line);
@@ -81,28 +82,28 @@ void acp_agent_call(struct acp_agent *agent, enum acp_stage stage, const char *m
     struct buffer line = {0};
     agent->stage = stage;
     rpc_write_request(&line, ++agent->last_id, method, params);
-    send(agent, &line);
+    send_line(agent, &line);
 }
 
 void acp_agent_notify(struct acp_agent *agent, const char *method, struct slice params)
 {
     struct buffer line = {0};
     rpc_write_notification(&line, method, params);
-    send(agent, &line);
+    send_line(agent, &line);
 }
 
 void acp_agent_reply(struct acp_agent *agent, struct slice id, struct slice result)
 {
     struct buffer line = {0};
     rpc_write_result(&line, id, result);
-    send(agent, &line);
+    send_line(agent, &line);
 }
 
 void acp_agent_refuse(struct acp_agent *agent, struct slice id, enum rpc_code code, struct slice message)
 {
     struct buffer line = {0};
     rpc_write_error(&line, id, code, message);
-    send(agent, &line);
+    send_line(agent, &line);
 }
 
 /* --- deadlines --- */

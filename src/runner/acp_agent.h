@@ -18,6 +18,7 @@
 enum acp_stage { ACP_INITIALIZING, ACP_LOADING, ACP_OPENING, ACP_READY, ACP_PROMPTING, ACP_CANCELLING };
 
 struct acp_turn;
+struct acp_file;
 
 struct acp_agent {
     struct acp *acp;
@@ -41,6 +42,7 @@ struct acp_agent {
     struct buffer complaint;             /* the last line on standard error */
     struct buffer complaint_begun;       /* and the one after it */
     struct buffer mode, commands;        /* JSON, as it told last */
+    struct acp_file *files;              /* being read or written */
     int64_t cost_microcents;             /* of its whole session, as it told last */
 };
 

@@ -1,6 +1,6 @@
 #include "runner/acp_turn.h"
 
-enum { HISTORY_BYTES_MAX = 64 * 1024, ENTRY_BYTES_MAX = 4 * 1024, IMAGE_BYTES_MAX = 8 * 1024 * 1024 };
+enum { HISTORY_BYTES_MAX = 64 * 1024, ENTRY_BYTES_MAX = 4 * 1024, IMAGE_BYTES_MAX = 4 * 1024 * 1024 };
 
 /* --- blocks --- */
 

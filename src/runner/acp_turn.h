@@ -105,6 +105,8 @@ void acp_asks_end(struct acp_turn *turn);
 bool acp_file_is_served(const struct turn_brief *brief);
 void acp_file_read(struct acp_turn *turn, const struct rpc_message *message);
 void acp_file_write(struct acp_turn *turn, const struct rpc_message *message);
+/* The agent is over: nobody waits for its files any more. */
+void acp_files_end(struct acp_agent *agent);
 
 /* --- acp_prompt.c --- */
 
