@@ -43,6 +43,7 @@ struct process {
     struct duct in, out, err;
     size_t stdin_waiting;
     struct process_end end;
+    struct tree_held held; /* those told to end, without a wall that falls on them */
     int handles; /* not yet closed */
     bool is_walled, is_paused, is_stopping, has_exited, is_abandoned, is_over;
 };
@@ -193,6 +194,7 @@ static void on_exit_status(uv_process_t *child, int64_t exit_status, int signal)
     uv_timer_stop(&process->clock);
     if (!process->is_walled) {
         kill(-child->pid, SIGKILL); /* what stayed behind in its group */
+        process_tree_kill(&process->held);
     }
     start_drain(process);
     finish(process);
@@ -217,6 +219,9 @@ static void on_grace_over(uv_timer_t *clock)
 
 static void terminate_tree(struct process *process)
 {
+    if (!process->is_walled) {
+        process_tree_hold(process->child.pid, &process->held);
+    }
     /* TERM would end the wall itself, and with it everything at once and without a word. */
     process_tree_signal(process->child.pid, SIGTERM, process->is_walled);
     process->is_stopping = true;

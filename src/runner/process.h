@@ -52,6 +52,16 @@ struct tree_use {
     int64_t processes;
     int64_t memory_bytes; /* that nobody shares */
 };
+/* Descendants held by descriptors, so that one which is orphaned meanwhile is still found, and no other with its
+ * number. Those beyond the maximum are not held. */
+enum { TREE_HELD_MAX = 64 };
+struct tree_held {
+    int fds[TREE_HELD_MAX];
+    size_t count;
+};
+void process_tree_hold(pid_t root, struct tree_held *held);
+/* KILL for those that still live, and lets go of all. */
+void process_tree_kill(struct tree_held *held);
 /* Signals what descends from `root`, the leader of a group, and that whole group, or all but `root`. */
 void process_tree_signal(pid_t root, int signal, bool spares_root);
 /* Adds what `root` and its descendants use now; looks at about `processes_max` of them. */

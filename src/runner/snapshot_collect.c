@@ -11,7 +11,7 @@
 #include "base/arena.h"
 
 struct found {
-    char name[80];
+    char name[256];
     struct timespec when;
 };
 
