@@ -117,6 +117,7 @@ static void fill_api(struct instance *instance)
         .sessions_page_max = options->sessions_page_max,
         .claim_wait_ms_max = options->claim_wait_ms_max,
         .metrics_public = options->metrics == METRICS_PUBLIC,
+        .public_url = options->public_url,
         .secure_cookies = options->tls_cert != NULL,
         .version = SOJOURN_VERSION,
         .started_at_ms = clock_wall_ms(&instance->clock),
