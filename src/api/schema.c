@@ -71,6 +71,7 @@ static const struct member session_members[] = {
     {"paused_at", "t?", NULL},
     {"archived_at", "t?", NULL},
     {"expires_at", "t?", NULL},
+    {"waiting_for", "a-", NULL},
     {"initial_prompt", "s?-", NULL},
     {"details", "o-", NULL},
     {0},
