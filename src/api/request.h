@@ -28,6 +28,7 @@ struct api {
     int64_t prompt_wait_ms_max;
     bool metrics_public;
     bool secure_cookies;
+    const char *public_url; /* NULL = not told: links are paths */
     const char *version;
     int64_t started_at_ms; /* wall */
     _Atomic bool ready;    /* all listeners are open */
