@@ -166,7 +166,9 @@ static curl_socket_t on_open(void *owner, curlsocktype purpose, struct curl_sock
     struct http_call *call = owner;
     (void)purpose;
     if (call->allow_address && !call->allow_address(call->address_owner, &address->addr)) {
-        call->is_refused = true;
+        call->broken = "address_refused"; /* curl would try other addresses, or wait */
+        call->client->is_unsettled = true;
+        loop_timer_set(call->client->kick, 0);
         return CURL_SOCKET_BAD;
     }
     return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
@@ -248,9 +250,6 @@ void http_call_finish(struct http_call *call, CURLcode result)
 {
     bool is_told = call->stage != CALL_CANCELLED;
     struct failure failure = {0};
-    if (call->is_refused && result != CURLE_OK && !call->broken) {
-        call->broken = "address_refused";
-    }
     if (call->broken || result != CURLE_OK) {
         const struct ending *ending = ending_of(call, result);
         bool says_more = !call->broken && call->error[0];

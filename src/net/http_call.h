@@ -44,7 +44,6 @@ struct http_call {
     void *address_owner;
     int redirects_left;
     bool is_paused, is_held; /* held: curl keeps bytes until it is resumed */
-    bool is_refused;
     uv_timer_t *silence;
     int64_t silence_ms;
     uint64_t heard_ms; /* when the last bytes came */

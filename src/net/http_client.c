@@ -152,12 +152,16 @@ static void take_changed(struct http_client *client)
             http_call_free(call);
         } else if (call->stage == CALL_WAITING) {
             http_call_add(call);
+        } else if (call->stage == CALL_RUNNING && call->broken) {
+            http_call_finish(call, CURLE_OK);
+            client->is_unsettled = true; /* a handler ran: look at everything again */
+            return;
         } else if (call->stage == CALL_RUNNING && call->is_held && !call->is_paused) {
             call->is_held = false;
             client->inside++;
             curl_easy_pause(call->easy, CURLPAUSE_CONT);
             client->inside--;
-            client->is_unsettled = true; /* handlers ran: look at everything again */
+            client->is_unsettled = true;
             return;
         }
     }

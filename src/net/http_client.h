@@ -34,8 +34,8 @@ struct http_call_spec {
     size_t body_bytes_max; /* of the answer (`too_large`); 0 = no limit */
     int follow_redirects;  /* how many; 0 = a redirect is an answer like others */
     bool allow_http;       /* otherwise only https */
-    /* Asked before every connection, after names were resolved; NULL = any address. Such a call shares no connection
-     * with others and uses no proxy. */
+    /* Asked before every connection, after names were resolved; NULL = any address. One refusal ends the call. Such
+     * a call shares no connection with others and uses no proxy. */
     bool (*allow_address)(void *owner, const struct sockaddr *address);
     void *address_owner;
 };
