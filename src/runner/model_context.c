@@ -146,7 +146,7 @@ static const struct {
     void (*add)(struct model_context *context, const struct json *part, int64_t sequence);
 } readers[] = {
     {"user.message", add_user_part},    {"agent.message", add_agent_part},      {"agent.thinking", add_thinking_part},
-    {"agent.tool_call", add_call_part}, {"agent.tool_result", add_result_part},
+    {"agent.tool_call", add_call_part}, {"agent.tool_result", add_result_part}, {"user.tool_result", add_result_part},
 };
 
 static void add_content(struct model_context *context, struct slice type, struct slice content, int64_t sequence)
@@ -178,19 +178,34 @@ static void take_mark(struct model_context *context, const struct event *event)
     context->summary = summary.len ? summary : context->summary;
 }
 
-void context_init(struct model_context *context, struct arena *arena, const struct turn_brief *brief,
-                  struct context_images images)
+static void add_events(struct model_context *context, const struct event *events, size_t count)
 {
-    *context = (struct model_context){.arena = arena, .images = images, .tenant_key = brief->tenant_key};
-    for (size_t i = 0; i < brief->history_count; i++) {
-        const struct event *event = &brief->history[i];
+    for (size_t i = 0; i < count; i++) {
+        const struct event *event = &events[i];
         if (slice_is(event->type, "context.compacted") || slice_is(event->type, "context.trimmed")) {
             take_mark(context, event);
         } else {
             add_content(context, event->type, event->content, event->sequence);
         }
     }
+}
+
+/* The log may be read from the middle of an exchange, or a crash left half of one: vendors want a user first. */
+static void begin_with_user(struct model_context *context)
+{
+    while (context->first < context->count && context->entries[context->first].role != MODEL_USER) {
+        context->first++;
+    }
+}
+
+void context_init(struct model_context *context, struct arena *arena, const struct turn_brief *brief,
+                  struct context_images images)
+{
+    *context = (struct model_context){.arena = arena, .images = images, .tenant_key = brief->tenant_key};
+    add_events(context, brief->history, brief->history_count);
     add_content(context, SLICE("user.message"), brief->prompt, INT64_MAX);
+    add_events(context, brief->since, brief->since_count);
+    begin_with_user(context);
 }
 
 void context_release(struct model_context *context)
