@@ -1,0 +1,473 @@
+#include "net/http_call.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+
+enum { CONNECT_MS = 30000, HEADERS_MAX = 128 };
+
+struct slice http_header_find(const struct http_header *headers, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (slice_eq_nocase(headers[i].name, slice_of(name))) {
+            return headers[i].value;
+        }
+    }
+    return (struct slice){NULL, 0};
+}
+
+/* --- what ended a call --- */
+
+/* Our own reasons (`broken`) and curl's, with the words for people. The last row stands for all others. */
+static const struct ending {
+    CURLcode result; /* CURLE_OK = our own */
+    enum status status;
+    const char *code;
+    const char *text;
+} endings[] = {
+    {CURLE_OK, STATUS_TIMEOUT, "silent", "the other side said nothing for too long"},
+    {CURLE_OK, STATUS_TOO_LARGE, "too_large", "the answer is larger than allowed"},
+    {CURLE_OK, STATUS_FORBIDDEN, "address_refused", "the address may not be reached from here"},
+    {CURLE_OPERATION_TIMEDOUT, STATUS_TIMEOUT, "timeout", "the call took longer than allowed"},
+    {CURLE_COULDNT_RESOLVE_HOST, STATUS_UNAVAILABLE, "resolve", "the name of the host can't be resolved"},
+    {CURLE_COULDNT_RESOLVE_PROXY, STATUS_UNAVAILABLE, "resolve", "the name of the proxy can't be resolved"},
+    {CURLE_COULDNT_CONNECT, STATUS_UNAVAILABLE, "connect", "no connection could be made"},
+    {CURLE_PEER_FAILED_VERIFICATION, STATUS_UNAVAILABLE, "tls", "the certificate of the other side is not trusted"},
+    {CURLE_SSL_CONNECT_ERROR, STATUS_UNAVAILABLE, "tls", "no TLS connection could be made"},
+    {CURLE_SSL_CACERT_BADFILE, STATUS_UNAVAILABLE, "tls", "the file of trusted certificates can't be read"},
+    {CURLE_PARTIAL_FILE, STATUS_UNAVAILABLE, "cut", "the connection ended before the answer did"},
+    {CURLE_RECV_ERROR, STATUS_UNAVAILABLE, "cut", "the connection broke"},
+    {CURLE_SEND_ERROR, STATUS_UNAVAILABLE, "cut", "the connection broke"},
+    {CURLE_GOT_NOTHING, STATUS_UNAVAILABLE, "cut", "the connection ended without an answer"},
+    {CURLE_TOO_MANY_REDIRECTS, STATUS_UNAVAILABLE, "protocol", "there were too many redirects"},
+    {CURLE_OK, STATUS_UNAVAILABLE, "protocol", "the call failed"},
+};
+
+static const struct ending *ending_of(const struct http_call *call, CURLcode result)
+{
+    size_t last = sizeof endings / sizeof endings[0] - 1;
+    for (size_t i = 0; i < last; i++) {
+        if (call->broken ? strcmp(endings[i].code, call->broken) == 0
+                         : endings[i].result != CURLE_OK && endings[i].result == result) {
+            return &endings[i];
+        }
+    }
+    return &endings[last];
+}
+
+/* --- what curl tells; each returns less than it got to end the call --- */
+
+static void heard(struct http_call *call)
+{
+    call->heard_ms = uv_now(loop_uv(call->client->loop));
+}
+
+static size_t break_off(struct http_call *call, const char *code)
+{
+    call->broken = code;
+    return 0;
+}
+
+static struct slice line_take(struct slice *rest)
+{
+    struct slice line;
+    slice_cut(*rest, '\n', &line, rest);
+    return line;
+}
+
+static void tell_head(struct http_call *call, long status)
+{
+    struct http_header headers[HEADERS_MAX];
+    struct slice rest = buffer_slice(&call->head);
+    size_t count = 0;
+    while (rest.len && count < HEADERS_MAX) {
+        struct slice line = line_take(&rest), name, value;
+        if (slice_cut(line, ':', &name, &value)) {
+            headers[count++] = (struct http_header){slice_trim(name), slice_trim(value)};
+        }
+    }
+    call->is_headed = true;
+    if (call->handler.on_head) {
+        call->handler.on_head(call->handler.owner, (int)status, headers, count);
+    }
+}
+
+static bool is_followed(const struct http_call *call, long status)
+{
+    struct slice rest = buffer_slice(&call->head), name, value;
+    if (call->redirects_left <= 0 || status < 300 || status >= 400) {
+        return false;
+    }
+    while (rest.len) {
+        if (slice_cut(line_take(&rest), ':', &name, &value) && slice_eq_nocase(name, SLICE("location"))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The lines of every head: of 100 Continue, of redirects that are followed, of the answer. */
+static size_t on_header(char *bytes, size_t one, size_t count, void *owner)
+{
+    struct http_call *call = owner;
+    struct slice line = slice_trim(slice_from(bytes, count));
+    long status = 0;
+    (void)one;
+    heard(call);
+    if (call->stage == CALL_CANCELLED || call->is_headed) { /* trailers are not told */
+        return call->is_headed ? count : 0;
+    }
+    if (slice_starts(line, SLICE("HTTP/"))) {
+        call->head.len = 0;
+        return count;
+    }
+    if (line.len > 0) {
+        buffer_add(&call->head, line);
+        buffer_add_byte(&call->head, '\n');
+        return call->head.len <= call->client->options.header_bytes_max ? count : break_off(call, "too_large");
+    }
+    curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
+    if (is_followed(call, status)) {
+        call->redirects_left--;
+    } else if (status >= 200) {
+        tell_head(call, status);
+    }
+    return call->stage == CALL_CANCELLED ? 0 : count;
+}
+
+static size_t on_bytes(char *bytes, size_t one, size_t count, void *owner)
+{
+    struct http_call *call = owner;
+    (void)one;
+    heard(call);
+    if (call->stage == CALL_CANCELLED) {
+        return 0;
+    }
+    if (call->is_paused) {
+        call->is_held = true;
+        return CURL_WRITEFUNC_PAUSE;
+    }
+    if (!call->is_headed) { /* the body of a redirect that is followed */
+        return count;
+    }
+    call->body_bytes += count;
+    if (call->body_bytes_max && call->body_bytes > call->body_bytes_max) {
+        return break_off(call, "too_large");
+    }
+    if (call->handler.on_body) {
+        call->handler.on_body(call->handler.owner, slice_from(bytes, count));
+    }
+    return call->stage == CALL_CANCELLED ? 0 : count;
+}
+
+static curl_socket_t on_open(void *owner, curlsocktype purpose, struct curl_sockaddr *address)
+{
+    struct http_call *call = owner;
+    (void)purpose;
+    if (call->allow_address && !call->allow_address(call->address_owner, &address->addr)) {
+        call->broken = "address_refused"; /* curl would try other addresses, or wait */
+        call->client->is_unsettled = true;
+        loop_timer_set(call->client->kick, 0);
+        return CURL_SOCKET_BAD;
+    }
+    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+static int on_close(void *owner, curl_socket_t fd)
+{
+    http_client_close_socket(owner, fd);
+    return 0;
+}
+
+/* --- silence --- */
+
+static void on_silence(uv_timer_t *timer)
+{
+    struct http_call *call = timer->data;
+    uint64_t now = uv_now(loop_uv(call->client->loop));
+    int64_t quiet_ms = (int64_t)(now - call->heard_ms);
+    if (call->is_paused) {
+        call->heard_ms = now;
+        quiet_ms = 0;
+    }
+    if (quiet_ms < call->silence_ms) {
+        uv_timer_start(timer, on_silence, (uint64_t)(call->silence_ms - quiet_ms), 0);
+        return;
+    }
+    struct http_client *client = call->client;
+    call->broken = "silent";
+    http_call_finish(call, CURLE_OK);
+    http_client_settle(client);
+}
+
+static void on_silence_closed(uv_handle_t *handle)
+{
+    free(handle);
+}
+
+static void watch_silence(struct http_call *call, int64_t silence_ms)
+{
+    if (silence_ms <= 0) {
+        return;
+    }
+    call->silence_ms = silence_ms;
+    call->silence = memory_zeroed(sizeof *call->silence);
+    call->silence->data = call;
+    uv_timer_init(loop_uv(call->client->loop), call->silence);
+    uv_timer_start(call->silence, on_silence, (uint64_t)silence_ms, 0);
+}
+
+/* --- the life of a call --- */
+
+static void headers_wipe(struct curl_slist *headers)
+{
+    for (struct curl_slist *one = headers; one; one = one->next) {
+        explicit_bzero(one->data, strlen(one->data));
+    }
+    curl_slist_free_all(headers);
+}
+
+void http_call_free(struct http_call *call)
+{
+    if (call->stage != CALL_WAITING) {
+        curl_multi_remove_handle(call->client->multi, call->easy);
+    }
+    curl_easy_cleanup(call->easy);
+    headers_wipe(call->headers);
+    if (call->silence) {
+        uv_close((uv_handle_t *)call->silence, on_silence_closed);
+    }
+    *call->link = call->next;
+    if (call->next) {
+        call->next->link = call->link;
+    }
+    buffer_release(&call->head);
+    free(call);
+}
+
+void http_call_finish(struct http_call *call, CURLcode result)
+{
+    bool is_told = call->stage != CALL_CANCELLED;
+    struct failure failure = {0};
+    if (call->broken || result != CURLE_OK) {
+        const struct ending *ending = ending_of(call, result);
+        bool says_more = !call->broken && call->error[0];
+        failure_set(&failure, ending->status, ending->code, "%s%s%s", ending->text, says_more ? ": " : "",
+                    says_more ? call->error : "");
+    }
+    call->stage = CALL_ENDED;
+    if (is_told) {
+        call->handler.on_end(call->handler.owner, failure.status ? &failure : NULL);
+    }
+    http_call_free(call);
+}
+
+static void set_verb(CURL *easy, const struct http_call_spec *spec)
+{
+    bool has_body = slice_present(spec->body);
+    if (has_body) {
+        curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)spec->body.len);
+        curl_easy_setopt(easy, CURLOPT_COPYPOSTFIELDS, spec->body.ptr);
+    }
+    if (spec->method && strcmp(spec->method, "HEAD") == 0) {
+        curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
+    } else if (spec->method) {
+        curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, spec->method);
+    }
+}
+
+static void set_trust(struct http_call *call, const struct http_call_spec *spec)
+{
+    CURL *easy = call->easy;
+    const struct http_client_options *options = &call->client->options;
+    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, spec->allow_http ? "http,https" : "https");
+    curl_easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS_STR, spec->allow_http ? "http,https" : "https");
+    curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);
+    curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L);
+    if (options->ca_file) {
+        curl_easy_setopt(easy, CURLOPT_CAINFO, options->ca_file);
+    }
+    if (options->ignores_environment || spec->allow_address || spec->allow_http) {
+        curl_easy_setopt(easy, CURLOPT_PROXY, "");
+    }
+    if (spec->allow_address) { /* a connection opened for somebody else was never asked about */
+        curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
+        curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L);
+    }
+}
+
+static void set_limits(CURL *easy, const struct http_call_spec *spec)
+{
+    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)(spec->connect_ms > 0 ? spec->connect_ms : CONNECT_MS));
+    curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)spec->total_ms);
+    curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, spec->follow_redirects > 0 ? 1L : 0L);
+    curl_easy_setopt(easy, CURLOPT_MAXREDIRS, (long)spec->follow_redirects);
+}
+
+static void set_callbacks(struct http_call *call)
+{
+    CURL *easy = call->easy;
+    curl_easy_setopt(easy, CURLOPT_PRIVATE, call);
+    curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, call->error);
+    curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
+    curl_easy_setopt(easy, CURLOPT_HEADERDATA, call);
+    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_bytes);
+    curl_easy_setopt(easy, CURLOPT_WRITEDATA, call);
+    curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_open);
+    curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, call);
+    curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, on_close);
+    curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, call->client); /* connections outlive their call */
+}
+
+static void set_all(struct http_call *call, const struct http_call_spec *spec)
+{
+    const char *agent = call->client->options.user_agent;
+    CURL *easy = call->easy;
+    curl_easy_setopt(easy, CURLOPT_URL, spec->url);
+    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+    curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+    curl_easy_setopt(easy, CURLOPT_USERAGENT, agent ? agent : "sojourn/" SOJOURN_VERSION);
+    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, call->headers);
+    set_verb(easy, spec);
+    set_trust(call, spec);
+    set_limits(easy, spec);
+    set_callbacks(call);
+}
+
+/* --- starting --- */
+
+static bool is_one_line(struct slice text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] == '\r' || text.ptr[i] == '\n' || text.ptr[i] == '\0') {
+            return false;
+        }
+    }
+    return true;
+}
+
+static enum status spec_check(const struct http_call_spec *spec, struct failure *failure)
+{
+    struct slice url = slice_of(spec->url);
+    bool is_https = slice_starts(url, SLICE("https://"));
+    if (!is_https && !(spec->allow_http && slice_starts(url, SLICE("http://")))) {
+        return failure_set(failure, STATUS_INVALID, "invalid_url", "The URL must begin with https://%s.",
+                           spec->allow_http ? " or http://" : "");
+    }
+    for (size_t i = 0; i < spec->header_count; i++) {
+        if (!spec->headers[i].name.len || !is_one_line(spec->headers[i].name) || !is_one_line(spec->headers[i].value)) {
+            return failure_set(failure, STATUS_INVALID, "invalid_header",
+                               "Header %zu must have a name, and name and value must be one line each.", i + 1);
+        }
+    }
+    return STATUS_OK;
+}
+
+static struct curl_slist *headers_add(struct curl_slist *headers, const char *line)
+{
+    struct curl_slist *longer = curl_slist_append(headers, line);
+    if (!longer) {
+        abort();
+    }
+    return longer;
+}
+
+static struct curl_slist *headers_new(const struct http_call_spec *spec)
+{
+    struct curl_slist *headers = headers_add(NULL, "Expect:"); /* no pause before a large body */
+    struct buffer line = {0};
+    for (size_t i = 0; i < spec->header_count; i++) {
+        const struct http_header *header = &spec->headers[i];
+        line.len = 0;
+        buffer_reserve(&line, header->name.len + header->value.len + 3); /* one place, wiped below */
+        buffer_add(&line, header->name);
+        buffer_add(&line, header->value.len ? SLICE(": ") : SLICE(";"));
+        buffer_add(&line, header->value);
+        buffer_add_byte(&line, '\0');
+        headers = headers_add(headers, line.ptr);
+        explicit_bzero(line.ptr, line.len);
+    }
+    buffer_release(&line);
+    return headers;
+}
+
+static void call_link(struct http_call *call)
+{
+    struct http_client *client = call->client;
+    call->next = client->calls;
+    call->link = &client->calls;
+    if (call->next) {
+        call->next->link = &call->next;
+    }
+    client->calls = call;
+}
+
+void http_call_add(struct http_call *call)
+{
+    call->stage = CALL_RUNNING;
+    if (curl_multi_add_handle(call->client->multi, call->easy) != CURLM_OK) {
+        abort(); /* only for want of memory or a broken handle */
+    }
+}
+
+enum status http_call_start(struct http_client *client, const struct http_call_spec *spec,
+                            const struct http_call_handler *handler, struct http_call **out, struct failure *failure)
+{
+    enum status status = spec_check(spec, failure);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    struct http_call *call = memory_zeroed(sizeof *call);
+    call->client = client;
+    call->handler = *handler;
+    call->allow_address = spec->allow_address;
+    call->address_owner = spec->address_owner;
+    call->redirects_left = spec->follow_redirects;
+    call->body_bytes_max = spec->body_bytes_max;
+    call->headers = headers_new(spec);
+    call->easy = curl_easy_init();
+    if (!call->easy) {
+        abort();
+    }
+    set_all(call, spec);
+    call_link(call);
+    uv_update_time(loop_uv(client->loop));
+    heard(call);
+    watch_silence(call, spec->silence_ms);
+    *out = call;
+    if (client->inside || client->is_settling) {
+        client->is_unsettled = true;
+    } else {
+        http_call_add(call);
+    }
+    return STATUS_OK;
+}
+
+void http_call_cancel(struct http_call *call)
+{
+    if (!call || call->stage == CALL_ENDED) {
+        return;
+    }
+    struct http_client *client = call->client;
+    if (call->stage == CALL_WAITING || !client->inside) {
+        http_call_free(call);
+        return;
+    }
+    call->stage = CALL_CANCELLED;
+    client->is_unsettled = true;
+}
+
+void http_call_pause(struct http_call *call, bool paused)
+{
+    if (call->stage == CALL_ENDED || call->is_paused == paused) {
+        return;
+    }
+    call->is_paused = paused;
+    heard(call);
+    if (!paused && call->is_held) {
+        loop_timer_set(call->client->kick, 0);
+    }
+}

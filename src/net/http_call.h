@@ -1,0 +1,65 @@
+/* What http_client.c and http_call.c share; nobody else includes it. */
+#ifndef NET_HTTP_CALL_H
+#define NET_HTTP_CALL_H
+
+#include <curl/curl.h>
+
+#include "base/buffer.h"
+#include "loop/timer.h"
+#include "net/http_client.h"
+
+struct http_poll;
+
+struct http_client {
+    struct loop *loop;
+    struct http_client_options options;
+    CURLM *multi;
+    uv_timer_t timer;        /* the client is freed when it is closed */
+    struct loop_timer *kick; /* settles soon: a call was resumed */
+    struct http_poll *polls;
+    struct http_call *calls;
+    unsigned inside; /* curl is on the stack: no handle may be added or removed */
+    bool is_settling;
+    bool is_unsettled; /* a call was started, cancelled or resumed meanwhile */
+};
+
+/* In the order of their lives. */
+enum call_stage {
+    CALL_WAITING, /* curl does not know it yet */
+    CALL_RUNNING,
+    CALL_CANCELLED, /* freed as soon as curl is off the stack */
+    CALL_ENDED,     /* its handler is told */
+};
+
+/* Owned by the client's list. */
+struct http_call {
+    struct http_client *client;
+    struct http_call *next, **link;
+    struct http_call_handler handler;
+    enum call_stage stage;
+    CURL *easy;
+    struct curl_slist *headers;
+    char error[CURL_ERROR_SIZE];
+    bool (*allow_address)(void *owner, const struct sockaddr *address);
+    void *address_owner;
+    int redirects_left;
+    bool is_paused, is_held; /* held: curl keeps bytes until it is resumed */
+    uv_timer_t *silence;
+    int64_t silence_ms;
+    uint64_t heard_ms; /* when the last bytes came */
+    size_t body_bytes, body_bytes_max;
+    struct buffer head; /* the lines of the answer's head */
+    size_t head_count;
+    bool is_headed;
+    const char *broken; /* our own reason to end it, a code; NULL = curl's */
+};
+
+/* Runs what waited until curl was off the stack: ends, starts, cancellations. */
+void http_client_settle(struct http_client *client);
+void http_client_close_socket(struct http_client *client, curl_socket_t fd);
+
+void http_call_add(struct http_call *call);
+void http_call_finish(struct http_call *call, CURLcode result);
+void http_call_free(struct http_call *call);
+
+#endif

@@ -1,0 +1,244 @@
+#include "net/http_client.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "net/http_call.h"
+
+enum { HEADER_BYTES_MAX = 64 * 1024 };
+
+/* One socket of curl's. */
+struct http_poll {
+    uv_poll_t handle; /* first: closed as itself */
+    struct http_client *client;
+    struct http_poll *next;
+    curl_socket_t fd;
+};
+
+/* --- sockets --- */
+
+static void on_poll_closed(uv_handle_t *handle)
+{
+    free(handle);
+}
+
+static void poll_close(struct http_client *client, struct http_poll *poll)
+{
+    struct http_poll **at = &client->polls;
+    while (*at && *at != poll) {
+        at = &(*at)->next;
+    }
+    if (*at) {
+        *at = poll->next;
+        uv_poll_stop(&poll->handle);
+        uv_close((uv_handle_t *)&poll->handle, on_poll_closed);
+    }
+}
+
+static struct http_poll *poll_find(struct http_client *client, curl_socket_t fd)
+{
+    struct http_poll *poll = client->polls;
+    while (poll && poll->fd != fd) {
+        poll = poll->next;
+    }
+    return poll;
+}
+
+/* libuv aborts when a socket it polls is closed under it. */
+void http_client_close_socket(struct http_client *client, curl_socket_t fd)
+{
+    struct http_poll *poll = poll_find(client, fd);
+    if (poll) {
+        poll_close(client, poll);
+    }
+    close(fd);
+}
+
+static void act(struct http_client *client, curl_socket_t fd, int events)
+{
+    int running;
+    client->inside++;
+    curl_multi_socket_action(client->multi, fd, events, &running);
+    client->inside--;
+    http_client_settle(client);
+}
+
+static void on_poll(uv_poll_t *handle, int status, int events)
+{
+    struct http_poll *poll = (struct http_poll *)handle;
+    int flags = status < 0 ? CURL_CSELECT_ERR : 0;
+    flags |= events & UV_READABLE ? CURL_CSELECT_IN : 0;
+    flags |= events & UV_WRITABLE ? CURL_CSELECT_OUT : 0;
+    act(poll->client, poll->fd, flags);
+}
+
+static struct http_poll *poll_new(struct http_client *client, curl_socket_t fd)
+{
+    struct http_poll *poll = memory_zeroed(sizeof *poll);
+    if (uv_poll_init_socket(loop_uv(client->loop), &poll->handle, fd) != 0) {
+        free(poll);
+        return NULL;
+    }
+    poll->client = client;
+    poll->fd = fd;
+    poll->next = client->polls;
+    client->polls = poll;
+    return poll;
+}
+
+static int on_socket(CURL *easy, curl_socket_t fd, int what, void *owner, void *assigned)
+{
+    struct http_client *client = owner;
+    struct http_poll *poll = poll_find(client, fd);
+    (void)easy;
+    (void)assigned;
+    if (what == CURL_POLL_REMOVE) {
+        if (poll) {
+            poll_close(client, poll);
+        }
+        return 0;
+    }
+    poll = poll ? poll : poll_new(client, fd);
+    if (!poll) {
+        return -1;
+    }
+    int events = (what & CURL_POLL_IN ? UV_READABLE : 0) | (what & CURL_POLL_OUT ? UV_WRITABLE : 0);
+    return uv_poll_start(&poll->handle, events, on_poll) == 0 ? 0 : -1;
+}
+
+/* --- time --- */
+
+static void on_timer(uv_timer_t *timer)
+{
+    act(timer->data, CURL_SOCKET_TIMEOUT, 0);
+}
+
+static int on_timeout_wanted(CURLM *multi, long after_ms, void *owner)
+{
+    struct http_client *client = owner;
+    (void)multi;
+    if (after_ms < 0) {
+        uv_timer_stop(&client->timer);
+    } else {
+        uv_timer_start(&client->timer, on_timer, (uint64_t)after_ms, 0);
+    }
+    return 0;
+}
+
+/* --- ends and starts, with curl off the stack --- */
+
+static void take_ends(struct http_client *client)
+{
+    CURLMsg *message;
+    int left;
+    while ((message = curl_multi_info_read(client->multi, &left))) {
+        struct http_call *call = NULL;
+        CURLcode result = message->data.result; /* the message goes with its handle */
+        if (message->msg == CURLMSG_DONE) {
+            curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&call);
+            http_call_finish(call, result);
+        }
+    }
+}
+
+static void take_changed(struct http_client *client)
+{
+    struct http_call *next;
+    for (struct http_call *call = client->calls; call; call = next) {
+        next = call->next;
+        if (call->stage == CALL_CANCELLED) {
+            http_call_free(call);
+        } else if (call->stage == CALL_WAITING) {
+            http_call_add(call);
+        } else if (call->stage == CALL_RUNNING && call->broken) {
+            http_call_finish(call, CURLE_OK);
+            client->is_unsettled = true; /* a handler ran: look at everything again */
+            return;
+        } else if (call->stage == CALL_RUNNING && call->is_held && !call->is_paused) {
+            call->is_held = false;
+            client->inside++;
+            curl_easy_pause(call->easy, CURLPAUSE_CONT);
+            client->inside--;
+            client->is_unsettled = true;
+            return;
+        }
+    }
+}
+
+void http_client_settle(struct http_client *client)
+{
+    if (client->inside || client->is_settling) {
+        client->is_unsettled = true;
+        return;
+    }
+    client->is_settling = true;
+    do {
+        client->is_unsettled = false;
+        take_ends(client);
+        take_changed(client);
+    } while (client->is_unsettled);
+    client->is_settling = false;
+}
+
+/* --- the client --- */
+
+static void on_kick(void *owner)
+{
+    http_client_settle(owner);
+}
+
+static void curl_prepare(void)
+{
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+}
+
+struct http_client *http_client_new(struct loop *loop, const struct http_client_options *options)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, curl_prepare);
+    struct http_client *client = memory_zeroed(sizeof *client);
+    client->loop = loop;
+    client->options = options ? *options : (struct http_client_options){0};
+    if (!client->options.header_bytes_max) {
+        client->options.header_bytes_max = HEADER_BYTES_MAX;
+    }
+    uv_timer_init(loop_uv(loop), &client->timer);
+    client->timer.data = client;
+    client->kick = loop_timer_new(loop, on_kick, client);
+    client->multi = curl_multi_init();
+    if (!client->multi) {
+        abort();
+    }
+    curl_multi_setopt(client->multi, CURLMOPT_SOCKETFUNCTION, on_socket);
+    curl_multi_setopt(client->multi, CURLMOPT_SOCKETDATA, client);
+    curl_multi_setopt(client->multi, CURLMOPT_TIMERFUNCTION, on_timeout_wanted);
+    curl_multi_setopt(client->multi, CURLMOPT_TIMERDATA, client);
+    curl_multi_setopt(client->multi, CURLMOPT_PIPELINING, (long)CURLPIPE_NOTHING);
+    if (client->options.connections_max > 0) {
+        curl_multi_setopt(client->multi, CURLMOPT_MAXCONNECTS, client->options.connections_max);
+    }
+    return client;
+}
+
+static void on_client_closed(uv_handle_t *handle)
+{
+    free(handle->data);
+}
+
+void http_client_free(struct http_client *client)
+{
+    if (!client) {
+        return;
+    }
+    while (client->calls) {
+        http_call_free(client->calls);
+    }
+    curl_multi_cleanup(client->multi);
+    while (client->polls) {
+        poll_close(client, client->polls);
+    }
+    loop_timer_free(client->kick);
+    uv_close((uv_handle_t *)&client->timer, on_client_closed);
+}
