@@ -67,6 +67,7 @@ void unit_release(struct unit *unit)
     map_release(&unit->sessions);
     map_release(&unit->by_key);
     buffer_release(&unit->scratch);
+    renewals_release(&unit->renewals);
     publication_unref(unit->publication);
 }
 
@@ -386,6 +387,9 @@ enum status unit_lease(struct unit *unit, struct loaded_session *loaded, const s
         loaded->lease_known = true;
         loaded->lease_known_by = unit->command;
         loaded->has_lease = status == STATUS_OK;
+        if (loaded->has_lease) {
+            renewals_apply(&unit->renewals, &loaded->lease);
+        }
     }
     *out = loaded->has_lease ? &loaded->lease : NULL;
     return STATUS_OK;
@@ -405,6 +409,18 @@ enum status unit_lease_put(struct unit *unit, struct loaded_session *loaded, con
     loaded->lease_known = loaded->has_lease = true;
     loaded->lease_known_by = unit->command;
     return store_lease_put(unit->db, &copy, failure);
+}
+
+bool unit_lease_renew(const struct call *call, struct loaded_session *loaded, int64_t expires_at_ms)
+{
+    struct unit *unit = call->unit;
+    if (db_engine(unit->db) != DB_SQLITE || loaded->touched ||
+        !renewals_take(&unit->renewals, &loaded->lease, expires_at_ms, call->now_ms, call->steady_ms)) {
+        return false;
+    }
+    loaded->lease.expires_at_ms = expires_at_ms;
+    loaded->lease.heartbeat_at_ms = call->now_ms;
+    return true;
 }
 
 enum status unit_lease_delete(struct unit *unit, struct loaded_session *loaded, struct failure *failure)

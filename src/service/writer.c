@@ -154,17 +154,33 @@ static void finish_all(struct writer *writer, struct write_job *jobs, enum statu
     }
 }
 
-static void run_group(struct writer *writer, struct write_job *jobs)
+/* Runs until one is spoiled, and takes out of the list who is answered already. */
+static bool run_jobs(struct writer *writer, struct write_job **jobs)
 {
-    struct failure failure = {0};
-    bool spoiled = unit_begin(&writer->unit, &failure) != STATUS_OK;
-    for (struct write_job *job = jobs; job && !spoiled; job = next_job(job)) {
+    struct queue_item *first = &(*jobs)->work, **link = &first;
+    bool spoiled = false;
+    while (*link && !spoiled) {
+        struct write_job *job = (struct write_job *)*link;
         unit_start_command(&writer->unit);
         enum job_outcome outcome = job->run(job, &writer->unit);
         job->parked = outcome == JOB_PARKED;
         spoiled = outcome == JOB_SPOILED;
         writer->jobs++;
+        if (outcome == JOB_ANSWERED) {
+            *link = job->work.next;
+            job->finish(job, STATUS_OK, NULL);
+        } else {
+            link = &job->work.next;
+        }
     }
+    *jobs = (struct write_job *)first;
+    return !spoiled;
+}
+
+static void run_group(struct writer *writer, struct write_job *jobs)
+{
+    struct failure failure = {0};
+    bool spoiled = unit_begin(&writer->unit, &failure) != STATUS_OK || !run_jobs(writer, &jobs);
     enum status status = STATUS_OK;
     if (spoiled) {
         unit_rollback(&writer->unit);
@@ -278,6 +294,28 @@ static void run_timers(struct writer *writer)
     }
 }
 
+static void save_renewals(struct writer *writer)
+{
+    struct renewals *renewals = &writer->unit.renewals;
+    struct failure failure = {0};
+    enum status status = unit_begin(&writer->unit, &failure);
+    if (status == STATUS_OK) {
+        status = renewals_save(renewals, writer->unit.db, &failure);
+        writer->unit.writes++;
+        if (status == STATUS_OK) {
+            status = end_group(writer, &failure);
+        } else {
+            unit_rollback(&writer->unit);
+        }
+    }
+    if (status == STATUS_OK) {
+        renewals_clear(renewals);
+    } else {
+        renewals->due_ms = steady_now(writer) + RENEWAL_DELAY_MS;
+        log_failed(&failure);
+    }
+}
+
 static void prune(struct writer *writer)
 {
     struct service *service = writer->options.service;
@@ -308,7 +346,8 @@ static int64_t wait_ms(struct writer *writer)
 {
     int64_t now = steady_now(writer);
     int64_t wait = WAIT_MS_MAX;
-    int64_t marks[] = {writer->timers_known ? writer->next_timer_ms : now, parked_deadline(writer)};
+    int64_t marks[] = {writer->timers_known ? writer->next_timer_ms : now, parked_deadline(writer),
+                       writer->unit.renewals.due_ms};
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
         if (marks[i] != 0 && marks[i] - now < wait) {
             wait = marks[i] - now < 0 ? 0 : marks[i] - now;
@@ -324,6 +363,9 @@ static void tick(struct writer *writer)
     if (!writer->timers_known || due || writer->next_look_ms <= now) {
         writer->next_look_ms = now + LOOK_FOR_TIMERS_MS;
         run_timers(writer);
+    }
+    if (writer->unit.renewals.due_ms != 0 && writer->unit.renewals.due_ms <= now) {
+        save_renewals(writer);
     }
     bool poked = atomic_exchange(&writer->poked, false);
     if (writer->parked && (writer->work_queued || poked)) {

@@ -187,6 +187,9 @@ MUST_CHECK enum status store_lease_get(struct db *db, int64_t tenant_key, int64_
                                        struct lease *out, struct failure *failure); /* NOT_FOUND when none */
 MUST_CHECK enum status store_lease_delete(struct db *db, int64_t tenant_key, int64_t session_key,
                                           struct failure *failure);
+/* Moves the expiry and the heartbeat of a lease whose row still says `stored_expires_at_ms` and this fence. */
+MUST_CHECK enum status store_lease_renew(struct db *db, const struct lease *lease, int64_t stored_expires_at_ms,
+                                         struct failure *failure);
 /* At start: every live lease gets a fresh full term from `now` (steady), so a restart or a jump of the clock costs
  * nobody his work; the lease timers move with them. */
 MUST_CHECK enum status store_lease_renew_all(struct db *db, int64_t now_ms, struct failure *failure);

@@ -17,6 +17,9 @@ ON CONFLICT (tenant_key, session_key) DO UPDATE SET token_hash = excluded.token_
     claimed_at_ms = excluded.claimed_at_ms, heartbeat_at_ms = excluded.heartbeat_at_ms
 -- name: lease_get
 SELECT {lease_columns} FROM leases WHERE tenant_key = $1 AND session_key = $2
+-- name: lease_renew
+UPDATE leases SET expires_at_ms = $1, heartbeat_at_ms = $2
+WHERE tenant_key = $3 AND session_key = $4 AND fence = $5 AND expires_at_ms = $6
 -- name: lease_renew_all
 UPDATE leases SET expires_at_ms = CAST($1 AS BIGINT) + lease_ms
 -- name: lease_renew_timers

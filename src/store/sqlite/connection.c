@@ -117,6 +117,8 @@ static enum status sqlite_commit(struct db *db, struct failure *failure)
         status = run_plain(self, self->commit, "commit", failure);
     if (status)
         sqlite_rollback(db);
+    else
+        tails_keep(self);
     return status;
 }
 
