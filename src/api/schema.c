@@ -71,6 +71,7 @@ static const struct member session_members[] = {
     {"archived_at", "t?", NULL},
     {"expires_at", "t?", NULL},
     {"initial_prompt", "s?-", NULL},
+    {"claims", "[Claim-", NULL}, /* of a settlement that asked for them */
     {"details", "o-", NULL},
     {0},
 };

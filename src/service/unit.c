@@ -435,12 +435,16 @@ enum status unit_lease_delete(struct unit *unit, struct loaded_session *loaded, 
 enum status unit_timer(struct call *call, const struct loaded_session *loaded, enum timer_kind kind, int64_t due_ms)
 {
     struct unit *unit = call->unit;
+    bool is_lease = kind == TIMER_LEASE; /* its own row says when it is due */
     unit->writes++;
     if (due_ms == 0) {
-        return store_timer_delete(unit->db, kind, loaded->session.key, &call->failure);
+        return is_lease ? STATUS_OK : store_timer_delete(unit->db, kind, loaded->session.key, &call->failure);
     }
     if (unit->earliest_timer_ms == 0 || due_ms < unit->earliest_timer_ms) {
         unit->earliest_timer_ms = due_ms;
+    }
+    if (is_lease) {
+        return STATUS_OK;
     }
     struct timer timer = {kind, loaded->session.tenant_key, loaded->session.key, due_ms};
     return store_timer_put(unit->db, &timer, &call->failure);

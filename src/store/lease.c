@@ -78,8 +78,7 @@ enum status store_lease_renew(struct db *db, const struct lease *lease, int64_t 
 
 enum status store_lease_renew_all(struct db *db, int64_t now_ms, struct failure *failure)
 {
-    enum status status = statement_run(db, SQL_LEASE_RENEW_ALL, VALUES(number(now_ms)), NULL, failure);
-    return status ? status : statement_run(db, SQL_LEASE_RENEW_TIMERS, NULL, NULL, failure);
+    return statement_run(db, SQL_LEASE_RENEW_ALL, VALUES(number(now_ms)), NULL, failure);
 }
 
 /* --- figures --- */

@@ -191,7 +191,7 @@ MUST_CHECK enum status store_lease_delete(struct db *db, int64_t tenant_key, int
 MUST_CHECK enum status store_lease_renew(struct db *db, const struct lease *lease, int64_t stored_expires_at_ms,
                                          struct failure *failure);
 /* At start: every live lease gets a fresh full term from `now` (steady), so a restart or a jump of the clock costs
- * nobody his work; the lease timers move with them. */
+ * nobody his work. */
 MUST_CHECK enum status store_lease_renew_all(struct db *db, int64_t now_ms, struct failure *failure);
 struct queue_figures {
     struct slice agent;
@@ -223,7 +223,7 @@ MUST_CHECK enum status store_prompt_figures(struct db *db, int64_t tenant_key, i
 MUST_CHECK enum status store_prompt_delete(struct db *db, int64_t tenant_key, int64_t session_key, int64_t position,
                                            struct failure *failure);
 
-/* --- timers: one row per (kind, session) --- */
+/* --- timers: one row per (kind, session); a lease is its own timer, which is neither put nor deleted --- */
 enum timer_kind { TIMER_LEASE = 1, TIMER_EXPIRY = 2, TIMER_HUMAN = 3, TIMER_COUNT };
 struct timer {
     enum timer_kind kind;
