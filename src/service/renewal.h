@@ -1,7 +1,7 @@
-/* Heartbeats that are not on disk yet. A heartbeat that keeps the length of its lease promises only that the lease lasts
- * until then; while this process lives the promise stands here, and a restart gives every lease a full term from its own
- * start on, which is later (docs/decisions/0022-heartbeats-in-memory.md). Only for SQLite, where one process has all the
- * leases. A writer thread's own; survives a rollback. */
+/* Heartbeats that are not on disk yet. A heartbeat that keeps the length of its lease promises only that the lease
+ * lasts until then; while this process lives the promise stands here, and a restart gives every lease a full term from
+ * its own start on, which is later (docs/decisions/0022-heartbeats-in-memory.md). Only for SQLite, where one process
+ * has all the leases. A writer thread's own; survives a rollback. */
 #ifndef SERVICE_RENEWAL_H
 #define SERVICE_RENEWAL_H
 
