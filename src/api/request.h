@@ -50,6 +50,7 @@ struct request {
     bool prepared;
     struct call call;
     struct slice idempotency_key;
+    bool needs_commit;   /* the answer waits for it, as all answers of writers do unless the handler says otherwise */
     void *state;         /* of the handler, from prepare to handle */
     struct json_out out; /* writes the answer's body */
 };

@@ -77,6 +77,7 @@ static const struct member session_members[] = {
     {"waiting_for", "a-", NULL},
     {"initial_prompt", "s?-", NULL},
     {"agent_config", "o?-", NULL},
+    {"claims", "[Claim-", NULL}, /* of a settlement that asked for them */
     {"details", "o-", NULL},
     {0},
 };
