@@ -47,7 +47,7 @@ void turn_event(struct turn *turn, const struct event *event)
     said(turn);
 }
 
-static struct ask ask_copy(struct arena *arena, const struct ask *ask)
+static struct ask kept_ask(struct arena *arena, const struct ask *ask)
 {
     struct ask copy = *ask;
     copy.id = arena_copy(arena, ask->id);
@@ -65,7 +65,7 @@ void turn_ask(struct turn *turn, const struct ask *ask)
 {
     assert(turn->end_count == 0 && turn->ask_count < FAKE_ASKS_MAX);
     struct ask *copy = &turn->asks[turn->ask_count++];
-    *copy = ask_copy(&turn->arena, ask);
+    *copy = kept_ask(&turn->arena, ask);
     copy->state = ASK_PENDING;
     buffer_format(&turn->log, "ask %s %.*s %.*s %.*s", ask_kind_words.names[ask->kind], SLICE_ARG(ask->id),
                   SLICE_ARG(ask->tool), SLICE_ARG(ask->text));
