@@ -13,6 +13,8 @@
 
 static const char group_prefix[] = "sojourn-";
 
+enum { OWN_PROCESSES = 8 }; /* of what protects the sandbox, over what runs in it */
+
 static bool put(const char *group, const char *file, const char *text)
 {
     char path[CGROUP_PATH_BYTES + 64];
@@ -63,7 +65,7 @@ static void remove_old(const char *parent)
 
 enum status cgroup_prepare(const char *mount, const char *own, struct cgroup *out, struct failure *failure)
 {
-    struct cgroup parent;
+    struct cgroup parent = {.holds_memory = true};
     char server[CGROUP_PATH_BYTES + 16];
     snprintf(parent.path, sizeof parent.path, "%s%s", mount, strcmp(own, "/") == 0 ? "" : own);
     snprintf(server, sizeof server, "%s/server", parent.path);
@@ -83,33 +85,51 @@ enum status cgroup_prepare(const char *mount, const char *own, struct cgroup *ou
     return STATUS_OK;
 }
 
-/* The line "0::PATH". */
-static bool find_own(char *own, size_t room)
+/* The rest of the line of /proc/self/cgroup that has `mark` behind its number. */
+static bool find_own(const char *mark, char *own, size_t room)
 {
-    char line[CGROUP_PATH_BYTES];
-    bool found = false;
+    char line[CGROUP_PATH_BYTES], *at = NULL;
     FILE *file = fopen("/proc/self/cgroup", "re");
-    while (file && !found && fgets(line, sizeof line, file)) {
-        found = strncmp(line, "0::", 3) == 0;
+    while (file && !at && fgets(line, sizeof line, file)) {
+        char *colon = strchr(line, ':');
+        at = colon && strncmp(colon, mark, strlen(mark)) == 0 ? colon + strlen(mark) : NULL;
     }
     if (file) {
         fclose(file);
     }
-    if (found) {
-        line[strcspn(line, "\n")] = '\0';
-        snprintf(own, room, "%s", line + 3);
+    if (at) {
+        at[strcspn(at, "\n")] = '\0';
+        snprintf(own, room, "%s", at);
     }
-    return found;
+    return at != NULL;
+}
+
+static enum status find_version_1(struct cgroup *out, struct failure *failure)
+{
+    char own[CGROUP_PATH_BYTES - 32];
+    if (!find_own(":pids:", own, sizeof own)) {
+        return failure_set(failure, STATUS_INVALID, "no_cgroup", "There are no control groups.");
+    }
+    snprintf(out->path, sizeof out->path, "/sys/fs/cgroup/pids%s", strcmp(own, "/") == 0 ? "" : own);
+    if (access(out->path, W_OK) != 0) {
+        out->path[0] = '\0';
+        return failure_set(failure, STATUS_INVALID, "no_cgroup", "The control group is not ours to divide.");
+    }
+    remove_old(out->path);
+    return STATUS_OK;
 }
 
 enum status cgroup_find(struct cgroup *out, struct failure *failure)
 {
     static const char mount[] = "/sys/fs/cgroup";
-    char own[CGROUP_PATH_BYTES];
+    char own[CGROUP_PATH_BYTES - 32];
     struct statfs about;
     *out = (struct cgroup){0};
-    if (statfs(mount, &about) != 0 || about.f_type != CGROUP2_SUPER_MAGIC || !find_own(own, sizeof own)) {
-        return failure_set(failure, STATUS_INVALID, "no_cgroup", "%s has no control groups of version 2.", mount);
+    if (statfs(mount, &about) != 0 || about.f_type != CGROUP2_SUPER_MAGIC) {
+        return find_version_1(out, failure);
+    }
+    if (!find_own("::", own, sizeof own)) {
+        return failure_set(failure, STATUS_INVALID, "no_cgroup", "The server is in no control group.");
     }
     return cgroup_prepare(mount, own, out, failure);
 }
@@ -121,18 +141,21 @@ void cgroup_make(const struct cgroup *parent, const char *name, int64_t memory_b
     if (parent->path[0] == '\0') {
         return;
     }
-    struct cgroup made;
+    struct cgroup made = {.holds_memory = parent->holds_memory};
     int len = snprintf(made.path, sizeof made.path, "%s/%s%s", parent->path, group_prefix, name);
     if (len >= (int)sizeof made.path || (mkdir(made.path, 0755) != 0 && errno != EEXIST)) {
         return;
     }
-    bool limited = (memory_bytes_max == 0 || put_i64(made.path, "memory.max", memory_bytes_max)) &&
-                   (processes_max == 0 || put_i64(made.path, "pids.max", processes_max));
+    bool limits_memory = made.holds_memory && memory_bytes_max > 0;
+    bool limited = (!limits_memory || put_i64(made.path, "memory.max", memory_bytes_max)) &&
+                   (processes_max == 0 || put_i64(made.path, "pids.max", processes_max + OWN_PROCESSES));
     if (!limited) {
         rmdir(made.path);
         return;
     }
-    (void)put(made.path, "memory.swap.max", "0"); /* not there without swap */
+    if (limits_memory) {
+        (void)put(made.path, "memory.swap.max", "0"); /* not there without swap */
+    }
     *out = made;
 }
 

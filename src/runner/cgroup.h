@@ -1,7 +1,10 @@
-/* Control groups (version 2) under the one the server runs in: hard limits on memory and processes of a whole sandbox.
- * They work where the server's own group was given to it (systemd: Delegate=yes). */
+/* Control groups under the one the server runs in: hard limits on memory and processes of a whole sandbox. They work
+ * where the server may divide its own group (systemd: Delegate=yes, or root). Of version 1 only processes are
+ * limited. */
 #ifndef RUNNER_CGROUP_H
 #define RUNNER_CGROUP_H
+
+#include <stdbool.h>
 
 #include "base/status.h"
 
@@ -9,6 +12,7 @@ enum { CGROUP_PATH_BYTES = 512 };
 
 struct cgroup {
     char path[CGROUP_PATH_BYTES]; /* empty = none */
+    bool holds_memory;            /* version 2 */
 };
 
 /* Makes the group the server runs in ready to hold others, with the server itself moved into one of them. INVALID

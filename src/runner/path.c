@@ -49,8 +49,7 @@ static enum status refuse(struct failure *failure, struct slice path, const char
 
 /* --- what is meant --- */
 
-/* "." and empty parts go, ".." takes one away; false when it would leave the top or holds a zero byte. */
-static bool clean(struct arena *arena, struct slice path, struct slice *out)
+bool path_clean(struct arena *arena, struct slice path, struct slice *out)
 {
     char *to = arena_bytes(arena, path.len + 1);
     size_t len = 0;
@@ -128,7 +127,7 @@ static const char *aim_at(struct arena *arena, const struct path_scope *scope, s
     *out = (struct aim){0};
     if (path.len > 0 && path.ptr[0] == '/') {
         struct slice inner;
-        if (!clean(arena, path, &inner)) {
+        if (!path_clean(arena, path, &inner)) {
             return "it leads above the top";
         }
         return aim_absolute(scope, arena_format(arena, "/%.*s", SLICE_ARG(inner)), out)
@@ -139,7 +138,7 @@ static const char *aim_at(struct arena *arena, const struct path_scope *scope, s
     if (!slice_present(out->root)) {
         return "there is no sandbox and no workspace a relative path could start from";
     }
-    return clean(arena, path, &out->rest) ? NULL : "it leads above the top of the tree";
+    return path_clean(arena, path, &out->rest) ? NULL : "it leads above the top of the tree";
 }
 
 struct slice path_absolute(struct arena *arena, const struct path_scope *scope, struct slice path)

@@ -35,6 +35,9 @@ struct path_spot {
     bool exists;
 };
 
+/* Without leading slashes, "." and empty parts; ".." takes one part away. False when it would leave the top, is too
+ * long or holds a zero byte. */
+MUST_CHECK bool path_clean(struct arena *arena, struct slice path, struct slice *out);
 /* The absolute path a call means, cleaned of "." and "..", links not looked at: what permission rules are compared
  * with. The text itself when it makes no sense. */
 struct slice path_absolute(struct arena *arena, const struct path_scope *scope, struct slice path);

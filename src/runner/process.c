@@ -44,7 +44,7 @@ struct process {
     size_t stdin_waiting;
     struct process_end end;
     struct tree_held held; /* those told to end, without a wall that falls on them */
-    int handles; /* not yet closed */
+    int handles;           /* not yet closed */
     bool is_walled, is_paused, is_stopping, has_exited, is_abandoned, is_over;
 };
 

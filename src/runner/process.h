@@ -64,7 +64,7 @@ void process_tree_hold(pid_t root, struct tree_held *held);
 void process_tree_kill(struct tree_held *held);
 /* Signals what descends from `root`, the leader of a group, and that whole group, or all but `root`. */
 void process_tree_signal(pid_t root, int signal, bool spares_root);
-/* Adds what `root` and its descendants use now; looks at about `processes_max` of them. */
+/* Adds what `root` and its descendants use now; looks at no more than `processes_max` of them. */
 void process_tree_measure(pid_t root, int64_t processes_max, struct tree_use *use);
 
 #endif

@@ -113,7 +113,7 @@ static int64_t own_memory(pid_t pid, int64_t page_bytes)
 void process_tree_measure(pid_t root, int64_t processes_max, struct tree_use *use)
 {
     int64_t page_bytes = sysconf(_SC_PAGESIZE);
-    struct pids *pids = collect(root, (size_t)processes_max + 2);
+    struct pids *pids = collect(root, (size_t)processes_max);
     for (size_t i = 0; i < pids->count; i++) {
         use->memory_bytes += own_memory(pids->list[i], page_bytes);
     }

@@ -13,6 +13,7 @@ enum {
     DISK_TICKS_MIN = 5, /* between two looks at the disk */
     DISK_SHARE = 10,    /* of the time may be spent on them: one tenth */
     SECTOR_BYTES = 512,
+    WALLS = 2, /* processes of bubblewrap itself, outside and inside */
 };
 
 /* Two looks at a sandbox in which something runs. Disk: the size of its files, beside the loop, because a tree can be
@@ -103,16 +104,17 @@ static void look_at_processes(struct local_sandbox *sandbox)
 {
     struct tree_use use = {0};
     int64_t walls = 0;
-    if (sandbox->group.path[0] != '\0' || sandbox->limits.processes_max == 0) {
+    if (sandbox->group.path[0] != '\0' && sandbox->group.holds_memory) {
         return;
     }
+    int64_t processes_max = sandbox->limits.processes_max > 0 ? sandbox->limits.processes_max : INT32_MAX;
     for (struct process *process = sandbox->base.processes; process; process = process_next(process)) {
-        process_tree_measure(process_pid(process), sandbox->limits.processes_max, &use);
-        walls += sandbox->provider->etc ? 2 : 0; /* bubblewrap itself, outside and inside */
+        process_tree_measure(process_pid(process), processes_max + WALLS + 1, &use);
+        walls += sandbox->provider->etc ? WALLS : 0;
     }
     use.processes -= walls;
-    if (use.processes > sandbox->limits.processes_max) {
-        end_all(sandbox, "process", use.processes, sandbox->limits.processes_max);
+    if (use.processes > processes_max) {
+        end_all(sandbox, "process", use.processes, processes_max);
     } else if (sandbox->limits.memory_bytes_max > 0 && use.memory_bytes > sandbox->limits.memory_bytes_max) {
         end_all(sandbox, "memory", use.memory_bytes, sandbox->limits.memory_bytes_max);
     }

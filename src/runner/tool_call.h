@@ -58,6 +58,9 @@ void *tool_give(const struct tool_place *place, const struct tool_call *call, st
 /* Fills what of the scope belongs to the place; slices borrow from it. */
 void tool_scope(const struct tool_place *place, struct path_scope *out);
 
+/* Where a sandbox shows its tree to what runs in it. */
+#define TOOL_MOUNT "/workspace"
+
 /* --- processes: one after the other, output gathered --- */
 
 enum { TOOL_STEPS_MAX = 2 };
@@ -65,7 +68,7 @@ enum { TOOL_STEPS_MAX = 2 };
 struct tool_steps {
     const char *const *argv[TOOL_STEPS_MAX]; /* each NULL-ended; the next starts when the one before it ended well */
     size_t count;
-    const char *const *environment; /* NULL-ended, besides the usual */
+    const char *const *environment; /* NULL-ended, besides what the sandbox sets */
     const char *directory;          /* inside the sandbox; NULL = its root */
     int64_t time_ms_max;            /* 0 = the agent's, or the option's */
     const char *when_empty;         /* said when all ended well without a word */

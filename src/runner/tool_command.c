@@ -17,6 +17,21 @@ static struct slice refusal(struct arena *arena, const struct agent *agent, stru
     return text;
 }
 
+/* Inside the sandbox: its tree unless said otherwise. False when it leads above the top. */
+static bool read_directory(struct arena *arena, struct slice directory, const char **out)
+{
+    struct slice clean;
+    bool is_absolute = slice_starts(directory, SLICE("/"));
+    if (!slice_present(directory)) {
+        return true;
+    }
+    if (!path_clean(arena, directory, &clean)) {
+        return false;
+    }
+    *out = arena_format(arena, "%s/%.*s", is_absolute ? "" : TOOL_MOUNT, SLICE_ARG(clean)).ptr;
+    return true;
+}
+
 /* A shell's own name in the list is the operator's way to allow one: nothing else puts a shell in between. */
 TOOL_RUN(run_command_run)
 {
@@ -25,7 +40,6 @@ TOOL_RUN(run_command_run)
     struct slice directory = json_text_of(call->arguments, "directory");
     struct tool_steps steps = {
         .count = 1,
-        .directory = arena_copy(&arena, directory).ptr,
         .time_ms_max = json_i64_of(call->arguments, "timeout_ms"),
         .when_empty = "(no output)",
         .streams = true,
@@ -34,6 +48,8 @@ TOOL_RUN(run_command_run)
     void *running = NULL;
     if (!command_line_is_allowed(line, place->agent->commands, place->agent->command_count)) {
         tool_refuse(then, TURN_TOOL_DENIED, refusal(&arena, place->agent, line));
+    } else if (!read_directory(&arena, directory, &steps.directory)) {
+        tool_refuse(then, TURN_VALIDATION, SLICE("The directory leads above the top of the tree."));
     } else if (command_line_split(&arena, line, &steps.argv[0], &failure) != STATUS_OK) {
         tool_refuse(then, TURN_VALIDATION, slice_of(failure.detail));
     } else {

@@ -11,6 +11,8 @@ static const char *const quiet[] = {
     "--no-pager",
     "--literal-pathspecs",
     "-c",
+    "safe.directory=*",
+    "-c",
     "core.hooksPath=/dev/null",
     "-c",
     "core.fsmonitor=false",

@@ -34,6 +34,7 @@ void tool_scope(const struct tool_place *place, struct path_scope *out)
     *out = (struct path_scope){
         .fs_scope = asked == SCOPE_FULL && !settings->allows_full_scope ? SCOPE_PROJECT : asked,
         .tree = place->sandbox ? sandbox_root(place->sandbox) : (struct slice){0},
+        .mount = place->sandbox ? SLICE(TOOL_MOUNT) : (struct slice){0},
         .workspace = place->workspace,
         .hidden = slice_of(settings->data_dir),
     };

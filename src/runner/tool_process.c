@@ -4,10 +4,6 @@
 
 #include "base/log.h"
 
-/* Nothing of the server's own environment goes in. */
-static const char *const usual_environment[] = {"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-                                                "HOME=/tmp", "LANG=C.UTF-8", "TERM=dumb", "CI=1"};
-
 /* Owns itself until `done` was called or it was cancelled. */
 struct running {
     struct arena arena;
@@ -159,24 +155,17 @@ static bool start_step(struct running *running)
     return status == STATUS_OK;
 }
 
-static const char *const *copy_texts(struct arena *arena, const char *const *texts, const char *const *more)
+static const char *const *copy_texts(struct arena *arena, const char *const *texts)
 {
-    const char **copy = arena_array(arena, 1024, sizeof *copy);
     size_t count = 0;
-    for (; texts && *texts && count < 1000; texts++) {
-        copy[count++] = arena_copy(arena, slice_of(*texts)).ptr;
+    while (texts && texts[count]) {
+        count++;
     }
-    for (; more && *more && count < 1023; more++) {
-        copy[count++] = arena_copy(arena, slice_of(*more)).ptr;
+    const char **copy = arena_array(arena, count + 1, sizeof *copy);
+    for (size_t i = 0; i < count; i++) {
+        copy[i] = arena_copy(arena, slice_of(texts[i])).ptr;
     }
     return copy;
-}
-
-static const char *const *environment_of(struct arena *arena, const char *const *more)
-{
-    const char *usual[sizeof usual_environment / sizeof usual_environment[0] + 1] = {0};
-    memcpy(usual, usual_environment, sizeof usual_environment);
-    return copy_texts(arena, usual, more);
 }
 
 void *tool_process_start(const struct tool_place *place, const struct tool_call *call, struct tool_done then,
@@ -193,10 +182,10 @@ void *tool_process_start(const struct tool_place *place, const struct tool_call 
     running->steps = *steps;
     running->call = (struct tool_call){.id = arena_copy(arena, call->id), .name = arena_copy(arena, call->name)};
     for (size_t i = 0; i < steps->count; i++) {
-        running->steps.argv[i] = copy_texts(arena, steps->argv[i], NULL);
+        running->steps.argv[i] = copy_texts(arena, steps->argv[i]);
     }
     running->steps.directory = arena_copy(arena, slice_of(steps->directory)).ptr;
-    running->environment = environment_of(arena, steps->environment);
+    running->environment = copy_texts(arena, steps->environment);
     return start_step(running) ? running : NULL;
 }
 

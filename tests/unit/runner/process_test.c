@@ -102,8 +102,8 @@ static void test_output_cap(void **state)
     struct ran ran;
     const char *argv[] = {"/bin/sh", "-c", "yes | head -c 1000000; echo end >&2", NULL};
     scene_data(&scene);
-    (void)scene_start(&scene, NULL,
-                      (struct process_spec){.argv = argv, .environment = usual, .output_bytes_max = 1000}, &ran);
+    (void)scene_start(&scene, NULL, (struct process_spec){.argv = argv, .environment = usual, .output_bytes_max = 1000},
+                      &ran);
     scene_wait(&scene, &ran.done);
     assert_int_equal(ran.out.len, 1000);
     assert_bytes(buffer_slice(&ran.err), "end\n"); /* the writer was not blocked */
@@ -269,18 +269,12 @@ static void test_no_descriptor_is_left(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_output_and_exit_code),
-        cmocka_unit_test(test_environment_is_only_what_was_given),
-        cmocka_unit_test(test_descriptors_stay_here),
-        cmocka_unit_test(test_stdin_is_passed_and_bounded),
-        cmocka_unit_test(test_writing_to_one_that_is_gone),
-        cmocka_unit_test(test_output_cap),
-        cmocka_unit_test(test_pause_holds_output_back),
-        cmocka_unit_test(test_time_limit),
-        cmocka_unit_test(test_stop_ends_the_whole_tree),
-        cmocka_unit_test(test_abandon_says_nothing),
-        cmocka_unit_test(test_what_cannot_start),
-        cmocka_unit_test(test_no_descriptor_is_left),
+        cmocka_unit_test(test_output_and_exit_code),        cmocka_unit_test(test_environment_is_only_what_was_given),
+        cmocka_unit_test(test_descriptors_stay_here),       cmocka_unit_test(test_stdin_is_passed_and_bounded),
+        cmocka_unit_test(test_writing_to_one_that_is_gone), cmocka_unit_test(test_output_cap),
+        cmocka_unit_test(test_pause_holds_output_back),     cmocka_unit_test(test_time_limit),
+        cmocka_unit_test(test_stop_ends_the_whole_tree),    cmocka_unit_test(test_abandon_says_nothing),
+        cmocka_unit_test(test_what_cannot_start),           cmocka_unit_test(test_no_descriptor_is_left),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
