@@ -89,6 +89,8 @@ struct options {
     int64_t prompt_wait_max_ms;
     int64_t turns_max;
     int64_t interrupt_ms, history_events_max, said_bytes_max;
+    int64_t acp_start_ms, acp_cancel_ms, acp_silence_ms, acp_line_bytes_max, acp_file_bytes_max;
+    const char *acp_directory;
 
     /* events and streams */
     int64_t events_page_default;

@@ -1,6 +1,7 @@
 /* The acp driver against a scripted agent (acp_agent.py): every way a turn can go. */
 #include "runner/acp.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -587,6 +588,19 @@ static void test_silence(void **state)
     check_log(turn, "said nothing for 300 ms");
 }
 
+static void test_an_idle_agent_goes(void **state)
+{
+    struct fixture *f = *state;
+    f->agent.idle_timeout_ms = 1;
+    struct turn *first = start(f, "{}", "pid");
+    int pid = atoi(first->text.ptr);
+    while (kill(pid, 0) == 0) { /* until it was reaped */
+        uv_run(loop_uv(f->loop), UV_RUN_ONCE);
+    }
+    struct turn *second = start(f, "{}", "pid");
+    assert_false(slice_eq(buffer_slice(&first->text), buffer_slice(&second->text)));
+}
+
 static void on_timer(uv_timer_t *timer)
 {
     uv_stop(timer->loop);
@@ -780,6 +794,7 @@ int main(void)
         CASE(test_no_command_and_no_place),
         CASE(test_without_a_place_nothing_runs),
         CASE(test_silence),
+        CASE(test_an_idle_agent_goes),
         CASE(test_people_may_take_their_time),
         CASE(test_wrong_words),
         CASE(test_much_text_is_cut_into_events),
