@@ -61,7 +61,8 @@ def text_of(message):
 
 
 class Model(ModelServer):
-    """Answers by the last message: `answers` maps a word in it to a step. Requests without tools want a title."""
+    """Answers by what was said since it spoke last: `answers` maps a word to a step. Requests without tools want a
+    title."""
 
     def __init__(self, answers):
         super().__init__([{}])
@@ -77,7 +78,8 @@ class Model(ModelServer):
             return {"text": "A title"}
         if messages and messages[-1].get("role") == "tool":
             return {"text": "The tool said: " + text_of(messages[-1])[:200]}
-        said = text_of(messages[-1]) if messages else ""
+        spoken = [at for at, message in enumerate(messages) if message.get("role") == "assistant"]
+        said = " ".join(text_of(message) for message in messages[spoken[-1] + 1 if spoken else 0:])
         return next((step for word, step in self.answers.items() if word in said), {"text": "Nothing to say."})
 
     def asked(self, word):
@@ -94,7 +96,8 @@ def serve(env, model, name, command, environment, permissions=(), options=()):
                   "environment": environment, "permissions": list(permissions)}
     with open(os.path.join(agents, f"{name}.agent.yaml"), "w", encoding="utf-8") as file:
         json.dump(definition, file)
-    return env.server(options=["--agents", agents, "--acp-directory", os.path.join(env.directory, "work"), *options])
+    return env.server(options=["--agents", agents, "--acp-directory", os.path.join(env.directory, "work"),
+                               "--acp-start-ms", "100s", *options])
 
 
 class Talk:
@@ -118,7 +121,7 @@ class Talk:
     def ends(self):
         return [event["metadata"] for event in self.events("turn.ended")]
 
-    def wait_end(self, count, seconds=40):
+    def wait_end(self, count, seconds=90):
         """The end of the turn with this number, from 1."""
         check.eventually(lambda: len(self.ends()) >= count, f"turn {count} is over", seconds)
         return self.ends()[count - 1]
@@ -135,7 +138,7 @@ class Talk:
         asks = self.client.get(self.path + "/asks", expect=200).json()["asks"]
         return [ask for ask in asks if ask["state"] == state]
 
-    def wait_ask(self, seconds=40):
+    def wait_ask(self, seconds=90):
         check.eventually(lambda: self.asks(), "a person is asked", seconds)
         return self.asks()[0]
 
