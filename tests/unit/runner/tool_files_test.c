@@ -118,7 +118,7 @@ static void lists_with_a_limit(void **state)
 
 static void protected_names(void **state)
 {
-    static const char *const written[] = {".git/config", "sub/.git/hooks/x", ".GIT/config", ".ssh/authorized_keys",
+    static const char *const written[] = {".git/config",  "sub/.git/hooks/x", ".GIT/config", ".ssh/authorized_keys",
                                           "home/.bashrc", ".zshrc",           ".profile",    ".sojourn/token"};
     struct scene *scene = *state;
     char arguments[200];

@@ -252,8 +252,9 @@ static inline void scene_start(struct scene *scene, const char *name, const char
     assert_non_null(tool);
     scene->done_count = 0;
     scene->call = (struct tool_call){.id = SLICE("call-1"), .name = slice_of(tool->name)};
-    assert_status(json_parse(&scene->arena, arena_copy(&scene->arena, slice_of(arguments)), &scene->call.arguments, NULL),
-                  STATUS_OK);
+    assert_status(
+        json_parse(&scene->arena, arena_copy(&scene->arena, slice_of(arguments)), &scene->call.arguments, NULL),
+        STATUS_OK);
     if (tool_check(tool, scene->call.arguments, &failure) != STATUS_OK) {
         fail_msg("%s %s: %s", name, arguments, failure.detail);
     }
@@ -286,7 +287,7 @@ static inline void scene_call(struct scene *scene, const char *name, const char 
         assert_true((scene)->is_error);                                                                                \
         assert_int_equal((scene)->error, (code));                                                                      \
         if (!strstr((scene)->text.ptr, (part))) {                                                                      \
-            fail_msg("\"%.*s\" does not say \"%s\"", SLICE_ARG((scene)->text), (part));                                 \
+            fail_msg("\"%.*s\" does not say \"%s\"", SLICE_ARG((scene)->text), (part));                                \
         }                                                                                                              \
     } while (0)
 
