@@ -42,11 +42,43 @@ enum status claims_release(struct request *request);
 enum status claims_queue(struct request *request);
 
 /* prompts.c */
-extern const struct field message_body[];
+extern const struct field message_body[], message_query[];
 enum status prompts_send(struct request *request);
+/* The content of a message's body: one of `text` and `content`; neither is INVALID when `needed`, else absent. */
+enum status prompts_read_content(struct request *request, bool needed, struct slice *out);
+enum status prompts_check_size(struct request *request, struct slice content, struct slice metadata);
+
+/* prompts_queue.c */
+extern const struct field prompt_edit_body[], prompt_move_body[], prompt_promote_body[], clear_queue_query[];
 enum status prompts_list(struct request *request);
 enum status prompts_withdraw(struct request *request);
+enum status prompts_edit(struct request *request);
+enum status prompts_move(struct request *request);
+enum status prompts_promote(struct request *request);
 enum status prompts_clear(struct request *request);
+enum status prompts_interrupt(struct request *request);
+struct prompt;
+struct prompt_receipt;
+/* An array of what waits, or waited; places count from 1 within it. */
+void prompts_write(struct json_out *out, const struct prompt *prompts, size_t count);
+void prompts_write_receipt(struct json_out *out, const struct prompt_receipt *receipt);
+
+/* asks.c, ask_links.c */
+extern const struct field ask_body[], answer_body[], approve_body[], elicitation_body[], ask_list_query[],
+    inbox_query[], ask_link_body[];
+enum status asks_inbox(struct request *request);
+enum status asks_list(struct request *request);
+enum status asks_get(struct request *request);
+enum status asks_open(struct request *request);
+enum status asks_withdraw(struct request *request);
+enum status asks_answer(struct request *request);
+enum status asks_approve(struct request *request);
+enum status asks_elicitation_reply(struct request *request);
+enum status rules_list(struct request *request);
+enum status rules_revoke(struct request *request);
+enum status ask_links_create(struct request *request);
+enum status ask_links_show(struct request *request);
+enum status ask_links_answer(struct request *request);
 
 /* people.c */
 extern const struct field participant_body[], share_body[];

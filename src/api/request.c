@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "api/authenticate.h"
+#include "api/follow.h"
 #include "api/problem.h"
 #include "api/validate.h"
 #include "base/hash.h"
@@ -134,6 +135,7 @@ static void start_over(struct request *request)
     exchange->take_over = NULL;
     request->out = json_out_to(&exchange->body);
     request->call.failure = (struct failure){0};
+    request->needs_commit = true;
 }
 
 static void start_call(struct request *request, struct db *db, struct unit *unit)
@@ -151,12 +153,13 @@ static void start_call(struct request *request, struct db *db, struct unit *unit
     };
 }
 
-static enum status replay_idempotent(struct request *request, const struct hash *fingerprint, bool *out_replayed)
+static enum status replay_idempotent(struct request *request, struct slice key, const struct hash *fingerprint,
+                                     bool *out_replayed)
 {
     struct idempotent_reply stored;
     struct call *call = &request->call;
-    enum status status = store_idempotency_get(call->db, request->who.tenant_key, request->who.name,
-                                               request->idempotency_key, call->arena, &stored, &call->failure);
+    enum status status = store_idempotency_get(call->db, request->who.tenant_key, request->who.name, key,
+                                               call->arena, &stored, &call->failure);
     *out_replayed = status == STATUS_OK;
     if (status == STATUS_NOT_FOUND) {
         return STATUS_OK;
@@ -173,13 +176,25 @@ static enum status replay_idempotent(struct request *request, const struct hash 
     return status;
 }
 
-static enum status keep_idempotent(struct request *request, const struct hash *fingerprint)
+static enum status keep_idempotent(struct request *request, struct slice key, const struct hash *fingerprint)
 {
     struct idempotent_reply answer = {hash_slice(fingerprint), request->exchange->status,
                                       buffer_slice(&request->exchange->body)};
     unit_wrote(request->call.unit);
-    return store_idempotency_put(request->call.db, request->who.tenant_key, request->who.name, request->idempotency_key,
+    return store_idempotency_put(request->call.db, request->who.tenant_key, request->who.name, key,
                                  &answer, request->call.now_ms, &request->call.failure);
+}
+
+enum status request_once(struct request *request, struct slice key, const struct hash *fingerprint,
+                         enum status (*handle)(struct request *request))
+{
+    bool replayed = false;
+    enum status status = replay_idempotent(request, key, fingerprint, &replayed);
+    if (status != STATUS_OK || replayed) {
+        return status;
+    }
+    status = handle(request);
+    return status == STATUS_OK ? keep_idempotent(request, key, fingerprint) : status;
 }
 
 static enum status handle_idempotent(struct request *request)
@@ -187,17 +202,11 @@ static enum status handle_idempotent(struct request *request)
     const struct http_request *http = &request->exchange->request;
     struct slice parts[] = {http->method_text, http->target, http->body};
     struct hash fingerprint = hash_of_parts(parts, 3);
-    bool replayed = false;
     if (request->idempotency_key.len == 0 || request->idempotency_key.len > 255) {
         return failure_set(&request->call.failure, STATUS_INVALID, "invalid_idempotency_key",
                            "Idempotency-Key must have 1 to 255 characters.");
     }
-    enum status status = replay_idempotent(request, &fingerprint, &replayed);
-    if (status != STATUS_OK || replayed) {
-        return status;
-    }
-    status = request->route->handle(request);
-    return status == STATUS_OK ? keep_idempotent(request, &fingerprint) : status;
+    return request_once(request, request->idempotency_key, &fingerprint, request->route->handle);
 }
 
 static enum status run_handler(struct request *request)
@@ -223,7 +232,10 @@ static enum status try_on_writer(struct request *request, struct unit *unit)
     start_call(request, unit->db, unit);
     unit_start_command(unit);
     enum status status = authenticate(request);
-    return status == STATUS_OK ? run_handler(request) : status;
+    if (status == STATUS_OK) {
+        status = run_handler(request);
+    }
+    return status == STATUS_OK && follow_is_wanted(request) ? follow_begin(request) : status;
 }
 
 static enum job_outcome run_on_writer(struct write_job *job, struct unit *unit)
@@ -234,6 +246,9 @@ static enum job_outcome run_on_writer(struct write_job *job, struct unit *unit)
     enum status status = try_on_writer(request, unit);
     if (status != STATUS_OK && unit->writes == writes_before && unit_forget_remembered(unit)) {
         status = try_on_writer(request, unit);
+    }
+    if (status == STATUS_OK && !request->needs_commit && unit->writes == writes_before) {
+        return JOB_ANSWERED;
     }
     if (status == STATUS_OK) {
         return request->exchange->status == 0 ? JOB_PARKED : JOB_DONE;

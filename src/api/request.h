@@ -25,8 +25,10 @@ struct api {
     int64_t events_page_default, events_page_max;
     int64_t sessions_page_default, sessions_page_max;
     int64_t claim_wait_ms_max;
+    int64_t prompt_wait_ms_max;
     bool metrics_public;
     bool secure_cookies;
+    const char *public_url; /* NULL = not told: links are paths */
     const char *version;
     int64_t started_at_ms; /* wall */
     _Atomic bool ready;    /* all listeners are open */
@@ -48,6 +50,7 @@ struct request {
     bool prepared;
     struct call call;
     struct slice idempotency_key;
+    bool needs_commit;   /* the answer waits for it, as all answers of writers do unless the handler says otherwise */
     void *state;         /* of the handler, from prepare to handle */
     struct json_out out; /* writes the answer's body */
 };
@@ -69,6 +72,11 @@ static inline struct arena *request_arena(struct request *request)
 {
     return &request->exchange->arena;
 }
+/* Writer: runs `handle` unless a request with this key and fingerprint was answered before: then the answer is that one.
+ * A key used for something else is CONFLICT. */
+struct hash;
+MUST_CHECK enum status request_once(struct request *request, struct slice key, const struct hash *fingerprint,
+                                    enum status (*handle)(struct request *request));
 struct slice request_copy(struct request *request, const char *text);
 
 #endif

@@ -26,6 +26,7 @@ static const struct {
     [ACTION_DELETE] = {"delete it", ACCESS_OWNER, SCOPE_WRITE, false},
     [ACTION_SHARE] = {"share it", ACCESS_OWNER, SCOPE_WRITE, false},
     [ACTION_PARTICIPANTS] = {"change its participants", ACCESS_OWNER, SCOPE_WRITE, false},
+    [ACTION_ANSWER] = {"answer in it", ACCESS_VIEWER, SCOPE_WRITE, false},
 };
 
 /* What each kind of caller may be, apart from the rules for people below. */

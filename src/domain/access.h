@@ -20,6 +20,7 @@ enum action {
     ACTION_DELETE,
     ACTION_SHARE,
     ACTION_PARTICIPANTS,
+    ACTION_ANSWER, /* the ask itself says who may */
     ACTION_COUNT
 };
 

@@ -61,3 +61,23 @@ bool agent_is_hosted(enum agent_driver driver)
     };
     return driver >= 0 && driver < DRIVER_COUNT && hosted[driver];
 }
+
+const char *agent_reaches_host(const struct agent *agent)
+{
+    const struct {
+        bool reaches;
+        const char *key;
+    } ways[] = {
+        {agent->command_length > 0, "command"},
+        {agent->pass_environment_count > 0, "pass_environment"},
+        {agent->fs_scope == SCOPE_FULL, "fs_scope"},
+        {slice_present(agent->sandbox.url), "sandbox.url"},
+        {slice_present(agent->sandbox.repository), "sandbox.repository"},
+    };
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        if (ways[i].reaches) {
+            return ways[i].key;
+        }
+    }
+    return NULL;
+}

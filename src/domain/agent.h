@@ -106,6 +106,11 @@ enum permission agent_permission(const struct agent *agent, struct slice tool, s
 bool agent_has_tool(const struct agent *agent, struct slice tool);
 /* Does the server itself run its turns (demo, acp, model)? */
 bool agent_is_hosted(enum agent_driver driver);
+/* The first key by which it reaches the server's own machine or network (a program to start, variables of the server,
+ * files outside the sandbox, another address), or NULL: not for everybody to define. */
+const char *agent_reaches_host(const struct agent *agent);
+/* What nobody defined: a worker's, version 0, with every default. `id` is borrowed. */
+void agent_set_undefined(struct agent *agent, struct slice id);
 /* {"id","version","name",…} as the API shows it. */
 void agent_write(struct buffer *to, const struct agent *agent);
 

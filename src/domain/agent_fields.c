@@ -206,3 +206,10 @@ void agent_set_defaults(struct agent *agent)
         .resume = RESUME_ASK,
     };
 }
+
+void agent_set_undefined(struct agent *agent, struct slice id)
+{
+    agent_set_defaults(agent);
+    agent->driver = DRIVER_WORKER;
+    agent->id = id;
+}

@@ -188,6 +188,9 @@ enum status change_lease_over(struct arena *arena, const struct session *session
     json_put_i64(&payload.out, "fence", session->fence);
     json_put_i64(&payload.out, "attempt", session->claim_attempts);
     payload_end(&payload, arena, released ? "session.released" : "session.lease_lost", out);
+    if (work_is_waiting(session->work)) {
+        return STATUS_OK;
+    }
     struct move move = {
         .to = WORK_PENDING,
         .reason = released ? SLICE("given back by its worker") : SLICE("its worker's lease ran out"),

@@ -84,8 +84,8 @@ struct settlement {
 MUST_CHECK enum status change_settle(struct arena *arena, const struct session *session,
                                      const struct settlement *settlement, struct changes *out, struct failure *failure);
 /* A lease that ran out or was given back: running -> pending (`session.lease_lost` / `session.released`), or
- * -> failed with STOP_ATTEMPTS_EXHAUSTED when claim_attempts reached `attempts_max` (0 = no limit). count = 0 when
- * nobody runs it any more. */
+ * -> failed with STOP_ATTEMPTS_EXHAUSTED when claim_attempts reached `attempts_max` (0 = no limit). What waits goes on
+ * waiting, and is pending once it was answered. count = 0 when nobody runs it any more. */
 MUST_CHECK enum status change_lease_over(struct arena *arena, const struct session *session, bool released,
                                          int64_t attempts_max, struct changes *out, struct failure *failure);
 MUST_CHECK enum status change_archive(struct arena *arena, const struct session *session, bool archived,

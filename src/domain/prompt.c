@@ -51,22 +51,27 @@ enum status prompt_meet(const struct session *session, enum prompt_meets *out, s
     return STATUS_OK;
 }
 
-enum status prompt_check_mode(enum queue_mode mode, struct failure *failure)
+enum status prompt_check_append(const struct session *session, struct failure *failure)
 {
-    static const bool offered[QUEUE_COUNT] = {[QUEUE_FOLLOWUP] = true, [QUEUE_REJECT] = true};
-    if (offered[mode]) {
-        return STATUS_OK;
-    }
-    return failure_set(failure, STATUS_INVALID, "mode_not_offered",
-                       "The mode %s is not offered; accepted: followup, reject.", queue_mode_words.names[mode]);
+    enum status status = refuse_other_kinds(session, failure);
+    return status == STATUS_OK ? refuse_archived(session, failure) : status;
 }
 
-enum status prompt_check_metadata(const struct json *metadata, struct failure *failure)
+enum status prompt_check_turns(const struct session *session, int64_t turns_max, struct failure *failure)
 {
-    return !json_get(metadata, "prompt_id")
-               ? STATUS_OK
-               : failure_set(failure, STATUS_INVALID, "invalid_metadata",
-                             "`metadata.prompt_id` is given by the server; choose another name.");
+    bool under_way = !work_takes_prompt(session->work) && work_is_active(session->work);
+    int64_t turns = session->turn_count + under_way;
+    if (turns_max == 0 || turns < turns_max) {
+        return STATUS_OK;
+    }
+    enum status status =
+        failure_set(failure, STATUS_LIMITED, "turn_limit",
+                    "This session had %lld turns; it may have %lld (option turns-per-session-max).", (long long)turns,
+                    (long long)turns_max);
+    if (failure) {
+        failure_members(failure, "\"limit\":%lld,\"turn_count\":%lld", (long long)turns_max, (long long)turns);
+    }
+    return status;
 }
 
 struct slice prompt_content_of(struct arena *arena, struct slice text)
@@ -101,54 +106,4 @@ struct slice prompt_text_of(struct arena *arena, struct slice content)
     struct slice text = arena_copy(arena, buffer_slice(&buffer));
     buffer_release(&buffer);
     return text;
-}
-
-/* --- events --- */
-
-enum status change_dispatch(struct arena *arena, const struct session *session, const struct prompt *prompt,
-                            struct changes *out, struct failure *failure)
-{
-    const struct json *metadata = NULL;
-    struct changes move = {0};
-    struct payload payload;
-    out->count = 0;
-    enum status status = change_status(arena, session, WORK_PENDING, "prompt", STOP_NONE, &move, failure);
-    if (status == STATUS_OK && slice_present(prompt->metadata)) {
-        status = json_parse(arena, prompt->metadata, &metadata, failure);
-    }
-    if (status != STATUS_OK) {
-        return status;
-    }
-    payload_begin(&payload);
-    json_put_text(&payload.out, "prompt_id", prompt->id);
-    for (const struct json *member = metadata ? metadata->child : NULL; member; member = member->next) {
-        json_key_slice(&payload.out, member->key);
-        json_raw(&payload.out, member->raw);
-    }
-    payload_end(&payload, arena, "user.message", out);
-    struct event *message = &out->events[0];
-    message->role = ROLE_USER;
-    message->content = prompt->content;
-    message->thread_id = prompt->thread_id;
-    message->actor = prompt->actor;
-    out->events[out->count++] = move.events[0];
-    return STATUS_OK;
-}
-
-void change_queue(struct arena *arena, const struct prompt *prompt, int64_t place, struct changes *out)
-{
-    struct payload payload;
-    out->count = 0;
-    payload_begin(&payload);
-    json_put_text(&payload.out, "prompt_id", prompt->id);
-    payload_word(&payload, "mode", queue_mode_words, (int)prompt->mode);
-    json_put_i64(&payload.out, "position", place);
-    payload_end(&payload, arena, "prompt.queued", out);
-}
-
-void change_withdraw(struct arena *arena, const struct prompt *prompt, const char *reason, struct changes *out)
-{
-    const char *keys[] = {"prompt_id", "reason"};
-    struct slice values[] = {prompt->id, slice_of(reason)};
-    change_note(arena, "prompt.withdrawn", keys, values, 2, out);
 }

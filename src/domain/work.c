@@ -114,9 +114,19 @@ bool work_is_claimable(enum work state)
     return in_group(PENDING, state);
 }
 
-bool work_is_leased(enum work state)
+bool work_is_running(enum work state)
 {
     return in_group(RUNNING, state);
+}
+
+bool work_is_leased(enum work state)
+{
+    return in_group(IN_TURN, state);
+}
+
+bool work_is_waiting(enum work state)
+{
+    return in_group(WAITING_HUMAN | AWAITING_TOOL, state);
 }
 
 bool work_can_reopen(enum work state)

@@ -35,7 +35,9 @@ bool work_is_live(enum work state);    /* hot: shown as a live run */
 bool work_is_failing(enum work state); /* ended badly */
 bool work_is_ended(enum work state);
 bool work_is_claimable(enum work state);
-bool work_is_leased(enum work state); /* somebody runs it: a lease may exist */
+bool work_is_running(enum work state);
+bool work_is_leased(enum work state);  /* in a turn: a lease may exist */
+bool work_is_waiting(enum work state); /* inside a turn, for a person or a tool */
 bool work_can_reopen(enum work state);
 bool work_takes_prompt(enum work state);         /* at rest: the next prompt starts a turn */
 bool work_blocks_delete(enum work state);        /* running, or waiting inside a turn */

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "cli/client_commands.h"
+#include "main/agents.h"
 #include "main/care.h"
 #include "main/options.h"
 #include "main/serve.h"
@@ -34,6 +35,11 @@ static int command_check_config(const struct invocation *invocation)
     if (options_load(invocation, &options, origins, &failure) != STATUS_OK) {
         return command_refuse(invocation->command, &failure);
     }
+    struct shared_agent *agents;
+    size_t agent_count = 0;
+    if (agents_load(&options, invocation->arena, &agents, &agent_count, &failure) != STATUS_OK) {
+        return command_refuse(invocation->command, &failure);
+    }
     struct buffer text = {0};
     for (size_t i = 0; i < rows; i++) {
         const struct option *option = &server_options[i];
@@ -46,6 +52,11 @@ static int command_check_config(const struct invocation *invocation)
         buffer_format(&text, "%-24s %-28.*s %s\n", option->name, SLICE_ARG(buffer_slice(&value)),
                       option_origin_words.names[origins[i]]);
         buffer_release(&value);
+    }
+    buffer_add(&text, SLICE("# Agents of all tenants\n"));
+    for (size_t i = 0; i < agent_count; i++) {
+        buffer_format(&text, "%-24.*s %-28s %s\n", SLICE_ARG(agents[i].agent.id),
+                      agent_driver_words.names[agents[i].agent.driver], agent_origin_words.names[agents[i].source]);
     }
     return print_and_release(&text);
 }
@@ -94,7 +105,7 @@ const struct command commands[] = {
     {.name = "serve", .tables = server_option_tables, .run = command_serve,
      .help = "Runs the server until SIGTERM or SIGINT."},
     {.name = "check-config", .tables = server_option_tables, .run = command_check_config,
-     .help = "Checks the options, the environment and the configuration file, and shows every value and where it came from."},
+     .help = "Checks the options, the environment and the configuration file, and shows every value and where it came from, and the agents of files."},
     {.name = "backup", .positionals = "FILE", .positional_min = 1, .positional_max = 1, .tables = care_tables,
      .run = command_backup,
      .help = "Copies the SQLite database of a data directory to a new file, while the server runs or not. A PostgreSQL database has tools of its own: pg_dump."},

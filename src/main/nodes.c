@@ -8,21 +8,23 @@
 
 struct nodes {
     struct postgres_listener *listener;
-    int64_t poll_ms;
-    struct fanout *fanout;
-    struct writer *writer;
+    struct nodes_options options;
     pthread_t thread;
 };
 
 static void wake(struct nodes *nodes, const struct postgres_wake *news)
 {
     for (size_t i = 0; i < news->count; i++) {
-        fanout_poke(nodes->fanout, news->touches[i].tenant_key, news->touches[i].session_key);
+        fanout_poke(nodes->options.fanout, news->touches[i].tenant_key, news->touches[i].session_key);
+        turns_poke(nodes->options.turns, news->touches[i].session_key);
+    }
+    if (news->many) {
+        turns_poke(nodes->options.turns, 0);
     }
     if (news->many || news->count == 0) {
-        fanout_poke(nodes->fanout, 0, 0); /* the time was over: look, in case a notification was lost */
+        fanout_poke(nodes->options.fanout, 0, 0); /* the time was over: look, in case a notification was lost */
     }
-    writer_poke(nodes->writer);
+    writer_poke(nodes->options.writer);
 }
 
 static void *nodes_main(void *argument)
@@ -35,7 +37,7 @@ static void *nodes_main(void *argument)
     pthread_setname_np(pthread_self(), "nodes");
     while (status != STATUS_GONE) {
         arena_reset(&arena);
-        status = postgres_listen_next(nodes->listener, nodes->poll_ms, &arena, &news, &failure);
+        status = postgres_listen_next(nodes->listener, nodes->options.poll_ms, &arena, &news, &failure);
         if (status == STATUS_OK) {
             wake(nodes, &news);
         } else if (status != STATUS_GONE) {
@@ -46,12 +48,11 @@ static void *nodes_main(void *argument)
     return NULL;
 }
 
-enum status nodes_start(const char *url, int64_t poll_ms, struct fanout *fanout, struct writer *writer,
-                        struct nodes **out, struct failure *failure)
+enum status nodes_start(const struct nodes_options *options, struct nodes **out, struct failure *failure)
 {
     struct nodes *nodes = memory_zeroed(sizeof *nodes);
-    *nodes = (struct nodes){.poll_ms = poll_ms, .fanout = fanout, .writer = writer};
-    enum status status = postgres_listen_open(url, &nodes->listener, failure);
+    nodes->options = *options;
+    enum status status = postgres_listen_open(options->url, &nodes->listener, failure);
     if (status != STATUS_OK) {
         free(nodes);
         return status;

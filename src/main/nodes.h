@@ -1,14 +1,21 @@
-/* PostgreSQL: other nodes write to the same database. This thread hears of it and wakes viewers and waiting claims. */
+/* PostgreSQL: other nodes write to the same database. This thread hears of it and wakes viewers, waiting claims and turns. */
 #ifndef MAIN_NODES_H
 #define MAIN_NODES_H
 
 #include "fanout/fanout.h"
-#include "service/writer.h"
+#include "service/turns.h"
+
+struct nodes_options {
+    const char *url;
+    int64_t poll_ms;
+    struct fanout *fanout;
+    struct writer *writer;
+    struct turns *turns;
+};
 
 struct nodes;
 
-MUST_CHECK enum status nodes_start(const char *url, int64_t poll_ms, struct fanout *fanout, struct writer *writer,
-                                   struct nodes **out, struct failure *failure);
+MUST_CHECK enum status nodes_start(const struct nodes_options *options, struct nodes **out, struct failure *failure);
 /* Accepts NULL. */
 void nodes_stop(struct nodes *nodes);
 

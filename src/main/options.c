@@ -1,30 +1,11 @@
 #include "main/options.h"
 
-#include <errno.h>
 #include <stdio.h>
 
+#include "main/read_file.h"
 #include "wire/yaml.h"
 
 /* --- the configuration file --- */
-
-static enum status read_file(const char *path, struct buffer *out, struct failure *failure)
-{
-    FILE *file = fopen(path, "re");
-    char piece[4096];
-    size_t count = 0;
-    while (file && out->len <= YAML_BYTES_MAX && (count = fread(piece, 1, sizeof piece, file)) > 0) {
-        buffer_add(out, slice_from(piece, count));
-    }
-    bool failed = !file || ferror(file);
-    int code = errno;
-    if (file) {
-        fclose(file);
-    }
-    if (failed) {
-        return failure_set(failure, STATUS_INVALID, "bad_config", "%s can't be read: %s", path, strerror(code));
-    }
-    return STATUS_OK;
-}
 
 struct config_file {
     const char *path;
@@ -42,7 +23,7 @@ static enum status read_config(const struct option_target *target, const char *p
     struct buffer bytes = {0};
     struct failure reason;
     struct config_file file = {.path = path};
-    enum status status = read_file(path, &bytes, failure);
+    enum status status = read_file(path, YAML_BYTES_MAX, &bytes, failure);
     if (status == STATUS_OK) {
         struct slice text = arena_copy(target->arena, buffer_slice(&bytes));
         status = yaml_parse(target->arena, text, &file.yaml, &reason);

@@ -8,6 +8,7 @@
 #include "cli/option_layers.h"
 
 enum metrics_access { METRICS_OFF, METRICS_PUBLIC, METRICS_COUNT };
+enum ask_role_option { ASK_ROLE_COLLABORATOR, ASK_ROLE_OWNER, ASK_ROLE_COUNT };
 
 /* Texts live in the arena given to options_load; NULL = not given. */
 struct options {
@@ -70,9 +71,24 @@ struct options {
     int64_t human_session_ms;
 
     /* agents */
+    const char *agents;
+    bool agents_reach_host;
     bool demo_agent;
+    const char *default_anthropic_model;
+    const char *default_openai_model;
     int64_t prompts_queued_max;
+    int64_t asks_pending_max;
+    int64_t ask_rules_max;
+    int64_t approval_expiry_ms;
+    int64_t question_expiry_ms;
+    int64_t elicitation_expiry_ms;
+    int64_t ask_link_ms;
+    int ask_role;
+    int64_t collect_debounce_ms;
+    int64_t turns_per_session_max;
+    int64_t prompt_wait_max_ms;
     int64_t turns_max;
+    int64_t interrupt_ms, history_events_max, said_bytes_max;
 
     /* events and streams */
     int64_t events_page_default;

@@ -3,6 +3,7 @@
 static const char *const log_level_names[] = {"debug", "info", "warn", "error"};
 static const char *const log_format_names[] = {"text", "json"};
 static const char *const metrics_names[] = {"off", "public"};
+static const char *const ask_role_names[] = {"collaborator", "owner"};
 
 enum { KIB = 1024, MIB = 1024 * 1024, SECOND = 1000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE, DAY = 24 * HOUR };
 #define YEAR (366 * (int64_t)DAY)
@@ -161,12 +162,48 @@ const struct option server_options[] = {
          "After this time a person's own running session is abandoned."),
 
     SECTION("Agents"),
+    TEXT("agents", agents, "DIR", NULL,
+         "The folder with agents, one *.agent.yaml file each; without it the folder \"agents\" in the data directory, if it exists. Read at the start and on SIGHUP."),
+    SWITCH("agents-reach-host", agents_reach_host, "false",
+           "Admins of every tenant may send definitions that start programs on this machine, read its environment or files, or reach another address; otherwise files and owners of the first tenant only."),
     SWITCH("demo-agent", demo_agent, "true",
            "Sessions of the agent \"demo\" are answered by a script inside the server, without any model."),
+    TEXT("default-anthropic-model", default_anthropic_model, "MODEL", "claude-sonnet-4-5",
+         "The model of the agent \"assistant\", which exists when ANTHROPIC_API_KEY is set."),
+    TEXT("default-openai-model", default_openai_model, "MODEL", "gpt-5",
+         "The model of the agent \"assistant\" when only OPENAI_API_KEY is set, and its fallback when both are."),
     COUNT("prompts-queued-max", prompts_queued_max, "100", 1, 100000,
           "How many messages of one session wait for the running turn to end; beyond it 429."),
+    TIME("collect-debounce-ms", collect_debounce_ms, "3s", 0, HOUR,
+         "How long messages sent in mode collect wait for a further one before they are said together."),
+    COUNT("turns-per-session-max", turns_per_session_max, "50", 0, 1000000,
+          "How many turns a session may have before its messages are refused with 429; 0 for no limit."),
+    TIME("prompt-wait-max-ms", prompt_wait_max_ms, "5m", 1, DAY,
+         "How long a message sent with ?wait=true waits for the end of its turn, at most and when it does not say."),
     COUNT("turns-max", turns_max, "100", 1, 100000,
           "How many turns of built-in agents run at a time; further ones wait in the queue."),
+    TIME("interrupt-ms", interrupt_ms, "10s", 100, HOUR,
+         "How long an agent may take to end an interrupted turn, before the server ends it."),
+    COUNT("history-events-max", history_events_max, "2000", 10, 100000,
+          "How many events of a conversation a turn of a built-in agent starts with, the newest."),
+    SIZE("said-bytes-max", said_bytes_max, "1MiB", 4 * KIB, GIB,
+         "What an agent of this server may have said before it is stored; above it, the server reads no more from it."),
+
+    SECTION("Asking people"),
+    COUNT("asks-pending-max", asks_pending_max, "10", 1, 1000,
+          "How many approvals, questions and forms of one session wait for people at a time; beyond it 429."),
+    TIME("approval-expiry-ms", approval_expiry_ms, "5m", 0, YEAR,
+         "How long an approval waits unless told; then it counts as denied. 0 means for ever."),
+    TIME("question-expiry-ms", question_expiry_ms, "5m", 0, YEAR,
+         "The same for questions."),
+    TIME("elicitation-expiry-ms", elicitation_expiry_ms, "1h", 0, YEAR,
+         "The same for forms."),
+    CHOICE("ask-role", ask_role, ask_role_names, "collaborator",
+           "Who may answer unless the ask says: collaborators of the session, or only its owner."),
+    COUNT("ask-rules-max", ask_rules_max, "1000", 1, 1000000,
+          "How many standing decisions (session, always) a tenant has at most."),
+    TIME("ask-link-ms", ask_link_ms, "1h", SECOND, 30 * (int64_t)DAY,
+         "How long a one-time link to an ask works at most."),
 
     SECTION("Events and streams"),
     COUNT("events-page-default", events_page_default, "100", 1, 1000,

@@ -13,7 +13,9 @@
 #include "api/signin_guard.h"
 #include "base/log.h"
 #include "fanout/fanout.h"
+#include "main/agents.h"
 #include "main/nodes.h"
+#include "main/reload.h"
 #include "net/server.h"
 #include "runner/demo.h"
 #include "service/identity.h"
@@ -36,7 +38,7 @@ struct instance {
     struct writer *writer;
     struct readers *readers;
     struct nodes *nodes;
-    struct turns *demo; /* NULL when it is switched off */
+    struct turns *turns;
     struct api api;
     struct server *server;
     char first_link[TOKEN_TEXT_BYTES];
@@ -77,6 +79,18 @@ static void fill_service(struct instance *instance)
         .claim_max = options->claim_max,
         .claim_attempts_max = options->claim_attempts_max,
         .prompts_queued_max = options->prompts_queued_max,
+        .asks_pending_max = options->asks_pending_max,
+        .ask_rules_max = options->ask_rules_max,
+        .ask_expiry_ms =
+            {
+                [ASK_APPROVAL] = options->approval_expiry_ms,
+                [ASK_QUESTION] = options->question_expiry_ms,
+                [ASK_ELICITATION] = options->elicitation_expiry_ms,
+            },
+        .ask_link_ms = options->ask_link_ms,
+        .ask_role = options->ask_role == ASK_ROLE_OWNER ? ACCESS_OWNER : ACCESS_COLLABORATOR,
+        .collect_debounce_ms = options->collect_debounce_ms,
+        .turns_per_session_max = options->turns_per_session_max,
         .human_session_ms = options->human_session_ms,
         .idempotency_keep_ms = options->idempotency_keep_ms,
         .cookie_ms = options->cookie_ms,
@@ -86,6 +100,7 @@ static void fill_service(struct instance *instance)
         .tokens_per_user_max = (size_t)options->tokens_per_user_max,
         .delta_bytes_max = (size_t)options->delta_bytes_max,
         .cached_sessions_max = (size_t)options->cached_sessions_max,
+        .agents_reach_host = options->agents_reach_host,
     };
 }
 
@@ -106,7 +121,9 @@ static void fill_api(struct instance *instance)
         .sessions_page_default = options->sessions_page_default,
         .sessions_page_max = options->sessions_page_max,
         .claim_wait_ms_max = options->claim_wait_ms_max,
+        .prompt_wait_ms_max = options->prompt_wait_max_ms,
         .metrics_public = options->metrics == METRICS_PUBLIC,
+        .public_url = options->public_url,
         .secure_cookies = options->tls_cert != NULL,
         .version = SOJOURN_VERSION,
         .started_at_ms = clock_wall_ms(&instance->clock),
@@ -146,6 +163,9 @@ static enum status first_start(struct instance *instance, struct db *db, struct 
         status = identity_first_start(&call, slice_of(instance->options->bootstrap_token), &made, instance->first_link);
         if (status == STATUS_OK) {
             status = store_lease_renew_all(db, call.steady_ms, &call.failure);
+        }
+        if (status == STATUS_OK) {
+            status = agents_share(instance->options, &call);
         }
         if (status == STATUS_OK) {
             status = unit_commit(&unit, &nothing, &call.failure);
@@ -197,6 +217,12 @@ static void save_partial(void *owner, int64_t tenant_key, int64_t session_key, c
     writer_save_partial(instance->writer, tenant_key, session_key, partial);
 }
 
+static void hear_commit(void *owner, const struct publication *publication)
+{
+    struct instance *instance = owner;
+    turns_hear(instance->turns, publication);
+}
+
 /* --- start --- */
 
 static void start_loops(struct instance *instance)
@@ -236,6 +262,8 @@ static enum status start_workers(struct instance *instance, struct db *db, struc
         .group_max = (size_t)options->group_commit_max,
         .queue_max = (size_t)options->commands_waiting_max,
         .on_thread_end = api_thread_end,
+        .on_commit = hear_commit,
+        .on_commit_owner = instance,
     };
     instance->writer = writer_new(&writer);
     struct readers_options readers = {
@@ -244,30 +272,39 @@ static enum status start_workers(struct instance *instance, struct db *db, struc
         .on_thread_end = api_thread_end,
     };
     readers.db.read_only = true;
-    enum status status = readers_new(&readers, &instance->readers, failure);
-    if (status == STATUS_OK && instance->db.engine == DB_POSTGRES) {
-        status = nodes_start(options->database, options->postgres_poll_ms, instance->fanout, instance->writer,
-                             &instance->nodes, failure);
-    }
-    return status;
+    return readers_new(&readers, &instance->readers, failure);
 }
 
-static void start_demo(struct instance *instance)
+static enum status start_nodes(struct instance *instance, struct failure *failure)
+{
+    struct nodes_options nodes = {
+        .url = instance->options->database,
+        .poll_ms = instance->options->postgres_poll_ms,
+        .fanout = instance->fanout,
+        .writer = instance->writer,
+        .turns = instance->turns,
+    };
+    return instance->db.engine == DB_POSTGRES ? nodes_start(&nodes, &instance->nodes, failure) : STATUS_OK;
+}
+
+
+static void start_turns(struct instance *instance)
 {
     const struct options *options = instance->options;
-    if (!options->demo_agent) {
-        return;
-    }
     struct turns_options turns = {
         .service = &instance->service,
         .writer = instance->writer,
         .fanout = instance->fanout,
         .loop = instance->loops[0],
-        .driver = &demo_driver,
+        .read_owner = instance,
+        .submit_read = submit_read,
+        .drivers = {[DRIVER_DEMO] = &demo_driver},
         .turns_max = options->turns_max,
+        .interrupt_ms = options->interrupt_ms,
+        .history_events_max = options->history_events_max,
+        .said_bytes_max = (size_t)options->said_bytes_max,
     };
-    instance->demo = turns_new(&turns);
-    turns_start(instance->demo);
+    instance->turns = turns_new(&turns);
 }
 
 static void start_server(struct instance *instance)
@@ -304,7 +341,7 @@ static void announce(const struct instance *instance, const char *address)
     log_info("listening", LOG_TEXT("address", slice_of(address)));
     if (instance->first_link[0] && strncmp(address, "http", 4) == 0) {
         printf("Sojourn runs at %s\nSign in as the owner, once: %s/sign-in#%s\n", base, base, instance->first_link);
-        if (instance->demo) {
+        if (instance->options->demo_agent) {
             printf("Then talk to the demo agent, with a token in SOJOURN_TOKEN:\n"
                    "  sojourn sessions create hello --agent demo --prompt \"Good morning\" --url %s\n"
                    "  sojourn sessions tail hello --url %s\n",
@@ -346,6 +383,10 @@ static enum status start(struct instance *instance, struct failure *failure)
     start_loops(instance);
     start_fanout(instance);
     status = start_workers(instance, db, failure);
+    if (status == STATUS_OK) {
+        start_turns(instance);
+        status = start_nodes(instance, failure);
+    }
     if (status != STATUS_OK) {
         return status;
     }
@@ -357,7 +398,7 @@ static enum status start(struct instance *instance, struct failure *failure)
     for (size_t i = 0; i < instance->loop_count; i++) {
         loop_start(instance->loops[i]);
     }
-    start_demo(instance);
+    turns_start(instance->turns);
     return listen_all(instance, failure);
 }
 
@@ -395,7 +436,7 @@ static void drain(struct instance *instance)
 
 static void stop(struct instance *instance)
 {
-    turns_stop(instance->demo); /* its sessions are pending again before anybody is told to go */
+    turns_stop(instance->turns); /* its sessions are pending again before anybody is told to go */
     if (instance->server) {
         drain(instance);
     }
@@ -412,7 +453,7 @@ static void stop(struct instance *instance)
     for (size_t i = 0; i < instance->loop_count && instance->server; i++) {
         loop_join(instance->loops[i]);
     }
-    turns_free(instance->demo);
+    turns_free(instance->turns);
     server_free(instance->server);
     fanout_free(instance->fanout);
     readers_free(instance->readers);
@@ -425,10 +466,13 @@ static void stop(struct instance *instance)
     store_unlock_directory(instance->lock_fd);
 }
 
-static void wait_for_signal(const sigset_t *signals)
+static void wait_for_signal(struct instance *instance, const sigset_t *signals)
 {
     int got;
     while (sigwait(signals, &got) != 0 || got == SIGHUP) {
+        if (got == SIGHUP) {
+            reload_agents(instance->options, &instance->service, instance->writer);
+        }
     }
     log_info("stopping", LOG_TEXT("signal", slice_of(got == SIGINT ? "INT" : "TERM")));
 }
@@ -453,7 +497,7 @@ int serve(const struct options *options)
     }
     enum status status = start(instance, &failure);
     if (status == STATUS_OK) {
-        wait_for_signal(&signals);
+        wait_for_signal(instance, &signals);
     } else {
         log_error("start_failed", LOG_TEXT("code", slice_of(failure.code)),
                   LOG_TEXT("detail", slice_of(failure.detail)));

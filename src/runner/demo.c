@@ -1,6 +1,7 @@
 #include "runner/demo.h"
 
 #include "base/json.h"
+#include "runner/script.h"
 
 enum {
     PIECE_BYTES = 16, /* of live output at a time, to the end of the word */
@@ -8,35 +9,110 @@ enum {
     ECHO_BYTES_MAX = 400,
 };
 
-enum line_kind { LINE_THINK, LINE_SAY, LINE_CALL, LINE_RESULT, LINE_SETTLE };
+enum line_kind { LINE_THINK, LINE_SAY, LINE_CALL, LINE_RESULT, LINE_APPROVE, LINE_QUESTION, LINE_END };
 
-/* One turn. A `*` stands for what the user said. */
-static const struct {
+/* One line of a script. In `text` a `*` stands for what the user said, a `?` for what was chosen. */
+struct line {
     enum line_kind kind;
     int64_t after_ms;
-    struct slice text;
-} script[] = {
-    {LINE_THINK, 200, SLICE("Somebody wants to see a session at work. I look at a file, then I answer.")},
-    {LINE_SAY, 150,
-     SLICE("Hello! I am the demo agent of this server: a script, not a model. Let me read a file that I pretend to "
-           "have.")},
-    {LINE_CALL, 250, SLICE("welcome.txt")},
-    {LINE_RESULT, 400, SLICE("Everything in this session is in one log, and everybody who watches sees the same.")},
-    {LINE_SAY, 250,
-     SLICE("You said: \"*\". A real agent would work on that now. Send another message and the demo answers again.")},
-    {LINE_SETTLE, 50, SLICE("{\"demo_turns\":1,\"input_tokens\":0,\"output_tokens\":0}")},
+    struct slice text;      /* said, asked, the result of a tool, or the result of the turn */
+    const char *tool;       /* call, result, approval */
+    struct slice arguments; /* call, approval: JSON; question: the options */
 };
+
+#define GREETING "Hello! I am the demo agent of this server: a script, not a model. "
+#define EDIT "{\"path\":\"welcome.txt\",\"old\":\"the same.\",\"new\":\"the same, live.\"}"
+#define COMMIT "{\"message\":\"Say that it is live\"}"
+#define USAGE "{\"demo_turns\":1,\"input_tokens\":0,\"output_tokens\":0}"
+
+/* The first turn of a session shows everything a session can do. */
+static const struct line tour[] = {
+    {LINE_THINK,
+     200,
+     SLICE("Somebody wants to see a session at work. I show a file, a change, a question and a commit."),
+     NULL,
+     {0}},
+    {LINE_SAY, 150, SLICE(GREETING "Let me read a file that I pretend to have."), NULL, {0}},
+    {LINE_CALL, 250, SLICE(""), "read_file", SLICE("{\"path\":\"welcome.txt\"}")},
+    {LINE_RESULT,
+     400,
+     SLICE("Everything in this session is in one log, and everybody who watches sees the same."),
+     "read_file",
+     {0}},
+    {LINE_SAY,
+     250,
+     SLICE("I would like to change it. A person decides that: allow it once, for the session, or deny."),
+     NULL,
+     {0}},
+    {LINE_CALL, 250, SLICE(""), "edit_file", SLICE(EDIT)},
+    {LINE_APPROVE, 100, SLICE("Change welcome.txt"), "edit_file", SLICE(EDIT)},
+    {LINE_RESULT, 200, SLICE("-… sees the same.\n+… sees the same, live.\n"), "edit_file", {0}},
+    {LINE_QUESTION, 200, SLICE("How shall the commit greet?"), NULL,
+     SLICE("[\"Good morning\",\"Hello there\",\"No greeting\"]")},
+    {LINE_SAY, 150, SLICE("You chose: ?. Now the commit; that needs a yes too."), NULL, {0}},
+    {LINE_CALL, 200, SLICE(""), "git_commit", SLICE(COMMIT)},
+    {LINE_APPROVE, 100, SLICE("Commit one changed file"), "git_commit", SLICE(COMMIT)},
+    {LINE_RESULT,
+     200,
+     SLICE("[demo 1a2b3c4] Say that it is live\n 1 file changed, 1 insertion(+), 1 deletion(-)"),
+     "git_commit",
+     {0}},
+    {LINE_SAY,
+     250,
+     SLICE(
+         "You said: \"*\". A real agent would work on that now. Send another message and the demo answers again; begin "
+         "it with \"tour\" to see all of this once more."),
+     NULL,
+     {0}},
+    {LINE_END,
+     50,
+     SLICE("{\"summary\":\"The demo showed what a session can do.\",\"files_changed\":[\"welcome.txt\"]}"),
+     NULL,
+     {0}},
+};
+
+/* Later turns, and what begins with "echo", are short. */
+static const struct line brief_turn[] = {
+    {LINE_THINK, 200, SLICE("Somebody wants to see a session at work. I look at a file, then I answer."), NULL, {0}},
+    {LINE_SAY, 150, SLICE(GREETING "Let me read a file that I pretend to have."), NULL, {0}},
+    {LINE_CALL, 250, SLICE(""), "read_file", SLICE("{\"path\":\"welcome.txt\"}")},
+    {LINE_RESULT,
+     400,
+     SLICE("Everything in this session is in one log, and everybody who watches sees the same."),
+     "read_file",
+     {0}},
+    {LINE_SAY,
+     250,
+     SLICE("You said: \"*\". A real agent would work on that now. Send another message and the demo answers again."),
+     NULL,
+     {0}},
+    {LINE_END, 50, {0}, NULL, {0}},
+};
+
+static const struct line *script_of(const struct script_turn *turn)
+{
+    bool asked = slice_starts(slice_trim(turn->said), SLICE("tour"));
+    bool echo = slice_starts(slice_trim(turn->said), SLICE("echo"));
+    return asked || (turn->turns_done == 0 && !echo) ? tour : brief_turn;
+}
 
 /* --- text --- */
 
-static struct slice spoken(const struct script_turn *turn, struct slice text, struct arena *arena)
+static struct slice replaced(struct arena *arena, struct slice text, char mark, struct slice by, const char *more)
 {
-    struct slice before, after, said = slice_utf8_prefix(slice_trim(turn->said), ECHO_BYTES_MAX);
-    if (!slice_cut(text, '*', &before, &after)) {
+    struct slice before, after;
+    if (!slice_cut(text, mark, &before, &after)) {
         return text;
     }
-    const char *more = said.len < slice_trim(turn->said).len ? "…" : "";
-    return arena_format(arena, "%.*s%.*s%s%.*s", SLICE_ARG(before), SLICE_ARG(said), more, SLICE_ARG(after));
+    return arena_format(arena, "%.*s%.*s%s%.*s", SLICE_ARG(before), SLICE_ARG(by), more, SLICE_ARG(after));
+}
+
+static struct slice spoken(const struct script_turn *turn, struct slice text, struct arena *arena)
+{
+    struct slice said = slice_trim(turn->said), echo = slice_utf8_prefix(said, ECHO_BYTES_MAX);
+    struct slice chosen = turn->chosen.len > 0 ? turn->chosen : SLICE("nothing");
+    text = replaced(arena, text, '?', chosen, "");
+    return replaced(arena, text, '*', echo, echo.len < said.len ? "…" : "");
 }
 
 /* Some words; the rest when it is short. */
@@ -83,43 +159,41 @@ static void part_end(struct part *part, struct arena *arena, const char *event_t
     buffer_release(&part->buffer);
 }
 
-static void put_call_id(struct part *part, const struct script_turn *turn, struct arena *arena)
+static struct slice call_id(const struct script_turn *turn, const struct line *line, struct arena *arena)
 {
-    json_put_text(&part->out, "tool_call_id", arena_format(arena, "demo-%lld", (long long)turn->number));
+    return arena_format(arena, "demo-%lld-%s", (long long)turn->number, line->tool);
 }
 
-static void call_tool(const struct script_turn *turn, struct slice path, struct arena *arena, struct act *out)
+static void call_tool(const struct script_turn *turn, const struct line *line, struct arena *arena, struct act *out)
 {
     struct part part;
     part_begin(&part, "tool_call");
-    put_call_id(&part, turn, arena);
-    json_put_text(&part.out, "name", SLICE("read_file"));
+    json_put_text(&part.out, "tool_call_id", call_id(turn, line, arena));
+    json_put_text(&part.out, "name", slice_of(line->tool));
     json_key(&part.out, "input");
-    json_begin_object(&part.out);
-    json_put_text(&part.out, "path", path);
-    json_end_object(&part.out);
+    json_raw(&part.out, line->arguments);
     part_end(&part, arena, "agent.tool_call", out);
 }
 
-static void answer_tool(const struct script_turn *turn, struct slice text, struct arena *arena, struct act *out)
+static void answer_tool(const struct script_turn *turn, const struct line *line, struct arena *arena, struct act *out)
 {
     struct part part;
     part_begin(&part, "tool_result");
-    put_call_id(&part, turn, arena);
-    json_put_text(&part.out, "output", text);
-    json_put_bool(&part.out, "is_error", false);
+    json_put_text(&part.out, "tool_call_id", call_id(turn, line, arena));
+    json_put_text(&part.out, "output", turn->denied ? SLICE("Denied by a person; nothing was changed.") : line->text);
+    json_put_bool(&part.out, "is_error", turn->denied);
     part_end(&part, arena, "agent.tool_result", out);
 }
 
 /* Piece by piece, then the whole as an event. */
-static void speak(struct script_turn *turn, struct slice text, struct arena *arena, struct act *out)
+static void speak(struct script_turn *turn, const struct line *line, struct arena *arena, struct act *out)
 {
-    bool thinks = script[turn->line].kind == LINE_THINK;
-    struct slice rest = slice_after(text, turn->heard);
+    bool thinks = line->kind == LINE_THINK;
+    struct slice text = spoken(turn, line->text, arena), rest = slice_after(text, turn->heard);
     if (rest.len > 0) {
         out->kind = ACT_DELTA;
-        out->after_ms = turn->heard == 0 ? script[turn->line].after_ms : PIECE_MS;
-        out->delta_kind = thinks ? SLICE("reasoning") : SLICE("text");
+        out->after_ms = turn->heard == 0 ? line->after_ms : PIECE_MS;
+        out->delta_kind = thinks ? DELTA_REASONING : DELTA_TEXT;
         out->delta_text = piece_of(rest);
         turn->heard += out->delta_text.len;
         return;
@@ -128,38 +202,77 @@ static void speak(struct script_turn *turn, struct slice text, struct arena *are
     part_begin(&part, "text");
     json_put_text(&part.out, "text", text);
     part_end(&part, arena, thinks ? "agent.thinking" : "agent.message", out);
+    out->after_ms = PIECE_MS;
     turn->heard = 0;
     turn->line++;
 }
 
-static void settle(struct slice usage, struct act *out)
+static void ask(const struct script_turn *turn, const struct line *line, struct arena *arena, struct act *out)
 {
-    out->kind = ACT_SETTLE;
-    out->to = WORK_IDLE;
-    out->usage = usage;
+    bool approval = line->kind == LINE_APPROVE;
+    out->kind = ACT_ASK;
+    out->ask = (struct ask){
+        .id = arena_format(arena, "demo-%lld-%zu", (long long)turn->number, turn->line),
+        .kind = approval ? ASK_APPROVAL : ASK_QUESTION,
+        .text = line->text,
+        .tool = approval ? slice_of(line->tool) : (struct slice){0},
+        .call_id = approval ? call_id(turn, line, arena) : (struct slice){0},
+        .arguments = approval ? line->arguments : (struct slice){0},
+        .options = approval ? (struct slice){0} : line->arguments,
+    };
+}
+
+static void end(const struct line *line, struct act *out)
+{
+    out->kind = ACT_END;
+    out->end = (struct turn_end){.stop = TURN_STOP, .to = WORK_IDLE, .usage = SLICE(USAGE), .result = line->text};
+}
+
+/* An earlier attempt of this turn got so far already. */
+static const struct line *skip_done(struct script_turn *turn, const struct line *script)
+{
+    while (turn->done > 0 && script[turn->line].kind != LINE_END) {
+        enum line_kind kind = script[turn->line++].kind;
+        turn->done -= kind != LINE_APPROVE && kind != LINE_QUESTION;
+    }
+    turn->done = 0;
+    return &script[turn->line];
 }
 
 static void demo_next(struct script_turn *turn, struct arena *arena, struct act *out)
 {
-    struct slice text = script[turn->line].text;
-    *out = (struct act){.after_ms = script[turn->line].after_ms};
-    switch (script[turn->line].kind) {
+    const struct line *line = skip_done(turn, script_of(turn));
+    *out = (struct act){.after_ms = line->after_ms};
+    switch (line->kind) {
     case LINE_THINK:
     case LINE_SAY:
-        out->after_ms = PIECE_MS;
-        speak(turn, spoken(turn, text, arena), arena, out);
+        speak(turn, line, arena, out);
         return;
     case LINE_CALL:
-        call_tool(turn, text, arena, out);
+        call_tool(turn, line, arena, out);
+        turn->denied = false;
         break;
     case LINE_RESULT:
-        answer_tool(turn, text, arena, out);
+        answer_tool(turn, line, arena, out);
         break;
-    case LINE_SETTLE:
-        settle(text, out);
+    case LINE_APPROVE:
+    case LINE_QUESTION:
+        ask(turn, line, arena, out);
+        break;
+    case LINE_END:
+        end(line, out);
         return;
     }
     turn->line++;
 }
 
-const struct script demo_driver = {"demo", demo_next};
+const struct script demo_script = {demo_next};
+
+const struct driver demo_driver = {
+    .kind = DRIVER_DEMO,
+    .owner = (void *)&demo_script,
+    .start = script_start,
+    .answer = script_answer,
+    .interrupt = script_interrupt,
+    .free = script_free,
+};

@@ -5,6 +5,7 @@
 
 #include "runner/script.h"
 
-extern const struct script demo_driver;
+extern const struct script demo_script;
+extern const struct driver demo_driver;
 
 #endif

@@ -33,8 +33,11 @@ struct turn_brief {
     struct slice said;           /* its text */
     const struct event *history; /* the conversation before it, oldest first */
     size_t history_count;
+    const struct event *since; /* what an earlier attempt of this turn left in the log behind the prompt */
+    size_t since_count;
+    struct slice thread_id;  /* of the prompt; absent = the main one */
     struct slice kept;       /* JSON object the driver kept with the session; absent = none */
-    bool was_cut;            /* the turn before this one ended without its driver's word */
+    bool was_cut;            /* there was an earlier attempt, which ended without its driver's word */
     struct sandbox *sandbox; /* where it works; NULL = nowhere */
 };
 
@@ -43,7 +46,7 @@ struct driver {
     void *owner; /* of the driver: its options, its live processes */
     /* Begins the turn; returns the driver's own state. Never fails: what goes wrong is said by turn_end. */
     void *(*start)(void *owner, struct turn *turn, const struct turn_brief *brief);
-    /* A person, or the deadline, decided an ask of this turn. */
+    /* A person, a rule or the deadline decided an ask of this turn. May come twice for one ask. */
     void (*answer)(void *state, const struct ask *ask);
     void (*interrupt)(void *state, bool gone);
     /* After its end was committed, or it is gone. */

@@ -1,38 +1,47 @@
-/* A driver says what an agent inside the server does in a turn, one act after the other. It does nothing itself: who
- * runs the turn waits, publishes, appends and settles (service/turns.h). Pure, on the loop of the turn. */
+/* A scripted agent: says what happens next in a turn, one act after the other, and does nothing itself. Pure. The
+ * driver that plays it is script_driver.c. */
 #ifndef RUNNER_SCRIPT_H
 #define RUNNER_SCRIPT_H
 
-#include "domain/event.h"
-#include "domain/work.h"
+#include "runner/driver.h"
 
-/* A turn under way. Where in its script it stands is the driver's own business. */
+/* Where a turn stands in its script. */
 struct script_turn {
-    struct slice said;  /* the last thing a user said in the conversation; may be empty */
-    int64_t number;     /* grows with every turn of the session: makes the names of tool calls unique */
-    size_t line, heard; /* of the driver; 0 at the start */
+    struct slice said; /* the last thing a user said in the conversation; may be empty */
+    int64_t number;    /* grows with every turn of the session: makes the names of tool calls unique */
+    int64_t turns_done;
+    size_t done;         /* events that an earlier attempt of this turn left in the log: they are not said again */
+    size_t line, heard;  /* of the script; 0 at the start */
+    struct slice chosen; /* what a person answered last; may be empty */
+    bool denied;         /* the last approval was not given */
 };
 
 enum act_kind {
-    ACT_DELTA,  /* a piece of live output */
-    ACT_EVENT,  /* something for the log */
-    ACT_SETTLE, /* the turn is over; nothing follows */
+    ACT_DELTA, /* a piece of live output */
+    ACT_EVENT, /* something for the log */
+    ACT_ASK,   /* a person decides; then it goes on */
+    ACT_END,   /* the turn is over; nothing follows */
 };
 
 struct act {
     enum act_kind kind;
-    int64_t after_ms;        /* since the act before it */
-    struct slice delta_kind; /* delta: text, reasoning, tool_input, tool_output */
+    int64_t after_ms; /* since the act before it */
+    enum delta_kind delta_kind;
     struct slice delta_text;
-    struct event event; /* event: type, role, content, metadata */
-    enum work to;       /* settle: the state the session goes to */
-    struct slice usage; /* settle: a JSON object of totals */
+    struct event event; /* type, role, content, metadata */
+    struct ask ask;
+    struct turn_end end;
 };
 
 struct script {
-    const char *agent; /* the slug of the sessions it runs */
     /* The next act; its strings are in the arena or live as long as the turn's. */
     void (*next)(struct script_turn *turn, struct arena *arena, struct act *out);
 };
+
+/* start, answer, interrupt and free of a driver whose owner is a `const struct script`. */
+void *script_start(void *owner, struct turn *turn, const struct turn_brief *brief);
+void script_answer(void *state, const struct ask *ask);
+void script_interrupt(void *state, bool gone);
+void script_free(void *state);
 
 #endif

@@ -1,6 +1,8 @@
 #include "service/claim.h"
 
 #include "base/hash.h"
+#include "service/session_steps.h"
+#include "service/turn.h"
 
 struct candidate {
     int64_t key, priority, queued_ms;
@@ -41,12 +43,14 @@ static void candidates_add(struct candidates *candidates, const struct candidate
     candidates->items[at] = *one;
 }
 
-static enum status look_for(struct call *call, struct slice agent, int type, size_t max, struct candidates *candidates)
+static enum status look_for(struct call *call, struct slice agent, int type, bool hosted, size_t max,
+                            struct candidates *candidates)
 {
     int64_t keys[CLAIM_BATCH_MAX], priorities[CLAIM_BATCH_MAX], queued[CLAIM_BATCH_MAX];
     size_t count = 0;
-    enum status status = store_claim_candidates(call->db, call->who->tenant_key, agent, type, call->who->id_prefix,
-                                                (int64_t)max, keys, priorities, queued, &count, &call->failure);
+    enum status status =
+        store_claim_candidates(call->db, call->who->tenant_key, agent, type, hosted, call->who->id_prefix, (int64_t)max,
+                               keys, priorities, queued, &count, &call->failure);
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
         candidates_add(candidates, &(struct candidate){keys[i], priorities[i], queued[i]}, max);
     }
@@ -58,7 +62,7 @@ static enum status find_own(struct call *call, struct candidates *candidates)
 {
     struct loaded_session *loaded;
     enum status status = unit_load(call->unit, call->who->tenant_key, call->who->session_id, &loaded, &call->failure);
-    if (status == STATUS_OK) {
+    if (status == STATUS_OK && !agent_is_hosted((enum agent_driver)loaded->session.driver)) {
         candidates->items[candidates->count++] = (struct candidate){.key = loaded->session.key};
     }
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
@@ -76,7 +80,8 @@ static enum status find_candidates(struct call *call, const struct claim_request
     for (size_t a = 0; a < agent_count && status == STATUS_OK; a++) {
         struct slice agent = request->agent_count ? request->agents[a] : (struct slice){0};
         for (size_t t = 0; t < type_count && status == STATUS_OK; t++) {
-            status = look_for(call, agent, request->type_count ? request->types[t] : -1, max, candidates);
+            status =
+                look_for(call, agent, request->type_count ? request->types[t] : -1, request->hosted, max, candidates);
         }
     }
     return status;
@@ -183,6 +188,9 @@ enum status claim_heartbeat(struct call *call, struct slice id, int64_t lease_ms
     lease.expires_at_ms = call->steady_ms + lease.lease_ms;
     lease.heartbeat_at_ms = call->now_ms;
     *out_expires_at_ms = call->now_ms + lease.lease_ms;
+    if (lease.lease_ms == held->lease_ms && unit_lease_renew(call, out->loaded, lease.expires_at_ms)) {
+        return STATUS_OK;
+    }
     status = unit_lease_put(call->unit, out->loaded, &lease, &call->failure);
     return status == STATUS_OK ? unit_timer(call, out->loaded, TIMER_LEASE, lease.expires_at_ms) : status;
 }
@@ -211,6 +219,12 @@ enum status claim_settle(struct call *call, struct slice id, const struct settle
     if (status == STATUS_OK) {
         status = unit_append_changes(call, out->loaded, &changes);
     }
+    if (status == STATUS_OK) { /* whoever parks the turn leaves it, also where a turn that waits keeps its lease */
+        status = session_drop_lease(call, out->loaded);
+    }
+    if (status == STATUS_OK) {
+        status = turn_after_requeue(call, out->loaded);
+    }
     return status == STATUS_OK ? session_after_move(call, out->loaded) : status;
 }
 
@@ -224,6 +238,12 @@ enum status claim_release(struct call *call, struct slice id, struct session_ent
     }
     if (status == STATUS_OK) {
         status = unit_append_changes(call, out->loaded, &changes);
+    }
+    if (status == STATUS_OK) {
+        status = session_drop_lease(call, out->loaded);
+    }
+    if (status == STATUS_OK) {
+        status = turn_after_requeue(call, out->loaded);
     }
     return status == STATUS_OK ? session_after_move(call, out->loaded) : status;
 }

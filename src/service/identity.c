@@ -200,3 +200,19 @@ enum status identity_of_ticket(struct call *call, struct slice secret, struct pr
     }
     return status == STATUS_NOT_FOUND ? unauthenticated(call) : status;
 }
+
+enum status identity_of_ask_link(struct call *call, struct slice secret, struct principal *out,
+                                 struct slice *out_session_id, struct slice *out_ask_id)
+{
+    struct grant grant;
+    enum status status = identity_of_grant(call, GRANT_ASK, secret, &grant, out);
+    if (status == STATUS_OK && slice_present(grant.token_id)) {
+        status = narrow_to_token(call, grant.token_id, out);
+    }
+    if (status == STATUS_OK) {
+        out->name = arena_format(call->arena, "link:%.*s", SLICE_ARG(grant.user_id));
+        *out_session_id = grant.session_id;
+        *out_ask_id = grant.ask_id;
+    }
+    return status;
+}

@@ -27,6 +27,10 @@ MUST_CHECK enum status identity_of_cookie(struct call *call, struct slice secret
 MUST_CHECK enum status identity_of_ticket(struct call *call, struct slice secret, struct principal *out,
                                           struct slice *out_session_id);
 
+/* The maker of a link to an ask, as he is now; the link stays. */
+MUST_CHECK enum status identity_of_ask_link(struct call *call, struct slice secret, struct principal *out,
+                                            struct slice *out_session_id, struct slice *out_ask_id);
+
 /* First start: tenant "default" and its owner. Returns false when there is a user already. */
 MUST_CHECK enum status identity_first_start(struct call *call, struct slice bootstrap_token, bool *out_made,
                                             char out_link[TOKEN_TEXT_BYTES]);

@@ -1,73 +1,9 @@
 #include "service/prompt.h"
 
-/* --- what waits --- */
+#include "service/prompt_steps.h"
+#include "service/turn.h"
 
-/* How many wait is known from the first question on: every change of the queue goes through this writer, or makes the
- * session stale. */
-static enum status learn_queue(struct call *call, struct loaded_session *loaded)
-{
-    if (loaded->prompts_known) {
-        return STATUS_OK;
-    }
-    const struct session *session = &loaded->session;
-    enum status status = store_prompt_figures(call->db, session->tenant_key, session->key, &loaded->prompts_waiting,
-                                              &loaded->prompts_last, &call->failure);
-    loaded->prompts_known = status == STATUS_OK;
-    return status;
-}
-
-static enum status remove_prompt(struct call *call, struct loaded_session *loaded, const struct prompt *prompt)
-{
-    const struct session *session = &loaded->session;
-    loaded->prompts_waiting--;
-    unit_wrote(call->unit);
-    return store_prompt_delete(call->db, session->tenant_key, session->key, prompt->position, &call->failure);
-}
-
-static enum status withdraw_one(struct call *call, struct loaded_session *loaded, const struct prompt *prompt,
-                                const char *reason)
-{
-    struct changes changes = {0};
-    change_withdraw(call->arena, prompt, reason, &changes);
-    enum status status = unit_append_changes(call, loaded, &changes);
-    return status == STATUS_OK ? remove_prompt(call, loaded, prompt) : status;
-}
-
-static enum status withdraw_all(struct call *call, struct loaded_session *loaded, const char *reason,
-                                struct prompt **out, size_t *out_count)
-{
-    const struct session *session = &loaded->session;
-    enum status status =
-        store_prompt_list(call->db, session->tenant_key, session->key, call->arena, out, out_count, &call->failure);
-    for (size_t i = 0; i < *out_count && status == STATUS_OK; i++) {
-        status = withdraw_one(call, loaded, &(*out)[i], reason);
-    }
-    return status;
-}
-
-/* --- sending --- */
-
-static enum status dispatch(struct call *call, struct loaded_session *loaded, const struct prompt *prompt)
-{
-    struct changes changes = {0};
-    enum status status = change_dispatch(call->arena, &loaded->session, prompt, &changes, &call->failure);
-    return status == STATUS_OK ? unit_append_changes(call, loaded, &changes) : status;
-}
-
-static enum status dispatch_now(struct call *call, struct loaded_session *loaded, const struct prompt *prompt,
-                                struct prompt_receipt *out)
-{
-    out->sequence = loaded->session.last_sequence + 1;
-    return dispatch(call, loaded, prompt);
-}
-
-static enum status reopen_and_dispatch(struct call *call, struct loaded_session *loaded, const struct prompt *prompt,
-                                       struct prompt_receipt *out)
-{
-    struct session_entry entry;
-    enum status status = session_reopen(call, loaded->session.id, &entry);
-    return status == STATUS_OK ? dispatch_now(call, entry.loaded, prompt, out) : status;
-}
+/* --- into the queue --- */
 
 static enum status check_room(struct call *call, const struct loaded_session *loaded, enum queue_mode mode)
 {
@@ -76,54 +12,156 @@ static enum status check_room(struct call *call, const struct loaded_session *lo
                            "This session is %s; send the message again when it is idle, or in mode followup.",
                            work_words.names[loaded->session.work]);
     }
-    if (loaded->prompts_waiting >= call->service->prompts_queued_max) {
+    if (loaded->prompts.waiting >= call->service->prompts_queued_max) {
         return failure_set(&call->failure, STATUS_LIMITED, "queue_full",
                            "%lld messages wait already; the limit is %lld (option prompts-queued-max).",
-                           (long long)loaded->prompts_waiting, (long long)call->service->prompts_queued_max);
+                           (long long)loaded->prompts.waiting, (long long)call->service->prompts_queued_max);
     }
     return STATUS_OK;
 }
 
-static enum status enqueue(struct call *call, struct loaded_session *loaded, struct prompt *prompt,
-                           struct prompt_receipt *out)
+static enum status insert(struct call *call, struct loaded_session *loaded, struct prompt *prompt, bool first,
+                          struct prompt_receipt *out)
 {
     struct changes changes = {0};
     const struct session *session = &loaded->session;
-    enum status status = learn_queue(call, loaded);
-    if (status == STATUS_OK) {
-        status = check_room(call, loaded, prompt->mode);
-    }
-    if (status != STATUS_OK) {
-        return status;
-    }
+    struct prompt_figures *figures = &loaded->prompts;
+    prompt->position = first ? --figures->first : ++figures->last;
+    figures->waiting++;
     out->queued = true;
-    out->place = ++loaded->prompts_waiting;
+    out->place = first ? 1 : figures->waiting;
     out->sequence = session->last_sequence + 1;
-    prompt->position = ++loaded->prompts_last;
     change_queue(call->arena, prompt, out->place, &changes);
-    status = unit_append_changes(call, loaded, &changes);
+    enum status status = unit_append_changes(call, loaded, &changes);
     return status == STATUS_OK
                ? store_prompt_insert(call->db, session->tenant_key, session->key, prompt, &call->failure)
                : status;
 }
 
-static enum status accept(struct call *call, struct loaded_session *loaded, struct prompt *prompt,
-                          struct prompt_receipt *out)
+static enum status enqueue(struct call *call, struct loaded_session *loaded, struct prompt *prompt,
+                           struct prompt_receipt *out)
 {
-    enum prompt_meets meets;
-    enum status status = prompt_meet(&loaded->session, &meets, &call->failure);
+    enum status status = prompt_learn_queue(call, loaded);
+    if (status == STATUS_OK) {
+        status = check_room(call, loaded, prompt->mode);
+    }
+    return status == STATUS_OK ? insert(call, loaded, prompt, false, out) : status;
+}
+
+/* --- the modes --- */
+
+static enum status thread_waits(struct call *call, struct loaded_session *loaded, const struct prompt *prompt,
+                                bool *out)
+{
+    struct prompt *queue;
+    size_t count;
+    enum status status = prompt_read_queue(call, loaded, &queue, &count);
+    *out = false;
+    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+        *out |= prompt_same_thread(prompt, &queue[i]);
+    }
+    return status;
+}
+
+/* A session at rest with prompts that are still being collected: what follows them in their thread ends that, and goes
+ * behind them. */
+static enum status start(struct call *call, struct loaded_session *loaded, struct prompt *prompt,
+                         struct prompt_receipt *out)
+{
+    bool behind = false;
+    enum status status = prompt->mode == QUEUE_STEER ? STATUS_OK : thread_waits(call, loaded, prompt, &behind);
+    if (status != STATUS_OK || !behind) {
+        return status == STATUS_OK ? prompt_dispatch(call, loaded, prompt, 1, out) : status;
+    }
+    status = enqueue(call, loaded, prompt, out);
+    return status == STATUS_OK ? prompt_dispatch_next(call, loaded, out) : status;
+}
+
+static enum status collect(struct call *call, struct loaded_session *loaded, struct prompt *prompt,
+                           struct prompt_receipt *out)
+{
+    enum status status = enqueue(call, loaded, prompt, out);
+    bool at_rest = work_takes_prompt(loaded->session.work), again;
     if (status != STATUS_OK) {
         return status;
     }
-    switch (meets) {
-    case PROMPT_DISPATCHES:
-        return dispatch_now(call, loaded, prompt, out);
-    case PROMPT_REOPENS:
-        return reopen_and_dispatch(call, loaded, prompt, out);
-    case PROMPT_QUEUES:
-        break;
+    return at_rest ? prompt_dispatch_next(call, loaded, out) : prompt_collect_over(call, loaded, &again);
+}
+
+/* Interrupts the turn of its own thread only. One that nobody runs is over at once. */
+static enum status steer(struct call *call, struct loaded_session *loaded, struct prompt *prompt,
+                         struct prompt_receipt *out)
+{
+    struct turn_message running = {0};
+    struct turn_interrupted interrupted = {0};
+    enum status status = check_room(call, loaded, prompt->mode);
+    if (status == STATUS_OK && work_is_in_turn(loaded->session.work)) {
+        status = turn_read_message(call, &loaded->session, &running);
     }
-    return enqueue(call, loaded, prompt, out);
+    if (status == STATUS_OK && slice_eq(running.thread_id, prompt->thread_id)) {
+        status = turn_interrupt(call, loaded, "steer", prompt->id, &interrupted);
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    return work_takes_prompt(loaded->session.work) ? prompt_dispatch(call, loaded, prompt, 1, out)
+                                                   : insert(call, loaded, prompt, true, out);
+}
+
+/* --- sending --- */
+
+static enum status take(struct call *call, struct loaded_session *loaded, struct prompt *prompt,
+                        const struct prompt_request *request, struct prompt_receipt *out)
+{
+    bool at_rest = work_takes_prompt(loaded->session.work);
+    enum status status = prompt_learn_queue(call, loaded);
+    if (status == STATUS_OK && request->clear_queue) {
+        status =
+            prompt_withdraw_many(call, loaded, &prompt->thread_id, "cleared", &out->withdrawn, &out->withdrawn_count);
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    if (prompt->mode == QUEUE_COLLECT) {
+        return collect(call, loaded, prompt, out);
+    }
+    if (at_rest) {
+        return start(call, loaded, prompt, out);
+    }
+    return prompt->mode == QUEUE_STEER ? steer(call, loaded, prompt, out) : enqueue(call, loaded, prompt, out);
+}
+
+static enum status accept(struct call *call, struct loaded_session *loaded, struct prompt *prompt,
+                          const struct prompt_request *request, struct prompt_receipt *out)
+{
+    enum prompt_meets meets;
+    struct session_entry entry = {.loaded = loaded};
+    enum status status = prompt_meet(&loaded->session, &meets, &call->failure);
+    if (status == STATUS_OK) {
+        status = prompt_check_turns(&loaded->session, call->service->turns_per_session_max, &call->failure);
+    }
+    if (status == STATUS_OK && meets == PROMPT_REOPENS) {
+        status = session_reopen(call, loaded->session.id, &entry);
+    }
+    return status == STATUS_OK ? take(call, entry.loaded, prompt, request, out) : status;
+}
+
+static struct prompt prompt_of(struct call *call, const struct session *session, const struct prompt_request *request)
+{
+    char id[UUID_TEXT_BYTES];
+    int64_t debounce_ms = request->debounce_ms >= 0 ? request->debounce_ms : call->service->collect_debounce_ms;
+    id_uuid7(call->service->ids, call->now_ms, id);
+    return (struct prompt){
+        .id = arena_copy(call->arena, slice_of(id)),
+        .mode = request->mode >= 0 ? (enum queue_mode)request->mode : session->queue_mode,
+        .actor = call->who->name,
+        .content = request->content,
+        .metadata = request->metadata,
+        .thread_id = request->thread_id,
+        .created_at_ms = call->now_ms,
+        .revision = 1,
+        .due_ms = call->steady_ms + debounce_ms,
+    };
 }
 
 enum status prompt_send(struct call *call, struct slice session_id, const struct prompt_request *request,
@@ -134,98 +172,30 @@ enum status prompt_send(struct call *call, struct slice session_id, const struct
     if (status != STATUS_OK) {
         return status;
     }
-    char id[UUID_TEXT_BYTES];
-    id_uuid7(call->service->ids, call->now_ms, id);
-    struct prompt prompt = {
-        .id = arena_copy(call->arena, slice_of(id)),
-        .mode = request->mode >= 0 ? (enum queue_mode)request->mode : entry.loaded->session.queue_mode,
-        .actor = call->who->name,
-        .content = request->content,
-        .metadata = request->metadata ? request->metadata->raw : (struct slice){0},
-        .thread_id = request->thread_id,
-        .created_at_ms = call->now_ms,
-    };
+    struct prompt prompt = prompt_of(call, &entry.loaded->session, request);
     *out = (struct prompt_receipt){.id = prompt.id};
-    status = prompt_check_mode(prompt.mode, &call->failure);
-    if (status == STATUS_OK) {
-        status = prompt_check_metadata(request->metadata, &call->failure);
+    if (request->clear_queue && prompt.mode != QUEUE_STEER) {
+        return failure_set(&call->failure, STATUS_INVALID, "invalid_clear_queue",
+                           "`clear_queue` belongs to mode steer; this message is sent in mode %s.",
+                           queue_mode_words.names[prompt.mode]);
     }
-    return status == STATUS_OK ? accept(call, entry.loaded, &prompt, out) : status;
+    return accept(call, entry.loaded, &prompt, request, out);
 }
 
-/* --- the queue --- */
-
-enum status prompt_withdraw(struct call *call, struct slice session_id, struct slice prompt_id)
+enum status prompt_append(struct call *call, struct slice session_id, const struct prompt_request *request,
+                          int64_t *out_sequence)
 {
     struct session_entry entry;
-    struct prompt prompt;
+    struct changes changes = {0};
     enum status status = session_enter(call, session_id, ACTION_APPEND, &entry);
     if (status == STATUS_OK) {
-        status = learn_queue(call, entry.loaded);
+        status = prompt_check_append(&entry.loaded->session, &call->failure);
     }
     if (status != STATUS_OK) {
         return status;
     }
-    const struct session *session = &entry.loaded->session;
-    status = store_prompt_by_id(call->db, session->tenant_key, session->key, prompt_id, call->arena, &prompt,
-                                &call->failure);
-    if (status == STATUS_NOT_FOUND) {
-        return failure_set(&call->failure, status, "prompt_not_found",
-                           "No such message waits: it was dispatched or withdrawn, or never was.");
-    }
-    return status == STATUS_OK ? withdraw_one(call, entry.loaded, &prompt, "withdrawn") : status;
-}
-
-enum status prompt_clear(struct call *call, struct slice session_id, struct prompt **out, size_t *out_count)
-{
-    struct session_entry entry;
-    *out_count = 0;
-    enum status status = session_enter(call, session_id, ACTION_APPEND, &entry);
-    if (status == STATUS_OK) {
-        status = learn_queue(call, entry.loaded);
-    }
-    return status == STATUS_OK ? withdraw_all(call, entry.loaded, "cleared", out, out_count) : status;
-}
-
-enum status prompt_list(struct call *call, struct slice session_id, struct prompt **out, size_t *out_count)
-{
-    struct session session;
-    enum status status = session_view(call, session_id, ACTION_READ, &session, NULL);
-    return status == STATUS_OK ? store_prompt_list(call->db, session.tenant_key, session.key, call->arena, out,
-                                                   out_count, &call->failure)
-                               : status;
-}
-
-/* --- when a turn ends --- */
-
-static enum status dispatch_next(struct call *call, struct loaded_session *loaded)
-{
-    struct prompt prompt;
-    const struct session *session = &loaded->session;
-    enum status status =
-        store_prompt_first(call->db, session->tenant_key, session->key, call->arena, &prompt, &call->failure);
-    if (status == STATUS_OK) {
-        status = remove_prompt(call, loaded, &prompt);
-    }
-    return status == STATUS_OK ? dispatch(call, loaded, &prompt) : status;
-}
-
-enum status prompt_after_move(struct call *call, struct loaded_session *loaded)
-{
-    enum work work = loaded->session.work;
-    bool at_rest = work_takes_prompt(work);
-    if (!at_rest && !work_is_ended(work)) {
-        return STATUS_OK;
-    }
-    enum status status = learn_queue(call, loaded);
-    if (status != STATUS_OK || loaded->prompts_waiting == 0) {
-        return status;
-    }
-    if (at_rest) {
-        return dispatch_next(call, loaded);
-    }
-    struct prompt *withdrawn;
-    size_t count = 0;
-    return withdraw_all(call, loaded, arena_format(call->arena, "session_%s", work_words.names[work]).ptr, &withdrawn,
-                        &count);
+    struct prompt prompt = prompt_of(call, &entry.loaded->session, request);
+    status = change_append_message(call->arena, &prompt, &changes, &call->failure);
+    *out_sequence = entry.loaded->session.last_sequence + 1;
+    return status == STATUS_OK ? unit_append_changes(call, entry.loaded, &changes) : status;
 }

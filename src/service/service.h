@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/id.h"
 #include "domain/access.h"
+#include "domain/ask.h"
 #include "domain/change.h"
 #include "domain/session.h"
 #include "store/store.h"
@@ -26,6 +27,13 @@ struct service {
     int64_t claim_max;
     int64_t claim_attempts_max;
     int64_t prompts_queued_max;
+    int64_t asks_pending_max;
+    int64_t ask_rules_max;
+    int64_t ask_expiry_ms[ASK_KIND_COUNT]; /* 0 = never */
+    int64_t ask_link_ms;
+    enum access_role ask_role;
+    int64_t collect_debounce_ms;
+    int64_t turns_per_session_max; /* 0 = no limit */
     int64_t human_session_ms;
     int64_t idempotency_keep_ms;
     int64_t cookie_ms;
@@ -35,6 +43,7 @@ struct service {
     size_t tokens_per_user_max;
     size_t delta_bytes_max;
     size_t cached_sessions_max;
+    bool agents_reach_host; /* admins of any tenant may define agents that run programs on the machine */
     /* Grows whenever tokens, users or memberships change: caches of principals look at it. */
     _Atomic int64_t identity_epoch;
 };

@@ -1,5 +1,6 @@
 #include "service/session.h"
 
+#include "service/ask.h"
 #include "service/prompt.h"
 #include "service/session_steps.h"
 
@@ -80,7 +81,7 @@ enum status session_set_archived(struct call *call, struct slice id, bool archiv
     return status;
 }
 
-static enum status drop_lease(struct call *call, struct loaded_session *loaded)
+enum status session_drop_lease(struct call *call, struct loaded_session *loaded)
 {
     const struct lease *lease;
     enum status status = unit_lease(call->unit, loaded, &lease, &call->failure);
@@ -111,7 +112,10 @@ enum status session_after_move(struct call *call, struct loaded_session *loaded)
 {
     enum status status = STATUS_OK;
     if (!work_is_leased(loaded->session.work)) {
-        status = drop_lease(call, loaded);
+        status = session_drop_lease(call, loaded);
+    }
+    if (status == STATUS_OK) {
+        status = ask_after_move(call, loaded);
     }
     if (status == STATUS_OK) {
         status = prompt_after_move(call, loaded);
@@ -145,6 +149,9 @@ enum status session_move(struct call *call, struct slice id, enum work to, struc
         return status; /* moving twice is moving once */
     }
     status = session_revive(call, entry.loaded, &changes);
+    if (status == STATUS_OK && work_is_waiting(to)) { /* parked from outside: whoever ran it does so no longer */
+        status = session_drop_lease(call, entry.loaded);
+    }
     return status == STATUS_OK ? session_after_move(call, entry.loaded) : status;
 }
 

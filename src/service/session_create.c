@@ -1,3 +1,4 @@
+#include "service/agent.h"
 #include "service/session_steps.h"
 
 static enum status check_concurrency(struct call *call, const struct session_input *input, const struct session *parent)
@@ -220,7 +221,29 @@ enum status session_create(struct call *call, const struct session_input *input,
             status = check_unused(call, id);
         }
     }
-    return status == STATUS_OK ? create_new(call, input, id, out) : status;
+    struct session_input resolved = *input;
+    if (status == STATUS_OK) {
+        status = agent_for_new(call, input->agent, &resolved.definition);
+    }
+    return status == STATUS_OK ? create_new(call, &resolved, id, out) : status;
+}
+
+/* A retry has the same agent in the same version, whatever became of it since. */
+static enum status keep_agent(struct call *call, const struct session *old, struct session_input *input)
+{
+    struct session whole = *old;
+    struct agent *agent = arena_alloc(call->arena, sizeof *agent);
+    if (!old->agent_version) {
+        return STATUS_OK;
+    }
+    whole.agent_config = (struct slice){0};
+    input->definition = agent;
+    enum status status = agent_of_session(call, &whole, call->arena, agent);
+    if (status == STATUS_OK && slice_present(old->agent_config)) {
+        status =
+            json_parse(call->arena, arena_copy(call->arena, old->agent_config), &input->agent_config, &call->failure);
+    }
+    return status;
 }
 
 enum status session_retry(struct call *call, struct slice id, struct session_entry *out)
@@ -266,6 +289,9 @@ enum status session_retry(struct call *call, struct slice id, struct session_ent
     status = json_parse(call->arena, source_text, &input.source, &call->failure);
     if (status == STATUS_OK && slice_present(old->metadata)) {
         status = json_parse(call->arena, arena_copy(call->arena, old->metadata), &input.metadata, &call->failure);
+    }
+    if (status == STATUS_OK) {
+        status = keep_agent(call, old, &input);
     }
     struct slice new_id;
     if (status == STATUS_OK) {

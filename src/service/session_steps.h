@@ -6,6 +6,8 @@
 
 /* The timers a session that is not ended has: its time to live, the rule for human sessions. */
 MUST_CHECK enum status session_start_timers(struct call *call, struct loaded_session *loaded);
+/* Whoever runs it does so no longer; nothing when nobody does. */
+MUST_CHECK enum status session_drop_lease(struct call *call, struct loaded_session *loaded);
 /* Appends changes that may have reopened the session; its timers then run again. */
 MUST_CHECK enum status session_revive(struct call *call, struct loaded_session *loaded, struct changes *changes);
 /* Notes in the parent's log what became of a child. */

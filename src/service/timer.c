@@ -1,5 +1,10 @@
 #include "service/timer.h"
 
+#include "service/ask.h"
+#include "service/turn_close.h"
+#include "service/prompt.h"
+#include "service/turn.h"
+
 static enum status end_as(struct call *call, struct loaded_session *loaded, enum work to, const char *reason,
                           enum stop_reason stop)
 {
@@ -26,6 +31,9 @@ static enum status lease_over(struct call *call, struct loaded_session *loaded, 
         *out_again = true;
         return unit_timer(call, loaded, TIMER_LEASE, lease->expires_at_ms);
     }
+    if (agent_is_hosted(loaded->session.driver)) {
+        return turn_cut(call, loaded, "lease_lost");
+    }
     if (work_is_leased(loaded->session.work)) {
         status = change_lease_over(call->arena, &loaded->session, false, call->service->claim_attempts_max, &changes,
                                    &call->failure);
@@ -35,6 +43,9 @@ static enum status lease_over(struct call *call, struct loaded_session *loaded, 
     }
     if (status == STATUS_OK) {
         status = unit_lease_delete(call->unit, loaded, &call->failure);
+    }
+    if (status == STATUS_OK) {
+        status = turn_after_requeue(call, loaded);
     }
     return status == STATUS_OK ? session_after_move(call, loaded) : status;
 }
@@ -48,6 +59,10 @@ static enum status fire(struct call *call, const struct timer *timer, struct loa
         return end_as(call, loaded, WORK_EXPIRED, "its time to live is over", STOP_EXPIRED);
     case TIMER_HUMAN:
         return end_as(call, loaded, WORK_ABANDONED, "left running too long", STOP_ABANDONED);
+    case TIMER_ASK:
+        return ask_expire(call, loaded, out_again);
+    case TIMER_COLLECT:
+        return prompt_collect_over(call, loaded, out_again);
     case TIMER_COUNT:
         break;
     }
@@ -64,7 +79,7 @@ enum status timer_fire(struct call *call, const struct timer *timer)
     } else if (status == STATUS_NOT_FOUND) {
         status = STATUS_OK;
     }
-    if (status == STATUS_OK && !again) {
+    if (status == STATUS_OK && !again && timer->kind != TIMER_LEASE) {
         status = store_timer_delete(call->db, timer->kind, timer->session_key, &call->failure);
     }
     return status;

@@ -1,57 +1,12 @@
 #include "service/turns.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/log.h"
-#include "loop/timer.h"
-#include "service/claim.h"
-#include "service/event.h"
+#include "service/turn_close.h"
+#include "service/turn_run.h"
 
-enum { LOOK_AGAIN_MS = 30000, TRY_AGAIN_MS = 1000, QUEUE_FULL_MS = 50 };
-
-/* What a turn asks of the writer, one thing at a time. */
-enum turn_wish { WISH_APPEND, WISH_SETTLE, WISH_RENEW, WISH_RELEASE };
-
-/* One turn. Owned by the loop; by the writer while `waits`. */
-struct turn_run {
-    struct write_job job; /* first: the job is the turn */
-    struct loop_message message;
-    struct turns *turns;
-    struct turn_run *next;
-    struct arena arena;     /* of what lives as long as the turn */
-    struct arena act_arena; /* of the next act */
-    struct script_turn turn;
-    struct act act;
-    int64_t tenant_key, session_key;
-    struct slice session_id;
-    char lease[TOKEN_TEXT_BYTES];
-    int64_t lease_ms;
-    int64_t due_ms, renew_at_ms; /* steady */
-    int64_t sequence;            /* of the last event it knows */
-    bool waits;
-    enum turn_wish wish;
-    enum status status; /* of the wish */
-};
-
-struct turns {
-    struct write_job claim; /* first: the job is its owner */
-    struct turns_options options;
-    struct loop_message start_message, claimed_message, stop_message;
-    struct turn_run *found; /* by the claim, on its way to the loop */
-    /* the loop's */
-    struct loop_timer *timer;
-    struct turn_run *runs;
-    bool claims;            /* the claim is in the writer */
-    int64_t claim_again_ms; /* steady; when it is not */
-    _Atomic int64_t count;
-    atomic_bool stopping;
-    bool started;
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    bool over; /* under the lock */
-};
+enum { LOOK_AGAIN_MS = 30000, TRY_AGAIN_MS = 1000 };
 
 struct turns *turns_new(const struct turns_options *options)
 {
@@ -71,36 +26,17 @@ void turns_free(struct turns *turns)
     }
 }
 
-static int64_t steady_now(const struct turns *turns)
+int64_t turns_steady_ms(const struct turns *turns)
 {
     return clock_steady_ms(turns->options.service->clock);
 }
 
-static void run_free(struct turn_run *run)
-{
-    arena_release(&run->arena);
-    arena_release(&run->act_arena);
-    free(run);
-}
-
-/* --- on the writer --- */
-
-static struct principal agent_in(const struct turns *turns, int64_t tenant_key, struct arena *arena)
-{
-    return (struct principal){
-        .kind = PRINCIPAL_RUNNER,
-        .tenant_key = tenant_key,
-        .name = arena_format(arena, "agent:%s", turns->options.driver->agent),
-        .scopes = SCOPE_READ | SCOPE_CLAIM,
-    };
-}
-
-static struct call call_of(struct turns *turns, struct unit *unit, struct arena *arena)
+struct call turn_call(struct turns *turns, struct db *db, struct unit *unit, struct arena *arena)
 {
     struct service *service = turns->options.service;
     return (struct call){
         .service = service,
-        .db = unit->db,
+        .db = db,
         .unit = unit,
         .arena = arena,
         .now_ms = clock_wall_ms(service->clock),
@@ -108,70 +44,66 @@ static struct call call_of(struct turns *turns, struct unit *unit, struct arena 
     };
 }
 
-struct last_words {
-    struct slice text;
-    struct arena *arena;
-};
-
-static bool keep_words(void *owner, const struct event *event)
+struct principal turn_principal(int64_t tenant_key, struct slice name)
 {
-    struct last_words *words = owner;
-    words->text = prompt_text_of(words->arena, arena_copy(words->arena, event->content));
-    return false;
+    return (struct principal){
+        .kind = PRINCIPAL_RUNNER,
+        .tenant_key = tenant_key,
+        .name = name,
+        .scopes = SCOPE_READ | SCOPE_CLAIM,
+    };
 }
 
-static enum status read_last_words(struct call *call, const struct session *session, struct last_words *out)
+static void turn_free(struct turn *turn)
 {
-    static const struct slice types[] = {{"user.message", 12}};
-    struct event_filter filter = {.tenant_key = session->tenant_key,
-                                  .session_key = session->key,
-                                  .types = types,
-                                  .type_count = 1,
-                                  .newest_first = true,
-                                  .limit = 1};
-    return store_event_read(call->db, &filter, keep_words, out, &call->failure);
+    said_free_all(turn->said);
+    said_free_all(turn->writing);
+    arena_release(&turn->arena);
+    arena_release(&turn->heard_arena);
+    free(turn);
 }
 
-static enum status add_found(struct call *call, struct turns *turns, const struct claimed *claimed)
+/* --- the claim, on the writer --- */
+
+static void add_found(struct call *call, struct turns *turns, const struct claimed *claimed)
 {
     const struct session *session = &claimed->loaded->session;
-    struct turn_run *run = memory_zeroed(sizeof *run);
-    struct last_words words = {SLICE(""), &run->arena};
-    run->turns = turns;
-    run->tenant_key = session->tenant_key;
-    run->session_key = session->key;
-    run->session_id = arena_copy(&run->arena, session->id);
-    run->sequence = session->last_sequence;
-    run->turn.number = claimed->fence;
-    run->lease_ms = claimed->expires_at_ms - call->now_ms;
-    memcpy(run->lease, claimed->token, sizeof run->lease);
-    run->next = turns->found;
-    turns->found = run;
-    enum status status = read_last_words(call, session, &words);
-    run->turn.said = words.text;
-    return status;
+    struct turn *turn = memory_zeroed(sizeof *turn);
+    turn->turns = turns;
+    turn->said_end = &turn->said;
+    turn->brief.loop = turns->options.loop;
+    turn->brief.tenant_key = session->tenant_key;
+    turn->brief.session_key = session->key;
+    turn->brief.session_id = arena_copy(&turn->arena, session->id);
+    turn->brief.number = claimed->fence;
+    turn->actor = arena_format(&turn->arena, "agent:%.*s", SLICE_ARG(session->agent));
+    turn->driver = turns->options.drivers[session->driver];
+    turn->sequence = turn->heard = session->last_sequence;
+    turn->lease_ms = claimed->expires_at_ms - call->now_ms;
+    memcpy(turn->lease, claimed->token, sizeof turn->lease);
+    turn->next = turns->found;
+    turns->found = turn;
 }
 
 static void forget_found(struct turns *turns)
 {
     while (turns->found) {
-        struct turn_run *run = turns->found;
-        turns->found = run->next;
-        run_free(run);
+        struct turn *turn = turns->found;
+        turns->found = turn->next;
+        turn_free(turn);
     }
 }
 
 static enum status claim_in(struct call *call, struct turns *turns, int64_t tenant_key, int64_t *room)
 {
-    struct principal agent = agent_in(turns, tenant_key, call->arena);
-    struct claim_request request = {
-        .worker = agent.name, .agents = {slice_of(turns->options.driver->agent)}, .agent_count = 1, .max = *room};
+    struct principal host = turn_principal(tenant_key, SLICE(TURN_HOST_NAME));
+    struct claim_request request = {.worker = host.name, .hosted = true, .max = *room};
     struct claimed claimed[CLAIM_BATCH_MAX];
     size_t count = 0;
-    call->who = &agent;
+    call->who = &host;
     enum status status = claim_take(call, &request, claimed, &count);
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
-        status = add_found(call, turns, &claimed[i]);
+        add_found(call, turns, &claimed[i]);
     }
     *room -= (int64_t)count;
     return status;
@@ -192,6 +124,29 @@ static enum status claim_everywhere(struct call *call, struct turns *turns)
     return status;
 }
 
+/* SQLite has one server: a lease of a host that is found at its start belongs to a life before. On PostgreSQL it may be
+ * another node's, and runs out by itself. */
+static enum status cut_orphans(struct call *call, struct turns *turns)
+{
+    struct lease *leases;
+    size_t count = 0;
+    static const struct principal server = {.kind = PRINCIPAL_SYSTEM, .name = {"system", 6}};
+    if (turns->orphans_cut || db_engine(call->db) == DB_POSTGRES) {
+        return STATUS_OK;
+    }
+    call->who = &server;
+    enum status status =
+        store_lease_of_worker(call->db, SLICE(TURN_HOST_NAME), call->arena, &leases, &count, &call->failure);
+    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+        struct loaded_session *loaded;
+        status = unit_load_key(call->unit, leases[i].tenant_key, leases[i].session_key, &loaded, &call->failure);
+        if (status == STATUS_OK) {
+            status = turn_cut(call, loaded, "server_restarted");
+        }
+    }
+    return status;
+}
+
 static enum job_outcome claim_run(struct write_job *job, struct unit *unit)
 {
     struct turns *turns = (struct turns *)job;
@@ -201,8 +156,11 @@ static enum job_outcome claim_run(struct write_job *job, struct unit *unit)
     if (turns->stopping) {
         return JOB_DONE;
     }
-    struct call call = call_of(turns, unit, &arena);
-    enum status status = claim_everywhere(&call, turns);
+    struct call call = turn_call(turns, unit->db, unit, &arena);
+    enum status status = cut_orphans(&call, turns);
+    if (status == STATUS_OK) {
+        status = claim_everywhere(&call, turns);
+    }
     arena_release(&arena);
     if (status != STATUS_OK) {
         forget_found(turns);
@@ -210,8 +168,12 @@ static enum job_outcome claim_run(struct write_job *job, struct unit *unit)
                  LOG_TEXT("detail", slice_of(call.failure.detail)));
         return unit->writes != writes_before ? JOB_SPOILED : JOB_DONE;
     }
+    if (turns->found || unit->writes != writes_before) {
+        return JOB_DONE;
+    }
     job->parked_until_ms = call.steady_ms + LOOK_AGAIN_MS;
-    return turns->found ? JOB_DONE : JOB_PARKED;
+    turns->orphans_cut = true;
+    return JOB_PARKED;
 }
 
 static void claim_finish(struct write_job *job, enum status status, const struct failure *failure)
@@ -220,84 +182,30 @@ static void claim_finish(struct write_job *job, enum status status, const struct
     (void)failure;
     if (status != STATUS_OK) {
         forget_found(turns);
+    } else {
+        turns->orphans_cut = true;
     }
     loop_post(turns->options.loop, &turns->claimed_message);
 }
 
-static enum status wish_append(struct call *call, struct turn_run *run)
-{
-    struct event event = run->act.event; /* a copy: the job may run twice */
-    bool duplicate = false;
-    struct append append = {.events = &event, .duplicates = &duplicate, .count = 1, .if_sequence = -1};
-    enum status status = event_append(call, run->session_id, &append);
-    run->sequence = status == STATUS_OK ? event.sequence : run->sequence;
-    return status;
-}
-
-static enum status wish_settle(struct call *call, struct turn_run *run)
-{
-    struct session_entry entry;
-    struct settlement settlement = {.to = run->act.to};
-    enum status status = json_parse(call->arena, run->act.usage, &settlement.usage, &call->failure);
-    return status == STATUS_OK ? claim_settle(call, run->session_id, &settlement, &entry) : status;
-}
-
-static enum status wish_renew(struct call *call, struct turn_run *run)
-{
-    struct session_entry entry;
-    int64_t expires_at_ms;
-    return claim_heartbeat(call, run->session_id, 0, &entry, &expires_at_ms);
-}
-
-static enum status wish_release(struct call *call, struct turn_run *run)
-{
-    struct session_entry entry;
-    return claim_release(call, run->session_id, &entry);
-}
-
-static enum status (*const wishes[])(struct call *call, struct turn_run *run) = {
-    [WISH_APPEND] = wish_append,
-    [WISH_SETTLE] = wish_settle,
-    [WISH_RENEW] = wish_renew,
-    [WISH_RELEASE] = wish_release,
-};
-
-static enum job_outcome wish_run(struct write_job *job, struct unit *unit)
-{
-    struct turn_run *run = (struct turn_run *)job;
-    struct arena arena = {0};
-    int64_t writes_before = unit->writes;
-    struct call call = call_of(run->turns, unit, &arena);
-    struct principal agent = agent_in(run->turns, run->tenant_key, &arena);
-    call.who = &agent;
-    call.lease_token = slice_of(run->lease);
-    run->status = wishes[run->wish](&call, run);
-    arena_release(&arena);
-    return run->status != STATUS_OK && unit->writes != writes_before ? JOB_SPOILED : JOB_DONE;
-}
-
-static void wish_finish(struct write_job *job, enum status status, const struct failure *failure)
-{
-    struct turn_run *run = (struct turn_run *)job;
-    (void)failure;
-    if (status != STATUS_OK) {
-        run->status = status;
-    }
-    loop_post(run->turns->options.loop, &run->message);
-}
-
 /* --- on the loop --- */
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return a == 0 || (b != 0 && b < a) ? b : a;
+}
 
 static void arm(struct turns *turns)
 {
-    int64_t next_ms = turns->claims || turns->stopping ? INT64_MAX : turns->claim_again_ms;
-    for (struct turn_run *run = turns->runs; run; run = run->next) {
-        if (!run->waits && run->due_ms < next_ms) {
-            next_ms = run->due_ms;
-        }
+    int64_t next_ms = turns->claims || turns->stopping ? 0 : turns->claim_again_ms;
+    for (struct turn *turn = turns->runs; turn; turn = turn->next) {
+        next_ms = earlier(next_ms, turn->renew_at_ms);
+        next_ms = earlier(next_ms, turn->retry_at_ms);
+        next_ms = earlier(next_ms, turn->interrupt_until_ms);
     }
-    if (next_ms != INT64_MAX) {
-        loop_timer_set(turns->timer, next_ms - steady_now(turns));
+    if (next_ms != 0 && turns->timer) {
+        int64_t wait_ms = next_ms - turns_steady_ms(turns);
+        loop_timer_set(turns->timer, wait_ms > 0 ? wait_ms : 0);
     }
 }
 
@@ -308,100 +216,252 @@ static void finish_if_over(struct turns *turns)
     }
     loop_timer_free(turns->timer);
     turns->timer = NULL;
+    for (size_t i = 0; i < DRIVER_COUNT; i++) {
+        const struct driver *driver = turns->options.drivers[i];
+        if (driver && driver->close) {
+            driver->close(driver->owner);
+        }
+    }
     pthread_mutex_lock(&turns->lock);
     turns->over = true;
     pthread_cond_signal(&turns->changed);
     pthread_mutex_unlock(&turns->lock);
 }
 
-static void end_run(struct turn_run *run)
+/* Takes the driver out of the turn; what it says from now on is not heard. */
+static void part_from_driver(struct turn *turn)
 {
-    struct turns *turns = run->turns;
-    struct turn_run **link = &turns->runs;
-    while (*link != run) {
+    if (turn->started) {
+        turn->started = false;
+        turn->driver->free(turn->state);
+    }
+}
+
+static void drop(struct turn *turn)
+{
+    struct turns *turns = turn->turns;
+    struct turn **link = &turns->runs;
+    turn->over = true;
+    part_from_driver(turn);
+    while (*link != turn) {
         link = &(*link)->next;
     }
-    *link = run->next;
-    run_free(run);
+    *link = turn->next;
+    turn_free(turn);
     if (turns->count-- == turns->options.turns_max) {
         writer_poke(turns->options.writer); /* there is room again */
     }
 }
 
-static void ask(struct turn_run *run, enum turn_wish wish)
+/* Somebody else has the session now, or it ended: the driver learns it and nothing more is written. */
+static void give_up(struct turn *turn)
 {
-    run->wish = wish;
-    run->status = STATUS_OK;
-    run->waits = writer_submit(run->turns->options.writer, &run->job);
-    run->due_ms = steady_now(run->turns) + QUEUE_FULL_MS; /* when the writer has no room */
+    turn->over = true;
+    if (turn->started) {
+        turn->driver->interrupt(turn->state, true);
+    }
+    if (!turn->waits && !turn->briefs) {
+        drop(turn);
+    }
 }
 
-static void publish_delta(const struct turn_run *run)
+/* The host ends the turn in its driver's place. */
+static void end_without_driver(struct turn *turn, const struct turn_end *end)
 {
-    struct publication *publication = publication_new();
-    struct buffer json = {0};
-    struct json_out out = json_out_to(&json);
-    json_begin_object(&out);
-    json_put_text(&out, "kind", run->act.delta_kind);
-    json_put_text(&out, "text", run->act.delta_text);
-    json_end_object(&out);
-    publication_add(publication, &(struct publication_entry){
-                                     .kind = PUBLISH_DELTA,
-                                     .tenant_key = run->tenant_key,
-                                     .session_key = run->session_key,
-                                     .session_id = run->session_id,
-                                     .sequence = run->sequence,
-                                     .type = run->act.delta_kind,
-                                     .json = buffer_slice(&json),
-                                 });
-    buffer_release(&json);
-    fanout_publish(run->turns->options.fanout, publication);
+    if (turn->started) {
+        turn->driver->interrupt(turn->state, true);
+    }
+    turn->ended = false;
+    said_free_all(turn->said);
+    turn->said = NULL;
+    turn->said_end = &turn->said;
+    turn->said_bytes = 0;
+    turn_end(turn, end);
 }
 
-static void plan_next(struct turn_run *run)
+static void cut(struct turn *turn, const char *cause)
 {
-    struct turns *turns = run->turns;
-    arena_reset(&run->act_arena);
-    turns->options.driver->next(&run->turn, &run->act_arena, &run->act);
-    run->due_ms = steady_now(turns) + (turns->stopping ? 0 : run->act.after_ms);
+    struct said *said = said_new(SAID_CUT);
+    if (turn->started) {
+        turn->driver->interrupt(turn->state, true);
+    }
+    said->text = arena_format(&said->arena, "%s", cause);
+    turn->ended = false;
+    turn_say(turn, said);
+    turn->ended = true;
 }
 
-static void perform(struct turn_run *run)
+static void look(struct turn *turn)
 {
-    if (run->turns->stopping) {
-        ask(run, WISH_RELEASE);
+    if (!turn->looks && !turn->ended) {
+        turn->looks = true;
+        turn_say(turn, said_new(SAID_LOOK));
+    }
+}
+
+static void interrupt(struct turn *turn)
+{
+    if (turn->interrupt_until_ms || turn->ended) {
         return;
     }
-    if (steady_now(run->turns) >= run->renew_at_ms) {
-        ask(run, WISH_RENEW);
-        return;
-    }
-    switch (run->act.kind) {
-    case ACT_DELTA:
-        publish_delta(run);
-        plan_next(run);
-        break;
-    case ACT_EVENT:
-        ask(run, WISH_APPEND);
-        break;
-    case ACT_SETTLE:
-        ask(run, WISH_SETTLE);
-        break;
-    }
-}
-
-static void on_wish_done(struct loop_message *message)
-{
-    struct turn_run *run = (struct turn_run *)((char *)message - offsetof(struct turn_run, message));
-    struct turns *turns = run->turns;
-    run->waits = false;
-    if (run->status != STATUS_OK || run->wish == WISH_SETTLE || run->wish == WISH_RELEASE) {
-        end_run(run);
-    } else if (run->wish == WISH_RENEW) {
-        run->renew_at_ms = steady_now(turns) + run->lease_ms / 3;
-        run->due_ms = steady_now(turns);
+    turn->interrupt_until_ms = turns_steady_ms(turn->turns) + turn->turns->options.interrupt_ms;
+    if (turn->started) {
+        turn->driver->interrupt(turn->state, false);
     } else {
-        plan_next(run);
+        end_without_driver(turn, &(struct turn_end){.stop = TURN_ABORTED, .to = WORK_IDLE});
+    }
+}
+
+static void hear(struct turn *turn, const struct event *event)
+{
+    const struct json *said = NULL;
+    if (turn->ended || turn->over || json_parse(&turn->heard_arena, event->metadata, &said, NULL) != STATUS_OK) {
+        return;
+    }
+    bool of_this_turn = json_i64_of(said, "turn") == turn->brief.number;
+    if (slice_is(event->type, "session.status_change")) {
+        int to = words_find(work_words, json_text_of(said, "to"));
+        if (to >= 0 && work_is_ended((enum work)to)) {
+            turn->lost = true;
+        }
+    } else if (slice_is(event->type, "turn.interrupt_requested")) {
+        if (of_this_turn) {
+            interrupt(turn);
+        }
+    } else if (of_this_turn && turn->started) {
+        struct ask ask;
+        ask_of_event(event->type, said, &ask);
+        turn->driver->answer(turn->state, &ask);
+    }
+}
+
+static void hear_all(struct turn *turn)
+{
+    for (size_t i = 0; i < turn->heard_count; i++) {
+        hear(turn, &turn->heard_events[i]);
+    }
+    turn->heard = turn->looked_until > turn->heard ? turn->looked_until : turn->heard;
+    turn->heard_count = 0;
+}
+
+/* Tells the driver what became of the things it said that have an answer of their own. */
+static void answer_served(struct turn *turn, struct said *written)
+{
+    for (struct said *said = written; said; said = said->next) {
+        if (said->kind == SAID_SERVE && turn->started) {
+            said->then.done(said->then.owner, said->result, said->error);
+        }
+        if (said->kind == SAID_ASK && said->decided && turn->started) {
+            turn->driver->answer(turn->state, &said->opened);
+        }
+        turn->looks &= said->kind != SAID_LOOK;
+    }
+}
+
+static void after_write(struct turn *turn)
+{
+    struct said *written = turn->writing;
+    bool ended = false;
+    turn->writing = NULL;
+    turn->sequence = turn->written_sequence;
+    for (struct said *said = written; said; said = said->next) {
+        turn->said_bytes -= said->bytes;
+        ended |= said->kind == SAID_END || said->kind == SAID_CUT;
+    }
+    if (!ended) {
+        answer_served(turn, written);
+        hear_all(turn);
+    }
+    said_free_all(written);
+    if (ended) {
+        drop(turn);
+    } else if (turn->lost) {
+        give_up(turn);
+    } else {
+        turn_flush(turn);
+    }
+}
+
+/* What could not be written: a storage that does not answer is tried again, a lost session is given up, and nonsense
+ * ends the turn with a word about it. */
+static void after_failed_write(struct turn *turn)
+{
+    if (turn->status == STATUS_UNAVAILABLE) {
+        turn->retry_at_ms = turns_steady_ms(turn->turns) + TRY_AGAIN_MS;
+        return;
+    }
+    bool was_end = turn->ended;
+    if (turn->status == STATUS_STALE || turn->status == STATUS_NOT_FOUND || turn->status == STATUS_UNCERTAIN ||
+        was_end) {
+        give_up(turn);
+        return;
+    }
+    struct arena arena = {0};
+    struct slice message = arena_format(&arena, "%s", turn->failure.detail);
+    log_warn("turn_write_failed", LOG_TEXT("session", turn->brief.session_id),
+             LOG_TEXT("code", slice_of(turn->failure.code)), LOG_TEXT("detail", message));
+    said_free_all(turn->writing);
+    turn->writing = NULL;
+    end_without_driver(
+        turn,
+        &(struct turn_end){.stop = TURN_ERROR, .error = TURN_INTERNAL, .error_message = message, .to = WORK_IDLE});
+    arena_release(&arena);
+}
+
+static void on_written(struct loop_message *message)
+{
+    struct turn *turn = (struct turn *)((char *)message - offsetof(struct turn, message));
+    struct turns *turns = turn->turns;
+    turn->waits = false;
+    if (turn->over) {
+        drop(turn);
+    } else if (turn->status == STATUS_OK) {
+        after_write(turn);
+    } else {
+        after_failed_write(turn);
+    }
+    arm(turns);
+    finish_if_over(turns);
+}
+
+static void start_driver(struct turn *turn)
+{
+    if (!turn->driver) {
+        end_without_driver(turn, &(struct turn_end){.stop = TURN_ERROR,
+                                                    .error = TURN_INTERNAL,
+                                                    .error_message = SLICE("This server does not run such agents."),
+                                                    .to = WORK_IDLE});
+        return;
+    }
+    turn->state = turn->driver->start(turn->driver->owner, turn, &turn->brief);
+    turn->started = true;
+}
+
+static void meet_driver(struct turn *turn)
+{
+    if (turn->ended) {
+        return;
+    }
+    if (turn->status == STATUS_OK) {
+        start_driver(turn);
+        return;
+    }
+    end_without_driver(turn, &(struct turn_end){.stop = TURN_ERROR,
+                                                .error = TURN_INTERNAL,
+                                                .error_message = slice_of(turn->failure.detail),
+                                                .to = WORK_IDLE});
+}
+
+static void on_briefed(struct loop_message *message)
+{
+    struct turn *turn = (struct turn *)((char *)message - offsetof(struct turn, briefed_message));
+    struct turns *turns = turn->turns;
+    turn->briefs = false;
+    if (turn->over) {
+        drop(turn);
+    } else {
+        meet_driver(turn);
+        turn_flush(turn);
     }
     arm(turns);
     finish_if_over(turns);
@@ -410,17 +470,43 @@ static void on_wish_done(struct loop_message *message)
 static void submit_claim(struct turns *turns)
 {
     turns->claims = writer_submit(turns->options.writer, &turns->claim);
-    turns->claim_again_ms = steady_now(turns) + TRY_AGAIN_MS;
+    turns->claim_again_ms = turns_steady_ms(turns) + TRY_AGAIN_MS;
+}
+
+static bool is_due(int64_t at_ms, int64_t now_ms)
+{
+    return at_ms != 0 && at_ms <= now_ms;
+}
+
+static void attend(struct turn *turn, int64_t now_ms)
+{
+    if (is_due(turn->retry_at_ms, now_ms)) {
+        turn->retry_at_ms = 0;
+        turn_flush(turn);
+    }
+    if (!turn->briefs && !turn->started && !turn->ended && !turn->over) {
+        turn_read_brief(turn);
+    }
+    if (is_due(turn->renew_at_ms, now_ms)) {
+        turn->renew_at_ms = now_ms + turn->lease_ms / 3;
+        turn_say(turn, said_new(SAID_RENEW));
+        look(turn); /* on PostgreSQL a notification may get lost */
+    }
+    if (is_due(turn->interrupt_until_ms, now_ms) && !turn->ended) {
+        turn->interrupt_until_ms = 0;
+        end_without_driver(turn, &(struct turn_end){.stop = TURN_ABORTED,
+                                                    .to = WORK_IDLE,
+                                                    .reason = SLICE("interrupted; the agent did not answer")});
+    }
 }
 
 static void on_timer(void *owner)
 {
     struct turns *turns = owner;
-    int64_t now_ms = steady_now(turns);
-    for (struct turn_run *run = turns->runs; run; run = run->next) {
-        if (!run->waits && run->due_ms <= now_ms) {
-            perform(run);
-        }
+    int64_t now_ms = turns_steady_ms(turns);
+    for (struct turn *turn = turns->runs, *next; turn; turn = next) {
+        next = turn->next;
+        attend(turn, now_ms);
     }
     if (!turns->claims && turns->claim_again_ms <= now_ms && !turns->stopping) {
         submit_claim(turns);
@@ -428,33 +514,88 @@ static void on_timer(void *owner)
     arm(turns);
 }
 
-static void begin_run(struct turns *turns, struct turn_run *run)
+static void begin(struct turns *turns, struct turn *turn)
 {
-    run->job.run = wish_run;
-    run->job.finish = wish_finish;
-    run->message.run = on_wish_done;
-    run->renew_at_ms = steady_now(turns) + run->lease_ms / 3;
-    run->next = turns->runs;
-    turns->runs = run;
+    turn->job.run = turn_write_run;
+    turn->job.finish = turn_write_finish;
+    turn->message.run = on_written;
+    turn->briefed_message.run = on_briefed;
+    turn->renew_at_ms = turns_steady_ms(turns) + turn->lease_ms / 3;
+    turn->next = turns->runs;
+    turns->runs = turn;
     turns->count++;
-    plan_next(run);
+    if (turns->stopping) {
+        cut(turn, "server_stopping");
+    } else {
+        turn_read_brief(turn);
+    }
 }
 
 /* A claim that found nothing did not come back for nothing: something failed, so the next try waits a little. */
 static void on_claimed(struct loop_message *message)
 {
     struct turns *turns = (struct turns *)((char *)message - offsetof(struct turns, claimed_message));
-    struct turn_run *found = turns->found;
+    struct turn *found = turns->found;
     turns->found = NULL;
     turns->claims = false;
-    turns->claim_again_ms = steady_now(turns) + (found ? 0 : TRY_AGAIN_MS);
+    turns->claim_again_ms = turns_steady_ms(turns) + (found ? 0 : TRY_AGAIN_MS);
     while (found) {
-        struct turn_run *run = found;
-        found = run->next;
-        begin_run(turns, run);
+        struct turn *turn = found;
+        found = turn->next;
+        begin(turns, turn);
     }
     on_timer(turns);
     finish_if_over(turns);
+}
+
+/* --- what the log says --- */
+
+struct poke {
+    struct loop_message message;
+    struct turns *turns;
+    int64_t session_key; /* 0 = all */
+};
+
+static void on_poke(struct loop_message *message)
+{
+    struct poke *poke = (struct poke *)message;
+    for (struct turn *turn = poke->turns->runs, *next; turn; turn = next) {
+        next = turn->next;
+        if (poke->session_key == 0 || turn->brief.session_key == poke->session_key) {
+            look(turn);
+        }
+    }
+    free(poke);
+}
+
+void turns_poke(struct turns *turns, int64_t session_key)
+{
+    if (!turns || turns->count == 0) {
+        return;
+    }
+    struct poke *poke = memory_zeroed(sizeof *poke);
+    *poke = (struct poke){{.run = on_poke}, turns, session_key};
+    loop_post(turns->options.loop, &poke->message);
+}
+
+static bool concerns_turns(const struct publication_entry *entry)
+{
+    return entry->kind == PUBLISH_EVENTS &&
+           (slice_starts(entry->type, SLICE("ask.")) || slice_is(entry->type, "turn.interrupt_requested") ||
+            slice_is(entry->type, "session.status_change"));
+}
+
+void turns_hear(struct turns *turns, const struct publication *publication)
+{
+    if (!turns || turns->count == 0) {
+        return;
+    }
+    for (size_t i = 0; i < publication_count(publication); i++) {
+        const struct publication_entry *entry = publication_at(publication, i);
+        if (concerns_turns(entry)) {
+            turns_poke(turns, entry->session_key);
+        }
+    }
 }
 
 /* --- start and stop --- */
@@ -481,10 +622,13 @@ void turns_start(struct turns *turns)
 static void on_stop(struct loop_message *message)
 {
     struct turns *turns = (struct turns *)((char *)message - offsetof(struct turns, stop_message));
-    for (struct turn_run *run = turns->runs; run; run = run->next) {
-        run->due_ms = steady_now(turns); /* every turn gives its session back as soon as it may */
+    for (struct turn *turn = turns->runs, *next; turn; turn = next) {
+        next = turn->next;
+        if (!turn->ended && !turn->over) {
+            cut(turn, "server_stopping");
+        }
     }
-    on_timer(turns);
+    arm(turns);
     finish_if_over(turns);
 }
 

@@ -1,16 +1,19 @@
-/* Runs the turns of an agent that lives inside the server. A claim of its own stands in the writer and takes what is
- * pending, in every tenant; a claimed turn then lives on one loop:
+/* The host of turns: runs the agents that live inside the server or under it. A standing claim in the writer takes what
+ * is pending for them, in every tenant; a claimed turn then lives on one loop:
  *
- *     claim ─(commit)→ act, act, … ─(settle)→ over
- *        ▲               │ delta: published    │
- *        └───────────────┘ event: appended     └ a lost lease, a refused write: over too, without a word
+ *     claim ─(commit)→ brief (reader) → driver starts → says … ─(commit, in order)→ ends ─(commit)→ over
+ *                                          ▲                │
+ *                                          │ hears          └ deltas: published at once, behind the last durable event
+ *                                     the session's log: answers, interrupts, its end
  *
- * Every write goes through the writer under the turn's lease. A turn that dies with the process runs again when its
- * lease ran out, as any worker's would. */
+ * Every write goes through the writer under the turn's lease. What people decide reaches a turn through the log, never
+ * past it, so that it does not matter which node took the command. A turn that dies with its process is cut
+ * (service/turn_close.h) when its lease is found without a host. */
 #ifndef SERVICE_TURNS_H
 #define SERVICE_TURNS_H
 
-#include "runner/script.h"
+#include "runner/driver.h"
+#include "runner/sandbox.h"
 #include "service/writer.h"
 
 struct turns_options {
@@ -18,8 +21,13 @@ struct turns_options {
     struct writer *writer;
     struct fanout *fanout;
     struct loop *loop; /* where the turns live */
-    const struct script *driver;
-    int64_t turns_max; /* at a time */
+    void *read_owner;
+    bool (*submit_read)(void *owner, struct read_job *job);
+    const struct driver *drivers[DRIVER_COUNT]; /* NULL = not offered */
+    int64_t turns_max;                          /* at a time */
+    int64_t interrupt_ms;                       /* how long a driver may take to end an interrupted turn */
+    int64_t history_events_max;                 /* of the conversation that a turn starts with */
+    size_t said_bytes_max;                      /* said and not yet durable, per turn */
 };
 
 struct turns;
@@ -27,8 +35,12 @@ struct turns;
 struct turns *turns_new(const struct turns_options *options);
 /* The writer and the loop are started, or will be. */
 void turns_start(struct turns *turns);
-/* Gives every claimed session back and waits until nothing of it is left in the writer and the loop, which must both
- * still run. Nothing when it was not started, or is NULL. */
+/* Something was committed here: turns that it concerns read their log. Writer thread. */
+void turns_hear(struct turns *turns, const struct publication *publication);
+/* Another node wrote to this session (0 = to any). Any thread. */
+void turns_poke(struct turns *turns, int64_t session_key);
+/* Cuts every turn and waits until nothing of it is left in the writer and the loop, which must both still run. Nothing
+ * when it was not started, or is NULL. */
 void turns_stop(struct turns *turns);
 void turns_free(struct turns *turns);
 

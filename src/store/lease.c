@@ -3,11 +3,12 @@
 
 /* --- candidates --- */
 
-enum status store_claim_candidates(struct db *db, int64_t tenant_key, struct slice agent, int type,
+enum status store_claim_candidates(struct db *db, int64_t tenant_key, struct slice agent, int type, bool hosted,
                                    struct slice id_prefix, int64_t limit, int64_t *out_keys, int64_t *out_priority,
                                    int64_t *out_queued_ms, size_t *out_count, struct failure *failure)
 {
-    enum sql sql = slice_present(agent) ? SQL_CLAIM_CANDIDATES_OF_AGENT : SQL_CLAIM_CANDIDATES;
+    enum sql of_workers = slice_present(agent) ? SQL_CLAIM_CANDIDATES_OF_AGENT : SQL_CLAIM_CANDIDATES;
+    enum sql sql = hosted ? SQL_CLAIM_CANDIDATES_HOSTED : of_workers;
     struct id_range ids;
     struct query query;
     bool row = false;
@@ -41,6 +42,20 @@ enum status store_lease_put(struct db *db, const struct lease *lease, struct fai
                          NULL, failure);
 }
 
+static void read_lease(struct query *query, struct arena *arena, void *item)
+{
+    struct lease *out = item;
+    out->tenant_key = query_i64(query, 0);
+    out->session_key = query_i64(query, 1);
+    out->token_hash = column_copy(query, 2, arena);
+    out->fence = query_i64(query, 3);
+    out->worker = column_copy(query, 4, arena);
+    out->lease_ms = query_i64(query, 5);
+    out->expires_at_ms = query_i64(query, 6);
+    out->claimed_at_ms = query_i64(query, 7);
+    out->heartbeat_at_ms = query_i64(query, 8);
+}
+
 enum status store_lease_get(struct db *db, int64_t tenant_key, int64_t session_key, struct arena *arena,
                             struct lease *out, struct failure *failure)
 {
@@ -49,17 +64,16 @@ enum status store_lease_get(struct db *db, int64_t tenant_key, int64_t session_k
         statement_first(&query, db, SQL_LEASE_GET, VALUES(number(tenant_key), number(session_key)), failure);
     if (status)
         return status;
-    out->tenant_key = query_i64(&query, 0);
-    out->session_key = query_i64(&query, 1);
-    out->token_hash = column_copy(&query, 2, arena);
-    out->fence = query_i64(&query, 3);
-    out->worker = column_copy(&query, 4, arena);
-    out->lease_ms = query_i64(&query, 5);
-    out->expires_at_ms = query_i64(&query, 6);
-    out->claimed_at_ms = query_i64(&query, 7);
-    out->heartbeat_at_ms = query_i64(&query, 8);
+    read_lease(&query, arena, out);
     query_end(&query);
     return STATUS_OK;
+}
+
+enum status store_lease_of_worker(struct db *db, struct slice worker, struct arena *arena, struct lease **out,
+                                  size_t *out_count, struct failure *failure)
+{
+    return statement_rows(db, SQL_LEASE_OF_WORKER, VALUES(text(worker)), sizeof **out, read_lease, arena, out,
+                          out_count, failure);
 }
 
 enum status store_lease_delete(struct db *db, int64_t tenant_key, int64_t session_key, struct failure *failure)
@@ -67,10 +81,18 @@ enum status store_lease_delete(struct db *db, int64_t tenant_key, int64_t sessio
     return statement_run(db, SQL_SESSION_DELETE_LEASE, VALUES(number(tenant_key), number(session_key)), NULL, failure);
 }
 
+enum status store_lease_renew(struct db *db, const struct lease *lease, int64_t stored_expires_at_ms,
+                              struct failure *failure)
+{
+    return statement_run(db, SQL_LEASE_RENEW,
+                         VALUES(number(lease->expires_at_ms), number(lease->heartbeat_at_ms), number(lease->tenant_key),
+                                number(lease->session_key), number(lease->fence), number(stored_expires_at_ms)),
+                         NULL, failure);
+}
+
 enum status store_lease_renew_all(struct db *db, int64_t now_ms, struct failure *failure)
 {
-    enum status status = statement_run(db, SQL_LEASE_RENEW_ALL, VALUES(number(now_ms)), NULL, failure);
-    return status ? status : statement_run(db, SQL_LEASE_RENEW_TIMERS, NULL, NULL, failure);
+    return statement_run(db, SQL_LEASE_RENEW_ALL, VALUES(number(now_ms)), NULL, failure);
 }
 
 /* --- figures --- */

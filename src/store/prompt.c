@@ -12,6 +12,8 @@ static void read_prompt(struct query *query, struct arena *arena, void *item)
     out->metadata = column_copy(query, 5, arena);
     out->thread_id = column_copy(query, 6, arena);
     out->created_at_ms = query_i64(query, 7);
+    out->revision = query_i64(query, 8);
+    out->due_ms = query_i64(query, 9);
 }
 
 static enum status read_one(struct db *db, enum sql sql, const struct value *values, struct arena *arena,
@@ -32,7 +34,8 @@ enum status store_prompt_insert(struct db *db, int64_t tenant_key, int64_t sessi
     return statement_run(db, SQL_PROMPT_INSERT,
                          VALUES(number(tenant_key), number(session_key), number(prompt->position), text(prompt->id),
                                 number(prompt->mode), text(prompt->actor), text(prompt->content),
-                                text(prompt->metadata), text(prompt->thread_id), number(prompt->created_at_ms)),
+                                text(prompt->metadata), text(prompt->thread_id), number(prompt->created_at_ms),
+ number(prompt->revision), number(prompt->due_ms)),
                          NULL, failure);
 }
 
@@ -56,23 +59,39 @@ enum status store_prompt_by_id(struct db *db, int64_t tenant_key, int64_t sessio
                     failure);
 }
 
-enum status store_prompt_figures(struct db *db, int64_t tenant_key, int64_t session_key, int64_t *out_count,
-                                 int64_t *out_last_position, struct failure *failure)
+enum status store_prompt_figures(struct db *db, int64_t tenant_key, int64_t session_key, struct prompt_figures *out,
+                                 struct failure *failure)
 {
     struct query query;
     enum status status =
         statement_first(&query, db, SQL_PROMPT_FIGURES, VALUES(number(tenant_key), number(session_key)), failure);
     if (status)
         return status;
-    *out_count = query_i64(&query, 0);
-    *out_last_position = query_i64(&query, 1);
+    *out = (struct prompt_figures){query_i64(&query, 0), query_i64(&query, 1), query_i64(&query, 2)};
     query_end(&query);
     return STATUS_OK;
 }
 
-enum status store_prompt_delete(struct db *db, int64_t tenant_key, int64_t session_key, int64_t position,
+enum status store_prompt_update(struct db *db, int64_t tenant_key, int64_t session_key, const struct prompt *prompt,
                                 struct failure *failure)
 {
-    return statement_run(db, SQL_PROMPT_DELETE, VALUES(number(tenant_key), number(session_key), number(position)), NULL,
+    return statement_run(db, SQL_PROMPT_UPDATE,
+                         VALUES(number(tenant_key), number(session_key), text(prompt->id), number(prompt->position),
+                                number(prompt->mode), text(prompt->content), text(prompt->metadata),
+                                number(prompt->revision), number(prompt->due_ms)),
+                         NULL, failure);
+}
+
+enum status store_prompt_make_room(struct db *db, int64_t tenant_key, int64_t session_key, int64_t position,
+                                   struct failure *failure)
+{
+    return statement_run(db, SQL_PROMPT_MAKE_ROOM, VALUES(number(tenant_key), number(session_key), number(position)),
+                         NULL, failure);
+}
+
+enum status store_prompt_delete(struct db *db, int64_t tenant_key, int64_t session_key, struct slice id,
+                                struct failure *failure)
+{
+    return statement_run(db, SQL_PROMPT_DELETE, VALUES(number(tenant_key), number(session_key), text(id)), NULL,
                          failure);
 }

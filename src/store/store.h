@@ -6,6 +6,7 @@
 #define STORE_STORE_H
 
 #include "domain/access.h"
+#include "domain/ask.h"
 #include "domain/prompt.h"
 #include "domain/session.h"
 #include "store/db.h"
@@ -177,9 +178,10 @@ struct lease {
     int64_t claimed_at_ms; /* wall */
     int64_t heartbeat_at_ms;
 };
-/* The keys of pending sessions, highest priority first, then oldest. agent absent = any; type -1 = any. */
+/* The keys of pending sessions, highest priority first, then oldest. agent absent = any; type -1 = any. `hosted`: those
+ * whose turns the server runs, else those of workers. */
 MUST_CHECK enum status store_claim_candidates(struct db *db, int64_t tenant_key, struct slice agent, int type,
-                                              struct slice id_prefix, int64_t limit, int64_t *out_keys,
+                                              bool hosted, struct slice id_prefix, int64_t limit, int64_t *out_keys,
                                               int64_t *out_priority, int64_t *out_queued_ms, size_t *out_count,
                                               struct failure *failure);
 MUST_CHECK enum status store_lease_put(struct db *db, const struct lease *lease, struct failure *failure);
@@ -187,8 +189,14 @@ MUST_CHECK enum status store_lease_get(struct db *db, int64_t tenant_key, int64_
                                        struct lease *out, struct failure *failure); /* NOT_FOUND when none */
 MUST_CHECK enum status store_lease_delete(struct db *db, int64_t tenant_key, int64_t session_key,
                                           struct failure *failure);
+/* Of every tenant. */
+MUST_CHECK enum status store_lease_of_worker(struct db *db, struct slice worker, struct arena *arena,
+                                             struct lease **out, size_t *out_count, struct failure *failure);
+/* Moves the expiry and the heartbeat of a lease whose row still says `stored_expires_at_ms` and this fence. */
+MUST_CHECK enum status store_lease_renew(struct db *db, const struct lease *lease, int64_t stored_expires_at_ms,
+                                         struct failure *failure);
 /* At start: every live lease gets a fresh full term from `now` (steady), so a restart or a jump of the clock costs
- * nobody his work; the lease timers move with them. */
+ * nobody his work. */
 MUST_CHECK enum status store_lease_renew_all(struct db *db, int64_t now_ms, struct failure *failure);
 struct queue_figures {
     struct slice agent;
@@ -214,14 +222,108 @@ MUST_CHECK enum status store_prompt_first(struct db *db, int64_t tenant_key, int
                                           struct prompt *out, struct failure *failure);
 MUST_CHECK enum status store_prompt_by_id(struct db *db, int64_t tenant_key, int64_t session_key, struct slice id,
                                           struct arena *arena, struct prompt *out, struct failure *failure);
-/* How many wait, and the position of the last (0 when none does). */
-MUST_CHECK enum status store_prompt_figures(struct db *db, int64_t tenant_key, int64_t session_key, int64_t *out_count,
-                                            int64_t *out_last_position, struct failure *failure);
-MUST_CHECK enum status store_prompt_delete(struct db *db, int64_t tenant_key, int64_t session_key, int64_t position,
+struct prompt_figures {
+    int64_t waiting;
+    int64_t first, last; /* positions; 0 when none waits */
+};
+MUST_CHECK enum status store_prompt_figures(struct db *db, int64_t tenant_key, int64_t session_key,
+                                            struct prompt_figures *out, struct failure *failure);
+/* Position, mode, content, metadata, revision and due time of the prompt with this id. */
+MUST_CHECK enum status store_prompt_update(struct db *db, int64_t tenant_key, int64_t session_key,
+                                           const struct prompt *prompt, struct failure *failure);
+/* Moves every prompt from `position` on one further back. */
+MUST_CHECK enum status store_prompt_make_room(struct db *db, int64_t tenant_key, int64_t session_key, int64_t position,
+                                              struct failure *failure);
+MUST_CHECK enum status store_prompt_delete(struct db *db, int64_t tenant_key, int64_t session_key, struct slice id,
                                            struct failure *failure);
 
-/* --- timers: one row per (kind, session) --- */
-enum timer_kind { TIMER_LEASE = 1, TIMER_EXPIRY = 2, TIMER_HUMAN = 3, TIMER_COUNT };
+/* --- agents --- */
+enum agent_origin { AGENT_BUILT_IN = 0, AGENT_OF_FILE = 1, AGENT_OF_API = 2, AGENT_ORIGIN_COUNT };
+/* One version of a definition. Never changed, but for the mark that it was removed. */
+struct agent_row {
+    int64_t tenant_key; /* 0 = of a file or built in: for all tenants */
+    struct slice slug;
+    int64_t version;
+    struct slice definition; /* JSON, as agent_write writes it */
+    enum agent_origin source;
+    int64_t created_at_ms;
+    struct slice created_by; /* actor, or absent */
+    int64_t removed_at_ms;   /* 0 = new sessions may use it */
+};
+/* The next version of its slug; sets agent->version. Numbers of a tenant and of tenant 0 never meet, so that a session
+ * finds its version by number. CONFLICT `agent_changed`: somebody else took the number. */
+MUST_CHECK enum status store_agent_insert(struct db *db, struct agent_row *agent, struct failure *failure);
+/* What a new session of the tenant gets: its own newest, else that of tenant 0; NOT_FOUND when none is left. */
+MUST_CHECK enum status store_agent_newest(struct db *db, int64_t tenant_key, struct slice slug, struct arena *arena,
+                                          struct agent_row *out, struct failure *failure);
+/* Also when it was removed. */
+MUST_CHECK enum status store_agent_by_version(struct db *db, int64_t tenant_key, struct slice slug, int64_t version,
+                                              struct arena *arena, struct agent_row *out, struct failure *failure);
+/* All versions below `before` (0 = from the newest), newest first. */
+MUST_CHECK enum status store_agent_versions(struct db *db, int64_t tenant_key, struct slice slug, int64_t before,
+                                            int64_t limit, struct arena *arena, struct agent_row **out,
+                                            size_t *out_count, struct failure *failure);
+/* The newest version of every agent the tenant has, by slug, those after `after` (absent = from the first). */
+MUST_CHECK enum status store_agent_list(struct db *db, int64_t tenant_key, struct slice after, int64_t limit,
+                                        struct arena *arena, struct agent_row **out, size_t *out_count,
+                                        struct failure *failure);
+/* Marks the tenant's own versions; false when there was nothing left to mark. */
+MUST_CHECK enum status store_agent_remove(struct db *db, int64_t tenant_key, struct slice slug, int64_t now_ms,
+                                          bool *out_removed, struct failure *failure);
+/* --- asks and the decisions that stand --- */
+MUST_CHECK enum status store_ask_insert(struct db *db, int64_t tenant_key, int64_t session_key, const struct ask *ask,
+                                        struct failure *failure);
+/* Writes state, decision, answer, reason, who and when, votes. STALE when it is not pending any more. */
+MUST_CHECK enum status store_ask_update(struct db *db, int64_t tenant_key, int64_t session_key, const struct ask *ask,
+                                        struct failure *failure);
+MUST_CHECK enum status store_ask_by_id(struct db *db, int64_t tenant_key, int64_t session_key, struct slice id,
+                                       struct arena *arena, struct ask *out, struct failure *failure);
+/* Those of a session that are pending, oldest first. */
+MUST_CHECK enum status store_ask_pending(struct db *db, int64_t tenant_key, int64_t session_key, struct arena *arena,
+                                         struct ask **out, size_t *out_count, struct failure *failure);
+MUST_CHECK enum status store_ask_count_pending(struct db *db, int64_t tenant_key, int64_t session_key, int64_t *out,
+                                               struct failure *failure);
+/* An ask, what access to its session depends on, and the stored role of the user who looks. */
+struct seen_ask {
+    struct ask ask;
+    int64_t key;            /* orders and pages */
+    struct session session; /* key, tenant_key, id, owner, visibility, purpose, agent, title, parent_id; nothing else */
+    enum access_role participant;
+};
+struct ask_filter {
+    int64_t tenant_key;
+    struct slice user_id; /* who looks; absent = nobody in particular */
+    bool sees_all;        /* inbox: else only asks of sessions that the user may see at all */
+    int64_t session_key;  /* 0 = the inbox: pending asks of all sessions */
+    bool descendants;     /* and of all sessions below it */
+    int state;            /* enum ask_state; -1 = any */
+    int64_t before;       /* key of the last row of the page before; 0 = the first page */
+    int64_t limit;
+};
+/* Newest first. */
+MUST_CHECK enum status store_ask_list(struct db *db, const struct ask_filter *filter, struct arena *arena,
+                                      struct seen_ask **out, size_t *out_count, struct failure *failure);
+MUST_CHECK enum status store_ask_rule_insert(struct db *db, const struct ask_rule *rule, struct failure *failure);
+/* Of this tool, for all sessions or this one. */
+MUST_CHECK enum status store_ask_rule_candidates(struct db *db, int64_t tenant_key, struct slice tool,
+                                                 int64_t session_key, struct arena *arena, struct ask_rule **out,
+                                                 size_t *out_count, struct failure *failure);
+MUST_CHECK enum status store_ask_rule_list(struct db *db, int64_t tenant_key, struct arena *arena,
+                                           struct ask_rule **out, size_t *out_count, struct failure *failure);
+MUST_CHECK enum status store_ask_rule_by_id(struct db *db, int64_t tenant_key, struct slice id, struct arena *arena,
+                                            struct ask_rule *out, struct failure *failure);
+MUST_CHECK enum status store_ask_rule_delete(struct db *db, int64_t tenant_key, struct slice id, bool *out_deleted,
+                                             struct failure *failure);
+MUST_CHECK enum status store_ask_rule_count(struct db *db, int64_t tenant_key, int64_t *out, struct failure *failure);
+/* --- what a driver keeps with a session --- */
+MUST_CHECK enum status store_kept_put(struct db *db, int64_t tenant_key, int64_t session_key, struct slice json,
+                                      struct failure *failure);
+/* NOT_FOUND without a word. */
+MUST_CHECK enum status store_kept_get(struct db *db, int64_t tenant_key, int64_t session_key, struct arena *arena,
+                                      struct slice *out, struct failure *failure);
+
+/* --- timers: one row per (kind, session); a lease is its own timer, which is neither put nor deleted --- */
+enum timer_kind { TIMER_LEASE = 1, TIMER_EXPIRY = 2, TIMER_HUMAN = 3, TIMER_ASK = 4, TIMER_COLLECT = 5, TIMER_COUNT };
 struct timer {
     enum timer_kind kind;
     int64_t tenant_key, session_key;
@@ -265,13 +367,14 @@ struct token {
     unsigned scopes;
     int64_t created_at_ms, expires_at_ms, revoked_at_ms, last_used_at_ms;
 };
-/* A browser's sign-in, a one-time link, or a one-use ticket: secrets with an end. */
-enum grant_kind { GRANT_COOKIE = 1, GRANT_LINK = 2, GRANT_TICKET = 3 };
+/* A browser's sign-in, a one-time link, a one-use ticket, or a one-time link to an ask: secrets with an end. */
+enum grant_kind { GRANT_COOKIE = 1, GRANT_LINK = 2, GRANT_TICKET = 3, GRANT_ASK = 4 };
 struct grant {
     enum grant_kind kind;
     struct slice hash, user_id, csrf;
     struct slice token_id;   /* ticket: of the token it was made with, or absent */
     struct slice session_id; /* ticket: only this session, or absent */
+    struct slice ask_id;     /* of a link to an ask */
     int64_t tenant_key, created_at_ms, expires_at_ms;
 };
 MUST_CHECK enum status store_tenant_insert(struct db *db, struct tenant *tenant,

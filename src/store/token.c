@@ -83,7 +83,7 @@ enum status store_grant_insert(struct db *db, const struct grant *grant, struct 
     return statement_run(db, SQL_GRANT_INSERT,
                          VALUES(number(grant->kind), bytes(grant->hash), text(grant->user_id), text(grant->csrf),
                                 text(grant->token_id), text(grant->session_id), number(grant->tenant_key),
-                                number(grant->created_at_ms), number(grant->expires_at_ms)),
+                                number(grant->created_at_ms), number(grant->expires_at_ms), text(grant->ask_id)),
                          NULL, failure);
 }
 
@@ -103,6 +103,7 @@ enum status store_grant_by_hash(struct db *db, enum grant_kind kind, struct slic
     out->tenant_key = query_i64(&query, 6);
     out->created_at_ms = query_i64(&query, 7);
     out->expires_at_ms = query_i64(&query, 8);
+    out->ask_id = column_copy(&query, 9, arena);
     query_end(&query);
     return STATUS_OK;
 }

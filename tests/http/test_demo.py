@@ -3,7 +3,7 @@ from harness import check, people
 from harness.suite import test
 
 TURN = ["session.status_change", "session.claimed", "agent.thinking", "agent.message", "agent.tool_call", "agent.tool_result",
-        "agent.message", "session.status_change"]
+        "agent.message", "turn.ended", "session.status_change"]
 QUICK_LEASES = ["--lease-ms-default", "600", "--lease-ms-min", "100"]
 
 
@@ -36,14 +36,14 @@ def answers(server):
     client = server.client()
     path = talk(client)
     with client.stream(path + "/events") as stream:
-        receipt = send(client, path, "Good \"morning\" ☀")
+        receipt = send(client, path, "echo Good \"morning\" ☀")
         frames = stream.until(lambda frame: frame.event == "event" and frame.json()["metadata"].get("to") == "idle", 30)
     log = events(client, path)
     check.equal([event["type"] for event in log], ["session.created", "user.message", "session.status_change"] + TURN)
     check.equal({event["actor"] for event in log if event["role"] == "agent"}, {"agent:demo"})
     first, second = (event["content"][0]["text"] for event in log if event["type"] == "agent.message")
     check.contains(first, "demo")
-    check.contains(second, "Good \"morning\" ☀")
+    check.contains(second, "echo Good \"morning\" ☀")
     call, result = (event["content"][0] for event in log if event["type"].startswith("agent.tool_"))
     check.equal((call["name"], call["tool_call_id"]), ("read_file", result["tool_call_id"]))
     deltas = [frame.json() for frame in frames if frame.event == "delta"]
@@ -58,7 +58,7 @@ def answers(server):
 @test
 def the_prompt_at_creation_is_answered(server):
     client = server.client()
-    path = talk(client, prompt="from the start")
+    path = talk(client, prompt="echo from the start")
     wait_idle(client, path)
     check.contains(events(client, path, "agent.message")[1]["content"][0]["text"], "from the start")
 
@@ -68,7 +68,7 @@ def queued_messages_are_answered_in_turn(server):
     """What is said meanwhile waits, and each gets a turn of its own."""
     client = server.client()
     path = talk(client)
-    receipts = [send(client, path, f"message {n}") for n in range(3)]
+    receipts = [send(client, path, f"echo message {n}") for n in range(3)]
     check.equal([one["status"] for one in receipts], ["dispatched", "queued", "queued"])
     check.eventually(lambda: client.get(path).json()["turn_count"] == 3, "three turns", 30)
     check_once(client, path, receipts)
@@ -83,7 +83,7 @@ def every_tenant_is_served(server):
     """One agent for all tenants; each sees its own session only."""
     owner = server.client()
     other = people.tenant(owner, "elsewhere").client
-    paths = [(client, talk(client, prompt="hello")) for client in (owner, other)]
+    paths = [(client, talk(client, prompt="echo hello")) for client in (owner, other)]
     for client, path in paths:
         wait_idle(client, path)
         check.equal(client.get(path).json()["turn_count"], 1)
@@ -93,7 +93,7 @@ def every_tenant_is_served(server):
 def a_lease_is_renewed(server):
     """A turn longer than its lease keeps it: one claim, one turn."""
     client = server.client()
-    path = talk(client, prompt="hello")
+    path = talk(client, prompt="echo hello")
     wait_idle(client, path)
     check.equal(client.get(path).json()["fence"], 1)
     check.equal(events(client, path, "session.lease_lost"), [])
@@ -104,12 +104,12 @@ def killed_in_the_middle(server):
     """kill -9 in a turn: it runs again when its lease ran out; nothing is said twice, nothing is lost."""
     client = server.client()
     path = talk(client)
-    receipts = [send(client, path, f"message {n}") for n in range(2)]
+    receipts = [send(client, path, f"echo message {n}") for n in range(2)]
     for type in ("session.claimed", "agent.thinking", "agent.tool_call"):
         check.eventually(lambda: events(client, path, type), f"{type} is in the log", 30)
         server.kill()
         client = server.start().client()
-    receipts.append(send(client, path, "message 2"))
+    receipts.append(send(client, path, "echo message 2"))
     check.eventually(lambda: client.get(path).json()["turn_count"] == 3, "three turns", 60)
     wait_idle(client, path)
     check_once(client, path, receipts)
@@ -117,20 +117,24 @@ def killed_in_the_middle(server):
     lost = len(events(client, path, "session.lease_lost"))
     check.true(lost >= 1, "a lost lease is in the log")
     check.equal(len(events(client, path, "session.claimed")), 3 + lost)
+    ends = [event["metadata"]["turn"] for event in events(client, path, "turn.ended")]
+    check.equal(ends, [event["metadata"]["fence"] for event in events(client, path, "session.claimed")])
+    check.equal(len(events(client, path, "agent.message")), 6)
 
 
 @test
 def a_stop_gives_the_session_back(server):
-    """SIGTERM in a turn: released, pending, and answered by the next server without waiting for a lease."""
+    """SIGTERM in a turn: it is cut, pending, and goes on in the next server without waiting for a lease."""
     client = server.client()
     path = talk(client)
-    receipt = send(client, path, "hello")
+    receipt = send(client, path, "echo hello")
     check.eventually(lambda: events(client, path, "agent.thinking"), "the turn has begun", 30)
     client = server.restart().client()
-    check.equal(len(events(client, path, "session.released")), 1)
+    [cut] = [event["metadata"] for event in events(client, path, "turn.ended") if "cause" in event["metadata"]]
+    check.contains(cut, {"turn": 1, "stop_reason": "aborted", "cause": "server_stopping"})
     wait_idle(client, path)
     check_once(client, path, [receipt])
-    check.equal(events(client, path, "session.lease_lost"), [])
+    check.equal(len(events(client, path, "agent.thinking")), 1)
     check.equal(client.get(path).json()["fence"], 2)
 
 
@@ -139,10 +143,10 @@ def a_stopped_session_ends_the_turn(server):
     """Whoever stops the session takes the lease: the agent goes quietly."""
     client = server.client()
     path = talk(client)
-    send(client, path, "hello")
+    send(client, path, "echo hello")
     check.eventually(lambda: events(client, path, "agent.thinking"), "the turn has begun", 30)
     last = client.post(path + "/status", {"status": "completed"}, expect=200).json()["last_sequence"]
-    other = talk(client, prompt="still there?")
+    other = talk(client, prompt="echo still there?")
     wait_idle(client, other)
     check.equal(client.get(path).json()["last_sequence"], last)
 
@@ -151,7 +155,7 @@ def a_stopped_session_ends_the_turn(server):
 def switched_off(server):
     """Without it the session waits for a worker of that name."""
     client = server.client()
-    path = talk(client, prompt="hello")
+    path = talk(client, prompt="echo hello")
     [got] = client.post("/api/claims", {"worker": "w", "agents": ["demo"]}, expect=200).json()["claims"]
     check.equal(path, f"/api/sessions/{got['session']['id']}")
 
@@ -160,7 +164,7 @@ def switched_off(server):
 def turns_have_a_limit(server):
     """No more than that many at a time; the others wait and are served."""
     client = server.client()
-    paths = [talk(client, prompt=f"hello {n}") for n in range(5)]
+    paths = [talk(client, prompt=f"echo hello {n}") for n in range(5)]
     running = lambda: client.get("/api/sessions?status=running").json()["sessions"]
     check.eventually(lambda: len(running()) == 2, "two run", 30)
 
@@ -168,3 +172,76 @@ def turns_have_a_limit(server):
         check.true(len(running()) <= 2, "never more than two run")
         return all(client.get(path).json()["turn_count"] == 1 for path in paths)
     check.eventually(all_answered, "all are answered", 60)
+
+
+def pending(client, path):
+    return client.get(path + "/asks", expect=200).json()["asks"]
+
+
+def next_ask(client, path, seen):
+    check.eventually(lambda: [ask for ask in pending(client, path) if ask["id"] not in seen], "it asks", 30)
+    [ask] = pending(client, path)
+    seen.add(ask["id"])
+    return ask
+
+
+def answer(client, path, ask, **reply):
+    client.post(f"{path}/asks/{ask['id']}/answer", reply, expect=200)
+
+
+@test
+def the_first_turn_is_a_tour(server):
+    """Text, reasoning, tools, an approval, a question, a file edit, a commit and a result."""
+    client = server.client()
+    path = talk(client, prompt="Show me around")
+    seen = set()
+    edit = next_ask(client, path, seen)
+    check.contains(edit, {"kind": "approval", "tool": "edit_file"})
+    check.contains(client.get(path).json(), {"status": "awaiting_tool", "display_status": "blocked"})
+    answer(client, path, edit, decision="once")
+    question = next_ask(client, path, seen)
+    check.contains(question, {"kind": "question"})
+    check.equal(client.get(path).json()["status"], "waiting_human")
+    answer(client, path, question, answer=question["options"][1])
+    commit = next_ask(client, path, seen)
+    check.contains(commit, {"kind": "approval", "tool": "git_commit"})
+    answer(client, path, commit, decision="deny", reason="not today")
+    wait_idle(client, path)
+    messages = [event["content"][0]["text"] for event in events(client, path, "agent.message")]
+    check.contains(messages[2], question["options"][1])
+    results = [event["content"][0] for event in events(client, path, "agent.tool_result")]
+    check.equal([result["is_error"] for result in results], [False, False, True])
+    session = client.get(path).json()
+    check.equal(session["result"]["files_changed"], ["welcome.txt"])
+    check.equal(session["fence"], 1)
+
+
+@test(options=QUICK_LEASES, timeout_s=120)
+def a_question_survives_a_kill(server):
+    """kill -9 while it asks: the question is still there, and its answer makes the session go on."""
+    client = server.client()
+    path = talk(client, prompt="Show me around")
+    seen = set()
+    edit = next_ask(client, path, seen)
+    server.kill()
+    client = server.start().client()
+    check.equal([ask["id"] for ask in pending(client, path)], [edit["id"]])
+    answer(client, path, edit, decision="session")
+    question = next_ask(client, path, seen)
+    answer(client, path, question, answer=question["options"][0])
+    answer(client, path, next_ask(client, path, seen), decision="once")
+    wait_idle(client, path)
+    turns = [event["metadata"]["fence"] for event in events(client, path, "session.claimed")]
+    check.equal(turns, [event["metadata"]["turn"] for event in events(client, path, "turn.ended")])
+
+
+@test
+def interrupted(server):
+    """An interrupt ends the turn, not the session; it says so."""
+    client = server.client()
+    path = talk(client, prompt="echo something")
+    check.eventually(lambda: events(client, path, "agent.thinking"), "the turn has begun", 30)
+    client.post(path + "/interrupt", {}, expect=200)
+    wait_idle(client, path)
+    [end] = [event["metadata"] for event in events(client, path, "turn.ended")]
+    check.contains(end, {"turn": 1, "stop_reason": "aborted"})

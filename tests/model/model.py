@@ -416,7 +416,7 @@ class Model:
             raise Refused(409, "lease_required")
         if to in ENDED and not holds and role != "owner":
             raise Refused(403, "insufficient_role")
-        if session["status"] != "running" or to not in EDGES["running"]:
+        if session["status"] not in IN_TURN or to not in EDGES[session["status"]]:
             raise Refused(409, "illegal_transition")
         session.move(to, reason, to if to in ENDED else None, False, result, usage, error)
         self.finish(session)

@@ -57,9 +57,9 @@ SELECT {token_columns} FROM tokens WHERE tenant_key = $1 ORDER BY created_at_ms,
 UPDATE tokens SET revoked_at_ms = $3 WHERE tenant_key = $1 AND id = $2 AND revoked_at_ms = 0
 
 -- fragment: grant_columns
-kind, hash, user_id, csrf, token_id, session_id, tenant_key, created_at_ms, expires_at_ms
+kind, hash, user_id, csrf, token_id, session_id, tenant_key, created_at_ms, expires_at_ms, ask_id
 -- name: grant_insert
-INSERT INTO grants ({grant_columns}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+INSERT INTO grants ({grant_columns}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 -- name: grant_by_hash
 SELECT {grant_columns} FROM grants WHERE kind = $1 AND hash = $2
 -- name: grant_delete

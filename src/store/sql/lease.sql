@@ -1,12 +1,16 @@
--- 1 is the work state pending; $4 and $5 are a range of ids, NULL = any.
+-- 1 is the work state pending, driver 0 is worker: the others are the server's own to run; $4 and $5 are a range of ids, NULL = any.
 -- fragment: claim_rest
 work = 1 AND (CAST($3 AS BIGINT) IS NULL OR type = $3) AND (CAST($4 AS TEXT) IS NULL OR id >= $4)
 AND (CAST($5 AS TEXT) IS NULL OR id < $5)
 ORDER BY priority DESC, queued_at_ms, key LIMIT $6
 -- name: claim_candidates
-SELECT key, priority, queued_at_ms FROM sessions WHERE tenant_key = $1 AND CAST($2 AS TEXT) IS NULL AND {claim_rest}
+SELECT key, priority, queued_at_ms FROM sessions
+WHERE tenant_key = $1 AND CAST($2 AS TEXT) IS NULL AND driver = 0 AND {claim_rest}
 -- name: claim_candidates_of_agent
-SELECT key, priority, queued_at_ms FROM sessions WHERE tenant_key = $1 AND agent = $2 AND {claim_rest}
+SELECT key, priority, queued_at_ms FROM sessions WHERE tenant_key = $1 AND agent = $2 AND driver = 0 AND {claim_rest}
+-- name: claim_candidates_hosted
+SELECT key, priority, queued_at_ms FROM sessions
+WHERE tenant_key = $1 AND (CAST($2 AS TEXT) IS NULL OR agent = $2) AND driver > 0 AND {claim_rest}
 
 -- fragment: lease_columns
 tenant_key, session_key, token_hash, fence, worker, lease_ms, expires_at_ms, claimed_at_ms, heartbeat_at_ms
@@ -17,13 +21,14 @@ ON CONFLICT (tenant_key, session_key) DO UPDATE SET token_hash = excluded.token_
     claimed_at_ms = excluded.claimed_at_ms, heartbeat_at_ms = excluded.heartbeat_at_ms
 -- name: lease_get
 SELECT {lease_columns} FROM leases WHERE tenant_key = $1 AND session_key = $2
+-- name: lease_of_worker
+SELECT {lease_columns} FROM leases WHERE worker = $1
+
+-- name: lease_renew
+UPDATE leases SET expires_at_ms = $1, heartbeat_at_ms = $2
+WHERE tenant_key = $3 AND session_key = $4 AND fence = $5 AND expires_at_ms = $6
 -- name: lease_renew_all
 UPDATE leases SET expires_at_ms = CAST($1 AS BIGINT) + lease_ms
--- name: lease_renew_timers
-UPDATE timers SET due_ms = (SELECT l.expires_at_ms FROM leases l
-    WHERE l.tenant_key = timers.tenant_key AND l.session_key = timers.session_key)
-WHERE kind = 1 AND EXISTS (SELECT 1 FROM leases l
-    WHERE l.tenant_key = timers.tenant_key AND l.session_key = timers.session_key)
 
 -- name: queue_figures
 SELECT agent, CAST(SUM(pending) AS BIGINT), COALESCE(MIN(oldest_ms), 0), CAST(SUM(leased) AS BIGINT) FROM (
@@ -41,7 +46,12 @@ INSERT INTO timers (kind, session_key, tenant_key, due_ms) VALUES ($1, $2, $3, $
 ON CONFLICT (kind, session_key) DO UPDATE SET due_ms = excluded.due_ms
 -- name: timer_delete
 DELETE FROM timers WHERE kind = $1 AND session_key = $2
+-- A lease is its own timer, of kind 1.
 -- name: timer_due
-SELECT kind, tenant_key, session_key, due_ms FROM timers WHERE due_ms <= $1 ORDER BY due_ms LIMIT $2
+SELECT kind, tenant_key, session_key, due_ms FROM timers WHERE due_ms <= $1
+UNION ALL SELECT 1, tenant_key, session_key, expires_at_ms FROM leases WHERE expires_at_ms <= $1
+ORDER BY due_ms LIMIT $2
 -- name: timer_next
-SELECT due_ms FROM timers WHERE due_ms > $1 ORDER BY due_ms LIMIT 1
+SELECT COALESCE(MIN(due_ms), 0) FROM (
+    SELECT MIN(due_ms) AS due_ms FROM timers WHERE due_ms > $1
+    UNION ALL SELECT MIN(expires_at_ms) FROM leases WHERE expires_at_ms > $1) AS parts

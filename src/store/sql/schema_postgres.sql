@@ -316,3 +316,98 @@ ALTER TABLE sessions ADD COLUMN agent_config TEXT;
 DROP INDEX sessions_queue;
 CREATE INDEX sessions_queue ON sessions (tenant_key, priority DESC, queued_at_ms, key) WHERE work = 1 AND driver = 0;
 CREATE INDEX sessions_queue_hosted ON sessions (tenant_key, priority DESC, queued_at_ms, key) WHERE work = 1 AND driver > 0;
+
+-- migration: 4 asks
+-- What turns want to know from people, and the decisions that stand. An ask stays after it was answered: it goes with its
+-- session. Rules of session 0 hold in every session.
+CREATE TABLE asks (
+    key BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    tenant_key BIGINT NOT NULL,
+    session_key BIGINT NOT NULL,
+    id TEXT COLLATE "C" NOT NULL,
+    kind BIGINT NOT NULL,
+    state BIGINT NOT NULL,
+    turn BIGINT NOT NULL,
+    tool TEXT,
+    call_id TEXT,
+    arguments TEXT,
+    editable BIGINT NOT NULL,
+    text TEXT NOT NULL,
+    options TEXT,
+    form TEXT,
+    details TEXT,
+    fields TEXT,
+    role BIGINT NOT NULL,
+    quorum BIGINT NOT NULL,
+    created_at_ms BIGINT NOT NULL,
+    expires_at_ms BIGINT NOT NULL,
+    decision BIGINT NOT NULL,
+    answer TEXT,
+    reason TEXT,
+    answered_by TEXT,
+    answered_at_ms BIGINT NOT NULL,
+    votes TEXT
+);
+CREATE UNIQUE INDEX asks_id ON asks (tenant_key, session_key, id);
+CREATE INDEX asks_pending ON asks (tenant_key, key) WHERE state = 0;
+
+CREATE TABLE ask_rules (
+    id TEXT COLLATE "C" NOT NULL,
+    tenant_key BIGINT NOT NULL,
+    session_key BIGINT NOT NULL,
+    user_id TEXT COLLATE "C",
+    agent TEXT COLLATE "C",
+    tool TEXT COLLATE "C" NOT NULL,
+    arguments TEXT,
+    session_id TEXT COLLATE "C" NOT NULL,
+    ask_id TEXT COLLATE "C" NOT NULL,
+    created_by TEXT NOT NULL,
+    created_at_ms BIGINT NOT NULL,
+    PRIMARY KEY (tenant_key, id)
+);
+CREATE INDEX ask_rules_tool ON ask_rules (tenant_key, tool);
+
+-- A one-time link to one ask.
+ALTER TABLE grants ADD COLUMN ask_id TEXT;
+
+-- migration: 5 kept
+-- What a driver keeps with a session from one turn to the next.
+CREATE TABLE kept (
+    tenant_key BIGINT NOT NULL,
+    session_key BIGINT NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (tenant_key, session_key)
+);
+
+-- migration: 6 prompts_reordered
+-- A prompt that waits is known by its id: its position may change, its revision counts the changes. due_ms (steady) is
+-- when a collected prompt may be dispatched.
+CREATE TABLE prompts_waiting (
+    tenant_key BIGINT NOT NULL,
+    session_key BIGINT NOT NULL,
+    position BIGINT NOT NULL,
+    id TEXT COLLATE "C" NOT NULL,
+    mode BIGINT NOT NULL,
+    actor TEXT COLLATE "C" NOT NULL,
+    content TEXT NOT NULL,
+    metadata TEXT,
+    thread_id TEXT,
+    created_at_ms BIGINT NOT NULL,
+    revision BIGINT NOT NULL,
+    due_ms BIGINT NOT NULL,
+    PRIMARY KEY (tenant_key, session_key, id)
+);
+INSERT INTO prompts_waiting (tenant_key, session_key, position, id, mode, actor, content, metadata, thread_id,
+    created_at_ms, revision, due_ms)
+    SELECT tenant_key, session_key, position, id, mode, actor, content, metadata, thread_id, created_at_ms, 1, 0
+    FROM prompts;
+DROP TABLE prompts;
+ALTER TABLE prompts_waiting RENAME TO prompts;
+
+-- migration: 7 cheaper moves
+-- With IN, SQLite would build a table of the list twice for every change of state.
+DROP INDEX sessions_in_turn;
+CREATE INDEX sessions_in_turn ON sessions (tenant_key, owner) WHERE work + 0 >= 2 AND work + 0 <= 4 AND owner IS NOT NULL;
+-- A lease says itself when it is due (kind 1).
+DELETE FROM timers WHERE kind = 1;
+CREATE INDEX leases_due ON leases (expires_at_ms);

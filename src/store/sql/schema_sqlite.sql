@@ -326,3 +326,98 @@ ALTER TABLE sessions ADD COLUMN agent_config TEXT;
 DROP INDEX sessions_queue;
 CREATE INDEX sessions_queue ON sessions (tenant_key, priority DESC, queued_at_ms, key) WHERE work = 1 AND driver = 0;
 CREATE INDEX sessions_queue_hosted ON sessions (tenant_key, priority DESC, queued_at_ms, key) WHERE work = 1 AND driver > 0;
+
+-- migration: 4 asks
+-- What turns want to know from people, and the decisions that stand. An ask stays after it was answered: it goes with its
+-- session. Rules of session 0 hold in every session.
+CREATE TABLE asks (
+    key INTEGER PRIMARY KEY AUTOINCREMENT,
+    tenant_key INTEGER NOT NULL,
+    session_key INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    kind INTEGER NOT NULL,
+    state INTEGER NOT NULL,
+    turn INTEGER NOT NULL,
+    tool TEXT,
+    call_id TEXT,
+    arguments TEXT,
+    editable INTEGER NOT NULL,
+    text TEXT NOT NULL,
+    options TEXT,
+    form TEXT,
+    details TEXT,
+    fields TEXT,
+    role INTEGER NOT NULL,
+    quorum INTEGER NOT NULL,
+    created_at_ms INTEGER NOT NULL,
+    expires_at_ms INTEGER NOT NULL,
+    decision INTEGER NOT NULL,
+    answer TEXT,
+    reason TEXT,
+    answered_by TEXT,
+    answered_at_ms INTEGER NOT NULL,
+    votes TEXT
+);
+CREATE UNIQUE INDEX asks_id ON asks (tenant_key, session_key, id);
+CREATE INDEX asks_pending ON asks (tenant_key, key) WHERE state = 0;
+
+CREATE TABLE ask_rules (
+    id TEXT NOT NULL,
+    tenant_key INTEGER NOT NULL,
+    session_key INTEGER NOT NULL,
+    user_id TEXT,
+    agent TEXT,
+    tool TEXT NOT NULL,
+    arguments TEXT,
+    session_id TEXT NOT NULL,
+    ask_id TEXT NOT NULL,
+    created_by TEXT NOT NULL,
+    created_at_ms INTEGER NOT NULL,
+    PRIMARY KEY (tenant_key, id)
+) WITHOUT ROWID;
+CREATE INDEX ask_rules_tool ON ask_rules (tenant_key, tool);
+
+-- A one-time link to one ask.
+ALTER TABLE grants ADD COLUMN ask_id TEXT;
+
+-- migration: 5 kept
+-- What a driver keeps with a session from one turn to the next.
+CREATE TABLE kept (
+    tenant_key INTEGER NOT NULL,
+    session_key INTEGER NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (tenant_key, session_key)
+) WITHOUT ROWID;
+
+-- migration: 6 prompts_reordered
+-- A prompt that waits is known by its id: its position may change, its revision counts the changes. due_ms (steady) is
+-- when a collected prompt may be dispatched.
+CREATE TABLE prompts_waiting (
+    tenant_key INTEGER NOT NULL,
+    session_key INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    mode INTEGER NOT NULL,
+    actor TEXT NOT NULL,
+    content TEXT NOT NULL,
+    metadata TEXT,
+    thread_id TEXT,
+    created_at_ms INTEGER NOT NULL,
+    revision INTEGER NOT NULL,
+    due_ms INTEGER NOT NULL,
+    PRIMARY KEY (tenant_key, session_key, id)
+) WITHOUT ROWID;
+INSERT INTO prompts_waiting (tenant_key, session_key, position, id, mode, actor, content, metadata, thread_id,
+    created_at_ms, revision, due_ms)
+    SELECT tenant_key, session_key, position, id, mode, actor, content, metadata, thread_id, created_at_ms, 1, 0
+    FROM prompts;
+DROP TABLE prompts;
+ALTER TABLE prompts_waiting RENAME TO prompts;
+
+-- migration: 7 cheaper moves
+-- With IN, SQLite would build a table of the list twice for every change of state.
+DROP INDEX sessions_in_turn;
+CREATE INDEX sessions_in_turn ON sessions (tenant_key, owner) WHERE work + 0 >= 2 AND work + 0 <= 4 AND owner IS NOT NULL;
+-- A lease says itself when it is due (kind 1).
+DELETE FROM timers WHERE kind = 1;
+CREATE INDEX leases_due ON leases (expires_at_ms);

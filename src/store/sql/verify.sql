@@ -26,7 +26,10 @@ SELECT what || ' of session ' || session_key || ' has no session' FROM (
     UNION SELECT 'a use of a share link', o.tenant_key, o.session_key FROM share_uses o
     UNION SELECT 'partial output', o.tenant_key, o.session_key FROM partials o
     UNION SELECT 'a lease', o.tenant_key, o.session_key FROM leases o
+    UNION SELECT 'what a driver kept', o.tenant_key, o.session_key FROM kept o
     UNION SELECT 'a prompt', o.tenant_key, o.session_key FROM prompts o
+    UNION SELECT 'an ask', o.tenant_key, o.session_key FROM asks o
+    UNION SELECT 'a rule', o.tenant_key, o.session_key FROM ask_rules o WHERE o.session_key <> 0
     UNION SELECT 'a timer', o.tenant_key, o.session_key FROM timers o) AS owned
 WHERE NOT EXISTS (SELECT 1 FROM sessions s WHERE s.tenant_key = owned.tenant_key AND s.key = owned.session_key)
 LIMIT 100

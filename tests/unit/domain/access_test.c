@@ -157,6 +157,7 @@ static void every_action_needs_its_role_and_scope(void **state)
         [ACTION_DELETE] = {ACCESS_OWNER, SCOPE_WRITE},
         [ACTION_SHARE] = {ACCESS_OWNER, SCOPE_WRITE},
         [ACTION_PARTICIPANTS] = {ACCESS_OWNER, SCOPE_WRITE},
+        [ACTION_ANSWER] = {ACCESS_VIEWER, SCOPE_WRITE},
     };
     (void)state;
     for (int action = 0; action < ACTION_COUNT; action++) {

@@ -6,7 +6,7 @@ static struct session in_state(enum session_type type, enum work work)
     struct session session = create_in(type, NULL);
     session.work = work;
     session.completed_at_ms = work_is_ended(work) ? START_MS : 0;
-    session.running_since_ms = work_is_leased(work) ? START_MS : 0;
+    session.running_since_ms = work_is_running(work) ? START_MS : 0;
     session.queued_at_ms = work_is_claimable(work) ? START_MS : 0;
     return session;
 }
@@ -147,7 +147,7 @@ static void settling_goes_where_running_may_go(void **state)
             struct settlement settlement = {.to = (enum work)to};
             struct changes changes;
             enum status status = change_settle(&test_arena, &session, &settlement, &changes, NULL);
-            bool allowed = from == WORK_RUNNING && work_allows(WORK_RUNNING, (enum work)to);
+            bool allowed = work_is_in_turn((enum work)from) && work_allows((enum work)from, (enum work)to);
             assert_status(status, allowed ? STATUS_OK : STATUS_CONFLICT);
             if (allowed) {
                 apply_changes(&session, &changes, START_MS + 1);
@@ -226,6 +226,20 @@ static void a_lost_lease_goes_back_to_the_queue_until_the_cap(void **state)
     assert_int_equal(session.work, WORK_PENDING);
 }
 
+static void what_waits_goes_on_waiting_without_a_lease(void **state)
+{
+    (void)state;
+    static const enum work waits[] = {WORK_WAITING_HUMAN, WORK_AWAITING_TOOL};
+    for (size_t i = 0; i < COUNT_OF(waits); i++) {
+        struct session session = in_state(TYPE_AGENT, waits[i]);
+        struct changes changes;
+        session.claim_attempts = 9;
+        assert_status(change_lease_over(&test_arena, &session, false, 3, &changes, NULL), STATUS_OK);
+        assert_int_equal(changes.count, 1);
+        assert_slice(changes.events[0].type, "session.lease_lost");
+    }
+}
+
 static void a_lease_nobody_holds_is_over_already(void **state)
 {
     (void)state;
@@ -233,7 +247,7 @@ static void a_lease_nobody_holds_is_over_already(void **state)
         struct session session = in_state(TYPE_AGENT, (enum work)work);
         struct changes changes;
         assert_status(change_lease_over(&test_arena, &session, true, 3, &changes, NULL), STATUS_OK);
-        assert_int_equal(changes.count != 0, work == WORK_RUNNING);
+        assert_int_equal(changes.count != 0, work_is_leased((enum work)work));
     }
 }
 
@@ -400,6 +414,7 @@ int main(void)
         cmocka_unit_test(a_settlement_brings_result_usage_and_error),
         cmocka_unit_test(usage_is_an_object),
         cmocka_unit_test(a_lost_lease_goes_back_to_the_queue_until_the_cap),
+        cmocka_unit_test(what_waits_goes_on_waiting_without_a_lease),
         cmocka_unit_test(a_lease_nobody_holds_is_over_already),
         cmocka_unit_test(conversations_reopen_unless_they_failed),
         cmocka_unit_test(archiving_twice_is_archiving_once),

@@ -29,6 +29,8 @@ static void every_member_is_there_in_order(void **state)
         "words",
         "purpose",
         "agent",
+        "agent_version",
+        "driver",
         "title",
         "workspace",
         "source",
@@ -66,6 +68,7 @@ static void every_member_is_there_in_order(void **state)
         "archived_at",
         "expires_at",
         "initial_prompt",
+        "agent_config",
         "details",
     };
     struct session session = create_in(TYPE_AGENT, "idle");
@@ -73,7 +76,7 @@ static void every_member_is_there_in_order(void **state)
     for (int full = 0; full < 2; full++) {
         const struct json *object = written(&session, full);
         const struct json *member = object->child;
-        size_t count = COUNT_OF(names) - (full ? 0 : 2);
+        size_t count = COUNT_OF(names) - (full ? 0 : 3);
         for (size_t i = 0; i < count; i++, member = member->next) {
             assert_non_null(member);
             assert_slice(member->key, names[i]);

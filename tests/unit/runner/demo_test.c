@@ -13,18 +13,23 @@ struct played {
     int64_t total_ms;
 };
 
-static void play(struct played *played, const char *said)
+static void play_from(struct played *played, struct script_turn turn)
 {
-    struct script_turn turn = {.said = slice_of(said), .number = 7};
     struct act *act;
     *played = (struct played){0};
     do {
         assert_true(played->count < ACTS_MAX);
         act = &played->acts[played->count++];
-        demo_driver.next(&turn, &played->arena, act);
+        demo_script.next(&turn, &played->arena, act);
         assert_true(act->after_ms > 0);
         played->total_ms += act->after_ms;
-    } while (act->kind != ACT_SETTLE);
+    } while (act->kind != ACT_END);
+}
+
+/* A later turn of a session. */
+static void play(struct played *played, const char *said)
+{
+    play_from(played, (struct script_turn){.said = slice_of(said), .number = 7, .turns_done = 1});
 }
 
 static const struct act *event_at(const struct played *played, size_t index)
@@ -63,8 +68,8 @@ static void events_in_order(void **state)
         }
     }
     assert_null(types[events]);
-    assert_int_equal(played.acts[played.count - 1].to, WORK_IDLE);
-    assert_true(slice_present(played.acts[played.count - 1].usage));
+    assert_int_equal(played.acts[played.count - 1].end.to, WORK_IDLE);
+    assert_true(slice_present(played.acts[played.count - 1].end.usage));
     assert_true(played.total_ms < 10000);
     arena_release(&played.arena);
 }
@@ -129,8 +134,52 @@ static void call_and_result_share_an_id(void **state)
     struct played played;
     play(&played, "hi");
     struct slice call = json_text_of(part_of(&played, event_at(&played, 2)), "tool_call_id");
-    assert_slice(call, "demo-7");
+    assert_slice(call, "demo-7-read_file");
     assert_true(slice_eq(call, json_text_of(part_of(&played, event_at(&played, 3)), "tool_call_id")));
+    arena_release(&played.arena);
+}
+
+static size_t count_kind(const struct played *played, enum act_kind kind)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < played->count; i++) {
+        count += played->acts[i].kind == kind;
+    }
+    return count;
+}
+
+static void the_first_turn_shows_everything(void **state)
+{
+    (void)state;
+    struct played played;
+    play_from(&played, (struct script_turn){.said = SLICE("hi"), .number = 1});
+    assert_int_equal(count_kind(&played, ACT_ASK), 3);
+    assert_int_equal(count_kind(&played, ACT_EVENT), 11);
+    assert_true(slice_present(played.acts[played.count - 1].end.result));
+    assert_true(played.total_ms < 60000);
+    arena_release(&played.arena);
+}
+
+static void echo_is_short_and_tour_is_long(void **state)
+{
+    (void)state;
+    struct played played;
+    play_from(&played, (struct script_turn){.said = SLICE("echo hi"), .number = 1});
+    assert_int_equal(count_kind(&played, ACT_ASK), 0);
+    arena_release(&played.arena);
+    play(&played, "tour");
+    assert_int_equal(count_kind(&played, ACT_ASK), 3);
+    arena_release(&played.arena);
+}
+
+/* A turn that was cut goes on behind what is in the log already. */
+static void an_attempt_goes_on(void **state)
+{
+    (void)state;
+    struct played played;
+    play_from(&played, (struct script_turn){.said = SLICE("hi"), .number = 2, .turns_done = 1, .done = 3});
+    assert_slice(event_at(&played, 0)->event.type, "agent.tool_result");
+    assert_int_equal(count_kind(&played, ACT_EVENT), 2);
     arena_release(&played.arena);
 }
 
@@ -142,6 +191,9 @@ int main(void)
         cmocka_unit_test(echoes_the_user),
         cmocka_unit_test(says_that_it_is_a_demo),
         cmocka_unit_test(call_and_result_share_an_id),
+        cmocka_unit_test(the_first_turn_shows_everything),
+        cmocka_unit_test(echo_is_short_and_tour_is_long),
+        cmocka_unit_test(an_attempt_goes_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,6 +12,7 @@
 #include "service/identity.h"
 #include "service/people.h"
 #include "service/prompt.h"
+#include "service/turn.h"
 #include "service/session.h"
 #include "service/timer.h"
 #include "store/engine.h"
@@ -200,6 +201,8 @@ static inline struct scene *scene_new(void)
         .share_links_max = 10,
         .children_max = 10,
         .prompts_queued_max = 10,
+        .collect_debounce_ms = 3000,
+        .turns_per_session_max = 50,
         .lease_ms_default = 30000,
         .lease_ms_min = 1000,
         .lease_ms_max = 600000,

@@ -1,0 +1,53 @@
+#include "domain/change_turn.h"
+
+#include "domain/change_payload.h"
+
+void change_turn_ended(struct arena *arena, int64_t turn, const struct turn_end *end, const char *cause,
+                       struct changes *out)
+{
+    struct payload payload;
+    out->count = 0;
+    payload_begin(&payload);
+    json_put_i64(&payload.out, "turn", turn);
+    payload_word(&payload, "stop_reason", turn_stop_words, (int)end->stop);
+    if (end->error != TURN_OK) {
+        json_key(&payload.out, "error");
+        json_begin_object(&payload.out);
+        payload_word(&payload, "code", turn_error_words, (int)end->error);
+        json_put_text(&payload.out, "message", end->error_message);
+        json_put_bool(&payload.out, "retryable", turn_error_is_retryable(end->error));
+        json_end_object(&payload.out);
+    }
+    if (cause) {
+        json_put_text(&payload.out, "cause", slice_of(cause));
+    }
+    if (slice_present(end->usage)) {
+        json_key(&payload.out, "usage");
+        json_raw(&payload.out, end->usage);
+    }
+    payload_end(&payload, arena, "turn.ended", out);
+}
+
+void change_tool_ambiguous(struct arena *arena, struct slice call_id, struct changes *out)
+{
+    struct payload payload;
+    struct buffer content = {0};
+    struct json_out part = json_out_to(&content);
+    out->count = 0;
+    payload_begin(&payload);
+    json_put_text(&payload.out, "call_id", call_id);
+    json_put_bool(&payload.out, "is_error", true);
+    json_put_bool(&payload.out, "interrupted", true);
+    json_put_text(&payload.out, "outcome", SLICE("ambiguous"));
+    payload_end(&payload, arena, "agent.tool_result", out);
+    json_begin_array(&part);
+    json_begin_object(&part);
+    json_put_text(&part, "type", SLICE("tool_result"));
+    json_put_text(&part, "tool_call_id", call_id);
+    json_put_text(&part, "output", SLICE("Interrupted: nobody knows whether this was done."));
+    json_put_bool(&part, "is_error", true);
+    json_end_object(&part);
+    json_end_array(&part);
+    out->events[0].content = arena_copy(arena, buffer_slice(&content));
+    buffer_release(&content);
+}

@@ -1,0 +1,14 @@
+/* The events of a turn that the server writes itself. */
+#ifndef DOMAIN_CHANGE_TURN_H
+#define DOMAIN_CHANGE_TURN_H
+
+#include "domain/change.h"
+#include "domain/turn.h"
+
+/* turn.ended {turn, stop_reason, error, cause, usage}; `cause` (may be NULL) says what cut it. */
+void change_turn_ended(struct arena *arena, int64_t turn, const struct turn_end *end, const char *cause,
+                       struct changes *out);
+/* agent.tool_result of a call whose outcome nobody knows. */
+void change_tool_ambiguous(struct arena *arena, struct slice call_id, struct changes *out);
+
+#endif

@@ -1,0 +1,62 @@
+#include "main/reload.h"
+
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "main/agents.h"
+
+struct reload {
+    struct write_job job; /* first: the job is the reload */
+    const struct options *options;
+    struct service *service;
+    enum status status;
+    struct failure failure;
+};
+
+static enum job_outcome reload_run(struct write_job *job, struct unit *unit)
+{
+    struct reload *reload = (struct reload *)job;
+    struct service *service = reload->service;
+    struct arena arena = {0};
+    struct principal server = {.kind = PRINCIPAL_SYSTEM, .name = SLICE("system")};
+    int64_t writes_before = unit->writes;
+    struct call call = {
+        .service = service,
+        .db = unit->db,
+        .unit = unit,
+        .arena = &arena,
+        .who = &server,
+        .now_ms = clock_wall_ms(service->clock),
+        .steady_ms = clock_steady_ms(service->clock),
+    };
+    reload->status = agents_share(reload->options, &call);
+    reload->failure = call.failure;
+    arena_release(&arena);
+    return reload->status != STATUS_OK && unit->writes != writes_before ? JOB_SPOILED : JOB_DONE;
+}
+
+static void reload_finish(struct write_job *job, enum status status, const struct failure *failure)
+{
+    struct reload *reload = (struct reload *)job;
+    const struct failure *problem = status != STATUS_OK && failure ? failure : &reload->failure;
+    if (status != STATUS_OK || reload->status != STATUS_OK) {
+        log_error("agents_not_reread", LOG_TEXT("code", slice_of(problem->code)),
+                  LOG_TEXT("detail", slice_of(problem->detail)));
+    } else {
+        log_info("agents_reread", LOG_TEXT("signal", SLICE("HUP")));
+    }
+    free(reload);
+}
+
+void reload_agents(const struct options *options, struct service *service, struct writer *writer)
+{
+    struct reload *reload = memory_zeroed(sizeof *reload);
+    reload->options = options;
+    reload->service = service;
+    reload->job.run = reload_run;
+    reload->job.finish = reload_finish;
+    if (!writer_submit(writer, &reload->job)) {
+        log_error("agents_not_reread", LOG_TEXT("detail", SLICE("too many commands are waiting")));
+        free(reload);
+    }
+}

@@ -1,0 +1,12 @@
+/* Files read again while the server runs. */
+#ifndef MAIN_RELOAD_H
+#define MAIN_RELOAD_H
+
+#include "main/options.h"
+#include "service/writer.h"
+
+/* The agents of all tenants as their files say now, in a command of their own; logs what came of it. When a file is
+ * wrong, all stay as they were. Options, service and writer outlive the command. */
+void reload_agents(const struct options *options, struct service *service, struct writer *writer);
+
+#endif

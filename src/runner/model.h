@@ -1,0 +1,29 @@
+/* The driver of built-in agents: a loop of calls to a language model and of the tools it asks for, within caps on
+ * turns, rounds, cost and silence. */
+#ifndef RUNNER_MODEL_H
+#define RUNNER_MODEL_H
+
+#include "runner/driver.h"
+#include "runner/model_context.h"
+#include "runner/provider.h"
+
+/* Texts are borrowed for as long as the driver lives. */
+struct model_options {
+    struct provider_options provider;
+    const char *ca_file;       /* certificates to trust; NULL = the system's */
+    struct slice files_dir;    /* where large tool results are kept */
+    int64_t retries;           /* of one model, before anything was heard from it */
+    int64_t backoff_ms;        /* before the first retry; doubled for each further one */
+    int64_t wait_ms_max;       /* a provider that wants us to wait longer counts as failed */
+    int64_t output_tokens_max; /* of one answer; 0 = the provider's own */
+    struct context_images images;
+    /* {{ctx.NAME}} in a system prompt: the value of a variable of the session, or absent. NULL = they stay as they are.
+     */
+    struct slice (*variable)(void *owner, const struct turn_brief *brief, struct slice name);
+    void *variable_owner;
+};
+
+/* A driver of kind DRIVER_MODEL; `close` frees it. */
+struct driver *model_driver_new(const struct model_options *options);
+
+#endif

@@ -1,0 +1,361 @@
+/* The tools a model asked for: one after the other, each allowed, asked about or refused, each with exactly one result
+ * in the log and in the context. */
+#include "runner/model_turn.h"
+
+#include <stdlib.h>
+
+static void tools_next(struct model_turn *turn);
+
+static struct wanted_call *current(struct model_turn *turn)
+{
+    return &turn->wanted[turn->wanted_next];
+}
+
+/* --- results --- */
+
+static void result_keep(struct model_turn *turn, const struct tool_result *result, const char *mark)
+{
+    const struct wanted_call *call = current(turn);
+    event_result(turn, call, result, mark);
+    context_add(&turn->context, MODEL_TOOL,
+                (struct model_block){.kind = BLOCK_TOOL_RESULT,
+                                     .call_id = call->id,
+                                     .name = call->name,
+                                     .text = arena_copy(&turn->arena, result->text.len ? result->text : SLICE("")),
+                                     .is_error = result->is_error});
+    turn->wanted_next++;
+}
+
+static void result_error(struct model_turn *turn, enum turn_error error, struct slice text, const char *mark)
+{
+    struct tool_result result = {.is_error = true, .error = error, .text = text, .bytes = (int64_t)text.len};
+    result_keep(turn, &result, mark);
+}
+
+static void result_text(struct model_turn *turn, struct slice text)
+{
+    struct tool_result result = {.text = text, .bytes = (int64_t)text.len};
+    result_keep(turn, &result, NULL);
+}
+
+/* The model may try again, but not for ever. */
+static void result_correct(struct model_turn *turn, struct slice text)
+{
+    turn->corrections++;
+    result_error(turn, TURN_VALIDATION, text, NULL);
+}
+
+void tools_refuse_all(struct model_turn *turn, enum turn_error error, struct slice why)
+{
+    while (turn->wanted_next < turn->wanted_count) {
+        result_error(turn, error, why, NULL);
+    }
+}
+
+/* --- running --- */
+
+/* Outlives its turn when the tool can't be cancelled. */
+struct tool_run {
+    struct model_turn *turn; /* NULL = nobody waits for it any more */
+    struct tool_place place;
+    struct tool_call call;
+    void *running;
+    bool is_inside, is_done;
+};
+
+static void on_done(void *owner, const struct tool_result *result)
+{
+    struct tool_run *one = owner;
+    struct model_turn *turn = one->turn;
+    if (turn) {
+        turn->run = NULL;
+        turn->corrections = 0;
+        result_keep(turn, result, NULL);
+        tools_next(turn);
+    }
+    one->is_done = true;
+    if (!one->is_inside) {
+        free(one);
+    }
+}
+
+static void run(struct model_turn *turn)
+{
+    const struct wanted_call *call = current(turn);
+    struct tool_run *one = memory_zeroed(sizeof *one);
+    one->turn = turn;
+    one->is_inside = true;
+    one->call = (struct tool_call){call->id, call->name, call->value};
+    one->place = (struct tool_place){
+        .loop = turn->brief->loop,
+        .agent = turn->agent,
+        .sandbox = turn->brief->sandbox,
+        .files_dir = turn->owner->options.files_dir,
+        .turn = turn->turn,
+    };
+    turn->stage = STAGE_TOOL;
+    turn->run = one;
+    one->running = turn->tool->run(&one->place, &one->call, (struct tool_done){one, on_done});
+    one->is_inside = false;
+    if (one->is_done) {
+        free(one);
+    }
+}
+
+static void run_cancel(struct model_turn *turn)
+{
+    struct tool_run *one = turn->run;
+    turn->run = NULL;
+    if (one && one->running && turn->tool->cancel) {
+        turn->tool->cancel(one->running);
+        free(one);
+    } else if (one) {
+        one->turn = NULL;
+    }
+}
+
+/* --- asking --- */
+
+static void ask_person(struct model_turn *turn, const struct ask *about)
+{
+    const struct wanted_call *call = current(turn);
+    struct ask ask = *about;
+    turn->ask_id = arena_format(&turn->arena, "t%lld-%lld-%.*s", (long long)turn->brief->number,
+                                (long long)turn->rounds, SLICE_ARG(call->id));
+    turn->stage = STAGE_ASK_TOOL;
+    ask.id = turn->ask_id;
+    ask.turn = turn->brief->number;
+    ask.tool = call->name;
+    ask.call_id = call->id;
+    ask.arguments = call->arguments;
+    ask.role = ACCESS_COLLABORATOR;
+    ask.quorum = 1;
+    turn_ask(turn->turn, &ask);
+}
+
+enum { SHOWN_BYTES = 200 };
+
+static void ask_approval(struct model_turn *turn)
+{
+    const struct wanted_call *call = current(turn);
+    struct slice shown = slice_utf8_prefix(call->arguments, SHOWN_BYTES);
+    struct ask ask = {.kind = ASK_APPROVAL};
+    ask.text = arena_format(&turn->arena, "Run %.*s with %.*s%s?", SLICE_ARG(call->name), SLICE_ARG(shown),
+                            shown.len < call->arguments.len ? "…" : "");
+    ask_person(turn, &ask);
+}
+
+static struct slice asked_text(const struct json *arguments)
+{
+    static const char *const names[] = {"question", "action", "text", "prompt", "message", "title", NULL};
+    struct slice text = {NULL, 0};
+    for (size_t i = 0; names[i] && !text.len; i++) {
+        text = json_text_of(arguments, names[i]);
+    }
+    return text.len ? text : SLICE("The agent asks for a decision.");
+}
+
+/* ask_user and request_approval: the answer is the result. */
+static void ask_by_tool(struct model_turn *turn)
+{
+    const struct wanted_call *call = current(turn);
+    const struct json *options = json_get_value(call->value, "options");
+    struct ask ask = {.kind = slice_is(call->name, "request_approval") ? ASK_APPROVAL : ASK_QUESTION};
+    ask.text = asked_text(call->value);
+    if (ask.kind == ASK_QUESTION && json_is(options, JSON_ARRAY) && options->count > 0) {
+        ask.options = options->raw;
+    }
+    ask_person(turn, &ask);
+}
+
+/* Edited arguments take the place of the staged ones when they are good. */
+static bool take_edited(struct model_turn *turn, struct slice edited, struct failure *failure)
+{
+    struct wanted_call *call = current(turn);
+    const struct json *value = NULL;
+    struct slice text = arena_copy(&turn->arena, edited);
+    if (!edited.len || slice_is(edited, "null")) {
+        return true;
+    }
+    if (json_parse(&turn->arena, text, &value, failure) != STATUS_OK) {
+        return false;
+    }
+    if (!json_is(value, JSON_OBJECT)) {
+        return true; /* a word beside the decision */
+    }
+    if (tool_check(turn->tool, value, failure) != STATUS_OK) {
+        return false;
+    }
+    call->arguments = text;
+    call->value = value;
+    return true;
+}
+
+static void approved(struct model_turn *turn, const struct ask *ask)
+{
+    struct failure failure = {0};
+    if (turn->tool->asks) {
+        result_text(turn, slice_present(ask->answer) && !slice_is(ask->answer, "null")
+                              ? arena_format(&turn->arena, "approved: %.*s", SLICE_ARG(ask->answer))
+                              : SLICE("approved"));
+        tools_next(turn);
+    } else if (take_edited(turn, ask->answer, &failure)) {
+        run(turn);
+    } else {
+        result_error(turn, TURN_TOOL_FAILED,
+                     arena_format(&turn->arena, "the edited arguments can't be used: %s", failure.detail), NULL);
+        tools_next(turn);
+    }
+}
+
+/* A text without its quotes, anything else as JSON. */
+static struct slice answer_text(struct model_turn *turn, struct slice answer)
+{
+    const struct json *value = NULL;
+    if (slice_present(answer) &&
+        json_parse(&turn->arena, arena_copy(&turn->arena, answer), &value, NULL) == STATUS_OK &&
+        json_is(value, JSON_STRING)) {
+        return value->text;
+    }
+    return answer.len ? answer : SLICE("(no answer)");
+}
+
+void tools_answered(struct model_turn *turn, const struct ask *ask)
+{
+    turn->ask_id = (struct slice){NULL, 0};
+    if (ask->state != ASK_ANSWERED) {
+        result_error(turn, TURN_TOOL_DENIED,
+                     ask->state == ASK_EXPIRED ? SLICE("denied: nobody answered in time")
+                                               : SLICE("denied: the question was withdrawn"),
+                     NULL);
+        tools_next(turn);
+    } else if (ask->decision == DECISION_DENY) {
+        struct slice reason = ask->reason.len ? ask->reason : SLICE("a person said no");
+        result_error(turn, TURN_TOOL_DENIED, arena_format(&turn->arena, "denied: %.*s", SLICE_ARG(reason)), NULL);
+        tools_next(turn);
+    } else if (ask->kind == ASK_APPROVAL) {
+        approved(turn, ask);
+    } else {
+        result_text(turn, answer_text(turn, ask->answer));
+        tools_next(turn);
+    }
+}
+
+/* --- deciding --- */
+
+/* As the workspace's root sees it; ".." never leads above. */
+static struct slice absolute_path(struct arena *arena, struct slice path)
+{
+    char *out = arena_bytes(arena, path.len + 2);
+    size_t len = 0;
+    while (path.len) {
+        struct slice name, rest;
+        path = slice_cut(path, '/', &name, &rest) ? rest : (struct slice){NULL, 0};
+        if (slice_is(name, "..")) {
+            while (len > 0 && out[--len] != '/') {
+            }
+        } else if (name.len && !slice_is(name, ".")) {
+            out[len++] = '/';
+            memcpy(out + len, name.ptr, name.len);
+            len += name.len;
+        }
+    }
+    return len ? slice_from(out, len) : SLICE("/");
+}
+
+static enum permission permission_of(struct model_turn *turn, const struct wanted_call *call)
+{
+    struct slice path = {NULL, 0};
+    if (turn->tool->path_argument) {
+        path = json_text_of(call->value, turn->tool->path_argument);
+        path = slice_present(path) ? absolute_path(&turn->arena, path) : path;
+    }
+    return agent_permission(turn->agent, call->name, call->arguments, path, turn->tool->otherwise);
+}
+
+/* True when the call can be decided on; else it has its result. */
+static bool check_call(struct model_turn *turn, struct wanted_call *call)
+{
+    struct failure failure = {0};
+    turn->tool = agent_has_tool(turn->agent, call->name) ? tool_find(call->name) : NULL;
+    if (!turn->tool) {
+        turn->corrections++;
+        result_error(turn, TURN_TOOL_UNAVAILABLE,
+                     arena_format(&turn->arena, "there is no tool %.*s here", SLICE_ARG(call->name)), NULL);
+        return false;
+    }
+    if (!call->value) {
+        result_correct(turn, SLICE("the arguments are no JSON object; send them again"));
+        return false;
+    }
+    if (tool_check(turn->tool, call->value, &failure) != STATUS_OK) {
+        result_correct(turn, arena_copy(&turn->arena, slice_of(failure.detail)));
+        return false;
+    }
+    return true;
+}
+
+static void decide(struct model_turn *turn)
+{
+    struct wanted_call *call = current(turn);
+    if (!check_call(turn, call)) {
+        tools_next(turn);
+        return;
+    }
+    switch (permission_of(turn, call)) {
+    case PERMISSION_ALLOW:
+        turn->tool->asks ? ask_by_tool(turn) : run(turn);
+        return;
+    case PERMISSION_ASK:
+        turn->tool->asks ? ask_by_tool(turn) : ask_approval(turn);
+        return;
+    case PERMISSION_DENY:
+    case PERMISSION_COUNT:
+        break;
+    }
+    result_error(turn, TURN_TOOL_DENIED, SLICE("denied: the agent's permissions forbid this call"), NULL);
+    tools_next(turn);
+}
+
+static void tools_next(struct model_turn *turn)
+{
+    if (turn->corrections > CORRECTIONS_MAX) {
+        tools_refuse_all(turn, TURN_TOOL_FAILED, SLICE("not run: too many wrong calls in a row"));
+        model_end(turn, TURN_ERROR, TURN_TOOL_FAILED, SLICE("the model made too many wrong tool calls in a row"));
+        return;
+    }
+    /* From the loop: a long list of calls must not pile up on the stack. */
+    turn->stage = STAGE_TOOLS;
+    loop_timer_set(turn->timer, 0);
+}
+
+void tools_begin(struct model_turn *turn)
+{
+    int64_t most = turn->agent->tool_rounds_max > 0 ? turn->agent->tool_rounds_max : TOOL_ROUNDS_DEFAULT;
+    if (turn->wanted_next == 0 && turn->rounds >= most) {
+        tools_refuse_all(turn, TURN_LIMIT, SLICE("not run: the turn has used all its rounds of tools"));
+        model_end(turn, TURN_ERROR, TURN_LIMIT,
+                  arena_format(&turn->arena, "the turn has used all its %lld rounds of tools", (long long)most));
+    } else if (turn->wanted_next < turn->wanted_count) {
+        decide(turn);
+    } else {
+        turn->rounds++;
+        turn->wanted_count = turn->wanted_next = 0;
+        model_go(turn);
+    }
+}
+
+/* What runs may have had its effect: it is marked, never repeated. */
+void tools_cancel(struct model_turn *turn, bool is_told)
+{
+    bool is_ambiguous = turn->stage == STAGE_TOOL;
+    run_cancel(turn);
+    turn->stage = STAGE_ENDED;
+    while (is_told && turn->wanted_next < turn->wanted_count) {
+        result_error(turn, TURN_CANCELLED,
+                     is_ambiguous ? SLICE("interrupted: it is not known whether the call had an effect")
+                                  : SLICE("interrupted: not run"),
+                     is_ambiguous ? "ambiguous" : NULL);
+        is_ambiguous = false;
+    }
+}

@@ -1,0 +1,54 @@
+/* The seam to language models: a neutral request goes out, neutral parts come back, failures come classified. Which
+ * vendor answers is a word of the agent's definition; no vendor's type passes here. Loop thread. */
+#ifndef RUNNER_PROVIDER_H
+#define RUNNER_PROVIDER_H
+
+#include "domain/agent.h"
+#include "domain/turn.h"
+#include "net/http_client.h"
+#include "wire/model_message.h"
+
+struct provider_call;
+
+/* The base addresses end before the path of the format ("https://api.openai.com/v1"). */
+struct provider_options {
+    const char *anthropic_base, *openai_base; /* NULL = the vendor's own */
+    /* The secret of that name, or absent; borrowed for the moment. NULL = the environment. */
+    struct slice (*secret)(void *owner, const char *name);
+    void *secret_owner;
+    int64_t connect_ms;      /* 0 = 30 s */
+    int64_t silence_ms;      /* no byte for that long ends a call */
+    size_t answer_bytes_max; /* of one call */
+    size_t event_bytes_max;  /* of one event of its stream */
+};
+
+/* Why a call failed, and what may be done about it. */
+struct provider_failure {
+    enum turn_error error;
+    char message[400];      /* one sentence for people; known shapes of secrets are masked */
+    bool may_retry;         /* the same model, a little later */
+    bool may_fall_back;     /* another model might do better */
+    int64_t retry_after_ms; /* what the provider asked for; -1 = nothing */
+};
+
+/* `end` comes exactly once and last, with NULL when the answer is complete. */
+struct provider_handler {
+    void *owner;
+    void (*part)(void *owner, const struct model_part *part);
+    void (*end)(void *owner, const struct provider_failure *failure);
+};
+
+/* ANTHROPIC_BASE_URL and OPENAI_BASE_URL, where they are set. */
+void provider_options_read_environment(struct provider_options *options);
+bool provider_is_known(struct slice name);
+
+/* The options must outlive the call. Not OK: nothing was started, *out_failure says why (no key, unknown provider). */
+MUST_CHECK enum status provider_start(struct http_client *client, const struct provider_options *options,
+                                      const struct model_choice *choice, const struct model_request *request,
+                                      const struct provider_handler *handler, struct provider_call **out,
+                                      struct provider_failure *out_failure);
+/* Nothing is told any more. NULL is nothing. */
+void provider_cancel(struct provider_call *call);
+void provider_pause(struct provider_call *call, bool paused);
+
+#endif

@@ -1,0 +1,27 @@
+/* Steps that asking and answering share. Private to the room. */
+#ifndef SERVICE_ASK_STEPS_H
+#define SERVICE_ASK_STEPS_H
+
+#include "service/ask.h"
+
+/* How many are pending is known from the first question on: each change of an ask is an event of its session. */
+MUST_CHECK enum status ask_learn(struct call *call, struct loaded_session *loaded);
+/* NOT_FOUND `ask_not_found`. */
+MUST_CHECK enum status ask_load(struct call *call, const struct session *session, struct slice ask_id, struct ask *out);
+/* Saves an ask that is pending no longer, and says so in the log. `actor` absent = the caller. */
+MUST_CHECK enum status ask_close(struct call *call, struct loaded_session *loaded, const struct ask *ask,
+                                 struct slice actor);
+/* Past its deadline, though the timer did not say so yet. */
+bool ask_is_overdue(const struct call *call, const struct ask *ask);
+/* After a change: the timer of what is left, and (`moves`) the state that belongs to it. */
+MUST_CHECK enum status ask_refresh(struct call *call, struct loaded_session *loaded, bool moves);
+/* What a matching rule answers; *out_found false when none does. */
+MUST_CHECK enum status ask_apply_rules(struct call *call, const struct session *session, struct ask *ask,
+                                       bool *out_found);
+/* A decision for more than once becomes a rule, which answers what else is pending and matches. */
+MUST_CHECK enum status ask_check_rule(struct call *call, const struct session *session, enum access_role role,
+                                      enum ask_decision decision);
+MUST_CHECK enum status ask_add_rule(struct call *call, struct loaded_session *loaded, const struct ask *ask,
+                                    const struct ask_reply *reply);
+
+#endif

@@ -1,0 +1,26 @@
+/* Steps that the commands on prompts share. Private to the room. */
+#ifndef SERVICE_PROMPT_STEPS_H
+#define SERVICE_PROMPT_STEPS_H
+
+#include "service/prompt.h"
+
+/* How many wait is known from the first question on: every change of the queue goes through this writer, or makes the
+ * session stale. */
+MUST_CHECK enum status prompt_learn_queue(struct call *call, struct loaded_session *loaded);
+MUST_CHECK enum status prompt_read_queue(struct call *call, struct loaded_session *loaded, struct prompt **out,
+                                         size_t *out_count);
+MUST_CHECK enum status prompt_withdraw_one(struct call *call, struct loaded_session *loaded,
+                                           const struct prompt *prompt, const char *reason);
+/* All of a thread, or of every thread; *out are those withdrawn. */
+MUST_CHECK enum status prompt_withdraw_many(struct call *call, struct loaded_session *loaded,
+                                            const struct slice *thread_id, const char *reason, struct prompt **out,
+                                            size_t *out_count);
+/* The session is at rest: says the prompt, in place of the queue. */
+MUST_CHECK enum status prompt_dispatch(struct call *call, struct loaded_session *loaded, const struct prompt *prompts,
+                                       size_t count, struct prompt_receipt *receipt);
+/* The session is at rest: starts what is ready, if anything is, and arms the timer for what is not. `receipt` (may be
+ * NULL) learns when its prompt is among what was said. */
+MUST_CHECK enum status prompt_dispatch_next(struct call *call, struct loaded_session *loaded,
+                                            struct prompt_receipt *receipt);
+
+#endif

@@ -1,0 +1,110 @@
+#include "service/agent.h"
+#include "service/turn_run.h"
+
+/* What a conversation is made of. */
+static const struct slice history_types[] = {
+    SLICE("user.message"),      SLICE("agent.message"),     SLICE("agent.thinking"),
+    SLICE("agent.tool_call"),   SLICE("agent.tool_result"), SLICE("user.tool_result"),
+    SLICE("context.compacted"), SLICE("context.trimmed"),   SLICE("turn.ended"),
+};
+
+struct history {
+    struct arena *arena;
+    struct event *events; /* newest first, filled from the end */
+    size_t room, count;
+};
+
+static bool keep_event(void *owner, const struct event *event)
+{
+    struct history *history = owner;
+    struct event *kept = &history->events[history->room - ++history->count];
+    *kept = *event;
+    kept->type = arena_copy(history->arena, event->type);
+    kept->content = arena_copy(history->arena, event->content);
+    kept->metadata = arena_copy(history->arena, event->metadata);
+    kept->thread_id = arena_copy(history->arena, event->thread_id);
+    kept->actor = arena_copy(history->arena, event->actor);
+    kept->external_id = (struct slice){0};
+    return history->count < history->room;
+}
+
+static enum status read_history(struct call *call, struct turn *turn, struct history *out)
+{
+    struct event_filter filter = {.tenant_key = turn->brief.tenant_key,
+                                  .session_key = turn->brief.session_key,
+                                  .types = history_types,
+                                  .type_count = sizeof history_types / sizeof *history_types,
+                                  .newest_first = true,
+                                  .limit = (int64_t)out->room};
+    out->events = arena_alloc(out->arena, out->room * sizeof *out->events);
+    return store_event_read(call->db, &filter, keep_event, out, &call->failure);
+}
+
+/* The turn answers the last message; what follows it in the log is left of an earlier attempt. */
+static void split_history(struct turn *turn, const struct history *history)
+{
+    struct turn_brief *brief = &turn->brief;
+    const struct event *events = history->events + (history->room - history->count);
+    size_t prompt = history->count;
+    while (prompt > 0 && !slice_is(events[prompt - 1].type, "user.message")) {
+        prompt--;
+    }
+    brief->history = events;
+    brief->history_count = prompt > 0 ? prompt - 1 : 0;
+    brief->since = prompt > 0 ? events + prompt : events;
+    brief->since_count = history->count - (prompt > 0 ? prompt : 0);
+    brief->was_cut = brief->since_count > 0;
+    brief->prompt = prompt > 0 ? events[prompt - 1].content : SLICE("[]");
+    brief->thread_id = prompt > 0 ? events[prompt - 1].thread_id : (struct slice){0};
+    brief->said = prompt_text_of(&turn->arena, brief->prompt);
+}
+
+static enum status read_session(struct call *call, struct turn *turn)
+{
+    struct session session;
+    const struct json *usage = NULL;
+    struct turn_brief *brief = &turn->brief;
+    enum status status =
+        store_session_by_key(call->db, brief->tenant_key, brief->session_key, &turn->arena, &session, &call->failure);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    brief->turns_done = session.turn_count;
+    if (slice_present(session.usage) && json_parse(&turn->arena, session.usage, &usage, NULL) == STATUS_OK) {
+        brief->cost_microcents = json_i64_of(usage, "cost_microcents");
+    }
+    brief->agent = &turn->agent;
+    status = agent_of_session(call, &session, &turn->arena, &turn->agent);
+    if (status == STATUS_OK) {
+        status =
+            store_kept_get(call->db, brief->tenant_key, brief->session_key, &turn->arena, &brief->kept, &call->failure);
+    }
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
+static void brief_run(struct read_job *job, struct db *db)
+{
+    struct turn *turn = (struct turn *)((char *)job - offsetof(struct turn, brief_job));
+    struct arena scratch = {0};
+    struct history history = {.arena = &turn->arena, .room = (size_t)turn->turns->options.history_events_max};
+    struct call call = turn_call(turn->turns, db, NULL, &scratch);
+    struct principal agent = turn_principal(turn->brief.tenant_key, turn->actor);
+    call.who = &agent;
+    turn->status = read_session(&call, turn);
+    if (turn->status == STATUS_OK) {
+        turn->status = read_history(&call, turn, &history);
+    }
+    if (turn->status == STATUS_OK) {
+        split_history(turn, &history);
+    }
+    turn->failure = call.failure;
+    arena_release(&scratch);
+    loop_post(turn->turns->options.loop, &turn->briefed_message);
+}
+
+void turn_read_brief(struct turn *turn)
+{
+    const struct turns_options *options = &turn->turns->options;
+    turn->brief_job.run = brief_run;
+    turn->briefs = options->submit_read(options->read_owner, &turn->brief_job);
+}

@@ -1,0 +1,247 @@
+#include "service/turn_close.h"
+
+#include "domain/change_turn.h"
+#include "service/agent.h"
+#include "service/ask_steps.h"
+#include "service/claim.h"
+#include "service/turn.h"
+
+enum { TURN_EVENTS_MAX = 10000 };
+
+/* --- its end --- */
+
+static enum status append_end(struct call *call, struct loaded_session *loaded, const struct turn_end *end,
+                              const char *cause)
+{
+    struct changes changes = {0};
+    change_turn_ended(call->arena, loaded->session.fence, end, cause, &changes);
+    return unit_append_changes(call, loaded, &changes);
+}
+
+enum status turn_settle(struct call *call, struct slice session_id, const struct turn_end *end)
+{
+    struct session_entry entry;
+    struct settlement settlement = {.to = end->to, .error_message = end->error_message, .reason = end->reason};
+    enum status status = session_enter(call, session_id, ACTION_APPEND, &entry);
+    if (status == STATUS_OK && !entry.holds_lease) {
+        return failure_set(&call->failure, STATUS_STALE, "lease_required", "The turn does not hold its session.");
+    }
+    if (status == STATUS_OK && slice_present(end->usage)) {
+        status = json_parse(call->arena, end->usage, &settlement.usage, &call->failure);
+    }
+    if (status == STATUS_OK && slice_present(end->result)) {
+        status = json_parse(call->arena, end->result, &settlement.result, &call->failure);
+    }
+    if (status == STATUS_OK) {
+        settlement.error_code =
+            end->error != TURN_OK ? slice_of(turn_error_words.names[end->error]) : (struct slice){0};
+        status = append_end(call, entry.loaded, end, NULL);
+    }
+    if (status == STATUS_OK) {
+        status = ask_cancel_all(call, entry.loaded, SLICE("the turn ended"));
+    }
+    return status == STATUS_OK ? claim_settle(call, session_id, &settlement, &entry) : status;
+}
+
+/* --- its end without its driver --- */
+
+struct open_calls {
+    struct arena *arena;
+    struct slice ids[64]; /* of tool calls without a result; more are not marked */
+    size_t count;
+    int64_t prompt_sequence; /* of the message the turn answers */
+    struct slice prompt_id;
+};
+
+static struct slice call_id_of(const struct event *event, struct arena *arena)
+{
+    const struct json *content = NULL, *metadata = NULL;
+    struct slice id = {0};
+    if (slice_present(event->content) && json_parse(arena, event->content, &content, NULL) == STATUS_OK) {
+        id = json_text_of(content->child, "tool_call_id");
+    }
+    if (!slice_present(id) && slice_present(event->metadata) &&
+        json_parse(arena, event->metadata, &metadata, NULL) == STATUS_OK) {
+        id = json_text_of(metadata, "call_id");
+    }
+    return slice_present(id) ? arena_copy(arena, id) : id;
+}
+
+static void note_call(struct open_calls *calls, const struct event *event)
+{
+    struct slice id = call_id_of(event, calls->arena);
+    if (slice_present(id) && calls->count < sizeof calls->ids / sizeof *calls->ids) {
+        calls->ids[calls->count++] = id;
+    }
+}
+
+static void note_result(struct open_calls *calls, const struct event *event)
+{
+    struct slice id = call_id_of(event, calls->arena);
+    for (size_t i = 0; i < calls->count; i++) {
+        if (slice_eq(calls->ids[i], id)) {
+            calls->ids[i] = calls->ids[--calls->count];
+            return;
+        }
+    }
+}
+
+static void note_prompt(struct open_calls *calls, const struct event *event)
+{
+    const struct json *metadata = NULL;
+    calls->count = 0;
+    calls->prompt_sequence = event->sequence;
+    calls->prompt_id = (struct slice){0};
+    if (slice_present(event->metadata) && json_parse(calls->arena, event->metadata, &metadata, NULL) == STATUS_OK) {
+        calls->prompt_id = arena_copy(calls->arena, json_text_of(metadata, "prompt_id"));
+    }
+}
+
+static bool note_event(void *owner, const struct event *event)
+{
+    struct open_calls *calls = owner;
+    if (slice_is(event->type, "agent.tool_call")) {
+        note_call(calls, event);
+    } else if (slice_is(event->type, "agent.tool_result")) {
+        note_result(calls, event);
+    } else {
+        note_prompt(calls, event);
+    }
+    return true;
+}
+
+static enum status read_turn(struct call *call, const struct session *session, struct open_calls *out)
+{
+    static const struct slice types[] = {SLICE("user.message"), SLICE("agent.tool_call"), SLICE("agent.tool_result")};
+    int64_t after = session->last_sequence > TURN_EVENTS_MAX ? session->last_sequence - TURN_EVENTS_MAX : 0;
+    struct event_filter filter = {.tenant_key = session->tenant_key,
+                                  .session_key = session->key,
+                                  .types = types,
+                                  .type_count = 3,
+                                  .after = after,
+                                  .limit = TURN_EVENTS_MAX};
+    out->arena = call->arena;
+    enum status status = unit_flush(call->unit, &call->failure);
+    return status == STATUS_OK ? store_event_read(call->db, &filter, note_event, out, &call->failure) : status;
+}
+
+/* Nobody knows whether the call was done: it is never silently repeated. */
+static enum status mark_ambiguous(struct call *call, struct loaded_session *loaded, const struct open_calls *calls)
+{
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < calls->count && status == STATUS_OK; i++) {
+        struct changes changes = {0};
+        change_tool_ambiguous(call->arena, calls->ids[i], &changes);
+        status = unit_append_changes(call, loaded, &changes);
+    }
+    return status;
+}
+
+static enum status offer_again(struct call *call, struct loaded_session *loaded, const struct open_calls *calls,
+                               const char *cause, struct changes *out)
+{
+    const char *keys[] = {"prompt_id", "cause"};
+    struct slice values[] = {calls->prompt_id, slice_of(cause)};
+    struct changes note = {0};
+    change_note(call->arena, "prompt.interrupted", keys, values, 2, &note);
+    enum status status = unit_append_changes(call, loaded, &note);
+    return status == STATUS_OK
+               ? change_status(call->arena, &loaded->session, WORK_IDLE, "interrupted", STOP_NONE, out, &call->failure)
+               : status;
+}
+
+/* What becomes of the prompt. */
+static enum status apply_policy(struct call *call, struct loaded_session *loaded, const struct open_calls *calls,
+                                enum resume_policy policy, const char *cause)
+{
+    struct changes changes = {0};
+    enum status status = STATUS_OK;
+    switch (policy) {
+    case RESUME_RETRY:
+        status = change_lease_over(call->arena, &loaded->session, false, call->service->claim_attempts_max, &changes,
+                                   &call->failure);
+        break;
+    case RESUME_FAIL:
+        status =
+            change_status(call->arena, &loaded->session, WORK_FAILED, cause, STOP_FAILED, &changes, &call->failure);
+        break;
+    case RESUME_ASK:
+    case RESUME_COUNT:
+        status = ask_learn(call, loaded);
+        if (status == STATUS_OK && loaded->asks_pending == 0) { /* else the answer decides what happens next */
+            status = offer_again(call, loaded, calls, cause, &changes);
+        }
+        break;
+    }
+    if (status == STATUS_OK && changes.count > 0) {
+        status = unit_append_changes(call, loaded, &changes);
+    }
+    return status;
+}
+
+enum status turn_cut(struct call *call, struct loaded_session *loaded, const char *cause)
+{
+    struct agent agent;
+    struct open_calls calls = {0};
+    struct turn_end end = {.stop = TURN_ABORTED, .error = TURN_CANCELLED};
+    enum status status = agent_of_session(call, &loaded->session, call->arena, &agent);
+    if (status == STATUS_OK) {
+        status = read_turn(call, &loaded->session, &calls);
+    }
+    if (status == STATUS_OK) {
+        status = mark_ambiguous(call, loaded, &calls);
+    }
+    if (status == STATUS_OK) {
+        status = append_end(call, loaded, &end, cause);
+    }
+    if (status == STATUS_OK) {
+        status = unit_lease_delete(call->unit, loaded, &call->failure);
+    }
+    if (status == STATUS_OK) {
+        status = apply_policy(call, loaded, &calls, agent.resume, cause);
+    }
+    if (status == STATUS_OK) {
+        status = turn_after_requeue(call, loaded);
+    }
+    return status == STATUS_OK ? session_after_move(call, loaded) : status;
+}
+
+/* --- again --- */
+
+static bool keep_type(void *owner, const struct event *event)
+{
+    bool *interrupted = owner;
+    *interrupted = slice_is(event->type, "prompt.interrupted");
+    return false;
+}
+
+enum status turn_resume(struct call *call, struct slice session_id, struct session_entry *out)
+{
+    static const struct slice types[] = {SLICE("prompt.interrupted"), SLICE("user.message"), SLICE("session.claimed")};
+    bool interrupted = false;
+    struct changes changes = {0};
+    enum status status = session_enter(call, session_id, ACTION_APPEND, out);
+    if (status == STATUS_OK) {
+        status = unit_flush(call->unit, &call->failure);
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    const struct session *session = &out->loaded->session;
+    struct event_filter filter = {.tenant_key = session->tenant_key,
+                                  .session_key = session->key,
+                                  .types = types,
+                                  .type_count = 3,
+                                  .newest_first = true,
+                                  .limit = 1};
+    status = store_event_read(call->db, &filter, keep_type, &interrupted, &call->failure);
+    if (status == STATUS_OK && (!interrupted || !work_takes_prompt(session->work))) {
+        return failure_set(&call->failure, STATUS_CONFLICT, "nothing_to_resume",
+                           "Only a session at rest whose last turn was cut can be resumed; this one is %s.",
+                           work_words.names[session->work]);
+    }
+    if (status == STATUS_OK) {
+        status = change_status(call->arena, session, WORK_PENDING, "resumed", STOP_NONE, &changes, &call->failure);
+    }
+    return status == STATUS_OK ? unit_append_changes(call, out->loaded, &changes) : status;
+}

@@ -1,0 +1,27 @@
+/* What commands do with a turn: its end, and its end without its driver. */
+#ifndef SERVICE_TURN_CLOSE_H
+#define SERVICE_TURN_CLOSE_H
+
+#include "domain/agent.h"
+#include "domain/turn.h"
+#include "service/session.h"
+
+/* Who holds the leases of the turns that the server runs. */
+#define TURN_HOST_NAME "server"
+
+/* Writer. The holder of the lease ends its turn: turn.ended, the move, and what follows from it. */
+MUST_CHECK enum status turn_settle(struct call *call, struct slice session_id, const struct turn_end *end);
+/* Writer. The turn's host is gone, or stops: tool calls in flight are marked ambiguous, turn.ended says aborted and
+ * why, and the agent's policy decides what becomes of the prompt: run again (pending), offered (idle, see
+ * turn_resume), or the session fails. */
+MUST_CHECK enum status turn_cut(struct call *call, struct loaded_session *loaded, const char *cause);
+/* Writer. Runs the prompt of an aborted turn again: CONFLICT (`nothing_to_resume`) when the last turn was not cut or
+ * the session is not at rest. */
+MUST_CHECK enum status turn_resume(struct call *call, struct slice session_id, struct session_entry *out);
+
+/* Writer. A tool that only the service can run, for a turn: set_title, spawn_session, session_status. The result is
+ * JSON in the call's arena. */
+MUST_CHECK enum status turn_tool_serve(struct call *call, struct loaded_session *loaded, struct slice tool,
+                                       struct slice arguments, struct slice *out);
+
+#endif

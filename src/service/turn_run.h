@@ -1,0 +1,117 @@
+/* One turn on its host. Private to turns.c, turn_said.c and turn_brief.c. */
+#ifndef SERVICE_TURN_RUN_H
+#define SERVICE_TURN_RUN_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "loop/timer.h"
+#include "service/claim.h"
+#include "service/turns.h"
+
+/* What a driver said, or the host wants written, in its order. */
+enum said_kind {
+    SAID_DELTA,
+    SAID_EVENT,
+    SAID_ASK,
+    SAID_UNASK,
+    SAID_KEEP,
+    SAID_SERVE,
+    SAID_LOOK,  /* read what the log says to this turn */
+    SAID_RENEW, /* the lease */
+    SAID_END,
+    SAID_CUT, /* the host ends it in the driver's place */
+};
+
+struct said {
+    struct said *next;
+    enum said_kind kind;
+    struct arena arena; /* of all strings below */
+    size_t bytes;
+    enum delta_kind delta_kind;
+    struct slice id;   /* delta: of what; unask: the ask; serve: the tool */
+    struct slice text; /* delta, keep, serve: its arguments; cut: the cause */
+    struct event event;
+    struct ask ask;
+    struct turn_end end;
+    struct turn_served then;
+    /* of the write */
+    struct slice result, error;
+    bool decided;      /* the ask needs nobody */
+    struct ask opened; /* then: as it stands */
+};
+
+/* Owned by the loop; by the writer while `waits`; by a reader while `briefs`. */
+struct turn {
+    struct write_job job; /* first: the job is the turn */
+    struct read_job brief_job;
+    struct loop_message message, briefed_message;
+    struct turns *turns;
+    struct turn *next;
+    struct arena arena; /* of what lives as long as the turn */
+    struct turn_brief brief;
+    struct agent agent;
+    struct slice actor; /* in whose name it writes: agent:SLUG */
+    const struct driver *driver;
+    void *state;  /* of the driver */
+    bool started; /* the driver knows it */
+    bool briefs, waits;
+    char lease[TOKEN_TEXT_BYTES];
+    int64_t lease_ms;
+    int64_t renew_at_ms, retry_at_ms, interrupt_until_ms; /* steady; 0 = not set */
+    int64_t sequence;                                     /* of the last event it knows to be durable */
+    int64_t heard;                                        /* the log was read up to here */
+    struct said *said, **said_end;                        /* waits to be written */
+    struct said *writing;
+    size_t said_bytes;
+    bool ended; /* its end was said: nothing follows */
+    bool over;  /* the end is durable, or it is gone */
+    bool looks; /* a look is under way or waits */
+    bool lost;  /* the log says that the session ended */
+    /* of the write under way */
+    enum status status;
+    struct failure failure;
+    int64_t written_sequence, looked_until;
+    struct arena heard_arena;
+    struct event *heard_events;
+    size_t heard_count;
+};
+
+struct turns {
+    struct write_job claim; /* first: the job is its owner */
+    struct turns_options options;
+    struct loop_message start_message, claimed_message, stop_message;
+    struct turn *found; /* by the claim, on its way to the loop */
+    /* the loop's */
+    struct loop_timer *timer;
+    struct turn *runs;
+    bool claims;            /* the claim is in the writer */
+    bool orphans_cut;       /* the writer's: what an earlier life of this server left */
+    int64_t claim_again_ms; /* steady; when it is not */
+    _Atomic int64_t count;
+    atomic_bool stopping;
+    bool started;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool over; /* under the lock */
+};
+
+int64_t turns_steady_ms(const struct turns *turns);
+/* A call of the turn's agent in the writer or a reader. */
+struct call turn_call(struct turns *turns, struct db *db, struct unit *unit, struct arena *arena);
+struct principal turn_principal(int64_t tenant_key, struct slice name);
+
+/* turn_brief.c: reads the conversation on a reader thread; briefed_message follows on the loop. */
+void turn_read_brief(struct turn *turn);
+
+/* turn_said.c */
+struct said *said_new(enum said_kind kind);
+void said_free_all(struct said *said);
+/* Puts it at the end and writes as soon as the writer is free. */
+void turn_say(struct turn *turn, struct said *said);
+void turn_flush(struct turn *turn);
+/* The write job's functions, and what happens on the loop after it. */
+enum job_outcome turn_write_run(struct write_job *job, struct unit *unit);
+void turn_write_finish(struct write_job *job, enum status status, const struct failure *failure);
+
+#endif

@@ -1,0 +1,86 @@
+#include "store/statement.h"
+#include "store/store.h"
+
+static void read_agent(struct query *query, struct arena *arena, void *item)
+{
+    struct agent_row *out = item;
+    out->tenant_key = query_i64(query, 0);
+    out->slug = column_copy(query, 1, arena);
+    out->version = query_i64(query, 2);
+    out->definition = column_copy(query, 3, arena);
+    out->source = (enum agent_origin)query_i64(query, 4);
+    out->created_at_ms = query_i64(query, 5);
+    out->created_by = column_copy(query, 6, arena);
+    out->removed_at_ms = query_i64(query, 7);
+}
+
+static enum status read_one(struct db *db, enum sql sql, const struct value *values, struct arena *arena,
+                            struct agent_row *out, struct failure *failure)
+{
+    struct query query;
+    enum status status = statement_first(&query, db, sql, values, failure);
+    if (status == STATUS_NOT_FOUND)
+        return failure_set(failure, STATUS_NOT_FOUND, "agent_not_found", "There is no such agent.");
+    if (status)
+        return status;
+    read_agent(&query, arena, out);
+    query_end(&query);
+    return STATUS_OK;
+}
+
+enum status store_agent_insert(struct db *db, struct agent_row *agent, struct failure *failure)
+{
+    int64_t inserted = 0;
+    enum status status = statement_number(
+        db, SQL_AGENT_NEXT_VERSION, VALUES(number(agent->tenant_key), text(agent->slug)), 1, &agent->version, failure);
+    if (!status)
+        status = statement_run(db, SQL_AGENT_INSERT,
+                               VALUES(number(agent->tenant_key), text(agent->slug), number(agent->version),
+                                      text(agent->definition), number(agent->source), number(agent->created_at_ms),
+                                      text(agent->created_by)),
+                               &inserted, failure);
+    if (!status && inserted != 1)
+        return failure_set(failure, STATUS_CONFLICT, "agent_changed",
+                           "Another version of this agent was stored at the same moment; look and try again.");
+    return status;
+}
+
+enum status store_agent_newest(struct db *db, int64_t tenant_key, struct slice slug, struct arena *arena,
+                               struct agent_row *out, struct failure *failure)
+{
+    return read_one(db, SQL_AGENT_NEWEST, VALUES(number(tenant_key), text(slug)), arena, out, failure);
+}
+
+enum status store_agent_by_version(struct db *db, int64_t tenant_key, struct slice slug, int64_t version,
+                                   struct arena *arena, struct agent_row *out, struct failure *failure)
+{
+    return read_one(db, SQL_AGENT_BY_VERSION, VALUES(number(tenant_key), text(slug), number(version)), arena, out,
+                    failure);
+}
+
+enum status store_agent_versions(struct db *db, int64_t tenant_key, struct slice slug, int64_t before, int64_t limit,
+                                 struct arena *arena, struct agent_row **out, size_t *out_count,
+                                 struct failure *failure)
+{
+    return statement_rows(db, SQL_AGENT_VERSIONS, VALUES(number(tenant_key), text(slug), number(before), number(limit)),
+                          sizeof **out, read_agent, arena, out, out_count, failure);
+}
+
+enum status store_agent_list(struct db *db, int64_t tenant_key, struct slice after, int64_t limit, struct arena *arena,
+                             struct agent_row **out, size_t *out_count, struct failure *failure)
+{
+    struct slice from = slice_present(after) ? after : SLICE("");
+    return statement_rows(db, SQL_AGENT_LIST, VALUES(number(tenant_key), text(from), number(limit)), sizeof **out,
+                          read_agent, arena, out, out_count, failure);
+}
+
+enum status store_agent_remove(struct db *db, int64_t tenant_key, struct slice slug, int64_t now_ms, bool *out_removed,
+                               struct failure *failure)
+{
+    int64_t removed = 0;
+    enum status status =
+        statement_run(db, SQL_AGENT_REMOVE, VALUES(number(tenant_key), text(slug), number(now_ms)), &removed, failure);
+    if (!status)
+        *out_removed = removed > 0;
+    return status;
+}

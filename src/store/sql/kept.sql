@@ -1,0 +1,6 @@
+-- What a driver keeps with a session from one turn to the next.
+-- name: kept_put
+INSERT INTO kept (tenant_key, session_key, body) VALUES ($1, $2, $3)
+ON CONFLICT (tenant_key, session_key) DO UPDATE SET body = excluded.body
+-- name: kept_get
+SELECT body FROM kept WHERE tenant_key = $1 AND session_key = $2
