@@ -90,6 +90,22 @@ struct options {
     int64_t turns_max;
     int64_t interrupt_ms, history_events_max, said_bytes_max;
 
+    /* tools of built-in agents */
+    int64_t tool_result_bytes_max;
+    int64_t tool_result_lines_max;
+    int64_t tool_read_bytes_max;
+    int64_t tool_write_bytes_max;
+    int64_t tool_list_entries_max;
+    int64_t tool_search_files_max;
+    int64_t tool_search_matches_max;
+    int64_t tool_search_ms_max;
+    int64_t tool_command_bytes_max;
+    int64_t tool_command_ms_max;
+    int64_t tool_http_bytes_max;
+    int64_t tool_http_ms_max;
+    struct text_list tool_http_open;
+    bool tool_full_scope;
+
     /* events and streams */
     int64_t events_page_default;
     int64_t events_page_max;

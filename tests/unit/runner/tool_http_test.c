@@ -24,7 +24,7 @@ struct world {
     struct scene scene;
     struct peer peer;
     char open_host[40];
-    const char *open_hosts[2];
+    const char *open_hosts[1];
 };
 
 static void answer_one(struct peer *peer, int fd)
@@ -89,6 +89,7 @@ static int set_up(void **state)
     snprintf(world->open_host, sizeof world->open_host, "localhost:%d", peer->port);
     world->open_hosts[0] = world->open_host;
     world->scene.settings.open_hosts = world->open_hosts;
+    world->scene.settings.open_host_count = 1;
     world->scene.agent.hosts = hosts;
     world->scene.agent.host_count = COUNT_OF(hosts);
     world->scene.place.http = http_client_new(world->scene.place.loop, NULL);
