@@ -1,6 +1,7 @@
 #include "api/handlers.h"
 #include "domain/vocabulary.h"
 #include "service/session.h"
+#include "service/turn_close.h"
 #include "wire/base64.h"
 
 static const char *const group_names[] = {"active", "live", "failing"};
@@ -218,6 +219,13 @@ enum status sessions_reopen(struct request *request)
 {
     struct session_entry entry;
     enum status status = session_reopen(&request->call, request->params[0], &entry);
+    return status == STATUS_OK ? write_entry(request, &entry) : status;
+}
+
+enum status sessions_resume(struct request *request)
+{
+    struct session_entry entry;
+    enum status status = turn_resume(&request->call, request->params[0], &entry);
     return status == STATUS_OK ? write_entry(request, &entry) : status;
 }
 
