@@ -175,7 +175,9 @@ enum status sessions_get(struct request *request)
     }
     json_begin_object(&request->out);
     session_write_members(&request->out, &session, true);
-    status = at ? STATUS_OK : write_waiting_for(request, &session);
+    if (!at && work_is_waiting(session.work)) {
+        status = write_waiting_for(request, &session);
+    }
     json_end_object(&request->out);
     return status;
 }
