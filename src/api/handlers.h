@@ -17,6 +17,7 @@ enum status sessions_archive(struct request *request);
 enum status sessions_unarchive(struct request *request);
 enum status sessions_move(struct request *request);
 enum status sessions_reopen(struct request *request);
+enum status sessions_resume(struct request *request);
 enum status sessions_retry(struct request *request);
 enum status sessions_counts(struct request *request);
 enum status sessions_children(struct request *request);

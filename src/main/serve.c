@@ -14,10 +14,10 @@
 #include "base/log.h"
 #include "fanout/fanout.h"
 #include "main/agents.h"
+#include "main/drivers.h"
 #include "main/nodes.h"
 #include "main/reload.h"
 #include "net/server.h"
-#include "runner/demo.h"
 #include "service/identity.h"
 #include "service/turns.h"
 
@@ -38,6 +38,7 @@ struct instance {
     struct writer *writer;
     struct readers *readers;
     struct nodes *nodes;
+    struct drivers *drivers;
     struct turns *turns;
     struct api api;
     struct server *server;
@@ -298,12 +299,15 @@ static void start_turns(struct instance *instance)
         .loop = instance->loops[0],
         .read_owner = instance,
         .submit_read = submit_read,
-        .drivers = {[DRIVER_DEMO] = &demo_driver},
         .turns_max = options->turns_max,
         .interrupt_ms = options->interrupt_ms,
         .history_events_max = options->history_events_max,
         .said_bytes_max = (size_t)options->said_bytes_max,
     };
+    instance->drivers = drivers_new(options);
+    for (int kind = 0; kind < DRIVER_COUNT; kind++) {
+        turns.drivers[kind] = drivers_of(instance->drivers, (enum agent_driver)kind);
+    }
     instance->turns = turns_new(&turns);
 }
 
@@ -454,6 +458,7 @@ static void stop(struct instance *instance)
         loop_join(instance->loops[i]);
     }
     turns_free(instance->turns);
+    drivers_free(instance->drivers);
     server_free(instance->server);
     fanout_free(instance->fanout);
     readers_free(instance->readers);
