@@ -336,6 +336,9 @@ def parked_turns_are_queued_by_the_answer(server):
     check.equal(turn.claim()["lease"]["fence"], 2)
     [event] = turn.events("ask.answered")
     check.equal(event["metadata"]["answer"], "yes")
+    turn.ask(id="q2", kind="question", text="and now?")
+    turn.answer("q2", answer="yes")
+    check.equal(turn.settle("waiting_human"), "pending", "the answer was quicker than the settlement")
 
 
 @test(options=["--lease-ms-min", "100"])
@@ -379,9 +382,6 @@ def pending_asks_survive_a_restart(server):
     check.equal(turn.state()[0], "awaiting_tool")
     check.equal(turn.answer("1", decision="once")["state"], "answered")
     check.equal(turn.state()[0], "running")
-    with turn.client.stream(turn.path + "/events") as stream:
-        seen = [stream.next_event() for _ in range(1)] if hasattr(stream, "next_event") else []
-        check.true(isinstance(seen, list), "a viewer gets the log from its beginning")
 
 
 @test
