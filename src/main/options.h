@@ -90,6 +90,21 @@ struct options {
     int64_t turns_max;
     int64_t interrupt_ms, history_events_max, said_bytes_max;
 
+    /* sandboxes */
+    bool sandbox_unprotected;
+    struct text_list sandbox_show;
+    struct text_list sandbox_projects;
+    struct text_list sandbox_backends;
+    int64_t sandbox_memory_bytes_max;
+    int64_t sandbox_processes_max;
+    int64_t sandbox_disk_bytes_max;
+    int64_t sandbox_prepare_ms;
+    int64_t sandbox_backend_ms;
+    int64_t process_grace_ms;
+    int64_t process_stdin_bytes_max;
+    int64_t snapshot_bytes_max;
+    int64_t snapshots_kept;
+
     /* events and streams */
     int64_t events_page_default;
     int64_t events_page_max;
