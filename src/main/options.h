@@ -110,6 +110,21 @@ struct options {
     struct text_list tool_http_open;
     bool tool_full_scope;
 
+    /* sandboxes */
+    bool sandbox_unprotected;
+    struct text_list sandbox_show;
+    struct text_list sandbox_projects;
+    struct text_list sandbox_backends;
+    int64_t sandbox_memory_bytes_max;
+    int64_t sandbox_processes_max;
+    int64_t sandbox_disk_bytes_max;
+    int64_t sandbox_prepare_ms;
+    int64_t sandbox_backend_ms;
+    int64_t process_grace_ms;
+    int64_t process_stdin_bytes_max;
+    int64_t snapshot_bytes_max;
+    int64_t snapshots_kept;
+
     /* events and streams */
     int64_t events_page_default;
     int64_t events_page_max;
