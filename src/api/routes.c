@@ -98,6 +98,8 @@ const struct route routes[] = {
 
     {HTTP_POST, "/api/sessions/{id}/messages", RUN_WRITER, AUTH_NEEDED, SCOPE_WRITE, true, 202, message_query,
      message_body, "Receipt", "Send a message: the agent runs; while it does, the message waits.", NULL, prompts_send},
+    {HTTP_GET, "/api/sessions/{id}/messages", RUN_READER, AUTH_NEEDED, SCOPE_READ, false, 200, message_list_query, NULL,
+     "EventList", "What was said, by people and by the agent.", NULL, events_messages},
     {HTTP_GET, "/api/sessions/{id}/queue", RUN_READER, AUTH_NEEDED, SCOPE_READ, false, 200, NULL, NULL, "PromptList",
      "Messages that wait, in the order in which they will be dispatched.", NULL, prompts_list},
     {HTTP_DELETE, "/api/sessions/{id}/queue/{prompt_id}", RUN_WRITER, AUTH_NEEDED, SCOPE_WRITE, false, 204, NULL, NULL,
@@ -112,6 +114,8 @@ const struct route routes[] = {
      empty_body, "PromptList", "Withdraw all messages that wait; the answer holds them.", NULL, prompts_clear},
     {HTTP_POST, "/api/sessions/{id}/interrupt", RUN_WRITER, AUTH_NEEDED, SCOPE_WRITE, true, 200, NULL, empty_body,
      "Interrupted", "Abort the running turn; the session goes on with the next message.", NULL, prompts_interrupt},
+    {HTTP_POST, "/api/sessions/{id}/resume", RUN_WRITER, AUTH_NEEDED, SCOPE_WRITE, true, 200, NULL, empty_body,
+     "Session", "Run the message again whose turn was cut by a crash or a stop of the server.", NULL, sessions_resume},
 
     {HTTP_GET, "/api/sessions/{id}/asks", RUN_READER, AUTH_NEEDED, SCOPE_READ, false, 200, ask_list_query, NULL,
      "AskList", "What the session asks of people, newest first.", NULL, asks_list},

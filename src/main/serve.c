@@ -14,11 +14,10 @@
 #include "base/log.h"
 #include "fanout/fanout.h"
 #include "main/agents.h"
+#include "main/drivers.h"
 #include "main/nodes.h"
 #include "main/reload.h"
 #include "net/server.h"
-#include "runner/acp.h"
-#include "runner/demo.h"
 #include "service/identity.h"
 #include "service/turns.h"
 
@@ -39,9 +38,8 @@ struct instance {
     struct writer *writer;
     struct readers *readers;
     struct nodes *nodes;
+    struct drivers *drivers;
     struct turns *turns;
-    struct acp *acp;
-    struct driver acp_driver;
     struct api api;
     struct server *server;
     char first_link[TOKEN_TEXT_BYTES];
@@ -290,25 +288,10 @@ static enum status start_nodes(struct instance *instance, struct failure *failur
     return instance->db.engine == DB_POSTGRES ? nodes_start(&nodes, &instance->nodes, failure) : STATUS_OK;
 }
 
-static void make_drivers(struct instance *instance)
-{
-    const struct options *options = instance->options;
-    struct acp_options acp = {
-        .start_ms = options->acp_start_ms,
-        .cancel_ms = options->acp_cancel_ms,
-        .silence_ms = options->acp_silence_ms,
-        .line_bytes_max = options->acp_line_bytes_max,
-        .file_bytes_max = options->acp_file_bytes_max,
-        .directory = options->acp_directory,
-    };
-    instance->acp = acp_new(&acp);
-    instance->acp_driver = acp_driver(instance->acp);
-}
 
 static void start_turns(struct instance *instance)
 {
     const struct options *options = instance->options;
-    make_drivers(instance);
     struct turns_options turns = {
         .service = &instance->service,
         .writer = instance->writer,
@@ -316,12 +299,15 @@ static void start_turns(struct instance *instance)
         .loop = instance->loops[0],
         .read_owner = instance,
         .submit_read = submit_read,
-        .drivers = {[DRIVER_DEMO] = &demo_driver, [DRIVER_ACP] = &instance->acp_driver},
         .turns_max = options->turns_max,
         .interrupt_ms = options->interrupt_ms,
         .history_events_max = options->history_events_max,
         .said_bytes_max = (size_t)options->said_bytes_max,
     };
+    instance->drivers = drivers_new(options);
+    for (int kind = 0; kind < DRIVER_COUNT; kind++) {
+        turns.drivers[kind] = drivers_of(instance->drivers, (enum agent_driver)kind);
+    }
     instance->turns = turns_new(&turns);
 }
 
@@ -472,7 +458,7 @@ static void stop(struct instance *instance)
         loop_join(instance->loops[i]);
     }
     turns_free(instance->turns);
-    acp_free(instance->acp);
+    drivers_free(instance->drivers);
     server_free(instance->server);
     fanout_free(instance->fanout);
     readers_free(instance->readers);

@@ -49,7 +49,7 @@ struct slice sandbox_root(const struct sandbox *sandbox)
 
 struct slice sandbox_mount(const struct sandbox *sandbox)
 {
-    return sandbox->mount.len > 0 ? sandbox->mount : sandbox->root;
+    return slice_present(sandbox->mount) ? sandbox->mount : sandbox->root;
 }
 
 struct slice sandbox_id(const struct sandbox *sandbox)

@@ -242,6 +242,7 @@ static inline void scene_done(void *owner, const struct tool_result *result)
     scene->text = arena_copy(&scene->arena, result->text);
     scene->spill = arena_copy(&scene->arena, result->spill);
     scene->bytes = result->bytes;
+    uv_stop(loop_uv(scene->place.loop));
 }
 
 /* Checks and starts; `scene_wait` follows. */
@@ -252,8 +253,9 @@ static inline void scene_start(struct scene *scene, const char *name, const char
     assert_non_null(tool);
     scene->done_count = 0;
     scene->call = (struct tool_call){.id = SLICE("call-1"), .name = slice_of(tool->name)};
-    assert_status(json_parse(&scene->arena, arena_copy(&scene->arena, slice_of(arguments)), &scene->call.arguments, NULL),
-                  STATUS_OK);
+    assert_status(
+        json_parse(&scene->arena, arena_copy(&scene->arena, slice_of(arguments)), &scene->call.arguments, NULL),
+        STATUS_OK);
     if (tool_check(tool, scene->call.arguments, &failure) != STATUS_OK) {
         fail_msg("%s %s: %s", name, arguments, failure.detail);
     }
@@ -263,7 +265,7 @@ static inline void scene_start(struct scene *scene, const char *name, const char
 static inline void scene_wait(struct scene *scene)
 {
     while (scene->done_count == 0) {
-        uv_run(loop_uv(scene->place.loop), UV_RUN_ONCE);
+        uv_run(loop_uv(scene->place.loop), UV_RUN_DEFAULT);
     }
     assert_int_equal(scene->done_count, 1);
 }
@@ -286,7 +288,7 @@ static inline void scene_call(struct scene *scene, const char *name, const char 
         assert_true((scene)->is_error);                                                                                \
         assert_int_equal((scene)->error, (code));                                                                      \
         if (!strstr((scene)->text.ptr, (part))) {                                                                      \
-            fail_msg("\"%.*s\" does not say \"%s\"", SLICE_ARG((scene)->text), (part));                                 \
+            fail_msg("\"%.*s\" does not say \"%s\"", SLICE_ARG((scene)->text), (part));                                \
         }                                                                                                              \
     } while (0)
 
