@@ -96,7 +96,7 @@ def serve(env, model, name, command, environment, permissions=(), options=()):
                   "environment": environment, "permissions": list(permissions)}
     with open(os.path.join(agents, f"{name}.agent.yaml"), "w", encoding="utf-8") as file:
         json.dump(definition, file)
-    return env.server(options=["--agents", agents, "--acp-directory", os.path.join(env.directory, "work"),
+    return env.server(options=["--agents", agents, "--sandbox-unprotected",
                                "--acp-start-ms", "100s", *options])
 
 

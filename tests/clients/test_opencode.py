@@ -40,7 +40,7 @@ def serve(env, model, permissions=(), options=()):
 
 def written(env):
     """What the command of WRITE wrote, or None."""
-    for directory, _, names in os.walk(os.path.join(env.directory, "work")):
+    for directory, _, names in os.walk(os.path.join(env.servers[0].data_directory(), "unprotected")):
         if "proof.txt" in names:
             with open(os.path.join(directory, "proof.txt"), encoding="utf-8") as file:
                 return file.read()

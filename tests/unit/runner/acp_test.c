@@ -598,6 +598,13 @@ static void test_without_a_place_nothing_runs(void **state)
     check_log(turn, "needs a sandbox");
 }
 
+static void test_who_wants_a_sandbox_runs_nowhere_else(void **state)
+{
+    struct fixture *f = *state;
+    f->agent.sandbox.kind = SANDBOX_LOCAL;
+    check_end(start(f, "{}", "echo"), TURN_ERROR, TURN_SANDBOX_ERROR);
+}
+
 static void test_silence(void **state)
 {
     struct fixture *f = *state;
@@ -813,6 +820,7 @@ int main(void)
         CASE(test_a_start_that_takes_too_long),
         CASE(test_no_command_and_no_place),
         CASE(test_without_a_place_nothing_runs),
+        CASE(test_who_wants_a_sandbox_runs_nowhere_else),
         CASE(test_silence),
         CASE(test_an_idle_agent_goes),
         CASE(test_people_may_take_their_time),
