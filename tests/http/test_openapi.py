@@ -193,6 +193,7 @@ class Example:
 
     def run(self):
         """All of them."""
+        self.cut()
         self.pages()
         self.system_and_people()
         self.sessions()
@@ -200,6 +201,16 @@ class Example:
         self.prompts()
         self.asks()
         self.sharing()
+
+    def cut(self):
+        """A turn in which the server stops."""
+        self.client.post("/api/agents", {"id": "cut", "driver": "demo"}, expect=201)
+        id = self.fresh(agent="cut", prompt="echo")
+        status = lambda: self.client.get(f"/api/sessions/{id}").json()["status"]
+        check.eventually(lambda: status() == "running", "the turn runs")
+        self.client = self.server.restart().client()
+        check.equal(status(), "idle")
+        self.call("POST", "/api/sessions/{id}/resume", {}, id=id)
 
     def pages(self):
         guest = self.server.anonymous()
