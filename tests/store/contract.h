@@ -12,7 +12,7 @@ struct contract_part {
     size_t count;
 };
 
-extern const struct contract_part contract_sessions, contract_lists, contract_events, contract_shares, contract_leases,
-    contract_prompts, contract_identity, contract_care;
+extern const struct contract_part contract_agents, contract_sessions, contract_lists, contract_events, contract_shares,
+    contract_leases, contract_prompts, contract_identity, contract_care;
 
 #endif
