@@ -220,6 +220,26 @@ def workers_get_no_hosted_sessions(server):
     client.post("/api/claims", {"worker": "w", "agents": ["thinker"]}, expect=200)
 
 
+@test
+def the_context_of_a_session(server):
+    """Checked key by key, kept as it is sent and never with a secret."""
+    client = server.client()
+    context = {"working_dir": "/home/a/x", "active_file": "src/a.c", "git_ref": "main", "fs_scope": "project",
+               "selection": {"file": "src/a.c", "start_line": 3, "end_line": 9}, "variables": {"ticket": "A-1"}}
+    session = create(client, details={"context": context})
+    check.equal(client.get(f"/api/sessions/{session['id']}").json()["details"]["context"], context)
+    created = client.get(f"/api/sessions/{session['id']}/events").json()["events"][0]
+    check.equal(created["metadata"]["details"]["context"], context)
+    for wrong, code in (({"cwd": "/"}, "invalid_context"), ({"working_dir": 1}, "invalid_context"),
+                        ({"fs_scope": "all"}, "invalid_context"), ({"variables": {"a": 1}}, "invalid_context"),
+                        ({"selection": {"file": "a", "start_line": 3, "end_line": 2}}, "invalid_context"),
+                        ({"variables": {"api_key": "ghp_0123456789abcdefghijABCDEFGHIJ012345"}}, "secret_in_context")):
+        problem = create(client, details={"context": wrong}, expect=400)
+        check.equal(problem["code"], code, str(wrong))
+        check.true("ghp_" not in problem["detail"], "the secret is not repeated")
+        client.patch(f"/api/sessions/{session['id']}", {"details": {"context": wrong}}, expect=400)
+
+
 # --- files ---
 
 
