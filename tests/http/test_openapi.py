@@ -196,6 +196,7 @@ class Example:
         self.cut()
         self.pages()
         self.system_and_people()
+        self.agents()
         self.sessions()
         self.work()
         self.prompts()
@@ -238,6 +239,13 @@ class Example:
         made = self.call("POST", "/api/tokens", {"name": "x", "kind": "worker", "id_prefix": "a:"}).json()
         self.call("DELETE", "/api/tokens/{token_id}", token_id=made["id"])
         self.call("POST", "/api/tenants", {"id": "example"})
+
+    def agents(self):
+        self.call("POST", "/api/agents", {"id": "thinker", "provider": "openai", "model": "m", "system_prompt": "s"})
+        self.call("GET", "/api/agents")
+        self.call("GET", "/api/agents/{agent}", agent="thinker")
+        self.call("GET", "/api/agents/{agent}/versions", agent="thinker")
+        self.call("DELETE", "/api/agents/{agent}", agent="thinker")
 
     def sessions(self):
         id = self.call("POST", "/api/sessions", {
