@@ -1,5 +1,7 @@
 #include "api/schema.h"
 
+#include <string.h>
+
 #include "domain/agent.h"
 #include "domain/ask.h"
 #include "domain/session.h"
@@ -307,11 +309,12 @@ static const struct schema schemas[] = {
     {"AgentVersions", agent_versions_members},
 };
 
+/* `name` may end in the mark of a member that may be missing. */
 static void write_reference(struct json_out *out, const char *name)
 {
     json_begin_object(out);
     json_key(out, "$ref");
-    buffer_format(out->buffer, "\"#/components/schemas/%s\"", name);
+    buffer_format(out->buffer, "\"#/components/schemas/%.*s\"", (int)strcspn(name, "-"), name);
     out->need_comma = true;
     json_end_object(out);
 }

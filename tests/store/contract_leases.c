@@ -122,6 +122,33 @@ static void leases_are_replaced_and_deleted(void **state)
     assert_status(store_lease_get(f->db, f->tenant, s->key, &f->arena, &out, &f->failure), STATUS_NOT_FOUND);
 }
 
+static void a_lease_is_renewed_as_it_was_seen(void **state)
+{
+    struct fixture *f = *state;
+    struct session *s = fixture_session(f, f->tenant, "s", "u1", NULL);
+    struct lease lease = lease_of(f, s, 2), out;
+    fixture_begin(f);
+    must(store_lease_put(f->db, &lease, &f->failure));
+    struct lease later = lease, foreign = lease, newer = lease;
+    later.expires_at_ms = 700;
+    later.heartbeat_at_ms = 99;
+    foreign.tenant_key = f->other;
+    newer.fence = 3;
+    must(store_lease_renew(f->db, &later, 499, &f->failure));
+    must(store_lease_renew(f->db, &foreign, 500, &f->failure));
+    must(store_lease_renew(f->db, &newer, 500, &f->failure));
+    fixture_commit(f);
+    must(store_lease_get(f->db, f->tenant, s->key, &f->arena, &out, &f->failure));
+    assert_int_equal(out.expires_at_ms, 500);
+    fixture_begin(f);
+    must(store_lease_renew(f->db, &later, 500, &f->failure));
+    fixture_commit(f);
+    must(store_lease_get(f->db, f->tenant, s->key, &f->arena, &out, &f->failure));
+    assert_int_equal(out.expires_at_ms, 700);
+    assert_int_equal(out.heartbeat_at_ms, 99);
+    assert_int_equal(out.lease_ms, 2000);
+}
+
 static const struct timer *find_timer(const struct timer *timers, size_t count, enum timer_kind kind, int64_t key)
 {
     for (size_t i = 0; i < count; i++)
@@ -238,6 +265,7 @@ static const struct CMUnitTest tests[] = {
     CONTRACT_TEST(workers_and_the_server_have_their_own_queues),
     CONTRACT_TEST(a_claimed_session_leaves_the_queue),
     CONTRACT_TEST(leases_are_replaced_and_deleted),
+    CONTRACT_TEST(a_lease_is_renewed_as_it_was_seen),
     CONTRACT_TEST(a_restart_renews_leases_and_their_timers),
     CONTRACT_TEST(timers_come_when_due),
     CONTRACT_TEST(figures_per_agent_and_worker),
