@@ -23,10 +23,11 @@ enum status sessions_counts(struct request *request);
 enum status sessions_children(struct request *request);
 
 /* events.c */
-extern const struct field event_append_body[], event_list_query[], audit_query[], delta_body[];
+extern const struct field event_append_body[], event_list_query[], audit_query[], delta_body[], message_list_query[];
 enum status events_append(struct request *request);
 enum status events_list(struct request *request); /* or a stream, when the client accepts text/event-stream */
 enum status events_audit(struct request *request);
+enum status events_messages(struct request *request);
 enum status deltas_accept(struct request *request);
 
 /* streams.c */

@@ -129,15 +129,16 @@ static const struct member queue_depth_members[] = {
     {"agent", "s?", NULL}, {"pending", "i", NULL}, {"leased", "i", NULL}, {"oldest_queued_at", "t?", NULL}, {0}};
 static const struct member queue_worker_members[] = {
     {"worker", "s", NULL}, {"leases", "i", NULL}, {"last_heartbeat_at", "t", NULL}, {0}};
-static const struct member receipt_members[] = {
-    {"prompt_id", "s", NULL}, {"status", "s", NULL},    {"position", "i", NULL},
-    {"sequence", "i", NULL},  {"withdrawn", "a-", NULL}, {0}};
+static const struct member receipt_members[] = {{"prompt_id", "s", NULL},  {"status", "s", NULL},
+                                                {"position", "i", NULL},   {"sequence", "i", NULL},
+                                                {"withdrawn", "a-", NULL}, {0}};
 static const struct member interrupted_members[] = {{"turn", "i", NULL}, {"requested", "b", NULL}, {0}};
 static const struct member prompt_members[] = {
-    {"prompt_id", "s", NULL},  {"mode", "s", &queue_mode_words}, {"position", "i", NULL},
-    {"actor", "s", NULL},      {"content", "a", NULL},           {"metadata", "o", NULL},
-    {"thread_id", "s?", NULL}, {"created_at", "t", NULL},        {"revision", "i", NULL},
-    {0},
+    {"prompt_id", "s", NULL},  {"mode", "s", &queue_mode_words},
+    {"position", "i", NULL},   {"actor", "s", NULL},
+    {"content", "a", NULL},    {"metadata", "o", NULL},
+    {"thread_id", "s?", NULL}, {"created_at", "t", NULL},
+    {"revision", "i", NULL},   {0},
 };
 static const struct member ask_members[] = {{"session_id", "s", NULL},
                                             {"session_title", "s?-", NULL},

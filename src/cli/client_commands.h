@@ -22,6 +22,12 @@ extern const struct option *const sessions_events_tables[], *const events_append
 int command_sessions_events(const struct invocation *invocation);
 int command_events_append(const struct invocation *invocation);
 
+/* messages.c */
+extern const struct option *const messages_send_tables[];
+int command_messages_send(const struct invocation *invocation);
+int command_messages_queue(const struct invocation *invocation);
+int command_messages_withdraw(const struct invocation *invocation);
+
 /* tail.c */
 extern const struct option *const sessions_tail_tables[], *const events_tail_tables[];
 int command_sessions_tail(const struct invocation *invocation);

@@ -302,3 +302,28 @@ def test_a_session_id_is_one_part_of_the_path(server):
     for odd in ("../users", "a/b", "a?x=1", "%2e%2e", "a b"):
         result = server.run("sessions", "show", odd, expect=None)
         check.one_of(result.returncode, (REFUSED, MISSING), f"exit code for {odd!r}")
+
+
+@test
+def test_messages_are_sent_and_taken_back(server):
+    create(server, "talk", "--agent", "a")
+    first = server.run("messages", "send", "talk", "hello").stdout.strip()
+    later = server.run("messages", "send", "talk", "and then", "--mode", "followup", "--thread-id", "t",
+                       "--metadata", "k=v")
+    check.contains(later.stderr, "place 1")
+    [waiting] = listed(server, "messages", "queue", "talk")["prompts"]
+    check.contains(waiting, {"prompt_id": later.stdout.strip(), "thread_id": "t", "metadata": {"k": "v"}})
+    check.contains(server.run("messages", "queue", "talk").stdout, waiting["prompt_id"])
+    server.run("messages", "withdraw", "talk", waiting["prompt_id"])
+    check.contains(server.run("messages", "queue", "talk").stderr, "nothing waits")
+    server.run("messages", "withdraw", "talk", first, expect=MISSING)
+    server.run("messages", "send", "talk", "aside", "--append")
+    said = [event["content"][0]["text"] for event in listed(server, "sessions", "events", "talk")["events"]
+            if event["type"] == "user.message"]
+    check.equal(said, ["hello", "aside"])
+
+
+@test
+def test_a_message_can_wait_for_its_answer(server):
+    create(server, "talk", "--agent", "demo")
+    check.true(len(server.run("messages", "send", "talk", "Good morning", "--wait").stdout.strip()) > 0, "the agent answered")

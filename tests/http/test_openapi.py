@@ -274,9 +274,15 @@ class Example:
         self.call("POST", "/api/sessions/{id}/messages", {"text": "first"}, id=id)
         queued = self.client.post(f"/api/sessions/{id}/messages", {"text": "second"}, expect=202).json()
         self.client.post(f"/api/sessions/{id}/messages", {"text": "third"}, expect=202)
+        self.call("GET", "/api/sessions/{id}/messages", id=id)
         self.call("GET", "/api/sessions/{id}/queue", id=id)
-        self.call("DELETE", "/api/sessions/{id}/queue/{prompt_id}", id=id, prompt_id=queued["prompt_id"])
+        waits = {"id": id, "prompt_id": queued["prompt_id"]}
+        self.call("PATCH", "/api/sessions/{id}/queue/{prompt_id}", {"text": "other"}, **waits)
+        self.call("POST", "/api/sessions/{id}/queue/{prompt_id}/move", {"position": 2}, **waits)
+        self.call("POST", "/api/sessions/{id}/queue/{prompt_id}/promote", {}, **waits)
+        self.call("DELETE", "/api/sessions/{id}/queue/{prompt_id}", **waits)
         self.call("POST", "/api/sessions/{id}/clear-queue", {}, id=id)
+        self.call("POST", "/api/sessions/{id}/interrupt", {}, id=id)
 
     def sharing(self):
         id = self.fresh()
