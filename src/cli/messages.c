@@ -75,11 +75,11 @@ int command_messages_send(const struct invocation *invocation)
 /* --- what waits --- */
 
 static const struct table_column waiting_columns[] = {
-    {"PLACE", true, 0}, {"MESSAGE", false, 2}, {"MODE", false, 0},    {"AUTHOR", false, 1},
-    {"THREAD", false, 3}, {"SENT", true, 0},   {"REVISION", true, 0}, {0},
+    {"PLACE", true, 0},   {"MESSAGE", false, 2}, {"MODE", false, 0},    {"AUTHOR", false, 1},
+    {"THREAD", false, 3}, {"SENT", true, 0},     {"REVISION", true, 0}, {0},
 };
-static const char *const waiting_keys[] = {"position", "prompt_id", "mode", "actor", "thread_id", "created_at",
-                                           "revision"};
+static const char *const waiting_keys[] = {"position",  "prompt_id",  "mode",    "actor",
+                                           "thread_id", "created_at", "revision"};
 static const struct listed waiting_lists[] = {{"prompts", waiting_columns, waiting_keys, "nothing waits"}, {0}};
 
 static struct slice queue_path(struct remote *remote, const char *tail)
