@@ -43,6 +43,17 @@ const struct route routes[] = {
     {HTTP_POST, "/api/tenants", RUN_WRITER, AUTH_NEEDED, SCOPE_ADMIN, false, 201, NULL, tenant_body, "TenantCreated",
      "Make a tenant; the answer holds its first token.", NULL, tenants_create},
 
+    {HTTP_GET, "/api/agents", RUN_READER, AUTH_NEEDED, SCOPE_READ, false, 200, agent_list_query, NULL, "AgentList",
+     "The newest version of every agent, by id.", NULL, agents_list},
+    {HTTP_POST, "/api/agents", RUN_WRITER, AUTH_NEEDED, SCOPE_ADMIN, true, 201, NULL, agent_body, "Agent",
+     "Define an agent, or its next version; 200 when the newest version says the same.", NULL, agents_push},
+    {HTTP_GET, "/api/agents/{agent}", RUN_READER, AUTH_NEEDED, SCOPE_READ, false, 200, agent_view_query, NULL, "Agent",
+     "One agent with its definition.", NULL, agents_get},
+    {HTTP_GET, "/api/agents/{agent}/versions", RUN_READER, AUTH_NEEDED, SCOPE_READ, false, 200, agent_versions_query,
+     NULL, "AgentVersions", "All versions of an agent, newest first.", NULL, agents_versions},
+    {HTTP_DELETE, "/api/agents/{agent}", RUN_WRITER, AUTH_NEEDED, SCOPE_ADMIN, false, 204, NULL, NULL, NULL,
+     "No new session gets it; sessions that have it keep their version.", NULL, agents_remove},
+
     {HTTP_GET, "/api/stream", RUN_READER, AUTH_TICKET, SCOPE_READ, false, 200, firehose_query, NULL, NULL,
      "All events the caller may see, as server-sent events or WebSocket.", NULL, streams_firehose},
     {HTTP_GET, "/api/counts", RUN_READER, AUTH_NEEDED, SCOPE_READ, false, 200, NULL, NULL, "Counts",

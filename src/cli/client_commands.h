@@ -33,6 +33,13 @@ extern const struct option *const sessions_tail_tables[], *const events_tail_tab
 int command_sessions_tail(const struct invocation *invocation);
 int command_events_tail(const struct invocation *invocation);
 
+/* agents.c */
+extern const struct option *const agents_list_tables[], *const agents_show_tables[], *const agents_remove_tables[];
+int command_agents_list(const struct invocation *invocation);
+int command_agents_show(const struct invocation *invocation);
+int command_agents_push(const struct invocation *invocation);
+int command_agents_remove(const struct invocation *invocation);
+
 /* people.c */
 extern const struct option *const plain_tables[],
     *const tokens_create_tables[], *const users_create_tables[], *const users_update_tables[],

@@ -106,3 +106,18 @@ struct slice prompt_text_of(struct arena *arena, struct slice content)
     buffer_release(&buffer);
     return text;
 }
+
+bool prompt_begins_turn(const struct event *event)
+{
+    struct arena scratch = {0};
+    const struct json *metadata = NULL;
+    bool appended = false;
+    if (!slice_is(event->type, "user.message")) {
+        return false;
+    }
+    if (slice_present(event->metadata) && json_parse(&scratch, event->metadata, &metadata, NULL) == STATUS_OK) {
+        json_as_bool(json_get(metadata, "appended"), &appended);
+    }
+    arena_release(&scratch);
+    return !appended;
+}

@@ -193,13 +193,25 @@ class Example:
 
     def run(self):
         """All of them."""
+        self.cut()
         self.pages()
         self.system_and_people()
+        self.agents()
         self.sessions()
         self.work()
         self.prompts()
         self.asks()
         self.sharing()
+
+    def cut(self):
+        """A turn in which the server stops."""
+        self.client.post("/api/agents", {"id": "cut", "driver": "demo"}, expect=201)
+        id = self.fresh(agent="cut", prompt="echo")
+        status = lambda: self.client.get(f"/api/sessions/{id}").json()["status"]
+        check.eventually(lambda: status() == "running", "the turn runs")
+        self.client = self.server.restart().client()
+        check.equal(status(), "idle")
+        self.call("POST", "/api/sessions/{id}/resume", {}, id=id)
 
     def pages(self):
         guest = self.server.anonymous()
@@ -227,6 +239,13 @@ class Example:
         made = self.call("POST", "/api/tokens", {"name": "x", "kind": "worker", "id_prefix": "a:"}).json()
         self.call("DELETE", "/api/tokens/{token_id}", token_id=made["id"])
         self.call("POST", "/api/tenants", {"id": "example"})
+
+    def agents(self):
+        self.call("POST", "/api/agents", {"id": "thinker", "provider": "openai", "model": "m", "system_prompt": "s"})
+        self.call("GET", "/api/agents")
+        self.call("GET", "/api/agents/{agent}", agent="thinker")
+        self.call("GET", "/api/agents/{agent}/versions", agent="thinker")
+        self.call("DELETE", "/api/agents/{agent}", agent="thinker")
 
     def sessions(self):
         id = self.call("POST", "/api/sessions", {

@@ -169,6 +169,23 @@ static void text_of_content(void **state)
     }
 }
 
+static void what_was_only_appended_begins_no_turn(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *type, *metadata;
+        bool begins;
+    } rows[] = {{"user.message", "{\"prompt_id\":\"p\"}", true},
+                {"user.message", NULL, true},
+                {"user.message", "{\"appended\":true}", false},
+                {"user.message", "not json", true},
+                {"agent.message", NULL, false}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct event event = {.type = slice_of(rows[i].type), .metadata = slice_of(rows[i].metadata)};
+        assert_true(prompt_begins_turn(&event) == rows[i].begins);
+    }
+}
+
 static void prompt_id_is_the_servers(void **state)
 {
     (void)state;
@@ -195,6 +212,7 @@ int main(void)
         cmocka_unit_test(collected_prompts_are_one_message),
         cmocka_unit_test(the_queue_is_in_the_log),
         cmocka_unit_test(text_of_content),
+        cmocka_unit_test(what_was_only_appended_begins_no_turn),
         cmocka_unit_test(prompt_id_is_the_servers),
     };
     return cmocka_run_group_tests(tests, NULL, release);
