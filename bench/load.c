@@ -18,7 +18,7 @@ static const struct mode MODES[] = {
      mode_append},
     {"sse", "one event at a time to --connections readers: --events --pid", mode_sse},
     {"replay", "reads a session of --events whole: --count --connections [--json]", mode_replay},
-    {"claims", "claim, heartbeat, settle over --count pending sessions: --connections", mode_claims},
+    {"claims", "claim, heartbeat, settle over --count pending sessions: --connections [--chain]", mode_claims},
     {"list", "latency of the first page: --query --count", mode_list},
     {"fill", "creates --count sessions of --events each: --connections", mode_fill},
 };
@@ -43,6 +43,7 @@ static const struct setting SETTINGS[] = {
     {"bytes", KIND_NUMBER, offsetof(struct options, bytes)},
     {"seconds", KIND_NUMBER, offsetof(struct options, seconds)},
     {"json", KIND_FLAG, offsetof(struct options, json)},
+    {"chain", KIND_FLAG, offsetof(struct options, chain)},
     {"session", KIND_TEXT, offsetof(struct options, session)},
     {"query", KIND_TEXT, offsetof(struct options, query)},
     {"subscribe", KIND_TEXT, offsetof(struct options, subscribe)},

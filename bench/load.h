@@ -15,6 +15,7 @@ struct options {
     int bytes;             // of one event
     int seconds;           // measured, after one of warming up
     int json;              // replay pages of JSON instead of a stream
+    int chain;             // every settlement claims the next session
     const char *session;   // an existing session, instead of a new one
     const char *query;     // list
     const char *subscribe; // path that streams, instead of the session's

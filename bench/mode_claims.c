@@ -1,4 +1,5 @@
-// Workers that claim, heartbeat and settle one session after the other until the queue is empty.
+// Workers that claim, heartbeat and settle one session after the other until the queue is empty. With --chain the
+// settlement asks for the next session.
 #include "load.h"
 #include "samples.h"
 
@@ -63,14 +64,16 @@ static bool take_claim(struct claims *claims, struct connection *worker)
 {
     char token[TOKEN_SIZE];
     const char *body = connection_body(worker);
-    const char *session = strstr(body, "\"session\":");
-    const char *lease = strstr(body, "\"lease\":{");
-    if (!session || !lease)
+    const char *claimed = strstr(body, "\"claims\":[");
+    const char *session = claimed ? strstr(claimed, "\"session\":") : NULL;
+    const char *lease = session ? strstr(session, "\"lease\":{") : NULL;
+    if (!lease)
         return false;
     if (!json_find_string(session, "id", claims->ids[worker->index], ID_SIZE) ||
         !json_find_string(lease, "token", token, sizeof token))
         die("a claim without id or token: %s", body);
     snprintf(claims->leases[worker->index], sizeof claims->leases[0], "Sojourn-Lease: %s\r\n", token);
+    prepare_step(claims, worker, STEP_HEARTBEAT, "lease", &claims->heartbeat_body);
     return true;
 }
 
@@ -81,16 +84,16 @@ static bool claims_answered(struct connection *worker, void *state)
     connection_expect_success(worker, names[worker->step]);
     switch ((enum step)worker->step) {
     case STEP_CLAIM:
-        if (!take_claim(claims, worker))
-            return false;
-        prepare_step(claims, worker, STEP_HEARTBEAT, "lease", &claims->heartbeat_body);
-        return true;
+        return take_claim(claims, worker);
     case STEP_HEARTBEAT:
         prepare_step(claims, worker, STEP_SETTLE, "settle", &claims->settle_body);
         return true;
     case STEP_SETTLE:
         samples_add(&claims->samples, now_ns() - claims->started_ns[worker->index]);
         claims->settled++;
+        claims->started_ns[worker->index] = now_ns();
+        if (claims->options->chain)
+            return take_claim(claims, worker);
         prepare_claim(claims, worker);
         return true;
     }
@@ -107,7 +110,10 @@ void mode_claims(const struct options *options)
                "{\"worker\":\"bench\",\"agents\":[\"bench\"],\"types\":[\"agent\"],\"max\":1,\"wait_ms\":0,"
                "\"lease_ms\":30000}");
     text_print(&claims.heartbeat_body, "{}");
-    text_print(&claims.settle_body, "{\"status\":\"completed\"}");
+    if (options->chain)
+        text_print(&claims.settle_body, "{\"status\":\"completed\",\"claim\":%s}", claims.claim_body.bytes);
+    else
+        text_print(&claims.settle_body, "{\"status\":\"completed\"}");
     create_pending(&claims);
     struct connection *workers = connections_open(options, options->connections);
     for (int i = 0; i < options->connections; i++) {

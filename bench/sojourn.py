@@ -5,6 +5,9 @@ import time
 
 from harness import Failure, ROOT, answers, wait_until
 
+# A kept data directory knows only the token of the run that made it, so all runs use the same one there.
+KEPT_TOKEN = "bench-token-of-a-kept-data-directory-0123456789"
+
 
 class Sojourn:
     """A running server with its own data directory (thrown away at stop unless it was given)."""
@@ -16,7 +19,7 @@ class Sojourn:
             raise Failure(f"{self.binary} is missing: run `make build` in {ROOT}")
         self.kept = data is not None
         self.data = data or workshop.directory("data")
-        self.token = secrets.token_hex(24)
+        self.token = KEPT_TOKEN if self.kept else secrets.token_hex(24)
         self.port = workshop.port()
         argv = [self.binary, "serve", "--data", self.data, "--listen", f"127.0.0.1:{self.port}", *arguments]
         if database:

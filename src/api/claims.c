@@ -1,4 +1,5 @@
 #include "api/handlers.h"
+#include "api/validate.h"
 #include "service/claim.h"
 
 const struct field claim_body[] = {
@@ -22,14 +23,18 @@ const struct field settle_body[] = {
     {"error", FIELD_ANY, false, "What went wrong: text, or an object with code and message.", NULL, 0, 0},
     {"usage", FIELD_OBJECT, false, "Numbers added to the session's totals.", NULL, 0, 0},
     {"reason", FIELD_STRING, false, "One line for people.", NULL, 0, 200},
+    {"claim", FIELD_OBJECT, false,
+     "Claim the next work in the same step, without waiting: the members of POST /api/claims. The answer then has "
+     "claims.",
+     NULL, 0, 0},
     {0},
 };
 
 const struct field empty_body[] = {{0}};
 
-static enum status read_agents(struct request *request, struct claim_request *claim)
+static enum status read_agents(struct request *request, const struct json *body, struct claim_request *claim)
 {
-    const struct json *list = json_get_value(request->body, "agents");
+    const struct json *list = json_get_value(body, "agents");
     for (const struct json *one = list ? list->child : NULL; one; one = one->next) {
         if (claim->agent_count >= CLAIM_AGENTS_MAX || !json_as_text(one, &claim->agents[claim->agent_count])) {
             return failure_set(&request->call.failure, STATUS_INVALID, "invalid_member",
@@ -40,9 +45,9 @@ static enum status read_agents(struct request *request, struct claim_request *cl
     return STATUS_OK;
 }
 
-static enum status read_types(struct request *request, struct claim_request *claim)
+static enum status read_types(struct request *request, const struct json *body, struct claim_request *claim)
 {
-    const struct json *list = json_get_value(request->body, "types");
+    const struct json *list = json_get_value(body, "types");
     for (const struct json *one = list ? list->child : NULL; one; one = one->next) {
         int type = json_is(one, JSON_STRING) ? words_find(session_type_words, one->text) : -1;
         if (type < 0 || claim->type_count >= TYPE_COUNT) {
@@ -54,10 +59,21 @@ static enum status read_types(struct request *request, struct claim_request *cla
     return STATUS_OK;
 }
 
-static void write_claims(struct request *request, const struct claimed *claimed, size_t count)
+/* `body` has the members of claim_body. */
+static enum status read_claim(struct request *request, const struct json *body, struct claim_request *out)
 {
-    struct json_out *out = &request->out;
-    json_begin_object(out);
+    *out = (struct claim_request){
+        .worker = json_text_of(body, "worker"),
+        .max = json_get_value(body, "max") ? json_i64_of(body, "max") : 1,
+        .lease_ms = json_i64_of(body, "lease_ms"),
+    };
+    enum status status = read_agents(request, body, out);
+    return status == STATUS_OK ? read_types(request, body, out) : status;
+}
+
+/* The last member of an object that is open, and its end. */
+static void write_claims(struct json_out *out, const struct claimed *claimed, size_t count)
+{
     json_key(out, "claims");
     json_begin_array(out);
     for (size_t i = 0; i < count; i++) {
@@ -91,17 +107,10 @@ static bool may_wait(struct request *request)
 
 enum status claims_take(struct request *request)
 {
-    struct claim_request claim = {
-        .worker = json_text_of(request->body, "worker"),
-        .max = json_get_value(request->body, "max") ? json_i64_of(request->body, "max") : 1,
-        .lease_ms = json_i64_of(request->body, "lease_ms"),
-    };
+    struct claim_request claim;
     struct claimed claimed[CLAIM_BATCH_MAX];
     size_t count = 0;
-    enum status status = read_agents(request, &claim);
-    if (status == STATUS_OK) {
-        status = read_types(request, &claim);
-    }
+    enum status status = read_claim(request, request->body, &claim);
     bool gone = exchange_peer_closed(request->exchange);
     if (status == STATUS_OK && !gone) {
         status = claim_take(&request->call, &claim, claimed, &count);
@@ -113,7 +122,8 @@ enum status claims_take(struct request *request)
         request->exchange->status = 0;
         return STATUS_OK;
     }
-    write_claims(request, claimed, count);
+    json_begin_object(&request->out);
+    write_claims(&request->out, claimed, count);
     return STATUS_OK;
 }
 
@@ -121,9 +131,11 @@ enum status claims_heartbeat(struct request *request)
 {
     struct session_entry entry;
     int64_t expires_at_ms;
+    int64_t writes_before = request->call.unit->writes;
     enum status status = claim_heartbeat(&request->call, request->params[0], json_i64_of(request->body, "lease_ms"),
                                          &entry, &expires_at_ms);
     if (status == STATUS_OK) {
+        request->needs_commit = request->call.unit->writes != writes_before;
         struct json_out *out = &request->out;
         json_begin_object(out);
         json_put_i64(out, "fence", entry.loaded->session.fence);
@@ -134,24 +146,80 @@ enum status claims_heartbeat(struct request *request)
     return status;
 }
 
-enum status claims_settle(struct request *request)
+static enum status read_settlement(struct request *request, struct settlement *out)
 {
-    struct session_entry entry;
     const struct json *error = json_get_value(request->body, "error");
-    struct settlement settlement = {
+    *out = (struct settlement){
         .to = (enum work)words_find(work_words, json_text_of(request->body, "status")),
         .result = json_get_value(request->body, "result"),
         .usage = json_get_value(request->body, "usage"),
         .reason = json_text_of(request->body, "reason"),
     };
     if (json_is(error, JSON_OBJECT)) {
-        settlement.error_message = json_text_of(error, "message");
-        settlement.error_code = json_text_of(error, "code");
-    } else if (error && !json_as_text(error, &settlement.error_message)) {
+        out->error_message = json_text_of(error, "message");
+        out->error_code = json_text_of(error, "code");
+    } else if (error && !json_as_text(error, &out->error_message)) {
         return failure_set(&request->call.failure, STATUS_INVALID, "invalid_member",
                            "error must be a string or an object with code and message.");
     }
-    enum status status = claim_settle(&request->call, request->params[0], &settlement, &entry);
+    return STATUS_OK;
+}
+
+static enum status settle(struct request *request, struct session_entry *out)
+{
+    struct settlement settlement;
+    enum status status = read_settlement(request, &settlement);
+    return status == STATUS_OK ? claim_settle(&request->call, request->params[0], &settlement, out) : status;
+}
+
+/* Whoever may not claim hears it before anything is written. */
+static enum status read_next(struct request *request, const struct json *next, struct claim_request *out)
+{
+    struct failure *failure = &request->call.failure;
+    enum status status = validate_body(claim_body, next, failure);
+    if (status == STATUS_OK && json_i64_of(next, "wait_ms") != 0) {
+        return failure_set(failure, STATUS_INVALID, "invalid_member",
+                           "claim.wait_ms must be 0: a settlement waits for nothing.");
+    }
+    if (status == STATUS_OK && !(request->who.scopes & SCOPE_CLAIM)) {
+        return failure_set(failure, STATUS_FORBIDDEN, "scope_required", "This needs a token with the scope claim.");
+    }
+    if (status == STATUS_OK) {
+        status = access_check_claim(&request->who, failure);
+    }
+    return status == STATUS_OK ? read_claim(request, next, out) : status;
+}
+
+static enum status settle_and_claim(struct request *request, const struct json *next)
+{
+    struct session_entry entry;
+    struct claim_request claim;
+    struct claimed claimed[CLAIM_BATCH_MAX];
+    size_t count = 0;
+    enum status status = read_next(request, next, &claim);
+    if (status == STATUS_OK) {
+        status = settle(request, &entry);
+    }
+    if (status == STATUS_OK) {
+        session_write(&request->exchange->body, &entry.loaded->session, true);
+        status = claim_take(&request->call, &claim, claimed, &count);
+    }
+    if (status == STATUS_OK) {
+        request->exchange->body.len--; /* the session's object goes on */
+        request->out.need_comma = true;
+        write_claims(&request->out, claimed, count);
+    }
+    return status;
+}
+
+enum status claims_settle(struct request *request)
+{
+    struct session_entry entry;
+    const struct json *next = json_get_value(request->body, "claim");
+    if (next) {
+        return settle_and_claim(request, next);
+    }
+    enum status status = settle(request, &entry);
     if (status == STATUS_OK) {
         session_write(&request->exchange->body, &entry.loaded->session, true);
     }

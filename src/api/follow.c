@@ -165,6 +165,14 @@ static enum status outcome(const struct follower *follower, struct failure *fail
                        "The turn has not ended in the time given; the message is kept. What there is so far is here.");
 }
 
+static void write_result(const struct turn_follow *follow, struct json_out *out)
+{
+    json_begin_object(out);
+    turn_follow_write(follow, out);
+    json_end_object(out);
+}
+
+/* A problem carries what there is so far as `result`. */
 static void answer_wait(struct follower *follower)
 {
     struct failure failure = {0};
@@ -173,13 +181,14 @@ static void answer_wait(struct follower *follower)
     if (outcome(follower, &failure) == STATUS_OK) {
         exchange->status = 200;
         exchange->body.len = 0;
-        json_begin_object(&out);
-    } else {
-        problem_answer(exchange, &failure);
-        exchange->body.len--; /* the members go on */
-        out.need_comma = true;
+        write_result(&follower->follow, &out);
+        return;
     }
-    turn_follow_write(&follower->follow, &out);
+    problem_answer(exchange, &failure);
+    exchange->body.len--; /* its members go on */
+    out.need_comma = true;
+    json_key(&out, "result");
+    write_result(&follower->follow, &out);
     json_end_object(&out);
 }
 

@@ -63,6 +63,23 @@ struct prompt_receipt;
 void prompts_write(struct json_out *out, const struct prompt *prompts, size_t count);
 void prompts_write_receipt(struct json_out *out, const struct prompt_receipt *receipt);
 
+/* asks.c, ask_links.c */
+extern const struct field ask_body[], answer_body[], approve_body[], elicitation_body[], ask_list_query[],
+    inbox_query[], ask_link_body[];
+enum status asks_inbox(struct request *request);
+enum status asks_list(struct request *request);
+enum status asks_get(struct request *request);
+enum status asks_open(struct request *request);
+enum status asks_withdraw(struct request *request);
+enum status asks_answer(struct request *request);
+enum status asks_approve(struct request *request);
+enum status asks_elicitation_reply(struct request *request);
+enum status rules_list(struct request *request);
+enum status rules_revoke(struct request *request);
+enum status ask_links_create(struct request *request);
+enum status ask_links_show(struct request *request);
+enum status ask_links_answer(struct request *request);
+
 /* people.c */
 extern const struct field participant_body[], share_body[];
 enum status participants_list(struct request *request);

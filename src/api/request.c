@@ -135,6 +135,7 @@ static void start_over(struct request *request)
     exchange->take_over = NULL;
     request->out = json_out_to(&exchange->body);
     request->call.failure = (struct failure){0};
+    request->needs_commit = true;
 }
 
 static void start_call(struct request *request, struct db *db, struct unit *unit)
@@ -245,6 +246,9 @@ static enum job_outcome run_on_writer(struct write_job *job, struct unit *unit)
     enum status status = try_on_writer(request, unit);
     if (status != STATUS_OK && unit->writes == writes_before && unit_forget_remembered(unit)) {
         status = try_on_writer(request, unit);
+    }
+    if (status == STATUS_OK && !request->needs_commit && unit->writes == writes_before) {
+        return JOB_ANSWERED;
     }
     if (status == STATUS_OK) {
         return request->exchange->status == 0 ? JOB_PARKED : JOB_DONE;

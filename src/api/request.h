@@ -28,6 +28,7 @@ struct api {
     int64_t prompt_wait_ms_max;
     bool metrics_public;
     bool secure_cookies;
+    const char *public_url; /* NULL = not told: links are paths */
     const char *version;
     int64_t started_at_ms; /* wall */
     _Atomic bool ready;    /* all listeners are open */
@@ -49,6 +50,7 @@ struct request {
     bool prepared;
     struct call call;
     struct slice idempotency_key;
+    bool needs_commit;   /* the answer waits for it, as all answers of writers do unless the handler says otherwise */
     void *state;         /* of the handler, from prepare to handle */
     struct json_out out; /* writes the answer's body */
 };

@@ -1,6 +1,8 @@
 #include "api/schema.h"
 
 #include "domain/agent.h"
+#include "domain/ask.h"
+#include "domain/session.h"
 #include "domain/vocabulary.h"
 
 /* A member's shape in a few letters: s string, s? string or null, i integer, i? , b boolean, t time, t? , o object, o?,
@@ -72,8 +74,10 @@ static const struct member session_members[] = {
     {"paused_at", "t?", NULL},
     {"archived_at", "t?", NULL},
     {"expires_at", "t?", NULL},
+    {"waiting_for", "a-", NULL},
     {"initial_prompt", "s?-", NULL},
     {"agent_config", "o?-", NULL},
+    {"claims", "[Claim-", NULL}, /* of a settlement that asked for them */
     {"details", "o-", NULL},
     {0},
 };
@@ -135,6 +139,47 @@ static const struct member prompt_members[] = {
     {"thread_id", "s?", NULL}, {"created_at", "t", NULL},        {"revision", "i", NULL},
     {0},
 };
+static const struct member ask_members[] = {{"session_id", "s", NULL},
+                                            {"session_title", "s?-", NULL},
+                                            {"agent", "s?-", NULL},
+                                            {"parent_id", "s?-", NULL},
+                                            {"id", "s", NULL},
+                                            {"kind", "s", &ask_kind_words},
+                                            {"state", "s", &ask_state_words},
+                                            {"turn", "i", NULL},
+                                            {"text", "s", NULL},
+                                            {"tool", "s-", NULL},
+                                            {"call_id", "s-", NULL},
+                                            {"arguments", "o-", NULL},
+                                            {"editable", "b-", NULL},
+                                            {"options", "a-", NULL},
+                                            {"schema", "o-", NULL},
+                                            {"details", "o-", NULL},
+                                            {"role", "s", &access_role_words},
+                                            {"quorum", "i", NULL},
+                                            {"created_at", "t", NULL},
+                                            {"expires_at", "t?", NULL},
+                                            {"votes", "a-", NULL},
+                                            {"decision", "s-", NULL},
+                                            {"answer", "x-", NULL},
+                                            {"reason", "s-", NULL},
+                                            {"answered_by", "s-", NULL},
+                                            {"answered_at", "t-", NULL},
+                                            {0}};
+static const struct member ask_list_members[] = {{"asks", "[Ask", NULL}, {"next_cursor", "s?", NULL}, {0}};
+static const struct member ask_link_members[] = {{"url", "s", NULL}, {"expires_at", "t", NULL}, {0}};
+static const struct member rule_members[] = {{"id", "s", NULL},
+                                             {"tool", "s", NULL},
+                                             {"agent", "s?", NULL},
+                                             {"user_id", "s?", NULL},
+                                             {"arguments", "o?", NULL},
+                                             {"scope", "s", NULL},
+                                             {"session_id", "s", NULL},
+                                             {"ask_id", "s", NULL},
+                                             {"created_by", "s", NULL},
+                                             {"created_at", "t", NULL},
+                                             {0}};
+static const struct member rule_list_members[] = {{"rules", "[Rule", NULL}, {0}};
 static const struct member prompt_list_members[] = {{"prompts", "[Prompt", NULL}, {0}};
 static const struct member participant_members[] = {{"role", "s", NULL}, {0}};
 static const struct member participant_list_members[] = {{"participants", "[ListedParticipant", NULL}, {0}};
@@ -209,6 +254,12 @@ static const struct schema schemas[] = {
     {"Queue", queue_members},
     {"QueueDepth", queue_depth_members},
     {"QueueWorker", queue_worker_members},
+    {"Ask", ask_members},
+    {"AskShown", ask_members + 4},
+    {"AskList", ask_list_members},
+    {"AskLink", ask_link_members},
+    {"Rule", rule_members},
+    {"RuleList", rule_list_members},
     {"Receipt", receipt_members},
     {"Interrupted", interrupted_members},
     {"Prompt", prompt_members},

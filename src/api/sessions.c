@@ -138,15 +138,44 @@ enum status sessions_create(struct request *request)
     return write_entry(request, &entry);
 }
 
+/* What people are asked just now. */
+static enum status write_waiting_for(struct request *request, const struct session *session)
+{
+    struct ask *pending;
+    size_t count = 0;
+    struct call *call = &request->call;
+    struct json_out *out = &request->out;
+    enum status status =
+        store_ask_pending(call->db, session->tenant_key, session->key, call->arena, &pending, &count, &call->failure);
+    json_key(out, "waiting_for");
+    json_begin_array(out);
+    for (size_t i = 0; i < count; i++) {
+        json_begin_object(out);
+        json_put_text(out, "ask_id", pending[i].id);
+        json_put_text(out, "kind", slice_of(ask_kind_words.names[pending[i].kind]));
+        json_put_text(out, "text", pending[i].text);
+        json_put_text(out, "tool", pending[i].tool);
+        json_put_time(out, "since", pending[i].created_at_ms);
+        json_put_time(out, "expires_at", pending[i].expires_at_ms);
+        json_end_object(out);
+    }
+    json_end_array(out);
+    return status;
+}
+
 enum status sessions_get(struct request *request)
 {
     struct session session;
     int64_t at = request_param_i64(request, "at", 0);
     enum status status = at ? session_view_at(&request->call, request->params[0], at, &session)
                             : session_view(&request->call, request->params[0], ACTION_READ, &session, NULL);
-    if (status == STATUS_OK) {
-        session_write(&request->exchange->body, &session, true);
+    if (status != STATUS_OK) {
+        return status;
     }
+    json_begin_object(&request->out);
+    session_write_members(&request->out, &session, true);
+    status = at ? STATUS_OK : write_waiting_for(request, &session);
+    json_end_object(&request->out);
     return status;
 }
 

@@ -17,33 +17,14 @@ void buffer_release(struct buffer *buffer)
     *buffer = (struct buffer){0};
 }
 
-void buffer_reserve(struct buffer *buffer, size_t more)
+void buffer_grow(struct buffer *buffer, size_t more)
 {
-    if (buffer->room - buffer->len >= more) {
-        return;
-    }
     size_t room = buffer->room ? buffer->room : 256;
     while (room - buffer->len < more) {
         room *= 2;
     }
     buffer->ptr = memory_resize(buffer->ptr, room);
     buffer->room = room;
-}
-
-void buffer_add(struct buffer *buffer, struct slice s)
-{
-    if (s.len == 0) {
-        return;
-    }
-    buffer_reserve(buffer, s.len);
-    memcpy(buffer->ptr + buffer->len, s.ptr, s.len);
-    buffer->len += s.len;
-}
-
-void buffer_add_byte(struct buffer *buffer, char c)
-{
-    buffer_reserve(buffer, 1);
-    buffer->ptr[buffer->len++] = c;
 }
 
 void buffer_add_i64(struct buffer *buffer, int64_t value)

@@ -67,21 +67,51 @@ static void add_escaped_byte(struct buffer *buffer, unsigned char c)
     }
 }
 
+/* Whether one of the eight bytes is zero. */
+static bool has_zero(uint64_t bytes)
+{
+    return (bytes - 0x0101010101010101u) & ~bytes & 0x8080808080808080u;
+}
+
+/* Whether one of the eight bytes must be escaped: a control character, a quote or a backslash. */
+static bool has_special(const char *eight)
+{
+    uint64_t bytes;
+    memcpy(&bytes, eight, sizeof bytes);
+    bool control = (bytes - 0x2020202020202020u) & ~bytes & 0x8080808080808080u;
+    return control || has_zero(bytes ^ 0x2222222222222222u) || has_zero(bytes ^ 0x5c5c5c5c5c5c5c5cu);
+}
+
+/* How many bytes from `from` on need no escape. */
+static size_t plain_bytes(struct slice text, size_t from)
+{
+    size_t at = from;
+    while (text.len - at >= 8 && !has_special(text.ptr + at)) {
+        at += 8;
+    }
+    for (; at < text.len; at++) {
+        unsigned char c = (unsigned char)text.ptr[at];
+        if (c < 0x20 || c == '"' || c == '\\') {
+            break;
+        }
+    }
+    return at - from;
+}
+
 static void add_quoted(struct buffer *buffer, struct slice text)
 {
     buffer_reserve(buffer, text.len + 2);
     buffer_add_byte(buffer, '"');
-    size_t done = 0;
-    for (size_t i = 0; i < text.len; i++) {
-        unsigned char c = (unsigned char)text.ptr[i];
-        if (c >= 0x20 && c != '"' && c != '\\') {
-            continue;
+    size_t at = 0;
+    for (;;) {
+        size_t plain = plain_bytes(text, at);
+        buffer_add(buffer, slice_from(text.ptr + at, plain));
+        at += plain;
+        if (at == text.len) {
+            break;
         }
-        buffer_add(buffer, slice_from(text.ptr + done, i - done));
-        add_escaped_byte(buffer, c);
-        done = i + 1;
+        add_escaped_byte(buffer, (unsigned char)text.ptr[at++]);
     }
-    buffer_add(buffer, slice_after(text, done));
     buffer_add_byte(buffer, '"');
 }
 

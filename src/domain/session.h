@@ -120,5 +120,7 @@ bool session_purpose_is_private(enum purpose purpose);
 bool session_has_snapshot(const struct session *session);
 /* The whole session as JSON with every derived vocabulary; `full` adds initial_prompt, agent_config and details. */
 void session_write(struct buffer *to, const struct session *session, bool full);
+/* The same inside an object that has further members. */
+void session_write_members(struct json_out *out, const struct session *session, bool full);
 
 #endif

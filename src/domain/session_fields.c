@@ -41,7 +41,7 @@ const struct session_field session_fields[] = {
     {"pause_reason", FIELD_ENUM, offsetof(struct session, pause_reason), false, CHANGED_MACHINE},
     {"stop_reason", FIELD_ENUM, offsetof(struct session, stop_reason), false, CHANGED_MACHINE},
     {"status_reason", FIELD_TEXT, offsetof(struct session, status_reason), false, CHANGED_MACHINE},
-    {"archived_at_ms", FIELD_I64, offsetof(struct session, archived_at_ms), false, CHANGED_MACHINE},
+    {"archived_at_ms", FIELD_I64, offsetof(struct session, archived_at_ms), false, CHANGED_ALL},
     {"queued_at_ms", FIELD_I64, offsetof(struct session, queued_at_ms), false, CHANGED_MACHINE},
     {"started_at_ms", FIELD_I64, offsetof(struct session, started_at_ms), false, CHANGED_MACHINE},
     {"completed_at_ms", FIELD_I64, offsetof(struct session, completed_at_ms), false, CHANGED_MACHINE},

@@ -112,6 +112,7 @@ static unsigned fold_status_change(const struct fold *fold)
     enum work to = (enum work)word_of(fold->payload, "to", work_words, (int)from);
     enum stop_reason stop = (enum stop_reason)word_of(fold->payload, "stop_reason", stop_reason_words, STOP_NONE);
     bool was_due = session->expires_at_ms != 0;
+    bool was_archived = session->archived_at_ms != 0;
     leave_work(session, fold->at_ms);
     enter_work(session, to, fold->at_ms, stop);
     if (work_is_claimable(to) && !flag_of(fold->payload, "requeued")) {
@@ -120,7 +121,8 @@ static unsigned fold_status_change(const struct fold *fold)
     session->turn_count += finishes_turn(from, to, stop);
     session->status_reason = keep_text(fold, "reason");
     fold_outcome(fold);
-    return CHANGED_MACHINE | (was_due && !session->expires_at_ms ? CHANGED_ALL : 0);
+    bool beyond = (was_due && !session->expires_at_ms) || (was_archived && !session->archived_at_ms);
+    return CHANGED_MACHINE | (beyond ? CHANGED_ALL : 0);
 }
 
 static unsigned fold_runtime_change(const struct fold *fold)
@@ -161,13 +163,13 @@ static unsigned fold_error(const struct fold *fold)
 static unsigned fold_archived(const struct fold *fold)
 {
     fold->session->archived_at_ms = fold->at_ms;
-    return CHANGED_MACHINE;
+    return CHANGED_MACHINE | CHANGED_ALL;
 }
 
 static unsigned fold_unarchived(const struct fold *fold)
 {
     fold->session->archived_at_ms = 0;
-    return CHANGED_MACHINE;
+    return CHANGED_MACHINE | CHANGED_ALL;
 }
 
 /* --- created and updated --- */

@@ -75,12 +75,12 @@ bool work_queue_push(struct work_queue *queue, struct queue_item *work)
     return accepted;
 }
 
-static struct timespec deadline_after(int64_t wait_ms)
+static struct timespec deadline_after(int64_t wait_us)
 {
     struct timespec at;
     clock_gettime(CLOCK_MONOTONIC, &at);
-    at.tv_sec += wait_ms / 1000;
-    at.tv_nsec += (wait_ms % 1000) * 1000000;
+    at.tv_sec += wait_us / 1000000;
+    at.tv_nsec += (wait_us % 1000000) * 1000;
     if (at.tv_nsec >= 1000000000) {
         at.tv_nsec -= 1000000000;
         at.tv_sec++;
@@ -89,16 +89,16 @@ static struct timespec deadline_after(int64_t wait_ms)
 }
 
 /* Returns with the lock held when there is work, the queue is closed, somebody called wake, or time is over. */
-static void wait_for_work(struct work_queue *queue, int64_t wait_ms)
+static void wait_for_work(struct work_queue *queue, int64_t wait_us)
 {
     struct timespec until = {0};
-    if (wait_ms > 0) {
-        until = deadline_after(wait_ms);
+    if (wait_us > 0) {
+        until = deadline_after(wait_us);
     }
     int result = 0;
     while (!queue->first && !queue->closed && !queue->woken && result != ETIMEDOUT) {
         queue->asleep++;
-        result = wait_ms < 0 ? pthread_cond_wait(&queue->arrived, &queue->lock)
+        result = wait_us < 0 ? pthread_cond_wait(&queue->arrived, &queue->lock)
                              : pthread_cond_timedwait(&queue->arrived, &queue->lock, &until);
         queue->asleep--;
         if (queue->signaled > 0) {
@@ -128,9 +128,14 @@ static struct queue_item *take_front(struct work_queue *queue, size_t max)
 
 struct queue_item *work_queue_take(struct work_queue *queue, size_t max, int64_t wait_ms)
 {
+    return work_queue_take_within(queue, max, wait_ms < 0 ? -1 : wait_ms * 1000);
+}
+
+struct queue_item *work_queue_take_within(struct work_queue *queue, size_t max, int64_t wait_us)
+{
     pthread_mutex_lock(&queue->lock);
-    if (!queue->first && wait_ms != 0) {
-        wait_for_work(queue, wait_ms);
+    if (!queue->first && wait_us != 0) {
+        wait_for_work(queue, wait_us);
     }
     struct queue_item *taken = queue->first && max > 0 ? take_front(queue, max) : NULL;
     bool pass_on = queue->first && claim_sleeper(queue);

@@ -19,6 +19,8 @@ bool work_queue_push(struct work_queue *queue, struct queue_item *work);
 /* Takes at most `max` in the order they came; waits up to `wait_ms` (-1 = for ever) when there is none.
  * NULL when the time is over or the queue is closed and empty. Several threads may take. */
 struct queue_item *work_queue_take(struct work_queue *queue, size_t max, int64_t wait_ms);
+/* The same in microseconds. */
+struct queue_item *work_queue_take_within(struct work_queue *queue, size_t max, int64_t wait_us);
 /* One taker, the one that waits or the next that would wait, returns NULL although its time is not over. */
 void work_queue_wake(struct work_queue *queue);
 void work_queue_close(struct work_queue *queue);

@@ -123,6 +123,7 @@ static void fill_api(struct instance *instance)
         .claim_wait_ms_max = options->claim_wait_ms_max,
         .prompt_wait_ms_max = options->prompt_wait_max_ms,
         .metrics_public = options->metrics == METRICS_PUBLIC,
+        .public_url = options->public_url,
         .secure_cookies = options->tls_cert != NULL,
         .version = SOJOURN_VERSION,
         .started_at_ms = clock_wall_ms(&instance->clock),

@@ -6,15 +6,37 @@
 #include "runner/driver.h"
 #include "runner/sandbox.h"
 
+struct http_client;
+
 /* What a tool touches: shown with an approval, and the default permission follows from it. */
 enum tool_risk { RISK_READ, RISK_FS_WRITE, RISK_PROCESS, RISK_EGRESS, RISK_OS, RISK_COUNT };
 extern const struct words tool_risk_words; /* read fs_write process egress os */
 
+/* What the operator set, the same for every call. Lives as long as the server. */
+struct tool_settings {
+    size_t result_bytes_max, result_lines_max; /* that the model reads; the rest goes into a file */
+    size_t read_bytes_max, write_bytes_max;    /* of one file */
+    size_t list_entries_max;
+    size_t search_files_max, search_matches_max;
+    int64_t search_ms_max;
+    size_t command_bytes_max; /* of output that is kept */
+    int64_t command_ms_max;   /* when the agent's sandbox names none */
+    size_t http_bytes_max;
+    int64_t http_ms_max;
+    bool allows_full_scope;        /* otherwise `full` counts as `project` */
+    const char *data_dir;          /* the server's own files: never shown, whatever the scope; NULL = none */
+    const char *const *open_hosts; /* "HOST:PORT" on this machine that may be called over http; NULL-ended, or NULL */
+};
+extern const struct tool_settings tool_settings_usual;
+
 /* Where a call runs. Lives as long as the call. */
 struct tool_place {
     struct loop *loop;
+    const struct tool_settings *settings; /* NULL = tool_settings_usual */
+    struct http_client *http;             /* of the loop; NULL = http_request is unavailable */
+    struct slice workspace;               /* of the session, absolute, for the project tier; absent = none */
     const struct agent *agent;
-    struct sandbox *sandbox; /* NULL = none: file and process tools are unavailable */
+    struct sandbox *sandbox; /* NULL = none: process tools are unavailable, file tools see the workspace only */
     struct slice files_dir;  /* where spilled results are kept; absolute, outside the sandbox */
     struct turn *turn;       /* for turn_serve */
 };
@@ -59,5 +81,15 @@ MUST_CHECK enum status tool_check(const struct tool *tool, const struct json *ar
 /* Bounds a result: at most 50 KB or 2,000 lines go to the model, the rest into a file. Slices live in the arena. */
 void tool_bound(struct arena *arena, const struct tool_place *place, struct slice call_id, struct slice whole,
                 struct tool_result *out);
+
+/* What the agent's rules say of this call: the path it names is made absolute first, and what no rule speaks of is
+ * asked when it writes outside of the sandbox. DENY for a tool the agent does not have. */
+enum permission tool_permission(const struct tool_place *place, const struct tool *tool, const struct json *arguments);
+/* For tools that ask: what a person is asked (the id and the deadline are the turn's to set), and what the model is
+ * told of the decision. Slices borrow from the call and the ask, or live in the arena. */
+void tool_ask(const struct tool *tool, const struct tool_call *call, struct ask *out);
+void tool_answered(struct arena *arena, const struct ask *ask, struct tool_result *out);
+/* Untrusted text as the model may see it: between two marks that cannot stand in the text, named as data. */
+struct slice tool_fence(struct arena *arena, struct slice name, struct slice text);
 
 #endif

@@ -45,6 +45,8 @@ struct ask_link {
     struct slice session_id, ask_id;
 };
 MUST_CHECK enum status ask_link_resolve(struct call *call, struct slice token, struct ask_link *out);
+/* NOT_FOUND in the words that all links that are none hear. */
+enum status ask_link_refuse(struct call *call);
 /* Decides and uses the link up. */
 MUST_CHECK enum status ask_link_answer(struct call *call, struct slice token, const struct ask_reply *reply,
                                        struct ask *out);

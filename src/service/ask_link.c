@@ -2,7 +2,7 @@
 #include "service/ask_steps.h"
 #include "service/identity.h"
 
-static enum status refuse_link(struct call *call)
+enum status ask_link_refuse(struct call *call)
 {
     return failure_set(&call->failure, STATUS_NOT_FOUND, "not_found", "There is no such link, or it is over.");
 }
@@ -51,7 +51,7 @@ enum status ask_link_resolve(struct call *call, struct slice token, struct ask_l
 {
     enum status status = identity_of_ask_link(call, token, &out->who, &out->session_id, &out->ask_id);
     if (status == STATUS_UNAUTHENTICATED || status == STATUS_NOT_FOUND) {
-        return refuse_link(call);
+        return ask_link_refuse(call);
     }
     return status;
 }
@@ -59,7 +59,7 @@ enum status ask_link_resolve(struct call *call, struct slice token, struct ask_l
 /* What its maker may not see any more is not there. */
 static enum status hide(struct call *call, enum status status)
 {
-    return status == STATUS_NOT_FOUND ? refuse_link(call) : status;
+    return status == STATUS_NOT_FOUND ? ask_link_refuse(call) : status;
 }
 
 enum status ask_link_answer(struct call *call, struct slice token, const struct ask_reply *reply, struct ask *out)

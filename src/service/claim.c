@@ -188,6 +188,9 @@ enum status claim_heartbeat(struct call *call, struct slice id, int64_t lease_ms
     lease.expires_at_ms = call->steady_ms + lease.lease_ms;
     lease.heartbeat_at_ms = call->now_ms;
     *out_expires_at_ms = call->now_ms + lease.lease_ms;
+    if (lease.lease_ms == held->lease_ms && unit_lease_renew(call, out->loaded, lease.expires_at_ms)) {
+        return STATUS_OK;
+    }
     status = unit_lease_put(call->unit, out->loaded, &lease, &call->failure);
     return status == STATUS_OK ? unit_timer(call, out->loaded, TIMER_LEASE, lease.expires_at_ms) : status;
 }

@@ -27,7 +27,8 @@ struct claimed {
 /* Takes what is there, highest priority first, then oldest; 0 when there is nothing. */
 MUST_CHECK enum status claim_take(struct call *call, const struct claim_request *request, struct claimed *out,
                                   size_t *out_count);
-/* Extends the caller's lease; lease_ms 0 keeps its length. */
+/* Extends the caller's lease; lease_ms 0 keeps its length. When nothing was written
+ * (unit->writes), the answer needs no commit: it says nothing that the running group changed. */
 MUST_CHECK enum status claim_heartbeat(struct call *call, struct slice id, int64_t lease_ms, struct session_entry *out,
                                        int64_t *out_expires_at_ms);
 MUST_CHECK enum status claim_settle(struct call *call, struct slice id, const struct settlement *settlement,

@@ -79,7 +79,7 @@ enum status timer_fire(struct call *call, const struct timer *timer)
     } else if (status == STATUS_NOT_FOUND) {
         status = STATUS_OK;
     }
-    if (status == STATUS_OK && !again) {
+    if (status == STATUS_OK && !again && timer->kind != TIMER_LEASE) {
         status = store_timer_delete(call->db, timer->kind, timer->session_key, &call->failure);
     }
     return status;

@@ -67,6 +67,7 @@ void unit_release(struct unit *unit)
     map_release(&unit->sessions);
     map_release(&unit->by_key);
     buffer_release(&unit->scratch);
+    renewals_release(&unit->renewals);
     publication_unref(unit->publication);
 }
 
@@ -386,6 +387,9 @@ enum status unit_lease(struct unit *unit, struct loaded_session *loaded, const s
         loaded->lease_known = true;
         loaded->lease_known_by = unit->command;
         loaded->has_lease = status == STATUS_OK;
+        if (loaded->has_lease) {
+            renewals_apply(&unit->renewals, &loaded->lease);
+        }
     }
     *out = loaded->has_lease ? &loaded->lease : NULL;
     return STATUS_OK;
@@ -407,6 +411,18 @@ enum status unit_lease_put(struct unit *unit, struct loaded_session *loaded, con
     return store_lease_put(unit->db, &copy, failure);
 }
 
+bool unit_lease_renew(const struct call *call, struct loaded_session *loaded, int64_t expires_at_ms)
+{
+    struct unit *unit = call->unit;
+    if (db_engine(unit->db) != DB_SQLITE || loaded->touched ||
+        !renewals_take(&unit->renewals, &loaded->lease, expires_at_ms, call->now_ms, call->steady_ms)) {
+        return false;
+    }
+    loaded->lease.expires_at_ms = expires_at_ms;
+    loaded->lease.heartbeat_at_ms = call->now_ms;
+    return true;
+}
+
 enum status unit_lease_delete(struct unit *unit, struct loaded_session *loaded, struct failure *failure)
 {
     touch(unit, loaded);
@@ -419,12 +435,16 @@ enum status unit_lease_delete(struct unit *unit, struct loaded_session *loaded, 
 enum status unit_timer(struct call *call, const struct loaded_session *loaded, enum timer_kind kind, int64_t due_ms)
 {
     struct unit *unit = call->unit;
+    bool is_lease = kind == TIMER_LEASE; /* its own row says when it is due */
     unit->writes++;
     if (due_ms == 0) {
-        return store_timer_delete(unit->db, kind, loaded->session.key, &call->failure);
+        return is_lease ? STATUS_OK : store_timer_delete(unit->db, kind, loaded->session.key, &call->failure);
     }
     if (unit->earliest_timer_ms == 0 || due_ms < unit->earliest_timer_ms) {
         unit->earliest_timer_ms = due_ms;
+    }
+    if (is_lease) {
+        return STATUS_OK;
     }
     struct timer timer = {kind, loaded->session.tenant_key, loaded->session.key, due_ms};
     return store_timer_put(unit->db, &timer, &call->failure);

@@ -10,6 +10,7 @@
 
 #include "base/map.h"
 #include "fanout/publication.h"
+#include "service/renewal.h"
 #include "service/service.h"
 
 /* A session as this writer knows it. Owned by the unit. */
@@ -46,6 +47,7 @@ struct unit {
     struct loaded_session *touched;
     struct publication *publication; /* of the running group, NULL when nothing happened */
     struct buffer scratch;
+    struct renewals renewals;
     int64_t command;           /* number of the running one */
     int64_t writes;            /* grows with each change: tells whether a failed command wrote */
     bool work_queued;          /* a session became claimable */
@@ -81,6 +83,9 @@ MUST_CHECK enum status unit_lease(struct unit *unit, struct loaded_session *load
                                   struct failure *failure);
 MUST_CHECK enum status unit_lease_put(struct unit *unit, struct loaded_session *loaded, const struct lease *lease,
                                       struct failure *failure);
+/* Extends the lease in memory only. False when it must be put: it may be unknown to the store's readers otherwise, or
+ * the running group changed the session and may fail yet. */
+MUST_CHECK bool unit_lease_renew(const struct call *call, struct loaded_session *loaded, int64_t expires_at_ms);
 MUST_CHECK enum status unit_lease_delete(struct unit *unit, struct loaded_session *loaded, struct failure *failure);
 
 /* Starts a session: applies `changes` to a new one and inserts its row. */

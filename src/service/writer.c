@@ -8,6 +8,8 @@
 #include "service/timer.h"
 
 enum {
+    GATHER_US = 60,
+    GATHER_TURNS_MAX = 16,
     TIMERS_PER_GROUP = 64,
     PRUNE_EVERY_MS = 600000,
     WAIT_MS_MAX = 1000,
@@ -23,6 +25,7 @@ struct writer {
     bool started;
     struct write_job *parked; /* through work.next */
     int64_t parked_count;
+    size_t crowd;     /* callers that were waiting when the last group was committed, its own included */
     bool work_queued; /* by a committed group: parked jobs look again */
     atomic_bool poked;
     int64_t next_timer_ms; /* steady; 0 = none */
@@ -157,22 +160,64 @@ static void finish_all(struct writer *writer, struct write_job *jobs, enum statu
     }
 }
 
-static void run_group(struct writer *writer, struct write_job *jobs)
+struct group {
+    struct queue_item *first, **end;
+    size_t count;
+    bool spoiled;
+};
+
+/* Adds jobs and runs them until one is spoiled; who is answered leaves the group. */
+static void run_jobs(struct writer *writer, struct group *group, struct queue_item *jobs)
 {
-    struct failure failure = {0};
-    bool spoiled = unit_begin(&writer->unit, &failure) != STATUS_OK;
-    for (struct write_job *job = jobs; job && !spoiled; job = next_job(job)) {
+    struct queue_item **link = group->end;
+    *link = jobs;
+    while (*link && !group->spoiled) {
+        struct write_job *job = (struct write_job *)*link;
         unit_start_command(&writer->unit);
         enum job_outcome outcome = job->run(job, &writer->unit);
         job->parked = outcome == JOB_PARKED;
-        spoiled = outcome == JOB_SPOILED;
+        group->spoiled = outcome == JOB_SPOILED;
         writer->jobs++;
+        if (outcome == JOB_ANSWERED) {
+            *link = job->work.next;
+            job->finish(job, STATUS_OK, NULL);
+        } else {
+            link = &job->work.next;
+            group->count++;
+        }
     }
+    group->end = link;
+}
+
+/* A commit costs as much as many jobs: when more callers were about a moment ago, they get a moment to join. */
+static void gather(struct writer *writer, struct group *group)
+{
+    for (int turns = 0; turns < GATHER_TURNS_MAX; turns++) {
+        bool worth = !group->spoiled && writer->unit.writes > 0 && group->count < writer->crowd;
+        struct queue_item *more =
+            worth ? work_queue_take_within(writer->queue, writer->options.group_max, GATHER_US) : NULL;
+        if (!more) {
+            return;
+        }
+        run_jobs(writer, group, more);
+    }
+}
+
+static void run_group(struct writer *writer, struct write_job *first)
+{
+    struct failure failure = {0};
+    struct group group = {.end = &group.first};
+    group.spoiled = unit_begin(&writer->unit, &failure) != STATUS_OK;
+    run_jobs(writer, &group, &first->work);
+    gather(writer, &group);
+    struct write_job *jobs = (struct write_job *)group.first;
+    bool spoiled = group.spoiled;
     enum status status = STATUS_OK;
     if (spoiled) {
         unit_rollback(&writer->unit);
     } else {
         status = end_group(writer, &failure);
+        writer->crowd = group.count + work_queue_length(writer->queue);
     }
     if (status == STATUS_UNCERTAIN) {
         log_failed(&failure);
@@ -281,6 +326,28 @@ static void run_timers(struct writer *writer)
     }
 }
 
+static void save_renewals(struct writer *writer)
+{
+    struct renewals *renewals = &writer->unit.renewals;
+    struct failure failure = {0};
+    enum status status = unit_begin(&writer->unit, &failure);
+    if (status == STATUS_OK) {
+        status = renewals_save(renewals, writer->unit.db, &failure);
+        writer->unit.writes++;
+        if (status == STATUS_OK) {
+            status = end_group(writer, &failure);
+        } else {
+            unit_rollback(&writer->unit);
+        }
+    }
+    if (status == STATUS_OK) {
+        renewals_clear(renewals);
+    } else {
+        renewals->due_ms = steady_now(writer) + RENEWAL_DELAY_MS;
+        log_failed(&failure);
+    }
+}
+
 static void prune(struct writer *writer)
 {
     struct service *service = writer->options.service;
@@ -311,7 +378,8 @@ static int64_t wait_ms(struct writer *writer)
 {
     int64_t now = steady_now(writer);
     int64_t wait = WAIT_MS_MAX;
-    int64_t marks[] = {writer->timers_known ? writer->next_timer_ms : now, parked_deadline(writer)};
+    int64_t marks[] = {writer->timers_known ? writer->next_timer_ms : now, parked_deadline(writer),
+                       writer->unit.renewals.due_ms};
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
         if (marks[i] != 0 && marks[i] - now < wait) {
             wait = marks[i] - now < 0 ? 0 : marks[i] - now;
@@ -327,6 +395,9 @@ static void tick(struct writer *writer)
     if (!writer->timers_known || due || writer->next_look_ms <= now) {
         writer->next_look_ms = now + LOOK_FOR_TIMERS_MS;
         run_timers(writer);
+    }
+    if (writer->unit.renewals.due_ms != 0 && writer->unit.renewals.due_ms <= now) {
+        save_renewals(writer);
     }
     bool poked = atomic_exchange(&writer->poked, false);
     if (writer->parked && (writer->work_queued || poked)) {

@@ -14,9 +14,10 @@
 #include "service/unit.h"
 
 enum job_outcome {
-    JOB_DONE,    /* its answer is ready, good or bad; nothing half written */
-    JOB_SPOILED, /* it failed after it wrote: roll back */
-    JOB_PARKED,  /* nothing to do yet: run again when work is queued or at parked_until_ms */
+    JOB_DONE,     /* its answer is ready, good or bad; nothing half written */
+    JOB_ANSWERED, /* the same, and the answer owes nothing to the running group: it leaves at once */
+    JOB_SPOILED,  /* it failed after it wrote: roll back */
+    JOB_PARKED,   /* nothing to do yet: run again when work is queued or at parked_until_ms */
 };
 
 struct write_job {
@@ -25,7 +26,8 @@ struct write_job {
     bool parked;
     bool standing; /* the server's own, parked for as long as it runs: not counted among those who wait */
     enum job_outcome (*run)(struct write_job *job, struct unit *unit);
-    /* After the commit, or with what stopped it; releases the job. Writer thread. */
+    /* After the commit, or with what stopped it (failure may be NULL when nothing did); releases the job. Writer
+     * thread. */
     void (*finish)(struct write_job *job, enum status status, const struct failure *failure);
 };
 

@@ -120,11 +120,16 @@ enum status db_begin(struct db *db, struct failure *failure)
 
 enum status db_commit(struct db *db, struct failure *failure)
 {
-    return db->vtable->commit(db, failure);
+    enum status status = counts_flush(db, failure);
+    if (!status)
+        return db->vtable->commit(db, failure);
+    db_rollback(db);
+    return status;
 }
 
 void db_rollback(struct db *db)
 {
+    db->count_changes.count = 0;
     db->vtable->rollback(db);
 }
 

@@ -4,12 +4,14 @@
 
 #include "domain/event.h"
 #include "domain/session.h"
+#include "store/count.h"
 #include "store/db.h"
 
 /* The first member of each engine's own connection struct. */
 struct db {
     const struct db_vtable *vtable;
     enum db_engine engine;
+    struct count_changes count_changes;
 };
 
 struct db_vtable {

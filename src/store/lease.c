@@ -81,10 +81,18 @@ enum status store_lease_delete(struct db *db, int64_t tenant_key, int64_t sessio
     return statement_run(db, SQL_SESSION_DELETE_LEASE, VALUES(number(tenant_key), number(session_key)), NULL, failure);
 }
 
+enum status store_lease_renew(struct db *db, const struct lease *lease, int64_t stored_expires_at_ms,
+                              struct failure *failure)
+{
+    return statement_run(db, SQL_LEASE_RENEW,
+                         VALUES(number(lease->expires_at_ms), number(lease->heartbeat_at_ms), number(lease->tenant_key),
+                                number(lease->session_key), number(lease->fence), number(stored_expires_at_ms)),
+                         NULL, failure);
+}
+
 enum status store_lease_renew_all(struct db *db, int64_t now_ms, struct failure *failure)
 {
-    enum status status = statement_run(db, SQL_LEASE_RENEW_ALL, VALUES(number(now_ms)), NULL, failure);
-    return status ? status : statement_run(db, SQL_LEASE_RENEW_TIMERS, NULL, NULL, failure);
+    return statement_run(db, SQL_LEASE_RENEW_ALL, VALUES(number(now_ms)), NULL, failure);
 }
 
 /* --- figures --- */

@@ -3,6 +3,7 @@
 #include <assert.h>
 
 #include "domain/vocabulary.h"
+#include "store/count.h"
 #include "store/engine.h"
 #include "store/label.h"
 #include "store/session_row.h"
@@ -20,12 +21,10 @@ enum {
     GROUP_SESSIONS = GROUP_LISTED | GROUP_MACHINE | GROUP_OTHER,
 };
 
-static enum status count_add(struct db *db, const struct session *session, enum work work, int64_t add,
-                             struct failure *failure)
+static enum status count(struct db *db, const struct session *session, enum work work, int64_t add,
+                         struct failure *failure)
 {
-    return statement_run(db, SQL_COUNT_ADD,
-                         VALUES(number(session->tenant_key), number(session->type), number(work), number(add)), NULL,
-                         failure);
+    return count_add(db, session->tenant_key, (int)session->type, (int)work, add, failure);
 }
 
 /* --- insert --- */
@@ -67,7 +66,7 @@ enum status store_session_insert(struct db *db, struct session *session, struct 
     if (!status)
         status = labels_insert(db, session, failure);
     if (!status)
-        status = count_add(db, session, session->work, 1, failure);
+        status = count(db, session, session->work, 1, failure);
     return status;
 }
 
@@ -137,8 +136,8 @@ enum status store_session_update(struct db *db, const struct session *session, u
         status = write_copies(db, session, what, failure);
     if (status || old_work == session->work)
         return status;
-    status = count_add(db, session, old_work, -1, failure);
-    return status ? status : count_add(db, session, session->work, 1, failure);
+    status = count(db, session, old_work, -1, failure);
+    return status ? status : count(db, session, session->work, 1, failure);
 }
 
 /* --- read --- */
@@ -193,24 +192,6 @@ enum status store_session_count_children(struct db *db, int64_t tenant_key, stru
                             failure);
 }
 
-enum status store_counts(struct db *db, int64_t tenant_key, int64_t counts[TYPE_COUNT][WORK_COUNT],
-                         struct failure *failure)
-{
-    struct query query;
-    bool row = false;
-    memset(counts, 0, sizeof(int64_t) * TYPE_COUNT * WORK_COUNT);
-    statement_start(&query, db, SQL_COUNT_LIST, VALUES(number(tenant_key)));
-    enum status status = query_step(&query, &row, failure);
-    while (!status && row) {
-        int64_t type = query_i64(&query, 0), work = query_i64(&query, 1);
-        if (type >= 0 && type < TYPE_COUNT && work >= 0 && work < WORK_COUNT)
-            counts[type][work] = query_i64(&query, 2);
-        status = query_step(&query, &row, failure);
-    }
-    query_end(&query);
-    return status;
-}
-
 /* --- delete --- */
 
 static enum status delete_events(struct db *db, const struct session *session, struct failure *failure)
@@ -242,7 +223,7 @@ enum status store_session_delete(struct db *db, const struct session *session, s
     for (size_t i = 0; !status && i < sizeof session_parts / sizeof session_parts[0]; i++)
         status = statement_run(db, session_parts[i], keys, NULL, failure);
     if (!status)
-        status = count_add(db, session, session->work, -1, failure);
+        status = count(db, session, session->work, -1, failure);
     if (!status)
         status = statement_run(db, SQL_TOMBSTONE_INSERT,
                                VALUES(number(session->tenant_key), text(session->id), text(actor), number(now_ms)),

@@ -8,9 +8,7 @@ enum column_group column_group_of(const struct session_field *field)
         return COLUMN_LISTED;
     if (field->hot)
         return COLUMN_ACTIVITY;
-    if (field->offset >= offsetof(struct session, work) && field->offset <= offsetof(struct session, claim_attempts))
-        return COLUMN_MACHINE;
-    return COLUMN_OTHER;
+    return field->changed == CHANGED_MACHINE ? COLUMN_MACHINE : COLUMN_OTHER;
 }
 
 static bool holds_number(const struct session_field *field)

@@ -192,8 +192,11 @@ MUST_CHECK enum status store_lease_delete(struct db *db, int64_t tenant_key, int
 /* Of every tenant. */
 MUST_CHECK enum status store_lease_of_worker(struct db *db, struct slice worker, struct arena *arena,
                                              struct lease **out, size_t *out_count, struct failure *failure);
+/* Moves the expiry and the heartbeat of a lease whose row still says `stored_expires_at_ms` and this fence. */
+MUST_CHECK enum status store_lease_renew(struct db *db, const struct lease *lease, int64_t stored_expires_at_ms,
+                                         struct failure *failure);
 /* At start: every live lease gets a fresh full term from `now` (steady), so a restart or a jump of the clock costs
- * nobody his work; the lease timers move with them. */
+ * nobody his work. */
 MUST_CHECK enum status store_lease_renew_all(struct db *db, int64_t now_ms, struct failure *failure);
 struct queue_figures {
     struct slice agent;
@@ -321,6 +324,8 @@ MUST_CHECK enum status store_kept_get(struct db *db, int64_t tenant_key, int64_t
 
 /* --- timers: one row per (kind, session) --- */
 enum timer_kind { TIMER_LEASE = 1, TIMER_EXPIRY = 2, TIMER_HUMAN = 3, TIMER_ASK = 4, TIMER_COLLECT = 5, TIMER_COUNT };
+/* --- timers: one row per (kind, session); a lease is its own timer, which is neither put nor deleted --- */
+enum timer_kind { TIMER_LEASE = 1, TIMER_EXPIRY = 2, TIMER_HUMAN = 3, TIMER_COUNT };
 struct timer {
     enum timer_kind kind;
     int64_t tenant_key, session_key;

@@ -7,6 +7,7 @@ static_assert(TIMER_LEASE == 1 && TIMER_COUNT == 6, "timer kinds in store/sql");
 
 enum status store_timer_put(struct db *db, const struct timer *timer, struct failure *failure)
 {
+    assert(timer->kind != TIMER_LEASE);
     return statement_run(
         db, SQL_TIMER_PUT,
         VALUES(number(timer->kind), number(timer->session_key), number(timer->tenant_key), number(timer->due_ms)), NULL,

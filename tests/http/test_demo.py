@@ -216,7 +216,7 @@ def the_first_turn_is_a_tour(server):
     check.equal(session["fence"], 1)
 
 
-@test(timeout_s=120)
+@test(options=QUICK_LEASES, timeout_s=120)
 def a_question_survives_a_kill(server):
     """kill -9 while it asks: the question is still there, and its answer makes the session go on."""
     client = server.client()

@@ -112,13 +112,11 @@ static void a_restart_renews_leases_and_their_timers(void **state)
     struct fixture *f = *state;
     struct session *s = fixture_session(f, f->tenant, "s", "u1", NULL);
     struct lease lease = lease_of(f, s, 3), out;
-    struct timer timers[64], lease_timer = {TIMER_LEASE, f->tenant, s->key, 500},
-                             expiry_timer = {TIMER_EXPIRY, f->tenant, s->key, 600};
+    struct timer timers[64], expiry_timer = {TIMER_EXPIRY, f->tenant, s->key, 600};
     size_t count = 0;
     int64_t next = 0;
     fixture_begin(f);
     must(store_lease_put(f->db, &lease, &f->failure));
-    must(store_timer_put(f->db, &lease_timer, &f->failure));
     must(store_timer_put(f->db, &expiry_timer, &f->failure));
     must(store_lease_renew_all(f->db, 10000, &f->failure));
     fixture_commit(f);
@@ -138,14 +136,18 @@ static void timers_come_when_due(void **state)
 {
     struct fixture *f = *state;
     struct session *s = fixture_session(f, f->tenant, "s", "u1", NULL);
-    struct timer timers[64], lease = {TIMER_LEASE, f->tenant, s->key, 40},
-                             expiry = {TIMER_EXPIRY, f->tenant, s->key, 50};
+    struct lease lease = lease_of(f, s, 3);
+    struct timer timers[64], expiry = {TIMER_EXPIRY, f->tenant, s->key, 50};
     size_t count = 9;
     int64_t next = 0;
     fixture_begin(f);
-    must(store_timer_put(f->db, &lease, &f->failure));
-    lease.due_ms = 30;
-    must(store_timer_put(f->db, &lease, &f->failure));
+    lease.expires_at_ms = 40;
+    must(store_lease_put(f->db, &lease, &f->failure));
+    lease.expires_at_ms = 30;
+    must(store_lease_put(f->db, &lease, &f->failure));
+    expiry.due_ms = 60;
+    must(store_timer_put(f->db, &expiry, &f->failure));
+    expiry.due_ms = 50;
     must(store_timer_put(f->db, &expiry, &f->failure));
     fixture_commit(f);
     must(store_timer_due(f->db, 29, 64, timers, &count, &next, &f->failure));
@@ -153,6 +155,7 @@ static void timers_come_when_due(void **state)
     assert_int_equal(next, 30);
     must(store_timer_due(f->db, 30, 64, timers, &count, &next, &f->failure));
     assert_int_equal(count, 1);
+    assert_int_equal(timers[0].kind, TIMER_LEASE);
     assert_int_equal(timers[0].tenant_key, f->tenant);
     assert_int_equal(timers[0].session_key, s->key);
     assert_int_equal(timers[0].due_ms, 30);
@@ -163,7 +166,7 @@ static void timers_come_when_due(void **state)
     must(store_timer_due(f->db, 99, 64, timers, &count, &next, &f->failure));
     assert_int_equal(count, 2);
     fixture_begin(f);
-    must(store_timer_delete(f->db, TIMER_LEASE, s->key, &f->failure));
+    must(store_lease_delete(f->db, f->tenant, s->key, &f->failure));
     fixture_commit(f);
     must(store_timer_due(f->db, 99, 64, timers, &count, &next, &f->failure));
     assert_int_equal(count, 1);

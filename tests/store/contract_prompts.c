@@ -37,25 +37,27 @@ static void prompts_keep_their_order(void **state)
     struct fixture *f = *state;
     struct session *s = fixture_session(f, f->tenant, "s", "u1", NULL);
     struct session *t = fixture_session(f, f->tenant, "t", "u1", NULL);
-    int64_t waiting = 9, last = 9;
+    struct prompt_figures figures = {9, 9, 9};
     struct prompt out;
-    must(store_prompt_figures(f->db, f->tenant, s->key, &waiting, &last, &f->failure));
-    assert_int_equal(waiting, 0);
-    assert_int_equal(last, 0);
+    must(store_prompt_figures(f->db, f->tenant, s->key, &figures, &f->failure));
+    assert_int_equal(figures.waiting, 0);
+    assert_int_equal(figures.first, 0);
+    assert_int_equal(figures.last, 0);
     assert_status(store_prompt_first(f->db, f->tenant, s->key, &f->arena, &out, &f->failure), STATUS_NOT_FOUND);
     insert(f, s, 7, "later");
     insert(f, s, 3, "sooner");
     insert(f, t, 1, "elsewhere");
     assert_string_equal(ids(f, f->tenant, s), "sooner later ");
     assert_string_equal(ids(f, f->other, s), "");
-    must(store_prompt_figures(f->db, f->tenant, s->key, &waiting, &last, &f->failure));
-    assert_int_equal(waiting, 2);
-    assert_int_equal(last, 7);
+    must(store_prompt_figures(f->db, f->tenant, s->key, &figures, &f->failure));
+    assert_int_equal(figures.waiting, 2);
+    assert_int_equal(figures.first, 3);
+    assert_int_equal(figures.last, 7);
     must(store_prompt_first(f->db, f->tenant, s->key, &f->arena, &out, &f->failure));
     assert_slice(out.id, "sooner");
     fixture_begin(f);
-    must(store_prompt_delete(f->db, f->other, s->key, 3, &f->failure));
-    must(store_prompt_delete(f->db, f->tenant, s->key, 3, &f->failure));
+    must(store_prompt_delete(f->db, f->other, s->key, SLICE("sooner"), &f->failure));
+    must(store_prompt_delete(f->db, f->tenant, s->key, SLICE("sooner"), &f->failure));
     fixture_commit(f);
     assert_string_equal(ids(f, f->tenant, s), "later ");
     assert_string_equal(ids(f, f->tenant, t), "elsewhere ");
@@ -69,6 +71,8 @@ static void a_prompt_is_found_as_it_was_stored(void **state)
     prompt.mode = QUEUE_REJECT;
     prompt.metadata = SLICE("{\"a\":1}");
     prompt.thread_id = SLICE("thread");
+    prompt.revision = 4;
+    prompt.due_ms = 77;
     fixture_begin(f);
     must(store_prompt_insert(f->db, f->tenant, s->key, &prompt, &f->failure));
     fixture_commit(f);
@@ -80,12 +84,47 @@ static void a_prompt_is_found_as_it_was_stored(void **state)
     assert_slice(out.metadata, "{\"a\":1}");
     assert_slice(out.thread_id, "thread");
     assert_int_equal(out.created_at_ms, 41);
+    assert_int_equal(out.revision, 4);
+    assert_int_equal(out.due_ms, 77);
     assert_status(store_prompt_by_id(f->db, f->other, s->key, SLICE("p"), &f->arena, &out, &f->failure),
                   STATUS_NOT_FOUND);
     insert(f, s, 2, "plain");
     must(store_prompt_by_id(f->db, f->tenant, s->key, SLICE("plain"), &f->arena, &out, &f->failure));
     assert_absent(out.metadata);
     assert_absent(out.thread_id);
+}
+
+static void prompts_change_and_move(void **state)
+{
+    struct fixture *f = *state;
+    struct session *s = fixture_session(f, f->tenant, "s", "u1", NULL);
+    struct session *t = fixture_session(f, f->tenant, "t", "u1", NULL);
+    insert(f, s, -1, "a");
+    insert(f, s, 1, "b");
+    insert(f, s, 2, "c");
+    insert(f, t, 2, "other");
+    struct prompt moved = prompt_of(1, "c"), out;
+    moved.content = SLICE("[1]");
+    moved.metadata = SLICE("{}");
+    moved.mode = QUEUE_COLLECT;
+    moved.revision = 2;
+    moved.due_ms = 9;
+    fixture_begin(f);
+    must(store_prompt_make_room(f->db, f->tenant, s->key, 1, &f->failure));
+    must(store_prompt_update(f->db, f->other, s->key, &moved, &f->failure));
+    must(store_prompt_update(f->db, f->tenant, s->key, &moved, &f->failure));
+    fixture_commit(f);
+    assert_string_equal(ids(f, f->tenant, s), "a c b ");
+    must(store_prompt_by_id(f->db, f->tenant, s->key, SLICE("c"), &f->arena, &out, &f->failure));
+    assert_slice(out.content, "[1]");
+    assert_slice(out.metadata, "{}");
+    assert_int_equal(out.mode, QUEUE_COLLECT);
+    assert_int_equal(out.revision, 2);
+    assert_int_equal(out.due_ms, 9);
+    must(store_prompt_by_id(f->db, f->tenant, s->key, SLICE("b"), &f->arena, &out, &f->failure));
+    assert_int_equal(out.position, 2);
+    must(store_prompt_by_id(f->db, f->tenant, t->key, SLICE("other"), &f->arena, &out, &f->failure));
+    assert_int_equal(out.position, 2);
 }
 
 static void deletion_takes_the_prompts_along(void **state)
@@ -118,13 +157,14 @@ static void verify_finds_orphans(void **state)
     must(store_verify(f->db, &report, &f->failure));
     assert_int_equal(orphans, 1);
     fixture_begin(f);
-    must(store_prompt_delete(f->db, f->tenant, nobody.key, 1, &f->failure));
+    must(store_prompt_delete(f->db, f->tenant, nobody.key, SLICE("orphan"), &f->failure));
     fixture_commit(f);
 }
 
 static const struct CMUnitTest tests[] = {
     CONTRACT_TEST(prompts_keep_their_order),
     CONTRACT_TEST(a_prompt_is_found_as_it_was_stored),
+    CONTRACT_TEST(prompts_change_and_move),
     CONTRACT_TEST(deletion_takes_the_prompts_along),
     CONTRACT_TEST(verify_finds_orphans),
 };

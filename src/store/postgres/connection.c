@@ -208,7 +208,7 @@ static const struct db_vtable vtable = {
 enum status postgres_open(const struct db_options *options, struct db **out, struct failure *failure)
 {
     struct postgres *postgres = memory_zeroed(sizeof *postgres);
-    postgres->db = (struct db){&vtable, DB_POSTGRES};
+    postgres->db = (struct db){.vtable = &vtable, .engine = DB_POSTGRES};
     postgres->url = strdup(options->url);
     postgres->read_only = options->read_only;
     postgres->busy_ms = options->busy_ms;

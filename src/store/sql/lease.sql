@@ -23,13 +23,12 @@ ON CONFLICT (tenant_key, session_key) DO UPDATE SET token_hash = excluded.token_
 SELECT {lease_columns} FROM leases WHERE tenant_key = $1 AND session_key = $2
 -- name: lease_of_worker
 SELECT {lease_columns} FROM leases WHERE worker = $1
+
+-- name: lease_renew
+UPDATE leases SET expires_at_ms = $1, heartbeat_at_ms = $2
+WHERE tenant_key = $3 AND session_key = $4 AND fence = $5 AND expires_at_ms = $6
 -- name: lease_renew_all
 UPDATE leases SET expires_at_ms = CAST($1 AS BIGINT) + lease_ms
--- name: lease_renew_timers
-UPDATE timers SET due_ms = (SELECT l.expires_at_ms FROM leases l
-    WHERE l.tenant_key = timers.tenant_key AND l.session_key = timers.session_key)
-WHERE kind = 1 AND EXISTS (SELECT 1 FROM leases l
-    WHERE l.tenant_key = timers.tenant_key AND l.session_key = timers.session_key)
 
 -- name: queue_figures
 SELECT agent, CAST(SUM(pending) AS BIGINT), COALESCE(MIN(oldest_ms), 0), CAST(SUM(leased) AS BIGINT) FROM (
@@ -47,7 +46,12 @@ INSERT INTO timers (kind, session_key, tenant_key, due_ms) VALUES ($1, $2, $3, $
 ON CONFLICT (kind, session_key) DO UPDATE SET due_ms = excluded.due_ms
 -- name: timer_delete
 DELETE FROM timers WHERE kind = $1 AND session_key = $2
+-- A lease is its own timer, of kind 1.
 -- name: timer_due
-SELECT kind, tenant_key, session_key, due_ms FROM timers WHERE due_ms <= $1 ORDER BY due_ms LIMIT $2
+SELECT kind, tenant_key, session_key, due_ms FROM timers WHERE due_ms <= $1
+UNION ALL SELECT 1, tenant_key, session_key, expires_at_ms FROM leases WHERE expires_at_ms <= $1
+ORDER BY due_ms LIMIT $2
 -- name: timer_next
-SELECT due_ms FROM timers WHERE due_ms > $1 ORDER BY due_ms LIMIT 1
+SELECT COALESCE(MIN(due_ms), 0) FROM (
+    SELECT MIN(due_ms) AS due_ms FROM timers WHERE due_ms > $1
+    UNION ALL SELECT MIN(expires_at_ms) FROM leases WHERE expires_at_ms > $1) AS parts

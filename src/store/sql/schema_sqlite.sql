@@ -413,3 +413,11 @@ INSERT INTO prompts_waiting (tenant_key, session_key, position, id, mode, actor,
     FROM prompts;
 DROP TABLE prompts;
 ALTER TABLE prompts_waiting RENAME TO prompts;
+
+-- migration: 7 cheaper moves
+-- With IN, SQLite would build a table of the list twice for every change of state.
+DROP INDEX sessions_in_turn;
+CREATE INDEX sessions_in_turn ON sessions (tenant_key, owner) WHERE work + 0 >= 2 AND work + 0 <= 4 AND owner IS NOT NULL;
+-- A lease says itself when it is due (kind 1).
+DELETE FROM timers WHERE kind = 1;
+CREATE INDEX leases_due ON leases (expires_at_ms);

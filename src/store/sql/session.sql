@@ -59,11 +59,11 @@ WHERE a.session_key = n.session_key AND a.tenant_key = n.tenant_key AND a.last_s
 
 -- name: session_move
 UPDATE sessions SET
-    work = $1, runtime = $2, pause_reason = $3, stop_reason = $4, status_reason = $5, archived_at_ms = $6,
-    queued_at_ms = $7, started_at_ms = $8, completed_at_ms = $9, paused_at_ms = $10, active_ms = $11,
-    running_since_ms = $12, result = $13, usage = $14, error_message = $15, error_code = $16, fence = $17,
-    claim_attempts = $18, display = $19
-WHERE key = $20 AND tenant_key = $21
+    work = $1, runtime = $2, pause_reason = $3, stop_reason = $4, status_reason = $5, queued_at_ms = $6,
+    started_at_ms = $7, completed_at_ms = $8, paused_at_ms = $9, active_ms = $10, running_since_ms = $11,
+    result = $12, usage = $13, error_message = $14, error_code = $15, fence = $16, claim_attempts = $17,
+    display = $18
+WHERE key = $19 AND tenant_key = $20
 
 -- name: session_relist
 UPDATE sessions SET listed_at_ms = $1 WHERE key = $2 AND tenant_key = $3
@@ -106,7 +106,7 @@ WHERE s.tenant_key = $1
 -- $3 has a bit for every work state that counts, all among running, waiting_human and awaiting_tool (2, 3, 4); 1 and 2 are the purposes orchestrator and workflow.
 -- name: session_count_concurrent
 SELECT COUNT(*) FROM sessions
-WHERE tenant_key = $1 AND owner = $2 AND owner IS NOT NULL AND work + 0 IN (2, 3, 4)
+WHERE tenant_key = $1 AND owner = $2 AND owner IS NOT NULL AND work + 0 >= 2 AND work + 0 <= 4
     AND ((CAST($3 AS BIGINT) >> CAST(work AS INTEGER)) & 1) = 1 AND purpose NOT IN (1, 2)
     AND (parent_id IS NULL OR parent_id NOT LIKE 'orchestrator:%')
 
@@ -117,7 +117,7 @@ SELECT COUNT(*) FROM sessions WHERE tenant_key = $1 AND parent_id = $2 AND paren
 -- name: session_active_human
 SELECT {session_columns}
 FROM sessions s JOIN session_activity a ON a.tenant_key = s.tenant_key AND a.session_key = s.key
-WHERE s.tenant_key = $1 AND s.owner = $2 AND s.owner IS NOT NULL AND s.work + 0 IN (2, 3, 4) AND s.work = 2
+WHERE s.tenant_key = $1 AND s.owner = $2 AND s.owner IS NOT NULL AND s.work + 0 >= 2 AND s.work + 0 <= 4 AND s.work = 2
     AND s.source_kind = 'human-session-bridge'
 ORDER BY s.key DESC LIMIT 1
 
@@ -143,6 +143,8 @@ DELETE FROM kept WHERE tenant_key = $1 AND session_key = $2
 DELETE FROM prompts WHERE tenant_key = $1 AND session_key = $2
 -- name: session_delete_timers
 DELETE FROM timers WHERE tenant_key = $1 AND session_key = $2 AND kind IN (1, 2, 3, 4)
+
+DELETE FROM timers WHERE tenant_key = $1 AND session_key = $2 AND kind IN (2, 3)
 
 -- name: tombstone_insert
 INSERT INTO tombstones (tenant_key, id, actor, deleted_at_ms) VALUES ($1, $2, $3, $4)

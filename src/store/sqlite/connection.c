@@ -117,6 +117,8 @@ static enum status sqlite_commit(struct db *db, struct failure *failure)
         status = run_plain(self, self->commit, "commit", failure);
     if (status)
         sqlite_rollback(db);
+    else
+        tails_keep(self);
     return status;
 }
 
@@ -261,7 +263,7 @@ static enum status prepare_transactions(struct sqlite_db *self, struct failure *
 enum status sqlite_open(const struct db_options *options, struct db **out, struct failure *failure)
 {
     struct sqlite_db *self = memory_zeroed(sizeof *self);
-    self->base = (struct db){&sqlite_vtable, DB_SQLITE};
+    self->base = (struct db){.vtable = &sqlite_vtable, .engine = DB_SQLITE};
     self->read_only = options->read_only;
     self->checkpoint_frames =
         options->checkpoint_pages > 0 ? (int)options->checkpoint_pages : CHECKPOINT_FRAMES_DEFAULT;

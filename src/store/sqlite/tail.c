@@ -128,6 +128,7 @@ enum status tail_add(struct sqlite_db *self, int64_t tenant_key, int64_t session
 {
     struct tail *tail = NULL;
     int64_t position = self->tails.last_position;
+    self->tails.changed = true;
     enum status status = take_slot(self, session_key, &tail, failure);
     if (!status && tail->len > TAIL_BYTES - VARINT_BYTES_MAX)
         status = write_tail(self, tail, failure);
@@ -161,6 +162,7 @@ enum status tails_flush(struct sqlite_db *self, struct failure *failure)
 enum status tail_delete_events(struct sqlite_db *self, int64_t tenant_key, int64_t session_key, struct failure *failure)
 {
     struct tail *tail = slot_of(self, session_key);
+    self->tails.changed = true;
     enum status status = tails_flush(self, failure);
     if (tail->session_key == session_key)
         *tail = (struct tail){0};
@@ -175,8 +177,15 @@ enum status tail_delete_events(struct sqlite_db *self, int64_t tenant_key, int64
     return status;
 }
 
+void tails_keep(struct sqlite_db *self)
+{
+    self->tails.changed = false;
+}
+
 void tails_forget(struct sqlite_db *self)
 {
+    if (!self->tails.changed)
+        return;
     int64_t last_position = self->tails.last_position;
     memset(&self->tails, 0, sizeof self->tails);
     self->tails.last_position = last_position;

@@ -34,6 +34,7 @@ struct tail {
 
 struct tails {
     int64_t last_position;
+    bool changed; /* by the running transaction */
     size_t dirty_count;
     uint16_t dirty[TAIL_SLOTS]; /* slots that were made dirty; some may be clean again */
     struct tail slots[TAIL_SLOTS];
@@ -53,7 +54,9 @@ MUST_CHECK enum status tails_flush(struct sqlite_db *self, struct failure *failu
 /* Erases the session's events and what points at them. */
 MUST_CHECK enum status tail_delete_events(struct sqlite_db *self, int64_t tenant_key, int64_t session_key,
                                           struct failure *failure);
-/* After a rollback: nothing remembered is true any more, except that positions are not given twice. */
+/* After a commit: what is remembered is true. */
+void tails_keep(struct sqlite_db *self);
+/* After a rollback: what the transaction changed is true no more, except that positions are not given twice. */
 void tails_forget(struct sqlite_db *self);
 
 /* Reads one position; false at the end of the bytes. *position holds the one before and gets the next. */

@@ -57,14 +57,22 @@ static void who_takes_no_prompt_says_why(void **state)
     }
 }
 
-static void modes(void **state)
+static void turns_have_a_limit(void **state)
 {
     (void)state;
-    for (int mode = 0; mode < QUEUE_COUNT; mode++) {
+    static const struct {
+        enum work work;
+        int64_t turns, turns_max;
+        bool refused;
+    } rows[] = {{WORK_IDLE, 1, 2, false},    {WORK_IDLE, 2, 2, true},      {WORK_RUNNING, 1, 2, true},
+                {WORK_PENDING, 1, 2, true},  {WORK_IDLE, 1000, 0, false},  {WORK_COMPLETED, 2, 2, true},
+                {WORK_DRAFT, 0, 1, false},   {WORK_COMPLETED, 1, 2, false}, {WORK_WAITING_HUMAN, 1, 2, true}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct session session = in_state(TYPE_AGENT, rows[i].work, "a");
         struct failure failure = {0};
-        bool offered = mode == QUEUE_FOLLOWUP || mode == QUEUE_REJECT;
-        assert_row(queue_mode_words.names[mode],
-                   prompt_check_mode((enum queue_mode)mode, &failure) == (offered ? STATUS_OK : STATUS_INVALID));
+        session.turn_count = rows[i].turns;
+        assert_status(prompt_check_turns(&session, rows[i].turns_max, &failure),
+                      rows[i].refused ? STATUS_LIMITED : STATUS_OK);
     }
 }
 
@@ -79,7 +87,7 @@ static void dispatching_says_it_and_queues_the_work(void **state)
                             .thread_id = SLICE("t")};
     struct changes changes = {0};
     struct failure failure = {0};
-    assert_status(change_dispatch(&test_arena, &session, &prompt, &changes, &failure), STATUS_OK);
+    assert_status(change_dispatch(&test_arena, &session, &prompt, 1, &changes, &failure), STATUS_OK);
     assert_int_equal(changes.count, 2);
     assert_slice(changes.events[0].type, "user.message");
     assert_int_equal(changes.events[0].role, ROLE_USER);
@@ -92,8 +100,31 @@ static void dispatching_says_it_and_queues_the_work(void **state)
     assert_int_equal(session.message_count, 1);
     assert_slice(session.status_reason, "prompt");
     session.work = WORK_FAILED;
-    assert_status(change_dispatch(&test_arena, &session, &prompt, &changes, &failure), STATUS_CONFLICT);
+    assert_status(change_dispatch(&test_arena, &session, &prompt, 1, &changes, &failure), STATUS_CONFLICT);
     assert_int_equal(changes.count, 0);
+}
+
+static void collected_prompts_are_one_message(void **state)
+{
+    (void)state;
+    struct session session = in_state(TYPE_AGENT, WORK_IDLE, "a");
+    struct prompt prompts[] = {
+        {.id = SLICE("p1"), .mode = QUEUE_COLLECT, .actor = SLICE("user:u1"), .content = SLICE("[\"a\", \"b\"]"),
+         .created_at_ms = 1000},
+        {.id = SLICE("p2"), .mode = QUEUE_COLLECT, .actor = SLICE("user:u2"), .content = SLICE("[ {\"text\":\"c\"}]"),
+         .metadata = SLICE("{\"k\":1}"), .created_at_ms = 2000},
+    };
+    struct changes changes = {0};
+    struct failure failure = {0};
+    assert_status(change_dispatch(&test_arena, &session, prompts, 2, &changes, &failure), STATUS_OK);
+    assert_int_equal(changes.count, 2);
+    assert_slice(changes.events[0].content, "[\"a\",\"b\",{\"text\":\"c\"}]");
+    assert_slice(changes.events[0].metadata,
+                 "{\"prompts\":[{\"prompt_id\":\"p1\",\"actor\":\"user:u1\",\"created_at\":"
+                 "\"1970-01-01T00:00:01.000Z\",\"parts\":2,\"metadata\":{}},{\"prompt_id\":\"p2\",\"actor\":"
+                 "\"user:u2\",\"created_at\":\"1970-01-01T00:00:02.000Z\",\"parts\":1,\"metadata\":{\"k\":1}}]}");
+    apply_changes(&session, &changes, START_MS + 1);
+    assert_int_equal(session.work, WORK_PENDING);
 }
 
 static void the_queue_is_in_the_log(void **state)
@@ -152,8 +183,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_state_says_what_a_prompt_meets),
         cmocka_unit_test(who_takes_no_prompt_says_why),
-        cmocka_unit_test(modes),
+        cmocka_unit_test(turns_have_a_limit),
         cmocka_unit_test(dispatching_says_it_and_queues_the_work),
+        cmocka_unit_test(collected_prompts_are_one_message),
         cmocka_unit_test(the_queue_is_in_the_log),
         cmocka_unit_test(text_of_content),
         cmocka_unit_test(prompt_id_is_the_servers),

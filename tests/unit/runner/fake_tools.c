@@ -70,3 +70,26 @@ enum status tool_check(const struct tool *tool, const struct json *arguments, st
     }
     return STATUS_OK;
 }
+
+enum permission tool_permission(const struct tool_place *place, const struct tool *tool, const struct json *arguments)
+{
+    return agent_permission(place->agent, slice_of(tool->name), arguments->raw, (struct slice){NULL, 0},
+                            tool->otherwise);
+}
+
+void tool_ask(const struct tool *tool, const struct tool_call *call, struct ask *out)
+{
+    *out = (struct ask){.kind = ASK_QUESTION, .tool = slice_of(tool->name)};
+    out->text = json_text_of(call->arguments, "question");
+    out->options = json_raw_of(call->arguments, "options");
+}
+
+void tool_answered(struct arena *arena, const struct ask *ask, struct tool_result *out)
+{
+    *out = (struct tool_result){.text = arena_copy(arena, ask->answer), .bytes = (int64_t)ask->answer.len};
+}
+
+struct slice tool_fence(struct arena *arena, struct slice name, struct slice text)
+{
+    return arena_format(arena, "<fence %.*s>%.*s</fence>", SLICE_ARG(name), SLICE_ARG(text));
+}

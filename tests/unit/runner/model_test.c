@@ -328,9 +328,7 @@ static void tools_run_in_order(void **state)
     assert_has(fake_turn_event(&scene.turn, "agent.tool_result", 1)->metadata.ptr,
                "\"is_error\":true,\"bytes\":8,\"error\":\"tool_failed\"");
     assert_has(request(&scene, 1), "{\"type\":\"thinking\",\"thinking\":\"I see\",\"signature\":\"c2ln\"}");
-    assert_has(
-        request(&scene, 1),
-        "\"tool_use_id\":\"toolu_00000001\",\"content\":\"<tool-result name=\\\"echo\\\">\\none\\n</tool-result>\"");
+    assert_has(request(&scene, 1), "\"tool_use_id\":\"toolu_00000001\",\"content\":\"<fence echo>one</fence>\"");
     assert_null(strstr(log_of(&scene), "c2ln")); /* signatures are never stored */
     assert_has(scene.turn.end.usage.ptr, "\"input_tokens\":200");
     scene_end(&scene);
@@ -360,7 +358,7 @@ static void a_person_allows_edits_and_denies(void **state)
     assert_has(fake_turn_event(&scene.turn, "agent.tool_result", 0)->content.ptr, "\"output\":\"edited\"");
     assert_has(fake_turn_event(&scene.turn, "agent.tool_result", 1)->content.ptr, "\"output\":\"denied: not now\"");
     assert_has(fake_turn_event(&scene.turn, "agent.tool_result", 1)->metadata.ptr, "\"error\":\"tool_denied\"");
-    assert_has(fake_turn_event(&scene.turn, "agent.tool_result", 2)->content.ptr, "\"output\":\"yes\"");
+    assert_has(fake_turn_event(&scene.turn, "agent.tool_result", 2)->content.ptr, "\"output\":\"\\\"yes\\\"\"");
     scene_end(&scene);
 }
 
@@ -540,7 +538,7 @@ static void history_is_told_in_full(void **state)
     scene_run(&scene);
     assert_has(request(&scene, 0), "{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"q1\"}]}");
     assert_has(request(&scene, 0), "\"id\":\"c1\",\"name\":\"echo\",\"input\":{\"text\":\"x\"}");
-    assert_has(request(&scene, 0), "x < /tool-result>\\n</tool-result>");
+    assert_has(request(&scene, 0), "<fence echo>x </tool-result></fence>");
     assert_has(request(&scene, 0), "\"tool_use_id\":\"c2\",\"content\":\"interrupted: it is not known");
     scene_end(&scene);
 }

@@ -208,11 +208,86 @@ static enum status create_talk(struct call *call)
     return session_create(call, &input, &entry, &created);
 }
 
-static enum status send_prompt(struct call *call)
+static enum status send_in_mode(struct call *call, int mode)
 {
-    struct prompt_request request = {.mode = -1, .debounce_ms = -1, .content = SLICE("[{\"type\":\"text\",\"text\":\"hi\"}]")};
+    struct prompt_request request = {
+        .mode = mode, .debounce_ms = -1, .content = SLICE("[{\"type\":\"text\",\"text\":\"hi\"}]")};
     struct prompt_receipt receipt;
     return prompt_send(call, SLICE("talk"), &request, &receipt);
+}
+
+static enum status send_prompt(struct call *call)
+{
+    return send_in_mode(call, -1);
+}
+
+static enum status steer(struct call *call)
+{
+    return send_in_mode(call, QUEUE_STEER);
+}
+
+static enum status collect(struct call *call)
+{
+    return send_in_mode(call, QUEUE_COLLECT);
+}
+
+static enum status append_message(struct call *call)
+{
+    struct prompt_request request = {.mode = -1, .debounce_ms = -1, .content = SLICE("[\"aside\"]")};
+    int64_t sequence;
+    return prompt_append(call, SLICE("talk"), &request, &sequence);
+}
+
+static enum status last_waiting(struct call *call, struct prompt *out)
+{
+    struct prompt *prompts;
+    size_t count = 0;
+    enum status status = prompt_list(call, SLICE("talk"), &prompts, &count);
+    *out = count > 0 ? prompts[count - 1] : (struct prompt){0};
+    return status;
+}
+
+static enum status edit_last(struct call *call)
+{
+    struct prompt prompt;
+    int64_t place;
+    struct prompt_edit edit = {.content = SLICE("[\"edited\"]")};
+    enum status status = last_waiting(call, &prompt);
+    return status == STATUS_OK ? prompt_edit(call, SLICE("talk"), prompt.id, &edit, &prompt, &place) : status;
+}
+
+static enum status move_last(struct call *call)
+{
+    struct prompt prompt;
+    int64_t place;
+    struct prompt_move move = {.place = 2};
+    enum status status = last_waiting(call, &prompt);
+    return status == STATUS_OK ? prompt_move(call, SLICE("talk"), prompt.id, &move, &prompt, &place) : status;
+}
+
+static enum status promote_last(struct call *call)
+{
+    struct prompt prompt;
+    struct prompt_receipt receipt;
+    enum status status = last_waiting(call, &prompt);
+    return status == STATUS_OK ? prompt_promote(call, SLICE("talk"), prompt.id, 0, true, &receipt) : status;
+}
+
+static enum status interrupt(struct call *call)
+{
+    struct turn_interrupted interrupted;
+    return turn_stop(call, SLICE("talk"), &interrupted);
+}
+
+static enum status collecting_is_over(struct call *call)
+{
+    struct loaded_session *loaded;
+    enum status status =
+        unit_load(call->unit, call->who->tenant_key, SLICE("talk"), &loaded, &call->failure);
+    call->steady_ms += call->service->collect_debounce_ms;
+    struct timer timer = {TIMER_COLLECT, call->who->tenant_key, status == STATUS_OK ? loaded->session.key : 0,
+                          call->steady_ms};
+    return status == STATUS_OK ? timer_fire(call, &timer) : status;
 }
 
 static enum status claim_talk(struct call *call)
@@ -307,6 +382,21 @@ static const struct flow {
     {"queue_a_fourth", send_prompt},
     {"end_with_a_queue", end_talk},
     {"reopen_by_prompt", send_prompt},
+    {"claim_talk_again", claim_talk},
+    {"queue_behind", send_prompt},
+    {"steer", steer},
+    {"collect", collect},
+    {"append_message", append_message},
+    {"edit_prompt", edit_last},
+    {"move_prompt", move_last},
+    {"promote_prompt", promote_last},
+    {"settle_interrupted", settle_talk},
+    {"interrupt_pending", interrupt},
+    {"interrupt_pending_again", interrupt},
+    {"clear_the_rest", clear_queue},
+    {"interrupt_the_last", interrupt},
+    {"collect_at_rest", collect},
+    {"collecting_is_over", collecting_is_over},
     {"erase", erase},
 };
 

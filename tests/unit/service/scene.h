@@ -12,6 +12,7 @@
 #include "service/identity.h"
 #include "service/people.h"
 #include "service/prompt.h"
+#include "service/turn.h"
 #include "service/session.h"
 #include "service/timer.h"
 #include "store/engine.h"

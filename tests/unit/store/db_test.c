@@ -72,7 +72,7 @@ static void a_newer_schema_is_refused(void **state)
     run_plain("UPDATE meta SET value = '0' WHERE name = 'schema_version'");
     assert_status(db_open(&reading, &db, &failure), STATUS_UNAVAILABLE);
     assert_string_equal(failure.code, "schema_too_old");
-    run_plain("UPDATE meta SET value = '2' WHERE name = 'schema_version'");
+    run_plain("UPDATE meta SET value = '3' WHERE name = 'schema_version'");
     assert_status(db_open(&reading, &db, &failure), STATUS_OK);
     db_close(db);
 }
@@ -85,7 +85,7 @@ static void a_wrong_statement_is_named(void **state)
     struct db *db = NULL;
     run_plain("ALTER TABLE timers RENAME COLUMN due_ms TO wrong");
     assert_status(db_open(&writing, &db, &failure), STATUS_UNAVAILABLE);
-    assert_non_null(strstr(failure.detail, "lease_renew_timers"));
+    assert_non_null(strstr(failure.detail, "timer_put"));
     run_plain("ALTER TABLE timers RENAME COLUMN wrong TO due_ms");
 }
 

@@ -1,0 +1,31 @@
+/* The acp driver: agents that speak the Agent Client Protocol, version 1, on standard input and output.
+ *
+ * Every session has a process of its own, which is started by its first turn, stays between turns, and goes when the
+ * session rests or ends. A process that died is started again by the next turn, which goes on with the agent's own
+ * session (session/load), or, where the agent can't, tells it the history as text.
+ *
+ * All of it lives on one loop: the one of the turns. */
+#ifndef RUNNER_ACP_H
+#define RUNNER_ACP_H
+
+#include "runner/driver.h"
+
+struct acp_options {
+    int64_t start_ms;       /* for the process to come up and open its session */
+    int64_t cancel_ms;      /* for a cancelled prompt to end by itself */
+    int64_t silence_ms;     /* without a message while a prompt runs and nobody is asked */
+    int64_t line_bytes_max; /* one message of the agent */
+    int64_t file_bytes_max; /* one file it reads or writes through the server */
+    const char *directory;  /* where agents without a sandbox work, each session in a directory of its own; NULL = they
+                               can't; must outlive the driver */
+};
+
+struct acp;
+
+struct acp *acp_new(const struct acp_options *options);
+/* After its `close`. Accepts NULL. */
+void acp_free(struct acp *acp);
+/* The driver's face; its owner is `acp`. */
+struct driver acp_driver(struct acp *acp);
+
+#endif

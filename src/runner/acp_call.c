@@ -1,0 +1,324 @@
+#include <stdlib.h>
+
+#include "runner/acp_turn.h"
+
+enum { CALL_ID_BYTES_MAX = 256, TITLE_BYTES_MAX = 1000, DIFFS_BYTES_MAX = 256 * 1024 };
+
+static void replace(struct buffer *buffer, struct slice value)
+{
+    buffer->len = 0;
+    buffer_add(buffer, value);
+}
+
+static void replace_text(struct buffer *buffer, const struct json *value, size_t bytes_max)
+{
+    struct slice text;
+    if (json_as_text(value, &text)) {
+        replace(buffer, slice_utf8_prefix(text, bytes_max));
+    }
+}
+
+/* --- content of a call --- */
+
+/* The beginning and the end of what is too long. */
+static void add_bounded(struct buffer *to, struct slice text, size_t bytes_max)
+{
+    if (text.len <= bytes_max) {
+        buffer_add(to, text);
+        return;
+    }
+    struct slice head = slice_utf8_prefix(text, bytes_max / 2);
+    size_t skip = text.len - bytes_max / 2;
+    while (skip < text.len && ((unsigned char)text.ptr[skip] & 0xC0) == 0x80) {
+        skip++;
+    }
+    buffer_add(to, head);
+    buffer_format(to, "\n… %zu bytes left out …\n", skip - head.len);
+    buffer_add(to, slice_after(text, skip));
+}
+
+static void put_cut(struct json_out *out, const char *key, const struct json *value, bool *is_cut)
+{
+    struct slice text;
+    if (json_as_text(value, &text)) {
+        struct slice kept = slice_utf8_prefix(text, ACP_OUTPUT_BYTES_MAX);
+        *is_cut = *is_cut || kept.len < text.len;
+        json_put_text(out, key, kept);
+    }
+}
+
+static void add_diff(struct buffer *to, const struct json *diff)
+{
+    bool is_cut = false, has_room = to->len < DIFFS_BYTES_MAX;
+    struct json_out out = json_out_to(to);
+    if (to->len > DIFFS_BYTES_MAX + 2 * ACP_OUTPUT_BYTES_MAX + ACP_SMALL_BYTES_MAX) {
+        return;
+    }
+    buffer_add(to, to->len > 0 ? SLICE(",") : SLICE(""));
+    json_begin_object(&out);
+    json_put_text(&out, "path", slice_utf8_prefix(json_text_of(diff, "path"), TITLE_BYTES_MAX));
+    if (has_room) {
+        put_cut(&out, "old_text", json_get(diff, "oldText"), &is_cut);
+        put_cut(&out, "new_text", json_get(diff, "newText"), &is_cut);
+    }
+    if (is_cut || !has_room) {
+        json_put_bool(&out, "truncated", true);
+    }
+    json_end_object(&out);
+}
+
+/* What came before is replaced, as the protocol has it. */
+static void take_content(struct acp_call *call, const struct json *content, struct buffer *text)
+{
+    call->diffs.len = 0;
+    for (const struct json *item = content->child; item; item = item->next) {
+        struct slice type = json_text_of(item, "type"), said;
+        if (slice_is(type, "diff")) {
+            add_diff(&call->diffs, item);
+        } else if (slice_is(type, "content") && json_as_text(json_get(json_get_value(item, "content"), "text"), &said)) {
+            buffer_add(text, text->len > 0 ? SLICE("\n") : SLICE(""));
+            buffer_add(text, said);
+        }
+    }
+}
+
+/* Live output: what the text grew by since it was told last. */
+static void tell_growth(struct acp_turn *turn, struct acp_call *call, struct slice text)
+{
+    struct slice before = buffer_slice(&call->output);
+    struct slice more = slice_starts(text, before) ? slice_after(text, before.len) : text;
+    while (more.len > 0 && turn->turn) {
+        struct slice piece = slice_utf8_prefix(more, ACP_DELTA_BYTES_MAX);
+        turn_delta(turn->turn, DELTA_TOOL_OUTPUT, buffer_slice(&call->id), piece);
+        more = slice_after(more, piece.len);
+    }
+}
+
+static void take_output(struct acp_turn *turn, struct acp_call *call, const struct json *update, bool is_over)
+{
+    const struct json *content = json_get_value(update, "content");
+    struct buffer text = {0}, bounded = {0};
+    if (json_is(content, JSON_ARRAY)) {
+        take_content(call, content, &text);
+    }
+    if (text.len > 0) {
+        if (!is_over && text.len <= ACP_OUTPUT_BYTES_MAX) {
+            tell_growth(turn, call, buffer_slice(&text));
+        }
+        add_bounded(&bounded, buffer_slice(&text), ACP_OUTPUT_BYTES_MAX);
+        replace(&call->output, buffer_slice(&bounded));
+    }
+    buffer_release(&text);
+    buffer_release(&bounded);
+}
+
+/* Where the content says nothing, what the tool itself returned. */
+static void take_raw_output(struct acp_call *call, const struct json *raw)
+{
+    struct slice text;
+    const struct json *value = json_is(raw, JSON_OBJECT) && json_get_value(raw, "output") ? json_get(raw, "output") : raw;
+    if (call->output.len > 0 || call->diffs.len > 0 || !value || value->kind == JSON_NULL) {
+        return;
+    }
+    text = json_is(value, JSON_STRING) ? value->text : value->raw;
+    add_bounded(&call->output, text, ACP_OUTPUT_BYTES_MAX);
+}
+
+/* --- what a call is --- */
+
+static bool is_word(struct slice text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.ptr[i];
+        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || strchr("_-.:", c))) {
+            return false;
+        }
+    }
+    return text.len > 0 && text.len <= 64;
+}
+
+/* The protocol names tools only lately; before that agents put the name into the title, or somewhere of their own. */
+static void name_call(struct acp_call *call, const struct json *update)
+{
+    const struct json *meta = json_get_value(update, "_meta");
+    struct slice names[] = {
+        json_text_of(update, "name"),
+        json_text_of(json_get_value(meta, "claudeCode"), "toolName"),
+        json_text_of(update, "title"),
+        json_text_of(update, "kind"),
+    };
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && call->name.len == 0; i++) {
+        if (is_word(names[i])) {
+            replace(&call->name, names[i]);
+        }
+    }
+}
+
+static void take_fields(struct acp_call *call, const struct json *update)
+{
+    const struct json *input = json_get_value(update, "rawInput"), *where = json_get_value(update, "locations");
+    replace_text(&call->title, json_get(update, "title"), TITLE_BYTES_MAX);
+    replace_text(&call->kind, json_get(update, "kind"), 64);
+    name_call(call, update);
+    if (input && input->raw.len <= ACP_INPUT_BYTES_MAX) {
+        replace(&call->input, input->raw);
+    } else if (input) {
+        call->input.len = 0;
+        buffer_format(&call->input, "{\"truncated\":true,\"bytes\":%zu}", input->raw.len);
+    }
+    if (json_is(where, JSON_ARRAY) && where->raw.len <= ACP_SMALL_BYTES_MAX) {
+        replace(&call->locations, where->raw);
+    }
+}
+
+static struct acp_call *find_or_add(struct acp_turn *turn, struct slice id)
+{
+    for (struct acp_call *call = turn->calls; call; call = call->next) {
+        if (slice_eq(buffer_slice(&call->id), id)) {
+            return call;
+        }
+    }
+    if (turn->call_count == ACP_CALLS_MAX) {
+        return NULL;
+    }
+    struct acp_call *call = memory_zeroed(sizeof *call);
+    buffer_add(&call->id, id);
+    call->next = turn->calls;
+    turn->calls = call;
+    turn->call_count++;
+    return call;
+}
+
+/* --- events --- */
+
+static void put_buffer(struct json_out *out, const char *key, const struct buffer *text)
+{
+    if (text->len > 0) {
+        json_put_text(out, key, buffer_slice(text));
+    }
+}
+
+static void begin_part(struct json_out *out, const struct acp_call *call, const char *type)
+{
+    json_begin_array(out);
+    json_begin_object(out);
+    json_put_text(out, "type", slice_of(type));
+    json_put_text(out, "tool_call_id", buffer_slice(&call->id));
+    json_put_text(out, "name", call->name.len > 0 ? buffer_slice(&call->name) : SLICE("tool"));
+    put_buffer(out, "title", &call->title);
+    put_buffer(out, "kind", &call->kind);
+}
+
+static void end_part(struct json_out *out, struct acp_turn *turn, const char *type)
+{
+    json_end_object(out);
+    json_end_array(out);
+    acp_turn_say(turn, type, buffer_slice(out->buffer));
+    buffer_release(out->buffer);
+}
+
+void acp_call_tell(struct acp_turn *turn, struct acp_call *call)
+{
+    if (call->is_told) {
+        return;
+    }
+    struct buffer content = {0};
+    struct json_out out = json_out_to(&content);
+    call->is_told = true;
+    acp_said_flush(turn);
+    begin_part(&out, call, "tool_call");
+    json_put_raw(&out, "input", call->input.len > 0 ? buffer_slice(&call->input) : SLICE("{}"));
+    if (call->locations.len > 0) {
+        json_put_raw(&out, "locations", buffer_slice(&call->locations));
+    }
+    end_part(&out, turn, "agent.tool_call");
+}
+
+static void tell_result(struct acp_turn *turn, struct acp_call *call, bool is_error, bool is_interrupted)
+{
+    struct buffer content = {0};
+    struct json_out out = json_out_to(&content);
+    call->is_done = true;
+    acp_said_flush(turn);
+    begin_part(&out, call, "tool_result");
+    json_put_text(&out, "output", buffer_slice(&call->output));
+    json_put_bool(&out, "is_error", is_error);
+    if (is_interrupted) {
+        json_put_bool(&out, "interrupted", true);
+        json_put_text(&out, "outcome", SLICE("ambiguous"));
+    }
+    if (call->diffs.len > 0) {
+        json_key(&out, "diffs");
+        json_begin_array(&out);
+        buffer_add(&content, buffer_slice(&call->diffs));
+        json_end_array(&out);
+    }
+    end_part(&out, turn, "agent.tool_result");
+}
+
+/* A call that only announces itself is told when its input is known. */
+static bool is_worth_telling(const struct acp_call *call, struct slice status)
+{
+    bool announced = status.len == 0 || slice_is(status, "pending");
+    bool has_input = call->input.len > 0 && !slice_is(buffer_slice(&call->input), "{}");
+    return !announced || has_input;
+}
+
+struct acp_call *acp_call_take(struct acp_turn *turn, const struct json *update)
+{
+    struct slice id = json_text_of(update, "toolCallId"), status = json_text_of(update, "status");
+    struct acp_call *call = id.len > 0 && id.len <= CALL_ID_BYTES_MAX ? find_or_add(turn, id) : NULL;
+    if (!call || call->is_done) {
+        return call;
+    }
+    bool failed = slice_is(status, "failed"), is_over = failed || slice_is(status, "completed");
+    acp_said_flush(turn);
+    take_fields(call, update);
+    if (is_worth_telling(call, status)) {
+        acp_call_tell(turn, call);
+    }
+    take_output(turn, call, update, is_over);
+    if (is_over) {
+        take_raw_output(call, json_get_value(update, "rawOutput"));
+        tell_result(turn, call, failed, false);
+    }
+    return call;
+}
+
+static void call_free(struct acp_call *call)
+{
+    struct buffer *buffers[] = {&call->id,    &call->name,      &call->title,  &call->kind,
+                                &call->input, &call->locations, &call->output, &call->diffs};
+    for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++) {
+        buffer_release(buffers[i]);
+    }
+    free(call);
+}
+
+static struct acp_call *oldest_first(struct acp_call *calls)
+{
+    struct acp_call *reversed = NULL;
+    while (calls) {
+        struct acp_call *next = calls->next;
+        calls->next = reversed;
+        reversed = calls;
+        calls = next;
+    }
+    return reversed;
+}
+
+void acp_calls_end(struct acp_turn *turn)
+{
+    struct acp_call *call = oldest_first(turn->calls);
+    turn->calls = NULL;
+    turn->call_count = 0;
+    while (call) {
+        struct acp_call *next = call->next;
+        if (!call->is_done) {
+            acp_call_tell(turn, call);
+            tell_result(turn, call, true, true);
+        }
+        call_free(call);
+        call = next;
+    }
+}

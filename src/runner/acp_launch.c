@@ -1,0 +1,101 @@
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "runner/acp_agent.h"
+
+enum { BASE_VARIABLES = 3 };
+
+/* --- where --- */
+
+static enum status own_directory(const char *parent, const struct turn_brief *brief, struct buffer *out,
+                                 struct failure *failure)
+{
+    buffer_format(out, "%s/%" PRId64 "-%" PRId64, parent, brief->tenant_key, brief->session_key);
+    buffer_add_byte(out, '\0');
+    out->len--;
+    if ((mkdir(parent, 0700) != 0 && errno != EEXIST) || (mkdir(out->ptr, 0700) != 0 && errno != EEXIST)) {
+        return failure_set(failure, STATUS_INTERNAL, "sandbox_error", "The directory %s can't be made: %s.", out->ptr,
+                           strerror(errno));
+    }
+    return STATUS_OK;
+}
+
+enum status acp_launch_directory(const struct acp_options *options, const struct turn_brief *brief, struct buffer *out,
+                                 struct failure *failure)
+{
+    struct slice root = brief->sandbox ? sandbox_root(brief->sandbox) : (struct slice){0};
+    if (root.len > 0) {
+        buffer_add(out, root);
+        buffer_add_byte(out, '\0');
+        out->len--;
+        return STATUS_OK;
+    }
+    if (brief->sandbox || !options->directory) {
+        return failure_set(failure, STATUS_INVALID, "sandbox_error",
+                           "An agent of this kind needs a sandbox on this machine: `sandbox: {kind: local}`.");
+    }
+    return own_directory(options->directory, brief, out, failure);
+}
+
+/* --- what with --- */
+
+/* "NAME=VALUE" in the arena, in place of one of the same name. */
+static void set_variable(struct arena *arena, const char **list, struct slice name, struct slice value)
+{
+    size_t at = 0;
+    while (list[at] && !(strncmp(list[at], name.ptr, name.len) == 0 && list[at][name.len] == '=')) {
+        at++;
+    }
+    list[at] = arena_format(arena, "%.*s=%.*s", SLICE_ARG(name), SLICE_ARG(value)).ptr;
+}
+
+static void pass_variable(struct arena *arena, const char **list, struct slice name)
+{
+    const char *value = getenv(arena_copy(arena, name).ptr);
+    if (value) {
+        set_variable(arena, list, name, slice_of(value));
+    }
+}
+
+/* Nothing of the server's own environment goes to the agent but what its definition names. */
+static const char **environment_of(struct arena *arena, const struct agent *agent, const char *directory)
+{
+    size_t most = BASE_VARIABLES + agent->environment_count + agent->pass_environment_count;
+    const char **list = arena_array(arena, most + 1, sizeof *list);
+    const char *path = getenv("PATH");
+    set_variable(arena, list, SLICE("PATH"), slice_of(path ? path : "/usr/local/bin:/usr/bin:/bin"));
+    set_variable(arena, list, SLICE("HOME"), slice_of(directory));
+    set_variable(arena, list, SLICE("LANG"), SLICE("C.UTF-8"));
+    for (size_t i = 0; i < agent->pass_environment_count; i++) {
+        pass_variable(arena, list, agent->pass_environment[i]);
+    }
+    for (size_t i = 0; i < agent->environment_count; i++) {
+        set_variable(arena, list, agent->environment[i].name, agent->environment[i].value);
+    }
+    return list;
+}
+
+enum status acp_launch(const struct turn_brief *brief, const char *directory, const struct process_handler *handler,
+                       struct process **out, struct failure *failure)
+{
+    const struct agent *agent = brief->agent;
+    struct arena arena = {0};
+    if (agent->command_length == 0) {
+        return failure_set(failure, STATUS_INVALID, "validation", "The agent has no `command` to start.");
+    }
+    const char **argv = arena_array(&arena, agent->command_length + 1, sizeof *argv);
+    for (size_t i = 0; i < agent->command_length; i++) {
+        argv[i] = arena_copy(&arena, agent->command[i]).ptr;
+    }
+    struct process_spec spec = {
+        .argv = argv,
+        .environment = environment_of(&arena, agent, directory),
+        .directory = brief->sandbox ? NULL : directory,
+        .wants_stdin = true,
+    };
+    enum status status = process_start(brief->loop, brief->sandbox, &spec, handler, out, failure);
+    arena_release(&arena);
+    return status;
+}

@@ -1,0 +1,116 @@
+/* One turn of an acp agent: what it says becomes deltas, events and asks. The acp driver's own; on the loop of the turn.
+ */
+#ifndef RUNNER_ACP_TURN_H
+#define RUNNER_ACP_TURN_H
+
+#include "runner/acp_agent.h"
+
+enum {
+    ACP_MESSAGE_BYTES_MAX = 256 * 1024, /* of one event of text; more goes on in the next */
+    ACP_DELTA_BYTES_MAX = 32 * 1024,
+    ACP_OUTPUT_BYTES_MAX = 50 * 1024, /* of a tool result, and of either side of a diff */
+    ACP_INPUT_BYTES_MAX = 64 * 1024,  /* of a tool call */
+    ACP_SMALL_BYTES_MAX = 16 * 1024,  /* of locations, commands, names */
+    ACP_CALLS_MAX = 10000,            /* in one turn */
+    ACP_ASKS_MAX = 64,                /* open at a time */
+};
+
+/* A tool call the agent told of. */
+struct acp_call {
+    struct acp_call *next;
+    struct buffer id, name, title, kind, input, locations;
+    struct buffer output; /* text so far */
+    struct buffer diffs;  /* JSON objects with commas */
+    bool is_told;         /* agent.tool_call was written */
+    bool is_done;         /* agent.tool_result was written */
+};
+
+/* A request of the agent that waits for a person. */
+struct acp_ask {
+    struct acp_ask *next;
+    enum ask_kind kind;
+    struct buffer id;        /* of the ask */
+    struct buffer request;   /* of the agent's request, JSON */
+    struct buffer arguments; /* approval: as staged */
+    struct buffer options[4]; /* approval: the agent's id of each kind of option, JSON; empty = not offered */
+};
+
+/* A run of text or reasoning that is not yet an event. */
+struct acp_said {
+    enum delta_kind kind;
+    struct buffer id;
+    struct buffer text;
+    struct buffer parts; /* what is no text: JSON objects with commas */
+};
+
+struct acp_turn {
+    struct acp *acp;
+    struct turn *turn; /* NULL once it ended */
+    const struct turn_brief *brief;
+    struct acp_agent *agent; /* NULL before and after it has one */
+    struct acp_said said;
+    struct acp_call *calls; /* newest first */
+    size_t call_count;
+    struct acp_ask *asks;
+    size_t ask_count, asks_ever, messages_ever;
+    int64_t cost_microcents_before; /* of the agent's session */
+    struct buffer context;          /* usage_update: the context window, JSON members */
+    bool is_interrupted;
+    bool has_news; /* something to keep changed */
+};
+
+/* The agent's session is open: its prompt goes out. */
+void acp_turn_prompt(struct acp_turn *turn);
+/* The prompt was answered. */
+void acp_turn_answered(struct acp_turn *turn, const struct rpc_message *message);
+/* Everything still open is closed and the turn ends; `agent` may live on. */
+void acp_turn_end(struct acp_turn *turn, enum turn_stop stop, enum turn_error error, struct slice message,
+                  const struct json *usage);
+void acp_turn_keep(struct acp_turn *turn);
+/* {"type":…} parts of an event of the agent; absent metadata. */
+void acp_turn_say(struct acp_turn *turn, const char *type, struct slice content);
+
+/* --- acp_update.c --- */
+
+/* session/update while the turn runs. */
+void acp_update(struct acp_turn *turn, const struct json *update);
+/* What the agent tells of itself, at any time: mode, commands, usage. True when it was that. */
+bool acp_update_agent(struct acp_agent *agent, const struct json *update);
+/* What was said so far becomes an event. */
+void acp_said_flush(struct acp_turn *turn);
+void acp_said_release(struct acp_said *said);
+
+/* --- acp_call.c --- */
+
+/* tool_call, tool_call_update, and the call a permission is asked for. NULL when it names none, or too many. */
+struct acp_call *acp_call_take(struct acp_turn *turn, const struct json *update);
+/* Writes agent.tool_call unless that was done. */
+void acp_call_tell(struct acp_turn *turn, struct acp_call *call);
+/* What is open gets a result that says so; then all are forgotten. */
+void acp_calls_end(struct acp_turn *turn);
+
+/* --- acp_ask.c --- */
+
+void acp_ask_permission(struct acp_turn *turn, const struct rpc_message *message);
+void acp_ask_form(struct acp_turn *turn, const struct rpc_message *message);
+void acp_ask_answered(struct acp_turn *turn, const struct ask *answer);
+/* The agent withdraws a request. */
+void acp_ask_withdrawn(struct acp_turn *turn, struct slice request);
+/* Nobody will answer any more: the agent is told so, and the people. */
+void acp_asks_end(struct acp_turn *turn);
+
+/* --- acp_file.c --- */
+
+/* Can files of this place be served? */
+bool acp_file_is_served(const struct turn_brief *brief);
+void acp_file_read(struct acp_turn *turn, const struct rpc_message *message);
+void acp_file_write(struct acp_turn *turn, const struct rpc_message *message);
+/* The agent is over: nobody waits for its files any more. */
+void acp_files_end(struct acp_agent *agent);
+
+/* --- acp_prompt.c --- */
+
+/* The JSON array of content blocks for session/prompt. */
+void acp_prompt_write(struct buffer *to, const struct acp_turn *turn);
+
+#endif

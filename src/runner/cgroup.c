@@ -1,0 +1,169 @@
+#include "runner/cgroup.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+static const char group_prefix[] = "sojourn-";
+
+enum { OWN_PROCESSES = 8 }; /* of what protects the sandbox, over what runs in it */
+
+static bool put(const char *group, const char *file, const char *text)
+{
+    char path[CGROUP_PATH_BYTES + 64];
+    snprintf(path, sizeof path, "%s/%s", group, file);
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return false;
+    }
+    bool done = write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+    return close(fd) == 0 && done;
+}
+
+static bool put_i64(const char *group, const char *file, int64_t value)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%" PRId64, value);
+    return put(group, file, text);
+}
+
+static bool offers(const char *group, const char *controller)
+{
+    char path[CGROUP_PATH_BYTES + 64], text[512];
+    snprintf(path, sizeof path, "%s/cgroup.controllers", group);
+    FILE *file = fopen(path, "re");
+    if (!file) {
+        return false;
+    }
+    size_t len = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    text[len] = '\0';
+    return strstr(text, controller) != NULL;
+}
+
+/* Empty ones of a server that was killed. */
+static void remove_old(const char *parent)
+{
+    DIR *dir = opendir(parent);
+    if (!dir) {
+        return;
+    }
+    for (struct dirent *entry = readdir(dir); entry; entry = readdir(dir)) {
+        if (strncmp(entry->d_name, group_prefix, sizeof group_prefix - 1) == 0) {
+            unlinkat(dirfd(dir), entry->d_name, AT_REMOVEDIR);
+        }
+    }
+    closedir(dir);
+}
+
+enum status cgroup_prepare(const char *mount, const char *own, struct cgroup *out, struct failure *failure)
+{
+    struct cgroup parent = {.holds_memory = true};
+    char server[CGROUP_PATH_BYTES + 16];
+    snprintf(parent.path, sizeof parent.path, "%s%s", mount, strcmp(own, "/") == 0 ? "" : own);
+    snprintf(server, sizeof server, "%s/server", parent.path);
+    if (!offers(parent.path, "memory") || !offers(parent.path, "pids")) {
+        return failure_set(failure, STATUS_INVALID, "no_cgroup", "%s has no memory and pids controllers.", parent.path);
+    }
+    if (mkdir(server, 0755) != 0 && errno != EEXIST) {
+        return failure_set(failure, STATUS_INVALID, "no_cgroup", "%s is not ours to divide.", parent.path);
+    }
+    if (!put_i64(server, "cgroup.procs", getpid()) || !put(parent.path, "cgroup.subtree_control", "+memory +pids")) {
+        (void)put_i64(parent.path, "cgroup.procs", getpid());
+        rmdir(server);
+        return failure_set(failure, STATUS_INVALID, "no_cgroup", "%s holds other processes.", parent.path);
+    }
+    remove_old(parent.path);
+    *out = parent;
+    return STATUS_OK;
+}
+
+/* The rest of the line of /proc/self/cgroup that has `mark` behind its number. */
+static bool find_own(const char *mark, char *own, size_t room)
+{
+    char line[CGROUP_PATH_BYTES], *at = NULL;
+    FILE *file = fopen("/proc/self/cgroup", "re");
+    while (file && !at && fgets(line, sizeof line, file)) {
+        char *colon = strchr(line, ':');
+        at = colon && strncmp(colon, mark, strlen(mark)) == 0 ? colon + strlen(mark) : NULL;
+    }
+    if (file) {
+        fclose(file);
+    }
+    if (at) {
+        at[strcspn(at, "\n")] = '\0';
+        snprintf(own, room, "%s", at);
+    }
+    return at != NULL;
+}
+
+static enum status find_version_1(struct cgroup *out, struct failure *failure)
+{
+    char own[CGROUP_PATH_BYTES - 32];
+    if (!find_own(":pids:", own, sizeof own)) {
+        return failure_set(failure, STATUS_INVALID, "no_cgroup", "There are no control groups.");
+    }
+    snprintf(out->path, sizeof out->path, "/sys/fs/cgroup/pids%s", strcmp(own, "/") == 0 ? "" : own);
+    if (access(out->path, W_OK) != 0) {
+        out->path[0] = '\0';
+        return failure_set(failure, STATUS_INVALID, "no_cgroup", "The control group is not ours to divide.");
+    }
+    remove_old(out->path);
+    return STATUS_OK;
+}
+
+enum status cgroup_find(struct cgroup *out, struct failure *failure)
+{
+    static const char mount[] = "/sys/fs/cgroup";
+    char own[CGROUP_PATH_BYTES - 32];
+    struct statfs about;
+    *out = (struct cgroup){0};
+    if (statfs(mount, &about) != 0 || about.f_type != CGROUP2_SUPER_MAGIC) {
+        return find_version_1(out, failure);
+    }
+    if (!find_own("::", own, sizeof own)) {
+        return failure_set(failure, STATUS_INVALID, "no_cgroup", "The server is in no control group.");
+    }
+    return cgroup_prepare(mount, own, out, failure);
+}
+
+void cgroup_make(const struct cgroup *parent, const char *name, int64_t memory_bytes_max, int64_t processes_max,
+                 struct cgroup *out)
+{
+    *out = (struct cgroup){0};
+    if (parent->path[0] == '\0') {
+        return;
+    }
+    struct cgroup made = {.holds_memory = parent->holds_memory};
+    int len = snprintf(made.path, sizeof made.path, "%s/%s%s", parent->path, group_prefix, name);
+    if (len >= (int)sizeof made.path || (mkdir(made.path, 0755) != 0 && errno != EEXIST)) {
+        return;
+    }
+    bool limits_memory = made.holds_memory && memory_bytes_max > 0;
+    bool limited = (!limits_memory || put_i64(made.path, "memory.max", memory_bytes_max)) &&
+                   (processes_max == 0 || put_i64(made.path, "pids.max", processes_max + OWN_PROCESSES));
+    if (!limited) {
+        rmdir(made.path);
+        return;
+    }
+    if (limits_memory) {
+        (void)put(made.path, "memory.swap.max", "0"); /* not there without swap */
+    }
+    *out = made;
+}
+
+void cgroup_remove(struct cgroup *group)
+{
+    if (group->path[0] != '\0') {
+        (void)put(group->path, "cgroup.kill", "1");
+        rmdir(group->path);
+        group->path[0] = '\0';
+    }
+}

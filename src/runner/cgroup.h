@@ -1,0 +1,30 @@
+/* Control groups under the one the server runs in: hard limits on memory and processes of a whole sandbox. They work
+ * where the server may divide its own group (systemd: Delegate=yes, or root). Of version 1 only processes are
+ * limited. */
+#ifndef RUNNER_CGROUP_H
+#define RUNNER_CGROUP_H
+
+#include <stdbool.h>
+
+#include "base/status.h"
+
+enum { CGROUP_PATH_BYTES = 512 };
+
+struct cgroup {
+    char path[CGROUP_PATH_BYTES]; /* empty = none */
+    bool holds_memory;            /* version 2 */
+};
+
+/* Makes the group the server runs in ready to hold others, with the server itself moved into one of them. INVALID
+ * with the reason where that cannot be. `mount` is the directory of the file system ("/sys/fs/cgroup"), `own` the
+ * path of the server's group in it, as /proc/self/cgroup tells. */
+MUST_CHECK enum status cgroup_prepare(const char *mount, const char *own, struct cgroup *out, struct failure *failure);
+/* Finds both for this process. */
+MUST_CHECK enum status cgroup_find(struct cgroup *out, struct failure *failure);
+/* A group for one sandbox; 0 = no limit. `out` is empty afterwards when it could not be made. */
+void cgroup_make(const struct cgroup *parent, const char *name, int64_t memory_bytes_max, int64_t processes_max,
+                 struct cgroup *out);
+/* Kills what is in it and removes it; what is still dying keeps it until the next server starts. */
+void cgroup_remove(struct cgroup *group);
+
+#endif

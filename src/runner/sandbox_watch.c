@@ -1,0 +1,157 @@
+#include <errno.h>
+#include <fts.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "base/log.h"
+#include "runner/sandbox_local.h"
+
+enum {
+    TICK_MS = 100,
+    DISK_TICKS_MIN = 5, /* between two looks at the disk */
+    DISK_SHARE = 10,    /* of the time may be spent on them: one tenth */
+    SECTOR_BYTES = 512,
+    WALLS = 2, /* processes of bubblewrap itself, outside and inside */
+};
+
+/* Two looks at a sandbox in which something runs. Disk: the size of its files, beside the loop, because a tree can be
+ * large. Processes and memory: only where no control group does it better. Freed when no work is under way. */
+struct local_watch {
+    struct local_sandbox *sandbox; /* NULL = nobody is watched any more */
+    uv_timer_t clock;
+    uv_work_t work;
+    char dir[LOCAL_PATH_BYTES];
+    bool is_measuring, is_closed;
+    int64_t disk_bytes;
+    uint64_t began_ms;
+    int64_t ticks_to_wait;
+};
+
+static void free_if_done(struct local_watch *watch)
+{
+    if (watch->is_closed && !watch->is_measuring) {
+        free(watch);
+    }
+}
+
+static void end_all(struct local_sandbox *sandbox, const char *what, int64_t used, int64_t allowed)
+{
+    char why[200];
+    snprintf(why, sizeof why, "sandbox: %s limit reached (%" PRId64 " of %" PRId64 "); its processes were ended\n",
+             what, used, allowed);
+    log_warn("sandbox_over_limit", LOG_TEXT("sandbox", sandbox->base.id), LOG_TEXT("limit", slice_of(what)),
+             LOG_NUM("used", used), LOG_NUM("allowed", allowed));
+    for (struct process *process = sandbox->base.processes; process; process = process_next(process)) {
+        process_kill(process, why);
+    }
+}
+
+/* --- disk --- */
+
+static void measure(uv_work_t *work)
+{
+    struct local_watch *watch = work->data;
+    char *paths[] = {watch->dir, NULL};
+    FTS *walk = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL);
+    watch->disk_bytes = 0;
+    for (FTSENT *entry = walk ? fts_read(walk) : NULL; entry; entry = fts_read(walk)) {
+        if (entry->fts_info != FTS_DP && entry->fts_statp) {
+            watch->disk_bytes += entry->fts_statp->st_blocks * SECTOR_BYTES;
+        }
+    }
+    if (walk) {
+        fts_close(walk);
+    }
+}
+
+static void on_measured(uv_work_t *work, int status)
+{
+    struct local_watch *watch = work->data;
+    (void)status;
+    watch->is_measuring = false;
+    struct local_sandbox *sandbox = watch->sandbox;
+    if (!sandbox) {
+        free_if_done(watch);
+        return;
+    }
+    /* One that is full already may still be cleaned up; only one that grows is stopped. */
+    bool grows = sandbox->disk_bytes >= 0 && watch->disk_bytes > sandbox->disk_bytes;
+    uint64_t took_ms = uv_now(loop_uv(sandbox->base.loop)) - watch->began_ms;
+    int64_t pause = (int64_t)(took_ms * DISK_SHARE / TICK_MS);
+    watch->ticks_to_wait = pause > DISK_TICKS_MIN ? pause : DISK_TICKS_MIN;
+    sandbox->disk_bytes = watch->disk_bytes;
+    if (sandbox->disk_bytes_max > 0 && watch->disk_bytes > sandbox->disk_bytes_max && grows) {
+        end_all(sandbox, "disk", watch->disk_bytes, sandbox->disk_bytes_max);
+        sandbox->disk_bytes = -1; /* it went on growing until it was stopped */
+    }
+}
+
+static void look_at_disk(struct local_watch *watch)
+{
+    if (watch->is_measuring || watch->ticks_to_wait-- > 0) {
+        return;
+    }
+    watch->is_measuring = true;
+    watch->began_ms = uv_now(loop_uv(watch->sandbox->base.loop));
+    uv_queue_work(loop_uv(watch->sandbox->base.loop), &watch->work, measure, on_measured);
+}
+
+/* --- processes and memory --- */
+
+static void look_at_processes(struct local_sandbox *sandbox)
+{
+    struct tree_use use = {0};
+    int64_t walls = 0;
+    if (sandbox->group.path[0] != '\0' && sandbox->group.holds_memory) {
+        return;
+    }
+    int64_t processes_max = sandbox->limits.processes_max > 0 ? sandbox->limits.processes_max : INT32_MAX;
+    for (struct process *process = sandbox->base.processes; process; process = process_next(process)) {
+        process_tree_measure(process_pid(process), processes_max + WALLS + 1, &use);
+        walls += sandbox->provider->etc ? WALLS : 0;
+    }
+    use.processes -= walls;
+    if (use.processes > processes_max) {
+        end_all(sandbox, "process", use.processes, processes_max);
+    } else if (sandbox->limits.memory_bytes_max > 0 && use.memory_bytes > sandbox->limits.memory_bytes_max) {
+        end_all(sandbox, "memory", use.memory_bytes, sandbox->limits.memory_bytes_max);
+    }
+}
+
+static void on_tick(uv_timer_t *clock)
+{
+    struct local_watch *watch = clock->data;
+    look_at_disk(watch);
+    look_at_processes(watch->sandbox);
+}
+
+void local_watch_start(struct local_sandbox *sandbox)
+{
+    struct local_watch *watch = memory_zeroed(sizeof *watch);
+    watch->sandbox = sandbox;
+    watch->clock.data = watch;
+    watch->work.data = watch;
+    snprintf(watch->dir, sizeof watch->dir, "%s", sandbox->dir);
+    uv_timer_init(loop_uv(sandbox->base.loop), &watch->clock);
+    uv_timer_start(&watch->clock, on_tick, TICK_MS, TICK_MS);
+    sandbox->watch = watch;
+}
+
+static void on_clock_closed(uv_handle_t *handle)
+{
+    struct local_watch *watch = handle->data;
+    watch->is_closed = true;
+    free_if_done(watch);
+}
+
+void local_watch_stop(struct local_sandbox *sandbox)
+{
+    struct local_watch *watch = sandbox->watch;
+    if (watch) {
+        sandbox->watch = NULL;
+        watch->sandbox = NULL;
+        uv_close((uv_handle_t *)&watch->clock, on_clock_closed);
+    }
+}

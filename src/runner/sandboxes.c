@@ -1,0 +1,108 @@
+#include "runner/sandboxes.h"
+
+#include <stdlib.h>
+
+#include "runner/sandbox_http.h"
+#include "runner/sandbox_local.h"
+#include "runner/snapshot.h"
+
+struct sandboxes {
+    struct local_provider *local;
+    struct http_provider *http;
+};
+
+struct sandboxes *sandboxes_new(const struct sandboxes_options *options)
+{
+    struct sandboxes *sandboxes = memory_zeroed(sizeof *sandboxes);
+    sandboxes->local = local_provider_new(options);
+    sandboxes->http = http_provider_new(options);
+    return sandboxes;
+}
+
+void sandboxes_free(struct sandboxes *sandboxes)
+{
+    if (sandboxes) {
+        local_provider_free(sandboxes->local);
+        http_provider_free(sandboxes->http);
+        free(sandboxes);
+    }
+}
+
+const struct sandbox_provider *sandboxes_provider(struct sandboxes *sandboxes, enum sandbox_kind kind)
+{
+    switch (kind) {
+    case SANDBOX_LOCAL:
+        return &sandboxes->local->provider;
+    case SANDBOX_HTTP:
+        return http_provider_calls(sandboxes->http);
+    case SANDBOX_NONE:
+    case SANDBOX_KIND_COUNT:
+        break;
+    }
+    return NULL;
+}
+
+struct slice sandbox_root(const struct sandbox *sandbox)
+{
+    return sandbox->root;
+}
+
+struct slice sandbox_id(const struct sandbox *sandbox)
+{
+    return sandbox->id;
+}
+
+struct slice sandbox_tunnels(const struct sandbox *sandbox)
+{
+    return sandbox->kind == SANDBOX_HTTP ? http_tunnels(sandbox) : (struct slice){NULL, 0};
+}
+
+struct sandbox *sandboxes_adopt(struct sandboxes *sandboxes, struct loop *loop, const struct sandbox_spec *spec,
+                                struct slice sandbox_id)
+{
+    return http_adopt(sandboxes->http, loop, spec, sandbox_id);
+}
+
+struct unsupported {
+    struct loop_message message;
+    struct sandbox_told told;
+};
+
+static void tell_unsupported(struct loop_message *message)
+{
+    struct unsupported *unsupported = (struct unsupported *)message;
+    struct sandbox_news news = {.outcome = SANDBOX_FAILED};
+    (void)failure_set(&news.failure, STATUS_UNSUPPORTED, "sandbox_remote",
+                      "A remote sandbox is packed only when it hibernates.");
+    unsupported->told.tell(unsupported->told.owner, &news);
+    free(unsupported);
+}
+
+void sandboxes_snapshot(struct sandboxes *sandboxes, struct sandbox *sandbox, struct sandbox_told told)
+{
+    if (sandbox->kind == SANDBOX_LOCAL) {
+        local_snapshot(sandboxes->local, sandbox, told);
+        return;
+    }
+    struct unsupported *unsupported = memory_zeroed(sizeof *unsupported);
+    unsupported->message.run = tell_unsupported;
+    unsupported->told = told;
+    loop_post(sandbox->loop, &unsupported->message);
+}
+
+void sandbox_give_up(struct sandbox *sandbox)
+{
+    if (sandbox && sandbox->kind == SANDBOX_LOCAL) {
+        local_give_up((struct local_sandbox *)sandbox);
+    } else if (sandbox) {
+        http_sandbox_free(sandbox);
+    }
+}
+
+void sandboxes_forget(struct sandboxes *sandboxes, int64_t tenant_key, int64_t session_key)
+{
+    char dir[LOCAL_PATH_BYTES];
+    local_session_dir(sandboxes->local, tenant_key, session_key, dir);
+    (void)local_discard(sandboxes->local, dir);
+    snapshot_collect(sandboxes->local->snapshots, tenant_key, session_key, 0);
+}
