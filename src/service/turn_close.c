@@ -198,9 +198,6 @@ enum status turn_cut(struct call *call, struct loaded_session *loaded, const cha
         status = unit_lease_delete(call->unit, loaded, &call->failure);
     }
     if (status == STATUS_OK) {
-        status = unit_timer(call, loaded, TIMER_LEASE, 0);
-    }
-    if (status == STATUS_OK) {
         status = apply_policy(call, loaded, &calls, agent.resume, cause);
     }
     if (status == STATUS_OK) {

@@ -322,10 +322,8 @@ MUST_CHECK enum status store_kept_put(struct db *db, int64_t tenant_key, int64_t
 MUST_CHECK enum status store_kept_get(struct db *db, int64_t tenant_key, int64_t session_key, struct arena *arena,
                                       struct slice *out, struct failure *failure);
 
-/* --- timers: one row per (kind, session) --- */
-enum timer_kind { TIMER_LEASE = 1, TIMER_EXPIRY = 2, TIMER_HUMAN = 3, TIMER_ASK = 4, TIMER_COLLECT = 5, TIMER_COUNT };
 /* --- timers: one row per (kind, session); a lease is its own timer, which is neither put nor deleted --- */
-enum timer_kind { TIMER_LEASE = 1, TIMER_EXPIRY = 2, TIMER_HUMAN = 3, TIMER_COUNT };
+enum timer_kind { TIMER_LEASE = 1, TIMER_EXPIRY = 2, TIMER_HUMAN = 3, TIMER_ASK = 4, TIMER_COLLECT = 5, TIMER_COUNT };
 struct timer {
     enum timer_kind kind;
     int64_t tenant_key, session_key;

@@ -47,11 +47,25 @@ void turn_event(struct turn *turn, const struct event *event)
     said(turn);
 }
 
+static struct ask kept_ask(struct arena *arena, const struct ask *ask)
+{
+    struct ask copy = *ask;
+    copy.id = arena_copy(arena, ask->id);
+    copy.tool = arena_copy(arena, ask->tool);
+    copy.call_id = arena_copy(arena, ask->call_id);
+    copy.arguments = arena_copy(arena, ask->arguments);
+    copy.text = arena_copy(arena, ask->text);
+    copy.options = arena_copy(arena, ask->options);
+    copy.schema = arena_copy(arena, ask->schema);
+    copy.fields = arena_copy(arena, ask->fields);
+    return copy;
+}
+
 void turn_ask(struct turn *turn, const struct ask *ask)
 {
     assert(turn->end_count == 0 && turn->ask_count < FAKE_ASKS_MAX);
     struct ask *copy = &turn->asks[turn->ask_count++];
-    ask_copy(copy, ask, &turn->arena);
+    *copy = kept_ask(&turn->arena, ask);
     copy->state = ASK_PENDING;
     buffer_format(&turn->log, "ask %s %.*s %.*s %.*s", ask_kind_words.names[ask->kind], SLICE_ARG(ask->id),
                   SLICE_ARG(ask->tool), SLICE_ARG(ask->text));
