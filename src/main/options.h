@@ -90,6 +90,17 @@ struct options {
     int64_t turns_max;
     int64_t interrupt_ms, history_events_max, said_bytes_max;
 
+    /* models */
+    int64_t model_retries;
+    int64_t model_backoff_ms;
+    int64_t model_wait_max_ms;
+    int64_t model_connect_ms;
+    int64_t model_silence_ms;
+    int64_t model_answer_bytes_max;
+    int64_t model_event_bytes_max;
+    int64_t model_output_tokens_max;
+    const char *model_ca_file;
+
     /* events and streams */
     int64_t events_page_default;
     int64_t events_page_max;

@@ -18,6 +18,7 @@
 #include "main/reload.h"
 #include "net/server.h"
 #include "runner/demo.h"
+#include "runner/model.h"
 #include "service/identity.h"
 #include "service/turns.h"
 
@@ -31,6 +32,7 @@ struct instance {
     int lock_fd;
     struct db_options db;
     char sqlite_path[4096];
+    char results_path[4096]; /* large results of tools */
     struct service service;
     struct loop **loops;
     size_t loop_count;
@@ -287,6 +289,29 @@ static enum status start_nodes(struct instance *instance, struct failure *failur
     return instance->db.engine == DB_POSTGRES ? nodes_start(&nodes, &instance->nodes, failure) : STATUS_OK;
 }
 
+/* Closed by the turns, whose loop it lives on. */
+static const struct driver *start_model_driver(struct instance *instance)
+{
+    const struct options *options = instance->options;
+    struct model_options model = {
+        .provider =
+            {
+                .connect_ms = options->model_connect_ms,
+                .silence_ms = options->model_silence_ms,
+                .answer_bytes_max = (size_t)options->model_answer_bytes_max,
+                .event_bytes_max = (size_t)options->model_event_bytes_max,
+            },
+        .ca_file = options->model_ca_file,
+        .retries = options->model_retries,
+        .backoff_ms = options->model_backoff_ms,
+        .wait_ms_max = options->model_wait_max_ms,
+        .output_tokens_max = options->model_output_tokens_max,
+    };
+    provider_options_read_environment(&model.provider);
+    snprintf(instance->results_path, sizeof instance->results_path, "%s/results", options->data);
+    model.files_dir = slice_of(instance->results_path);
+    return model_driver_new(&model);
+}
 
 static void start_turns(struct instance *instance)
 {
@@ -298,7 +323,7 @@ static void start_turns(struct instance *instance)
         .loop = instance->loops[0],
         .read_owner = instance,
         .submit_read = submit_read,
-        .drivers = {[DRIVER_DEMO] = &demo_driver},
+        .drivers = {[DRIVER_DEMO] = &demo_driver, [DRIVER_MODEL] = start_model_driver(instance)},
         .turns_max = options->turns_max,
         .interrupt_ms = options->interrupt_ms,
         .history_events_max = options->history_events_max,

@@ -2,7 +2,11 @@
  * in the log and in the context. */
 #include "runner/model_turn.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+
+enum { DIRECTORY_MODE = 0700 };
 
 static void tools_next(struct model_turn *turn);
 
@@ -73,6 +77,23 @@ static void on_done(void *owner, const struct tool_result *result)
     }
 }
 
+/* A directory for the session alone; without one, results are only shortened. */
+static struct slice files_dir(struct model_turn *turn)
+{
+    struct slice root = turn->owner->options.files_dir;
+    if (slice_present(turn->files_dir) || !root.len) {
+        return turn->files_dir;
+    }
+    struct slice tenant = arena_format(&turn->arena, "%.*s/%lld", SLICE_ARG(root), (long long)turn->brief->tenant_key);
+    struct slice own = arena_format(&turn->arena, "%.*s/%lld", SLICE_ARG(tenant), (long long)turn->brief->session_key);
+    mkdir(arena_copy(&turn->arena, root).ptr, DIRECTORY_MODE);
+    mkdir(tenant.ptr, DIRECTORY_MODE);
+    if (mkdir(own.ptr, DIRECTORY_MODE) == 0 || errno == EEXIST) {
+        turn->files_dir = own;
+    }
+    return turn->files_dir;
+}
+
 static struct tool_place place_of(struct model_turn *turn)
 {
     return (struct tool_place){
@@ -81,7 +102,7 @@ static struct tool_place place_of(struct model_turn *turn)
         .http = model_client(turn),
         .agent = turn->agent,
         .sandbox = turn->brief->sandbox,
-        .files_dir = turn->owner->options.files_dir,
+        .files_dir = files_dir(turn),
         .turn = turn->turn,
     };
 }
