@@ -142,14 +142,16 @@ static void ask_person(struct model_turn *turn, const struct ask *about)
 {
     const struct wanted_call *call = current(turn);
     struct ask ask = *about;
+    bool is_approval = ask.kind == ASK_APPROVAL;
     turn->ask_id = arena_format(&turn->arena, "t%lld-%lld-%.*s", (long long)turn->brief->number,
                                 (long long)turn->rounds, SLICE_ARG(call->id));
     turn->stage = STAGE_ASK_TOOL;
     ask.id = turn->ask_id;
     ask.turn = turn->brief->number;
-    ask.tool = call->name;
     ask.call_id = call->id;
-    ask.arguments = call->arguments;
+    ask.tool = is_approval ? call->name : (struct slice){NULL, 0};
+    ask.arguments = is_approval ? call->arguments : (struct slice){NULL, 0};
+    ask.options = is_approval ? (struct slice){NULL, 0} : ask.options;
     ask.role = ACCESS_COLLABORATOR;
     ask.quorum = 1;
     turn_ask(turn->turn, &ask);
@@ -161,7 +163,7 @@ static void ask_approval(struct model_turn *turn)
 {
     const struct wanted_call *call = current(turn);
     struct slice shown = slice_utf8_prefix(call->arguments, SHOWN_BYTES);
-    struct ask ask = {.kind = ASK_APPROVAL};
+    struct ask ask = {.kind = ASK_APPROVAL, .editable = true};
     ask.text = arena_format(&turn->arena, "Run %.*s with %.*s%s?", SLICE_ARG(call->name), SLICE_ARG(shown),
                             shown.len < call->arguments.len ? "…" : "");
     ask_person(turn, &ask);
