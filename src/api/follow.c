@@ -15,7 +15,7 @@
 struct follower {
     struct turn_follow follow;
     struct viewer *viewer;
-    struct loop_timer *timer; /* the end, or the time that a wait has */
+    struct loop_timer *timer;  /* the end, or the time that a wait has */
     struct exchange *exchange; /* a wait; else NULL */
     struct stream *stream;     /* else NULL */
     struct sse_decoder decoder;
@@ -306,8 +306,8 @@ bool follow_is_wanted(const struct request *request)
 static enum status read_receipt(struct request *request, struct opening *opening)
 {
     const struct json *receipt;
-    enum status status = json_parse(request_arena(request), buffer_slice(&request->exchange->body), &receipt,
-                                    &request->call.failure);
+    enum status status =
+        json_parse(request_arena(request), buffer_slice(&request->exchange->body), &receipt, &request->call.failure);
     if (status == STATUS_OK) {
         opening->prompt_id = json_text_of(receipt, "prompt_id");
         opening->options.after.sequence = json_i64_of(receipt, "sequence") - 1;

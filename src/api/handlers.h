@@ -17,15 +17,25 @@ enum status sessions_archive(struct request *request);
 enum status sessions_unarchive(struct request *request);
 enum status sessions_move(struct request *request);
 enum status sessions_reopen(struct request *request);
+enum status sessions_resume(struct request *request);
 enum status sessions_retry(struct request *request);
 enum status sessions_counts(struct request *request);
 enum status sessions_children(struct request *request);
 
+/* agents.c */
+extern const struct field agent_body[], agent_list_query[], agent_view_query[], agent_versions_query[];
+enum status agents_list(struct request *request);
+enum status agents_push(struct request *request);
+enum status agents_get(struct request *request);
+enum status agents_versions(struct request *request);
+enum status agents_remove(struct request *request);
+
 /* events.c */
-extern const struct field event_append_body[], event_list_query[], audit_query[], delta_body[];
+extern const struct field event_append_body[], event_list_query[], audit_query[], delta_body[], message_list_query[];
 enum status events_append(struct request *request);
 enum status events_list(struct request *request); /* or a stream, when the client accepts text/event-stream */
 enum status events_audit(struct request *request);
+enum status events_messages(struct request *request);
 enum status deltas_accept(struct request *request);
 
 /* streams.c */

@@ -155,7 +155,7 @@ enum status prompts_send(struct request *request)
     }
     struct slice parts[] = {SLICE("message"), request->params[0], request->exchange->request.body};
     struct hash fingerprint = hash_of_parts(parts, 3);
-    struct slice key = arena_format(request_arena(request), "message:%.*s:%.*s", SLICE_ARG(request->params[0]),
-                                    SLICE_ARG(message_id));
+    struct slice key =
+        arena_format(request_arena(request), "message:%.*s:%.*s", SLICE_ARG(request->params[0]), SLICE_ARG(message_id));
     return request_once(request, key, &fingerprint, take_message);
 }

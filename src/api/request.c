@@ -158,8 +158,8 @@ static enum status replay_idempotent(struct request *request, struct slice key, 
 {
     struct idempotent_reply stored;
     struct call *call = &request->call;
-    enum status status = store_idempotency_get(call->db, request->who.tenant_key, request->who.name, key,
-                                               call->arena, &stored, &call->failure);
+    enum status status = store_idempotency_get(call->db, request->who.tenant_key, request->who.name, key, call->arena,
+                                               &stored, &call->failure);
     *out_replayed = status == STATUS_OK;
     if (status == STATUS_NOT_FOUND) {
         return STATUS_OK;
@@ -181,8 +181,8 @@ static enum status keep_idempotent(struct request *request, struct slice key, co
     struct idempotent_reply answer = {hash_slice(fingerprint), request->exchange->status,
                                       buffer_slice(&request->exchange->body)};
     unit_wrote(request->call.unit);
-    return store_idempotency_put(request->call.db, request->who.tenant_key, request->who.name, key,
-                                 &answer, request->call.now_ms, &request->call.failure);
+    return store_idempotency_put(request->call.db, request->who.tenant_key, request->who.name, key, &answer,
+                                 request->call.now_ms, &request->call.failure);
 }
 
 enum status request_once(struct request *request, struct slice key, const struct hash *fingerprint,

@@ -72,8 +72,8 @@ static inline struct arena *request_arena(struct request *request)
 {
     return &request->exchange->arena;
 }
-/* Writer: runs `handle` unless a request with this key and fingerprint was answered before: then the answer is that one.
- * A key used for something else is CONFLICT. */
+/* Writer: runs `handle` unless a request with this key and fingerprint was answered before: then the answer is that
+ * one. A key used for something else is CONFLICT. */
 struct hash;
 MUST_CHECK enum status request_once(struct request *request, struct slice key, const struct hash *fingerprint,
                                     enum status (*handle)(struct request *request));

@@ -43,6 +43,17 @@ const struct route routes[] = {
     {HTTP_POST, "/api/tenants", RUN_WRITER, AUTH_NEEDED, SCOPE_ADMIN, false, 201, NULL, tenant_body, "TenantCreated",
      "Make a tenant; the answer holds its first token.", NULL, tenants_create},
 
+    {HTTP_GET, "/api/agents", RUN_READER, AUTH_NEEDED, SCOPE_READ, false, 200, agent_list_query, NULL, "AgentList",
+     "The newest version of every agent, by id.", NULL, agents_list},
+    {HTTP_POST, "/api/agents", RUN_WRITER, AUTH_NEEDED, SCOPE_ADMIN, true, 201, NULL, agent_body, "Agent",
+     "Define an agent, or its next version; 200 when the newest version says the same.", NULL, agents_push},
+    {HTTP_GET, "/api/agents/{agent}", RUN_READER, AUTH_NEEDED, SCOPE_READ, false, 200, agent_view_query, NULL, "Agent",
+     "One agent with its definition.", NULL, agents_get},
+    {HTTP_GET, "/api/agents/{agent}/versions", RUN_READER, AUTH_NEEDED, SCOPE_READ, false, 200, agent_versions_query,
+     NULL, "AgentVersions", "All versions of an agent, newest first.", NULL, agents_versions},
+    {HTTP_DELETE, "/api/agents/{agent}", RUN_WRITER, AUTH_NEEDED, SCOPE_ADMIN, false, 204, NULL, NULL, NULL,
+     "No new session gets it; sessions that have it keep their version.", NULL, agents_remove},
+
     {HTTP_GET, "/api/stream", RUN_READER, AUTH_TICKET, SCOPE_READ, false, 200, firehose_query, NULL, NULL,
      "All events the caller may see, as server-sent events or WebSocket.", NULL, streams_firehose},
     {HTTP_GET, "/api/counts", RUN_READER, AUTH_NEEDED, SCOPE_READ, false, 200, NULL, NULL, "Counts",
@@ -98,6 +109,8 @@ const struct route routes[] = {
 
     {HTTP_POST, "/api/sessions/{id}/messages", RUN_WRITER, AUTH_NEEDED, SCOPE_WRITE, true, 202, message_query,
      message_body, "Receipt", "Send a message: the agent runs; while it does, the message waits.", NULL, prompts_send},
+    {HTTP_GET, "/api/sessions/{id}/messages", RUN_READER, AUTH_NEEDED, SCOPE_READ, false, 200, message_list_query, NULL,
+     "EventList", "What was said, by people and by the agent.", NULL, events_messages},
     {HTTP_GET, "/api/sessions/{id}/queue", RUN_READER, AUTH_NEEDED, SCOPE_READ, false, 200, NULL, NULL, "PromptList",
      "Messages that wait, in the order in which they will be dispatched.", NULL, prompts_list},
     {HTTP_DELETE, "/api/sessions/{id}/queue/{prompt_id}", RUN_WRITER, AUTH_NEEDED, SCOPE_WRITE, false, 204, NULL, NULL,
@@ -112,6 +125,8 @@ const struct route routes[] = {
      empty_body, "PromptList", "Withdraw all messages that wait; the answer holds them.", NULL, prompts_clear},
     {HTTP_POST, "/api/sessions/{id}/interrupt", RUN_WRITER, AUTH_NEEDED, SCOPE_WRITE, true, 200, NULL, empty_body,
      "Interrupted", "Abort the running turn; the session goes on with the next message.", NULL, prompts_interrupt},
+    {HTTP_POST, "/api/sessions/{id}/resume", RUN_WRITER, AUTH_NEEDED, SCOPE_WRITE, true, 200, NULL, empty_body,
+     "Session", "Run the message again whose turn was cut by a crash or a stop of the server.", NULL, sessions_resume},
 
     {HTTP_GET, "/api/sessions/{id}/asks", RUN_READER, AUTH_NEEDED, SCOPE_READ, false, 200, ask_list_query, NULL,
      "AskList", "What the session asks of people, newest first.", NULL, asks_list},

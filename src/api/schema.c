@@ -1,9 +1,12 @@
 #include "api/schema.h"
 
+#include <string.h>
+
 #include "domain/agent.h"
 #include "domain/ask.h"
 #include "domain/session.h"
 #include "domain/vocabulary.h"
+#include "service/agent.h"
 
 /* A member's shape in a few letters: s string, s? string or null, i integer, i? , b boolean, t time, t? , o object, o?,
  * a array, x anything, @Name another schema, [Name an array of it; a last - may be missing; words come from their
@@ -129,15 +132,16 @@ static const struct member queue_depth_members[] = {
     {"agent", "s?", NULL}, {"pending", "i", NULL}, {"leased", "i", NULL}, {"oldest_queued_at", "t?", NULL}, {0}};
 static const struct member queue_worker_members[] = {
     {"worker", "s", NULL}, {"leases", "i", NULL}, {"last_heartbeat_at", "t", NULL}, {0}};
-static const struct member receipt_members[] = {
-    {"prompt_id", "s", NULL}, {"status", "s", NULL},    {"position", "i", NULL},
-    {"sequence", "i", NULL},  {"withdrawn", "a-", NULL}, {0}};
+static const struct member receipt_members[] = {{"prompt_id", "s", NULL},  {"status", "s", NULL},
+                                                {"position", "i", NULL},   {"sequence", "i", NULL},
+                                                {"withdrawn", "a-", NULL}, {0}};
 static const struct member interrupted_members[] = {{"turn", "i", NULL}, {"requested", "b", NULL}, {0}};
 static const struct member prompt_members[] = {
-    {"prompt_id", "s", NULL},  {"mode", "s", &queue_mode_words}, {"position", "i", NULL},
-    {"actor", "s", NULL},      {"content", "a", NULL},           {"metadata", "o", NULL},
-    {"thread_id", "s?", NULL}, {"created_at", "t", NULL},        {"revision", "i", NULL},
-    {0},
+    {"prompt_id", "s", NULL},  {"mode", "s", &queue_mode_words},
+    {"position", "i", NULL},   {"actor", "s", NULL},
+    {"content", "a", NULL},    {"metadata", "o", NULL},
+    {"thread_id", "s?", NULL}, {"created_at", "t", NULL},
+    {"revision", "i", NULL},   {0},
 };
 static const struct member ask_members[] = {{"session_id", "s", NULL},
                                             {"session_title", "s?-", NULL},
@@ -233,6 +237,27 @@ static const struct member tenant_members[] = {
 static const struct member tenant_list_members[] = {{"tenants", "[Tenant", NULL}, {0}};
 static const struct member tenant_created_members[] = {{"tenant", "@Tenant", NULL}, {"token", "s", NULL}, {0}};
 
+static const struct member agent_members[] = {
+    {"id", "s", NULL},
+    {"version", "i", NULL},
+    {"name", "s?", NULL},
+    {"description", "s?", NULL},
+    {"driver", "s", &agent_driver_words},
+    {"provider", "s?", NULL},
+    {"model", "s?", NULL},
+    {"source", "s", &agent_origin_words},
+    {"shared", "b", NULL},
+    {"created_at", "t", NULL},
+    {"created_by", "s?", NULL},
+    {"removed_at", "t?", NULL},
+    {"definition", "o-", NULL},
+    {0},
+};
+static const struct member agent_list_members[] = {
+    {"agents", "[Agent", NULL}, {"has_more", "b", NULL}, {"next_cursor", "s?", NULL}, {0}};
+static const struct member agent_versions_members[] = {
+    {"agents", "[Agent", NULL}, {"has_more", "b", NULL}, {"next_before", "i?", NULL}, {0}};
+
 static const struct schema schemas[] = {
     {"Problem", problem_members},
     {"Health", health_members},
@@ -279,13 +304,17 @@ static const struct schema schemas[] = {
     {"Tenant", tenant_members},
     {"TenantList", tenant_list_members},
     {"TenantCreated", tenant_created_members},
+    {"Agent", agent_members},
+    {"AgentList", agent_list_members},
+    {"AgentVersions", agent_versions_members},
 };
 
+/* `name` may end in the mark of a member that may be missing. */
 static void write_reference(struct json_out *out, const char *name)
 {
     json_begin_object(out);
     json_key(out, "$ref");
-    buffer_format(out->buffer, "\"#/components/schemas/%s\"", name);
+    buffer_format(out->buffer, "\"#/components/schemas/%.*s\"", (int)strcspn(name, "-"), name);
     out->need_comma = true;
     json_end_object(out);
 }

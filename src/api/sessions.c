@@ -1,6 +1,7 @@
 #include "api/handlers.h"
 #include "domain/vocabulary.h"
 #include "service/session.h"
+#include "service/turn_close.h"
 #include "wire/base64.h"
 
 static const char *const group_names[] = {"active", "live", "failing"};
@@ -174,7 +175,9 @@ enum status sessions_get(struct request *request)
     }
     json_begin_object(&request->out);
     session_write_members(&request->out, &session, true);
-    status = at ? STATUS_OK : write_waiting_for(request, &session);
+    if (!at && work_is_waiting(session.work)) {
+        status = write_waiting_for(request, &session);
+    }
     json_end_object(&request->out);
     return status;
 }
@@ -218,6 +221,13 @@ enum status sessions_reopen(struct request *request)
 {
     struct session_entry entry;
     enum status status = session_reopen(&request->call, request->params[0], &entry);
+    return status == STATUS_OK ? write_entry(request, &entry) : status;
+}
+
+enum status sessions_resume(struct request *request)
+{
+    struct session_entry entry;
+    enum status status = turn_resume(&request->call, request->params[0], &entry);
     return status == STATUS_OK ? write_entry(request, &entry) : status;
 }
 

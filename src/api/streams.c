@@ -4,6 +4,7 @@
 
 #include "api/handlers.h"
 #include "api/problem.h"
+#include "api/speaker.h"
 #include "service/session.h"
 
 const struct field stream_query[] = {
@@ -28,6 +29,9 @@ const struct field firehose_query[] = {
 struct watcher {
     struct stream *stream;
     struct viewer *viewer;
+    struct speaker *speaker; /* of a session's WebSocket */
+    struct buffer results;   /* frames of its own, written between those of the viewer */
+    bool mid_frame;          /* the viewer's frame was taken in part */
 };
 
 /* What the loop thread needs to open the viewer; in the exchange's arena. */
@@ -35,12 +39,35 @@ struct opening {
     struct viewer_options options;
     enum stream_kind kind;
     struct fanout *fanout;
+    struct api *api;
+    const struct principal *who; /* NULL: nothing can be said here */
 };
+
+/* False while a frame of ours is taken in part: nothing else may go before its rest. */
+static bool write_results(struct watcher *watcher)
+{
+    if (watcher->results.len == 0 || watcher->mid_frame) {
+        return true;
+    }
+    buffer_consume(&watcher->results, stream_write(watcher->stream, buffer_slice(&watcher->results)));
+    if (watcher->results.len > 0) {
+        return false;
+    }
+    buffer_release(&watcher->results);
+    return true;
+}
+
+static void take_result(void *owner, struct slice frame)
+{
+    struct watcher *watcher = owner;
+    buffer_add(&watcher->results, frame);
+    (void)write_results(watcher); /* what was not taken goes when the stream is writable */
+}
 
 static void on_writable(void *owner)
 {
     struct watcher *watcher = owner;
-    if (watcher->viewer) {
+    if (write_results(watcher) && watcher->viewer) {
         viewer_writable(watcher->viewer);
     }
 }
@@ -51,14 +78,17 @@ static void on_closed(void *owner)
     if (watcher->viewer) {
         viewer_closed(watcher->viewer);
     }
+    speaker_close(watcher->speaker);
+    buffer_release(&watcher->results);
     free(watcher);
 }
 
-/* Clients speak by the other routes; what they say here (pings) needs no answer. */
 static void on_message(void *owner, struct slice text)
 {
-    (void)owner;
-    (void)text;
+    struct watcher *watcher = owner;
+    if (watcher->speaker) {
+        speaker_hear(watcher->speaker, text);
+    }
 }
 
 static const struct stream_handler handler = {on_writable, on_message, on_closed};
@@ -66,7 +96,13 @@ static const struct stream_handler handler = {on_writable, on_message, on_closed
 static size_t sink_write(void *owner, struct slice bytes)
 {
     struct watcher *watcher = owner;
-    return stream_write(watcher->stream, bytes);
+    if (!write_results(watcher)) {
+        return 0;
+    }
+    size_t taken = stream_write(watcher->stream, bytes);
+    watcher->mid_frame = taken < bytes.len && (taken > 0 || watcher->mid_frame);
+    (void)write_results(watcher);
+    return taken;
 }
 
 static void sink_end(void *owner, int code)
@@ -92,19 +128,26 @@ static void take_over(struct exchange *exchange)
         exchange_send(exchange);
         return;
     }
+    struct speaker *speaker = NULL; /* made before the exchange, and with it who speaks, is gone */
+    if (opening->who && opening->kind == STREAM_WEBSOCKET) {
+        speaker = speaker_new(opening->api, loop, opening->who, options.session_id, watcher, take_result);
+    }
     watcher->stream = stream_accept(exchange, opening->kind, &handler, watcher);
     if (!watcher->stream) {
+        speaker_close(speaker);
         viewer_closed(viewer);
         free(watcher);
         return;
     }
     watcher->viewer = viewer;
+    watcher->speaker = speaker;
     viewer_writable(viewer);
 }
 
 static enum status begin(struct request *request, struct opening *opening)
 {
     opening->fanout = request->api->fanout;
+    opening->api = request->api;
     request->state = opening;
     request->exchange->owner = request;
     request->exchange->take_over = take_over;
@@ -151,6 +194,7 @@ enum status streams_session(struct request *request, enum stream_kind kind)
     options->thread_id = request_param(request, "thread_id");
     options->deltas = !slice_is(request_param(request, "deltas"), "false");
     opening->kind = kind;
+    opening->who = &request->who;
     return begin(request, opening);
 }
 

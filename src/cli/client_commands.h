@@ -22,10 +22,23 @@ extern const struct option *const sessions_events_tables[], *const events_append
 int command_sessions_events(const struct invocation *invocation);
 int command_events_append(const struct invocation *invocation);
 
+/* messages.c */
+extern const struct option *const messages_send_tables[];
+int command_messages_send(const struct invocation *invocation);
+int command_messages_queue(const struct invocation *invocation);
+int command_messages_withdraw(const struct invocation *invocation);
+
 /* tail.c */
 extern const struct option *const sessions_tail_tables[], *const events_tail_tables[];
 int command_sessions_tail(const struct invocation *invocation);
 int command_events_tail(const struct invocation *invocation);
+
+/* agents.c */
+extern const struct option *const agents_list_tables[], *const agents_show_tables[], *const agents_remove_tables[];
+int command_agents_list(const struct invocation *invocation);
+int command_agents_show(const struct invocation *invocation);
+int command_agents_push(const struct invocation *invocation);
+int command_agents_remove(const struct invocation *invocation);
 
 /* people.c */
 extern const struct option *const plain_tables[],

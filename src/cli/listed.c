@@ -54,14 +54,25 @@ static int print_lists(struct remote *remote, const struct json *answer, const v
     return code;
 }
 
-int listed_show(const struct invocation *invocation, const char *target, const struct listed *lists)
+int listed_show_with(const struct invocation *invocation, const char *target, const struct option *table,
+                     const struct listed *lists)
 {
     struct remote remote;
+    struct buffer query = {0};
     int code = remote_open_plain(invocation, &remote);
+    if (code == EXIT_DONE && table) {
+        code = remote_query(&remote, table, &query);
+    }
     if (code == EXIT_DONE) {
-        struct client_request request = {.method = "GET", .target = slice_of(target)};
+        struct client_request request = {.method = "GET", .target = remote_target(&remote, slice_of(target), &query)};
         code = remote_show(&remote, &request, print_lists, lists);
     }
+    buffer_release(&query);
     remote_close(&remote);
     return code;
+}
+
+int listed_show(const struct invocation *invocation, const char *target, const struct listed *lists)
+{
+    return listed_show_with(invocation, target, NULL, lists);
 }

@@ -13,5 +13,8 @@ struct listed {
 
 /* A whole command: GETs the target and prints each of the lists, which end with one without a member. */
 int listed_show(const struct invocation *invocation, const char *target, const struct listed *lists);
+/* The same, with the options of a table passed on in the query. */
+int listed_show_with(const struct invocation *invocation, const char *target, const struct option *table,
+                     const struct listed *lists);
 
 #endif

@@ -159,18 +159,6 @@ static enum status read_items(const struct agent_reader *reader, const struct js
     return status;
 }
 
-/* The same shapes as in text that is shown to others. */
-static bool looks_secret(struct slice name, struct slice value)
-{
-    struct buffer line = {0}, masked = {0};
-    buffer_format(&line, "%.*s=%.*s", SLICE_ARG(name), SLICE_ARG(value));
-    redact_add(&masked, buffer_slice(&line));
-    bool secret = !slice_eq(buffer_slice(&line), buffer_slice(&masked));
-    buffer_release(&line);
-    buffer_release(&masked);
-    return secret;
-}
-
 static enum status read_pair(const struct agent_reader *reader, const struct json *member,
                              const struct agent_field *field, const char *path, struct name_value *out)
 {
@@ -181,7 +169,7 @@ static enum status read_pair(const struct agent_reader *reader, const struct jso
     struct agent_field value_field = *field;
     value_field.problem = NULL;
     enum status status = read_text(reader, member, &value_field, path, &out->value);
-    if (status == STATUS_OK && looks_secret(member->key, out->value)) {
+    if (status == STATUS_OK && redact_finds(member->key, out->value)) {
         return agent_refuse(reader, member,
                             "`%s%s.%.*s` looks like a secret; name it in `pass_environment` instead, and set it in "
                             "the environment of the server.",

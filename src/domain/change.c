@@ -144,7 +144,8 @@ enum status change_claim(struct arena *arena, const struct session *session, str
 static enum status check_settlement(const struct session *session, const struct settlement *settlement,
                                     struct failure *failure)
 {
-    if (!work_is_leased(session->work) || !work_allows(session->work, settlement->to)) {
+    bool parks = work_is_waiting(session->work) && session->work == settlement->to;
+    if (!work_is_leased(session->work) || (!parks && !work_allows(session->work, settlement->to))) {
         return refuse_work(session, settlement->to, failure);
     }
     if (settlement->usage && !json_is(settlement->usage, JSON_NULL) && !json_is(settlement->usage, JSON_OBJECT)) {

@@ -72,7 +72,7 @@ MUST_CHECK enum status change_runtime(struct arena *arena, const struct session 
 MUST_CHECK enum status change_claim(struct arena *arena, const struct session *session, struct slice worker,
                                     struct changes *out, struct failure *failure);
 /* The end (or pause) of a claimed turn: status_change, then session.completed {result, usage} or session.error {…}.
- * Allowed `to`: every state the table allows from the current one. */
+ * Allowed `to`: every state the table allows from the current one, and the wait it is in: whoever ran it leaves. */
 struct settlement {
     enum work to;
     const struct json *result;

@@ -64,10 +64,9 @@ enum status prompt_check_turns(const struct session *session, int64_t turns_max,
     if (turns_max == 0 || turns < turns_max) {
         return STATUS_OK;
     }
-    enum status status =
-        failure_set(failure, STATUS_LIMITED, "turn_limit",
-                    "This session had %lld turns; it may have %lld (option turns-per-session-max).", (long long)turns,
-                    (long long)turns_max);
+    enum status status = failure_set(failure, STATUS_LIMITED, "turn_limit",
+                                     "This session had %lld turns; it may have %lld (option turns-per-session-max).",
+                                     (long long)turns, (long long)turns_max);
     if (failure) {
         failure_members(failure, "\"limit\":%lld,\"turn_count\":%lld", (long long)turns_max, (long long)turns);
     }
@@ -106,4 +105,19 @@ struct slice prompt_text_of(struct arena *arena, struct slice content)
     struct slice text = arena_copy(arena, buffer_slice(&buffer));
     buffer_release(&buffer);
     return text;
+}
+
+bool prompt_begins_turn(const struct event *event)
+{
+    struct arena scratch = {0};
+    const struct json *metadata = NULL;
+    bool appended = false;
+    if (!slice_is(event->type, "user.message")) {
+        return false;
+    }
+    if (slice_present(event->metadata) && json_parse(&scratch, event->metadata, &metadata, NULL) == STATUS_OK) {
+        json_as_bool(json_get(metadata, "appended"), &appended);
+    }
+    arena_release(&scratch);
+    return !appended;
 }

@@ -45,6 +45,8 @@ MUST_CHECK enum status prompt_metadata_of(struct arena *arena, const struct prom
                                           struct failure *failure);
 /* A message of one text part, as content. */
 struct slice prompt_content_of(struct arena *arena, struct slice text);
+/* Is the event what somebody said to the agent, and not only wrote into the log (`appended`)? */
+bool prompt_begins_turn(const struct event *event);
 /* The text parts of a message's content, one per line; empty when there are none. */
 struct slice prompt_text_of(struct arena *arena, struct slice content);
 

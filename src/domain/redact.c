@@ -266,3 +266,16 @@ void redact_add(struct buffer *to, struct slice text)
     }
     buffer_add(to, slice_after(text, done));
 }
+
+bool redact_finds(struct slice name, struct slice value)
+{
+    struct buffer line = {0}, masked = {0};
+    buffer_add(&line, name);
+    buffer_add_byte(&line, '=');
+    buffer_add(&line, value);
+    redact_add(&masked, buffer_slice(&line));
+    bool found = !slice_eq(buffer_slice(&line), buffer_slice(&masked));
+    buffer_release(&line);
+    buffer_release(&masked);
+    return found;
+}

@@ -17,5 +17,7 @@ struct redaction {
 struct redaction redact_at(struct slice text, size_t at);
 /* Appends the text with every secret replaced. */
 void redact_add(struct buffer *to, struct slice text);
+/* Would anything of "NAME=VALUE" be replaced? */
+bool redact_finds(struct slice name, struct slice value);
 
 #endif

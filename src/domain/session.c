@@ -84,7 +84,7 @@ bool session_id_is_valid(struct slice id)
             return false;
         }
     }
-    return id.len >= 1 && id.len <= 128;
+    return id.len >= 1 && id.len <= SESSION_ID_BYTES_MAX;
 }
 
 bool session_is_human_bridge(const struct session *session)

@@ -61,10 +61,10 @@ struct session {
     enum pause_reason pause_reason;
     enum stop_reason stop_reason;
     struct slice status_reason; /* one line, why it is in this state */
-    int64_t archived_at_ms;
-    int64_t queued_at_ms;    /* since when it is pending; 0 otherwise */
-    int64_t started_at_ms;   /* first running; never reset */
-    int64_t completed_at_ms; /* end; cleared by reopening */
+    int64_t archived_at_ms;     /* rarely changed and in many indexes: counts as anything else below */
+    int64_t queued_at_ms;       /* since when it is pending; 0 otherwise */
+    int64_t started_at_ms;      /* first running; never reset */
+    int64_t completed_at_ms;    /* end; cleared by reopening */
     int64_t paused_at_ms;
     int64_t active_ms; /* time spent running, summed at each change away from it */
     int64_t running_since_ms;
@@ -109,6 +109,7 @@ const char *session_difference(const struct session *a, const struct session *b)
 
 /* Derived vocabularies, see vocabulary.h. */
 
+enum { SESSION_ID_BYTES_MAX = 128 };
 /* [A-Za-z0-9._:-], 1 to 128 characters. */
 bool session_id_is_valid(struct slice id);
 /* human-session-bridge, at most one running per user */

@@ -1,6 +1,7 @@
 #include "domain/session_details.h"
 
 #include "base/clock.h"
+#include "domain/context.h"
 #include "domain/merge.h"
 
 const struct detail session_details[] = {
@@ -21,6 +22,7 @@ const struct detail session_details[] = {
     {"tunnel_urls", DETAIL_OBJECT, "{}", NULL},
     {"configuration_id", DETAIL_TEXT, "null", NULL},
     {"agent_config", DETAIL_OBJECT, "{}", NULL},
+    {"context", DETAIL_CONTEXT, "{}", NULL},
     {"system_prompt", DETAIL_TEXT, "null", NULL},
     {"persona_id", DETAIL_TEXT, "null", NULL},
     {"automation_id", DETAIL_TEXT, "null", NULL},
@@ -92,6 +94,7 @@ static const char *detail_problem(const struct detail *detail, const struct json
         return json_as_i64(value, &number) && number >= 0 ? NULL : "a whole number, 0 or more";
     case DETAIL_TIME:
         return json_is(value, JSON_STRING) && time_parse(value->text, &number) ? NULL : "a time (RFC 3339)";
+    case DETAIL_CONTEXT:
     case DETAIL_OBJECT:
         return json_is(value, JSON_OBJECT) ? NULL : "an object";
     }
@@ -109,6 +112,12 @@ static enum status check_patch(const struct json *patch, struct failure *failure
         if (problem) {
             return failure_set(failure, STATUS_INVALID, "invalid_detail", "`details.%s` must be %s%s, or null.",
                                detail->name, detail->kind == DETAIL_WORD ? "one of: " : "", problem);
+        }
+        if (detail->kind == DETAIL_CONTEXT && !json_is(one, JSON_NULL)) {
+            enum status status = context_check(one, failure);
+            if (status != STATUS_OK) {
+                return status;
+            }
         }
     }
     return STATUS_OK;

@@ -5,7 +5,7 @@
 
 #include "domain/session.h"
 
-enum detail_kind { DETAIL_TEXT, DETAIL_WORD, DETAIL_COUNT, DETAIL_TIME, DETAIL_OBJECT };
+enum detail_kind { DETAIL_TEXT, DETAIL_WORD, DETAIL_COUNT, DETAIL_TIME, DETAIL_OBJECT, DETAIL_CONTEXT };
 
 struct detail {
     const char *name; /* NULL ends the table */

@@ -163,13 +163,13 @@ static unsigned fold_error(const struct fold *fold)
 static unsigned fold_archived(const struct fold *fold)
 {
     fold->session->archived_at_ms = fold->at_ms;
-    return CHANGED_MACHINE | CHANGED_ALL;
+    return CHANGED_ALL;
 }
 
 static unsigned fold_unarchived(const struct fold *fold)
 {
     fold->session->archived_at_ms = 0;
-    return CHANGED_MACHINE | CHANGED_ALL;
+    return CHANGED_ALL;
 }
 
 /* --- created and updated --- */

@@ -136,6 +136,7 @@ void session_write_members(struct json_out *out, const struct session *session, 
     write_times(out, session);
     if (full) {
         json_put_text(out, "initial_prompt", session->initial_prompt);
+        json_put_raw(out, "agent_config", session->agent_config);
         json_key(out, "details");
         session_details_write(out, session);
     }
@@ -146,20 +147,6 @@ void session_write(struct buffer *to, const struct session *session, bool full)
     struct json_out out = json_out_to(to);
     buffer_reserve(to, 2048);
     json_begin_object(&out);
-    json_put_text(&out, "id", session->id);
-    put_word(&out, "type", session_type_words, (int)session->type);
-    write_machines(&out, session);
-    write_words(&out, session);
-    write_settings(&out, session);
-    write_outcome(&out, session);
-    write_counters(&out, session);
-    write_times(&out, session);
-    if (full) {
-        json_put_text(&out, "initial_prompt", session->initial_prompt);
-        json_put_raw(&out, "agent_config", session->agent_config);
-        json_key(&out, "details");
-        session_details_write(&out, session);
-    }
     session_write_members(&out, session, full);
     json_end_object(&out);
 }

@@ -122,14 +122,10 @@ static const struct {
     void (*take)(struct seen *seen);
     bool ends; /* may come after the end, in the same transaction */
 } in_turn[] = {
-    {"session.claimed", take_claim, false},
-    {"agent.message", take_message, false},
-    {"agent.tool_call", take_tool_call, false},
-    {"turn.interrupt_requested", take_interrupt, false},
-    {"turn.ended", take_turn_ended, true},
-    {"session.error", take_error, true},
-    {"session.completed", take_completed, true},
-    {"session.status_change", take_status, true},
+    {"session.claimed", take_claim, false},      {"agent.message", take_message, false},
+    {"agent.tool_call", take_tool_call, false},  {"turn.interrupt_requested", take_interrupt, false},
+    {"turn.ended", take_turn_ended, true},       {"session.error", take_error, true},
+    {"session.completed", take_completed, true}, {"session.status_change", take_status, true},
 };
 
 static bool take_in_turn(struct seen *seen, struct slice type)

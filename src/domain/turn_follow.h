@@ -21,10 +21,10 @@ struct turn_follow {
     int64_t turn;     /* 0 = none yet */
     int64_t from, to; /* sequences: its user.message and the last event of its turn; 0 = none yet */
     bool interrupted;
-    bool sealed; /* something else came after the end */
-    struct buffer text;       /* what the agent said, a line break between messages */
-    struct buffer tool_calls; /* elements of a JSON array */
-    struct buffer status;     /* where the session went, or why the prompt was withdrawn */
+    bool sealed;                             /* something else came after the end */
+    struct buffer text;                      /* what the agent said, a line break between messages */
+    struct buffer tool_calls;                /* elements of a JSON array */
+    struct buffer status;                    /* where the session went, or why the prompt was withdrawn */
     struct buffer error, usage, stop_reason; /* JSON; empty = none */
 };
 

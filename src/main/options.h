@@ -89,17 +89,41 @@ struct options {
     int64_t prompt_wait_max_ms;
     int64_t turns_max;
     int64_t interrupt_ms, history_events_max, said_bytes_max;
+    const char *ca_file;
+    int64_t model_retries, model_backoff_ms, model_wait_ms_max, model_connect_ms, model_silence_ms;
+    int64_t model_output_tokens_max, model_answer_bytes_max, model_event_bytes_max;
+    int64_t acp_start_ms, acp_cancel_ms, acp_silence_ms, acp_line_bytes_max, acp_file_bytes_max;
 
-    /* models */
-    int64_t model_retries;
-    int64_t model_backoff_ms;
-    int64_t model_wait_max_ms;
-    int64_t model_connect_ms;
-    int64_t model_silence_ms;
-    int64_t model_answer_bytes_max;
-    int64_t model_event_bytes_max;
-    int64_t model_output_tokens_max;
-    const char *model_ca_file;
+    /* tools of built-in agents */
+    int64_t tool_result_bytes_max;
+    int64_t tool_result_lines_max;
+    int64_t tool_read_bytes_max;
+    int64_t tool_write_bytes_max;
+    int64_t tool_list_entries_max;
+    int64_t tool_search_files_max;
+    int64_t tool_search_matches_max;
+    int64_t tool_search_ms_max;
+    int64_t tool_command_bytes_max;
+    int64_t tool_command_ms_max;
+    int64_t tool_http_bytes_max;
+    int64_t tool_http_ms_max;
+    struct text_list tool_http_open;
+    bool tool_full_scope;
+
+    /* sandboxes */
+    bool sandbox_unprotected;
+    struct text_list sandbox_show;
+    struct text_list sandbox_projects;
+    struct text_list sandbox_backends;
+    int64_t sandbox_memory_bytes_max;
+    int64_t sandbox_processes_max;
+    int64_t sandbox_disk_bytes_max;
+    int64_t sandbox_prepare_ms;
+    int64_t sandbox_backend_ms;
+    int64_t process_grace_ms;
+    int64_t process_stdin_bytes_max;
+    int64_t snapshot_bytes_max;
+    int64_t snapshots_kept;
 
     /* events and streams */
     int64_t events_page_default;

@@ -14,11 +14,10 @@
 #include "base/log.h"
 #include "fanout/fanout.h"
 #include "main/agents.h"
+#include "main/drivers.h"
 #include "main/nodes.h"
 #include "main/reload.h"
 #include "net/server.h"
-#include "runner/demo.h"
-#include "runner/model.h"
 #include "service/identity.h"
 #include "service/turns.h"
 
@@ -32,7 +31,6 @@ struct instance {
     int lock_fd;
     struct db_options db;
     char sqlite_path[4096];
-    char results_path[4096]; /* large results of tools */
     struct service service;
     struct loop **loops;
     size_t loop_count;
@@ -40,6 +38,7 @@ struct instance {
     struct writer *writer;
     struct readers *readers;
     struct nodes *nodes;
+    struct drivers *drivers;
     struct turns *turns;
     struct api api;
     struct server *server;
@@ -289,29 +288,6 @@ static enum status start_nodes(struct instance *instance, struct failure *failur
     return instance->db.engine == DB_POSTGRES ? nodes_start(&nodes, &instance->nodes, failure) : STATUS_OK;
 }
 
-/* Closed by the turns, whose loop it lives on. */
-static const struct driver *start_model_driver(struct instance *instance)
-{
-    const struct options *options = instance->options;
-    struct model_options model = {
-        .provider =
-            {
-                .connect_ms = options->model_connect_ms,
-                .silence_ms = options->model_silence_ms,
-                .answer_bytes_max = (size_t)options->model_answer_bytes_max,
-                .event_bytes_max = (size_t)options->model_event_bytes_max,
-            },
-        .ca_file = options->model_ca_file,
-        .retries = options->model_retries,
-        .backoff_ms = options->model_backoff_ms,
-        .wait_ms_max = options->model_wait_max_ms,
-        .output_tokens_max = options->model_output_tokens_max,
-    };
-    provider_options_read_environment(&model.provider);
-    snprintf(instance->results_path, sizeof instance->results_path, "%s/results", options->data);
-    model.files_dir = slice_of(instance->results_path);
-    return model_driver_new(&model);
-}
 
 static void start_turns(struct instance *instance)
 {
@@ -323,12 +299,15 @@ static void start_turns(struct instance *instance)
         .loop = instance->loops[0],
         .read_owner = instance,
         .submit_read = submit_read,
-        .drivers = {[DRIVER_DEMO] = &demo_driver, [DRIVER_MODEL] = start_model_driver(instance)},
         .turns_max = options->turns_max,
         .interrupt_ms = options->interrupt_ms,
         .history_events_max = options->history_events_max,
         .said_bytes_max = (size_t)options->said_bytes_max,
     };
+    instance->drivers = drivers_new(options);
+    for (int kind = 0; kind < DRIVER_COUNT; kind++) {
+        turns.drivers[kind] = drivers_of(instance->drivers, (enum agent_driver)kind);
+    }
     instance->turns = turns_new(&turns);
 }
 
@@ -479,6 +458,7 @@ static void stop(struct instance *instance)
         loop_join(instance->loops[i]);
     }
     turns_free(instance->turns);
+    drivers_free(instance->drivers);
     server_free(instance->server);
     fanout_free(instance->fanout);
     readers_free(instance->readers);

@@ -272,8 +272,8 @@ static void ignored(struct acp_agent *agent, const struct rpc_message *message)
 static void take_answer(struct acp_agent *agent, const struct rpc_message *message)
 {
     static void (*const by_stage[])(struct acp_agent *, const struct rpc_message *) = {
-        [ACP_INITIALIZING] = initialized, [ACP_LOADING] = loaded,     [ACP_OPENING] = opened,
-        [ACP_READY] = ignored,            [ACP_PROMPTING] = prompted, [ACP_CANCELLING] = prompted,
+        [ACP_INITIALIZING] = initialized, [ACP_LOADING] = loaded,      [ACP_OPENING] = opened, [ACP_READY] = ignored,
+        [ACP_PROMPTING] = prompted,       [ACP_CANCELLING] = prompted,
     };
     int64_t id;
     if (slice_to_i64(message->id, &id) && id == agent->last_id) {

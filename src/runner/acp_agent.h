@@ -35,15 +35,15 @@ struct acp_agent {
     struct buffer directory; /* as the agent sees it */
     struct buffer session;   /* the agent's own name for the session; empty before it is opened */
     bool can_load, can_image, can_embed;
-    bool is_fresh;           /* its session knows nothing yet: neither instructions nor history */
+    bool is_fresh; /* its session knows nothing yet: neither instructions nor history */
     bool is_reading, is_over;
     bool has_deadline;
     struct loop_timer *deadline, *pause;
-    struct buffer complaint;             /* the last line on standard error */
-    struct buffer complaint_begun;       /* and the one after it */
-    struct buffer mode, commands;        /* JSON, as it told last */
-    struct acp_file *files;              /* being read or written */
-    int64_t cost_microcents;             /* of its whole session, as it told last */
+    struct buffer complaint;       /* the last line on standard error */
+    struct buffer complaint_begun; /* and the one after it */
+    struct buffer mode, commands;  /* JSON, as it told last */
+    struct acp_file *files;        /* being read or written */
+    int64_t cost_microcents;       /* of its whole session, as it told last */
 };
 
 /* Starts the process and opens a session in it for `turn`, whose brief says how. NULL with a failure when the process

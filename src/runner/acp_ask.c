@@ -82,8 +82,8 @@ static void read_options(struct acp_ask *ask, const struct json *options)
 /* Which of the agent's options stand for a decision, the best first. `session` and `always` are rules of the server,
  * which answers from them and can take them back; so the agent is told `once` each time. */
 static const enum option_kind choices[DECISION_COUNT][2] = {
-    [DECISION_NONE] = {REJECT_ONCE, REJECT_ALWAYS},    [DECISION_ONCE] = {ALLOW_ONCE, ALLOW_ALWAYS},
-    [DECISION_SESSION] = {ALLOW_ONCE, ALLOW_ALWAYS},   [DECISION_ALWAYS] = {ALLOW_ONCE, ALLOW_ALWAYS},
+    [DECISION_NONE] = {REJECT_ONCE, REJECT_ALWAYS},  [DECISION_ONCE] = {ALLOW_ONCE, ALLOW_ALWAYS},
+    [DECISION_SESSION] = {ALLOW_ONCE, ALLOW_ALWAYS}, [DECISION_ALWAYS] = {ALLOW_ONCE, ALLOW_ALWAYS},
     [DECISION_DENY] = {REJECT_ONCE, REJECT_ALWAYS},
 };
 
@@ -99,7 +99,8 @@ static void choose(struct acp_turn *turn, const struct acp_ask *ask, enum ask_de
         return;
     }
     struct buffer result = {0};
-    buffer_format(&result, "{\"outcome\":{\"outcome\":\"selected\",\"optionId\":%.*s}}", SLICE_ARG(buffer_slice(option)));
+    buffer_format(&result, "{\"outcome\":{\"outcome\":\"selected\",\"optionId\":%.*s}}",
+                  SLICE_ARG(buffer_slice(option)));
     acp_agent_reply(turn->agent, request, buffer_slice(&result));
     buffer_release(&result);
 }
@@ -129,7 +130,8 @@ static struct slice absolute(struct acp_turn *turn, struct slice path)
 static const struct json *reread(struct acp_turn *turn, const struct buffer *json)
 {
     const struct json *value = NULL;
-    return json->len > 0 && json_parse(&turn->agent->arena, buffer_slice(json), &value, NULL) == STATUS_OK ? value : NULL;
+    return json->len > 0 && json_parse(&turn->agent->arena, buffer_slice(json), &value, NULL) == STATUS_OK ? value
+                                                                                                           : NULL;
 }
 
 /* A call touches the places it names itself and those in its input; rules see every name the call has. */
@@ -222,8 +224,8 @@ static void answer_form(struct acp_turn *turn, const struct acp_ask *ask, const 
     if (is_given) {
         buffer_format(&result, "{\"action\":\"accept\",\"content\":%.*s}", SLICE_ARG(answer->answer));
     } else {
-        buffer_add(&result,
-                   answer->state == ASK_ANSWERED ? SLICE("{\"action\":\"decline\"}") : SLICE("{\"action\":\"cancel\"}"));
+        buffer_add(&result, answer->state == ASK_ANSWERED ? SLICE("{\"action\":\"decline\"}")
+                                                          : SLICE("{\"action\":\"cancel\"}"));
     }
     acp_agent_reply(turn->agent, buffer_slice(&ask->request), buffer_slice(&result));
     buffer_release(&result);

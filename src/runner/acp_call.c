@@ -75,7 +75,8 @@ static void take_content(struct acp_call *call, const struct json *content, stru
         struct slice type = json_text_of(item, "type"), said;
         if (slice_is(type, "diff")) {
             add_diff(&call->diffs, item);
-        } else if (slice_is(type, "content") && json_as_text(json_get(json_get_value(item, "content"), "text"), &said)) {
+        } else if (slice_is(type, "content") &&
+                   json_as_text(json_get(json_get_value(item, "content"), "text"), &said)) {
             buffer_add(text, text->len > 0 ? SLICE("\n") : SLICE(""));
             buffer_add(text, said);
         }
@@ -116,7 +117,8 @@ static void take_output(struct acp_turn *turn, struct acp_call *call, const stru
 static void take_raw_output(struct acp_call *call, const struct json *raw)
 {
     struct slice text;
-    const struct json *value = json_is(raw, JSON_OBJECT) && json_get_value(raw, "output") ? json_get(raw, "output") : raw;
+    const struct json *value =
+        json_is(raw, JSON_OBJECT) && json_get_value(raw, "output") ? json_get(raw, "output") : raw;
     if (call->output.len > 0 || call->diffs.len > 0 || !value || value->kind == JSON_NULL) {
         return;
     }

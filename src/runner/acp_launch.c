@@ -25,7 +25,7 @@ static enum status own_directory(const char *parent, const struct turn_brief *br
 enum status acp_launch_directory(const struct acp_options *options, const struct turn_brief *brief, struct buffer *out,
                                  struct failure *failure)
 {
-    struct slice root = brief->sandbox ? sandbox_root(brief->sandbox) : (struct slice){0};
+    struct slice root = brief->sandbox ? sandbox_mount(brief->sandbox) : (struct slice){0};
     if (root.len > 0) {
         buffer_add(out, root);
         buffer_add_byte(out, '\0');
@@ -60,13 +60,15 @@ static void pass_variable(struct arena *arena, const char **list, struct slice n
 }
 
 /* Nothing of the server's own environment goes to the agent but what its definition names. */
-static const char **environment_of(struct arena *arena, const struct agent *agent, const char *directory)
+static const char **environment_of(struct arena *arena, const struct agent *agent, const char *home)
 {
     size_t most = BASE_VARIABLES + agent->environment_count + agent->pass_environment_count;
     const char **list = arena_array(arena, most + 1, sizeof *list);
     const char *path = getenv("PATH");
     set_variable(arena, list, SLICE("PATH"), slice_of(path ? path : "/usr/local/bin:/usr/bin:/bin"));
-    set_variable(arena, list, SLICE("HOME"), slice_of(directory));
+    if (home) {
+        set_variable(arena, list, SLICE("HOME"), slice_of(home));
+    }
     set_variable(arena, list, SLICE("LANG"), SLICE("C.UTF-8"));
     for (size_t i = 0; i < agent->pass_environment_count; i++) {
         pass_variable(arena, list, agent->pass_environment[i]);
@@ -91,7 +93,7 @@ enum status acp_launch(const struct turn_brief *brief, const char *directory, co
     }
     struct process_spec spec = {
         .argv = argv,
-        .environment = environment_of(&arena, agent, directory),
+        .environment = environment_of(&arena, agent, brief->sandbox ? NULL : directory), /* a sandbox has its own */
         .directory = brief->sandbox ? NULL : directory,
         .wants_stdin = true,
     };

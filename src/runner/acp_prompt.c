@@ -84,9 +84,8 @@ static const struct {
     const char *type;
     void (*put)(struct json_out *out, const struct acp_agent *agent, const struct json *part);
 } part_types[] = {
-    {"text", put_text},     {"image", put_image},     {"picture", put_image},
-    {"file", put_link},     {"resource", put_link},   {"resource_link", put_link},
-    {"document", put_link}, {"attachment", put_link},
+    {"text", put_text},     {"image", put_image},        {"picture", put_image}, {"file", put_link},
+    {"resource", put_link}, {"resource_link", put_link}, {"document", put_link}, {"attachment", put_link},
 };
 
 static void put_part(struct json_out *out, const struct acp_agent *agent, const struct json *part)

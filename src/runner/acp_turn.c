@@ -79,7 +79,8 @@ static void end_refused(struct acp_turn *turn, const struct rpc_message *message
     struct slice more = json_text_of(message->error_data, "message");
     more = slice_present(more) ? more : json_text_of(message->error_data, "details");
     struct buffer text = {0}, safe = {0};
-    buffer_format(&text, "The agent failed: %.*s", SLICE_ARG(slice_utf8_prefix(message->error_message, ERROR_BYTES_MAX)));
+    buffer_format(&text, "The agent failed: %.*s",
+                  SLICE_ARG(slice_utf8_prefix(message->error_message, ERROR_BYTES_MAX)));
     if (more.len > 0 && !slice_eq(more, message->error_message)) {
         buffer_format(&text, " (%.*s)", SLICE_ARG(slice_utf8_prefix(more, ERROR_BYTES_MAX)));
     }

@@ -1,4 +1,5 @@
-/* One turn of an acp agent: what it says becomes deltas, events and asks. The acp driver's own; on the loop of the turn.
+/* One turn of an acp agent: what it says becomes deltas, events and asks. The acp driver's own; on the loop of the
+ * turn.
  */
 #ifndef RUNNER_ACP_TURN_H
 #define RUNNER_ACP_TURN_H
@@ -29,9 +30,9 @@ struct acp_call {
 struct acp_ask {
     struct acp_ask *next;
     enum ask_kind kind;
-    struct buffer id;        /* of the ask */
-    struct buffer request;   /* of the agent's request, JSON */
-    struct buffer arguments; /* approval: as staged */
+    struct buffer id;         /* of the ask */
+    struct buffer request;    /* of the agent's request, JSON */
+    struct buffer arguments;  /* approval: as staged */
     struct buffer options[4]; /* approval: the agent's id of each kind of option, JSON; empty = not offered */
 };
 

@@ -142,8 +142,11 @@ static const struct {
     const char *kind;
     void (*take)(struct acp_turn *turn, const struct json *update);
 } kinds[] = {
-    {"agent_message_chunk", take_message}, {"agent_thought_chunk", take_thought}, {"tool_call", take_call},
-    {"tool_call_update", take_call},       {"plan", take_plan},
+    {"agent_message_chunk", take_message},
+    {"agent_thought_chunk", take_thought},
+    {"tool_call", take_call},
+    {"tool_call_update", take_call},
+    {"plan", take_plan},
 };
 
 void acp_update(struct acp_turn *turn, const struct json *update)

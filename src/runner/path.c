@@ -248,13 +248,25 @@ static bool has_guarded_part(struct slice path, enum path_use use)
     return false;
 }
 
+/* The option may be relative, or a link. */
+bool path_is_hidden(struct arena *arena, const struct path_scope *scope, struct slice real)
+{
+    struct slice below;
+    int fd = slice_present(scope->hidden) ? open(arena_copy(arena, scope->hidden).ptr, O_PATH | O_CLOEXEC) : -1;
+    bool is = fd >= 0 && is_below(real, path_of(arena, fd), &below);
+    if (fd >= 0) {
+        close(fd);
+    }
+    return is;
+}
+
 static enum status check_real(struct search *s)
 {
-    struct slice real = join(s->arena, s->root_real, s->rest_real), below;
+    struct slice real = join(s->arena, s->root_real, s->rest_real);
     if (has_guarded_part(s->aim.rest, s->use) || has_guarded_part(s->rest_real, s->use)) {
         return refuse(s->failure, s->path, "it is protected (.git is read only; .ssh, .sojourn and shell start files)");
     }
-    if (s->aim.is_machine && slice_present(s->scope->hidden) && is_below(real, s->scope->hidden, &below)) {
+    if (s->aim.is_machine && path_is_hidden(s->arena, s->scope, real)) {
         return refuse(s->failure, s->path, "these are the server's own files");
     }
     if (s->scope->allow && !slice_eq(s->rest_real, s->aim.rest) &&
@@ -311,6 +323,7 @@ static enum status open_spot(struct search *s, struct path_spot *out)
                  : s->aim.rest.len ? s->aim.rest
                                    : SLICE("."),
         .exists = s->exists_len == s->rest_real.len,
+        .is_machine = s->aim.is_machine,
     };
     return STATUS_OK;
 }

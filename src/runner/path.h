@@ -33,6 +33,7 @@ struct path_spot {
     struct slice real;  /* absolute, without links, on this machine */
     struct slice shown; /* as the agent knows it: relative to its tree, or absolute */
     bool exists;
+    bool is_machine; /* reached from the top of the machine: full tier */
 };
 
 /* Without leading slashes, "." and empty parts; ".." takes one part away. False when it would leave the top, is too
@@ -59,6 +60,8 @@ MUST_CHECK enum status path_read_text(const struct path_spot *spot, size_t bytes
  * refused (STALE) when the file is no longer the one that was read. */
 MUST_CHECK enum status path_write(const struct path_spot *spot, struct slice content, const struct stat *before,
                                   struct failure *failure);
+/* Is it one of the server's own files? Asked of what is reached from the top of the machine. */
+bool path_is_hidden(struct arena *arena, const struct path_scope *scope, struct slice real);
 /* May a tool look into, or change, something of this name anywhere in a tree? */
 bool path_is_protected(struct slice name, enum path_use use);
 

@@ -48,6 +48,8 @@ struct sandbox_provider {
 
 /* The directory of its tree on this machine, as tools see it; absent for remote ones. */
 struct slice sandbox_root(const struct sandbox *sandbox);
+/* The same directory as processes in the sandbox see it. */
+struct slice sandbox_mount(const struct sandbox *sandbox);
 struct slice sandbox_id(const struct sandbox *sandbox);
 
 /* --- processes --- */

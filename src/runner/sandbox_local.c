@@ -231,6 +231,7 @@ struct local_sandbox *local_sandbox_new(struct local_provider *local, struct loo
         .loop = loop,
         .id = arena_format(&sandbox->arena, "local-%s", name),
         .root = arena_format(&sandbox->arena, "%s/workspace", dir),
+        .mount = local->etc ? slice_of(bubble_workspace) : (struct slice){NULL, 0},
         .limits = {.stdin_bytes_max = (size_t)options->stdin_bytes_max, .grace_ms = options->grace_ms},
         .prepare = local_prepare,
         .on_busy = on_busy,

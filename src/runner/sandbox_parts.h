@@ -9,6 +9,7 @@ struct sandbox {
     enum sandbox_kind kind;
     struct loop *loop;
     struct slice id, root;
+    struct slice mount; /* of the root, seen from inside; absent = the same */
     struct process_limits limits;
     struct process *processes; /* alive; kept by process.c */
     /* Fills a launch for the command; refuses with a failure. */

@@ -47,6 +47,11 @@ struct slice sandbox_root(const struct sandbox *sandbox)
     return sandbox->root;
 }
 
+struct slice sandbox_mount(const struct sandbox *sandbox)
+{
+    return slice_present(sandbox->mount) ? sandbox->mount : sandbox->root;
+}
+
 struct slice sandbox_id(const struct sandbox *sandbox)
 {
     return sandbox->id;

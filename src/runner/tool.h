@@ -23,9 +23,11 @@ struct tool_settings {
     int64_t command_ms_max;   /* when the agent's sandbox names none */
     size_t http_bytes_max;
     int64_t http_ms_max;
-    bool allows_full_scope;        /* otherwise `full` counts as `project` */
-    const char *data_dir;          /* the server's own files: never shown, whatever the scope; NULL = none */
-    const char *const *open_hosts; /* "HOST:PORT" on this machine that may be called over http; NULL-ended, or NULL */
+    bool allows_full_scope; /* otherwise `full` counts as `project` */
+    const char *data_dir;   /* the server's own files: never shown, whatever the scope; NULL = none */
+    /* "HOST:PORT" on this machine that may be called, over http too */
+    const char *const *open_hosts;
+    size_t open_host_count;
 };
 extern const struct tool_settings tool_settings_usual;
 

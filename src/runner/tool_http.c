@@ -61,8 +61,8 @@ static bool is_opened(const struct tool_settings *settings, const struct url *ur
 {
     char text[300];
     snprintf(text, sizeof text, "%.*s:%d", SLICE_ARG(url->host), url->port);
-    for (const char *const *one = settings->open_hosts; one && *one; one++) {
-        if (slice_eq_nocase(slice_of(*one), slice_of(text))) {
+    for (size_t i = 0; i < settings->open_host_count; i++) {
+        if (slice_eq_nocase(slice_of(settings->open_hosts[i]), slice_of(text))) {
             return true;
         }
     }

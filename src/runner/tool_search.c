@@ -20,6 +20,7 @@ struct search {
     bool ignores_case;
     struct slice top; /* where it began, as shown and as it really is */
     struct slice top_real;
+    bool is_machine;   /* it began outside of tree and workspace */
     const char *files; /* names to look into, with * and ?; NULL = all */
     size_t matches, matches_max, files_seen, skipped;
     int64_t end_ms;
@@ -105,7 +106,8 @@ static bool is_guarded(const struct search *s, struct slice path)
     struct slice inner = slice_after(path, s->top.len);
     const char *between = inner.len && inner.ptr[0] != '/' ? "/" : "";
     struct slice real = arena_format(&scratch, "%.*s%s%.*s", SLICE_ARG(s->top_real), between, SLICE_ARG(inner));
-    bool guarded = scope->allow && !scope->allow(scope->owner, s->top_real, real);
+    bool guarded = (scope->allow && !scope->allow(scope->owner, s->top_real, real)) ||
+                   (s->is_machine && path_is_hidden(&scratch, scope, real));
     arena_release(&scratch);
     return guarded;
 }
@@ -217,6 +219,7 @@ static enum status search_spot(struct search *s, const struct path_spot *spot, s
     struct slice shown = slice_is(spot->shown, ".") ? SLICE("") : spot->shown;
     s->top = shown;
     s->top_real = spot->real;
+    s->is_machine = spot->is_machine;
     if (fstatat(spot->dir, spot->name.ptr, &stat, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISDIR(stat.st_mode)) {
         search_file(s, spot->dir, spot->name.ptr, shown);
         return STATUS_OK;

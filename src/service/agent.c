@@ -1,6 +1,7 @@
 #include "service/agent.h"
 
 #include "base/log.h"
+#include "domain/context.h"
 #include "service/identity_rows.h"
 
 enum { SHARED_PAGE = 200 };
@@ -166,8 +167,13 @@ enum status agent_of_session(struct call *call, const struct session *session, s
     if (status == STATUS_OK) {
         status = agent_of_row(arena, &row, out, &call->failure);
     }
-    if (status != STATUS_OK || !slice_present(session->agent_config)) {
+    if (status != STATUS_OK) {
         return status;
+    }
+    enum fs_scope asked = context_fs_scope(session, out->fs_scope);
+    out->fs_scope = asked < out->fs_scope ? asked : out->fs_scope;
+    if (!slice_present(session->agent_config)) {
+        return STATUS_OK;
     }
     status = json_parse(arena, arena_copy(arena, session->agent_config), &narrower, &call->failure);
     return status == STATUS_OK ? agent_narrow(arena, narrower, out, &call->failure) : status;

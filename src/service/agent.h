@@ -21,7 +21,8 @@ MUST_CHECK enum status agent_of_row(struct arena *arena, const struct agent_row 
                                     struct failure *failure);
 /* What a new session with this agent gets; NULL when nobody defined it. */
 MUST_CHECK enum status agent_for_new(struct call *call, struct slice slug, const struct agent **out);
-/* Reader or writer. The version frozen into the session, narrowed as the session asked; of an agent nobody defined: a
+/* Reader or writer. The version frozen into the session, narrowed as the session asked (a context asks for
+ * a file scope too, and never gets a wider one); of an agent nobody defined: a
  * worker's with every default. Its strings are in `arena`. */
 MUST_CHECK enum status agent_of_session(struct call *call, const struct session *session, struct arena *arena,
                                         struct agent *out);

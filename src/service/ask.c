@@ -289,6 +289,19 @@ enum status ask_after_move(struct call *call, struct loaded_session *loaded)
     return ask_cancel_all(call, loaded, reason);
 }
 
+enum status ask_after_park(struct call *call, struct loaded_session *loaded)
+{
+    int64_t asked = 0;
+    const struct session *session = &loaded->session;
+    enum status status = ask_learn(call, loaded);
+    if (status != STATUS_OK || loaded->asks_pending > 0 || !work_is_waiting(session->work)) {
+        return status;
+    }
+    status =
+        store_ask_count_of_turn(call->db, session->tenant_key, session->key, session->fence, &asked, &call->failure);
+    return status == STATUS_OK && asked > 0 ? go_on(call, loaded) : status;
+}
+
 enum status ask_expire(struct call *call, struct loaded_session *loaded, bool *out_again)
 {
     struct ask *pending;

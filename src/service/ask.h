@@ -33,6 +33,9 @@ MUST_CHECK enum status ask_withdraw(struct call *call, struct slice session_id, 
 MUST_CHECK enum status ask_cancel_all(struct call *call, struct loaded_session *loaded, struct slice reason);
 /* For session_after_move: a session at rest or ended asks nothing. */
 MUST_CHECK enum status ask_after_move(struct call *call, struct loaded_session *loaded);
+/* For a settlement to a wait: when everything the turn asked was decided meanwhile, the session is pending at once;
+ * nobody would wake it later. */
+MUST_CHECK enum status ask_after_park(struct call *call, struct loaded_session *loaded);
 /* For the timer: expires what is due. *out_again: the timer was put anew. */
 MUST_CHECK enum status ask_expire(struct call *call, struct loaded_session *loaded, bool *out_again);
 

@@ -1,6 +1,7 @@
 #include "service/claim.h"
 
 #include "base/hash.h"
+#include "service/ask.h"
 #include "service/session_steps.h"
 #include "service/turn.h"
 
@@ -221,6 +222,9 @@ enum status claim_settle(struct call *call, struct slice id, const struct settle
     }
     if (status == STATUS_OK) { /* whoever parks the turn leaves it, also where a turn that waits keeps its lease */
         status = session_drop_lease(call, out->loaded);
+    }
+    if (status == STATUS_OK) {
+        status = ask_after_park(call, out->loaded);
     }
     if (status == STATUS_OK) {
         status = turn_after_requeue(call, out->loaded);

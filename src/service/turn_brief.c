@@ -41,19 +41,29 @@ static enum status read_history(struct call *call, struct turn *turn, struct his
 }
 
 /* The turn answers the last message; what follows it in the log is left of an earlier attempt. */
+/* An attempt that was cut left something of its own; what people appended meanwhile is none of it. */
+static bool says_something(const struct event *events, size_t count)
+{
+    size_t at = 0;
+    while (at < count && slice_is(events[at].type, "user.message")) {
+        at++;
+    }
+    return at < count;
+}
+
 static void split_history(struct turn *turn, const struct history *history)
 {
     struct turn_brief *brief = &turn->brief;
     const struct event *events = history->events + (history->room - history->count);
     size_t prompt = history->count;
-    while (prompt > 0 && !slice_is(events[prompt - 1].type, "user.message")) {
+    while (prompt > 0 && !prompt_begins_turn(&events[prompt - 1])) {
         prompt--;
     }
     brief->history = events;
     brief->history_count = prompt > 0 ? prompt - 1 : 0;
     brief->since = prompt > 0 ? events + prompt : events;
     brief->since_count = history->count - (prompt > 0 ? prompt : 0);
-    brief->was_cut = brief->since_count > 0;
+    brief->was_cut = says_something(brief->since, brief->since_count);
     brief->prompt = prompt > 0 ? events[prompt - 1].content : SLICE("[]");
     brief->thread_id = prompt > 0 ? events[prompt - 1].thread_id : (struct slice){0};
     brief->said = prompt_text_of(&turn->arena, brief->prompt);

@@ -1,7 +1,6 @@
 #include "service/unit.h"
 
-#include <inttypes.h>
-#include <stdio.h>
+#include <assert.h>
 #include <stdlib.h>
 
 /* Above this a session's strings are copied together into a fresh arena. */
@@ -71,18 +70,21 @@ void unit_release(struct unit *unit)
     publication_unref(unit->publication);
 }
 
-static struct slice map_key_of(char *text, size_t room, int64_t tenant_key, struct slice id)
-{
-    int len = snprintf(text, room, "%" PRId64 "/%.*s", tenant_key, SLICE_ARG(id));
-    return slice_from(text, (size_t)len);
-}
+enum { MAP_KEY_BYTES = sizeof(int64_t) + SESSION_ID_BYTES_MAX };
 
-enum { MAP_KEY_BYTES = 160 };
+/* The tenant's key, then the id, which is valid. */
+static struct slice map_key_of(char bytes[MAP_KEY_BYTES], int64_t tenant_key, struct slice id)
+{
+    assert(id.len <= SESSION_ID_BYTES_MAX);
+    memcpy(bytes, &tenant_key, sizeof tenant_key);
+    memcpy(bytes + sizeof tenant_key, id.ptr, id.len);
+    return slice_from(bytes, sizeof tenant_key + id.len);
+}
 
 static struct loaded_session *remember(struct unit *unit, int64_t tenant_key, struct slice id)
 {
-    char text[MAP_KEY_BYTES];
-    struct slice key = map_key_of(text, sizeof text, tenant_key, id);
+    char bytes[MAP_KEY_BYTES];
+    struct slice key = map_key_of(bytes, tenant_key, id);
     forget_oldest(unit);
     struct loaded_session *loaded = memory_zeroed(sizeof *loaded);
     char *copy = memory_alloc(key.len);
@@ -96,8 +98,8 @@ static struct loaded_session *remember(struct unit *unit, int64_t tenant_key, st
 
 static struct loaded_session *find(struct unit *unit, int64_t tenant_key, struct slice id)
 {
-    char text[MAP_KEY_BYTES];
-    struct loaded_session *loaded = map_get(&unit->sessions, map_key_of(text, sizeof text, tenant_key, id));
+    char bytes[MAP_KEY_BYTES];
+    struct loaded_session *loaded = map_get(&unit->sessions, map_key_of(bytes, tenant_key, id));
     if (loaded && loaded != unit->newest) {
         unlink_used(unit, loaded);
         link_newest(unit, loaded);

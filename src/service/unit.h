@@ -41,7 +41,7 @@ struct loaded_session {
 struct unit {
     struct service *service;
     struct db *db;
-    struct map sessions; /* "TENANT/ID" → loaded_session */
+    struct map sessions; /* tenant and id → loaded_session */
     struct map by_key;   /* the same by the bytes of session.key */
     struct loaded_session *newest, *oldest;
     struct loaded_session *touched;

@@ -85,6 +85,13 @@ enum status store_ask_count_pending(struct db *db, int64_t tenant_key, int64_t s
                             failure);
 }
 
+enum status store_ask_count_of_turn(struct db *db, int64_t tenant_key, int64_t session_key, int64_t turn, int64_t *out,
+                                    struct failure *failure)
+{
+    return statement_number(db, SQL_ASK_COUNT_OF_TURN, VALUES(number(tenant_key), number(session_key), number(turn)), 0,
+                            out, failure);
+}
+
 /* --- lists --- */
 
 static void read_seen(struct query *query, struct arena *arena, void *item)

@@ -35,7 +35,7 @@ enum status store_prompt_insert(struct db *db, int64_t tenant_key, int64_t sessi
                          VALUES(number(tenant_key), number(session_key), number(prompt->position), text(prompt->id),
                                 number(prompt->mode), text(prompt->actor), text(prompt->content),
                                 text(prompt->metadata), text(prompt->thread_id), number(prompt->created_at_ms),
- number(prompt->revision), number(prompt->due_ms)),
+                                number(prompt->revision), number(prompt->due_ms)),
                          NULL, failure);
 }
 

@@ -283,6 +283,9 @@ MUST_CHECK enum status store_ask_pending(struct db *db, int64_t tenant_key, int6
                                          struct ask **out, size_t *out_count, struct failure *failure);
 MUST_CHECK enum status store_ask_count_pending(struct db *db, int64_t tenant_key, int64_t session_key, int64_t *out,
                                                struct failure *failure);
+/* How many a turn asked, whatever became of them. */
+MUST_CHECK enum status store_ask_count_of_turn(struct db *db, int64_t tenant_key, int64_t session_key, int64_t turn,
+                                               int64_t *out, struct failure *failure);
 /* An ask, what access to its session depends on, and the stored role of the user who looks. */
 struct seen_ask {
     struct ask ask;

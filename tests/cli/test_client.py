@@ -197,6 +197,30 @@ def test_events_are_lines(server):
 
 
 @test
+def test_agents(server):
+    text = "id: helper\nprovider: openai\nmodel: m\nsystem_prompt: |\n  Two\n  lines.\ncaps: {turns_max: 9}\n"
+    path = os.path.join(server.directory, "helper.agent.yaml")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    check.equal(server.run("agents", "push", path).stdout, "helper version 1\n")
+    check.equal(server.run("agents", "push", "-", input=text).stdout, "helper version 1\n", "the same is the same")
+    pushed = json.loads(server.run("agents", "push", "-", "--json", input=text + "resume: fail\n").stdout)
+    check.contains(pushed, {"id": "helper", "version": 2})
+    rows = [line.split() for line in server.run("agents", "list").stdout.splitlines()]
+    check.equal([row[:2] for row in rows], [["AGENT", "VERSION"], ["demo", "1"], ["helper", "2"]])
+    check.equal(len(listed(server, "agents", "list", "--limit", "1")["agents"]), 1)
+    shown = server.run("agents", "show", "helper", "--version", "1").stdout
+    check.contains(shown, '\nsystem_prompt: "Two\\nlines.\\n"\n')
+    check.equal(server.run("agents", "push", "-", input=shown).stdout, "helper version 3\n", "what is shown can be pushed")
+    wrong = server.run("agents", "push", "-", input=text + "modell: x\n", expect=None)
+    check.true(wrong.returncode != 0, "it is refused")
+    check.contains(wrong.stderr, "modell")
+    server.run("agents", "push", path + ".none", expect=USAGE)
+    check.equal(server.run("agents", "remove", "helper", "--yes").stdout, "removed helper\n")
+    server.run("agents", "show", "helper", expect=MISSING)
+
+
+@test
 def test_tokens_users_and_tenants(server):
     who = json.loads(server.run("whoami", "--json").stdout)
     check.equal(who["role"], "owner")
@@ -302,3 +326,28 @@ def test_a_session_id_is_one_part_of_the_path(server):
     for odd in ("../users", "a/b", "a?x=1", "%2e%2e", "a b"):
         result = server.run("sessions", "show", odd, expect=None)
         check.one_of(result.returncode, (REFUSED, MISSING), f"exit code for {odd!r}")
+
+
+@test
+def test_messages_are_sent_and_taken_back(server):
+    create(server, "talk", "--agent", "a")
+    first = server.run("messages", "send", "talk", "hello").stdout.strip()
+    later = server.run("messages", "send", "talk", "and then", "--mode", "followup", "--thread-id", "t",
+                       "--metadata", "k=v")
+    check.contains(later.stderr, "place 1")
+    [waiting] = listed(server, "messages", "queue", "talk")["prompts"]
+    check.contains(waiting, {"prompt_id": later.stdout.strip(), "thread_id": "t", "metadata": {"k": "v"}})
+    check.contains(server.run("messages", "queue", "talk").stdout, waiting["prompt_id"])
+    server.run("messages", "withdraw", "talk", waiting["prompt_id"])
+    check.contains(server.run("messages", "queue", "talk").stderr, "nothing waits")
+    server.run("messages", "withdraw", "talk", first, expect=MISSING)
+    server.run("messages", "send", "talk", "aside", "--append")
+    said = [event["content"][0]["text"] for event in listed(server, "sessions", "events", "talk")["events"]
+            if event["type"] == "user.message"]
+    check.equal(said, ["hello", "aside"])
+
+
+@test
+def test_a_message_can_wait_for_its_answer(server):
+    create(server, "talk", "--agent", "demo")
+    check.true(len(server.run("messages", "send", "talk", "Good morning", "--wait").stdout.strip()) > 0, "the agent answered")

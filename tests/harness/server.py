@@ -123,8 +123,10 @@ class Server:
         return command + self.options
 
     def full_environment(self):
-        """The environment of the server: nothing of the caller's SOJOURN_ variables; None leaves one out."""
-        inherited = {name: value for name, value in os.environ.items() if not name.startswith("SOJOURN_")}
+        """The environment of the server: nothing of the caller's SOJOURN_ variables and provider keys; None leaves one
+        out."""
+        inherited = {name: value for name, value in os.environ.items()
+                     if not name.startswith("SOJOURN_") and not name.endswith("_API_KEY")}
         whole = inherited | sanitizer_environment() | {"SOJOURN_BOOTSTRAP_TOKEN": self.token} | self.environment
         return {name: value for name, value in whole.items() if value is not None}
 

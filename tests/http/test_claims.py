@@ -36,6 +36,56 @@ def cycle(server):
 
 
 @test
+def a_settlement_claims_the_next(server):
+    """One step: the held session ends, the oldest waiting one is claimed; both or neither."""
+    client = server.client()
+    first, second = queue(client, 2)
+    [got] = claim(client, agents=["a"])
+    held = {"Sojourn-Lease": got["lease"]["token"]}
+    path = f"/api/sessions/{first}/settle"
+    check.problem(client.post(path, {"status": "completed", "claim": {}}, headers=held), 400, "missing_member")
+    check.problem(client.post(path, {"status": "completed", "claim": {"worker": "w", "wait_ms": 5}}, headers=held), 400,
+                  "invalid_member")
+    check.problem(client.post(path, {"status": "draft", "claim": {"worker": "w"}}, headers=held), 409, "illegal_transition")
+    check.equal(client.get(f"/api/sessions/{second}").json()["status"], "pending")
+    body = {"status": "completed", "claim": {"worker": "w", "agents": ["a"], "lease_ms": 30000}}
+    done = client.post(path, body, headers=held, expect=200).json()
+    check.contains(done, {"id": first, "status": "completed"})
+    [following] = done["claims"]
+    check.contains(following["session"], {"id": second, "status": "running"})
+    check.problem(client.post(path, body, headers=held), 409, "stale_lease")
+    last = client.post(f"/api/sessions/{second}/settle", body, headers={"Sojourn-Lease": following["lease"]["token"]},
+                       expect=200).json()
+    check.contains(last, {"id": second, "status": "completed", "claims": []})
+
+
+@test
+def a_settlement_claims_only_for_who_may(server):
+    """Without the scope claim nothing is settled and nothing is claimed."""
+    client = server.client()
+    session = client.post("/api/sessions", {"type": "mixed", "status": "running"}, expect=201).json()["id"]
+    queue(client)
+    token = client.post("/api/tokens", {"name": "t", "scopes": ["read", "write"]}, expect=201).json()["token"]
+    body = {"status": "completed", "claim": {"worker": "w"}}
+    check.problem(server.client(token).post(f"/api/sessions/{session}/settle", body), 403, "scope_required")
+    check.equal(client.get(f"/api/sessions/{session}").json()["status"], "running")
+
+
+@test
+def many_heartbeats_reach_the_store(server):
+    """A heartbeat lengthens the lease for all who ask, and is in the figures a moment later."""
+    client = server.client()
+    [session] = queue(client)
+    [got] = claim(client, lease_ms=30000)
+    held = {"Sojourn-Lease": got["lease"]["token"]}
+    before = client.get("/api/queue", expect=200).json()["workers"][0]["last_heartbeat_at"]
+    told = [client.post(f"/api/sessions/{session}/lease", {}, headers=held, expect=200).json()["expires_at"] for _ in range(5)]
+    check.equal(sorted(told), told)
+    check.eventually(lambda: client.get("/api/queue").json()["workers"][0]["last_heartbeat_at"] > before, "the heartbeat is stored")
+    client.get(f"/api/sessions/{session}", headers=held, expect=200)
+
+
+@test
 def order_and_filters(server):
     """Oldest first, priority before age, by agent and type."""
     client = server.client()

@@ -144,9 +144,10 @@ def passwords_are_argon2id_and_nowhere_else(env):
 
 def read_all(directory):
     import os
-    for name in sorted(os.listdir(directory)):
-        with open(os.path.join(directory, name), "rb") as file:
-            yield file.read()
+    for folder, _, names in sorted(os.walk(directory)):
+        for name in sorted(names):
+            with open(os.path.join(folder, name), "rb") as file:
+                yield file.read()
 
 
 @test

@@ -34,7 +34,8 @@ def start(env, model, provider="anthropic", more="", options=()):
 def ended(client, path, count=1):
     """The `count`-th turn.ended, waited for."""
     seen = []
-    return wait_event(client, path, lambda event: event["type"] == "turn.ended" and (seen.append(1) or len(seen) == count))
+    is_it = lambda event: event["type"] == "turn.ended" and (seen.append(1) or len(seen) == count)
+    return wait_event(client, path, is_it)
 
 
 def turn(client, path, text="Hello?"):
@@ -53,7 +54,8 @@ def tool_results(client, path):
 @test
 def speaks_both_formats(env):
     """Text and reasoning are streamed and stored, usage and cost are counted, and no key is anywhere."""
-    step = {"reasoning": "Let me think.", "text": "Good morning!", "usage": {"input": 1000, "output": 100, "cached": 400}}
+    step = {"reasoning": "Let me think.", "text": "Good morning!",
+            "usage": {"input": 1000, "output": 100, "cached": 400}}
     prices = "input_microcents_per_mtok: 300000000\noutput_microcents_per_mtok: 1500000000"
     for provider, address in FORMATS.items():
         with ModelServer([step]) as model:
@@ -74,7 +76,8 @@ def speaks_both_formats(env):
                                           "cost_microcents": 450000})
             check.contains(client.get(path).json(), {"status": "idle"})
             [request] = model.requests
-            check.equal((request["path"], request["body"]["model"], request["body"]["stream"]), (address, "first", True))
+            body = request["body"]
+            check.equal((request["path"], body["model"], body["stream"]), (address, "first", True))
             check.true("test-0123456789" not in json.dumps(events(client, path)), "no key in the log")
             server.stop()
 
@@ -101,17 +104,17 @@ def tool_calls_are_kept_across_turns(env):
 @test
 def a_person_decides_about_a_tool(env):
     """Allowed, with other arguments, and denied with a reason that the model reads."""
-    call = {"tools": [{"name": "set_title", "input": {"title": "Tea"}}, {"name": "set_title", "input": {"title": "Rum"}}]}
+    call = {"tools": [{"name": "set_title", "input": {"title": drink}} for drink in ("Tea", "Rum")]}
     more = "tools: [set_title]\npermissions:\n  - {tool: set_title, then: ask}"
     with ModelServer([call, {"text": "As you wish."}]) as model:
         _, client, path = start(env, model, more=more)
         send(client, path, "Name it")
-        asked = lambda count: lambda event: event["type"] == "ask.requested" and len(events(client, path, "ask.requested")) == count
-        wait_event(client, path, asked(1))
+        wait_event(client, path, lambda event: event["type"] == "ask.requested")
         [ask] = client.get(path + "/asks", query={"state": "pending"}).json()["asks"]
         check.contains(ask, {"kind": "approval", "tool": "set_title", "arguments": {"title": "Tea"}})
         check.equal(client.get(path).json()["status"], "awaiting_tool")
-        client.post(f"{path}/asks/{ask['id']}/answer", {"decision": "once", "arguments": {"title": "Coffee"}}, expect=200)
+        edited = {"decision": "once", "arguments": {"title": "Coffee"}}
+        client.post(f"{path}/asks/{ask['id']}/answer", edited, expect=200)
         check.eventually(lambda: len(events(client, path, "ask.requested")) == 2, "the second call is asked about")
         [ask] = client.get(path + "/asks", query={"state": "pending"}).json()["asks"]
         client.post(f"{path}/asks/{ask['id']}/answer", {"decision": "deny", "reason": "no drinks"}, expect=200)
@@ -124,7 +127,8 @@ def a_person_decides_about_a_tool(env):
 
 @test
 def a_question_waits_for_its_answer(env):
-    script = [{"tools": [{"name": "ask_user", "input": {"question": "Tea?", "options": ["yes", "no"]}}]}, {"text": "Fine."}]
+    question = {"question": "Tea?", "options": ["yes", "no"]}
+    script = [{"tools": [{"name": "ask_user", "input": question}]}, {"text": "Fine."}]
     with ModelServer(script) as model:
         _, client, path = start(env, model, "openai", "tools: [ask_user]")
         send(client, path, "Ask me")
@@ -140,7 +144,8 @@ def a_question_waits_for_its_answer(env):
 @test
 def failures_are_retried_then_another_model_is_asked(env):
     """Before anything was heard: again, then the next of the chain; an event says so."""
-    script = [{"status": 529}, {"status": 429, "retry_after": 0}, {"status": 500}, {"cut": True}, {"text": "Here I am."}]
+    script = [{"status": 529}, {"status": 429, "retry_after": 0}, {"status": 500}, {"cut": True},
+              {"text": "Here I am."}]
     chain = "fallback_chain:\n  - {provider: openai, model: second}"
     with ModelServer(script) as model:
         _, client, path = start(env, model, more=chain)

@@ -175,10 +175,10 @@ class Example:
         """The id of a new session."""
         return session(self.client, **body).split("/")[-1]
 
-    def claimed(self):
+    def claimed(self, agent="example"):
         """(id, headers) of a session that is leased."""
-        id = self.fresh(status="pending", agent="example")
-        [claim] = self.client.post("/api/claims", {"worker": "w", "agents": ["example"]}).json()["claims"]
+        id = self.fresh(status="pending", agent=agent)
+        [claim] = self.client.post("/api/claims", {"worker": "w", "agents": [agent]}).json()["claims"]
         check.equal(claim["session"]["id"], id)
         return id, {"Sojourn-Lease": claim["lease"]["token"]}
 
@@ -193,12 +193,25 @@ class Example:
 
     def run(self):
         """All of them."""
+        self.cut()
         self.pages()
         self.system_and_people()
+        self.agents()
         self.sessions()
         self.work()
         self.prompts()
+        self.asks()
         self.sharing()
+
+    def cut(self):
+        """A turn in which the server stops."""
+        self.client.post("/api/agents", {"id": "cut", "driver": "demo"}, expect=201)
+        id = self.fresh(agent="cut", prompt="echo")
+        status = lambda: self.client.get(f"/api/sessions/{id}").json()["status"]
+        check.eventually(lambda: status() == "running", "the turn runs")
+        self.client = self.server.restart().client()
+        check.equal(status(), "idle")
+        self.call("POST", "/api/sessions/{id}/resume", {}, id=id)
 
     def pages(self):
         guest = self.server.anonymous()
@@ -226,6 +239,13 @@ class Example:
         made = self.call("POST", "/api/tokens", {"name": "x", "kind": "worker", "id_prefix": "a:"}).json()
         self.call("DELETE", "/api/tokens/{token_id}", token_id=made["id"])
         self.call("POST", "/api/tenants", {"id": "example"})
+
+    def agents(self):
+        self.call("POST", "/api/agents", {"id": "thinker", "provider": "openai", "model": "m", "system_prompt": "s"})
+        self.call("GET", "/api/agents")
+        self.call("GET", "/api/agents/{agent}", agent="thinker")
+        self.call("GET", "/api/agents/{agent}/versions", agent="thinker")
+        self.call("DELETE", "/api/agents/{agent}", agent="thinker")
 
     def sessions(self):
         id = self.call("POST", "/api/sessions", {
@@ -274,9 +294,39 @@ class Example:
         self.call("POST", "/api/sessions/{id}/messages", {"text": "first"}, id=id)
         queued = self.client.post(f"/api/sessions/{id}/messages", {"text": "second"}, expect=202).json()
         self.client.post(f"/api/sessions/{id}/messages", {"text": "third"}, expect=202)
+        self.call("GET", "/api/sessions/{id}/messages", id=id)
         self.call("GET", "/api/sessions/{id}/queue", id=id)
-        self.call("DELETE", "/api/sessions/{id}/queue/{prompt_id}", id=id, prompt_id=queued["prompt_id"])
+        waits = {"id": id, "prompt_id": queued["prompt_id"]}
+        self.call("PATCH", "/api/sessions/{id}/queue/{prompt_id}", {"text": "other"}, **waits)
+        self.call("POST", "/api/sessions/{id}/queue/{prompt_id}/move", {"position": 2}, **waits)
+        self.call("POST", "/api/sessions/{id}/queue/{prompt_id}/promote", {}, **waits)
+        self.call("DELETE", "/api/sessions/{id}/queue/{prompt_id}", **waits)
         self.call("POST", "/api/sessions/{id}/clear-queue", {}, id=id)
+        self.call("POST", "/api/sessions/{id}/interrupt", {}, id=id)
+
+    def asks(self):
+        id, held = self.claimed("asker")
+        asks = "/api/sessions/{id}/asks"
+        for number in range(5):
+            self.call("POST", asks, {"id": str(number), "kind": "approval", "tool": "t", "call_id": f"c{number}",
+                                     "arguments": {"a": 1}, "details": {"risk": "low"}, "quorum": 1}, held, id=id)
+        self.client.post(f"/api/sessions/{id}/asks", {"id": "f", "kind": "elicitation", "text": "?", "schema": {}}, headers=held,
+                         expect=201)
+        self.client.post(f"/api/sessions/{id}/asks", {"id": "q", "kind": "question", "text": "?", "options": ["a"]}, headers=held,
+                         expect=201)
+        self.call("GET", asks, id=id)
+        self.call("GET", "/api/asks")
+        self.call("GET", asks + "/{ask_id}", id=id, ask_id="q")
+        self.call("POST", asks + "/{ask_id}/answer", {"decision": "deny", "reason": "no"}, id=id, ask_id="0")
+        self.call("POST", "/api/sessions/{id}/approve", {"tool_call_id": "c1", "approved": True}, id=id)
+        self.call("POST", "/api/sessions/{id}/elicitation-reply", {"content": {}}, id=id)
+        link = self.call("POST", asks + "/{ask_id}/link", {}, id=id, ask_id="2").json()["url"].split("/")[-1]
+        self.call("GET", "/asks/{token}", client=self.server.anonymous(), token=link)
+        self.call("POST", "/asks/{token}", {"decision": "once"}, client=self.server.anonymous(), token=link)
+        self.call("DELETE", asks + "/{ask_id}", headers=held, id=id, ask_id="3")
+        self.client.post(f"/api/sessions/{id}/asks/4/answer", {"decision": "always", "these_arguments": True}, expect=200)
+        rule = self.call("GET", "/api/rules").json()["rules"][0]
+        self.call("DELETE", "/api/rules/{rule_id}", rule_id=rule["id"])
 
     def sharing(self):
         id = self.fresh()

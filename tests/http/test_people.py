@@ -99,6 +99,7 @@ def strangers_learn_nothing(server):
     bodies = {"settle": {"status": "completed"}, "status": {"status": "completed"}, "deltas": {"deltas": []},
               "events": {"events": [{"type": "note.x"}]}}
     count = 0
+    narrow = token(cast.bert.client, scopes=["read", "write"])
     for pattern, methods in paths.items():
         if not pattern.startswith("/api/sessions/{id}"):
             continue
@@ -106,7 +107,6 @@ def strangers_learn_nothing(server):
         for method in methods:
             body = None if method in ("get", "delete") else bodies.get(pattern.split("/")[-1], {})
             for headers in ({}, {"Sojourn-Lease": "sl_none"}, {"Accept": "text/event-stream"}):
-                narrow = token(cast.bert.client, scopes=["read", "write"])
                 answers = [narrow.request(method.upper(), one + target, body, headers=headers)
                            for one in (path, "/api/sessions/no-such-session")]
                 same_answer(*answers)

@@ -317,6 +317,28 @@ def what_a_message_carries(server):
 
 
 @test
+def messages_are_listed(server):
+    """What was said by both sides, page by page."""
+    client = server.client()
+    path = talk(client)
+    send(client, path, "m0", thread_id="t")
+    held = claim(client)
+    speak(client, path, held, "answer")
+    settle(client, path, held)
+    send(client, path, "m1")
+
+    def texts(query=""):
+        page = client.get(path + "/messages" + query, expect=200).json()
+        return [event["content"][0]["text"] for event in page["events"]], page["has_more"]
+
+    check.equal(texts(), (["m0", "answer", "m1"], False))
+    check.equal(texts("?limit=2"), (["m0", "answer"], True))
+    check.equal(texts("?order=newest&limit=1"), (["m1"], True))
+    check.equal(texts("?thread_id=t"), (["m0"], False))
+    check.problem(client.get(path + "/messages?types=x"), 400)
+
+
+@test
 def preview_and_events(server):
     """A message shows in the session's preview, and viewers hear of it."""
     client = server.client()

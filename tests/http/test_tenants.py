@@ -29,10 +29,19 @@ class Two:
         self.ids.append(child.split("/")[-1])
         claimed = self.one.post("/api/claims", {"worker": SECRET, "agents": [SECRET + "-leased"]}, expect=200).json()
         self.lease = claimed["claims"][0]["lease"]["token"]
+        held, leased = {"Sojourn-Lease": self.lease}, self.paths["leased"]
+        for id in ("decided", SECRET):
+            self.one.post(leased + "/asks", {"id": id, "kind": "approval", "tool": SECRET + id, "text": SECRET}, headers=held,
+                          expect=201)
+        self.one.post(leased + "/asks/decided/answer", {"decision": "always"}, expect=200)
+        [rule] = self.one.get("/api/rules", expect=200).json()["rules"]
+        self.one.post("/api/agents", {"id": SECRET, "driver": "worker", "description": SECRET}, expect=201)
         for _ in range(2):
             prompt = self.one.post(self.paths["plain"] + "/messages", {"text": SECRET}, expect=202).json()
         self.parameters = {"{id}": self.paths["plain"].split("/")[-1], "{prompt_id}": prompt["prompt_id"], "{user_id}": self.user.id,
-                           "{token_id}": self.token["id"], "{link_id}": self.link["id"], "{token}": self.link["token"]}
+                           "{token_id}": self.token["id"], "{link_id}": self.link["id"], "{token}": self.link["token"],
+                           "{ask_id}": SECRET, "{rule_id}": rule["id"]}
+                           "{agent}": SECRET}
 
     def make(self, name):
         """A session of tenant one whose every text gives it away."""
@@ -52,10 +61,13 @@ class Two:
     def photograph(self):
         """Everything of tenant one that a request could change."""
         parts = [self.one.get(path).body for path in ("/api/sessions?archived=all&limit=100", "/api/users", "/api/tokens",
-                                                      "/api/counts", "/api/queue")]
+                                                      "/api/counts", "/api/queue", "/api/asks",
+                                                      "/api/rules")]
+                                                      "/api/counts", "/api/queue", f"/api/agents/{SECRET}/versions")]
         for path in self.paths.values():
             parts += [self.one.get(path + part).body
-                      for part in ("", "/events", "/participants", "/share-links", "/children", "/audit-log", "/queue")]
+                      for part in ("", "/events", "/participants", "/share-links", "/children", "/audit-log", "/queue",
+                                   "/asks?state=all")]
         return parts
 
 

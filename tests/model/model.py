@@ -416,7 +416,8 @@ class Model:
             raise Refused(409, "lease_required")
         if to in ENDED and not holds and role != "owner":
             raise Refused(403, "insufficient_role")
-        if session["status"] not in IN_TURN or to not in EDGES[session["status"]]:
+        parks = session["status"] == to and to in IN_TURN - {"running"}
+        if session["status"] not in IN_TURN or not (parks or to in EDGES[session["status"]]):
             raise Refused(409, "illegal_transition")
         session.move(to, reason, to if to in ENDED else None, False, result, usage, error)
         self.finish(session)

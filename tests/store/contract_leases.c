@@ -2,13 +2,13 @@
 
 #include <stdio.h>
 
-static const char *candidates(struct fixture *f, int64_t tenant_key, const char *agent, int type, const char *prefix,
-                              int64_t limit)
+static const char *candidates_of(struct fixture *f, int64_t tenant_key, const char *agent, int type, bool hosted,
+                                 const char *prefix, int64_t limit)
 {
     int64_t keys[16], priorities[16], queued[16];
     size_t count = 99;
     static char text[400];
-    must(store_claim_candidates(f->db, tenant_key, slice_of(agent), type, false, slice_of(prefix), limit, keys,
+    must(store_claim_candidates(f->db, tenant_key, slice_of(agent), type, hosted, slice_of(prefix), limit, keys,
                                 priorities, queued, &count, &f->failure));
     *text = 0;
     for (size_t i = 0; i < count; i++) {
@@ -19,6 +19,29 @@ static const char *candidates(struct fixture *f, int64_t tenant_key, const char 
         snprintf(text + strlen(text), sizeof text - strlen(text), "%.*s ", SLICE_ARG(s.id));
     }
     return text;
+}
+
+static const char *candidates(struct fixture *f, int64_t tenant_key, const char *agent, int type, const char *prefix,
+                              int64_t limit)
+{
+    return candidates_of(f, tenant_key, agent, type, false, prefix, limit);
+}
+
+static void workers_and_the_server_have_their_own_queues(void **state)
+{
+    struct fixture *f = *state;
+    fixture_session(f, f->tenant, "w1", "u1", "{'agent':'a','status':'pending'}");
+    fixture_session(f, f->tenant, "w2", "u1", "{'agent':'c','status':'pending','driver':'worker'}");
+    fixture_session(f, f->tenant, "h1", "u1", "{'agent':'a','status':'pending','priority':9,'driver':'model'}");
+    fixture_session(f, f->tenant, "h2", "u1", "{'agent':'b','status':'pending','priority':8,'driver':'demo'}");
+    fixture_session(f, f->tenant, "h3", "u1", "{'agent':'b','status':'idle','driver':'demo'}");
+    assert_string_equal(candidates(f, f->tenant, NULL, -1, NULL, 10), "w1 w2 ");
+    assert_string_equal(candidates(f, f->tenant, NULL, -1, NULL, 1), "w1 ");
+    assert_string_equal(candidates(f, f->tenant, "a", -1, NULL, 10), "w1 ");
+    assert_string_equal(candidates_of(f, f->tenant, NULL, -1, true, NULL, 10), "h1 h2 ");
+    assert_string_equal(candidates_of(f, f->tenant, NULL, -1, true, NULL, 1), "h1 ");
+    assert_string_equal(candidates_of(f, f->tenant, "b", -1, true, NULL, 10), "h2 ");
+    assert_string_equal(candidates_of(f, f->other, NULL, -1, true, NULL, 10), "");
 }
 
 static void candidates_by_priority_then_age(void **state)
@@ -97,6 +120,33 @@ static void leases_are_replaced_and_deleted(void **state)
     must(store_lease_delete(f->db, f->tenant, s->key, &f->failure));
     fixture_commit(f);
     assert_status(store_lease_get(f->db, f->tenant, s->key, &f->arena, &out, &f->failure), STATUS_NOT_FOUND);
+}
+
+static void a_lease_is_renewed_as_it_was_seen(void **state)
+{
+    struct fixture *f = *state;
+    struct session *s = fixture_session(f, f->tenant, "s", "u1", NULL);
+    struct lease lease = lease_of(f, s, 2), out;
+    fixture_begin(f);
+    must(store_lease_put(f->db, &lease, &f->failure));
+    struct lease later = lease, foreign = lease, newer = lease;
+    later.expires_at_ms = 700;
+    later.heartbeat_at_ms = 99;
+    foreign.tenant_key = f->other;
+    newer.fence = 3;
+    must(store_lease_renew(f->db, &later, 499, &f->failure));
+    must(store_lease_renew(f->db, &foreign, 500, &f->failure));
+    must(store_lease_renew(f->db, &newer, 500, &f->failure));
+    fixture_commit(f);
+    must(store_lease_get(f->db, f->tenant, s->key, &f->arena, &out, &f->failure));
+    assert_int_equal(out.expires_at_ms, 500);
+    fixture_begin(f);
+    must(store_lease_renew(f->db, &later, 500, &f->failure));
+    fixture_commit(f);
+    must(store_lease_get(f->db, f->tenant, s->key, &f->arena, &out, &f->failure));
+    assert_int_equal(out.expires_at_ms, 700);
+    assert_int_equal(out.heartbeat_at_ms, 99);
+    assert_int_equal(out.lease_ms, 2000);
 }
 
 static const struct timer *find_timer(const struct timer *timers, size_t count, enum timer_kind kind, int64_t key)
@@ -212,8 +262,10 @@ static void figures_per_agent_and_worker(void **state)
 
 static const struct CMUnitTest tests[] = {
     CONTRACT_TEST(candidates_by_priority_then_age),
+    CONTRACT_TEST(workers_and_the_server_have_their_own_queues),
     CONTRACT_TEST(a_claimed_session_leaves_the_queue),
     CONTRACT_TEST(leases_are_replaced_and_deleted),
+    CONTRACT_TEST(a_lease_is_renewed_as_it_was_seen),
     CONTRACT_TEST(a_restart_renews_leases_and_their_timers),
     CONTRACT_TEST(timers_come_when_due),
     CONTRACT_TEST(figures_per_agent_and_worker),

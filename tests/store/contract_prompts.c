@@ -162,10 +162,8 @@ static void verify_finds_orphans(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    CONTRACT_TEST(prompts_keep_their_order),
-    CONTRACT_TEST(a_prompt_is_found_as_it_was_stored),
-    CONTRACT_TEST(prompts_change_and_move),
-    CONTRACT_TEST(deletion_takes_the_prompts_along),
+    CONTRACT_TEST(prompts_keep_their_order), CONTRACT_TEST(a_prompt_is_found_as_it_was_stored),
+    CONTRACT_TEST(prompts_change_and_move),  CONTRACT_TEST(deletion_takes_the_prompts_along),
     CONTRACT_TEST(verify_finds_orphans),
 };
 const struct contract_part contract_prompts = {"prompts", tests, COUNT_OF(tests)};

@@ -8,13 +8,16 @@ static void keeps_every_field(void **state)
         "{'agent':'coder','title':'A title','workspace':'/w','source':{'kind':'channel','platform':'telegram',"
         "'interactive':true,'trigger_id':'t9','type':'group'},'metadata':{'a':'b','n':12345678901,'ok':true},"
         "'parent_id':'p1','task_id':'t1','entity_id':'e1','visibility':'org_visible','prompt':'Do it.\\u00fc',"
-        "'status':'pending','priority':7}");
+        "'status':'pending','priority':7,'driver':'acp','agent_config':{'turns_max':3}}");
     fixture_check_stored(f, s);
     struct session by_id;
     must(store_session_by_id(f->db, f->tenant, SLICE("full"), &f->arena, &by_id, &f->failure));
     assert_null(session_difference(s, &by_id));
     assert_int_equal(by_id.key, s->key);
     assert_int_equal(by_id.priority, 7);
+    assert_int_equal(by_id.agent_version, 1);
+    assert_int_equal(by_id.driver, DRIVER_ACP);
+    assert_slice(by_id.agent_config, "{\"turns_max\":3}");
 }
 
 static void absent_and_empty_differ(void **state)

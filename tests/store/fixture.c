@@ -105,6 +105,19 @@ static const struct json *parse(struct fixture *f, const char *json)
     return value;
 }
 
+/* An agent that somebody defined, when its driver is said. */
+static const struct agent *definition_of(struct fixture *f, const struct json *o)
+{
+    int driver = words_find(agent_driver_words, json_text_of(o, "driver"));
+    if (driver < 0)
+        return NULL;
+    struct agent *agent = arena_alloc(&f->arena, sizeof *agent);
+    agent_set_undefined(agent, json_text_of(o, "agent"));
+    agent->version = 1;
+    agent->driver = (enum agent_driver)driver;
+    return agent;
+}
+
 static struct session_input input_of(struct fixture *f, const char *json)
 {
     const struct json *o = parse(f, json ? json : "{}");
@@ -113,6 +126,8 @@ static struct session_input input_of(struct fixture *f, const char *json)
         .type = slice_present(type) ? type : SLICE("agent"),
         .status = json_text_of(o, "status"),
         .agent = json_text_of(o, "agent"),
+        .agent_config = json_get_value(o, "agent_config"),
+        .definition = definition_of(f, o),
         .title = json_text_of(o, "title"),
         .workspace = json_text_of(o, "workspace"),
         .source = json_get_value(o, "source"),

@@ -16,6 +16,8 @@ SELECT {ask_columns} FROM asks a WHERE a.tenant_key = $1 AND a.session_key = $2 
 SELECT {ask_columns} FROM asks a WHERE a.tenant_key = $1 AND a.session_key = $2 AND a.state = 0 ORDER BY a.key
 -- name: ask_count_pending
 SELECT COUNT(*) FROM asks WHERE tenant_key = $1 AND session_key = $2 AND state = 0
+-- name: ask_count_of_turn
+SELECT COUNT(*) FROM asks WHERE tenant_key = $1 AND session_key = $2 AND turn = $3
 
 -- An ask together with what decides who sees its session; $2 is the user who looks.
 -- fragment: ask_seen

@@ -1,6 +1,7 @@
 #include "store/sqlite/connection.h"
 
 #include <assert.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -260,8 +261,16 @@ static enum status prepare_transactions(struct sqlite_db *self, struct failure *
     return status;
 }
 
+/* Once, before SQLite is first used: counting every allocation takes a lock that all threads share. */
+static void set_up_library(void)
+{
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}
+
 enum status sqlite_open(const struct db_options *options, struct db **out, struct failure *failure)
 {
+    static pthread_once_t library_once = PTHREAD_ONCE_INIT;
+    pthread_once(&library_once, set_up_library);
     struct sqlite_db *self = memory_zeroed(sizeof *self);
     self->base = (struct db){.vtable = &sqlite_vtable, .engine = DB_SQLITE};
     self->read_only = options->read_only;

@@ -318,6 +318,35 @@ static void expiry_comes_from_the_client_or_the_type(void **state)
     refuse(input, NULL, "invalid_ttl", "ttl_ms");
 }
 
+static void the_agent_is_frozen(void **state)
+{
+    struct agent agent;
+    struct session_input input = {.type = SLICE("agent"), .agent = SLICE("coder"), .ttl_ms = -1, .definition = &agent};
+    (void)state;
+    agent_set_undefined(&agent, SLICE("coder"));
+    agent.version = 4;
+    agent.driver = DRIVER_MODEL;
+    agent.queue_mode = QUEUE_COLLECT;
+    struct session session = create_with(input, "s1", "u1");
+    assert_int_equal(session.agent_version, 4);
+    assert_int_equal(session.driver, DRIVER_MODEL);
+    assert_int_equal(session.queue_mode, QUEUE_COLLECT);
+    assert_absent(session.agent_config);
+    input.queue_mode = SLICE("followup");
+    input.agent_config = json_of("{\"turns_max\": 7}");
+    session = create_with(input, "s1", "u1");
+    assert_int_equal(session.queue_mode, QUEUE_FOLLOWUP);
+    assert_slice(session.agent_config, "{\"turns_max\": 7}");
+    input.agent_config = json_of("{\"turns_max\": 51}");
+    refuse(input, NULL, "widens_agent", "50");
+    input.definition = NULL;
+    refuse(input, NULL, "agent_not_defined", "agent_config");
+    input.agent_config = NULL;
+    session = create_with(input, "s1", "u1");
+    assert_int_equal(session.agent_version, 0);
+    assert_int_equal(session.driver, DRIVER_WORKER);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -331,6 +360,7 @@ int main(void)
         cmocka_unit_test(lengths_are_limited),
         cmocka_unit_test(metadata_is_flat_and_small),
         cmocka_unit_test(sources_and_details_are_checked),
+        cmocka_unit_test(the_agent_is_frozen),
         cmocka_unit_test(expiry_comes_from_the_client_or_the_type),
     };
     return cmocka_run_group_tests(tests, NULL, release_test_arena);

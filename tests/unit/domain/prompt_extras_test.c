@@ -11,9 +11,9 @@ static void extras_are_checked_and_joined(void **state)
     } rows[] = {
         {NULL, NULL, NULL, NULL, NULL, NULL, NULL},
         {"{}", NULL, NULL, NULL, NULL, NULL, "{}"},
-        {"{\"a\":1}", "{\"channel\":\"c\"}", "[{\"type\":\"x\",\"url\":\"u\"}]", "true", "m",
-         NULL, "{\"a\":1,\"sender\":{\"channel\":\"c\"},\"attachments\":[{\"type\":\"x\",\"url\":\"u\"}],"
-               "\"mentioned\":true,\"message_id\":\"m\"}"},
+        {"{\"a\":1}", "{\"channel\":\"c\"}", "[{\"type\":\"x\",\"url\":\"u\"}]", "true", "m", NULL,
+         "{\"a\":1,\"sender\":{\"channel\":\"c\"},\"attachments\":[{\"type\":\"x\",\"url\":\"u\"}],"
+         "\"mentioned\":true,\"message_id\":\"m\"}"},
         {"{\"prompts\":1}", NULL, NULL, NULL, NULL, "invalid_metadata", NULL},
         {"{\"message_id\":1}", NULL, NULL, NULL, NULL, "invalid_metadata", NULL},
         {NULL, "{\"who\":\"c\"}", NULL, NULL, NULL, "invalid_sender", NULL},

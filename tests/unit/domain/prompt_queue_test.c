@@ -5,7 +5,8 @@
 
 enum { NOW = 100, LATER = 200, ROOM = 16 };
 
-/* A queue in letters: f a followup, c collected and due, w collected and not due yet; capitals are of another thread. */
+/* A queue in letters: f a followup, c collected and due, w collected and not due yet; capitals are of another thread.
+ */
 static size_t queue_of(const char *letters, struct prompt *out)
 {
     static const char *const names[] = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
@@ -29,10 +30,10 @@ static void what_is_next(void **state)
         const char *queue, *picked;
         int64_t due;
     } rows[] = {
-        {"", "", 0},         {"f", "0", 0},       {"ff", "0", 0},       {"c", "0", 0},      {"w", "", LATER},
-        {"cc", "01", 0},     {"cw", "", LATER},   {"wc", "01", 0},      {"wf", "0", 0},     {"wwf", "01", 0},
-        {"wF", "1", LATER},  {"wWf", "0", LATER}, {"cCcC", "02", 0},    {"cfc", "0", 0},    {"wfw", "0", LATER},
-        {"Wcc", "12", LATER}, {"wWF", "1", LATER}, {"fw", "0", LATER},   {"wW", "", LATER},  {"cFcfc", "02", 0},
+        {"", "", 0},          {"f", "0", 0},       {"ff", "0", 0},     {"c", "0", 0},     {"w", "", LATER},
+        {"cc", "01", 0},      {"cw", "", LATER},   {"wc", "01", 0},    {"wf", "0", 0},    {"wwf", "01", 0},
+        {"wF", "1", LATER},   {"wWf", "0", LATER}, {"cCcC", "02", 0},  {"cfc", "0", 0},   {"wfw", "0", LATER},
+        {"Wcc", "12", LATER}, {"wWF", "1", LATER}, {"fw", "0", LATER}, {"wW", "", LATER}, {"cFcfc", "02", 0},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct prompt queue[ROOM], picked[ROOM];

@@ -64,9 +64,9 @@ static void turns_have_a_limit(void **state)
         enum work work;
         int64_t turns, turns_max;
         bool refused;
-    } rows[] = {{WORK_IDLE, 1, 2, false},    {WORK_IDLE, 2, 2, true},      {WORK_RUNNING, 1, 2, true},
-                {WORK_PENDING, 1, 2, true},  {WORK_IDLE, 1000, 0, false},  {WORK_COMPLETED, 2, 2, true},
-                {WORK_DRAFT, 0, 1, false},   {WORK_COMPLETED, 1, 2, false}, {WORK_WAITING_HUMAN, 1, 2, true}};
+    } rows[] = {{WORK_IDLE, 1, 2, false},   {WORK_IDLE, 2, 2, true},       {WORK_RUNNING, 1, 2, true},
+                {WORK_PENDING, 1, 2, true}, {WORK_IDLE, 1000, 0, false},   {WORK_COMPLETED, 2, 2, true},
+                {WORK_DRAFT, 0, 1, false},  {WORK_COMPLETED, 1, 2, false}, {WORK_WAITING_HUMAN, 1, 2, true}};
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct session session = in_state(TYPE_AGENT, rows[i].work, "a");
         struct failure failure = {0};
@@ -109,10 +109,17 @@ static void collected_prompts_are_one_message(void **state)
     (void)state;
     struct session session = in_state(TYPE_AGENT, WORK_IDLE, "a");
     struct prompt prompts[] = {
-        {.id = SLICE("p1"), .mode = QUEUE_COLLECT, .actor = SLICE("user:u1"), .content = SLICE("[\"a\", \"b\"]"),
+        {.id = SLICE("p1"),
+         .mode = QUEUE_COLLECT,
+         .actor = SLICE("user:u1"),
+         .content = SLICE("[\"a\", \"b\"]"),
          .created_at_ms = 1000},
-        {.id = SLICE("p2"), .mode = QUEUE_COLLECT, .actor = SLICE("user:u2"), .content = SLICE("[ {\"text\":\"c\"}]"),
-         .metadata = SLICE("{\"k\":1}"), .created_at_ms = 2000},
+        {.id = SLICE("p2"),
+         .mode = QUEUE_COLLECT,
+         .actor = SLICE("user:u2"),
+         .content = SLICE("[ {\"text\":\"c\"}]"),
+         .metadata = SLICE("{\"k\":1}"),
+         .created_at_ms = 2000},
     };
     struct changes changes = {0};
     struct failure failure = {0};
@@ -162,6 +169,23 @@ static void text_of_content(void **state)
     }
 }
 
+static void what_was_only_appended_begins_no_turn(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *type, *metadata;
+        bool begins;
+    } rows[] = {{"user.message", "{\"prompt_id\":\"p\"}", true},
+                {"user.message", NULL, true},
+                {"user.message", "{\"appended\":true}", false},
+                {"user.message", "not json", true},
+                {"agent.message", NULL, false}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct event event = {.type = slice_of(rows[i].type), .metadata = slice_of(rows[i].metadata)};
+        assert_true(prompt_begins_turn(&event) == rows[i].begins);
+    }
+}
+
 static void prompt_id_is_the_servers(void **state)
 {
     (void)state;
@@ -188,6 +212,7 @@ int main(void)
         cmocka_unit_test(collected_prompts_are_one_message),
         cmocka_unit_test(the_queue_is_in_the_log),
         cmocka_unit_test(text_of_content),
+        cmocka_unit_test(what_was_only_appended_begins_no_turn),
         cmocka_unit_test(prompt_id_is_the_servers),
     };
     return cmocka_run_group_tests(tests, NULL, release);

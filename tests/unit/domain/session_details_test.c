@@ -20,6 +20,8 @@ static const char *good_value(const struct detail *detail)
         return "\"2026-11-15T07:49:07Z\"";
     case DETAIL_OBJECT:
         return "{\"a\":[1]}";
+    case DETAIL_CONTEXT:
+        return "{\"working_dir\":\"/w\"}";
     }
     return "";
 }

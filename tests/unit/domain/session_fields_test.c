@@ -44,6 +44,9 @@ static void groups_follow_the_struct(void **state)
         if (field->offset == offsetof(struct session, listed_at_ms)) {
             expected = CHANGED_LISTED;
         }
+        if (field->offset == offsetof(struct session, archived_at_ms)) {
+            expected = CHANGED_ALL;
+        }
         assert_row(field->name, field->changed == expected);
         assert_row(field->name, field->hot == (field->offset >= offsetof(struct session, last_sequence)));
     }

@@ -89,7 +89,7 @@ static void the_list_moves_in_steps(void **state)
     assert_int_equal(apply_at(&session, event, START_MS + SESSION_LISTED_STEP_MS), CHANGED_HOT | CHANGED_LISTED);
     assert_int_equal(session.listed_at_ms, START_MS + SESSION_LISTED_STEP_MS);
     unsigned changed = apply_at(&session, event_of("session.archived", NULL, "{}"), START_MS + 12000);
-    assert_int_equal(changed, CHANGED_HOT | CHANGED_MACHINE);
+    assert_int_equal(changed, CHANGED_HOT | CHANGED_ALL);
     assert_int_equal(session.listed_at_ms, START_MS + SESSION_LISTED_STEP_MS);
 }
 

@@ -217,7 +217,13 @@ static void write_event_types(struct buffer *doc)
 
 static void write_details(struct buffer *doc)
 {
-    static const char *const kinds[] = {"text", "", "whole number", "time", "object"};
+    static const char *const kinds[] = {
+        "text",
+        "",
+        "whole number",
+        "time",
+        "object",
+        "object: working_dir, active_file, selection {file, start_line, end_line}, git_ref, fs_scope, variables"};
     heading(doc, "Details", "The keys `details` accepts, and what a reader sees when nothing was set.");
     buffer_format(doc, "| key | value | default |\n|---|---|---|\n");
     for (const struct detail *detail = session_details; detail->name; detail++) {

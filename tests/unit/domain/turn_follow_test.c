@@ -15,7 +15,8 @@ static struct turn_follow follow_of(const char *prompt_id)
 #define CLAIMED "{\"sequence\":5,\"type\":\"session.claimed\",\"metadata\":{\"fence\":3}}"
 #define ANSWER "{\"sequence\":6,\"type\":\"agent.message\",\"content\":[{\"text\":\"hi\"}]}"
 #define MOVED(to) "{\"sequence\":7,\"type\":\"session.status_change\",\"metadata\":{\"to\":\"" to "\"}}"
-#define ENDED "{\"sequence\":8,\"type\":\"turn.ended\",\"metadata\":{\"turn\":3,\"stop_reason\":\"stop\",\"usage\":{\"a\":1}}}"
+#define ENDED                                                                                                          \
+    "{\"sequence\":8,\"type\":\"turn.ended\",\"metadata\":{\"turn\":3,\"stop_reason\":\"stop\",\"usage\":{\"a\":1}}}"
 
 static void from_the_queue_to_the_end(void **state)
 {
@@ -70,7 +71,8 @@ static void how_it_ends(void **state)
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct turn_follow follow = follow_of("p");
-        take(&follow, "{\"type\":\"user.message\",\"metadata\":{\"prompts\":[{\"prompt_id\":\"o\"},{\"prompt_id\":\"p\"}]}}");
+        take(&follow,
+             "{\"type\":\"user.message\",\"metadata\":{\"prompts\":[{\"prompt_id\":\"o\"},{\"prompt_id\":\"p\"}]}}");
         take(&follow, CLAIMED);
         for (size_t k = 0; k < 3 && rows[i].events[k]; k++) {
             take(&follow, rows[i].events[k]);
@@ -83,7 +85,11 @@ static void how_it_ends(void **state)
 static void strange_events_do_no_harm(void **state)
 {
     (void)state;
-    static const char *const strange[] = {"{}", "[]", "5", "{\"type\":5}", "{\"type\":\"user.message\",\"metadata\":[]}",
+    static const char *const strange[] = {"{}",
+                                          "[]",
+                                          "5",
+                                          "{\"type\":5}",
+                                          "{\"type\":\"user.message\",\"metadata\":[]}",
                                           "{\"type\":\"user.message\",\"metadata\":{\"prompts\":{\"a\":1}}}",
                                           "{\"type\":\"agent.message\",\"content\":{}}",
                                           "{\"type\":\"agent.tool_call\"}",

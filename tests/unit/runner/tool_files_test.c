@@ -175,9 +175,16 @@ static void tiers(void **state)
     assert_true(scene->is_error);
     scene_call(scene, "read_file", "{\"path\":\"/dev/zero\"}");
     assert_refused(scene, TURN_TOOL_DENIED, "not a regular file");
-    scene->settings.data_dir = scene->outside;
+    scene_link(scene, "outside", "data");
+    scene->settings.data_dir = arena_copy(&scene->arena, slice_of(scene_path(scene, "data"))).ptr;
     scene_call(scene, "read_file", arguments);
     assert_refused(scene, TURN_TOOL_DENIED, "server's own");
+    snprintf(arguments, sizeof arguments, "{\"pattern\":\"outside\",\"path\":\"%s\"}", scene->top);
+    scene_call(scene, "search_files", arguments);
+    assert_holds(scene, "[0 matching lines");
+    scene->settings.data_dir = NULL;
+    scene_call(scene, "search_files", arguments);
+    assert_holds(scene, "[1 matching line ");
     scene->agent.fs_scope = SCOPE_PROJECT;
     scene->place.sandbox = NULL;
     scene_call(scene, "read_file", "{\"path\":\"p.txt\"}");

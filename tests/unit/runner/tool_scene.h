@@ -242,6 +242,7 @@ static inline void scene_done(void *owner, const struct tool_result *result)
     scene->text = arena_copy(&scene->arena, result->text);
     scene->spill = arena_copy(&scene->arena, result->spill);
     scene->bytes = result->bytes;
+    uv_stop(loop_uv(scene->place.loop));
 }
 
 /* Checks and starts; `scene_wait` follows. */
@@ -264,7 +265,7 @@ static inline void scene_start(struct scene *scene, const char *name, const char
 static inline void scene_wait(struct scene *scene)
 {
     while (scene->done_count == 0) {
-        uv_run(loop_uv(scene->place.loop), UV_RUN_ONCE);
+        uv_run(loop_uv(scene->place.loop), UV_RUN_DEFAULT);
     }
     assert_int_equal(scene->done_count, 1);
 }

@@ -282,8 +282,7 @@ static enum status interrupt(struct call *call)
 static enum status collecting_is_over(struct call *call)
 {
     struct loaded_session *loaded;
-    enum status status =
-        unit_load(call->unit, call->who->tenant_key, SLICE("talk"), &loaded, &call->failure);
+    enum status status = unit_load(call->unit, call->who->tenant_key, SLICE("talk"), &loaded, &call->failure);
     call->steady_ms += call->service->collect_debounce_ms;
     struct timer timer = {TIMER_COLLECT, call->who->tenant_key, status == STATUS_OK ? loaded->session.key : 0,
                           call->steady_ms};

@@ -1,0 +1,143 @@
+#include <errno.h>
+#include <stdio.h>
+
+#include "cli/client_commands.h"
+#include "cli/confirm.h"
+#include "cli/listed.h"
+#include "cli/passed.h"
+#include "wire/yaml.h"
+
+/* clang-format off */
+static const struct option agents_list_table[] = {
+    {.name = "Filters", .type = OPTION_SECTION},
+    PASS_NUMBER("limit", 1, 1000, "At most so many."),
+    PASS_TEXT("after", "AGENT", "Only those after this id."),
+    {0},
+};
+static const struct option agents_show_table[] = {
+    PASS_NUMBER("version", 1, INT64_MAX, "This version instead of the newest."),
+    {0},
+};
+/* clang-format on */
+
+const struct option *const agents_list_tables[] = {agents_list_table, output_option_table, remote_option_table, NULL};
+const struct option *const agents_show_tables[] = {agents_show_table, output_option_table, remote_option_table, NULL};
+const struct option *const agents_remove_tables[] = {confirm_table, output_option_table, remote_option_table, NULL};
+
+static const struct table_column agent_columns[] = {
+    {"AGENT", false, 0}, {"VERSION", true, 0}, {"DRIVER", false, 0}, {"MODEL", false, 1},
+    {"NAME", false, 2},  {"SOURCE", false, 0}, {"CREATED", true, 0}, {0},
+};
+static const char *const agent_keys[] = {"id", "version", "driver", "model", "name", "source", "created_at"};
+static const struct listed agent_lists[] = {{"agents", agent_columns, agent_keys, "no agents"}, {0}};
+
+int command_agents_list(const struct invocation *invocation)
+{
+    return listed_show_with(invocation, "/api/agents", agents_list_table, agent_lists);
+}
+
+/* --- one agent --- */
+
+/* A value of JSON is one of YAML, so what is printed can be kept as a file and pushed. */
+static int print_definition(struct remote *remote, const struct json *agent, const void *detail)
+{
+    (void)remote;
+    (void)detail;
+    struct buffer text = {0};
+    const struct json *definition = json_get_value(agent, "definition");
+    buffer_format(&text, "# version %lld, %.*s\n", (long long)json_i64_of(agent, "version"),
+                  SLICE_ARG(json_text_of(agent, "source")));
+    for (const struct json *member = definition ? definition->child : NULL; member; member = member->next) {
+        buffer_format(&text, "%.*s: %.*s\n", SLICE_ARG(member->key), SLICE_ARG(member->raw));
+    }
+    int code = remote_print(buffer_slice(&text));
+    buffer_release(&text);
+    return code;
+}
+
+int command_agents_show(const struct invocation *invocation)
+{
+    struct remote remote;
+    struct buffer query = {0};
+    int code = remote_open_plain(invocation, &remote);
+    if (code == EXIT_DONE) {
+        code = remote_query(&remote, agents_show_table, &query);
+    }
+    if (code == EXIT_DONE) {
+        struct slice path = remote_path(&remote, "agents", slice_of(invocation->arguments->positionals[0]), "");
+        struct client_request request = {.method = "GET", .target = remote_target(&remote, path, &query)};
+        code = remote_show(&remote, &request, print_definition, NULL);
+    }
+    buffer_release(&query);
+    remote_close(&remote);
+    return code;
+}
+
+/* --- push --- */
+
+static enum status read_all(const char *path, struct buffer *out, struct failure *failure)
+{
+    char piece[4096];
+    size_t count;
+    bool from_input = strcmp(path, "-") == 0;
+    FILE *file = from_input ? stdin : fopen(path, "re");
+    while (file && out->len <= YAML_BYTES_MAX && (count = fread(piece, 1, sizeof piece, file)) > 0) {
+        buffer_add(out, slice_from(piece, count));
+    }
+    bool failed = !file || ferror(file);
+    int code = errno;
+    if (file && !from_input) {
+        fclose(file);
+    }
+    return failed ? failure_set(failure, STATUS_INVALID, "bad_file", "%s can't be read: %s", path, strerror(code))
+                  : STATUS_OK;
+}
+
+static enum status read_definition(struct remote *remote, const char *path, struct slice *out, struct failure *failure)
+{
+    struct buffer bytes = {0};
+    struct failure reason;
+    struct yaml yaml;
+    enum status status = read_all(path, &bytes, failure);
+    struct slice text = arena_copy(remote->arena, buffer_slice(&bytes));
+    buffer_release(&bytes);
+    if (status == STATUS_OK && yaml_parse(remote->arena, text, &yaml, &reason) != STATUS_OK) {
+        status = failure_set(failure, STATUS_INVALID, "bad_file", "%s: %s", path, reason.detail);
+    }
+    if (status == STATUS_OK) {
+        *out = yaml.text;
+    }
+    return status;
+}
+
+static int print_pushed(struct remote *remote, const struct json *agent, const void *detail)
+{
+    (void)detail;
+    return remote_print_line(arena_format(remote->arena, "%.*s version %lld", SLICE_ARG(json_text_of(agent, "id")),
+                                          (long long)json_i64_of(agent, "version")));
+}
+
+int command_agents_push(const struct invocation *invocation)
+{
+    struct remote remote;
+    struct slice definition;
+    struct failure failure;
+    int code = remote_open_plain(invocation, &remote);
+    if (code == EXIT_DONE &&
+        read_definition(&remote, invocation->arguments->positionals[0], &definition, &failure) != STATUS_OK) {
+        code = remote_fail(&failure);
+    }
+    if (code == EXIT_DONE) {
+        struct client_request request = {.method = "POST", .target = SLICE("/api/agents"), .body = definition};
+        code = remote_show(&remote, &request, print_pushed, NULL);
+    }
+    remote_close(&remote);
+    return code;
+}
+
+int command_agents_remove(const struct invocation *invocation)
+{
+    int code = confirm(invocation, "Remove", "so that no new session gets it?");
+    return code == EXIT_DONE ? remote_do_each(invocation, &(struct remote_deed){"DELETE", "agents", "", "removed"})
+                             : code;
+}

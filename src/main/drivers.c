@@ -1,0 +1,91 @@
+#include "main/drivers.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "main/tool_options.h"
+#include "runner/acp.h"
+#include "runner/demo.h"
+#include "runner/model.h"
+
+struct drivers {
+    char files_dir[4096];
+    struct tool_settings tools;
+    struct acp *acp;
+    struct driver acp_driver;
+    struct driver *model;
+};
+
+static void make_directory(char *path, size_t room, const char *data, const char *name)
+{
+    snprintf(path, room, "%s/%s", data, name);
+    if (mkdir(path, 0700) != 0 && errno != EEXIST) {
+        path[0] = '\0'; /* what needs it says so */
+    }
+}
+
+static void add_model(struct drivers *drivers, const struct options *options)
+{
+    struct model_options model = {
+        .provider =
+            {
+                .connect_ms = options->model_connect_ms,
+                .silence_ms = options->model_silence_ms,
+                .answer_bytes_max = (size_t)options->model_answer_bytes_max,
+                .event_bytes_max = (size_t)options->model_event_bytes_max,
+            },
+        .ca_file = options->ca_file,
+        .tools = &drivers->tools,
+        .files_dir = slice_of(drivers->files_dir),
+        .retries = options->model_retries,
+        .backoff_ms = options->model_backoff_ms,
+        .wait_ms_max = options->model_wait_ms_max,
+        .output_tokens_max = options->model_output_tokens_max,
+    };
+    tool_options(options, &drivers->tools);
+    provider_options_read_environment(&model.provider);
+    drivers->model = model_driver_new(&model);
+}
+
+static void add_acp(struct drivers *drivers, const struct options *options)
+{
+    struct acp_options acp = {
+        .start_ms = options->acp_start_ms,
+        .cancel_ms = options->acp_cancel_ms,
+        .silence_ms = options->acp_silence_ms,
+        .line_bytes_max = options->acp_line_bytes_max,
+        .file_bytes_max = options->acp_file_bytes_max,
+        .directory = NULL,
+    };
+    drivers->acp = acp_new(&acp);
+    drivers->acp_driver = acp_driver(drivers->acp);
+}
+
+struct drivers *drivers_new(const struct options *options)
+{
+    struct drivers *drivers = memory_zeroed(sizeof *drivers);
+    make_directory(drivers->files_dir, sizeof drivers->files_dir, options->data, "files");
+    add_model(drivers, options);
+    add_acp(drivers, options);
+    return drivers;
+}
+
+void drivers_free(struct drivers *drivers)
+{
+    if (drivers) {
+        acp_free(drivers->acp);
+        free(drivers);
+    }
+}
+
+const struct driver *drivers_of(const struct drivers *drivers, enum agent_driver kind)
+{
+    const struct driver *const all[DRIVER_COUNT] = {
+        [DRIVER_DEMO] = &demo_driver,
+        [DRIVER_ACP] = &drivers->acp_driver,
+        [DRIVER_MODEL] = drivers->model,
+    };
+    return all[kind];
+}

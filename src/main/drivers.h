@@ -1,0 +1,17 @@
+/* The drivers of agents that this server runs, made from its options. */
+#ifndef MAIN_DRIVERS_H
+#define MAIN_DRIVERS_H
+
+#include "main/options.h"
+#include "runner/driver.h"
+
+struct drivers;
+
+/* The options must live as long. */
+struct drivers *drivers_new(const struct options *options);
+/* When the turns have stopped, which closes each driver. */
+void drivers_free(struct drivers *drivers);
+/* NULL where this server has none of that kind. */
+const struct driver *drivers_of(const struct drivers *drivers, enum agent_driver kind);
+
+#endif
