@@ -40,7 +40,7 @@ class Two:
             prompt = self.one.post(self.paths["plain"] + "/messages", {"text": SECRET}, expect=202).json()
         self.parameters = {"{id}": self.paths["plain"].split("/")[-1], "{prompt_id}": prompt["prompt_id"], "{user_id}": self.user.id,
                            "{token_id}": self.token["id"], "{link_id}": self.link["id"], "{token}": self.link["token"],
-                           "{ask_id}": SECRET, "{rule_id}": rule["id"]}
+                           "{ask_id}": SECRET, "{rule_id}": rule["id"],
                            "{agent}": SECRET}
 
     def make(self, name):
