@@ -62,7 +62,7 @@ class Two:
         """Everything of tenant one that a request could change."""
         parts = [self.one.get(path).body for path in ("/api/sessions?archived=all&limit=100", "/api/users", "/api/tokens",
                                                       "/api/counts", "/api/queue", "/api/asks",
-                                                      "/api/rules")]
+                                                      "/api/rules",
                                                       "/api/counts", "/api/queue", f"/api/agents/{SECRET}/versions")]
         for path in self.paths.values():
             parts += [self.one.get(path + part).body
