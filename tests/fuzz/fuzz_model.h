@@ -52,7 +52,9 @@ static inline void check_request(const struct model_wire *wire, struct slice sai
     struct arena arena = {0};
     struct buffer text = {0};
     const struct json *value = NULL;
-    struct slice words = slice_is_utf8(said) ? said : SLICE("-");
+    bool has_zero =
+        said.len > 0 && memchr(said.ptr, 0, said.len); /* no text of ours holds one: the reader refuses it */
+    struct slice words = slice_is_utf8(said) && !has_zero ? said : SLICE("-");
     struct model_block blocks[] = {
         {.kind = BLOCK_TEXT, .text = words},
         {.kind = BLOCK_REASONING, .text = words, .signature = words},
