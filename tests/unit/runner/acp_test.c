@@ -171,7 +171,9 @@ static void test_tool_calls(void **state)
                     "[{\"type\":\"tool_call\",\"tool_call_id\":\"c1\",\"name\":\"edit\",\"title\":\"Edit a.txt\","
                     "\"kind\":\"edit\",\"input\":{\"path\": \"a.txt\"},\"locations\":[{\"path\": \"/w/a.txt\"");
     check_log(turn, "delta tool_output c1 one\ndelta tool_output c1 \ntwo\n");
-    check_log(turn, "\"output\":\"one\\ntwo\\nthree\",\"is_error\":false,\"diffs\":[{\"path\":\"/w/a.txt\",\"old_text\":\"xxx");
+    check_log(
+        turn,
+        "\"output\":\"one\\ntwo\\nthree\",\"is_error\":false,\"diffs\":[{\"path\":\"/w/a.txt\",\"old_text\":\"xxx");
     check_log(turn, "\"new_text\":\"new\",\"truncated\":true}]");
     check_log(turn, "\"name\":\"fetch\",\"title\":\"Fetch it\"");
     check_log(turn, "bytes left out");
@@ -243,12 +245,12 @@ static void test_prompt_parts(void **state)
     struct fixture *f = *state;
     struct turn *turn = turn_new(f, "");
     make_driver(f, "{\"image\":true}");
-    turn->brief.prompt = SLICE(
-        "[{\"type\":\"image\",\"media_type\":\"image/png\",\"data\":\"QUJD\"},"
-        "{\"type\":\"image\",\"source\":{\"type\":\"base64\",\"media_type\":\"image/gif\",\"data\":\"REVG\"}},"
-        "{\"type\":\"image\",\"url\":\"data:image/webp;base64,R0hJ\"},"
-        "{\"type\":\"file\",\"url\":\"file:///w/a.txt\",\"filename\":\"a.txt\"},"
-        "{\"type\":\"video\"},{\"type\":\"text\",\n\"text\":\"echo\"}]");
+    turn->brief.prompt =
+        SLICE("[{\"type\":\"image\",\"media_type\":\"image/png\",\"data\":\"QUJD\"},"
+              "{\"type\":\"image\",\"source\":{\"type\":\"base64\",\"media_type\":\"image/gif\",\"data\":\"REVG\"}},"
+              "{\"type\":\"image\",\"url\":\"data:image/webp;base64,R0hJ\"},"
+              "{\"type\":\"file\",\"url\":\"file:///w/a.txt\",\"filename\":\"a.txt\"},"
+              "{\"type\":\"video\"},{\"type\":\"text\",\n\"text\":\"echo\"}]");
     fake_turn_start(turn, &f->driver);
     fake_turn_run(turn);
     check_log(turn, "{\"type\": \"image\", \"mimeType\": \"image/png\", \"data\": \"QUJD\"}");
@@ -272,8 +274,9 @@ static void test_instructions_and_history_for_a_new_session(void **state)
     fake_turn_start(turn, &f->driver);
     fake_turn_run(turn);
     check_log(turn, "\"text\": \"Be brief.\"}");
-    check_log(turn, "````earlier-conversation\\nuser: My name is ```Ada.\\nyou called: ls {\\\"p\\\":1}\\nresult: a b\\n"
-                    "you: Hello Ada.\\n````\\n");
+    check_log(turn,
+              "````earlier-conversation\\nuser: My name is ```Ada.\\nyou called: ls {\\\"p\\\":1}\\nresult: a b\\n"
+              "you: Hello Ada.\\n````\\n");
     check_unsaid(turn, "hidden");
     struct turn *second = start(f, "{}", "echo");
     check_unsaid(second, "Be brief.");
