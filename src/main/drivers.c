@@ -5,12 +5,14 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "main/tool_options.h"
 #include "runner/acp.h"
 #include "runner/demo.h"
 #include "runner/model.h"
 
 struct drivers {
     char files_dir[4096];
+    struct tool_settings tools;
     struct acp *acp;
     struct driver acp_driver;
     char unprotected[4096]; /* where agents without a sandbox work */
@@ -36,12 +38,14 @@ static void add_model(struct drivers *drivers, const struct options *options)
                 .event_bytes_max = (size_t)options->model_event_bytes_max,
             },
         .ca_file = options->ca_file,
+        .tools = &drivers->tools,
         .files_dir = slice_of(drivers->files_dir),
         .retries = options->model_retries,
         .backoff_ms = options->model_backoff_ms,
         .wait_ms_max = options->model_wait_ms_max,
         .output_tokens_max = options->model_output_tokens_max,
     };
+    tool_options(options, &drivers->tools);
     provider_options_read_environment(&model.provider);
     drivers->model = model_driver_new(&model);
 }

@@ -28,7 +28,7 @@ static const char usual_path[] = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:
 static const struct {
     const char *name, *text;
 } etc_files[] = {
-    {"passwd", "root:x:0:0:root:/root:/usr/sbin/nologin\nagent:x:1000:1000:agent:/home/agent:/bin/bash\n"
+    {"passwd", "root:x:0:0:root:/nonexistent:/usr/sbin/nologin\nagent:x:1000:1000:agent:/home/agent:/bin/bash\n"
                "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n"},
     {"group", "root:x:0:\nagent:x:1000:\nnogroup:x:65534:\n"},
     {"hosts", "127.0.0.1 localhost sandbox\n::1 localhost\n"},

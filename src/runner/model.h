@@ -6,16 +6,18 @@
 #include "runner/driver.h"
 #include "runner/model_context.h"
 #include "runner/provider.h"
+#include "runner/tool.h"
 
 /* Texts are borrowed for as long as the driver lives. */
 struct model_options {
     struct provider_options provider;
-    const char *ca_file;       /* certificates to trust; NULL = the system's */
-    struct slice files_dir;    /* where large tool results are kept */
-    int64_t retries;           /* of one model, before anything was heard from it */
-    int64_t backoff_ms;        /* before the first retry; doubled for each further one */
-    int64_t wait_ms_max;       /* a provider that wants us to wait longer counts as failed */
-    int64_t output_tokens_max; /* of one answer; 0 = the provider's own */
+    const char *ca_file;               /* certificates to trust; NULL = the system's */
+    const struct tool_settings *tools; /* NULL = the usual ones */
+    struct slice files_dir;            /* where large tool results are kept */
+    int64_t retries;                   /* of one model, before anything was heard from it */
+    int64_t backoff_ms;                /* before the first retry; doubled for each further one */
+    int64_t wait_ms_max;               /* a provider that wants us to wait longer counts as failed */
+    int64_t output_tokens_max;         /* of one answer; 0 = the provider's own */
     struct context_images images;
     /* {{ctx.NAME}} in a system prompt: the value of a variable of the session, or absent. NULL = they stay as they are.
      */

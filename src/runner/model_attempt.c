@@ -44,7 +44,7 @@ static struct slice system_prompt(struct model_turn *turn, struct arena *arena)
     }
     if (turn->context.summary.len) {
         buffer_add(&text, text.len ? SLICE("\n\n") : SLICE(""));
-        context_fence(&text, "earlier-conversation-summary", SLICE(""), turn->context.summary);
+        context_fence(&text, "earlier-conversation-summary", turn->context.summary);
     }
     struct slice prompt = arena_copy(arena, buffer_slice(&text));
     buffer_release(&text);

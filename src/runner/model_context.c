@@ -2,14 +2,16 @@
 
 #include <stdlib.h>
 
+#include "runner/tool.h"
+
 static const char SUMMARY_MARK[] = "earlier-conversation-summary";
 
 /* --- text from outside --- */
 
-void context_fence(struct buffer *to, const char *mark, struct slice attributes, struct slice text)
+void context_fence(struct buffer *to, const char *mark, struct slice text)
 {
     size_t len = strlen(mark);
-    buffer_format(to, "<%s%s%.*s>\n", mark, attributes.len ? " " : "", SLICE_ARG(attributes));
+    buffer_format(to, "<%s>\n", mark);
     for (size_t i = 0; i < text.len; i++) {
         bool closes = text.ptr[i] == '<' && i + 2 + len <= text.len && text.ptr[i + 1] == '/' &&
                       memcmp(text.ptr + i + 2, mark, len) == 0;
@@ -305,10 +307,10 @@ void context_render(const struct model_context *context, size_t point, size_t by
         skip++;
     }
     if (context->summary.len) {
-        context_fence(to, SUMMARY_MARK, SLICE(""), context->summary);
+        context_fence(to, SUMMARY_MARK, context->summary);
         buffer_add_byte(to, '\n');
     }
-    context_fence(to, "conversation", SLICE(""), slice_after(buffer_slice(&whole), skip));
+    context_fence(to, "conversation", slice_after(buffer_slice(&whole), skip));
     buffer_release(&whole);
 }
 
@@ -377,18 +379,10 @@ static bool is_open(const struct building *building, const struct model_context 
 
 static void build_result(struct building *building, const struct model_context *context, struct model_block block)
 {
-    struct buffer fenced = {0}, name = {0};
-    if (!is_open(building, context, block.call_id)) {
-        return; /* of a call that is not sent */
+    if (is_open(building, context, block.call_id)) { /* else of a call that is not sent */
+        block.text = tool_fence(building->arena, block.name.len ? block.name : SLICE("tool"), block.text);
+        build_block(building, MODEL_TOOL, block);
     }
-    struct json_out out = json_out_to(&name);
-    buffer_add(&name, SLICE("name="));
-    json_text(&out, block.name.len ? block.name : SLICE("tool"));
-    context_fence(&fenced, "tool-result", buffer_slice(&name), block.text);
-    block.text = arena_copy(building->arena, buffer_slice(&fenced));
-    build_block(building, MODEL_TOOL, block);
-    buffer_release(&fenced);
-    buffer_release(&name);
 }
 
 static void build_entry(struct building *building, const struct model_context *context, size_t at)

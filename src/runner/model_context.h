@@ -51,6 +51,6 @@ void context_render(const struct model_context *context, size_t point, size_t by
 /* Messages for one request; every tool call has its result. They live in `arena`. */
 size_t context_messages(const struct model_context *context, struct arena *arena, const struct model_message **out);
 /* Text from outside between marks it can't close itself. */
-void context_fence(struct buffer *to, const char *mark, struct slice attributes, struct slice text);
+void context_fence(struct buffer *to, const char *mark, struct slice text);
 
 #endif

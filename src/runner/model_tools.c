@@ -2,7 +2,11 @@
  * in the log and in the context. */
 #include "runner/model_turn.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+
+enum { DIRECTORY_MODE = 0700 };
 
 static void tools_next(struct model_turn *turn);
 
@@ -30,12 +34,6 @@ static void result_error(struct model_turn *turn, enum turn_error error, struct 
 {
     struct tool_result result = {.is_error = true, .error = error, .text = text, .bytes = (int64_t)text.len};
     result_keep(turn, &result, mark);
-}
-
-static void result_text(struct model_turn *turn, struct slice text)
-{
-    struct tool_result result = {.text = text, .bytes = (int64_t)text.len};
-    result_keep(turn, &result, NULL);
 }
 
 /* The model may try again, but not for ever. */
@@ -79,6 +77,36 @@ static void on_done(void *owner, const struct tool_result *result)
     }
 }
 
+/* A directory for the session alone; without one, results are only shortened. */
+static struct slice files_dir(struct model_turn *turn)
+{
+    struct slice root = turn->owner->options.files_dir;
+    if (slice_present(turn->files_dir) || !root.len) {
+        return turn->files_dir;
+    }
+    struct slice tenant = arena_format(&turn->arena, "%.*s/%lld", SLICE_ARG(root), (long long)turn->brief->tenant_key);
+    struct slice own = arena_format(&turn->arena, "%.*s/%lld", SLICE_ARG(tenant), (long long)turn->brief->session_key);
+    mkdir(arena_copy(&turn->arena, root).ptr, DIRECTORY_MODE);
+    mkdir(tenant.ptr, DIRECTORY_MODE);
+    if (mkdir(own.ptr, DIRECTORY_MODE) == 0 || errno == EEXIST) {
+        turn->files_dir = own;
+    }
+    return turn->files_dir;
+}
+
+static struct tool_place place_of(struct model_turn *turn)
+{
+    return (struct tool_place){
+        .loop = turn->brief->loop,
+        .settings = turn->owner->options.tools,
+        .http = model_client(turn),
+        .agent = turn->agent,
+        .sandbox = turn->brief->sandbox,
+        .files_dir = files_dir(turn),
+        .turn = turn->turn,
+    };
+}
+
 static void run(struct model_turn *turn)
 {
     const struct wanted_call *call = current(turn);
@@ -86,13 +114,7 @@ static void run(struct model_turn *turn)
     one->turn = turn;
     one->is_inside = true;
     one->call = (struct tool_call){call->id, call->name, call->value};
-    one->place = (struct tool_place){
-        .loop = turn->brief->loop,
-        .agent = turn->agent,
-        .sandbox = turn->brief->sandbox,
-        .files_dir = turn->owner->options.files_dir,
-        .turn = turn->turn,
-    };
+    one->place = place_of(turn);
     turn->stage = STAGE_TOOL;
     turn->run = one;
     one->running = turn->tool->run(&one->place, &one->call, (struct tool_done){one, on_done});
@@ -120,14 +142,16 @@ static void ask_person(struct model_turn *turn, const struct ask *about)
 {
     const struct wanted_call *call = current(turn);
     struct ask ask = *about;
+    bool is_approval = ask.kind == ASK_APPROVAL;
     turn->ask_id = arena_format(&turn->arena, "t%lld-%lld-%.*s", (long long)turn->brief->number,
                                 (long long)turn->rounds, SLICE_ARG(call->id));
     turn->stage = STAGE_ASK_TOOL;
     ask.id = turn->ask_id;
     ask.turn = turn->brief->number;
-    ask.tool = call->name;
     ask.call_id = call->id;
-    ask.arguments = call->arguments;
+    ask.tool = is_approval ? call->name : (struct slice){NULL, 0};
+    ask.arguments = is_approval ? call->arguments : (struct slice){NULL, 0};
+    ask.options = is_approval ? (struct slice){NULL, 0} : ask.options;
     ask.role = ACCESS_COLLABORATOR;
     ask.quorum = 1;
     turn_ask(turn->turn, &ask);
@@ -139,32 +163,19 @@ static void ask_approval(struct model_turn *turn)
 {
     const struct wanted_call *call = current(turn);
     struct slice shown = slice_utf8_prefix(call->arguments, SHOWN_BYTES);
-    struct ask ask = {.kind = ASK_APPROVAL};
+    struct ask ask = {.kind = ASK_APPROVAL, .editable = true};
     ask.text = arena_format(&turn->arena, "Run %.*s with %.*s%s?", SLICE_ARG(call->name), SLICE_ARG(shown),
                             shown.len < call->arguments.len ? "…" : "");
     ask_person(turn, &ask);
-}
-
-static struct slice asked_text(const struct json *arguments)
-{
-    static const char *const names[] = {"question", "action", "text", "prompt", "message", "title", NULL};
-    struct slice text = {NULL, 0};
-    for (size_t i = 0; names[i] && !text.len; i++) {
-        text = json_text_of(arguments, names[i]);
-    }
-    return text.len ? text : SLICE("The agent asks for a decision.");
 }
 
 /* ask_user and request_approval: the answer is the result. */
 static void ask_by_tool(struct model_turn *turn)
 {
     const struct wanted_call *call = current(turn);
-    const struct json *options = json_get_value(call->value, "options");
-    struct ask ask = {.kind = slice_is(call->name, "request_approval") ? ASK_APPROVAL : ASK_QUESTION};
-    ask.text = asked_text(call->value);
-    if (ask.kind == ASK_QUESTION && json_is(options, JSON_ARRAY) && options->count > 0) {
-        ask.options = options->raw;
-    }
+    struct tool_call about = {call->id, call->name, call->value};
+    struct ask ask;
+    tool_ask(turn->tool, &about, &ask);
     ask_person(turn, &ask);
 }
 
@@ -194,12 +205,7 @@ static bool take_edited(struct model_turn *turn, struct slice edited, struct fai
 static void approved(struct model_turn *turn, const struct ask *ask)
 {
     struct failure failure = {0};
-    if (turn->tool->asks) {
-        result_text(turn, slice_present(ask->answer) && !slice_is(ask->answer, "null")
-                              ? arena_format(&turn->arena, "approved: %.*s", SLICE_ARG(ask->answer))
-                              : SLICE("approved"));
-        tools_next(turn);
-    } else if (take_edited(turn, ask->answer, &failure)) {
+    if (take_edited(turn, ask->answer, &failure)) {
         run(turn);
     } else {
         result_error(turn, TURN_TOOL_FAILED,
@@ -208,70 +214,31 @@ static void approved(struct model_turn *turn, const struct ask *ask)
     }
 }
 
-/* A text without its quotes, anything else as JSON. */
-static struct slice answer_text(struct model_turn *turn, struct slice answer)
+static void denied(struct model_turn *turn, const struct ask *ask)
 {
-    const struct json *value = NULL;
-    if (slice_present(answer) &&
-        json_parse(&turn->arena, arena_copy(&turn->arena, answer), &value, NULL) == STATUS_OK &&
-        json_is(value, JSON_STRING)) {
-        return value->text;
-    }
-    return answer.len ? answer : SLICE("(no answer)");
+    struct slice reason = ask->reason.len ? ask->reason : SLICE("a person said no");
+    reason = ask->state == ASK_EXPIRED ? SLICE("nobody answered in time") : reason;
+    reason = ask->state == ASK_CANCELLED ? SLICE("the question was withdrawn") : reason;
+    result_error(turn, TURN_TOOL_DENIED, arena_format(&turn->arena, "denied: %.*s", SLICE_ARG(reason)), NULL);
+    tools_next(turn);
 }
 
 void tools_answered(struct model_turn *turn, const struct ask *ask)
 {
+    struct tool_result result;
     turn->ask_id = (struct slice){NULL, 0};
-    if (ask->state != ASK_ANSWERED) {
-        result_error(turn, TURN_TOOL_DENIED,
-                     ask->state == ASK_EXPIRED ? SLICE("denied: nobody answered in time")
-                                               : SLICE("denied: the question was withdrawn"),
-                     NULL);
+    if (turn->tool->asks) {
+        tool_answered(&turn->arena, ask, &result);
+        result_keep(turn, &result, NULL);
         tools_next(turn);
-    } else if (ask->decision == DECISION_DENY) {
-        struct slice reason = ask->reason.len ? ask->reason : SLICE("a person said no");
-        result_error(turn, TURN_TOOL_DENIED, arena_format(&turn->arena, "denied: %.*s", SLICE_ARG(reason)), NULL);
-        tools_next(turn);
-    } else if (ask->kind == ASK_APPROVAL) {
+    } else if (ask->state == ASK_ANSWERED && ask->decision != DECISION_DENY) {
         approved(turn, ask);
     } else {
-        result_text(turn, answer_text(turn, ask->answer));
-        tools_next(turn);
+        denied(turn, ask);
     }
 }
 
 /* --- deciding --- */
-
-/* As the workspace's root sees it; ".." never leads above. */
-static struct slice absolute_path(struct arena *arena, struct slice path)
-{
-    char *out = arena_bytes(arena, path.len + 2);
-    size_t len = 0;
-    while (path.len) {
-        struct slice name, rest;
-        path = slice_cut(path, '/', &name, &rest) ? rest : (struct slice){NULL, 0};
-        if (slice_is(name, "..")) {
-            while (len > 0 && out[--len] != '/') {
-            }
-        } else if (name.len && !slice_is(name, ".")) {
-            out[len++] = '/';
-            memcpy(out + len, name.ptr, name.len);
-            len += name.len;
-        }
-    }
-    return len ? slice_from(out, len) : SLICE("/");
-}
-
-static enum permission permission_of(struct model_turn *turn, const struct wanted_call *call)
-{
-    struct slice path = {NULL, 0};
-    if (turn->tool->path_argument) {
-        path = json_text_of(call->value, turn->tool->path_argument);
-        path = slice_present(path) ? absolute_path(&turn->arena, path) : path;
-    }
-    return agent_permission(turn->agent, call->name, call->arguments, path, turn->tool->otherwise);
-}
 
 /* True when the call can be decided on; else it has its result. */
 static bool check_call(struct model_turn *turn, struct wanted_call *call)
@@ -302,7 +269,8 @@ static void decide(struct model_turn *turn)
         tools_next(turn);
         return;
     }
-    switch (permission_of(turn, call)) {
+    struct tool_place place = place_of(turn);
+    switch (tool_permission(&place, turn->tool, call->value)) {
     case PERMISSION_ALLOW:
         turn->tool->asks ? ask_by_tool(turn) : run(turn);
         return;

@@ -87,8 +87,9 @@ struct model_turn {
     struct wanted_call *wanted;
     size_t wanted_count, wanted_next;
     const struct tool *tool;
-    struct tool_run *run; /* the tool that runs; NULL = none */
-    int corrections;      /* wrong calls in a row */
+    struct slice files_dir; /* for large results; absent until it was needed */
+    struct tool_run *run;   /* the tool that runs; NULL = none */
+    int corrections;        /* wrong calls in a row */
     /* cost */
     struct model_totals totals;
     bool is_over_budget_allowed, is_over_budget_told;

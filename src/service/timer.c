@@ -31,7 +31,7 @@ static enum status lease_over(struct call *call, struct loaded_session *loaded, 
         *out_again = true;
         return unit_timer(call, loaded, TIMER_LEASE, lease->expires_at_ms);
     }
-    if (agent_is_hosted(loaded->session.driver)) {
+    if (agent_is_hosted((enum agent_driver)loaded->session.driver)) {
         return turn_cut(call, loaded, "lease_lost");
     }
     if (work_is_leased(loaded->session.work)) {

@@ -4,8 +4,10 @@ import os
 import re
 import shutil
 import subprocess
+import threading
 
 from harness import Skip, check, test
+from harness.talk import settle, speak
 from harness.terminal import on_terminal
 
 DONE, REFUSED, USAGE, UNREACHABLE, MISSING, DENIED = range(6)
@@ -349,5 +351,16 @@ def test_messages_are_sent_and_taken_back(server):
 
 @test
 def test_a_message_can_wait_for_its_answer(server):
-    create(server, "talk", "--agent", "demo")
-    check.true(len(server.run("messages", "send", "talk", "Good morning", "--wait").stdout.strip()) > 0, "the agent answered")
+    create(server, "talk", "--agent", "a")
+
+    def answer():
+        client = server.client(timeout_s=30)
+        [claim] = client.post("/api/claims", {"worker": "w", "agents": ["a"], "wait_ms": 20000}, expect=200).json()["claims"]
+        held = {"Sojourn-Lease": claim["lease"]["token"]}
+        speak(client, "/api/sessions/talk", held, "Good morning to you")
+        settle(client, "/api/sessions/talk", held)
+
+    agent = threading.Thread(target=answer, daemon=True)
+    agent.start()
+    check.equal(server.run("messages", "send", "talk", "Good morning", "--wait").stdout, "Good morning to you\n")
+    agent.join()

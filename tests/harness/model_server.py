@@ -132,7 +132,8 @@ class OpenAI:
         yield self.event({"error": {"type": kind, "message": "the script says so"}})
 
 
-FORMATS = {"/v1/messages": Anthropic, "/messages": Anthropic, "/v1/chat/completions": OpenAI, "/chat/completions": OpenAI}
+FORMATS = {"/v1/messages": Anthropic, "/messages": Anthropic,
+           "/v1/chat/completions": OpenAI, "/chat/completions": OpenAI}
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -226,7 +227,8 @@ class ModelServer:
 
     def environment(self):
         """What makes a server use this provider for both formats."""
-        return {"ANTHROPIC_API_KEY": "sk-ant-test-0123456789abcdefghij", "OPENAI_API_KEY": "sk-test-0123456789abcdefghij",
+        return {"ANTHROPIC_API_KEY": "sk-ant-test-0123456789abcdefghij",
+                "OPENAI_API_KEY": "sk-test-0123456789abcdefghij",
                 "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{self.port}",
                 "OPENAI_BASE_URL": f"http://127.0.0.1:{self.port}/v1"}
 

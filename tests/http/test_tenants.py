@@ -40,7 +40,7 @@ class Two:
             prompt = self.one.post(self.paths["plain"] + "/messages", {"text": SECRET}, expect=202).json()
         self.parameters = {"{id}": self.paths["plain"].split("/")[-1], "{prompt_id}": prompt["prompt_id"], "{user_id}": self.user.id,
                            "{token_id}": self.token["id"], "{link_id}": self.link["id"], "{token}": self.link["token"],
-                           "{ask_id}": SECRET, "{rule_id}": rule["id"]}
+                           "{ask_id}": SECRET, "{rule_id}": rule["id"],
                            "{agent}": SECRET}
 
     def make(self, name):
@@ -62,7 +62,8 @@ class Two:
         """Everything of tenant one that a request could change."""
         parts = [self.one.get(path).body for path in ("/api/sessions?archived=all&limit=100", "/api/users", "/api/tokens",
                                                       "/api/counts", "/api/queue", "/api/asks",
-                                                      "/api/rules")]
+                                                      "/api/rules", f"/api/agents/{SECRET}/versions")]
+                                                      "/api/rules",
                                                       "/api/counts", "/api/queue", f"/api/agents/{SECRET}/versions")]
         for path in self.paths.values():
             parts += [self.one.get(path + part).body

@@ -6,9 +6,7 @@
 
 static const struct contract_part *const parts[] = {
     &contract_sessions, &contract_lists, &contract_events,   &contract_shares, &contract_leases,
-    &contract_prompts,  &contract_asks,  &contract_identity, &contract_care,
-    &contract_agents, &contract_sessions, &contract_lists,    &contract_events, &contract_shares,
-    &contract_leases, &contract_prompts,  &contract_identity, &contract_care,
+    &contract_prompts,  &contract_asks,  &contract_identity, &contract_care,   &contract_agents,
 };
 
 int main(int argc, char **argv)

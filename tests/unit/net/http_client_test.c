@@ -1,91 +1,9 @@
-/* Calls against a small server on a thread of this program: what it says stands in a script, byte for byte. */
+/* Calls against a scripted server on a thread of this program. */
 #include "unit.h"
 
-#include <arpa/inet.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-#include "base/buffer.h"
 #include "loop/timer.h"
 #include "net/http_client.h"
-
-/* Answers each connection with the same bytes; keeps the last request. */
-struct peer {
-    int fd;
-    int port;
-    const char *says;
-    bool hangs; /* keeps the connection open after what it said */
-    pthread_t thread;
-    struct buffer heard;
-    int held[16];
-    size_t held_count;
-};
-
-static void hear_request(struct peer *peer, int fd)
-{
-    char bytes[4096];
-    peer->heard.len = 0;
-    for (;;) {
-        ssize_t got = read(fd, bytes, sizeof bytes);
-        if (got <= 0) {
-            return;
-        }
-        buffer_add(&peer->heard, slice_from(bytes, (size_t)got));
-        buffer_add_byte(&peer->heard, '\0');
-        peer->heard.len--;
-        const char *end = strstr(peer->heard.ptr, "\r\n\r\n");
-        const char *length = strcasestr(peer->heard.ptr, "content-length: ");
-        size_t body = length && end && length < end ? (size_t)atol(length + 16) : 0;
-        if (end && peer->heard.len >= (size_t)(end - peer->heard.ptr) + 4 + body) {
-            return;
-        }
-    }
-}
-
-static void *peer_main(void *owner)
-{
-    struct peer *peer = owner;
-    for (;;) {
-        int fd = accept(peer->fd, NULL, NULL);
-        if (fd < 0) {
-            return NULL;
-        }
-        hear_request(peer, fd);
-        size_t len = strlen(peer->says);
-        assert_int_equal(write(fd, peer->says, len), (ssize_t)len);
-        if (peer->hangs) {
-            peer->held[peer->held_count++] = fd;
-        } else {
-            close(fd);
-        }
-    }
-}
-
-static void peer_start(struct peer *peer, const char *says)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t len = sizeof address;
-    peer->says = says;
-    peer->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_int_equal(bind(peer->fd, (struct sockaddr *)&address, len), 0);
-    assert_int_equal(listen(peer->fd, 16), 0);
-    assert_int_equal(getsockname(peer->fd, (struct sockaddr *)&address, &len), 0);
-    peer->port = ntohs(address.sin_port);
-    pthread_create(&peer->thread, NULL, peer_main, peer);
-}
-
-static void peer_stop(struct peer *peer)
-{
-    shutdown(peer->fd, SHUT_RDWR);
-    pthread_join(peer->thread, NULL);
-    close(peer->fd);
-    for (size_t i = 0; i < peer->held_count; i++) {
-        close(peer->held[i]);
-    }
-    buffer_release(&peer->heard);
-}
+#include "http_peer.h"
 
 /* One call and what its handler heard. */
 struct talk {
@@ -142,7 +60,7 @@ static void on_end(void *owner, const struct failure *failure)
     http_call_cancel(talk->call); /* too late, and harmless */
 }
 
-static void talk_start(struct talk *talk, const struct peer *peer)
+static void talk_start(struct talk *talk, const struct http_peer *peer)
 {
     static const struct http_call_handler handler = {NULL, on_head, on_body, on_end};
     struct http_call_handler mine = handler;
@@ -174,11 +92,12 @@ static void talk_stop(struct talk *talk)
 static void answer_is_streamed(void **state)
 {
     (void)state;
-    struct peer peer = {0};
+    struct http_peer peer = {
+        .says = {"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 429 Slow\r\nX-Marker: seven\r\n"
+                 "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n6\r\n world\r\n0\r\nX-Marker: late\r\n\r\n"}};
     struct talk talk = {0};
     struct http_header headers[] = {{SLICE("Authorization"), SLICE("Bearer s3cret")}};
-    peer_start(&peer, "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 429 Slow\r\nX-Marker: seven\r\n"
-                      "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n6\r\n world\r\n0\r\nX-Marker: late\r\n\r\n");
+    peer_start(&peer);
     talk.spec.body = SLICE("{\"a\":1}");
     talk.spec.headers = headers;
     talk.spec.header_count = 1;
@@ -189,11 +108,13 @@ static void answer_is_streamed(void **state)
     assert_int_equal(talk.heads, 1);
     assert_string_equal(talk.marker, "seven");
     assert_bytes(buffer_slice(&talk.body), "hello world");
-    assert_non_null(strstr(peer.heard.ptr, "POST /v1 HTTP/1.1"));
-    assert_non_null(strstr(peer.heard.ptr, "Authorization: Bearer s3cret"));
-    assert_non_null(strstr(peer.heard.ptr, "{\"a\":1}"));
-    talk_stop(&talk);
     peer_stop(&peer);
+    assert_int_equal(peer.heard_count, 1);
+    assert_non_null(strstr(peer.heard[0].ptr, "POST /v1 HTTP/1.1"));
+    assert_non_null(strstr(peer.heard[0].ptr, "Authorization: Bearer s3cret"));
+    assert_non_null(strstr(peer.heard[0].ptr, "{\"a\":1}"));
+    talk_stop(&talk);
+    peer_release(&peer);
 }
 
 static void what_ends_a_call(void **state)
@@ -201,25 +122,23 @@ static void what_ends_a_call(void **state)
     (void)state;
     static const struct {
         const char *name, *says;
-        bool hangs;
         int64_t silence_ms, total_ms;
         size_t body_bytes_max;
         const char *code;
     } rows[] = {
-        {"cut in the body", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc", false, 0, 0, 0, "cut"},
-        {"no answer at all", "", false, 0, 0, 0, "cut"},
-        {"silence before the head", "", true, 60, 0, 0, "silent"},
-        {"silence in the body", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc", true, 60, 0, 0, "silent"},
-        {"too long in all", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc", true, 0, 60, 0, "timeout"},
-        {"too large", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabcdefghi", false, 0, 0, 4, "too_large"},
-        {"not HTTP", "SSH-2.0-OpenSSH\r\n\r\n", false, 0, 0, 0, "protocol"},
-        {"a redirect is an answer", "HTTP/1.1 302 F\r\nLocation: /x\r\nContent-Length: 0\r\n\r\n", false, 0, 0, 0,
-         "ok"},
+        {"cut in the body", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc", 0, 0, 0, "cut"},
+        {"no answer at all", "", 0, 0, 0, "cut"},
+        {"silence before the head", "+", 60, 0, 0, "silent"},
+        {"silence in the body", "+HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc", 60, 0, 0, "silent"},
+        {"too long in all", "+HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc", 0, 60, 0, "timeout"},
+        {"too large", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabcdefghi", 0, 0, 4, "too_large"},
+        {"not HTTP", "SSH-2.0-OpenSSH\r\n\r\n", 0, 0, 0, "protocol"},
+        {"a redirect is an answer", "HTTP/1.1 302 F\r\nLocation: /x\r\nContent-Length: 0\r\n\r\n", 0, 0, 0, "ok"},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        struct peer peer = {.hangs = rows[i].hangs};
+        struct http_peer peer = {.says = {rows[i].says}};
         struct talk talk = {0};
-        peer_start(&peer, rows[i].says);
+        peer_start(&peer);
         talk.spec.silence_ms = rows[i].silence_ms;
         talk.spec.total_ms = rows[i].total_ms;
         talk.spec.body_bytes_max = rows[i].body_bytes_max;
@@ -232,13 +151,14 @@ static void what_ends_a_call(void **state)
         assert_row(rows[i].name, talk.ends == 1);
         talk_stop(&talk);
         peer_stop(&peer);
+        peer_release(&peer);
     }
 }
 
 static void nobody_listens(void **state)
 {
     (void)state;
-    struct peer peer = {.port = 1};
+    struct http_peer peer = {.port = 1};
     struct talk talk = {0};
     talk_start(&talk, &peer);
     talk_run(&talk);
@@ -256,24 +176,25 @@ static bool refuse_loopback(void *owner, const struct sockaddr *address)
 static void an_address_is_refused(void **state)
 {
     (void)state;
-    struct peer peer = {0};
+    struct http_peer peer = {.says = {"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"}};
     struct talk talk = {0};
-    peer_start(&peer, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+    peer_start(&peer);
     talk.spec.allow_address = refuse_loopback;
     talk_start(&talk, &peer);
     talk_run(&talk);
     assert_string_equal(talk.code, "address_refused");
-    assert_int_equal(peer.heard.len, 0);
+    assert_int_equal(peer.heard_count, 0);
     talk_stop(&talk);
     peer_stop(&peer);
+    peer_release(&peer);
 }
 
 static void cancelled_calls_say_nothing(void **state)
 {
     (void)state;
-    struct peer peer = {.hangs = true};
+    struct http_peer peer = {.says = {"+HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"}};
     struct talk talk = {.cancel_in_body = true}, other = {0};
-    peer_start(&peer, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc");
+    peer_start(&peer);
     talk_start(&talk, &peer);
     while (talk.cancel_in_body) {
         uv_run(loop_uv(talk.loop), UV_RUN_ONCE);
@@ -287,15 +208,16 @@ static void cancelled_calls_say_nothing(void **state)
     assert_int_equal(other.ends, 0);
     talk_stop(&other);
     peer_stop(&peer);
+    peer_release(&peer);
 }
 
 static void paused_calls_go_on(void **state)
 {
     (void)state;
-    struct peer peer = {0};
+    struct http_peer peer = {.says = {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+                                      "3\r\nabc\r\n3\r\ndef\r\n3\r\nghi\r\n0\r\n\r\n"}};
     struct talk talk = {.pause_in_body = true};
-    peer_start(&peer, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
-                      "3\r\nabc\r\n3\r\ndef\r\n3\r\nghi\r\n0\r\n\r\n");
+    peer_start(&peer);
     talk.spec.silence_ms = 10; /* shorter than the pause */
     talk_start(&talk, &peer);
     talk_run(&talk);
@@ -303,6 +225,7 @@ static void paused_calls_go_on(void **state)
     assert_bytes(buffer_slice(&talk.body), "abcdefghi");
     talk_stop(&talk);
     peer_stop(&peer);
+    peer_release(&peer);
 }
 
 static void wrong_calls_do_not_start(void **state)

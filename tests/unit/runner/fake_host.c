@@ -1,8 +1,10 @@
 #include "runner/fake_host.h"
 
 #include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
 
-enum { HISTORY_MAX = 1024 };
+enum { HISTORY_MAX = 1024, ASK_BYTES_MAX = 65536 };
 
 static const char *const delta_kind_names[] = {"text", "reasoning", "tool_input", "tool_output"};
 const struct words delta_kind_words = {delta_kind_names, DELTA_COUNT};
@@ -63,7 +65,12 @@ static struct ask kept_ask(struct arena *arena, const struct ask *ask)
 
 void turn_ask(struct turn *turn, const struct ask *ask)
 {
+    struct failure failure = {0};
     assert(turn->end_count == 0 && turn->ask_count < FAKE_ASKS_MAX);
+    if (ask_check(&turn->arena, ask, ASK_BYTES_MAX, &failure) != STATUS_OK) {
+        fprintf(stderr, "the host would refuse this ask: %s\n", failure.detail);
+        abort();
+    }
     struct ask *copy = &turn->asks[turn->ask_count++];
     *copy = kept_ask(&turn->arena, ask);
     copy->state = ASK_PENDING;

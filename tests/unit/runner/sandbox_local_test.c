@@ -53,7 +53,7 @@ static const struct {
     {"shadow", "cat /etc/shadow && echo escaped"},
     {"host secret", "cat $SECRET_PATH && echo escaped"},
     {"data directory", "ls $DATA && echo escaped"},
-    {"home of root", "ls -d /root /home/[!a]* 2>/dev/null && echo escaped"},
+    {"home of root", "ls -d /ro?t /home/[!a]* 2>/dev/null && echo escaped"},
     {"upwards", "cat ../../../../../../..$SECRET_PATH && echo escaped"},
     {"link", "ln -s $SECRET_PATH link; cat link && echo escaped"},
     {"link to the root", "ln -s / root; cat root$SECRET_PATH && echo escaped"},

@@ -1,0 +1,248 @@
+"""Agents that are a model: the whole server against a scripted provider that speaks the real formats."""
+import json
+import os
+
+from harness import check, people
+from harness.model_server import ModelServer
+from harness.suite import test
+from harness.talk import events, send, wait_event
+
+AGENT = """
+id: helper
+driver: model
+provider: {provider}
+model: first
+system_prompt: You help.
+sandbox: {{kind: none}}
+{more}
+"""
+KEY = "sk-ant-api03-" + "a1B2c3D4" * 6
+FORMATS = {"anthropic": "/v1/messages", "openai": "/v1/chat/completions"}
+
+
+def start(env, model, provider="anthropic", more="", options=()):
+    """A server with one model agent; its client and the path of a conversation with it."""
+    folder = os.path.join(env.directory, "agents")
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, "helper.agent.yaml"), "w", encoding="utf-8") as file:
+        file.write(AGENT.format(provider=provider, more=more))
+    server = env.server(["--agents", folder, "--model-backoff-ms", "1", *options], model.environment())
+    client = server.client()
+    return server, client, people.session(client, agent="helper")
+
+
+def ended(client, path, count=1):
+    """The `count`-th turn.ended, waited for."""
+    seen = []
+    is_it = lambda event: event["type"] == "turn.ended" and (seen.append(1) or len(seen) == count)
+    return wait_event(client, path, is_it)
+
+
+def turn(client, path, text="Hello?"):
+    send(client, path, text)
+    return ended(client, path)["metadata"]
+
+
+def texts(client, path, kind="agent.message"):
+    return [event["content"][0]["text"] for event in events(client, path, kind)]
+
+
+def tool_results(client, path):
+    return [event["content"][0] for event in events(client, path, "agent.tool_result")]
+
+
+@test
+def speaks_both_formats(env):
+    """Text and reasoning are streamed and stored, usage and cost are counted, and no key is anywhere."""
+    step = {"reasoning": "Let me think.", "text": "Good morning!",
+            "usage": {"input": 1000, "output": 100, "cached": 400}}
+    prices = "input_microcents_per_mtok: 300000000\noutput_microcents_per_mtok: 1500000000"
+    for provider, address in FORMATS.items():
+        with ModelServer([step]) as model:
+            server, client, path = start(env, model, provider, prices)
+            with client.stream(path + "/events") as stream:
+                send(client, path, "Hello?")
+                frames = stream.until(lambda one: one.event == "event" and one.json()["type"] == "turn.ended", 30)
+            said = {"reasoning": "", "text": ""}
+            for frame in frames:
+                if frame.event == "delta":
+                    said[frame.json()["kind"]] += frame.json()["text"]
+            check.equal(said, {"reasoning": "Let me think.", "text": "Good morning!"})
+            check.equal(texts(client, path), ["Good morning!"])
+            check.equal(texts(client, path, "agent.thinking"), ["Let me think."])
+            end = frames[-1].json()["metadata"]
+            check.contains(end, {"stop_reason": "stop"})
+            check.contains(end["usage"], {"input_tokens": 1000, "output_tokens": 100, "cache_read_tokens": 400,
+                                          "cost_microcents": 450000})
+            check.contains(client.get(path).json(), {"status": "idle"})
+            [request] = model.requests
+            body = request["body"]
+            check.equal((request["path"], body["model"], body["stream"]), (address, "first", True))
+            check.true("test-0123456789" not in json.dumps(events(client, path)), "no key in the log")
+            server.stop()
+
+
+@test
+def tool_calls_are_kept_across_turns(env):
+    """A second turn tells the model what the first one called and got."""
+    script = [{"text": "One moment.", "tools": [{"name": "set_title", "input": {"title": "Tea"}}]}, {"text": "Done."},
+              {"text": "You are welcome."}]
+    for provider in FORMATS:
+        with ModelServer(script) as model:
+            server, client, path = start(env, model, provider, "tools: [set_title]")
+            check.contains(turn(client, path), {"stop_reason": "stop"})
+            check.equal(client.get(path).json()["title"], "Tea")
+            check.equal(texts(client, path), ["One moment.", "Done."])
+            send(client, path, "Thanks")
+            ended(client, path, 2)
+            last = json.dumps(model.requests[2]["body"]["messages"])
+            for part in ("One moment.", "set_title", "Tea", "Done.", "Thanks"):
+                check.contains(last, part)
+            server.stop()
+
+
+@test
+def a_person_decides_about_a_tool(env):
+    """Allowed, with other arguments, and denied with a reason that the model reads."""
+    call = {"tools": [{"name": "set_title", "input": {"title": drink}} for drink in ("Tea", "Rum")]}
+    more = "tools: [set_title]\npermissions:\n  - {tool: set_title, then: ask}"
+    with ModelServer([call, {"text": "As you wish."}]) as model:
+        _, client, path = start(env, model, more=more)
+        send(client, path, "Name it")
+        wait_event(client, path, lambda event: event["type"] == "ask.requested")
+        [ask] = client.get(path + "/asks", query={"state": "pending"}).json()["asks"]
+        check.contains(ask, {"kind": "approval", "tool": "set_title", "arguments": {"title": "Tea"}})
+        check.equal(client.get(path).json()["status"], "awaiting_tool")
+        edited = {"decision": "once", "arguments": {"title": "Coffee"}}
+        client.post(f"{path}/asks/{ask['id']}/answer", edited, expect=200)
+        check.eventually(lambda: len(events(client, path, "ask.requested")) == 2, "the second call is asked about")
+        [ask] = client.get(path + "/asks", query={"state": "pending"}).json()["asks"]
+        client.post(f"{path}/asks/{ask['id']}/answer", {"decision": "deny", "reason": "no drinks"}, expect=200)
+        check.contains(ended(client, path)["metadata"], {"stop_reason": "stop"})
+        first, second = tool_results(client, path)
+        check.equal((first["is_error"], second["is_error"]), (False, True))
+        check.contains(second["output"], "no drinks")
+        check.equal(client.get(path).json()["title"], "Coffee")
+
+
+@test
+def a_question_waits_for_its_answer(env):
+    question = {"question": "Tea?", "options": ["yes", "no"]}
+    script = [{"tools": [{"name": "ask_user", "input": question}]}, {"text": "Fine."}]
+    with ModelServer(script) as model:
+        _, client, path = start(env, model, "openai", "tools: [ask_user]")
+        send(client, path, "Ask me")
+        wait_event(client, path, lambda event: event["type"] == "ask.requested")
+        [ask] = client.get(path + "/asks", query={"state": "pending"}).json()["asks"]
+        check.contains(ask, {"kind": "question", "text": "Tea?", "options": ["yes", "no"]})
+        check.equal(client.get(path).json()["status"], "waiting_human")
+        client.post(f"{path}/asks/{ask['id']}/answer", {"answer": "yes"}, expect=200)
+        check.contains(ended(client, path)["metadata"], {"stop_reason": "stop"})
+        check.contains(tool_results(client, path)[0]["output"], "yes")
+
+
+@test
+def failures_are_retried_then_another_model_is_asked(env):
+    """Before anything was heard: again, then the next of the chain; an event says so."""
+    script = [{"status": 529}, {"status": 429, "retry_after": 0}, {"status": 500}, {"cut": True},
+              {"text": "Here I am."}]
+    chain = "fallback_chain:\n  - {provider: openai, model: second}"
+    with ModelServer(script) as model:
+        _, client, path = start(env, model, more=chain)
+        check.contains(turn(client, path), {"stop_reason": "stop"})
+        check.equal([one["body"]["model"] for one in model.requests], ["first"] * 4 + ["second"])
+        [switched] = events(client, path, "model.switched")
+        check.contains(switched["metadata"], {"from": {"provider": "anthropic", "model": "first"},
+                                              "to": {"provider": "openai", "model": "second"},
+                                              "reason": "provider_unavailable"})
+        check.equal(texts(client, path), ["Here I am."])
+
+
+@test
+def failures_have_a_code(env):
+    """Each way a provider fails ends the turn once, with the code of the closed list, and the session goes on."""
+    rows = [({"status": 401, "message": "bad key " + KEY}, "provider_auth"),
+            ({"status": 429, "retry_after": 0}, "provider_rate_limit"),
+            ({"status": 503}, "provider_unavailable"),
+            ({"status": 400, "message": "too long"}, "validation"),
+            ({"text": "Hel", "cut": True}, "provider_unavailable"),
+            ({"malformed": True}, "provider_unavailable"),
+            ({"error": "overloaded_error"}, "provider_unavailable")]
+    with ModelServer([{}]) as model:
+        _, client, path = start(env, model, options=["--model-retries", "1"])
+        for number, (step, code) in enumerate(rows):
+            model.say_next(step)
+            send(client, path, "Try")
+            end = ended(client, path, number + 1)["metadata"]
+            check.contains(end, {"stop_reason": "error"})
+            check.equal(end["error"]["code"], code, json.dumps(step))
+            check.true(KEY not in json.dumps(end), "no key in an error")
+        [partial] = events(client, path, "agent.message")
+        check.equal((partial["content"][0]["text"], partial["metadata"]["partial"]), ("Hel", True))
+        model.say_next({"text": "Fine again."})
+        send(client, path, "And now?")
+        check.contains(ended(client, path, len(rows) + 1)["metadata"], {"stop_reason": "stop"})
+
+
+@test
+def silence_ends_an_attempt(env):
+    """A stream that connects and then says nothing does not hold the session."""
+    with ModelServer([{"silent": True}, {"text": "Awake."}]) as model:
+        _, client, path = start(env, model, options=["--model-silence-ms", "200"])
+        check.contains(turn(client, path), {"stop_reason": "stop"})
+        check.equal(len(model.requests), 2)
+
+
+@test
+def an_interrupt_keeps_what_was_said(env):
+    with ModelServer([{"text": "Once upon a time", "hold": True}, {"text": "The end."}]) as model:
+        _, client, path = start(env, model)
+        with client.stream(path + "/events") as stream:
+            send(client, path, "Tell me a story")
+            stream.until(lambda frame: frame.event == "delta", 20)
+            client.post(path + "/interrupt", {}, expect=200)
+            frames = stream.until(lambda one: one.event == "event" and one.json()["type"] == "turn.ended", 20)
+        check.contains(frames[-1].json()["metadata"], {"stop_reason": "aborted"})
+        [partial] = events(client, path, "agent.message")
+        check.equal(partial["metadata"]["partial"], True)
+        send(client, path, "Go on")
+        check.contains(ended(client, path, 2)["metadata"], {"stop_reason": "stop"})
+        check.contains(json.dumps(model.requests[1]["body"]), partial["content"][0]["text"])
+
+
+@test
+def caps_hold(env):
+    """Rounds of tools and cost end a turn; turns end a session's talk without a request to the provider."""
+    call = {"tools": [{"name": "set_title", "input": {"title": "x"}}], "usage": {"input": 1000, "output": 0}}
+    with ModelServer([call]) as model:
+        server, client, path = start(env, model, more="tools: [set_title]\ncaps: {tool_rounds_max: 2}")
+        check.contains(turn(client, path)["error"], {"code": "turn_limit"})
+        check.equal((len(model.requests), len(tool_results(client, path))), (3, 3))
+        server.stop()
+    with ModelServer([call]) as model:
+        budget = "tools: [set_title]\ncaps: {cost_microcents_max: 1}\ninput_microcents_per_mtok: 1000000"
+        server, client, path = start(env, model, more=budget)
+        check.contains(turn(client, path)["error"], {"code": "budget_exceeded"})
+        check.equal(len(model.requests), 1)
+        server.stop()
+
+
+@test
+def the_context_is_folded(env):
+    """When the window fills, older exchanges become a summary; later turns start from it."""
+    window = "context_tokens: 500\ncompact_threshold: 0.5"
+    long = "word " * 220
+    with ModelServer([{"text": "a1"}, {"text": "a2"}, {"text": "They said word often."}, {"text": "a3"}]) as model:
+        _, client, path = start(env, model, more=window)
+        for number, text in enumerate([long, "short", "another"]):
+            send(client, path, text)
+            ended(client, path, number + 1)
+        [folded] = events(client, path, "context.compacted")
+        check.contains(folded["metadata"], {"reason": "auto-threshold", "summary": "They said word often."})
+        body = json.dumps(model.requests[3]["body"])
+        check.contains(body, "<earlier-conversation-summary>")
+        check.true("word word" not in body, "what was folded is not sent")
+        model.say_next({"text": "a4"})
+        send(client, path, "more")
+        ended(client, path, 4)
+        check.contains(json.dumps(model.requests[4]["body"]), "They said word often.")

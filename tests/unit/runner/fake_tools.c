@@ -1,0 +1,95 @@
+/* A registry of tools that do nothing: the real one is not linked. */
+#include <stdlib.h>
+
+#include "runner/tool.h"
+
+static const char *const risk_names[] = {"read", "fs_write", "process", "egress", "os"};
+const struct words tool_risk_words = {risk_names, RISK_COUNT};
+
+static void *run_echo(const struct tool_place *place, const struct tool_call *call, struct tool_done then)
+{
+    struct slice text = json_text_of(call->arguments, "text");
+    struct tool_result result = {.text = text, .bytes = (int64_t)text.len};
+    (void)place;
+    then.done(then.owner, &result);
+    return NULL;
+}
+
+static void *run_fail(const struct tool_place *place, const struct tool_call *call, struct tool_done then)
+{
+    struct tool_result result = {.is_error = true, .error = TURN_TOOL_FAILED, .text = SLICE("it broke"), .bytes = 8};
+    (void)place;
+    (void)call;
+    then.done(then.owner, &result);
+    return NULL;
+}
+
+int slow_runs, slow_cancels;
+
+static void *run_slow(const struct tool_place *place, const struct tool_call *call, struct tool_done then)
+{
+    (void)place;
+    (void)call;
+    (void)then;
+    slow_runs++;
+    return &slow_runs;
+}
+
+static void cancel_slow(void *running)
+{
+    (void)running;
+    slow_cancels++;
+}
+
+#define TEXT_SCHEMA "{\"type\":\"object\",\"properties\":{\"text\":{\"type\":\"string\"}},\"required\":[\"text\"]}"
+
+const struct tool tools[] = {
+    {"echo", "Says it again.", TEXT_SCHEMA, RISK_READ, PERMISSION_ALLOW, NULL, run_echo, NULL, false},
+    {"fail", "Fails.", "{\"type\":\"object\"}", RISK_READ, PERMISSION_ALLOW, NULL, run_fail, NULL, false},
+    {"slow", "Never ends.", "{\"type\":\"object\"}", RISK_PROCESS, PERMISSION_ALLOW, NULL, run_slow, cancel_slow,
+     false},
+    {"write", "Writes.", TEXT_SCHEMA, RISK_FS_WRITE, PERMISSION_ASK, "path", run_echo, NULL, false},
+    {"ask_user", "Asks.", "{\"type\":\"object\"}", RISK_READ, PERMISSION_ALLOW, NULL, NULL, NULL, true},
+    {0},
+};
+
+const struct tool *tool_find(struct slice name)
+{
+    for (const struct tool *tool = tools; tool->name; tool++) {
+        if (slice_is(name, tool->name)) {
+            return tool;
+        }
+    }
+    return NULL;
+}
+
+enum status tool_check(const struct tool *tool, const struct json *arguments, struct failure *failure)
+{
+    if (strstr(tool->schema, "required") && !json_is(json_get(arguments, "text"), JSON_STRING)) {
+        return failure_set(failure, STATUS_INVALID, "invalid_arguments", "`text` is missing; it must be a text.");
+    }
+    return STATUS_OK;
+}
+
+enum permission tool_permission(const struct tool_place *place, const struct tool *tool, const struct json *arguments)
+{
+    return agent_permission(place->agent, slice_of(tool->name), arguments->raw, (struct slice){NULL, 0},
+                            tool->otherwise);
+}
+
+void tool_ask(const struct tool *tool, const struct tool_call *call, struct ask *out)
+{
+    *out = (struct ask){.kind = ASK_QUESTION, .tool = slice_of(tool->name)};
+    out->text = json_text_of(call->arguments, "question");
+    out->options = json_raw_of(call->arguments, "options");
+}
+
+void tool_answered(struct arena *arena, const struct ask *ask, struct tool_result *out)
+{
+    *out = (struct tool_result){.text = arena_copy(arena, ask->answer), .bytes = (int64_t)ask->answer.len};
+}
+
+struct slice tool_fence(struct arena *arena, struct slice name, struct slice text)
+{
+    return arena_format(arena, "<fence %.*s>%.*s</fence>", SLICE_ARG(name), SLICE_ARG(text));
+}
