@@ -63,8 +63,6 @@ class Two:
         parts = [self.one.get(path).body for path in ("/api/sessions?archived=all&limit=100", "/api/users", "/api/tokens",
                                                       "/api/counts", "/api/queue", "/api/asks",
                                                       "/api/rules", f"/api/agents/{SECRET}/versions")]
-                                                      "/api/rules",
-                                                      "/api/counts", "/api/queue", f"/api/agents/{SECRET}/versions")]
         for path in self.paths.values():
             parts += [self.one.get(path + part).body
                       for part in ("", "/events", "/participants", "/share-links", "/children", "/audit-log", "/queue",
