@@ -193,7 +193,6 @@ class Example:
 
     def run(self):
         """All of them."""
-        self.cut()
         self.pages()
         self.system_and_people()
         self.agents()
@@ -202,6 +201,7 @@ class Example:
         self.prompts()
         self.asks()
         self.sharing()
+        self.cut()
 
     def cut(self):
         """A turn in which the server stops."""
