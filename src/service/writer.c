@@ -189,9 +189,14 @@ static void run_jobs(struct writer *writer, struct group *group, struct queue_it
     group->end = link;
 }
 
-/* A commit costs as much as many jobs: when more callers were about a moment ago, they get a moment to join. */
+/* A commit costs as much as many jobs: when more callers were about a moment ago, they get a moment to join. Not on
+ * PostgreSQL: the firehose is ordered by transaction, and one that stays open may take up a session which another node
+ * changed after it began. */
 static void gather(struct writer *writer, struct group *group)
 {
+    if (db_engine(writer->unit.db) != DB_SQLITE) {
+        return;
+    }
     for (int turns = 0; turns < GATHER_TURNS_MAX; turns++) {
         bool worth = !group->spoiled && writer->unit.writes > 0 && group->count < writer->crowd;
         struct queue_item *more =
