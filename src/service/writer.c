@@ -10,6 +10,7 @@
 enum {
     GATHER_US = 60,
     GATHER_TURNS_MAX = 16,
+    GATHER_JOBS_MAX = 24, /* so many are worth their commit; more arrive while it runs */
     TIMERS_PER_GROUP = 64,
     PRUNE_EVERY_MS = 600000,
     WAIT_MS_MAX = 1000,
@@ -198,7 +199,8 @@ static void gather(struct writer *writer, struct group *group)
         return;
     }
     for (int turns = 0; turns < GATHER_TURNS_MAX; turns++) {
-        bool worth = !group->spoiled && writer->unit.writes > 0 && group->count < writer->crowd;
+        bool few = group->count < writer->crowd && group->count < GATHER_JOBS_MAX;
+        bool worth = few && !group->spoiled && writer->unit.writes > 0;
         struct queue_item *more =
             worth ? work_queue_take_within(writer->queue, writer->options.group_max, GATHER_US) : NULL;
         if (!more) {
