@@ -120,6 +120,8 @@ struct options {
     int64_t sandbox_disk_bytes_max;
     int64_t sandbox_prepare_ms;
     int64_t sandbox_backend_ms;
+    int64_t idle_grace_ms, idle_grace_automated_ms;
+    int64_t snapshot_failures_max;
     int64_t process_grace_ms;
     int64_t process_stdin_bytes_max;
     int64_t snapshot_bytes_max;

@@ -293,6 +293,12 @@ const struct option server_options[] = {
          "The largest snapshot of a sandbox, compressed; a larger one is not kept and the sandbox stays."),
     COUNT("snapshots-kept", snapshots_kept, "2", 1, 1000,
           "How many snapshots of a session are kept, the newest."),
+    TIME("idle-grace-ms", idle_grace_ms, "5m", 10, YEAR,
+         "How long nothing must happen in a session with an interactive source before its sandbox is put to sleep; an agent's idle_timeout may be shorter."),
+    TIME("idle-grace-automated-ms", idle_grace_automated_ms, "30s", 10, YEAR,
+         "The same for sessions nobody sits before."),
+    COUNT("snapshot-failures-max", snapshot_failures_max, "3", 1, 1000,
+          "After so many snapshots in a row that failed the session ends."),
 
     SECTION("Events and streams"),
     COUNT("events-page-default", events_page_default, "100", 1, 1000,

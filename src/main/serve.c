@@ -17,6 +17,7 @@
 #include "main/drivers.h"
 #include "main/nodes.h"
 #include "main/reload.h"
+#include "main/sandboxing.h"
 #include "net/server.h"
 #include "service/identity.h"
 #include "service/turns.h"
@@ -39,6 +40,8 @@ struct instance {
     struct readers *readers;
     struct nodes *nodes;
     struct drivers *drivers;
+    struct sandboxing *sandboxing;
+    struct runtimes *runtimes;
     struct turns *turns;
     struct api api;
     struct server *server;
@@ -221,6 +224,7 @@ static void save_partial(void *owner, int64_t tenant_key, int64_t session_key, c
 static void hear_commit(void *owner, const struct publication *publication)
 {
     struct instance *instance = owner;
+    runtimes_hear(instance->runtimes, publication);
     turns_hear(instance->turns, publication);
 }
 
@@ -288,6 +292,33 @@ static enum status start_nodes(struct instance *instance, struct failure *failur
     return instance->db.engine == DB_POSTGRES ? nodes_start(&nodes, &instance->nodes, failure) : STATUS_OK;
 }
 
+static void leave_backends(void *owner)
+{
+    struct instance *instance = owner;
+    sandboxing_leave(instance->sandboxing, instance->loops[0]);
+}
+
+static void start_runtimes(struct instance *instance)
+{
+    const struct options *options = instance->options;
+    instance->sandboxing = sandboxing_new(options);
+    struct runtimes_options runtimes = {
+        .service = &instance->service,
+        .writer = instance->writer,
+        .fanout = instance->fanout,
+        .loop = instance->loops[0],
+        .sandboxes = sandboxing_registry(instance->sandboxing),
+        .idle_grace_ms = options->idle_grace_ms,
+        .idle_grace_automated_ms = options->idle_grace_automated_ms,
+        .snapshot_failures_max = options->snapshot_failures_max,
+        .owner = instance,
+        .on_stopped = leave_backends,
+    };
+    for (int kind = 0; kind < DRIVER_COUNT; kind++) {
+        runtimes.drivers[kind] = drivers_of(instance->drivers, (enum agent_driver)kind);
+    }
+    instance->runtimes = runtimes_new(&runtimes);
+}
 
 static void start_turns(struct instance *instance)
 {
@@ -299,12 +330,12 @@ static void start_turns(struct instance *instance)
         .loop = instance->loops[0],
         .read_owner = instance,
         .submit_read = submit_read,
+        .runtimes = instance->runtimes,
         .turns_max = options->turns_max,
         .interrupt_ms = options->interrupt_ms,
         .history_events_max = options->history_events_max,
         .said_bytes_max = (size_t)options->said_bytes_max,
     };
-    instance->drivers = drivers_new(options);
     for (int kind = 0; kind < DRIVER_COUNT; kind++) {
         turns.drivers[kind] = drivers_of(instance->drivers, (enum agent_driver)kind);
     }
@@ -388,6 +419,8 @@ static enum status start(struct instance *instance, struct failure *failure)
     start_fanout(instance);
     status = start_workers(instance, db, failure);
     if (status == STATUS_OK) {
+        instance->drivers = drivers_new(instance->options);
+        start_runtimes(instance);
         start_turns(instance);
         status = start_nodes(instance, failure);
     }
@@ -402,6 +435,7 @@ static enum status start(struct instance *instance, struct failure *failure)
     for (size_t i = 0; i < instance->loop_count; i++) {
         loop_start(instance->loops[i]);
     }
+    runtimes_start(instance->runtimes);
     turns_start(instance->turns);
     return listen_all(instance, failure);
 }
@@ -441,6 +475,7 @@ static void drain(struct instance *instance)
 static void stop(struct instance *instance)
 {
     turns_stop(instance->turns); /* its sessions are pending again before anybody is told to go */
+    runtimes_stop(instance->runtimes);
     if (instance->server) {
         drain(instance);
     }
@@ -458,6 +493,8 @@ static void stop(struct instance *instance)
         loop_join(instance->loops[i]);
     }
     turns_free(instance->turns);
+    runtimes_free(instance->runtimes);
+    sandboxing_free(instance->sandboxing);
     drivers_free(instance->drivers);
     server_free(instance->server);
     fanout_free(instance->fanout);

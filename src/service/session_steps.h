@@ -6,6 +6,10 @@
 
 /* The timers a session that is not ended has: its time to live, the rule for human sessions. */
 MUST_CHECK enum status session_start_timers(struct call *call, struct loaded_session *loaded);
+/* The one routine of all ends that nobody asked for in person: the change with its reason, and what belongs to it.
+ * Nothing when it ended by itself meanwhile. */
+MUST_CHECK enum status session_end(struct call *call, struct loaded_session *loaded, enum work to, const char *reason,
+                                   enum stop_reason stop);
 /* Whoever runs it does so no longer; nothing when nobody does. */
 MUST_CHECK enum status session_drop_lease(struct call *call, struct loaded_session *loaded);
 /* Appends changes that may have reopened the session; its timers then run again. */

@@ -55,6 +55,8 @@ struct turn {
     const struct driver *driver;
     void *state;  /* of the driver */
     bool started; /* the driver knows it */
+    bool readies; /* it waits for its sandbox */
+    struct runtime_use use;
     bool briefs, waits;
     char lease[TOKEN_TEXT_BYTES];
     int64_t lease_ms;

@@ -243,6 +243,7 @@ static void drop(struct turn *turn)
     struct turn **link = &turns->runs;
     turn->over = true;
     part_from_driver(turn);
+    runtimes_leave(&turn->use);
     while (*link != turn) {
         link = &(*link)->next;
     }
@@ -437,9 +438,38 @@ static void start_driver(struct turn *turn)
     turn->started = true;
 }
 
+static void on_ready(void *owner, struct sandbox *sandbox, const struct failure *failure)
+{
+    struct turn *turn = owner;
+    struct turns *turns = turn->turns;
+    turn->readies = false;
+    turn->brief.sandbox = sandbox;
+    if (turn->ended || turn->over) {
+        return;
+    }
+    if (sandbox) {
+        start_driver(turn);
+    } else {
+        end_without_driver(turn, &(struct turn_end){.stop = TURN_ERROR,
+                                                    .error = TURN_SANDBOX_ERROR,
+                                                    .error_message = slice_of(failure->detail),
+                                                    .to = WORK_IDLE});
+    }
+    turn_flush(turn);
+    arm(turns);
+}
+
 static void meet_driver(struct turn *turn)
 {
+    struct runtimes *runtimes = turn->turns->options.runtimes;
     if (turn->ended) {
+        return;
+    }
+    if (turn->status == STATUS_OK && turn->driver && runtimes && turn->agent.sandbox.kind != SANDBOX_NONE) {
+        turn->readies = true;
+        turn->use.owner = turn;
+        turn->use.ready = on_ready;
+        runtimes_ensure(runtimes, turn->brief.tenant_key, turn->brief.session_key, &turn->use);
         return;
     }
     if (turn->status == STATUS_OK) {
@@ -484,7 +514,7 @@ static void attend(struct turn *turn, int64_t now_ms)
         turn->retry_at_ms = 0;
         turn_flush(turn);
     }
-    if (!turn->briefs && !turn->started && !turn->ended && !turn->over) {
+    if (!turn->briefs && !turn->readies && !turn->started && !turn->ended && !turn->over) {
         turn_read_brief(turn);
     }
     if (is_due(turn->renew_at_ms, now_ms)) {

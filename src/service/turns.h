@@ -1,7 +1,7 @@
 /* The host of turns: runs the agents that live inside the server or under it. A standing claim in the writer takes what
  * is pending for them, in every tenant; a claimed turn then lives on one loop:
  *
- *     claim ─(commit)→ brief (reader) → driver starts → says … ─(commit, in order)→ ends ─(commit)→ over
+ *     claim ─(commit)→ brief (reader) → sandbox → driver starts → says … ─(commit, in order)→ ends ─(commit)→ over
  *                                          ▲                │
  *                                          │ hears          └ deltas: published at once, behind the last durable event
  *                                     the session's log: answers, interrupts, its end
@@ -14,7 +14,7 @@
 
 #include "runner/driver.h"
 #include "runner/sandbox.h"
-#include "service/writer.h"
+#include "service/runtimes.h"
 
 struct turns_options {
     struct service *service;
@@ -24,6 +24,7 @@ struct turns_options {
     void *read_owner;
     bool (*submit_read)(void *owner, struct read_job *job);
     const struct driver *drivers[DRIVER_COUNT]; /* NULL = not offered */
+    struct runtimes *runtimes;                  /* where agents with a sandbox get it */
     int64_t turns_max;                          /* at a time */
     int64_t interrupt_ms;                       /* how long a driver may take to end an interrupted turn */
     int64_t history_events_max;                 /* of the conversation that a turn starts with */
