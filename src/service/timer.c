@@ -1,23 +1,10 @@
 #include "service/timer.h"
 
 #include "service/ask.h"
+#include "service/ending.h"
 #include "service/turn_close.h"
 #include "service/prompt.h"
 #include "service/turn.h"
-
-static enum status end_as(struct call *call, struct loaded_session *loaded, enum work to, const char *reason,
-                          enum stop_reason stop)
-{
-    struct changes changes = {0};
-    if (!work_allows(loaded->session.work, to)) {
-        return STATUS_OK; /* it ended by itself meanwhile */
-    }
-    enum status status = change_status(call->arena, &loaded->session, to, reason, stop, &changes, &call->failure);
-    if (status == STATUS_OK) {
-        status = unit_append_changes(call, loaded, &changes);
-    }
-    return status == STATUS_OK ? session_after_move(call, loaded) : status;
-}
 
 static enum status lease_over(struct call *call, struct loaded_session *loaded, bool *out_again)
 {
@@ -56,13 +43,15 @@ static enum status fire(struct call *call, const struct timer *timer, struct loa
     case TIMER_LEASE:
         return lease_over(call, loaded, out_again);
     case TIMER_EXPIRY:
-        return end_as(call, loaded, WORK_EXPIRED, "its time to live is over", STOP_EXPIRED);
+        return ending_end(call, loaded, STOP_EXPIRED, "its time to live is over");
     case TIMER_HUMAN:
-        return end_as(call, loaded, WORK_ABANDONED, "left running too long", STOP_ABANDONED);
+        return ending_end(call, loaded, STOP_ABANDONED, "left running too long");
     case TIMER_ASK:
         return ask_expire(call, loaded, out_again);
     case TIMER_COLLECT:
         return prompt_collect_over(call, loaded, out_again);
+    case TIMER_CASCADE:
+        return ending_continue(call, loaded, out_again);
     case TIMER_COUNT:
         break;
     }
