@@ -22,6 +22,10 @@ enum status sessions_retry(struct request *request);
 enum status sessions_counts(struct request *request);
 enum status sessions_children(struct request *request);
 
+/* stop.c */
+extern const struct field stop_body[];
+enum status sessions_stop(struct request *request);
+
 /* agents.c */
 extern const struct field agent_body[], agent_list_query[], agent_view_query[], agent_versions_query[];
 enum status agents_list(struct request *request);

@@ -89,6 +89,8 @@ const struct route routes[] = {
      "Session", "Show in lists again.", NULL, sessions_unarchive},
     {HTTP_POST, "/api/sessions/{id}/status", RUN_WRITER, AUTH_NEEDED, SCOPE_WRITE, true, 200, NULL, session_move_body,
      "Session", "Move to another state that the table allows.", NULL, sessions_move},
+    {HTTP_POST, "/api/sessions/{id}/stop", RUN_WRITER, AUTH_NEEDED, SCOPE_WRITE, true, 200, NULL, stop_body,
+     "Stopped", "End the session, its turn and its children; nothing when it has ended.", NULL, sessions_stop},
     {HTTP_POST, "/api/sessions/{id}/reopen", RUN_WRITER, AUTH_NEEDED, SCOPE_WRITE, true, 200, NULL, empty_body,
      "Session", "Reopen an ended conversation.", NULL, sessions_reopen},
     {HTTP_POST, "/api/sessions/{id}/retry", RUN_WRITER, AUTH_NEEDED, SCOPE_WRITE, true, 201, NULL, empty_body,

@@ -132,6 +132,7 @@ static const struct member queue_depth_members[] = {
     {"agent", "s?", NULL}, {"pending", "i", NULL}, {"leased", "i", NULL}, {"oldest_queued_at", "t?", NULL}, {0}};
 static const struct member queue_worker_members[] = {
     {"worker", "s", NULL}, {"leases", "i", NULL}, {"last_heartbeat_at", "t", NULL}, {0}};
+static const struct member stopped_members[] = {{"changed", "b", NULL}, {"session", "@Session", NULL}, {0}};
 static const struct member receipt_members[] = {{"prompt_id", "s", NULL},  {"status", "s", NULL},
                                                 {"position", "i", NULL},   {"sequence", "i", NULL},
                                                 {"withdrawn", "a-", NULL}, {0}};
@@ -285,6 +286,7 @@ static const struct schema schemas[] = {
     {"AskLink", ask_link_members},
     {"Rule", rule_members},
     {"RuleList", rule_list_members},
+    {"Stopped", stopped_members},
     {"Receipt", receipt_members},
     {"Interrupted", interrupted_members},
     {"Prompt", prompt_members},

@@ -118,6 +118,8 @@ bool session_is_human_bridge(const struct session *session);
 bool session_is_conversation(const struct session *session);
 /* Orchestrator and workflow sessions are seen by their owner only. */
 bool session_purpose_is_private(enum purpose purpose);
+/* The state in which an active session ends for this reason. */
+enum work session_ends_as(const struct session *session, enum stop_reason stop);
 bool session_has_snapshot(const struct session *session);
 /* The whole session as JSON with every derived vocabulary; `full` adds initial_prompt, agent_config and details. */
 void session_write(struct buffer *to, const struct session *session, bool full);

@@ -154,6 +154,11 @@ bool work_is_in_turn(enum work state)
     return in_group(IN_TURN, state);
 }
 
+enum work work_stopped_as(enum work state)
+{
+    return in_group(IDLE, state) ? WORK_COMPLETED : WORK_ABANDONED;
+}
+
 void work_targets(enum work from, char *out, size_t room)
 {
     const char *names[WORK_COUNT];

@@ -43,6 +43,8 @@ bool work_takes_prompt(enum work state);         /* at rest: the next prompt sta
 bool work_blocks_delete(enum work state);        /* running, or waiting inside a turn */
 bool work_counts_as_concurrent(enum work state); /* towards the limit per user */
 bool work_is_in_turn(enum work state);           /* running, or waiting inside a turn */
+/* The end that being stopped from outside makes of an active state: work under way is abandoned, what rests is done. */
+enum work work_stopped_as(enum work state);
 /* "running, idle, completed": where `from` may go; empty when nowhere. */
 void work_targets(enum work from, char *out, size_t room);
 

@@ -58,6 +58,7 @@ struct options {
     int64_t sessions_per_user_max;
     int64_t bulk_delete_max;
     int64_t children_max;
+    bool end_children;
     int64_t participants_max;
     int64_t share_links_max;
     int64_t metadata_bytes_max;

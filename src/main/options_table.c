@@ -138,6 +138,8 @@ const struct option server_options[] = {
           "How many sessions one request may delete."),
     COUNT("children-max", children_max, "1000", 1, 1000000,
           "How many children a session may have."),
+    SWITCH("end-children", end_children, "true",
+           "A session that ends, in whatever way, ends its children that have not, and theirs."),
     COUNT("participants-max", participants_max, "100", 1, 10000,
           "How many people may take part in a session."),
     COUNT("share-links-max", share_links_max, "50", 1, 10000,

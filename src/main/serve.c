@@ -77,6 +77,7 @@ static void fill_service(struct instance *instance)
         .participants_max = (size_t)options->participants_max,
         .share_links_max = (size_t)options->share_links_max,
         .children_max = options->children_max,
+        .children_end_with_parent = options->end_children,
         .lease_ms_default = options->lease_ms_default,
         .lease_ms_min = options->lease_ms_min,
         .lease_ms_max = options->lease_ms_max,

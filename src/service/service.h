@@ -23,6 +23,7 @@ struct service {
     size_t participants_max;
     size_t share_links_max;
     int64_t children_max;
+    bool children_end_with_parent;
     int64_t lease_ms_default, lease_ms_min, lease_ms_max;
     int64_t claim_max;
     int64_t claim_attempts_max;

@@ -1,8 +1,10 @@
 #include "service/session.h"
 
 #include "service/ask.h"
+#include "service/ending.h"
 #include "service/prompt.h"
 #include "service/session_steps.h"
+#include "service/turn_close.h"
 
 enum status session_start_timers(struct call *call, struct loaded_session *loaded)
 {
@@ -30,6 +32,7 @@ enum status session_tell_parent(struct call *call, struct loaded_session *parent
                                 const struct session *child)
 {
     struct changes note = {0};
+    parent->children_known = parent->has_children = true;
     const char *keys[] = {"child_id", "status"};
     struct slice values[] = {child->id, slice_of(work_words.names[child->work])};
     change_note(call->arena, type, keys, values, 2, &note);
@@ -85,6 +88,9 @@ enum status session_drop_lease(struct call *call, struct loaded_session *loaded)
 {
     const struct lease *lease;
     enum status status = unit_lease(call->unit, loaded, &lease, &call->failure);
+    if (status == STATUS_OK && lease && agent_is_hosted((enum agent_driver)loaded->session.driver)) {
+        status = turn_abandon(call, loaded);
+    }
     if (status == STATUS_OK && lease) {
         status = unit_lease_delete(call->unit, loaded, &call->failure);
         if (status == STATUS_OK) {
@@ -94,21 +100,7 @@ enum status session_drop_lease(struct call *call, struct loaded_session *loaded)
     return status;
 }
 
-static enum status tell_parent_of_end(struct call *call, struct loaded_session *loaded)
-{
-    if (!slice_present(loaded->session.parent_id)) {
-        return STATUS_OK;
-    }
-    struct loaded_session *parent;
-    enum status status =
-        unit_load(call->unit, loaded->session.tenant_key, loaded->session.parent_id, &parent, &call->failure);
-    if (status == STATUS_NOT_FOUND) {
-        return STATUS_OK; /* the parent was deleted */
-    }
-    return status == STATUS_OK ? session_tell_parent(call, parent, "session.child_ended", &loaded->session) : status;
-}
-
-enum status session_after_move(struct call *call, struct loaded_session *loaded)
+enum status session_leave_turn(struct call *call, struct loaded_session *loaded)
 {
     enum status status = STATUS_OK;
     if (!work_is_leased(loaded->session.work)) {
@@ -117,19 +109,13 @@ enum status session_after_move(struct call *call, struct loaded_session *loaded)
     if (status == STATUS_OK) {
         status = ask_after_move(call, loaded);
     }
-    if (status == STATUS_OK) {
-        status = prompt_after_move(call, loaded);
-    }
-    if (status != STATUS_OK || !work_is_ended(loaded->session.work)) {
-        return status;
-    }
-    if (loaded->session.expires_at_ms != 0) {
-        status = unit_timer(call, loaded, TIMER_EXPIRY, 0);
-    }
-    if (status == STATUS_OK && session_is_human_bridge(&loaded->session)) {
-        status = unit_timer(call, loaded, TIMER_HUMAN, 0);
-    }
-    return status == STATUS_OK ? tell_parent_of_end(call, loaded) : status;
+    return status == STATUS_OK ? prompt_after_move(call, loaded) : status;
+}
+
+enum status session_after_move(struct call *call, struct loaded_session *loaded)
+{
+    enum status status = session_leave_turn(call, loaded);
+    return status == STATUS_OK && work_is_ended(loaded->session.work) ? ending_run(call, loaded) : status;
 }
 
 enum status session_end(struct call *call, struct loaded_session *loaded, enum work to, const char *reason,
@@ -192,6 +178,9 @@ enum status session_delete(struct call *call, struct slice id)
     enum status status = session_enter(call, id, ACTION_DELETE, &entry);
     if (status == STATUS_OK) {
         status = change_check_delete(&entry.loaded->session, &call->failure);
+    }
+    if (status == STATUS_OK) { /* what hangs on it learns of it, too */
+        status = ending_end(call, entry.loaded, STOP_DELETED, "deleted");
     }
     return status == STATUS_OK ? unit_delete(call, entry.loaded) : status;
 }

@@ -1,4 +1,5 @@
 #include "service/agent.h"
+#include "service/ending.h"
 #include "service/session_steps.h"
 
 static enum status check_concurrency(struct call *call, const struct session_input *input, const struct session *parent)
@@ -86,15 +87,7 @@ static enum status supersede_human(struct call *call)
     if (status == STATUS_OK) {
         status = unit_load(call->unit, call->who->tenant_key, previous.id, &loaded, &call->failure);
     }
-    struct changes changes = {0};
-    if (status == STATUS_OK) {
-        status = change_status(call->arena, &loaded->session, WORK_COMPLETED, "superseded", STOP_SUPERSEDED, &changes,
-                               &call->failure);
-    }
-    if (status == STATUS_OK) {
-        status = unit_append_changes(call, loaded, &changes);
-    }
-    return status == STATUS_OK ? session_after_move(call, loaded) : status;
+    return status == STATUS_OK ? ending_end(call, loaded, STOP_SUPERSEDED, "superseded") : status;
 }
 
 static enum status pick_id(struct call *call, struct slice given, struct slice *out)

@@ -12,6 +12,8 @@ MUST_CHECK enum status session_end(struct call *call, struct loaded_session *loa
                                    enum stop_reason stop);
 /* Whoever runs it does so no longer; nothing when nobody does. */
 MUST_CHECK enum status session_drop_lease(struct call *call, struct loaded_session *loaded);
+/* What a turn leaves behind after a move: its lease, its asks, the prompts behind it. A part of session_after_move. */
+MUST_CHECK enum status session_leave_turn(struct call *call, struct loaded_session *loaded);
 /* Appends changes that may have reopened the session; its timers then run again. */
 MUST_CHECK enum status session_revive(struct call *call, struct loaded_session *loaded, struct changes *changes);
 /* Notes in the parent's log what became of a child. */

@@ -1,6 +1,7 @@
 #include "service/timer.h"
 
 #include "service/ask.h"
+#include "service/ending.h"
 #include "service/turn_close.h"
 #include "service/prompt.h"
 #include "service/session_steps.h"
@@ -46,10 +47,15 @@ static enum status fire(struct call *call, const struct timer *timer, struct loa
         return session_end(call, loaded, WORK_EXPIRED, "its time to live is over", STOP_EXPIRED);
     case TIMER_HUMAN:
         return session_end(call, loaded, WORK_ABANDONED, "left running too long", STOP_ABANDONED);
+        return ending_end(call, loaded, STOP_EXPIRED, "its time to live is over");
+    case TIMER_HUMAN:
+        return ending_end(call, loaded, STOP_ABANDONED, "left running too long");
     case TIMER_ASK:
         return ask_expire(call, loaded, out_again);
     case TIMER_COLLECT:
         return prompt_collect_over(call, loaded, out_again);
+    case TIMER_CASCADE:
+        return ending_continue(call, loaded, out_again);
     case TIMER_COUNT:
         break;
     }

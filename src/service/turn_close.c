@@ -15,6 +15,7 @@ static enum status append_end(struct call *call, struct loaded_session *loaded, 
 {
     struct changes changes = {0};
     change_turn_ended(call->arena, loaded->session.fence, end, cause, &changes);
+    loaded->ended_turn = loaded->session.fence;
     return unit_append_changes(call, loaded, &changes);
 }
 
@@ -204,6 +205,26 @@ enum status turn_cut(struct call *call, struct loaded_session *loaded, const cha
         status = turn_after_requeue(call, loaded);
     }
     return status == STATUS_OK ? session_after_move(call, loaded) : status;
+}
+
+/* Why, in a word. */
+static const char *cause_of(const struct session *session)
+{
+    return session->stop_reason != STOP_NONE ? stop_reason_words.names[session->stop_reason] : "lease_taken";
+}
+
+enum status turn_abandon(struct call *call, struct loaded_session *loaded)
+{
+    struct open_calls calls = {0};
+    struct turn_end end = {.stop = TURN_ABORTED, .error = TURN_CANCELLED};
+    if (loaded->ended_turn == loaded->session.fence) {
+        return STATUS_OK;
+    }
+    enum status status = read_turn(call, &loaded->session, &calls);
+    if (status == STATUS_OK) {
+        status = mark_ambiguous(call, loaded, &calls);
+    }
+    return status == STATUS_OK ? append_end(call, loaded, &end, cause_of(&loaded->session)) : status;
 }
 
 /* --- again --- */

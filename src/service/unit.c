@@ -369,7 +369,7 @@ enum status unit_create(struct call *call, int64_t tenant_key, struct slice id, 
     }
     know_key(unit, loaded);
     mark_stored(loaded);
-    loaded->lease_known = loaded->prompts_known = loaded->asks_known = true;
+    loaded->lease_known = loaded->prompts_known = loaded->asks_known = loaded->children_known = true;
     unit->work_queued |= work_is_claimable(loaded->session.work);
     *out = loaded;
     return STATUS_OK;

@@ -192,6 +192,23 @@ enum status store_session_count_children(struct db *db, int64_t tenant_key, stru
                             failure);
 }
 
+enum status store_session_active_children(struct db *db, int64_t tenant_key, struct slice parent_id, int64_t max,
+                                          struct arena *arena, struct slice *out, size_t *out_count,
+                                          struct failure *failure)
+{
+    struct query query;
+    bool row = false;
+    *out_count = 0;
+    statement_start(&query, db, SQL_SESSION_ACTIVE_CHILDREN, VALUES(number(tenant_key), text(parent_id), number(max)));
+    enum status status = query_step(&query, &row, failure);
+    while (!status && row) {
+        out[(*out_count)++] = arena_copy(arena, query_text(&query, 0));
+        status = query_step(&query, &row, failure);
+    }
+    query_end(&query);
+    return status;
+}
+
 /* --- delete --- */
 
 static enum status delete_events(struct db *db, const struct session *session, struct failure *failure)

@@ -67,6 +67,10 @@ MUST_CHECK enum status store_session_count_concurrent(struct db *db, int64_t ten
 /* How many sessions name this one as their parent. */
 MUST_CHECK enum status store_session_count_children(struct db *db, int64_t tenant_key, struct slice parent_id,
                                                     int64_t *out, struct failure *failure);
+/* The ids of its children that have not ended, oldest first; `max` at most. */
+MUST_CHECK enum status store_session_active_children(struct db *db, int64_t tenant_key, struct slice parent_id,
+                                                     int64_t max, struct arena *arena, struct slice *out,
+                                                     size_t *out_count, struct failure *failure);
 /* The running human-session-bridge session of a user; NOT_FOUND when none. */
 MUST_CHECK enum status store_session_active_human(struct db *db, int64_t tenant_key, struct slice owner,
                                                   struct arena *arena, struct session *out, struct failure *failure);
@@ -326,7 +330,8 @@ MUST_CHECK enum status store_kept_get(struct db *db, int64_t tenant_key, int64_t
                                       struct slice *out, struct failure *failure);
 
 /* --- timers: one row per (kind, session); a lease is its own timer, which is neither put nor deleted --- */
-enum timer_kind { TIMER_LEASE = 1, TIMER_EXPIRY = 2, TIMER_HUMAN = 3, TIMER_ASK = 4, TIMER_COLLECT = 5, TIMER_COUNT };
+enum timer_kind { TIMER_LEASE = 1, TIMER_EXPIRY = 2, TIMER_HUMAN = 3, TIMER_ASK = 4, TIMER_COLLECT = 5, TIMER_CASCADE = 6, TIMER_COUNT };
+extern const struct words timer_kind_words; /* index 0 is "" */
 struct timer {
     enum timer_kind kind;
     int64_t tenant_key, session_key;

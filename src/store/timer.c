@@ -3,7 +3,18 @@
 #include "store/statement.h"
 #include "store/store.h"
 
-static_assert(TIMER_LEASE == 1 && TIMER_COUNT == 6, "timer kinds in store/sql");
+static_assert(TIMER_LEASE == 1 && TIMER_COUNT == 7, "timer kinds in store/sql");
+
+static const char *const timer_kind_names[TIMER_COUNT] = {
+    [0] = "",
+    [TIMER_LEASE] = "lease",
+    [TIMER_EXPIRY] = "expiry",
+    [TIMER_HUMAN] = "human_session",
+    [TIMER_ASK] = "ask",
+    [TIMER_COLLECT] = "collect",
+    [TIMER_CASCADE] = "end_children",
+};
+const struct words timer_kind_words = {timer_kind_names, TIMER_COUNT};
 
 enum status store_timer_put(struct db *db, const struct timer *timer, struct failure *failure)
 {

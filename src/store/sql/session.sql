@@ -113,6 +113,11 @@ WHERE tenant_key = $1 AND owner = $2 AND owner IS NOT NULL AND work + 0 >= 2 AND
 -- name: session_count_children
 SELECT COUNT(*) FROM sessions WHERE tenant_key = $1 AND parent_id = $2 AND parent_id IS NOT NULL
 
+-- From 6 on they have ended.
+-- name: session_active_children
+SELECT id FROM sessions WHERE tenant_key = $1 AND parent_id = $2 AND parent_id IS NOT NULL AND work + 0 < 6
+ORDER BY key LIMIT $3
+
 -- 2 is the work state running.
 -- name: session_active_human
 SELECT {session_columns}
@@ -142,7 +147,7 @@ DELETE FROM kept WHERE tenant_key = $1 AND session_key = $2
 -- name: session_delete_prompts
 DELETE FROM prompts WHERE tenant_key = $1 AND session_key = $2
 -- name: session_delete_timers
-DELETE FROM timers WHERE tenant_key = $1 AND session_key = $2 AND kind IN (2, 3, 4, 5)
+DELETE FROM timers WHERE tenant_key = $1 AND session_key = $2 AND kind IN (2, 3, 4, 5, 6)
 
 -- name: tombstone_insert
 INSERT INTO tombstones (tenant_key, id, actor, deleted_at_ms) VALUES ($1, $2, $3, $4)
