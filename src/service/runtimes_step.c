@@ -3,7 +3,7 @@
 #include "domain/session_details.h"
 #include "service/agent.h"
 #include "service/runtimes_box.h"
-#include "service/session_steps.h"
+#include "service/ending.h"
 
 /* A step of a box on the writer: what came of the last act is written, then what follows from it is decided and
  * written, in one transaction. A step may run twice; it starts from the box. */
@@ -60,15 +60,9 @@ static enum status note_not_made(struct step *step, const struct box_news *news)
     return move(step, RUNTIME_ERROR, PAUSE_NONE, news->failure.detail, &(struct runtime_news){.sandbox_over = true});
 }
 
-/* Through the one routine of all ends; the parent hears of it. */
-static enum status end_session(struct step *step, enum work to, const char *reason, enum stop_reason stop)
-{
-    return session_end(step->call, step->loaded, to, reason, stop);
-}
-
 static enum status note_gone(struct step *step)
 {
-    enum status status = end_session(step, WORK_COMPLETED, "its sandbox was gone", STOP_SANDBOX_GONE);
+    enum status status = ending_end(step->call, step->loaded, STOP_SANDBOX_GONE, "its sandbox was gone");
     return status == STATUS_OK ? move(step, RUNTIME_STOPPED, PAUSE_NONE, "its sandbox was gone",
                                       &(struct runtime_news){.sandbox_over = true})
                                : status;
@@ -82,7 +76,7 @@ static enum status note_not_saved(struct step *step, const struct box_news *news
         status = move(step, RUNTIME_RUNNING, PAUSE_NONE, news->failure.detail, &(struct runtime_news){0});
     }
     if (status == STATUS_OK && box->snapshot_failures + 1 >= box->runtimes->options.snapshot_failures_max) {
-        status = end_session(step, WORK_FAILED, news->failure.detail, STOP_SNAPSHOT_FAILED);
+        status = ending_end(step->call, step->loaded, STOP_SNAPSHOT_FAILED, news->failure.detail);
     }
     return status;
 }
@@ -206,8 +200,7 @@ static enum status take_step(struct step *step)
 {
     struct runtime_box *box = step->box;
     struct call *call = step->call;
-    enum status status =
-        unit_load_key(call->unit, box->tenant_key, box->session_key, &step->loaded, &call->failure);
+    enum status status = unit_load_key(call->unit, box->tenant_key, box->session_key, &step->loaded, &call->failure);
     if (status == STATUS_NOT_FOUND) {
         box->order.missing = true;
         return STATUS_OK;

@@ -118,20 +118,6 @@ enum status session_after_move(struct call *call, struct loaded_session *loaded)
     return status == STATUS_OK && work_is_ended(loaded->session.work) ? ending_run(call, loaded) : status;
 }
 
-enum status session_end(struct call *call, struct loaded_session *loaded, enum work to, const char *reason,
-                        enum stop_reason stop)
-{
-    struct changes changes = {0};
-    if (work_is_ended(loaded->session.work) || !work_allows(loaded->session.work, to)) {
-        return STATUS_OK; /* it ended by itself meanwhile */
-    }
-    enum status status = change_status(call->arena, &loaded->session, to, reason, stop, &changes, &call->failure);
-    if (status == STATUS_OK) {
-        status = unit_append_changes(call, loaded, &changes);
-    }
-    return status == STATUS_OK ? session_after_move(call, loaded) : status;
-}
-
 enum status session_move(struct call *call, struct slice id, enum work to, struct slice reason,
                          struct session_entry *out)
 {

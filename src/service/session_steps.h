@@ -6,10 +6,6 @@
 
 /* The timers a session that is not ended has: its time to live, the rule for human sessions. */
 MUST_CHECK enum status session_start_timers(struct call *call, struct loaded_session *loaded);
-/* The one routine of all ends that nobody asked for in person: the change with its reason, and what belongs to it.
- * Nothing when it ended by itself meanwhile. */
-MUST_CHECK enum status session_end(struct call *call, struct loaded_session *loaded, enum work to, const char *reason,
-                                   enum stop_reason stop);
 /* Whoever runs it does so no longer; nothing when nobody does. */
 MUST_CHECK enum status session_drop_lease(struct call *call, struct loaded_session *loaded);
 /* What a turn leaves behind after a move: its lease, its asks, the prompts behind it. A part of session_after_move. */

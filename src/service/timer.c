@@ -2,10 +2,9 @@
 
 #include "service/ask.h"
 #include "service/ending.h"
-#include "service/turn_close.h"
 #include "service/prompt.h"
-#include "service/session_steps.h"
 #include "service/turn.h"
+#include "service/turn_close.h"
 
 static enum status lease_over(struct call *call, struct loaded_session *loaded, bool *out_again)
 {
@@ -44,9 +43,6 @@ static enum status fire(struct call *call, const struct timer *timer, struct loa
     case TIMER_LEASE:
         return lease_over(call, loaded, out_again);
     case TIMER_EXPIRY:
-        return session_end(call, loaded, WORK_EXPIRED, "its time to live is over", STOP_EXPIRED);
-    case TIMER_HUMAN:
-        return session_end(call, loaded, WORK_ABANDONED, "left running too long", STOP_ABANDONED);
         return ending_end(call, loaded, STOP_EXPIRED, "its time to live is over");
     case TIMER_HUMAN:
         return ending_end(call, loaded, STOP_ABANDONED, "left running too long");
