@@ -128,8 +128,7 @@ static enum status write_init(struct request *request, const struct session *ses
     struct prompt_figures queue;
     struct ask *pending;
     size_t count = 0;
-    enum status status =
-        store_prompt_figures(call->db, session->tenant_key, session->key, &queue, &call->failure);
+    enum status status = store_prompt_figures(call->db, session->tenant_key, session->key, &queue, &call->failure);
     if (status == STATUS_OK) {
         status = store_ask_pending(call->db, session->tenant_key, session->key, call->arena, &pending, &count,
                                    &call->failure);

@@ -48,7 +48,7 @@ struct runner_turn {
     struct slice prompt; /* the frame */
     bool sent;
     bool aborting;
-    enum turn_stop stop; /* as the last finalized message says */
+    enum turn_stop stop;        /* as the last finalized message says */
     struct map messages, calls; /* by id */
     struct runner_message *open;
 };
@@ -59,8 +59,8 @@ struct runner {
     struct runners *runners;
     struct arena arena;
     struct slice session_id, actor;
-    struct runner_line *line; /* NULL = away */
-    struct runner_turn *turn; /* in hand */
+    struct runner_line *line;      /* NULL = away */
+    struct runner_turn *turn;      /* in hand */
     struct buffer last_message_id; /* of the turn it had before */
     bool fresh;                    /* nothing on this line has shown that it still has the turn */
     bool idle, look;               /* under the lock: it is free; the claim should try */
@@ -103,6 +103,8 @@ void runner_turn_answer(void *state, const struct ask *ask);
 void runner_turn_interrupt(void *state, bool gone);
 void runner_turn_free(void *state);
 void runner_turn_send(struct runner_turn *turn);
+/* Asks the runner to stop working on it, once. */
+void runner_turn_abort(struct runner_turn *turn);
 /* Cut: its prompt is pending again. */
 void runner_turn_return(struct runner_turn *turn, const char *cause);
 void runner_turn_end(struct runner_turn *turn, const struct turn_end *end);

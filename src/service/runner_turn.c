@@ -14,10 +14,14 @@ static void tell(const struct runner_turn *turn, struct buffer *frame)
     buffer_release(frame);
 }
 
-static void tell_abort(const struct runner_turn *turn)
+void runner_turn_abort(struct runner_turn *turn)
 {
     struct buffer frame = {0};
     struct json_out out = json_out_to(&frame);
+    if (turn->aborting || !turn->sent) {
+        return;
+    }
+    turn->aborting = true;
     json_begin_object(&out);
     json_put_text(&out, "type", SLICE("abort"));
     json_put_text(&out, "messageId", turn->message_id);
@@ -268,7 +272,6 @@ void runner_turn_end(struct runner_turn *turn, const struct turn_end *end)
 
 void runner_turn_return(struct runner_turn *turn, const char *cause)
 {
-    tell_abort(turn);
     turn_return(turn->turn, cause);
     out_of_hand(turn);
 }
@@ -279,12 +282,10 @@ void runner_turn_interrupt(void *state, bool gone)
     if (!turn->runner) {
         return;
     }
-    tell_abort(turn);
+    runner_turn_abort(turn);
     if (gone) {
         out_of_hand(turn);
-    } else if (turn->runner->line && turn->sent) {
-        turn->aborting = true;
-    } else {
+    } else if (!turn->runner->line || !turn->sent) {
         runner_turn_end(turn, &(struct turn_end){.stop = TURN_ABORTED, .to = WORK_IDLE});
     }
 }

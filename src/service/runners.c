@@ -128,6 +128,7 @@ static bool attend(struct runner *runner, int64_t now_ms)
     if (is_due(runner->return_at_ms, now_ms)) {
         runner->return_at_ms = 0;
         if (runner->turn) {
+            runner_turn_abort(runner->turn); /* it may be there without a word about the turn */
             runner_turn_return(runner->turn, "runner_disconnected");
         }
     }

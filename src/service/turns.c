@@ -116,8 +116,8 @@ static enum status claim_ready(struct call *call, struct turns *turns, int64_t *
     size_t most = *room < TURN_CANDIDATES_MAX ? (size_t)*room : TURN_CANDIDATES_MAX;
     enum status status = STATUS_OK;
     if (options->take_ready && turns->ready_count < most) {
-        turns->ready_count += options->take_ready(options->ready_owner, turns->ready + turns->ready_count,
-                                                  most - turns->ready_count);
+        turns->ready_count +=
+            options->take_ready(options->ready_owner, turns->ready + turns->ready_count, most - turns->ready_count);
     }
     for (size_t i = 0; i < turns->ready_count && status == STATUS_OK; i++) {
         struct principal host = turn_principal(turns->ready[i].tenant_key, SLICE(TURN_HOST_NAME));
