@@ -433,3 +433,35 @@ def no_runner_no_worker(server):
     check.equal(client.post("/api/claims", {"worker": "w", "wait_ms": 0}, expect=200).json()["claims"], [])
     check.equal(client.get(path).json()["status"], "pending")
     check.equal(events(client, path, "session.claimed"), [])
+
+
+@test
+def people_speak_over_websocket(server):
+    """A viewer sends prompts, aborts and pings where it watches; each gets its result."""
+    client = server.client()
+    path = begin(client)
+    runner = Runner(client, path)
+    with client.websocket(path + "/ws") as socket:
+        def say(type, **message):
+            socket.send({"type": type, **message})
+            return socket.until(lambda frame: frame.get("type") == "result" and frame["id"] == message["id"])[-1]
+        first = say("prompt", id=1, content="one", threadId="t", attachments=[{"type": "url", "url": "https://example.test/a"}])
+        check.contains(first["receipt"], {"status": "dispatched"})
+        prompt = runner.hear("prompt")
+        check.contains(prompt, {"messageId": first["receipt"]["prompt_id"], "content": "one", "threadId": "t"})
+        check.equal(prompt["attachments"][0]["url"], "https://example.test/a")
+        check.contains(say("prompt", id=2, content=[{"type": "text", "text": "two"}])["receipt"], {"status": "queued"})
+        check.equal(say("prompt", id=3, text="now", queueMode="reject")["error"]["status"], 409)
+        check.equal(say("prompt", id=4, text="now", mode="later")["error"]["code"], "invalid_message")
+        check.equal(say("prompt", id=5)["error"]["code"], "invalid_message")
+        check.contains(say("abort", id=6), {"ok": True, "turn": 1, "requested": True})
+        check.equal(runner.hear("abort")["turn"], 1)
+        runner.complete(prompt)
+        check.equal(runner.hear("prompt")["content"], "two")
+        socket.send({"type": "ping"})
+        socket.until(lambda frame: frame["type"] == "pong")
+    reader = people.token(client, scopes=["read"])
+    with reader.websocket(path + "/ws") as socket:
+        socket.send({"type": "prompt", "id": 1, "content": "three"})
+        refused = socket.until(lambda frame: frame.get("type") == "result")[-1]
+        check.contains(refused["error"], {"status": 403, "code": "insufficient_scope"})
