@@ -34,6 +34,9 @@ const struct event_type event_types[] = {
     {"prompt.moved", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"prompt.queued", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"prompt.withdrawn", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
+    {"runner.connected", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
+    {"runner.disconnected", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
+    {"runner.lost", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"session.archived", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"session.child_created", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"session.child_ended", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
@@ -86,10 +89,11 @@ const struct event_prefix event_prefixes[] = {
     {"external.", WRITERS_ANYONE, ROLE_SYSTEM}, {"human.", WRITERS_HUMAN, ROLE_USER},
     {"lease.", WRITERS_SERVER, ROLE_SYSTEM},    {"participant.", WRITERS_SERVER, ROLE_SYSTEM},
     {"prompt.", WRITERS_SERVER, ROLE_SYSTEM},   {"question.", WRITERS_SERVER, ROLE_SYSTEM},
-    {"session.", WRITERS_SERVER, ROLE_SYSTEM},  {"share.", WRITERS_SERVER, ROLE_SYSTEM},
-    {"state.", WRITERS_HOLDER, ROLE_SYSTEM},    {"tool.", WRITERS_HOLDER, ROLE_SYSTEM},
-    {"turn.", WRITERS_SERVER, ROLE_SYSTEM},     {"user.", WRITERS_ANYONE, ROLE_USER},
-    {"watchdog.", WRITERS_SERVER, ROLE_SYSTEM}, {NULL, WRITERS_ANYONE, ROLE_SYSTEM},
+    {"runner.", WRITERS_SERVER, ROLE_SYSTEM},   {"session.", WRITERS_SERVER, ROLE_SYSTEM},
+    {"share.", WRITERS_SERVER, ROLE_SYSTEM},    {"state.", WRITERS_HOLDER, ROLE_SYSTEM},
+    {"tool.", WRITERS_HOLDER, ROLE_SYSTEM},     {"turn.", WRITERS_SERVER, ROLE_SYSTEM},
+    {"user.", WRITERS_ANYONE, ROLE_USER},       {"watchdog.", WRITERS_SERVER, ROLE_SYSTEM},
+    {NULL, WRITERS_ANYONE, ROLE_SYSTEM},
 };
 
 static int compare_name(struct slice name, const char *known)

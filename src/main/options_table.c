@@ -191,6 +191,15 @@ const struct option server_options[] = {
     SIZE("said-bytes-max", said_bytes_max, "1MiB", 4 * KIB, GIB,
          "What an agent of this server may have said before it is stored; above it, the server reads no more from it."),
 
+    TIME("runner-grace-ms", runner_grace_ms, "5s", 0, HOUR,
+         "How long a turn waits for its runner to connect again before its message is pending again."),
+    TIME("runner-lost-ms", runner_lost_ms, "60s", 10, DAY,
+         "How long a runner may be away before it counts as lost."),
+    TIME("runner-silence-ms", runner_silence_ms, "90s", 0, DAY,
+         "A runner that says nothing for so long, not even a ping, counts as gone. 0 = it may be silent."),
+    COUNT("runner-frame-chars-max", runner_frame_chars_max, "800000", 1000, 100000000,
+          "The longest message of a runner, in characters."),
+
     SECTION("Tools of built-in agents"),
     SIZE("tool-result-bytes-max", tool_result_bytes_max, "50KiB", KIB, GIB,
          "What a model reads of a tool's result; of a longer one head and tail, and the whole is kept as a file."),

@@ -20,6 +20,7 @@
 #include "main/sandboxing.h"
 #include "net/server.h"
 #include "service/identity.h"
+#include "service/runners.h"
 #include "service/turns.h"
 
 enum { ADDRESS_BYTES = 256 };
@@ -42,6 +43,7 @@ struct instance {
     struct drivers *drivers;
     struct sandboxing *sandboxing;
     struct runtimes *runtimes;
+    struct runners *runners;
     struct turns *turns;
     struct api api;
     struct server *server;
@@ -117,6 +119,7 @@ static void fill_api(struct instance *instance)
         .fanout = instance->fanout,
         .writer = instance->writer,
         .readers = instance->readers,
+        .runners = instance->runners,
         .signin_guard = signin_guard_new(options->signin_attempts_max, options->signin_window_ms),
         .cors_origins = (const char *const *)options->cors_origin.items,
         .cors_origin_count = options->cors_origin.count,
@@ -127,6 +130,7 @@ static void fill_api(struct instance *instance)
         .sessions_page_max = options->sessions_page_max,
         .claim_wait_ms_max = options->claim_wait_ms_max,
         .prompt_wait_ms_max = options->prompt_wait_max_ms,
+        .runner_frame_chars_max = options->runner_frame_chars_max,
         .metrics_public = options->metrics == METRICS_PUBLIC,
         .public_url = options->public_url,
         .secure_cookies = options->tls_cert != NULL,
@@ -227,6 +231,7 @@ static void hear_commit(void *owner, const struct publication *publication)
     struct instance *instance = owner;
     runtimes_hear(instance->runtimes, publication);
     turns_hear(instance->turns, publication);
+    runners_hear(instance->runners, publication);
 }
 
 /* --- start --- */
@@ -289,6 +294,7 @@ static enum status start_nodes(struct instance *instance, struct failure *failur
         .fanout = instance->fanout,
         .writer = instance->writer,
         .turns = instance->turns,
+        .runners = instance->runners,
     };
     return instance->db.engine == DB_POSTGRES ? nodes_start(&nodes, &instance->nodes, failure) : STATUS_OK;
 }
@@ -319,6 +325,17 @@ static void start_runtimes(struct instance *instance)
         runtimes.drivers[kind] = drivers_of(instance->drivers, (enum agent_driver)kind);
     }
     instance->runtimes = runtimes_new(&runtimes);
+static void start_runners(struct instance *instance)
+{
+    struct runners_options runners = {
+        .service = &instance->service,
+        .writer = instance->writer,
+        .loop = instance->loops[0],
+        .grace_ms = instance->options->runner_grace_ms,
+        .lost_ms = instance->options->runner_lost_ms,
+        .silence_ms = instance->options->runner_silence_ms,
+    };
+    instance->runners = runners_new(&runners);
 }
 
 static void start_turns(struct instance *instance)
@@ -340,6 +357,10 @@ static void start_turns(struct instance *instance)
     for (int kind = 0; kind < DRIVER_COUNT; kind++) {
         turns.drivers[kind] = drivers_of(instance->drivers, (enum agent_driver)kind);
     }
+    start_runners(instance);
+    turns.drivers[DRIVER_RUNNER] = runners_driver(instance->runners);
+    turns.ready_owner = instance->runners;
+    turns.take_ready = runners_take_ready;
     instance->turns = turns_new(&turns);
 }
 
@@ -496,6 +517,7 @@ static void stop(struct instance *instance)
     turns_free(instance->turns);
     runtimes_free(instance->runtimes);
     sandboxing_free(instance->sandboxing);
+    runners_free(instance->runners);
     drivers_free(instance->drivers);
     server_free(instance->server);
     fanout_free(instance->fanout);

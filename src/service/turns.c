@@ -109,6 +109,31 @@ static enum status claim_in(struct call *call, struct turns *turns, int64_t tena
     return status;
 }
 
+/* Of those taken before this try, and of those that became ready since; what there is no room for is not taken. */
+static enum status claim_ready(struct call *call, struct turns *turns, int64_t *room)
+{
+    const struct turns_options *options = &turns->options;
+    size_t most = *room < TURN_CANDIDATES_MAX ? (size_t)*room : TURN_CANDIDATES_MAX;
+    enum status status = STATUS_OK;
+    if (options->take_ready && turns->ready_count < most) {
+        turns->ready_count +=
+            options->take_ready(options->ready_owner, turns->ready + turns->ready_count, most - turns->ready_count);
+    }
+    for (size_t i = 0; i < turns->ready_count && status == STATUS_OK; i++) {
+        struct principal host = turn_principal(turns->ready[i].tenant_key, SLICE(TURN_HOST_NAME));
+        struct claim_request request = {.worker = host.name, .hosted = true, .max = 1};
+        struct claimed claimed;
+        bool taken = false;
+        call->who = &host;
+        status = claim_take_key(call, &request, turns->ready[i].session_key, &claimed, &taken);
+        if (taken) {
+            add_found(call, turns, &claimed);
+            (*room)--;
+        }
+    }
+    return status;
+}
+
 static enum status claim_everywhere(struct call *call, struct turns *turns)
 {
     struct tenant *tenants;
@@ -117,7 +142,10 @@ static enum status claim_everywhere(struct call *call, struct turns *turns)
     if (room <= 0) {
         return STATUS_OK;
     }
-    enum status status = store_tenant_list(call->db, call->arena, &tenants, &count, &call->failure);
+    enum status status = claim_ready(call, turns, &room);
+    if (status == STATUS_OK) {
+        status = store_tenant_list(call->db, call->arena, &tenants, &count, &call->failure);
+    }
     for (size_t i = 0; i < count && room > 0 && status == STATUS_OK; i++) {
         status = claim_in(call, turns, tenants[i].key, &room);
     }
@@ -173,6 +201,7 @@ static enum job_outcome claim_run(struct write_job *job, struct unit *unit)
     }
     job->parked_until_ms = call.steady_ms + LOOK_AGAIN_MS;
     turns->orphans_cut = true;
+    turns->ready_count = 0;
     return JOB_PARKED;
 }
 
@@ -184,6 +213,7 @@ static void claim_finish(struct write_job *job, enum status status, const struct
         forget_found(turns);
     } else {
         turns->orphans_cut = true;
+        turns->ready_count = 0;
     }
     loop_post(turns->options.loop, &turns->claimed_message);
 }
@@ -288,6 +318,14 @@ static void cut(struct turn *turn, const char *cause)
     }
     said->text = arena_format(&said->arena, "%s", cause);
     turn->ended = false;
+    turn_say(turn, said);
+    turn->ended = true;
+}
+
+void turn_return(struct turn *turn, const char *cause)
+{
+    struct said *said = said_new(SAID_CUT);
+    said->text = arena_format(&said->arena, "%s", cause);
     turn_say(turn, said);
     turn->ended = true;
 }

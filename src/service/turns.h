@@ -16,6 +16,12 @@
 #include "runner/sandbox.h"
 #include "service/runtimes.h"
 
+/* A session that may be claimed. */
+struct turn_candidate {
+    int64_t tenant_key, session_key;
+};
+enum { TURN_CANDIDATES_MAX = 64 };
+
 struct turns_options {
     struct service *service;
     struct writer *writer;
@@ -29,6 +35,14 @@ struct turns_options {
     int64_t interrupt_ms;                       /* how long a driver may take to end an interrupted turn */
     int64_t history_events_max;                 /* of the conversation that a turn starts with */
     size_t said_bytes_max;                      /* said and not yet durable, per turn */
+    /* Agents that come and go: takes up to `room` sessions whose agent is there and free, each once until there is
+     * news of it. Writer thread; NULL = there are none. */
+    void *ready_owner;
+    size_t (*take_ready)(void *owner, struct turn_candidate *out, size_t room);
+    int64_t turns_max;          /* at a time */
+    int64_t interrupt_ms;       /* how long a driver may take to end an interrupted turn */
+    int64_t history_events_max; /* of the conversation that a turn starts with */
+    size_t said_bytes_max;      /* said and not yet durable, per turn */
 };
 
 struct turns;
@@ -44,5 +58,8 @@ void turns_poke(struct turns *turns, int64_t session_key);
  * when it was not started, or is NULL. */
 void turns_stop(struct turns *turns);
 void turns_free(struct turns *turns);
+
+/* For a driver whose agent is gone: the turn is cut (turn_close.h) and nothing may be said after it. */
+void turn_return(struct turn *turn, const char *cause);
 
 #endif
