@@ -325,6 +325,8 @@ static void start_runtimes(struct instance *instance)
         runtimes.drivers[kind] = drivers_of(instance->drivers, (enum agent_driver)kind);
     }
     instance->runtimes = runtimes_new(&runtimes);
+}
+
 static void start_runners(struct instance *instance)
 {
     struct runners_options runners = {

@@ -39,10 +39,6 @@ struct turns_options {
      * news of it. Writer thread; NULL = there are none. */
     void *ready_owner;
     size_t (*take_ready)(void *owner, struct turn_candidate *out, size_t room);
-    int64_t turns_max;          /* at a time */
-    int64_t interrupt_ms;       /* how long a driver may take to end an interrupted turn */
-    int64_t history_events_max; /* of the conversation that a turn starts with */
-    size_t said_bytes_max;      /* said and not yet durable, per turn */
 };
 
 struct turns;
