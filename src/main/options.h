@@ -124,6 +124,8 @@ struct options {
     int64_t sandbox_backend_ms;
     int64_t idle_grace_ms, idle_grace_automated_ms;
     int64_t snapshot_failures_max;
+    int64_t runtime_lock_ms;
+    bool wake_on_view;
     int64_t process_grace_ms;
     int64_t process_stdin_bytes_max;
     int64_t snapshot_bytes_max;

@@ -308,6 +308,10 @@ const struct option server_options[] = {
          "How long nothing must happen in a session with an interactive source before its sandbox is put to sleep; an agent's idle_timeout may be shorter."),
     TIME("idle-grace-automated-ms", idle_grace_automated_ms, "30s", 10, YEAR,
          "The same for sessions nobody sits before."),
+    SWITCH("wake-on-view", wake_on_view, "true",
+           "Whoever opens the stream of a session whose sandbox sleeps wakes it."),
+    TIME("runtime-lock-ms", runtime_lock_ms, "5m", SECOND, DAY,
+         "With PostgreSQL: what a server finds at its start in the middle of starting, sleeping or waking, and nobody moved for this long, is taken over. With SQLite it is at once: there is only one."),
     COUNT("snapshot-failures-max", snapshot_failures_max, "3", 1, 1000,
           "After so many snapshots in a row that failed the session ends."),
 

@@ -131,6 +131,7 @@ static void fill_api(struct instance *instance)
         .claim_wait_ms_max = options->claim_wait_ms_max,
         .prompt_wait_ms_max = options->prompt_wait_max_ms,
         .runner_frame_chars_max = options->runner_frame_chars_max,
+        .wake_on_view = options->wake_on_view,
         .metrics_public = options->metrics == METRICS_PUBLIC,
         .public_url = options->public_url,
         .secure_cookies = options->tls_cert != NULL,
@@ -318,6 +319,7 @@ static void start_runtimes(struct instance *instance)
         .idle_grace_ms = options->idle_grace_ms,
         .idle_grace_automated_ms = options->idle_grace_automated_ms,
         .snapshot_failures_max = options->snapshot_failures_max,
+        .lock_ms = options->runtime_lock_ms,
         .owner = instance,
         .on_stopped = leave_backends,
     };

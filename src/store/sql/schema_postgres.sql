@@ -427,3 +427,7 @@ CREATE TABLE tool_calls (
     PRIMARY KEY (tenant_key, session_key, tool, call_id)
 );
 CREATE INDEX tokens_session ON tokens (tenant_key, session_id) WHERE session_id IS NOT NULL;
+
+-- migration: 9 sandboxes
+-- What a server looks for at its start: sessions whose sandbox is in somebody's hands.
+CREATE INDEX sessions_with_sandbox ON sessions (tenant_key, key) WHERE runtime + 0 > 0 AND runtime + 0 <> 4 AND runtime + 0 <> 6;
