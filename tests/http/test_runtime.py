@@ -1,6 +1,9 @@
 """The sandbox under a session: made for the first turn, put to sleep, woken, stopped. With the real bubblewrap."""
 import glob
+import http.server
+import json
 import os
+import threading
 
 from harness import check, people
 from harness.suite import test
@@ -278,3 +281,108 @@ def restarted(server):
     send(client, path, "echo two")
     wait_turns(client, path, 2)
     check.equal((kept_files(server), runtimes(client, path)), (["kept"], ["starting", "running"]))
+
+
+class Backend(http.server.ThreadingHTTPServer):
+    """A remote backend of sandboxes that answers as it is told."""
+
+    daemon_threads = True
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), BackendHandler)
+        self.asked = []
+        self.answers = {"create-session": (200, {"sandboxId": "far-1", "tunnelUrls": {}}),
+                        "hibernate-session": (200, {"snapshotImageId": "image-1"}),
+                        "restore-session": (200, {"sandboxId": "far-2"}),
+                        "terminate-session": (200, {})}
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def url(self):
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+    def names(self):
+        return [name for name, _ in self.asked]
+
+
+class BackendHandler(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        name = self.path.strip("/")
+        self.server.asked.append((name, body))
+        status, answer = self.server.answers[name]
+        text = json.dumps(answer).encode()
+        self.send_response(status)
+        self.send_header("content-length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    def log_message(self, *_):
+        pass
+
+
+def remote(env):
+    """A server, its backend, and a client of a session that has a sandbox there."""
+    backend = Backend()
+    server = env.server(options=["--sandbox-backends", backend.url(), "--agents-reach-host", "true"])
+    client = server.client()
+    box_remote = {"id": "boxed", "driver": "demo", "sandbox": {"kind": "http", "url": backend.url()}}
+    client.post("/api/agents", box_remote, expect=201)
+    return server, backend, client
+
+
+@test
+def a_remote_sandbox(env):
+    """S3-133, S3-134: created, put to sleep, restored from its snapshot, terminated, each told to the backend once."""
+    server, backend, client = remote(env)
+    path = talk(client, prompt="echo one")
+    wait_turns(client, path, 1)
+    check.equal(client.get(path).json()["details"]["sandbox_id"], "far-1")
+    client.post(path + "/hibernate", expect=200)
+    wait_runtime(client, path, "hibernated")
+    check.equal(client.get(path).json()["details"]["snapshot_id"], "image-1")
+    client = server.restart().client()
+    send(client, path, "echo two")
+    wait_turns(client, path, 2)
+    check.equal(client.get(path).json()["details"]["sandbox_id"], "far-2")
+    client.post(path + "/stop", expect=200)
+    wait_runtime(client, path, "stopped")
+    check.equal(backend.names(), ["create-session", "hibernate-session", "restore-session", "terminate-session"])
+    check.equal(backend.asked[2][1]["snapshot_image_id"], "image-1")
+
+
+@test
+def gone_when_it_should_sleep(env):
+    """S3-020, S3-143: 409 from the backend ends the session as every end does; its parent hears of it."""
+    _, backend, client = remote(env)
+    parent = people.session(client, agent="nobody")
+    path = talk(client, prompt="echo one", parent_id=parent.split("/")[-1])
+    wait_turns(client, path, 1)
+    backend.answers["hibernate-session"] = (409, {"error": "exited"})
+    client.post(path + "/hibernate", expect=200)
+    wait_runtime(client, path, "stopped")
+    session = client.get(path).json()
+    check.equal((session["status"], session["stop_reason"]), ("completed", "sandbox_gone"))
+    [told] = events(client, parent, "session.child_ended")
+    check.equal(told["metadata"]["child_id"], session["id"])
+    audit = [event["type"] for event in client.get(path + "/audit-log").json()["events"]]
+    check.true("session.status_change" in audit, "the end is in the audit log")
+
+
+@test
+def a_restore_that_fails(env):
+    """S3-022, S3-134: the runtime is in error with the reason, the snapshot is kept, and the next message tries again."""
+    _, backend, client = remote(env)
+    path = talk(client, prompt="echo one")
+    wait_turns(client, path, 1)
+    client.post(path + "/hibernate", expect=200)
+    wait_runtime(client, path, "hibernated")
+    good, backend.answers["restore-session"] = backend.answers["restore-session"], (500, {"error": "no room"})
+    client.post(path + "/wake", expect=200)
+    wait_runtime(client, path, "error")
+    session = client.get(path).json()
+    check.contains(session["status_reason"], "no room")
+    check.equal(session["details"]["snapshot_id"], "image-1")
+    backend.answers["restore-session"] = good
+    send(client, path, "echo two")
+    wait_turns(client, path, 2)
+    check.equal(client.get(path).json()["runtime"], "running")
