@@ -12,6 +12,7 @@ struct nodes_options {
     struct writer *writer;
     struct turns *turns;
     struct runners *runners;
+    struct runtimes *runtimes;
 };
 
 struct nodes;

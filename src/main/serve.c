@@ -296,6 +296,7 @@ static enum status start_nodes(struct instance *instance, struct failure *failur
         .writer = instance->writer,
         .turns = instance->turns,
         .runners = instance->runners,
+        .runtimes = instance->runtimes,
     };
     return instance->db.engine == DB_POSTGRES ? nodes_start(&nodes, &instance->nodes, failure) : STATUS_OK;
 }

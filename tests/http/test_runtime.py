@@ -63,6 +63,18 @@ def a_turn_gets_its_sandbox(server):
 
 
 @test
+def nobody_else_names_its_sandbox(server):
+    """A client that names another session's sandbox or snapshot is refused, at creation and later."""
+    client = server.client()
+    box(client)
+    path = talk(client)
+    for key in ("sandbox_id", "snapshot_id"):
+        check.problem(client.patch(path, {"details": {key: "another"}}), 400, "served_detail")
+        body = {"type": "agent", "agent": "boxed", "details": {key: "another"}}
+        check.problem(client.post("/api/sessions", body), 400, "served_detail")
+
+
+@test
 def a_session_without_sandbox_has_none(server):
     client = server.client()
     path = people.session(client, agent="demo", prompt="echo one")
@@ -323,7 +335,7 @@ class BackendHandler(http.server.BaseHTTPRequestHandler):
 def remote(env):
     """A server, its backend, and a client of a session that has a sandbox there."""
     backend = Backend()
-    server = env.server(options=["--sandbox-backends", backend.url(), "--agents-reach-host", "true"])
+    server = env.server(options=["--sandbox-backends", backend.url(), "--agents-reach-host"])
     client = server.client()
     box_remote = {"id": "boxed", "driver": "demo", "sandbox": {"kind": "http", "url": backend.url()}}
     client.post("/api/agents", box_remote, expect=201)
