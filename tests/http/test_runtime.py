@@ -217,11 +217,10 @@ def stops_once(server):
     """S3-024, S3-028, S3-137: the end of the session is the end of its sandbox."""
     client = server.client()
     path = awake(client, server)
-    check.contains(client.post(path + "/stop", {"reason": "enough"}, expect=200).json(),
-                   {"changed": True, "status": "completed"})
+    check.equal(client.post(path + "/stop", {"reason": "enough"}, expect=200).json()["changed"], True)
     wait_runtime(client, path, "stopped")
     check.equal(trees(server), [])
-    check.contains(client.post(path + "/stop", expect=200).json(), {"changed": False, "runtime": "stopped"})
+    check.equal(client.post(path + "/stop", expect=200).json()["changed"], False)
     session = client.get(path).json()
     check.equal((session["stop_reason"], session["status_reason"]), ("user", "enough"))
     check.problem(client.post(path + "/hibernate"), 409)
@@ -235,7 +234,7 @@ def stops_in_the_middle(server):
     path = talk(client, prompt="echo one")
     check.eventually(lambda: events(client, path, "agent.thinking"), "the turn is under way", 30)
     send(client, path, "echo two")
-    check.contains(client.post(path + "/stop", expect=200).json(), {"changed": True, "status": "abandoned"})
+    check.equal(client.post(path + "/stop", expect=200).json()["changed"], True)
     wait_runtime(client, path, "stopped")
     check.equal([event["metadata"]["stop_reason"] for event in events(client, path, "turn.ended")], ["aborted"])
     check.equal(client.get(path + "/queue").json()["prompts"], [])
