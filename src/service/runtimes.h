@@ -2,7 +2,8 @@
  * be done is written into the log first, by a command or by this host; after that commit it is done, and what came of
  * it is the next event:
  *
- *     ensure, hear, idle ─→ step (writer: write what came, decide, write the intent) ─(commit)→ act (provider) ─→ step …
+ *     ensure, hear, idle ─→ step (writer: write what came, decide, write the intent) ─(commit)→ act (provider) ─→ step
+ * …
  *
  * One box per session that has something in hand: a live sandbox, somebody who waits for it, or an act under way. One
  * thing at a time per box. A session asleep costs nothing here. */

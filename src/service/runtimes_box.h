@@ -24,12 +24,12 @@ struct box_news {
 /* What a step decided. */
 struct box_order {
     enum runtime_action action;
-    enum runtime state;         /* of the session, as written */
-    bool missing;               /* there is no such session any more */
-    int driver;                 /* enum agent_driver */
+    enum runtime state; /* of the session, as written */
+    bool missing;       /* there is no such session any more */
+    int driver;         /* enum agent_driver */
     struct sandbox_settings settings;
     struct slice session_id, workspace, snapshot_id, sandbox_id;
-    int64_t grace_ms;    /* how long it may be idle */
+    int64_t grace_ms;      /* how long it may be idle */
     int64_t idle_again_ms; /* look again after so long; 0 = not asked */
 };
 
@@ -45,13 +45,13 @@ struct runtime_box {
     int driver;             /* enum agent_driver: whose turns work in it */
     struct runtime_use *waiting;
     int64_t uses;
-    bool steps;     /* the job is in the writer */
-    bool acts;      /* the provider is at work */
-    bool again;     /* something happened meanwhile */
-    bool adopts;    /* taken into hand though nobody wants it, so that it can fall asleep */
-    bool asks_idle; /* the step asks whether it may sleep */
-    bool saved;     /* its snapshot is written down: it may go */
-    int64_t snapshot_failures; /* in a row */
+    bool steps;                      /* the job is in the writer */
+    bool acts;                       /* the provider is at work */
+    bool again;                      /* something happened meanwhile */
+    bool adopts;                     /* taken into hand though nobody wants it, so that it can fall asleep */
+    bool asks_idle;                  /* the step asks whether it may sleep */
+    bool saved;                      /* its snapshot is written down: it may go */
+    int64_t snapshot_failures;       /* in a row */
     int64_t idle_at_ms, retry_at_ms; /* steady; 0 = not set */
     /* of the step */
     bool wanted;

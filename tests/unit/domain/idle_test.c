@@ -10,8 +10,9 @@ static void all_seven_or_not_at_all(void **state)
         const char *what;
         struct idle_facts facts;
     } rows[] = {
-        {"an HTTP tool call", idle}, {"a running tool", idle},  {"a viewer", idle},    {"a terminal", idle},
-        {"a turn", idle},            {"the grace time", idle}, {"no sandbox", idle},
+        {"an HTTP tool call", idle}, {"a running tool", idle}, {"a viewer", idle},
+        {"a terminal", idle},        {"a turn", idle},         {"the grace time", idle},
+        {"no sandbox", idle},
     };
     assert_true(idle_may_hibernate(&idle));
     rows[0].facts.http_tool_calls = 1;

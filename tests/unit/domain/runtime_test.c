@@ -123,10 +123,8 @@ static void the_next_step_of_every_state(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_edge_is_as_written),
-        cmocka_unit_test(the_next_step_of_every_state),
-        cmocka_unit_test(words_are_complete),
-        cmocka_unit_test(a_running_or_stopped_sandbox_is_not_paused),
+        cmocka_unit_test(every_edge_is_as_written), cmocka_unit_test(the_next_step_of_every_state),
+        cmocka_unit_test(words_are_complete),       cmocka_unit_test(a_running_or_stopped_sandbox_is_not_paused),
         cmocka_unit_test(targets_are_listed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
