@@ -160,6 +160,7 @@ static void take_key(struct chat *chat)
     case LINE_TYPING:
         return;
     case LINE_DONE:
+        chat->ctrl_c_at_ms = 0;
         chat_screen_flush(&chat->screen);
         chat_take_line(chat, buffer_slice(&chat->line));
         return;
