@@ -19,6 +19,7 @@ struct options {
     struct text_list listen;
     const char *public_url;
     const char *bootstrap_token;
+    const char *owner_token_file;
     int64_t stop_timeout_ms;
 
     /* logs and figures */
