@@ -89,10 +89,12 @@ static bool write_all(int fd, struct slice content)
     return true;
 }
 
-static bool write_file(struct arena *arena, struct slice directory, struct slice checksum, struct slice content)
+/* Written under a name of this call, so that two calls with the same file do not meet. */
+static bool write_file(struct gateway_job *job, struct slice directory, struct slice checksum, struct slice content)
 {
+    struct arena *arena = &job->arena;
     struct slice path = arena_format(arena, "%.*s/evidence-%.*s", SLICE_ARG(directory), SLICE_ARG(checksum));
-    struct slice half = arena_format(arena, "%.*s.half", SLICE_ARG(path));
+    struct slice half = arena_format(arena, "%.*s.%.*s", SLICE_ARG(path), SLICE_ARG(checksum_of(arena, job->key)));
     if (access(path.ptr, F_OK) == 0) {
         return true;
     }
@@ -120,7 +122,7 @@ static bool keep_file(struct gateway_job *job, struct slice directory, const str
     struct slice content;
     bool readable = content_of(&job->arena, file, &content);
     struct slice checksum = readable ? checksum_of(&job->arena, content) : SLICE("");
-    if (!readable || !write_file(&job->arena, directory, checksum, content)) {
+    if (!readable || !write_file(job, directory, checksum, content)) {
         return false;
     }
     json_begin_object(out);
