@@ -348,7 +348,15 @@ MUST_CHECK enum status store_kept_get(struct db *db, int64_t tenant_key, int64_t
                                       struct slice *out, struct failure *failure);
 
 /* --- timers: one row per (kind, session); a lease is its own timer, which is neither put nor deleted --- */
-enum timer_kind { TIMER_LEASE = 1, TIMER_EXPIRY = 2, TIMER_HUMAN = 3, TIMER_ASK = 4, TIMER_COLLECT = 5, TIMER_CASCADE = 6, TIMER_COUNT };
+enum timer_kind {
+    TIMER_LEASE = 1,
+    TIMER_EXPIRY = 2,
+    TIMER_HUMAN = 3,
+    TIMER_ASK = 4,
+    TIMER_COLLECT = 5,
+    TIMER_CASCADE = 6,
+    TIMER_COUNT
+};
 extern const struct words timer_kind_words; /* index 0 is "" */
 struct timer {
     enum timer_kind kind;
