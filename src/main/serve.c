@@ -20,7 +20,7 @@
 #include "main/sandboxing.h"
 #include "net/server.h"
 #include "service/identity.h"
-#include "service/gateway.h"
+#include "service/gateway_snapshot.h"
 #include "service/runners.h"
 #include "service/turns.h"
 
@@ -46,6 +46,7 @@ struct instance {
     struct runtimes *runtimes;
     struct runners *runners;
     struct gateway *gateway;
+    struct gateway_snapshots snapshots;
     char files_dir[4096];
     struct turns *turns;
     struct api api;
@@ -354,6 +355,13 @@ static void start_gateway(struct instance *instance)
         .files_dir = instance->files_dir,
         .timeout_ms = instance->options->gateway_timeout_ms,
         .result_bytes_max = (size_t)instance->options->gateway_result_bytes_max,
+        .snapshot_owner = &instance->snapshots,
+        .snapshot = gateway_snapshot_take,
+    };
+    instance->snapshots = (struct gateway_snapshots){
+        .runtimes = instance->runtimes,
+        .sandboxes = sandboxing_registry(instance->sandboxing),
+        .loop = instance->loops[0],
     };
     snprintf(instance->files_dir, sizeof instance->files_dir, "%s/files", instance->options->data);
     instance->gateway = gateway_new(&gateway);

@@ -191,7 +191,9 @@ static enum status run_inside(const struct one_call *one, struct gateway_answer 
 static enum status start_outside(const struct one_call *one, struct gateway_answer *out)
 {
     struct call *call = one->call;
-    enum status status = one->tool->check ? one->tool->check(one->gateway, call, one->request->arguments) : STATUS_OK;
+    enum status status = one->tool->check
+                             ? one->tool->check(one->gateway, call, &one->loaded->session, one->request->arguments)
+                             : STATUS_OK;
     if (status != STATUS_OK) {
         return status;
     }

@@ -50,6 +50,9 @@ static enum status write_row(struct call *call, struct gateway_job *job)
         return store_tool_call_insert(call->db, &row, &call->failure);
     }
     status = store_tool_call_end(call->db, &row, &call->failure);
+    if (status == STATUS_OK && !job->failed && job->tool->end) {
+        status = job->tool->end(call, loaded, job->result);
+    }
     return status == STATUS_OK
                ? gateway_tell(call, loaded, job->tool, job->call_id, job->arguments, !job->failed, job->result)
                : status;

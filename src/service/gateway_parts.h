@@ -19,9 +19,12 @@ struct gateway_tool {
     enum status (*run)(struct call *call, struct loaded_session *loaded, const struct json *arguments,
                        struct slice *out);
     /* Writer: can it begin? May be NULL. */
-    enum status (*check)(const struct gateway *gateway, struct call *call, const struct json *arguments);
+    enum status (*check)(const struct gateway *gateway, struct call *call, const struct session *session,
+                         const struct json *arguments);
     /* After the commit of its row, writer thread: gateway_job_done follows. */
     void (*begin)(struct gateway_job *job);
+    /* Writer: what follows from its result, in the transaction that writes it down. May be NULL. */
+    enum status (*end)(struct call *call, struct loaded_session *loaded, struct slice result);
 };
 extern const struct gateway_tool gateway_tools[]; /* ends with a NULL name */
 
@@ -66,7 +69,7 @@ void gateway_job_done(void *job, struct slice result, struct slice error);
 
 /* gateway_verify.c */
 MUST_CHECK enum status gateway_verify_check(const struct gateway *gateway, struct call *call,
-                                            const struct json *arguments);
+                                            const struct session *session, const struct json *arguments);
 void gateway_verify_begin(struct gateway_job *job);
 
 #endif

@@ -72,12 +72,13 @@ static enum status run_save(struct call *call, struct loaded_session *loaded, co
 
 /* --- the snapshot --- */
 
-static enum status check_snapshot(const struct gateway *gateway, struct call *call, const struct json *arguments)
+static enum status check_snapshot(const struct gateway *gateway, struct call *call, const struct session *session,
+                                  const struct json *arguments)
 {
     (void)arguments;
-    return gateway->options.snapshot
+    return gateway->options.snapshot && runtime_is_up(session->runtime)
                ? STATUS_OK
-               : failure_set(&call->failure, STATUS_UNAVAILABLE, "no_sandbox",
+               : failure_set(&call->failure, STATUS_CONFLICT, "no_sandbox",
                              "This session has no live sandbox of which a snapshot could be taken.");
 }
 
@@ -88,23 +89,42 @@ static void begin_snapshot(struct gateway_job *job)
                       (struct gateway_done){job, gateway_job_done});
 }
 
+/* The session can be restored from it. */
+static enum status end_snapshot(struct call *call, struct loaded_session *loaded, struct slice result)
+{
+    const struct json *snapshot = NULL;
+    const struct session *session = &loaded->session;
+    struct changes changes = {0};
+    enum status status = json_parse(call->arena, result, &snapshot, &call->failure);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    struct runtime_news news = {
+        .snapshot_id = json_text_of(snapshot, "snapshot"),
+        .snapshot_bytes = json_i64_of(snapshot, "bytes"),
+    };
+    status = change_sandbox(call->arena, session, session->runtime, session->pause_reason, "snapshot taken", &news,
+                            &changes, &call->failure);
+    return status == STATUS_OK ? unit_append_changes(call, loaded, &changes) : status;
+}
+
 const struct gateway_tool gateway_tools[] = {
     {"save_env_files",
      OBJECT("\"files\"",
             "\"files\":" LIST("100", OBJECT("\"path\",\"names\"", "\"path\":" NAME ",\"names\":" LIST("500", NAME)))),
-     true, run_save, NULL, NULL},
+     true, run_save, NULL, NULL, NULL},
     {"save_service_commands",
      OBJECT("\"commands\"",
             "\"commands\":" LIST(
                 "100", OBJECT("\"name\",\"command\"", "\"name\":" NAME ",\"command\":" TEXT ",\"directory\":" NAME))),
-     true, run_save, NULL, NULL},
-    {"save_snapshot", OBJECT("", "\"reason\":" TEXT), true, NULL, check_snapshot, begin_snapshot},
-    {"session_status", OBJECT("", "\"session_id\":" NAME), true, run_session_status, NULL, NULL},
-    {"set_title", OBJECT("\"title\"", "\"title\":" TEXT), true, run_set_title, NULL, NULL},
+     true, run_save, NULL, NULL, NULL},
+    {"save_snapshot", OBJECT("", "\"reason\":" TEXT), true, NULL, check_snapshot, begin_snapshot, end_snapshot},
+    {"session_status", OBJECT("", "\"session_id\":" NAME), true, run_session_status, NULL, NULL, NULL},
+    {"set_title", OBJECT("\"title\"", "\"title\":" TEXT), true, run_set_title, NULL, NULL, NULL},
     {"verify",
      OBJECT("\"files\"", "\"summary\":" TEXT ",\"files\":" LIST(
                              "50", OBJECT("\"name\"", "\"name\":" NAME ",\"content\":{\"type\":\"string\"},"
                                                       "\"content_base64\":{\"type\":\"string\"}"))),
-     false, NULL, gateway_verify_check, gateway_verify_begin},
+     false, NULL, gateway_verify_check, gateway_verify_begin, NULL},
     {0},
 };

@@ -60,9 +60,11 @@ static bool content_of(struct arena *arena, const struct json *file, struct slic
     return base64_decode(arena, encoded->text, BASE64_STANDARD, out);
 }
 
-enum status gateway_verify_check(const struct gateway *gateway, struct call *call, const struct json *arguments)
+enum status gateway_verify_check(const struct gateway *gateway, struct call *call, const struct session *session,
+                                 const struct json *arguments)
 {
     struct slice content;
+    (void)session;
     if (!gateway->options.files_dir[0]) {
         return failure_set(&call->failure, STATUS_UNAVAILABLE, "no_files", "The server can keep no files.");
     }

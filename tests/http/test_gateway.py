@@ -150,9 +150,26 @@ def who_may(server):
     check.equal(use(friend.client, path, "session_status", expect=403)["code"], "sandbox_token_required")
     use(inside, path, "session_status", "", expect=400)
     use(inside, path, "set_title", expect=400, titel="x")
-    check.equal(use(inside, path, "save_snapshot", expect=503)["code"], "no_sandbox")
     client.post(path + "/sandbox-token", {}, expect=201)
     use(inside, path, "session_status", expect=401)
+
+
+@test
+def a_snapshot_is_saved(server):
+    """Of the live sandbox, once per call; the session knows it and can be restored from it. Without a sandbox it is refused."""
+    client = server.client()
+    client.post("/api/agents", {"id": "boxed", "driver": "demo", "sandbox": {"kind": "local"}}, expect=201)
+    path = people.session(client, agent="boxed", prompt="echo one")
+    check.eventually(lambda: client.get(path).json()["turn_count"] == 1, "the turn is over", 30)
+    inside = client.with_token(client.post(path + "/sandbox-token", {}, expect=201).json()["token"])
+    saved = use(inside, path, "save_snapshot", reason="before the risky part")
+    check.true(saved["success"], str(saved))
+    check.equal(use(inside, path, "save_snapshot", reason="before the risky part"), saved)
+    session = client.get(path).json()
+    check.equal((session["runtime"], session["details"]["snapshot_id"]), ("running", saved["result"]["snapshot"]))
+    check.equal(len(events(client, path, "tool.save_snapshot")), 1)
+    path, inside = begin(client)
+    check.equal(use(inside, path, "save_snapshot", expect=409)["code"], "no_sandbox")
 
 
 @test
