@@ -51,6 +51,11 @@ extern const struct field stream_query[], firehose_query[];
 enum status streams_websocket(struct request *request);
 enum status streams_firehose(struct request *request);
 
+/* gateway.c */
+extern const struct field tool_call_body[];
+enum status gateway_call_tool(struct request *request);
+enum status gateway_get_file(struct request *request);
+
 /* runner_socket.c */
 enum status runner_socket_open(struct request *request);
 enum status runner_tokens_create(struct request *request);

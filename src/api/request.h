@@ -8,6 +8,7 @@
 #include "service/service.h"
 #include "service/writer.h"
 
+struct gateway;
 struct runners;
 struct server;
 struct signin_guard;
@@ -19,6 +20,7 @@ struct api {
     struct writer *writer;
     struct readers *readers;
     struct runners *runners;
+    struct gateway *gateway;
     struct server *server; /* for figures only */
     struct signin_guard *signin_guard;
     const char *const *cors_origins;

@@ -163,6 +163,11 @@ const struct route routes[] = {
      "Token", "A new token for the session's runner; the one before ends.", NULL, runner_tokens_create},
     {HTTP_POST, "/api/sessions/{id}/sandbox-token", RUN_WRITER, AUTH_NEEDED, SCOPE_WRITE, false, 201, NULL, empty_body,
      "Token", "A new token for code in the session's sandbox; the one before ends.", NULL, sandbox_tokens_create},
+    {HTTP_POST, "/api/sessions/{id}/tools/{tool}", RUN_WRITER, AUTH_NEEDED, SCOPE_WRITE, false, 200, NULL,
+     tool_call_body, "ToolCall", "A tool of the server, for code in the session's sandbox; done once per call_id.",
+     NULL, gateway_call_tool},
+    {HTTP_GET, "/api/sessions/{id}/evidence/{sha256}", RUN_READER, AUTH_NEEDED, SCOPE_READ, false, 200, NULL, NULL,
+     NULL, "A file that verify kept, by its checksum.", NULL, gateway_get_file},
 
     {HTTP_GET, "/api/sessions/{id}/participants", RUN_READER, AUTH_NEEDED, SCOPE_READ, false, 200, NULL, NULL,
      "ParticipantList", "Who takes part.", NULL, participants_list},

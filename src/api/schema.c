@@ -239,6 +239,8 @@ static const struct member token_members[] = {
     {"id_prefix", "s?", NULL},  {"session_id", "s?", NULL}, {"created_at", "t", NULL},
     {"expires_at", "t?", NULL}, {"revoked_at", "t?", NULL}, {0},
 };
+static const struct member tool_call_members[] = {
+    {"tool", "s", NULL}, {"call_id", "s", NULL}, {"success", "b", NULL}, {"result", "x", NULL}, {0}};
 static const struct member token_list_members[] = {{"tokens", "[Token", NULL}, {0}};
 static const struct member tenant_members[] = {
     {"id", "s", NULL}, {"name", "s", NULL}, {"role", "s", NULL}, {"created_at", "t", NULL}, {0}};
@@ -311,6 +313,7 @@ static const struct schema schemas[] = {
     {"UserList", user_list_members},
     {"Token", token_members},
     {"TokenList", token_list_members},
+    {"ToolCall", tool_call_members},
     {"Tenant", tenant_members},
     {"TenantList", tenant_list_members},
     {"TenantCreated", tenant_created_members},

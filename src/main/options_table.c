@@ -201,6 +201,10 @@ const struct option server_options[] = {
          "A runner that says nothing for so long, not even a ping, counts as gone. 0 = it may be silent."),
     COUNT("runner-frame-chars-max", runner_frame_chars_max, "800000", 1000, 100000000,
           "The longest message of a runner, in characters."),
+    TIME("gateway-timeout-ms", gateway_timeout_ms, "55s", 10, HOUR,
+         "How long a call of a gateway tool waits for its result; the call goes on."),
+    SIZE("gateway-result-bytes-max", gateway_result_bytes_max, "64KiB", KIB, GIB,
+         "The largest result of a gateway tool that is kept."),
 
     SECTION("Tools of built-in agents"),
     SIZE("tool-result-bytes-max", tool_result_bytes_max, "50KiB", KIB, GIB,

@@ -21,6 +21,7 @@
 #include "main/sandboxing.h"
 #include "net/server.h"
 #include "service/identity.h"
+#include "service/gateway_snapshot.h"
 #include "service/runners.h"
 #include "service/turns.h"
 
@@ -45,6 +46,9 @@ struct instance {
     struct sandboxing *sandboxing;
     struct runtimes *runtimes;
     struct runners *runners;
+    struct gateway *gateway;
+    struct gateway_snapshots snapshots;
+    char files_dir[4096];
     struct turns *turns;
     struct api api;
     struct server *server;
@@ -122,6 +126,7 @@ static void fill_api(struct instance *instance)
         .writer = instance->writer,
         .readers = instance->readers,
         .runners = instance->runners,
+        .gateway = instance->gateway,
         .signin_guard = signin_guard_new(options->signin_attempts_max, options->signin_window_ms),
         .cors_origins = (const char *const *)options->cors_origin.items,
         .cors_origin_count = options->cors_origin.count,
@@ -351,6 +356,28 @@ static void start_runners(struct instance *instance)
     instance->runners = runners_new(&runners);
 }
 
+static void start_gateway(struct instance *instance)
+{
+    struct gateway_options gateway = {
+        .service = &instance->service,
+        .writer = instance->writer,
+        .read_owner = instance,
+        .submit_read = submit_read,
+        .files_dir = instance->files_dir,
+        .timeout_ms = instance->options->gateway_timeout_ms,
+        .result_bytes_max = (size_t)instance->options->gateway_result_bytes_max,
+        .snapshot_owner = &instance->snapshots,
+        .snapshot = gateway_snapshot_take,
+    };
+    instance->snapshots = (struct gateway_snapshots){
+        .runtimes = instance->runtimes,
+        .sandboxes = sandboxing_registry(instance->sandboxing),
+        .loop = instance->loops[0],
+    };
+    snprintf(instance->files_dir, sizeof instance->files_dir, "%s/files", instance->options->data);
+    instance->gateway = gateway_new(&gateway);
+}
+
 static void start_turns(struct instance *instance)
 {
     const struct options *options = instance->options;
@@ -371,6 +398,7 @@ static void start_turns(struct instance *instance)
         turns.drivers[kind] = drivers_of(instance->drivers, (enum agent_driver)kind);
     }
     start_runners(instance);
+    start_gateway(instance);
     turns.drivers[DRIVER_RUNNER] = runners_driver(instance->runners);
     turns.ready_owner = instance->runners;
     turns.take_ready = runners_take_ready;
@@ -516,6 +544,7 @@ static void stop(struct instance *instance)
     runtimes_free(instance->runtimes);
     sandboxing_free(instance->sandboxing);
     runners_free(instance->runners);
+    gateway_free(instance->gateway);
     drivers_free(instance->drivers);
     server_free(instance->server);
     fanout_free(instance->fanout);

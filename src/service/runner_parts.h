@@ -72,8 +72,9 @@ struct runner {
 struct runners {
     struct runners_options options;
     struct driver driver;
-    pthread_mutex_t lock; /* of the map, and of idle and look */
+    pthread_mutex_t lock; /* of the map, the count, idle and look; the map changes on the loop only */
     struct map all;       /* by candidate */
+    size_t ready_count;   /* of those that are idle and to be looked at */
     struct loop_timer *timer;
     int64_t timer_at_ms; /* steady; 0 = not set */
     bool closed;

@@ -54,11 +54,20 @@ static void runner_forget(struct runner *runner)
 
 /* --- who is free --- */
 
+/* Under the lock. */
+static void set_ready(struct runner *runner, bool idle, bool look)
+{
+    runner->runners->ready_count -= runner->idle && runner->look;
+    runner->idle = idle;
+    runner->look = look;
+    runner->runners->ready_count += idle && look;
+}
+
 void runner_set_idle(struct runner *runner, bool idle)
 {
     struct runners *runners = runner->runners;
     pthread_mutex_lock(&runners->lock);
-    runner->idle = runner->look = idle;
+    set_ready(runner, idle, idle);
     pthread_mutex_unlock(&runners->lock);
     if (idle) {
         writer_poke(runners->options.writer);
@@ -71,9 +80,9 @@ size_t runners_take_ready(void *owner, struct turn_candidate *out, size_t room)
     size_t cursor = 0, count = 0;
     struct runner *runner;
     pthread_mutex_lock(&runners->lock);
-    while (count < room && (runner = map_next(&runners->all, &cursor))) {
+    while (runners->ready_count > 0 && count < room && (runner = map_next(&runners->all, &cursor))) {
         if (runner->idle && runner->look) {
-            runner->look = false;
+            set_ready(runner, true, false);
             out[count++] = runner->key;
         }
     }
@@ -81,18 +90,36 @@ size_t runners_take_ready(void *owner, struct turn_candidate *out, size_t room)
     return count;
 }
 
-void runners_poke(struct runners *runners, int64_t session_key)
+/* False when nobody knows it. */
+static bool look_at(struct runners *runners, int64_t tenant_key, int64_t session_key)
+{
+    pthread_mutex_lock(&runners->lock);
+    struct runner *runner = runner_find(runners, tenant_key, session_key);
+    if (runner) {
+        set_ready(runner, runner->idle, true);
+    }
+    pthread_mutex_unlock(&runners->lock);
+    return runner != NULL;
+}
+
+static void look_at_all(struct runners *runners)
 {
     size_t cursor = 0;
     struct runner *runner;
-    if (!runners) {
-        return;
-    }
     pthread_mutex_lock(&runners->lock);
     while ((runner = map_next(&runners->all, &cursor))) {
-        runner->look |= session_key == 0 || runner->key.session_key == session_key;
+        set_ready(runner, runner->idle, true);
     }
     pthread_mutex_unlock(&runners->lock);
+}
+
+void runners_poke(struct runners *runners, int64_t tenant_key, int64_t session_key)
+{
+    if (runners && session_key != 0) {
+        (void)look_at(runners, tenant_key, session_key);
+    } else if (runners) {
+        look_at_all(runners);
+    }
 }
 
 /* --- time --- */
@@ -200,7 +227,9 @@ void runner_joins(struct runner *runner, struct runner_line *line)
         let_go(runner);
     }
     runner->line = line;
-    runner->actor = arena_copy(&runner->arena, line->hello.actor);
+    if (!slice_eq(runner->actor, line->hello.actor)) {
+        runner->actor = arena_copy(&runner->arena, line->hello.actor);
+    }
     line->runner = runner;
     runner->fresh = true;
     runner->lost_at_ms = 0;
@@ -252,16 +281,25 @@ static void dismiss(struct runner *runner, const struct runner_news *news)
     runner_leaves(runner, ended ? "session_ended" : "access_ended");
 }
 
-static void on_news(struct loop_message *message)
+static void dismiss_all(const struct runner_news *news)
 {
-    struct runner_news *news = (struct runner_news *)message;
     struct runner *runner;
     size_t cursor = 0;
     while ((runner = map_next(&news->runners->all, &cursor))) {
-        bool same_session = news->key.session_key == 0 || news->key.session_key == runner->key.session_key;
-        if (same_session && runner->key.tenant_key == news->key.tenant_key) {
+        if (runner->key.tenant_key == news->key.tenant_key) {
             dismiss(runner, news);
         }
+    }
+}
+
+static void on_news(struct loop_message *message)
+{
+    struct runner_news *news = (struct runner_news *)message;
+    struct runner *runner = runner_find(news->runners, news->key.tenant_key, news->key.session_key);
+    if (news->key.session_key == 0) {
+        dismiss_all(news);
+    } else if (runner) {
+        dismiss(runner, news);
     }
     arena_release(&news->arena);
     free(news);
@@ -291,26 +329,23 @@ static bool says_ended(const struct publication_entry *entry)
     return ended;
 }
 
-static bool knows(struct runners *runners, const struct publication_entry *entry)
+static bool has_any(struct runners *runners)
 {
     pthread_mutex_lock(&runners->lock);
-    struct runner *runner = runner_find(runners, entry->tenant_key, entry->session_key);
-    if (runner) {
-        runner->look = true;
-    }
+    bool any = runners->all.count > 0;
     pthread_mutex_unlock(&runners->lock);
-    return runner != NULL;
+    return any;
 }
 
 void runners_hear(struct runners *runners, const struct publication *publication)
 {
-    if (!runners || runners->all.count == 0) {
+    if (!runners || !has_any(runners)) {
         return;
     }
     for (size_t i = 0; i < publication_count(publication); i++) {
         const struct publication_entry *entry = publication_at(publication, i);
         bool moved = entry->kind == PUBLISH_EVENTS && slice_is(entry->type, "session.status_change");
-        if (moved && knows(runners, entry) && says_ended(entry)) {
+        if (moved && look_at(runners, entry->tenant_key, entry->session_key) && says_ended(entry)) {
             post(runners, entry, NEWS_ENDED);
         } else if (entry->kind == PUBLISH_CLOSE) {
             post(runners, entry, slice_present(entry->only_user) ? NEWS_REVOKED : NEWS_ENDED);

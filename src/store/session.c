@@ -239,6 +239,7 @@ static const enum sql session_parts[] = {
     SQL_SESSION_DELETE_SHARE_USES, SQL_SESSION_DELETE_PARTIAL,      SQL_SESSION_DELETE_LEASE,
     SQL_SESSION_DELETE_PROMPTS,    SQL_SESSION_DELETE_TIMERS,       SQL_SESSION_DELETE_ACTIVITY,
     SQL_SESSION_DELETE_ASKS,       SQL_SESSION_DELETE_ASK_RULES,    SQL_SESSION_DELETE_KEPT,
+    SQL_SESSION_DELETE_TOOL_CALLS,
 };
 
 enum status store_session_delete(struct db *db, const struct session *session, struct slice actor, int64_t now_ms,

@@ -328,6 +328,24 @@ MUST_CHECK enum status store_ask_rule_by_id(struct db *db, int64_t tenant_key, s
 MUST_CHECK enum status store_ask_rule_delete(struct db *db, int64_t tenant_key, struct slice id, bool *out_deleted,
                                              struct failure *failure);
 MUST_CHECK enum status store_ask_rule_count(struct db *db, int64_t tenant_key, int64_t *out, struct failure *failure);
+/* --- calls of gateway tools --- */
+enum tool_call_state { TOOL_CALL_RUNNING, TOOL_CALL_DONE, TOOL_CALL_FAILED };
+struct tool_call {
+    int64_t tenant_key, session_key;
+    struct slice tool, call_id;
+    struct slice arguments_hash;
+    enum tool_call_state state;
+    struct slice result; /* JSON, once it is over */
+    int64_t created_at_ms, ended_at_ms;
+};
+/* NOT_FOUND without a word. */
+MUST_CHECK enum status store_tool_call_get(struct db *db, int64_t tenant_key, int64_t session_key, struct slice tool,
+                                           struct slice call_id, struct arena *arena, struct tool_call *out,
+                                           struct failure *failure);
+MUST_CHECK enum status store_tool_call_insert(struct db *db, const struct tool_call *call, struct failure *failure);
+/* Its state, result and end. */
+MUST_CHECK enum status store_tool_call_end(struct db *db, const struct tool_call *call, struct failure *failure);
+
 /* --- what a driver keeps with a session --- */
 MUST_CHECK enum status store_kept_put(struct db *db, int64_t tenant_key, int64_t session_key, struct slice json,
                                       struct failure *failure);

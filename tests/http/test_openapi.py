@@ -196,6 +196,7 @@ class Example:
         self.pages()
         self.system_and_people()
         self.agents()
+        self.outside()
         self.sessions()
         self.work()
         self.prompts()
@@ -333,6 +334,15 @@ class Example:
         self.client.post(f"/api/sessions/{id}/asks/4/answer", {"decision": "always", "these_arguments": True}, expect=200)
         rule = self.call("GET", "/api/rules").json()["rules"][0]
         self.call("DELETE", "/api/rules/{rule_id}", rule_id=rule["id"])
+
+    def outside(self):
+        self.client.post("/api/agents", {"id": "remote", "driver": "runner"}, expect=201)
+        id = self.client.post("/api/sessions", {"type": "agent", "agent": "remote"}, expect=201).json()["id"]
+        self.call("POST", "/api/sessions/{id}/runner-token", {}, id=id)
+        self.call("POST", "/api/sessions/{id}/sandbox-token", {}, id=id)
+        done = self.call("POST", "/api/sessions/{id}/tools/{tool}",
+                         {"call_id": "c", "arguments": {"files": [{"name": "a", "content": "b"}]}}, id=id, tool="verify")
+        self.call("GET", "/api/sessions/{id}/evidence/{sha256}", id=id, sha256=done.json()["result"]["files"][0]["sha256"])
 
     def sharing(self):
         id = self.fresh()

@@ -41,7 +41,7 @@ class Two:
         self.parameters = {"{id}": self.paths["plain"].split("/")[-1], "{prompt_id}": prompt["prompt_id"], "{user_id}": self.user.id,
                            "{token_id}": self.token["id"], "{link_id}": self.link["id"], "{token}": self.link["token"],
                            "{ask_id}": SECRET, "{rule_id}": rule["id"],
-                           "{agent}": SECRET}
+                           "{agent}": SECRET, "{tool}": "session_status", "{sha256}": "0" * 64}
 
     def make(self, name):
         """A session of tenant one whose every text gives it away."""

@@ -1,0 +1,18 @@
+/* Snapshots of live sandboxes, for gateway tools. */
+#ifndef SERVICE_GATEWAY_SNAPSHOT_H
+#define SERVICE_GATEWAY_SNAPSHOT_H
+
+#include "service/gateway.h"
+#include "service/runtimes.h"
+
+/* The caller's memory, for as long as the server runs. */
+struct gateway_snapshots {
+    struct runtimes *runtimes;
+    struct sandboxes *sandboxes;
+    struct loop *loop; /* of the runtimes */
+};
+
+/* For gateway_options.snapshot, with a struct gateway_snapshots as owner. Any thread. */
+void gateway_snapshot_take(void *owner, int64_t tenant_key, int64_t session_key, struct gateway_done done);
+
+#endif

@@ -1,0 +1,184 @@
+"""Gateway tools: what code in a sandbox asks of the server, done once per call."""
+import base64
+import hashlib
+import os
+import sqlite3
+import threading
+
+from harness import check, people
+from harness.suite import test
+
+
+def begin(client):
+    """The path of a session and a client with its sandbox token."""
+    path = people.session(client)
+    token = client.post(path + "/sandbox-token", {}, expect=201).json()
+    check.contains(token, {"kind": "sandbox", "session_id": path.split("/")[-1]})
+    return path, client.with_token(token["token"])
+
+
+def use(inside, path, tool, call_id="c1", expect=200, **arguments):
+    return inside.post(f"{path}/tools/{tool}", {"call_id": call_id, "arguments": arguments}, expect=expect).json()
+
+
+def events(client, path, types):
+    return client.get(f"{path}/events?limit=1000&types={types}", expect=200).json()["events"]
+
+
+@test
+def a_call_is_done_once(server):
+    """The same call again, also after a restart, gets the same answer and changes nothing."""
+    client = server.client()
+    path, inside = begin(client)
+    first = use(inside, path, "set_title", title="One")
+    check.equal(first, {"tool": "set_title", "call_id": "c1", "success": True, "result": {"ok": True}})
+    client.patch(path, {"title": "By hand"}, expect=200)
+    check.equal(use(inside, path, "set_title", title="One"), first)
+    server.kill()
+    server.start()
+    client, inside = server.client(), server.client().with_token(inside.token)
+    check.equal(use(inside, path, "set_title", title="One"), first)
+    check.equal(client.get(path).json()["title"], "By hand")
+    check.equal(use(inside, path, "set_title", title="Two", expect=409)["code"], "call_id_reused")
+    use(inside, path, "set_title", "c2", title="Two")
+    check.equal(client.get(path).json()["title"], "Two")
+    told = events(client, path, "tool.set_title")
+    check.equal([event["metadata"]["call_id"] for event in told], ["c1", "c2"])
+    check.equal(told[0]["metadata"]["arguments"], {"title": "One"})
+    check.true(told[0]["actor"].startswith("sandbox:"), told[0]["actor"])
+
+
+@test
+def what_is_kept(server):
+    """Commands and names of variables are kept as events; what looks like a secret is refused and not remembered."""
+    client = server.client()
+    path, inside = begin(client)
+    commands = [{"name": "web", "command": "npm run dev", "directory": "web"}]
+    use(inside, path, "save_service_commands", commands=commands)
+    check.equal(events(client, path, "tool.save_service_commands")[0]["metadata"]["arguments"]["commands"], commands)
+    files = [{"path": ".env", "names": ["DATABASE_URL", "PORT"]}]
+    use(inside, path, "save_env_files", files=files)
+    check.equal(events(client, path, "tool.save_env_files")[0]["metadata"]["arguments"]["files"], files)
+    secret = "sk-ant-api03-" + "a1B2" * 20
+    refused = use(inside, path, "save_env_files", "s", expect=400, files=[{"path": ".env", "names": [secret]}])
+    check.equal(refused["code"], "looks_secret")
+    check.true(secret not in str(refused), "the answer does not repeat it")
+    use(inside, path, "save_env_files", "s", files=files)
+    use(inside, path, "save_env_files", "v", expect=400, files=[{"path": ".env", "names": ["A"], "values": ["b"]}])
+    check.contains(use(inside, path, "session_status")["result"], {"session_id": path.split("/")[-1], "status": "idle"})
+
+
+@test
+def evidence(server):
+    """verify keeps files under their checksums; people read them."""
+    client = server.client()
+    path, inside = begin(client)
+    text, blob = "all green ☀\n", os.urandom(100000)
+    arguments = {"summary": "It works.", "files": [{"name": "test.log", "content": text},
+                                                   {"name": "page.png", "content_base64": base64.b64encode(blob).decode()}]}
+    done = use(inside, path, "verify", **arguments)
+    sums = [hashlib.sha256(one).hexdigest() for one in (text.encode(), blob)]
+    check.equal(done["result"], {"summary": "It works.", "files": [
+        {"name": "test.log", "bytes": len(text.encode()), "sha256": sums[0]},
+        {"name": "page.png", "bytes": len(blob), "sha256": sums[1]}]})
+    check.equal(use(inside, path, "verify", **arguments), done)
+    told = events(client, path, "tool.verify")
+    check.equal([event["metadata"]["result"] for event in told], [done["result"]])
+    check.true("arguments" not in told[0]["metadata"], "the log holds no contents")
+    for checksum, content in zip(sums, (text.encode(), blob)):
+        check.equal(client.get(f"{path}/evidence/{checksum}", expect=200).body, content)
+    other = people.session(client)
+    client.get(f"{other}/evidence/{sums[0]}", expect=404)
+    for wrong in ("0" * 64, "..%2f" * 8, "x"):
+        client.get(f"{path}/evidence/{wrong}", expect=404)
+    check.equal(use(inside, path, "verify", "w", expect=400, files=[{"name": "a"}])["code"], "invalid_evidence")
+    use(inside, path, "verify", "w", expect=400, files=[{"name": "a", "content_base64": "?"}])
+
+
+@test
+def duplicates_share_one_execution(server):
+    """The same call from many connections at once: one execution, one event, one answer for all."""
+    client = server.client()
+    path, inside = begin(client)
+    answers = [None] * 12
+
+    def call(index):
+        content = "x" * 200000
+        answers[index] = use(server.client().with_token(inside.token), path, "verify",
+                             files=[{"name": f"{n}", "content": content} for n in range(3)])
+    threads = [threading.Thread(target=call, args=(index,)) for index in range(len(answers))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    check.true(answers[0] and answers[0]["success"], str(answers[0]))
+    check.equal(answers, [answers[0]] * len(answers))
+    check.equal(len(events(client, path, "tool.verify")), 1)
+
+
+@test(on=["sqlite"])
+def a_call_cut_by_a_crash_is_ambiguous(server):
+    """A call that ran when the server died is never silently repeated."""
+    client = server.client()
+    path, inside = begin(client)
+    use(inside, path, "verify", files=[{"name": "a", "content": "b"}])
+    server.stop()
+    with sqlite3.connect(os.path.join(server.data_directory(), "sojourn.db")) as database:
+        database.execute("UPDATE tool_calls SET state = 0, result = NULL, ended_at_ms = 0")
+    server.start()
+    inside, client = server.client().with_token(inside.token), server.client()
+    for _ in range(2):
+        check.equal(use(inside, path, "verify", expect=409, files=[{"name": "a", "content": "b"}])["code"], "ambiguous")
+    check.equal(len(events(client, path, "tool.verify")), 1)
+    use(inside, path, "verify", "c2", files=[{"name": "a", "content": "b"}])
+
+
+@test
+def who_may(server):
+    """The sandbox of the session and its owner; others see nothing."""
+    client = server.client()
+    path, inside = begin(client)
+    other, _ = begin(client)
+    unknown = use(inside, path, "dance", expect=404)
+    check.equal(unknown["code"], "unknown_tool")
+    check.contains(unknown["detail"], "save_snapshot")
+    use(inside, other, "session_status", expect=404)
+    use(client, path, "session_status", "by-owner")
+    use(people.person(client, "stranger").client, path, "session_status", expect=404)
+    friend = people.person(client, "friend")
+    client.post(path + "/participants", {"user_id": friend.id}, expect=201)
+    check.equal(use(friend.client, path, "session_status", expect=403)["code"], "sandbox_token_required")
+    use(inside, path, "session_status", "", expect=400)
+    use(inside, path, "set_title", expect=400, titel="x")
+    client.post(path + "/sandbox-token", {}, expect=201)
+    use(inside, path, "session_status", expect=401)
+
+
+@test
+def a_snapshot_is_saved(server):
+    """Of the live sandbox, once per call; the session knows it and can be restored from it. Without a sandbox it is refused."""
+    client = server.client()
+    client.post("/api/agents", {"id": "boxed", "driver": "demo", "sandbox": {"kind": "local"}}, expect=201)
+    path = people.session(client, agent="boxed", prompt="echo one")
+    check.eventually(lambda: client.get(path).json()["turn_count"] == 1, "the turn is over", 30)
+    inside = client.with_token(client.post(path + "/sandbox-token", {}, expect=201).json()["token"])
+    saved = use(inside, path, "save_snapshot", reason="before the risky part")
+    check.true(saved["success"], str(saved))
+    check.equal(use(inside, path, "save_snapshot", reason="before the risky part"), saved)
+    session = client.get(path).json()
+    check.equal((session["runtime"], session["details"]["snapshot_id"]), ("running", saved["result"]["snapshot"]))
+    check.equal(len(events(client, path, "tool.save_snapshot")), 1)
+    path, inside = begin(client)
+    check.equal(use(inside, path, "save_snapshot", expect=409)["code"], "no_sandbox")
+
+
+@test
+def gone_with_the_session(server):
+    client = server.client()
+    path, inside = begin(client)
+    use(inside, path, "session_status")
+    client.delete(path, expect=204)
+    use(inside, path, "session_status", expect=404)
+    server.stop()
+    server.verify()
+    server.start()
