@@ -112,7 +112,7 @@ const struct route routes[] = {
     {HTTP_POST, "/api/sessions/{id}/messages", RUN_WRITER, AUTH_NEEDED, SCOPE_WRITE, true, 202, message_query,
      message_body, "Receipt", "Send a message: the agent runs; while it does, the message waits.", NULL, prompts_send},
     {HTTP_GET, "/api/sessions/{id}/messages", RUN_READER, AUTH_NEEDED, SCOPE_READ, false, 200, message_list_query, NULL,
-     "EventList", "What was said, by people and by the agent.", NULL, events_messages},
+     "MessageList", "What was said, by people and by the agent, with who said it.", NULL, messages_list},
     {HTTP_GET, "/api/sessions/{id}/queue", RUN_READER, AUTH_NEEDED, SCOPE_READ, false, 200, NULL, NULL, "PromptList",
      "Messages that wait, in the order in which they will be dispatched.", NULL, prompts_list},
     {HTTP_DELETE, "/api/sessions/{id}/queue/{prompt_id}", RUN_WRITER, AUTH_NEEDED, SCOPE_WRITE, false, 204, NULL, NULL,

@@ -114,6 +114,26 @@ static const struct member health_members[] = {{"status", "s", NULL}, {0}};
 static const struct member session_list_members[] = {
     {"sessions", "[Session", NULL}, {"has_more", "b", NULL}, {"next_cursor", "s?", NULL}, {0}};
 static const struct member event_list_members[] = {{"events", "[Event", NULL}, {"has_more", "b", NULL}, {0}};
+static const struct member message_members[] = {
+    {"session_id", "s", NULL},
+    {"id", "s", NULL},
+    {"sequence", "i", NULL},
+    {"role", "s", NULL},
+    {"content", "s", NULL},
+    {"parts", "a", NULL},
+    {"format", "s", NULL},
+    {"agent_session_id", "s?", NULL},
+    {"thread_id", "s?", NULL},
+    {"metadata", "o", NULL},
+    {"author", "@MessageAuthor", NULL},
+    {"channel", "@MessageChannel", NULL},
+    {"created_at", "t", NULL},
+    {0},
+};
+static const struct member message_author_members[] = {
+    {"id", "s?", NULL}, {"name", "s?", NULL}, {"email", "s?", NULL}, {0}};
+static const struct member message_channel_members[] = {{"type", "s?", NULL}, {"id", "s?", NULL}, {0}};
+static const struct member message_list_members[] = {{"messages", "[Message", NULL}, {"has_more", "b", NULL}, {0}};
 static const struct member appended_members[] = {{"events", "[Event", NULL}, {"last_sequence", "i", NULL}, {0}};
 static const struct member bulk_members[] = {{"results", "[BulkResult", NULL}, {"deleted", "i", NULL}, {0}};
 static const struct member bulk_result_members[] = {
@@ -268,6 +288,10 @@ static const struct schema schemas[] = {
     {"SessionList", session_list_members},
     {"Event", event_members},
     {"EventList", event_list_members},
+    {"Message", message_members},
+    {"MessageAuthor", message_author_members},
+    {"MessageChannel", message_channel_members},
+    {"MessageList", message_list_members},
     {"Appended", appended_members},
     {"BulkDeleted", bulk_members},
     {"BulkResult", bulk_result_members},
