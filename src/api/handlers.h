@@ -47,6 +47,12 @@ int64_t request_page_limit(const struct request *request);
 extern const struct field message_list_query[];
 enum status messages_list(struct request *request);
 
+/* workspace.c */
+extern const struct field git_state_body[], files_changed_query[];
+enum status git_state_get(struct request *request);
+enum status git_state_update(struct request *request);
+enum status files_changed_list(struct request *request);
+
 /* streams.c */
 extern const struct field stream_query[], firehose_query[];
 enum status streams_websocket(struct request *request);

@@ -100,6 +100,13 @@ const struct route routes[] = {
     {HTTP_GET, "/api/sessions/{id}/audit-log", RUN_READER, AUTH_NEEDED, SCOPE_READ, false, 200, audit_query, NULL,
      "EventList", "Who did what: the events that matter for an audit.", NULL, events_audit},
 
+    {HTTP_GET, "/api/sessions/{id}/git-state", RUN_READER, AUTH_NEEDED, SCOPE_READ, false, 200, NULL, NULL, "GitState",
+     "Where the work stands in git.", NULL, git_state_get},
+    {HTTP_PATCH, "/api/sessions/{id}/git-state", RUN_WRITER, AUTH_NEEDED, SCOPE_WRITE, false, 200, NULL, git_state_body,
+     "GitState", "Tell where the work stands in git, as a collaborator or whoever runs it.", NULL, git_state_update},
+    {HTTP_GET, "/api/sessions/{id}/files-changed", RUN_READER, AUTH_NEEDED, SCOPE_READ, false, 200, files_changed_query,
+     NULL, "FilesChanged", "The files the work changed, each path once.", NULL, files_changed_list},
+
     {HTTP_POST, "/api/sessions/{id}/events", RUN_WRITER, AUTH_NEEDED, SCOPE_WRITE, true, 201, NULL, event_append_body,
      "Appended", "Append events, all or none.", NULL, events_append},
     {HTTP_GET, "/api/sessions/{id}/events", RUN_READER, AUTH_TICKET, SCOPE_READ, false, 200, event_list_query, NULL,

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "domain/event_parts.h"
 #include "domain/event_payload.h"
+#include "domain/file_change.h"
 
 static const char *const event_role_names[ROLE_COUNT] = {
     [ROLE_USER] = "user",
@@ -16,6 +17,7 @@ enum { THREAD_ID_BYTES_MAX = 128, EXTERNAL_ID_BYTES_MAX = 256, TYPE_BYTES_MAX = 
 /* Columns: name, who writes it, role, counts as message, counts as tool call, audit, check. Sorted by name: the lookup
  * relies on it and a test watches it. */
 const struct event_type event_types[] = {
+    {"agent.files_changed", WRITERS_HOLDER, ROLE_AGENT, false, false, false, payload_check_files_changed},
     {"agent.message", WRITERS_HOLDER, ROLE_AGENT, true, false, false, payload_check_message},
     {"agent.thinking", WRITERS_HOLDER, ROLE_AGENT, false, false, false, payload_check_message},
     {"agent.tool_call", WRITERS_HOLDER, ROLE_AGENT, false, true, true, NULL},
@@ -26,6 +28,7 @@ const struct event_type event_types[] = {
     {"ask.requested", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"ask.voted", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"external.event", WRITERS_ANYONE, ROLE_SYSTEM, false, false, false, NULL},
+    {"external.files_changed", WRITERS_ANYONE, ROLE_SYSTEM, false, false, false, payload_check_files_changed},
     {"human.entity_view", WRITERS_HUMAN, ROLE_USER, false, false, false, payload_check_human_entity_view},
     {"human.marker", WRITERS_HUMAN, ROLE_USER, false, false, false, payload_check_human_marker},
     {"human.navigate", WRITERS_HUMAN, ROLE_USER, false, false, false, payload_check_human_navigate},

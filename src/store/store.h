@@ -7,6 +7,7 @@
 
 #include "domain/access.h"
 #include "domain/ask.h"
+#include "domain/file_change.h"
 #include "domain/prompt.h"
 #include "domain/session.h"
 #include "store/db.h"
@@ -128,6 +129,21 @@ MUST_CHECK enum status store_partial_load(struct db *db, int64_t tenant_key, int
                                           struct partial *out, struct failure *failure); /* count 0 when none */
 MUST_CHECK enum status store_partial_delete(struct db *db, int64_t tenant_key, int64_t session_key,
                                             struct failure *failure);
+
+/* --- files that the work changed --- */
+struct changed_file {
+    struct file_change change;
+    int64_t sequence; /* of the event that told it last */
+    int64_t changed_at_ms;
+};
+/* One row for each path: what is told last replaces what stood. */
+MUST_CHECK enum status store_file_change_put(struct db *db, int64_t tenant_key, int64_t session_key,
+                                             const struct file_change *change, int64_t sequence, int64_t at_ms,
+                                             struct failure *failure);
+/* By path, those behind `after`. */
+MUST_CHECK enum status store_file_change_list(struct db *db, int64_t tenant_key, int64_t session_key,
+                                              struct slice after, int64_t limit, struct arena *arena,
+                                              struct changed_file **out, size_t *out_count, struct failure *failure);
 
 /* --- participants and share links --- */
 struct participant {

@@ -427,3 +427,18 @@ CREATE TABLE tool_calls (
     PRIMARY KEY (tenant_key, session_key, tool, call_id)
 );
 CREATE INDEX tokens_session ON tokens (tenant_key, session_id) WHERE session_id IS NOT NULL;
+
+-- migration: 9 files changed
+-- Files that a session's work changed: what its events told of each path last.
+CREATE TABLE files_changed (
+    tenant_key BIGINT NOT NULL,
+    session_key BIGINT NOT NULL,
+    path TEXT COLLATE "C" NOT NULL,
+    previous_path TEXT,
+    status BIGINT NOT NULL,
+    additions BIGINT NOT NULL,
+    deletions BIGINT NOT NULL,
+    sequence BIGINT NOT NULL,
+    changed_at_ms BIGINT NOT NULL,
+    PRIMARY KEY (tenant_key, session_key, path)
+);

@@ -437,3 +437,18 @@ CREATE TABLE tool_calls (
     PRIMARY KEY (tenant_key, session_key, tool, call_id)
 ) WITHOUT ROWID;
 CREATE INDEX tokens_session ON tokens (tenant_key, session_id) WHERE session_id IS NOT NULL;
+
+-- migration: 9 files changed
+-- Files that a session's work changed: what its events told of each path last.
+CREATE TABLE files_changed (
+    tenant_key INTEGER NOT NULL,
+    session_key INTEGER NOT NULL,
+    path TEXT NOT NULL,
+    previous_path TEXT,
+    status INTEGER NOT NULL,
+    additions INTEGER NOT NULL,
+    deletions INTEGER NOT NULL,
+    sequence INTEGER NOT NULL,
+    changed_at_ms INTEGER NOT NULL,
+    PRIMARY KEY (tenant_key, session_key, path)
+) WITHOUT ROWID;
