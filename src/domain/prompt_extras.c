@@ -24,9 +24,10 @@ static enum status check_sender(const struct json *sender, struct failure *failu
     static const struct words known_words = {known, 5};
     for (const struct json *member = sender ? sender->child : NULL; member; member = member->next) {
         if (words_find(known_words, member->key) < 0 || !json_is(member, JSON_STRING)) {
-            return failure_set(failure, STATUS_INVALID, "invalid_sender",
-                               "`sender` holds the strings channel, channel_id, channel_user_id, display_name and email, "
-                               "nothing else.");
+            return failure_set(
+                failure, STATUS_INVALID, "invalid_sender",
+                "`sender` holds the strings channel, channel_id, channel_user_id, display_name and email, "
+                "nothing else.");
         }
         enum status status = input_check_chars(member->text, "sender", 1, SENDER_TEXT_CHARS_MAX, failure);
         if (status != STATUS_OK) {
