@@ -48,7 +48,7 @@ def copies(columns):
 
 def sqlite_plans(server, texts):
     [path] = [name for name in glob.glob(os.path.join(server.data_directory(), "*"))
-              if open(name, "rb").read(15) == b"SQLite format 3"]
+              if os.path.isfile(name) and open(name, "rb").read(15) == b"SQLite format 3"]
     with sqlite3.connect(path) as database:
         columns = [row[1] for row in database.execute("PRAGMA table_info(sessions)")]
         database.execute("CREATE TEMP TABLE numbers (value INTEGER)")
