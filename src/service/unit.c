@@ -500,6 +500,16 @@ void unit_close_streams_of(struct unit *unit, int64_t tenant_key, struct slice h
     }
 }
 
+void unit_identity_changed(struct call *call)
+{
+    struct unit *unit = call->unit;
+    if (!unit->identity_changed) {
+        unit->identity_changed = true;
+        db_touch(unit->db, call->who->tenant_key, IDENTITY_TOUCHED);
+        publish(unit, &(struct publication_entry){.kind = PUBLISH_RECHECK});
+    }
+}
+
 enum status unit_delete(struct call *call, struct loaded_session *loaded)
 {
     struct unit *unit = call->unit;

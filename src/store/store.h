@@ -346,7 +346,15 @@ MUST_CHECK enum status store_kept_get(struct db *db, int64_t tenant_key, int64_t
                                       struct slice *out, struct failure *failure);
 
 /* --- timers: one row per (kind, session); a lease is its own timer, which is neither put nor deleted --- */
-enum timer_kind { TIMER_LEASE = 1, TIMER_EXPIRY = 2, TIMER_HUMAN = 3, TIMER_ASK = 4, TIMER_COLLECT = 5, TIMER_CASCADE = 6, TIMER_COUNT };
+enum timer_kind {
+    TIMER_LEASE = 1,
+    TIMER_EXPIRY = 2,
+    TIMER_HUMAN = 3,
+    TIMER_ASK = 4,
+    TIMER_COLLECT = 5,
+    TIMER_CASCADE = 6,
+    TIMER_COUNT
+};
 extern const struct words timer_kind_words; /* index 0 is "" */
 struct timer {
     enum timer_kind kind;
@@ -450,6 +458,9 @@ MUST_CHECK enum status store_grant_by_hash(struct db *db, enum grant_kind kind, 
 /* Takes a link or ticket: NOT_FOUND when it was used before. */
 MUST_CHECK enum status store_grant_delete(struct db *db, enum grant_kind kind, struct slice hash,
                                           struct failure *failure);
+/* All of a user's but those of `except_kind` and the one with this hash (absent = none). */
+MUST_CHECK enum status store_grant_delete_of_user(struct db *db, struct slice user_id, enum grant_kind except_kind,
+                                                  struct slice except_hash, struct failure *failure);
 MUST_CHECK enum status store_grant_prune(struct db *db, int64_t before_ms, struct failure *failure);
 
 /* --- care --- */
