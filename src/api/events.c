@@ -32,15 +32,6 @@ const struct field audit_query[] = {
     {0},
 };
 
-const struct field message_list_query[] = {
-    {"after", FIELD_INTEGER, false, "Only messages behind this sequence.", NULL, 0, INT64_MAX},
-    {"before", FIELD_INTEGER, false, "Only messages before this sequence.", NULL, 1, INT64_MAX},
-    {"thread_id", FIELD_STRING, false, "Only of this thread.", NULL, 1, 128},
-    {"limit", FIELD_INTEGER, false, "Messages per page.", NULL, 1, 1000},
-    {"order", FIELD_WORD, false, "oldest first (default) or newest first.", &order_words, 0, 0},
-    {0},
-};
-
 const struct field delta_body[] = {
     {"deltas", FIELD_LIST, true, "Live output: objects with kind (text, reasoning, tool_input, tool_output) and text.",
      NULL, 0, 0},
@@ -162,7 +153,7 @@ static enum status answer_page(struct request *request, const struct session *se
     return status;
 }
 
-static int64_t page_limit(const struct request *request)
+int64_t request_page_limit(const struct request *request)
 {
     int64_t limit = request_param_i64(request, "limit", request->api->events_page_default);
     return limit < request->api->events_page_max ? limit : request->api->events_page_max;
@@ -212,7 +203,7 @@ enum status events_list(struct request *request)
     struct slice types[VIEWER_TYPES_MAX];
     struct cursor after;
     bool given;
-    struct event_filter filter = {.types = types, .limit = page_limit(request)};
+    struct event_filter filter = {.types = types, .limit = request_page_limit(request)};
     enum status status = session_view(&request->call, request->params[0], ACTION_READ, &session, NULL);
     if (status == STATUS_OK) {
         status = request_event_types(request, types, &filter.type_count);
@@ -238,24 +229,7 @@ enum status events_audit(struct request *request)
         .before = request_param_i64(request, "before", 0),
         .audit_only = true,
         .newest_first = slice_is(request_param(request, "order"), "newest"),
-        .limit = page_limit(request),
-    };
-    enum status status = session_view(&request->call, request->params[0], ACTION_READ, &session, NULL);
-    return status == STATUS_OK ? answer_page(request, &session, &filter) : status;
-}
-
-enum status events_messages(struct request *request)
-{
-    static const struct slice types[] = {{"user.message", 12}, {"agent.message", 13}};
-    struct session session;
-    struct event_filter filter = {
-        .types = types,
-        .type_count = 2,
-        .after = request_param_i64(request, "after", 0),
-        .before = request_param_i64(request, "before", 0),
-        .thread_id = request_param(request, "thread_id"),
-        .newest_first = slice_is(request_param(request, "order"), "newest"),
-        .limit = page_limit(request),
+        .limit = request_page_limit(request),
     };
     enum status status = session_view(&request->call, request->params[0], ACTION_READ, &session, NULL);
     return status == STATUS_OK ? answer_page(request, &session, &filter) : status;

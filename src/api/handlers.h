@@ -39,12 +39,23 @@ enum status agents_versions(struct request *request);
 enum status agents_remove(struct request *request);
 
 /* events.c */
-extern const struct field event_append_body[], event_list_query[], audit_query[], delta_body[], message_list_query[];
+extern const struct field event_append_body[], event_list_query[], audit_query[], delta_body[];
 enum status events_append(struct request *request);
 enum status events_list(struct request *request); /* or a stream, when the client accepts text/event-stream */
 enum status events_audit(struct request *request);
-enum status events_messages(struct request *request);
 enum status deltas_accept(struct request *request);
+/* The limit of a page of events: what was asked for, at most the option's. */
+int64_t request_page_limit(const struct request *request);
+
+/* messages.c */
+extern const struct field message_list_query[];
+enum status messages_list(struct request *request);
+
+/* workspace.c */
+extern const struct field git_state_body[], files_changed_query[];
+enum status git_state_get(struct request *request);
+enum status git_state_update(struct request *request);
+enum status files_changed_list(struct request *request);
 
 /* streams.c */
 extern const struct field stream_query[], firehose_query[];

@@ -1,6 +1,7 @@
 #include "api/follow.h"
 #include "api/handlers.h"
 #include "base/hash.h"
+#include "domain/event_parts.h"
 #include "domain/input.h"
 #include "service/prompt.h"
 
@@ -63,7 +64,7 @@ enum status prompts_read_content(struct request *request, bool needed, struct sl
     if (content) {
         *out = content->raw;
         return content->count > 0
-                   ? STATUS_OK
+                   ? parts_check(content, failure)
                    : failure_set(failure, STATUS_INVALID, "invalid_message", "`content` must hold at least one part.");
     }
     *out = prompt_content_of(request_arena(request), text);

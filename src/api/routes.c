@@ -105,6 +105,13 @@ const struct route routes[] = {
     {HTTP_GET, "/api/sessions/{id}/audit-log", RUN_READER, AUTH_NEEDED, SCOPE_READ, false, 200, audit_query, NULL,
      "EventList", "Who did what: the events that matter for an audit.", NULL, events_audit},
 
+    {HTTP_GET, "/api/sessions/{id}/git-state", RUN_READER, AUTH_NEEDED, SCOPE_READ, false, 200, NULL, NULL, "GitState",
+     "Where the work stands in git.", NULL, git_state_get},
+    {HTTP_PATCH, "/api/sessions/{id}/git-state", RUN_WRITER, AUTH_NEEDED, SCOPE_WRITE, false, 200, NULL, git_state_body,
+     "GitState", "Tell where the work stands in git, as a collaborator or whoever runs it.", NULL, git_state_update},
+    {HTTP_GET, "/api/sessions/{id}/files-changed", RUN_READER, AUTH_NEEDED, SCOPE_READ, false, 200, files_changed_query,
+     NULL, "FilesChanged", "The files the work changed, each path once.", NULL, files_changed_list},
+
     {HTTP_POST, "/api/sessions/{id}/events", RUN_WRITER, AUTH_NEEDED, SCOPE_WRITE, true, 201, NULL, event_append_body,
      "Appended", "Append events, all or none.", NULL, events_append},
     {HTTP_GET, "/api/sessions/{id}/events", RUN_READER, AUTH_TICKET, SCOPE_READ, false, 200, event_list_query, NULL,
@@ -117,7 +124,7 @@ const struct route routes[] = {
     {HTTP_POST, "/api/sessions/{id}/messages", RUN_WRITER, AUTH_NEEDED, SCOPE_WRITE, true, 202, message_query,
      message_body, "Receipt", "Send a message: the agent runs; while it does, the message waits.", NULL, prompts_send},
     {HTTP_GET, "/api/sessions/{id}/messages", RUN_READER, AUTH_NEEDED, SCOPE_READ, false, 200, message_list_query, NULL,
-     "EventList", "What was said, by people and by the agent.", NULL, events_messages},
+     "MessageList", "What was said, by people and by the agent, with who said it.", NULL, messages_list},
     {HTTP_GET, "/api/sessions/{id}/queue", RUN_READER, AUTH_NEEDED, SCOPE_READ, false, 200, NULL, NULL, "PromptList",
      "Messages that wait, in the order in which they will be dispatched.", NULL, prompts_list},
     {HTTP_DELETE, "/api/sessions/{id}/queue/{prompt_id}", RUN_WRITER, AUTH_NEEDED, SCOPE_WRITE, false, 204, NULL, NULL,

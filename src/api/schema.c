@@ -4,6 +4,7 @@
 
 #include "domain/agent.h"
 #include "domain/ask.h"
+#include "domain/file_change.h"
 #include "domain/session.h"
 #include "domain/vocabulary.h"
 #include "service/agent.h"
@@ -114,6 +115,44 @@ static const struct member health_members[] = {{"status", "s", NULL}, {0}};
 static const struct member session_list_members[] = {
     {"sessions", "[Session", NULL}, {"has_more", "b", NULL}, {"next_cursor", "s?", NULL}, {0}};
 static const struct member event_list_members[] = {{"events", "[Event", NULL}, {"has_more", "b", NULL}, {0}};
+static const struct member message_members[] = {
+    {"session_id", "s", NULL},
+    {"id", "s", NULL},
+    {"sequence", "i", NULL},
+    {"role", "s", NULL},
+    {"content", "s", NULL},
+    {"parts", "a", NULL},
+    {"format", "s", NULL},
+    {"agent_session_id", "s?", NULL},
+    {"thread_id", "s?", NULL},
+    {"metadata", "o", NULL},
+    {"author", "@MessageAuthor", NULL},
+    {"channel", "@MessageChannel", NULL},
+    {"created_at", "t", NULL},
+    {0},
+};
+static const struct member message_author_members[] = {
+    {"id", "s?", NULL}, {"name", "s?", NULL}, {"email", "s?", NULL}, {0}};
+static const struct member message_channel_members[] = {{"type", "s?", NULL}, {"id", "s?", NULL}, {0}};
+static const struct member message_list_members[] = {{"messages", "[Message", NULL}, {"has_more", "b", NULL}, {0}};
+static const struct member git_state_members[] = {
+    {"source_type", "s?", NULL},      {"source_repo_url", "s?", NULL},     {"source_repo_branch", "s?", NULL},
+    {"source_pr_number", "i?", NULL}, {"source_issue_number", "i?", NULL}, {"branch", "s?", NULL},
+    {"base_branch", "s?", NULL},      {"pr_number", "i?", NULL},           {"pr_state", "s?", NULL},
+    {"pr_url", "s?", NULL},           {"commit_count", "i", NULL},         {0},
+};
+static const struct member changed_file_members[] = {
+    {"path", "s", NULL},
+    {"previous_path", "s?", NULL},
+    {"status", "s", &file_status_words},
+    {"additions", "i", NULL},
+    {"deletions", "i", NULL},
+    {"sequence", "i", NULL},
+    {"changed_at", "t", NULL},
+    {0},
+};
+static const struct member files_changed_members[] = {
+    {"files", "[ChangedFile", NULL}, {"has_more", "b", NULL}, {"next_cursor", "s?", NULL}, {0}};
 static const struct member appended_members[] = {{"events", "[Event", NULL}, {"last_sequence", "i", NULL}, {0}};
 static const struct member bulk_members[] = {{"results", "[BulkResult", NULL}, {"deleted", "i", NULL}, {0}};
 static const struct member bulk_result_members[] = {
@@ -277,6 +316,13 @@ static const struct schema schemas[] = {
     {"SessionList", session_list_members},
     {"Event", event_members},
     {"EventList", event_list_members},
+    {"Message", message_members},
+    {"MessageAuthor", message_author_members},
+    {"MessageChannel", message_channel_members},
+    {"MessageList", message_list_members},
+    {"GitState", git_state_members},
+    {"ChangedFile", changed_file_members},
+    {"FilesChanged", files_changed_members},
     {"Appended", appended_members},
     {"BulkDeleted", bulk_members},
     {"BulkResult", bulk_result_members},

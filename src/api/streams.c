@@ -196,6 +196,8 @@ enum status streams_session(struct request *request, enum stream_kind kind)
     }
     options->tenant_key = session.tenant_key;
     options->user_id = access_holder(&request->who);
+    options->credential = request->who.credential;
+    options->member = slice_present(request->who.user_id) ? request->who.member : MEMBER_NONE;
     options->session_key = session.key;
     options->session_id = session.id;
     options->thread_id = request_param(request, "thread_id");
@@ -231,6 +233,8 @@ enum status streams_firehose(struct request *request)
     }
     options->tenant_key = request->who.tenant_key;
     options->user_id = access_holder(&request->who);
+    options->credential = request->who.credential;
+    options->member = slice_present(request->who.user_id) ? request->who.member : MEMBER_NONE;
     options->who = request->who;
     options->sees_all = request->who.member == MEMBER_OWNER && !slice_present(request->who.id_prefix);
     opening->kind =

@@ -1,7 +1,9 @@
 #include "domain/event.h"
 
 #include "base/clock.h"
+#include "domain/event_parts.h"
 #include "domain/event_payload.h"
+#include "domain/file_change.h"
 
 static const char *const event_role_names[ROLE_COUNT] = {
     [ROLE_USER] = "user",
@@ -15,8 +17,9 @@ enum { THREAD_ID_BYTES_MAX = 128, EXTERNAL_ID_BYTES_MAX = 256, TYPE_BYTES_MAX = 
 /* Columns: name, who writes it, role, counts as message, counts as tool call, audit, check. Sorted by name: the lookup
  * relies on it and a test watches it. */
 const struct event_type event_types[] = {
-    {"agent.message", WRITERS_HOLDER, ROLE_AGENT, true, false, false, NULL},
-    {"agent.thinking", WRITERS_HOLDER, ROLE_AGENT, false, false, false, NULL},
+    {"agent.files_changed", WRITERS_HOLDER, ROLE_AGENT, false, false, false, payload_check_files_changed},
+    {"agent.message", WRITERS_HOLDER, ROLE_AGENT, true, false, false, payload_check_message},
+    {"agent.thinking", WRITERS_HOLDER, ROLE_AGENT, false, false, false, payload_check_message},
     {"agent.tool_call", WRITERS_HOLDER, ROLE_AGENT, false, true, true, NULL},
     {"agent.tool_result", WRITERS_HOLDER, ROLE_AGENT, false, false, false, NULL},
     {"ask.answered", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
@@ -25,6 +28,7 @@ const struct event_type event_types[] = {
     {"ask.requested", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"ask.voted", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"external.event", WRITERS_ANYONE, ROLE_SYSTEM, false, false, false, NULL},
+    {"external.files_changed", WRITERS_ANYONE, ROLE_SYSTEM, false, false, false, payload_check_files_changed},
     {"human.entity_view", WRITERS_HUMAN, ROLE_USER, false, false, false, payload_check_human_entity_view},
     {"human.marker", WRITERS_HUMAN, ROLE_USER, false, false, false, payload_check_human_marker},
     {"human.navigate", WRITERS_HUMAN, ROLE_USER, false, false, false, payload_check_human_navigate},
@@ -74,7 +78,7 @@ const struct event_type event_types[] = {
     {"turn.interrupt_requested", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"user.form_draft", WRITERS_ANYONE, ROLE_USER, false, false, false, NULL},
     {"user.form_submit", WRITERS_ANYONE, ROLE_USER, false, false, true, NULL},
-    {"user.message", WRITERS_ANYONE, ROLE_USER, true, false, true, NULL},
+    {"user.message", WRITERS_ANYONE, ROLE_USER, true, false, true, payload_check_message},
     {"user.output_approval", WRITERS_SERVER, ROLE_USER, false, false, true, NULL},
     {"user.tool_confirmation", WRITERS_ANYONE, ROLE_USER, false, false, true, NULL},
     {"user.tool_result", WRITERS_ANYONE, ROLE_USER, false, false, false, NULL},

@@ -39,14 +39,14 @@ static const char *const kind_texts[] = {
 };
 
 /* `entity_id` is also found as `entityId`. */
-static bool same_name(struct slice key, const char *name)
+static bool same_name(struct slice key, struct slice name)
 {
     size_t i = 0;
-    for (; *name; name++) {
-        bool raised = *name == '_' && name[1] && i < key.len && key.ptr[i] == name[1] - 32;
+    for (size_t n = 0; n < name.len; n++) {
+        bool raised = name.ptr[n] == '_' && n + 1 < name.len && i < key.len && key.ptr[i] == name.ptr[n + 1] - 32;
         if (raised) {
-            name++;
-        } else if (i >= key.len || key.ptr[i] != *name) {
+            n++;
+        } else if (i >= key.len || key.ptr[i] != name.ptr[n]) {
             return false;
         }
         i++;
@@ -54,7 +54,7 @@ static bool same_name(struct slice key, const char *name)
     return i == key.len;
 }
 
-static const struct json *member(const struct json *object, const char *name)
+const struct json *payload_member_of(const struct json *object, struct slice name)
 {
     for (const struct json *one = json_is(object, JSON_OBJECT) ? object->child : NULL; one; one = one->next) {
         if (same_name(one->key, name)) {
@@ -120,7 +120,7 @@ static enum status check_members(const struct json *object, const char *where, c
                                  struct failure *failure)
 {
     for (const struct payload_member *one = members; one->name; one++) {
-        const struct json *value = member(object, one->name);
+        const struct json *value = payload_member_of(object, slice_of(one->name));
         if (!value && one->need == REQUIRED) {
             return failure_set(failure, STATUS_INVALID, "invalid_payload", "`%s.%s` is missing; it must be %s.", where,
                                one->name, kind_texts[one->kind]);

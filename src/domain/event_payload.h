@@ -7,6 +7,9 @@
 
 enum { PATCH_OPS_MAX = 100, MARKER_CHARS_MAX = 2000 };
 
+/* The member with this snake_case name, also when it is written in camelCase; NULL when there is none. */
+const struct json *payload_member_of(const struct json *object, struct slice name);
+
 enum status payload_check_tool_session_started(const struct json *content, const struct json *metadata,
                                                struct failure *failure);
 enum status payload_check_tool_field_changed(const struct json *content, const struct json *metadata,

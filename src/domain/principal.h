@@ -2,6 +2,7 @@
 #ifndef DOMAIN_PRINCIPAL_H
 #define DOMAIN_PRINCIPAL_H
 
+#include "base/hash.h"
 #include "base/slice.h"
 #include "base/words.h"
 
@@ -32,6 +33,14 @@ extern const struct words principal_kind_words;
 extern const struct words member_role_words;
 extern const struct words scope_words; /* index = bit number: read, write, claim, admin */
 
+/* What somebody showed to be let in; a stream lives no longer than it. */
+enum credential_kind { CREDENTIAL_NONE, CREDENTIAL_TOKEN, CREDENTIAL_COOKIE, CREDENTIAL_SHARE_LINK };
+struct credential {
+    enum credential_kind kind;
+    struct hash hash;
+    int64_t expires_at_ms; /* wall; 0 = never */
+};
+
 struct principal {
     enum principal_kind kind;
     int64_t tenant_key; /* 0 = none */
@@ -43,7 +52,8 @@ struct principal {
     struct slice id_prefix;  /* only sessions whose id begins so; absent = all */
     struct slice session_id; /* share links, runners and sandboxes: only this session */
     struct slice token_id;
-    int share_role; /* enum access_role of a share link */
+    int share_role;               /* enum access_role of a share link */
+    struct credential credential; /* of a ticket: what it was made with */
 };
 
 #endif

@@ -36,7 +36,7 @@ MUST_CHECK enum status prompt_check_metadata(const struct json *metadata, struct
 /* What a prompt brings besides its content, as one JSON object; absent when there is nothing. All checked here. */
 struct prompt_extras {
     const struct json *metadata;    /* the client's; NULL = none */
-    const struct json *sender;      /* {channel, channel_user_id, display_name} */
+    const struct json *sender;      /* {channel, channel_id, channel_user_id, display_name, email} */
     const struct json *attachments; /* [{type, url | data, …}] */
     const struct json *mentioned;   /* boolean */
     struct slice message_id;

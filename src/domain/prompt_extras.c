@@ -20,12 +20,14 @@ enum status prompt_check_metadata(const struct json *metadata, struct failure *f
 
 static enum status check_sender(const struct json *sender, struct failure *failure)
 {
-    static const char *const known[] = {"channel", "channel_user_id", "display_name"};
-    static const struct words known_words = {known, 3};
+    static const char *const known[] = {"channel", "channel_id", "channel_user_id", "display_name", "email"};
+    static const struct words known_words = {known, 5};
     for (const struct json *member = sender ? sender->child : NULL; member; member = member->next) {
         if (words_find(known_words, member->key) < 0 || !json_is(member, JSON_STRING)) {
-            return failure_set(failure, STATUS_INVALID, "invalid_sender",
-                               "`sender` holds the strings channel, channel_user_id and display_name, nothing else.");
+            return failure_set(
+                failure, STATUS_INVALID, "invalid_sender",
+                "`sender` holds the strings channel, channel_id, channel_user_id, display_name and email, "
+                "nothing else.");
         }
         enum status status = input_check_chars(member->text, "sender", 1, SENDER_TEXT_CHARS_MAX, failure);
         if (status != STATUS_OK) {

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "domain/context.h"
+#include "domain/git_state.h"
 #include "domain/merge.h"
 
 const struct detail session_details[] = {
@@ -11,6 +12,7 @@ const struct detail session_details[] = {
     {"client_type", DETAIL_WORD, "null", "slack web cli"},
     {"branch_name", DETAIL_TEXT, "null", NULL},
     {"base_commit_sha", DETAIL_TEXT, "null", NULL},
+    {"git_state", DETAIL_GIT, NULL, NULL},
     {"sandbox_id", DETAIL_TEXT, "null", NULL},
     {"sandbox_provider", DETAIL_TEXT, "\"local\"", NULL},
     {"sandbox_expires_at", DETAIL_TIME, "null", NULL},
@@ -94,11 +96,19 @@ static const char *detail_problem(const struct detail *detail, const struct json
         return json_as_i64(value, &number) && number >= 0 ? NULL : "a whole number, 0 or more";
     case DETAIL_TIME:
         return json_is(value, JSON_STRING) && time_parse(value->text, &number) ? NULL : "a time (RFC 3339)";
+    case DETAIL_GIT:
     case DETAIL_CONTEXT:
     case DETAIL_OBJECT:
         return json_is(value, JSON_OBJECT) ? NULL : "an object";
     }
     return "nothing";
+}
+
+static enum status check_object(enum detail_kind kind, const struct json *value, struct failure *failure)
+{
+    return kind == DETAIL_CONTEXT ? context_check(value, failure)
+           : kind == DETAIL_GIT   ? git_state_check(value, failure)
+                                  : STATUS_OK;
 }
 
 static enum status check_patch(const struct json *patch, struct failure *failure)
@@ -113,14 +123,25 @@ static enum status check_patch(const struct json *patch, struct failure *failure
             return failure_set(failure, STATUS_INVALID, "invalid_detail", "`details.%s` must be %s%s, or null.",
                                detail->name, detail->kind == DETAIL_WORD ? "one of: " : "", problem);
         }
-        if (detail->kind == DETAIL_CONTEXT && !json_is(one, JSON_NULL)) {
-            enum status status = context_check(one, failure);
-            if (status != STATUS_OK) {
-                return status;
-            }
+        enum status status = json_is(one, JSON_NULL) ? STATUS_OK : check_object(detail->kind, one, failure);
+        if (status != STATUS_OK) {
+            return status;
         }
     }
     return STATUS_OK;
+}
+
+/* What is told of git replaces only what it names. */
+static struct slice merge_git_state(struct arena *arena, struct slice old, struct slice merged,
+                                    const struct json *git_state)
+{
+    const struct json *before = NULL, *patch = NULL;
+    if (!git_state || !slice_present(old) || json_parse(arena, old, &before, NULL) != STATUS_OK) {
+        return merged;
+    }
+    struct slice one = merge_objects(arena, json_raw_of(before, "git_state"), git_state);
+    struct slice text = arena_format(arena, "{\"git_state\":%.*s}", SLICE_ARG(one));
+    return json_parse(arena, text, &patch, NULL) == STATUS_OK ? merge_objects(arena, merged, patch) : merged;
 }
 
 enum status session_details_merge(struct arena *arena, struct slice old, const struct json *patch, struct slice *out,
@@ -138,7 +159,8 @@ enum status session_details_merge(struct arena *arena, struct slice old, const s
     if (status != STATUS_OK) {
         return status;
     }
-    struct slice merged = merge_objects(arena, old, patch);
+    struct slice merged =
+        merge_git_state(arena, old, merge_objects(arena, old, patch), json_get_value(patch, "git_state"));
     if (merged.len > DETAILS_BYTES_MAX) {
         return failure_set(failure, STATUS_TOO_LARGE, "details_too_large",
                            "`details` would take %zu bytes of at most %d.", merged.len, DETAILS_BYTES_MAX);
@@ -173,15 +195,32 @@ bool session_details_has(const struct session *session, const char *key)
     return found;
 }
 
+static const struct json *stored_details(struct arena *scratch, const struct session *session)
+{
+    const struct json *stored = NULL;
+    bool readable =
+        slice_present(session->details) && json_parse(scratch, session->details, &stored, NULL) == STATUS_OK;
+    return readable ? stored : NULL;
+}
+
+void session_git_state_write(struct json_out *out, const struct session *session)
+{
+    struct arena scratch = {0};
+    git_state_write(out, json_get_value(stored_details(&scratch, session), "git_state"));
+    arena_release(&scratch);
+}
+
 void session_details_write(struct json_out *out, const struct session *session)
 {
     struct arena scratch = {0};
-    const struct json *stored = NULL;
-    if (slice_present(session->details) && json_parse(&scratch, session->details, &stored, NULL) != STATUS_OK) {
-        stored = NULL;
-    }
+    const struct json *stored = stored_details(&scratch, session);
     json_begin_object(out);
     for (const struct detail *detail = session_details; detail->name; detail++) {
+        if (detail->kind == DETAIL_GIT) {
+            json_key(out, detail->name);
+            git_state_write(out, json_get_value(stored, detail->name));
+            continue;
+        }
         struct slice raw = json_raw_of(stored, detail->name);
         json_put_raw(out, detail->name, slice_present(raw) ? raw : slice_of(detail->fallback));
     }

@@ -5,7 +5,7 @@
 
 #include "domain/session.h"
 
-enum detail_kind { DETAIL_TEXT, DETAIL_WORD, DETAIL_COUNT, DETAIL_TIME, DETAIL_OBJECT, DETAIL_CONTEXT };
+enum detail_kind { DETAIL_TEXT, DETAIL_WORD, DETAIL_COUNT, DETAIL_TIME, DETAIL_OBJECT, DETAIL_CONTEXT, DETAIL_GIT };
 
 struct detail {
     const char *name; /* NULL ends the table */
@@ -19,7 +19,8 @@ extern const struct detail session_details[];
 enum { DETAILS_BYTES_MAX = 262144 };
 
 /* `patch` over `old` (a JSON object, or absent): null removes a key, unknown keys and wrong kinds are refused with what
- * is accepted. *out is in `arena`, and absent when nothing remains. `patch` may be NULL. */
+ * is accepted; git_state is merged member by member. *out is in `arena`, and absent when nothing remains. `patch` may
+ * be NULL. */
 MUST_CHECK enum status session_details_merge(struct arena *arena, struct slice old, const struct json *patch,
                                              struct slice *out, struct failure *failure);
 /* Which sandbox a session has and what it is restored from is the server's to say, where it runs the session's agent:
@@ -27,6 +28,8 @@ MUST_CHECK enum status session_details_merge(struct arena *arena, struct slice o
 MUST_CHECK enum status session_details_check_own(const struct json *patch, struct failure *failure);
 /* Is the key there, and not null? */
 bool session_details_has(const struct session *session, const char *key);
+/* The session's git_state, every member of it. */
+void session_git_state_write(struct json_out *out, const struct session *session);
 /* Every known key, as one object. */
 void session_details_write(struct json_out *out, const struct session *session);
 

@@ -90,6 +90,13 @@ void fanout_publish(struct fanout *fanout, struct publication *publication)
     delivery_post(&fanout->hubs[0], publication, on_first_delivery);
 }
 
+void fanout_recheck(struct fanout *fanout)
+{
+    struct publication *publication = publication_new();
+    publication_add(publication, &(struct publication_entry){.kind = PUBLISH_RECHECK});
+    fanout_publish(fanout, publication);
+}
+
 /* --- pokes --- */
 
 struct poke {

@@ -45,6 +45,8 @@ void fanout_free(struct fanout *fanout);
 void fanout_publish(struct fanout *fanout, struct publication *publication);
 /* PostgreSQL: another node wrote to these sessions (key 0 = to any): viewers look into the store. Any thread. */
 void fanout_poke(struct fanout *fanout, int64_t tenant_key, int64_t session_key);
+/* PostgreSQL: another node changed who may come in. Any thread. */
+void fanout_recheck(struct fanout *fanout);
 /* For good: tells every viewer `closed` with the reason and ends it, refuses new ones, saves the live output that is
  * not saved yet and closes the timers, without which the loops would not end. Any thread, once. */
 void fanout_close_all(struct fanout *fanout, const char *reason);
@@ -72,7 +74,9 @@ struct viewer_options {
     enum framing framing;
     struct viewer_sink sink;
     int64_t tenant_key;
-    struct slice user_id; /* who watches; for PUBLISH_CLOSE */
+    struct slice user_id;         /* who watches; for PUBLISH_CLOSE */
+    struct credential credential; /* the stream ends with it: `credential_over`, or `access_revoked` before its time */
+    enum member_role member;      /* of a user, as it was: another one ends the stream too */
     /* a session's stream */
     int64_t session_key; /* 0 = the tenant's firehose */
     struct slice session_id;

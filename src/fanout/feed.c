@@ -111,6 +111,17 @@ void feed_close(struct feed *feed, struct slice reason, struct slice only_user)
     feed_settle(feed);
 }
 
+void feed_close_where(struct feed *feed, bool (*is_over)(void *owner, const struct viewer *viewer), void *owner,
+                      struct slice reason)
+{
+    for (struct viewer *viewer = walk_next(feed, feed->viewers); viewer; viewer = walk_next(feed, feed->walk)) {
+        if (is_over(owner, viewer)) {
+            viewer_close(viewer, reason);
+        }
+    }
+    feed_settle(feed);
+}
+
 void feed_drop_deltas(struct feed *feed)
 {
     window_set(feed, NULL);

@@ -64,6 +64,9 @@ void feed_learn_end(struct feed *feed, struct cursor end, const struct partial *
 bool feed_save_partial(struct feed *feed);
 /* Tells viewers (absent only_user = all of them) `closed`. May free the feed. */
 void feed_close(struct feed *feed, struct slice reason, struct slice only_user);
+/* Tells those for which `is_over` holds `closed`. May free the feed. */
+void feed_close_where(struct feed *feed, bool (*is_over)(void *owner, const struct viewer *viewer), void *owner,
+                      struct slice reason);
 /* The session is gone. May free the feed. */
 void feed_drop_deltas(struct feed *feed);
 /* Keeps no event in memory: what was erased from the store must not be told again. */

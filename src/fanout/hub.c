@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "fanout/recheck.h"
 #include "fanout/sweep.h"
 #include "fanout/viewer.h"
 
@@ -65,6 +66,51 @@ static void close_feeds(struct hub *hub, int64_t tenant_key, struct slice reason
     free(list);
 }
 
+void hub_close_where(struct hub *hub, bool (*is_over)(void *owner, const struct viewer *viewer), void *owner,
+                     struct slice reason)
+{
+    size_t count;
+    struct feed **list = feeds_list(hub, &count);
+    for (size_t i = 0; i < count; i++) {
+        feed_close_where(list[i], is_over, owner, reason);
+    }
+    free(list);
+}
+
+/* --- credentials that end by themselves --- */
+
+struct expiry {
+    int64_t now_ms;
+    int64_t next_ms; /* of those that stay; 0 = none */
+};
+
+static bool has_expired(void *owner, const struct viewer *viewer)
+{
+    struct expiry *expiry = owner;
+    bool over = viewer->expires_at_ms != 0 && viewer->expires_at_ms <= expiry->now_ms;
+    bool is_next = viewer->expires_at_ms != 0 && (expiry->next_ms == 0 || viewer->expires_at_ms < expiry->next_ms);
+    if (!over && is_next) {
+        expiry->next_ms = viewer->expires_at_ms;
+    }
+    return over;
+}
+
+static void close_expired(struct hub *hub)
+{
+    struct expiry expiry = {clock_wall_ms(hub->fanout->options.clock), 0};
+    if (hub->ends_next_ms != 0 && hub->ends_next_ms <= expiry.now_ms) {
+        hub_close_where(hub, has_expired, &expiry, SLICE("credential_over"));
+        hub->ends_next_ms = expiry.next_ms;
+    }
+}
+
+void hub_expect_end(struct hub *hub, int64_t expires_at_ms)
+{
+    if (expires_at_ms != 0 && (hub->ends_next_ms == 0 || expires_at_ms < hub->ends_next_ms)) {
+        hub->ends_next_ms = expires_at_ms;
+    }
+}
+
 /* --- what arrives --- */
 
 static void deliver_event(struct hub *hub, const struct publication_entry *entry)
@@ -116,6 +162,9 @@ void hub_deliver(struct hub *hub, struct publication *publication)
             break;
         case PUBLISH_CLOSE:
             deliver_close(hub, entry);
+            break;
+        case PUBLISH_RECHECK:
+            recheck_start(hub);
             break;
         }
     }
@@ -210,6 +259,7 @@ void hub_beat(struct hub *hub)
         viewer_beat(viewer);
     }
     hub->wheel_walk = NULL;
+    close_expired(hub);
     lookups_submit(hub);
 }
 

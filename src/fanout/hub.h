@@ -28,7 +28,10 @@ struct hub {
     unsigned wheel_next;
     struct frame *ping;
     struct lookup_queue lookups;
-    struct feed *dirty; /* first hub: feeds whose deltas are not saved yet */
+    struct recheck *recheck; /* under way, or NULL */
+    bool recheck_again;
+    int64_t ends_next_ms; /* wall: when the first credential of a viewer is over; 0 = none */
+    struct feed *dirty;   /* first hub: feeds whose deltas are not saved yet */
     uv_timer_t beat_timer;
     uv_timer_t flush_timer; /* first hub, while there is something to save */
     struct loop_message start_message;
@@ -69,6 +72,11 @@ void hub_poke(struct hub *hub, int64_t tenant_key, int64_t session_key);
 /* Closes viewers and timers for good; saves what is unsaved. */
 void hub_close(struct hub *hub, struct slice reason);
 
+/* A viewer whose credential is over at this time (0 = never) is here. */
+void hub_expect_end(struct hub *hub, int64_t expires_at_ms);
+/* Ends the viewers for which `is_over` holds. */
+void hub_close_where(struct hub *hub, bool (*is_over)(void *owner, const struct viewer *viewer), void *owner,
+                     struct slice reason);
 /* First hub: the feed's deltas shall be saved soon. */
 void hub_mark_dirty(struct hub *hub, struct feed *feed);
 void hub_flush(struct hub *hub);

@@ -6,10 +6,11 @@
 #include "base/slice.h"
 
 enum publication_kind {
-    PUBLISH_EVENTS, /* durable events of one session, dense sequences */
-    PUBLISH_DELTA,  /* live output that follows a durable event; numbered by the fanout */
-    PUBLISH_CLOSE,  /* the session is gone or the access of `only_user` ended: its viewers are told `closed`.
-                     * session_key 0: all streams of the tenant, the firehose too */
+    PUBLISH_EVENTS,  /* durable events of one session, dense sequences */
+    PUBLISH_DELTA,   /* live output that follows a durable event; numbered by the fanout */
+    PUBLISH_CLOSE,   /* the session is gone or the access of `only_user` ended: its viewers are told `closed`.
+                      * session_key 0: all streams of the tenant, the firehose too */
+    PUBLISH_RECHECK, /* credentials changed: streams whose own is over end */
 };
 
 /* One entry. Slices point into the publication's own bytes. */

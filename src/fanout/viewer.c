@@ -67,6 +67,10 @@ static struct viewer *viewer_new(const struct viewer_options *options)
     viewer->cursor = options->session_key ? options->after : cursor_of_position(options->position);
     viewer->filter = filter_new(options);
     viewer->sight = options->session_key || options->sees_all ? NULL : sight_new(&options->who);
+    viewer->credential_kind = (uint8_t)options->credential.kind;
+    viewer->credential_hash = options->credential.hash;
+    viewer->expires_at_ms = options->credential.expires_at_ms;
+    viewer->member = (uint8_t)options->member;
     viewer->user_id_len = (uint8_t)user_len;
     if (user_len > 0) {
         memcpy(viewer->user_id, options->user_id.ptr, user_len);
@@ -108,6 +112,7 @@ enum status viewer_open(struct fanout *fanout, struct loop *loop, const struct v
     list_add(viewer, &feed->viewers);
     wheel_add(viewer, &hub->wheel[hub->wheel_next++ % HUB_WHEEL_SLOTS]);
     figure_add(&hub->figures.viewers, 1);
+    hub_expect_end(hub, viewer->expires_at_ms);
     *out = viewer;
     return STATUS_OK;
 }
@@ -161,6 +166,7 @@ static const struct {
 } end_codes[] = {
     {"server_stopping", END_GOING_AWAY},
     {"access_revoked", END_POLICY},
+    {"credential_over", END_POLICY},
     {"store_unavailable", END_INTERNAL},
     {NULL, END_NORMAL},
 };

@@ -46,6 +46,10 @@ struct viewer {
     bool leaving;     /* the farewell, then the end */
     bool ended;       /* the sink was told to end */
     bool beaten;      /* a heartbeat passed since it is leaving */
+    uint8_t credential_kind;
+    uint8_t member; /* enum member_role when it was opened; of users only, else MEMBER_NONE */
+    struct hash credential_hash;
+    int64_t expires_at_ms; /* wall; 0 = never */
     uint8_t user_id_len;
     char user_id[];
 };

@@ -14,12 +14,20 @@ struct nodes {
 
 static void wake(struct nodes *nodes, const struct postgres_wake *news)
 {
+    bool identity_changed = news->many;
     for (size_t i = 0; i < news->count; i++) {
+        if (news->touches[i].session_key == IDENTITY_TOUCHED) {
+            identity_changed = true;
+            continue;
+        }
         fanout_poke(nodes->options.fanout, news->touches[i].tenant_key, news->touches[i].session_key);
         turns_poke(nodes->options.turns, news->touches[i].session_key);
         runners_poke(nodes->options.runners, news->touches[i].session_key);
         runtimes_poke(nodes->options.runtimes, news->touches[i].session_key);
         runners_poke(nodes->options.runners, news->touches[i].tenant_key, news->touches[i].session_key);
+    }
+    if (identity_changed) {
+        fanout_recheck(nodes->options.fanout);
     }
     if (news->many) {
         turns_poke(nodes->options.turns, 0);

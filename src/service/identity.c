@@ -75,6 +75,7 @@ static enum status principal_of_token(struct call *call, struct arena *arena, co
         return STATUS_NOT_FOUND;
     }
     out->expires_at_ms = token.expires_at_ms;
+    struct credential credential = {CREDENTIAL_TOKEN, *hash, token.expires_at_ms};
     struct principal *who = &out->principal;
     *who = (struct principal){
         .kind = token.kind,
@@ -83,6 +84,7 @@ static enum status principal_of_token(struct call *call, struct arena *arena, co
         .session_id = token.session_id,
         .token_id = token.id,
         .name = identity_actor_name(arena, &token),
+        .credential = credential,
     };
     return fill_user(call, arena, token.user_id, token.tenant_key, who);
 }
@@ -105,6 +107,7 @@ static enum status principal_of_share(struct call *call, struct arena *arena, co
         .session_id = link.session_id,
         .share_role = (int)link.role,
         .name = arena_format(arena, "share_link:%.*s", SLICE_ARG(link.id)),
+        .credential = {CREDENTIAL_SHARE_LINK, *hash, link.expires_at_ms},
     };
     return fill_user(call, arena, (struct slice){0}, link.tenant_key, &out->principal);
 }
@@ -159,6 +162,7 @@ enum status identity_of_cookie(struct call *call, struct slice secret, struct pr
     enum status status = identity_of_grant(call, GRANT_COOKIE, secret, &grant, out);
     if (status == STATUS_OK) {
         *out_csrf = grant.csrf;
+        out->credential = (struct credential){CREDENTIAL_COOKIE, hash_of(secret), grant.expires_at_ms};
     }
     return status;
 }
@@ -180,6 +184,24 @@ static enum status narrow_to_token(struct call *call, struct slice token_id, str
         who->session_id = token.session_id;
         who->token_id = token.id;
         who->name = identity_actor_name(call->arena, &token);
+        who->credential = (struct credential){.kind = CREDENTIAL_TOKEN, .expires_at_ms = token.expires_at_ms};
+        memcpy(who->credential.hash.bytes, token.hash.ptr, HASH_BYTES);
+    }
+    return status;
+}
+
+/* The ticket of a browser goes with its cookie: the ticket's row names it. */
+static enum status narrow_to_cookie(struct call *call, struct slice cookie_hash, struct principal *who)
+{
+    struct grant cookie;
+    struct hash hash;
+    if (!identity_read_hash(cookie_hash, &hash)) {
+        return STATUS_OK;
+    }
+    enum status status =
+        store_grant_by_hash(call->db, GRANT_COOKIE, hash_slice(&hash), call->arena, &cookie, &call->failure);
+    if (status == STATUS_OK) {
+        who->credential = (struct credential){CREDENTIAL_COOKIE, hash, cookie.expires_at_ms};
     }
     return status;
 }
@@ -191,6 +213,8 @@ enum status identity_of_ticket(struct call *call, struct slice secret, struct pr
     enum status status = identity_of_grant(call, GRANT_TICKET, secret, &grant, out);
     if (status == STATUS_OK && slice_present(grant.token_id)) {
         status = narrow_to_token(call, grant.token_id, out);
+    } else if (status == STATUS_OK) {
+        status = narrow_to_cookie(call, grant.csrf, out);
     }
     if (status == STATUS_OK) {
         struct hash hash = hash_of(secret);

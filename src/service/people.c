@@ -158,7 +158,7 @@ enum status share_deactivate(struct call *call, struct slice session_id, struct 
     if (status != STATUS_OK || !changed) {
         return status;
     }
-    call->unit->identity_changed = true;
+    unit_identity_changed(call);
     unit_close_viewers(call->unit, &entry.loaded->session, SLICE("access_revoked"),
                        arena_format(call->arena, "share_link:%.*s", SLICE_ARG(link_id)));
     return note(call, entry.loaded, "session.share_deactivated", "link_id", link_id, NULL, (struct slice){0});

@@ -67,6 +67,23 @@ enum status session_update(struct call *call, struct slice id, const struct json
     return status;
 }
 
+enum status session_set_git_state(struct call *call, struct slice id, const struct json *git_state,
+                                  struct session_entry *out)
+{
+    struct changes changes = {0};
+    const struct json *patch;
+    struct slice text = arena_format(call->arena, "{\"details\":{\"git_state\":%.*s}}", SLICE_ARG(git_state->raw));
+    enum status status = json_parse(call->arena, text, &patch, &call->failure);
+    if (status == STATUS_OK) {
+        status = session_enter(call, id, ACTION_APPEND, out);
+    }
+    if (status == STATUS_OK) {
+        status = change_update(call->arena, &out->loaded->session, patch, &call->service->session_limits, call->now_ms,
+                               &changes, &call->failure);
+    }
+    return status == STATUS_OK && changes.count > 0 ? unit_append_changes(call, out->loaded, &changes) : status;
+}
+
 enum status session_set_archived(struct call *call, struct slice id, bool archived, struct session_entry *out)
 {
     struct session_entry entry;

@@ -23,6 +23,9 @@ MUST_CHECK enum status session_create(struct call *call, const struct session_in
                                       bool *out_created);
 MUST_CHECK enum status session_update(struct call *call, struct slice id, const struct json *patch,
                                       struct session_entry *out);
+/* What a collaborator, or whoever runs the turn, knows of git: members that are named replace those that stand. */
+MUST_CHECK enum status session_set_git_state(struct call *call, struct slice id, const struct json *git_state,
+                                             struct session_entry *out);
 MUST_CHECK enum status session_set_archived(struct call *call, struct slice id, bool archived,
                                             struct session_entry *out);
 /* Moves the work machine on request of a person or a program that holds no lease. */

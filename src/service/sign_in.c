@@ -48,6 +48,7 @@ enum status sign_out(struct call *call, struct slice cookie_secret)
 {
     struct hash hash = hash_of(cookie_secret);
     unit_wrote(call->unit);
+    unit_identity_changed(call);
     enum status status = store_grant_delete(call->db, GRANT_COOKIE, hash_slice(&hash), &call->failure);
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
@@ -65,6 +66,9 @@ enum status ticket_create(struct call *call, struct slice session_id, char out_t
                           .token_id = call->who->token_id,
                           .session_id = session_id,
                           .tenant_key = call->who->tenant_key};
+    if (call->who->credential.kind == CREDENTIAL_COOKIE) {
+        grant.csrf = identity_write_hash(call->arena, &call->who->credential.hash);
+    }
     *out_expires_at_ms = call->now_ms + call->service->ticket_ms;
     return identity_insert_grant(call, &grant, "st_", call->service->ticket_ms, out_ticket);
 }

@@ -102,7 +102,7 @@ static enum status revoke_row(struct call *call, const struct token *token)
 {
     bool changed;
     unit_wrote(call->unit);
-    call->unit->identity_changed = true;
+    unit_identity_changed(call);
     unit_close_streams_of(call->unit, call->who->tenant_key,
                           slice_present(token->user_id) ? token->user_id : identity_actor_name(call->arena, token));
     return store_token_revoke(call->db, call->who->tenant_key, token->id, call->now_ms, &changed, &call->failure);

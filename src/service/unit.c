@@ -315,6 +315,28 @@ static void publish_event(struct unit *unit, const struct session *session, cons
                   });
 }
 
+/* The files an event tells of get their rows; what cannot be read of them stays in the log only. */
+static enum status keep_files(struct call *call, const struct session *session, const struct event *event)
+{
+    const struct json *metadata = NULL;
+    struct file_change change;
+    if (!file_change_is_told_by(event->type) || !slice_present(event->metadata) ||
+        json_parse(call->arena, event->metadata, &metadata, NULL) != STATUS_OK) {
+        return STATUS_OK;
+    }
+    const struct json *files = json_get_value(metadata, "files");
+    enum status status = STATUS_OK;
+    int room = FILES_PER_EVENT_MAX;
+    for (const struct json *file = json_is(files, JSON_ARRAY) ? files->child : NULL;
+         file && status == STATUS_OK && room; file = file->next, room--) {
+        if (file_change_read(file, &change, NULL) == STATUS_OK) {
+            status = store_file_change_put(call->db, session->tenant_key, session->key, &change, event->sequence,
+                                           event->at_ms, &call->failure);
+        }
+    }
+    return status;
+}
+
 static void apply(struct call *call, struct loaded_session *loaded, struct event *event)
 {
     event->sequence = loaded->session.last_sequence + 1;
@@ -332,6 +354,9 @@ enum status unit_append(struct call *call, struct loaded_session *loaded, struct
         apply(call, loaded, &events[i]);
         enum status status =
             store_event_insert(unit->db, loaded->session.tenant_key, loaded->session.key, &events[i], &call->failure);
+        if (status == STATUS_OK) {
+            status = keep_files(call, &loaded->session, &events[i]);
+        }
         if (status != STATUS_OK) {
             return status;
         }
@@ -472,6 +497,16 @@ void unit_close_streams_of(struct unit *unit, int64_t tenant_key, struct slice h
                                                   .tenant_key = tenant_key,
                                                   .reason = SLICE("access_revoked"),
                                                   .only_user = holder});
+    }
+}
+
+void unit_identity_changed(struct call *call)
+{
+    struct unit *unit = call->unit;
+    if (!unit->identity_changed) {
+        unit->identity_changed = true;
+        db_touch(unit->db, call->who->tenant_key, IDENTITY_TOUCHED);
+        publish(unit, &(struct publication_entry){.kind = PUBLISH_RECHECK});
     }
 }
 

@@ -25,7 +25,7 @@ struct loaded_session {
     struct arena lease_arena;
     bool prompts_known;
     int64_t prompts_waiting, prompts_last; /* how many wait, and the last position given */
-    int64_t ended_turn; /* the last turn whose turn.ended this writer wrote; 0 = none */
+    int64_t ended_turn;                    /* the last turn whose turn.ended this writer wrote; 0 = none */
     bool children_known, has_children;
     bool asks_known;
     int64_t asks_pending;
@@ -105,6 +105,8 @@ MUST_CHECK enum status unit_delete(struct call *call, struct loaded_session *loa
 /* All streams of a user or actor (access_holder) in the tenant; the commit tells them. */
 void unit_close_streams_of(struct unit *unit, int64_t tenant_key, struct slice holder);
 void unit_close_viewers(struct unit *unit, const struct session *session, struct slice reason, struct slice only_user);
+/* Who may come in has changed: caches forget, and streams whose credential is over end, on all nodes. */
+void unit_identity_changed(struct call *call);
 /* A write outside sessions (tokens, participants, …) happened. */
 void unit_wrote(struct unit *unit);
 

@@ -52,6 +52,14 @@ enum status user_create(struct call *call, const struct user_request *request, s
     return status == STATUS_OK ? identity_insert_grant(call, &link, "sk_", call->service->link_ms, out_link) : status;
 }
 
+/* A new password ends what was begun with the old one: other browsers, tickets, links. API tokens stay. */
+static enum status end_other_sign_ins(struct call *call, struct slice user_id)
+{
+    const struct credential *own = &call->who->credential;
+    struct slice except = own->kind == CREDENTIAL_COOKIE ? hash_slice(&own->hash) : (struct slice){0};
+    return store_grant_delete_of_user(call->db, user_id, GRANT_ASK, except, &call->failure);
+}
+
 enum status user_update(struct call *call, struct slice user_id, const struct user_request *request, struct user *out)
 {
     enum member_role present;
@@ -74,8 +82,11 @@ enum status user_update(struct call *call, struct slice user_id, const struct us
     out->password_hash = slice_present(request->password_hash) ? request->password_hash : out->password_hash;
     out->sessions_max = request->sessions_max >= 0 ? request->sessions_max : out->sessions_max;
     unit_wrote(call->unit);
-    call->unit->identity_changed = true;
+    unit_identity_changed(call);
     status = store_user_update(call->db, out, &call->failure);
+    if (status == STATUS_OK && slice_present(request->password_hash)) {
+        status = end_other_sign_ins(call, user_id);
+    }
     if (status == STATUS_OK && rank_changes) {
         unit_close_streams_of(call->unit, call->who->tenant_key, user_id);
         status = store_membership_put(call->db, call->who->tenant_key, user_id, request->role, &call->failure);
@@ -97,7 +108,7 @@ enum status user_remove(struct call *call, struct slice user_id)
         return status;
     }
     unit_wrote(call->unit);
-    call->unit->identity_changed = true;
+    unit_identity_changed(call);
     unit_close_streams_of(call->unit, call->who->tenant_key, user_id);
     return store_membership_put(call->db, call->who->tenant_key, user_id, MEMBER_NONE, &call->failure);
 }

@@ -206,3 +206,9 @@ void query_end(struct query *query)
 {
     query->db->vtable->end(query);
 }
+
+void db_touch(struct db *db, int64_t tenant_key, int64_t session_key)
+{
+    if (db->vtable->touch)
+        db->vtable->touch(db, tenant_key, session_key);
+}

@@ -35,6 +35,9 @@ enum db_engine db_engine(const struct db *db);
 MUST_CHECK enum status db_begin(struct db *db, struct failure *failure);
 MUST_CHECK enum status db_commit(struct db *db, struct failure *failure);
 void db_rollback(struct db *db);
+enum { IDENTITY_TOUCHED = -1 }; /* in place of a session's key: who may come in has changed */
+/* The commit tells other nodes that the session changed, beyond what its events tell. */
+void db_touch(struct db *db, int64_t tenant_key, int64_t session_key);
 /* Readers: a stable view over several queries. */
 MUST_CHECK enum status db_begin_read(struct db *db, struct failure *failure);
 void db_end_read(struct db *db);

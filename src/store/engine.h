@@ -48,6 +48,8 @@ struct db_vtable {
                                  struct failure *failure);
     /* NULL = by the statement event_delete_all. */
     enum status (*events_delete)(struct db *db, int64_t tenant_key, int64_t session_key, struct failure *failure);
+    /* The commit tells the other nodes that something of this session changed. NULL = there are none. */
+    void (*touch)(struct db *db, int64_t tenant_key, int64_t session_key);
     /* Runs several statements of plain SQL (migrations). */
     enum status (*script)(struct db *db, const char *sql, struct failure *failure);
 };

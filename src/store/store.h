@@ -7,6 +7,7 @@
 
 #include "domain/access.h"
 #include "domain/ask.h"
+#include "domain/file_change.h"
 #include "domain/prompt.h"
 #include "domain/session.h"
 #include "store/db.h"
@@ -134,6 +135,21 @@ MUST_CHECK enum status store_partial_load(struct db *db, int64_t tenant_key, int
                                           struct partial *out, struct failure *failure); /* count 0 when none */
 MUST_CHECK enum status store_partial_delete(struct db *db, int64_t tenant_key, int64_t session_key,
                                             struct failure *failure);
+
+/* --- files that the work changed --- */
+struct changed_file {
+    struct file_change change;
+    int64_t sequence; /* of the event that told it last */
+    int64_t changed_at_ms;
+};
+/* One row for each path: what is told last replaces what stood. */
+MUST_CHECK enum status store_file_change_put(struct db *db, int64_t tenant_key, int64_t session_key,
+                                             const struct file_change *change, int64_t sequence, int64_t at_ms,
+                                             struct failure *failure);
+/* By path, those behind `after`. */
+MUST_CHECK enum status store_file_change_list(struct db *db, int64_t tenant_key, int64_t session_key,
+                                              struct slice after, int64_t limit, struct arena *arena,
+                                              struct changed_file **out, size_t *out_count, struct failure *failure);
 
 /* --- participants and share links --- */
 struct participant {
@@ -466,6 +482,9 @@ MUST_CHECK enum status store_grant_by_hash(struct db *db, enum grant_kind kind, 
 /* Takes a link or ticket: NOT_FOUND when it was used before. */
 MUST_CHECK enum status store_grant_delete(struct db *db, enum grant_kind kind, struct slice hash,
                                           struct failure *failure);
+/* All of a user's but those of `except_kind` and the one with this hash (absent = none). */
+MUST_CHECK enum status store_grant_delete_of_user(struct db *db, struct slice user_id, enum grant_kind except_kind,
+                                                  struct slice except_hash, struct failure *failure);
 MUST_CHECK enum status store_grant_prune(struct db *db, int64_t before_ms, struct failure *failure);
 
 /* --- care --- */

@@ -124,6 +124,14 @@ enum status store_grant_delete(struct db *db, enum grant_kind kind, struct slice
     return status;
 }
 
+enum status store_grant_delete_of_user(struct db *db, struct slice user_id, enum grant_kind except_kind,
+                                       struct slice except_hash, struct failure *failure)
+{
+    struct slice hash = slice_present(except_hash) ? except_hash : SLICE("");
+    return statement_run(db, SQL_GRANT_DELETE_OF_USER, VALUES(text(user_id), number(except_kind), bytes(hash)), NULL,
+                         failure);
+}
+
 enum status store_grant_prune(struct db *db, int64_t before_ms, struct failure *failure)
 {
     return statement_run(db, SQL_GRANT_PRUNE, VALUES(number(before_ms)), NULL, failure);

@@ -3,9 +3,8 @@ import re
 import threading
 
 from harness import check, test
+from harness.browser import PASSWORD, sign_in, signed_in, with_password
 from harness.people import person, session, token
-
-PASSWORD = "correct horse battery staple"
 
 
 def first_secret(server):
@@ -14,30 +13,11 @@ def first_secret(server):
     return found.group(1)
 
 
-def signed_in(server, answer):
-    """A client that acts as the browser would after this sign-in answer."""
-    name, _, value = answer.header("set-cookie").split(";")[0].partition("=")
-    client = server.anonymous()
-    client.extra_headers = [("Cookie", f"{name}={value}"), ("X-CSRF-Token", answer.json()["csrf_token"])]
-    return client
-
-
 def without_csrf(browser):
     """The same browser, led by a foreign page."""
     other = browser.with_headers()
     other.extra_headers = [pair for pair in browser.extra_headers if pair[0] == "Cookie"]
     return other
-
-
-def with_password(server, someone):
-    """Sets the password of a Person by his link; returns the browser that did it."""
-    browser = signed_in(server, server.anonymous().post("/api/auth/link", {"secret": someone.secret}, expect=200))
-    browser.put("/api/me/password", {"password": PASSWORD}, expect=204)
-    return browser
-
-
-def sign_in(server, email, password=PASSWORD, expect=200):
-    return server.anonymous().post("/api/auth/sign-in", {"email": email, "password": password}, expect=expect)
 
 
 # --- first start ---

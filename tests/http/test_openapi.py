@@ -259,7 +259,10 @@ class Example:
         self.fresh(parent_id=id)
         for path in ("/api/sessions", "/api/counts"):
             self.call("GET", path)
-        for part in ("", "/children", "/audit-log", "/events", "/participants"):
+        self.call("PATCH", "/api/sessions/{id}/git-state", {"branch": "main", "pr_state": "open"}, id=id)
+        self.client.post(f"/api/sessions/{id}/events", {"events": [
+            {"type": "external.files_changed", "metadata": {"files": ["a"]}}]}, expect=201)
+        for part in ("", "/children", "/audit-log", "/events", "/participants", "/git-state", "/files-changed"):
             self.call("GET", "/api/sessions/{id}" + part, id=id)
         self.call("PATCH", "/api/sessions/{id}", {"title": "x"}, id=id)
         for part, body in (("archive", {}), ("unarchive", {}), ("status", {"status": "failed", "reason": "no"}),

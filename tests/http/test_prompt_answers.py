@@ -329,13 +329,58 @@ def messages_are_listed(server):
 
     def texts(query=""):
         page = client.get(path + "/messages" + query, expect=200).json()
-        return [event["content"][0]["text"] for event in page["events"]], page["has_more"]
+        return [message["content"] for message in page["messages"]], page["has_more"]
 
     check.equal(texts(), (["m0", "answer", "m1"], False))
     check.equal(texts("?limit=2"), (["m0", "answer"], True))
     check.equal(texts("?order=newest&limit=1"), (["m1"], True))
     check.equal(texts("?thread_id=t"), (["m0"], False))
     check.problem(client.get(path + "/messages?types=x"), 400)
+
+
+@test
+def messages_say_who_said_them(server):
+    """S3-005: role, text and parts, author, channel and format; names are those of today."""
+    client = server.client()
+    path = talk(client)
+    send(client, path, "mine", message_id="m-1")
+    held = claim(client)
+    client.post(path + "/events", {"events": [
+        {"type": "agent.message", "content": [{"type": "reasoning", "text": "hm"}, {"type": "data-chart", "data": [1]}],
+         "metadata": {"format": "v2", "agent_session_id": "ses_1"}},
+        {"type": "agent.tool_result", "content": [{"type": "tool-result", "tool_call_id": "c"}]}]},
+        headers=held, expect=201)
+    settle(client, path, held)
+    send(client, path, "from afar", sender={"channel": "slack", "channel_id": "C1", "channel_user_id": "U7",
+                                            "display_name": "Bo", "email": "bo@example.com"})
+    mine, answer, afar = client.get(path + "/messages", expect=200).json()["messages"]
+    me = client.get("/api/me").json()
+    check.contains(mine, {"id": "m-1", "role": "user", "content": "mine", "format": "parts",
+                          "parts": [{"type": "text", "text": "mine"}], "channel": {"type": None, "id": None}})
+    check.contains(mine["author"], {"id": me["user_id"]})
+    check.true(mine["author"]["name"] and "@" in mine["author"]["email"], "a name and an address")
+    check.contains(answer, {"role": "assistant", "content": "hm", "format": "v2", "agent_session_id": "ses_1",
+                            "author": {"id": "a", "name": "a", "email": None}})
+    check.contains(afar, {"author": {"id": "U7", "name": "Bo", "email": "bo@example.com"},
+                          "channel": {"type": "slack", "id": "C1"}})
+    check.equal([one["role"] for one in client.get(path + "/messages?roles=tool").json()["messages"]], ["tool"])
+    check.problem(client.get(path + "/messages?roles=nobody"), 400, "invalid_roles")
+    check.problem(client.get(path + "/messages?roles=user,user,user,user,user,user"), 400, "invalid_roles")
+    client.patch(f"/api/users/{me['user_id']}", {"name": "Renamed"}, expect=200)
+    check.equal(client.get(path + "/messages?limit=1").json()["messages"][0]["author"]["name"], "Renamed")
+
+
+@test
+def parts_are_held_to_their_kinds(server):
+    """S0-038: the parts of AI SDK v6; kinds of one's own are data-NAME."""
+    client = server.client()
+    path = talk(client)
+    check.problem(client.post(path + "/messages", {"content": [{"type": "txt", "text": "x"}]}), 400, "invalid_part")
+    check.problem(client.post(path + "/events", {"events": [{"type": "user.message", "content": [{"type": "text"}]}]}),
+                  400, "invalid_part")
+    check.equal(client.get(path).json()["message_count"], 0)
+    client.post(path + "/messages", {"content": [{"type": "data-own", "data": 1}, {"type": "text", "text": "x"}]},
+                expect=202)
 
 
 @test

@@ -66,7 +66,7 @@ class Two:
         for path in self.paths.values():
             parts += [self.one.get(path + part).body
                       for part in ("", "/events", "/participants", "/share-links", "/children", "/audit-log", "/queue",
-                                   "/asks?state=all")]
+                                   "/asks?state=all", "/git-state", "/files-changed")]
         return parts
 
 

@@ -202,6 +202,7 @@ static const struct db_vtable vtable = {
     .is_null = postgres_is_null,
     .end = postgres_end,
     .event_insert = postgres_event_insert,
+    .touch = postgres_touch,
     .script = postgres_script,
 };
 

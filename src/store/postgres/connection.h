@@ -159,6 +159,7 @@ int64_t postgres_get_i64(struct query *query, int column);
 struct slice postgres_get_text(struct query *query, int column);
 bool postgres_is_null(struct query *query, int column);
 void postgres_end(struct query *query);
+void postgres_touch(struct db *db, int64_t tenant_key, int64_t session_key);
 enum status postgres_event_insert(struct db *db, int64_t tenant_key, int64_t session_key, const struct event *event,
                                   struct failure *failure);
 /* Sends the rows of the gathers in `mask`. */

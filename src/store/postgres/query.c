@@ -333,3 +333,8 @@ enum status postgres_event_insert(struct db *db, int64_t tenant_key, int64_t ses
     }
     return status;
 }
+
+void postgres_touch(struct db *db, int64_t tenant_key, int64_t session_key)
+{
+    touches_add(&((struct postgres *)db)->touches, tenant_key, session_key);
+}

@@ -66,5 +66,7 @@ INSERT INTO grants ({grant_columns}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9,
 SELECT {grant_columns} FROM grants WHERE kind = $1 AND hash = $2
 -- name: grant_delete
 DELETE FROM grants WHERE kind = $1 AND hash = $2
+-- name: grant_delete_of_user
+DELETE FROM grants WHERE user_id = $1 AND kind <> $2 AND hash <> $3
 -- name: grant_prune
 DELETE FROM grants WHERE expires_at_ms < $1

@@ -431,3 +431,18 @@ CREATE INDEX tokens_session ON tokens (tenant_key, session_id) WHERE session_id 
 -- migration: 9 sandboxes
 -- What a server looks for at its start: sessions whose sandbox is in somebody's hands.
 CREATE INDEX sessions_with_sandbox ON sessions (tenant_key, key) WHERE runtime + 0 > 0 AND runtime + 0 <> 4 AND runtime + 0 <> 6;
+
+-- migration: 10 files changed
+-- Files that a session's work changed: what its events told of each path last.
+CREATE TABLE files_changed (
+    tenant_key BIGINT NOT NULL,
+    session_key BIGINT NOT NULL,
+    path TEXT COLLATE "C" NOT NULL,
+    previous_path TEXT,
+    status BIGINT NOT NULL,
+    additions BIGINT NOT NULL,
+    deletions BIGINT NOT NULL,
+    sequence BIGINT NOT NULL,
+    changed_at_ms BIGINT NOT NULL,
+    PRIMARY KEY (tenant_key, session_key, path)
+);

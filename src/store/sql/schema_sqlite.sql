@@ -441,3 +441,18 @@ CREATE INDEX tokens_session ON tokens (tenant_key, session_id) WHERE session_id 
 -- migration: 9 sandboxes
 -- What a server looks for at its start: sessions whose sandbox is in somebody's hands.
 CREATE INDEX sessions_with_sandbox ON sessions (tenant_key, key) WHERE runtime + 0 > 0 AND runtime + 0 <> 4 AND runtime + 0 <> 6;
+
+-- migration: 10 files changed
+-- Files that a session's work changed: what its events told of each path last.
+CREATE TABLE files_changed (
+    tenant_key INTEGER NOT NULL,
+    session_key INTEGER NOT NULL,
+    path TEXT NOT NULL,
+    previous_path TEXT,
+    status INTEGER NOT NULL,
+    additions INTEGER NOT NULL,
+    deletions INTEGER NOT NULL,
+    sequence INTEGER NOT NULL,
+    changed_at_ms INTEGER NOT NULL,
+    PRIMARY KEY (tenant_key, session_key, path)
+) WITHOUT ROWID;

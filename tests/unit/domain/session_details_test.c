@@ -22,6 +22,8 @@ static const char *good_value(const struct detail *detail)
         return "{\"a\":[1]}";
     case DETAIL_CONTEXT:
         return "{\"working_dir\":\"/w\"}";
+    case DETAIL_GIT:
+        return "{\"branch\":\"main\"}";
     }
     return "";
 }

@@ -331,6 +331,35 @@ enum status store_participant_role(struct db *db, int64_t tenant_key, int64_t se
     return STATUS_OK;
 }
 
+enum status store_token_by_hash(struct db *db, struct slice hash, struct arena *arena, struct token *out,
+                                struct failure *failure)
+{
+    (void)db, (void)hash, (void)arena, (void)out, (void)failure;
+    return STATUS_NOT_FOUND;
+}
+
+enum status store_grant_by_hash(struct db *db, enum grant_kind kind, struct slice hash, struct arena *arena,
+                                struct grant *out, struct failure *failure)
+{
+    (void)db, (void)kind, (void)hash, (void)arena, (void)out, (void)failure;
+    return STATUS_NOT_FOUND;
+}
+
+enum status store_share_by_hash(struct db *db, struct slice hash, struct arena *arena, struct share_link *out,
+                                struct failure *failure)
+{
+    (void)db, (void)hash, (void)arena, (void)out, (void)failure;
+    return STATUS_NOT_FOUND;
+}
+
+enum status store_membership_get(struct db *db, int64_t tenant_key, struct slice user_id, enum member_role *out,
+                                 struct failure *failure)
+{
+    (void)db, (void)tenant_key, (void)user_id, (void)failure;
+    *out = MEMBER_NONE;
+    return STATUS_OK;
+}
+
 static UNUSED void fake_save_partial(void *owner, int64_t tenant_key, int64_t session_key,
                                      const struct partial *partial)
 {

@@ -1,0 +1,147 @@
+#include "fanout/recheck.h"
+
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "fanout/hub.h"
+#include "fanout/viewer.h"
+
+/* What several viewers may share. */
+struct shown {
+    struct shown_key {
+        struct hash hash;
+        int64_t tenant_key;
+        uint8_t kind, member;
+    } key;
+    struct slice user_id;
+    bool is_over;
+};
+
+struct recheck {
+    struct lookup lookup;
+    struct arena arena;
+    struct map shown; /* by key */
+};
+
+static struct shown_key key_of(const struct viewer *viewer)
+{
+    struct shown_key key;
+    memset(&key, 0, sizeof key); /* its bytes are compared */
+    key.hash = viewer->credential_hash;
+    key.tenant_key = viewer->feed->key[0];
+    key.kind = viewer->credential_kind;
+    key.member = viewer->member;
+    return key;
+}
+
+/* --- reader thread --- */
+
+static enum status ask_credential(struct recheck *recheck, struct db *db, struct shown *shown, struct failure *failure)
+{
+    struct slice hash = hash_slice(&shown->key.hash);
+    struct token token = {0};
+    struct grant grant = {0};
+    struct share_link link = {.active = true};
+    enum status status = STATUS_OK;
+    switch ((enum credential_kind)shown->key.kind) {
+    case CREDENTIAL_NONE:
+        break;
+    case CREDENTIAL_TOKEN:
+        status = store_token_by_hash(db, hash, &recheck->arena, &token, failure);
+        break;
+    case CREDENTIAL_COOKIE:
+        status = store_grant_by_hash(db, GRANT_COOKIE, hash, &recheck->arena, &grant, failure);
+        break;
+    case CREDENTIAL_SHARE_LINK:
+        status = store_share_by_hash(db, hash, &recheck->arena, &link, failure);
+        break;
+    }
+    shown->is_over = status == STATUS_NOT_FOUND || (status == STATUS_OK && (token.revoked_at_ms != 0 || !link.active));
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
+static enum status ask_member(struct db *db, struct shown *shown, struct failure *failure)
+{
+    enum member_role member = MEMBER_NONE;
+    if (shown->is_over || shown->key.member == MEMBER_NONE) {
+        return STATUS_OK;
+    }
+    enum status status = store_membership_get(db, shown->key.tenant_key, shown->user_id, &member, failure);
+    shown->is_over = status == STATUS_OK && member != (enum member_role)shown->key.member;
+    return status;
+}
+
+static void recheck_ask(struct lookup *lookup, struct db *db)
+{
+    struct recheck *recheck = (struct recheck *)lookup;
+    struct failure failure = {0};
+    enum status status = STATUS_OK;
+    size_t cursor = 0;
+    for (struct shown *shown; status == STATUS_OK && (shown = map_next(&recheck->shown, &cursor));) {
+        status = ask_credential(recheck, db, shown, &failure);
+        status = status == STATUS_OK ? ask_member(db, shown, &failure) : status;
+    }
+    if (status != STATUS_OK) {
+        log_error("credentials of streams not read", LOG_TEXT("code", slice_of(failure.code)),
+                  LOG_TEXT("detail", slice_of(failure.detail)));
+    }
+}
+
+/* --- hub thread --- */
+
+static bool is_over(void *owner, const struct viewer *viewer)
+{
+    const struct recheck *recheck = owner;
+    struct shown_key key = key_of(viewer);
+    const struct shown *shown = map_get(&recheck->shown, slice_from(&key, sizeof key));
+    return shown && shown->is_over;
+}
+
+static void on_rechecked(struct lookup *lookup)
+{
+    struct recheck *recheck = (struct recheck *)lookup;
+    struct hub *hub = lookup->hub;
+    hub->recheck = NULL;
+    if (!atomic_load(&lookup->abandoned)) {
+        hub_close_where(hub, is_over, recheck, SLICE("access_revoked"));
+    }
+    map_release(&recheck->shown);
+    arena_release(&recheck->arena);
+    free(recheck);
+    if (hub->recheck_again && !hub->closing) {
+        recheck_start(hub);
+    }
+}
+
+static void gather(struct recheck *recheck, const struct viewer *viewer)
+{
+    struct shown_key key = key_of(viewer);
+    if (key.kind == CREDENTIAL_NONE || map_get(&recheck->shown, slice_from(&key, sizeof key))) {
+        return;
+    }
+    struct shown *shown = arena_alloc(&recheck->arena, sizeof *shown);
+    *shown = (struct shown){.user_id = arena_copy(&recheck->arena, slice_from(viewer->user_id, viewer->user_id_len))};
+    memcpy(&shown->key, &key, sizeof key);
+    map_put(&recheck->shown, slice_from(&shown->key, sizeof shown->key), shown);
+}
+
+void recheck_start(struct hub *hub)
+{
+    hub->recheck_again = hub->recheck != NULL;
+    if (hub->recheck || hub->closing) {
+        return;
+    }
+    struct recheck *recheck = memory_zeroed(sizeof *recheck);
+    size_t cursor = 0;
+    for (struct feed *feed; (feed = map_next(&hub->feeds, &cursor));) {
+        for (const struct viewer *viewer = feed->viewers; viewer; viewer = viewer->next) {
+            gather(recheck, viewer);
+        }
+    }
+    recheck->lookup.ask = recheck_ask;
+    recheck->lookup.done = on_rechecked;
+    hub->recheck = recheck;
+    lookup_start(&recheck->lookup, hub);
+}

@@ -1,0 +1,35 @@
+#include "store/statement.h"
+#include "store/store.h"
+
+enum status store_file_change_put(struct db *db, int64_t tenant_key, int64_t session_key,
+                                  const struct file_change *change, int64_t sequence, int64_t at_ms,
+                                  struct failure *failure)
+{
+    return statement_run(db, SQL_FILE_CHANGE_PUT,
+                         VALUES(number(tenant_key), number(session_key), text(change->path),
+                                text(change->previous_path), number((int64_t)change->status), number(change->additions),
+                                number(change->deletions), number(sequence), number(at_ms)),
+                         NULL, failure);
+}
+
+static void read_file(struct query *query, struct arena *arena, void *item)
+{
+    struct changed_file *out = item;
+    out->change.path = column_copy(query, 0, arena);
+    out->change.previous_path = column_copy(query, 1, arena);
+    out->change.status = (enum file_status)query_i64(query, 2);
+    out->change.additions = query_i64(query, 3);
+    out->change.deletions = query_i64(query, 4);
+    out->sequence = query_i64(query, 5);
+    out->changed_at_ms = query_i64(query, 6);
+}
+
+enum status store_file_change_list(struct db *db, int64_t tenant_key, int64_t session_key, struct slice after,
+                                   int64_t limit, struct arena *arena, struct changed_file **out, size_t *out_count,
+                                   struct failure *failure)
+{
+    struct slice from = slice_present(after) ? after : SLICE("");
+    return statement_rows(db, SQL_FILE_CHANGE_LIST,
+                          VALUES(number(tenant_key), number(session_key), text(from), number(limit)), sizeof **out,
+                          read_file, arena, out, out_count, failure);
+}
