@@ -42,7 +42,7 @@ class Log:
     def feed(self, event):
         kind, metadata = event["type"], event["metadata"]
         if kind == "user.message":
-            self.said += prompt_ids(event)
+            self.said += prompt_ids(event) if {"prompts", "prompt_id"} & metadata.keys() else []  # else only appended
         elif kind == "session.claimed":
             self.claimed(metadata["fence"])
         elif kind == "turn.ended":

@@ -72,12 +72,12 @@ class Ordeal:
         self.deaths = 0
         self.verdict = Verdict()
 
-    def begin(self, agent):
-        """A new conversation; both prompts are accepted before anything else happens."""
+    def begin(self, agent, prompts=2):
+        """A new conversation; its prompts are accepted before anything else happens."""
         made = Conversation(self.client, agent, f"{agent}-{len(self.begun)}")
         self.begun.append(made)
         self.under_way.append(made)
-        for text in PROMPTS[agent.split("-")[0]]:
+        for text in PROMPTS[agent.split("-")[0]][:prompts]:
             made.send(self.client, text)
         return made
 
@@ -214,4 +214,24 @@ def demo_killed_after_every_event(env):
             steps = ordeal.go_on(first, steps, "agent.") + 1
             ordeal.kill_server()
             ordeal.tend()
+        ordeal.finish()
+
+
+@test(on=OPTIMISED, timeout_s=300)
+def killed_after_what_people_did(env):
+    """A message appended beside an open call, three collected into one, and a session stopped within its turn."""
+    with Model() as model:
+        ordeal = Ordeal(env, model)
+        for agent in ordeal.agents[1:]:
+            appended, collected, stopped = (ordeal.begin(agent, prompts=0) for _ in range(3))
+            first = PROMPTS[agent.split("-")[0]][0]
+            for number in range(3):
+                collected.send(ordeal.client, f"{first} {number}", mode="collect", debounce_ms=50)
+            for one in (appended, stopped):
+                one.send(ordeal.client, first)
+            for one in (appended, collected, stopped):
+                check.eventually(lambda one=one: one.pending_asks(ordeal.client), "it asks", 30)
+            ordeal.client.post(appended.path + "/messages", {"text": "by the way"}, query={"append": "true"}, expect=202)
+            ordeal.client.post(stopped.path + "/status", {"status": "completed"}, expect=200)
+            ordeal.kill_server()
         ordeal.finish()
