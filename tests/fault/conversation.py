@@ -7,6 +7,7 @@ from harness import check
 from harness.client import Closed, Deadline
 from harness.talk import events, prompt_ids
 
+ENDED = {"failed", "completed"}
 OVER = {"ask.answered", "ask.expired", "ask.cancelled"}
 
 
@@ -181,7 +182,7 @@ class Conversation:
     def is_at_rest(self, client):
         """Nothing waits, nobody is asked, and every accepted prompt has been dealt with."""
         status = client.get(self.path, expect=200).json()["status"]
-        ended = status in ("failed", "completed")
+        ended = status in ENDED
         is_sent = len(self.accepted) + len(self.refused) == len(self.sent)
         return ended or (status == "idle" and is_sent and not self.queued(client) and not self.is_cut(client)
                          and not self.pending_asks(client))
@@ -207,7 +208,7 @@ class Conversation:
                 verdict.repeated.add((self.path, "turns", first.number, second.number))
         answered = set().union(*[turn.prompts for turn in done])
         for id in set(log.said) - answered - set(log.withdrawn):
-            if row["status"] != "failed" and not self.was_told_to_end(log):
+            if row["status"] not in ENDED and not self.was_told_to_end(log):
                 verdict.lost.add((self.path, "an answer to", id))
 
     @staticmethod
