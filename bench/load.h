@@ -43,6 +43,8 @@ void session_create(struct connection *connection, const struct options *options
 
 // Sums over the server's processes.
 double server_cpu_s(const struct options *options);
+// How long their threads were ready to run and had no processor: what neighbours cost.
+double server_queued_s(const struct options *options);
 long server_rss_kb(const struct options *options);
 
 #endif

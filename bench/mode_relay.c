@@ -255,18 +255,22 @@ static void relay_measure(struct relay *relay)
 {
     const struct options *options = relay->options;
     long all = (long)options->events * options->connections, begun = (long)WARM_UP * options->connections;
-    double cpu_s = 0;
+    double cpu_s = 0, queued_s = 0;
     provider_start_clock(relay);
     while (relay->seen < all) {
         bool was_warm = relay->seen >= begun;
         relay_pump(relay, "the pieces stopped");
-        if (!was_warm && relay->seen >= begun)
+        if (!was_warm && relay->seen >= begun) {
             cpu_s = server_cpu_s(options);
+            queued_s = server_queued_s(options);
+        }
     }
     cpu_s = server_cpu_s(options) - cpu_s;
-    printf("pieces=%zu p50_us=%u p99_us=%u p999_us=%u cpu_us_per_piece=%.2f\n", relay->samples.count,
-           samples_percentile_us(&relay->samples, 0.5), samples_percentile_us(&relay->samples, 0.99),
-           samples_percentile_us(&relay->samples, 0.999), cpu_s * 1e6 / (double)relay->samples.count);
+    queued_s = server_queued_s(options) - queued_s;
+    printf("pieces=%zu p50_us=%u p99_us=%u p999_us=%u cpu_us_per_piece=%.2f queued_us_per_piece=%.2f\n",
+           relay->samples.count, samples_percentile_us(&relay->samples, 0.5),
+           samples_percentile_us(&relay->samples, 0.99), samples_percentile_us(&relay->samples, 0.999),
+           cpu_s * 1e6 / (double)relay->samples.count, queued_s * 1e6 / (double)relay->samples.count);
 }
 
 void mode_relay(const struct options *options)
