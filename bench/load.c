@@ -20,6 +20,8 @@ static const struct mode MODES[] = {
     {"replay", "reads a session of --events whole: --count --connections [--json]", mode_replay},
     {"claims", "claim, heartbeat, settle over --count pending sessions: --connections [--chain]", mode_claims},
     {"list", "latency of the first page: --query --count", mode_list},
+    {"relay", "pieces of --events each to --connections viewers at --rate per second: --provider --subscribe",
+     mode_relay},
     {"fill", "creates --count sessions of --events each: --connections", mode_fill},
 };
 
@@ -42,6 +44,8 @@ static const struct setting SETTINGS[] = {
     {"count", KIND_NUMBER, offsetof(struct options, count)},
     {"bytes", KIND_NUMBER, offsetof(struct options, bytes)},
     {"seconds", KIND_NUMBER, offsetof(struct options, seconds)},
+    {"rate", KIND_NUMBER, offsetof(struct options, rate)},
+    {"provider", KIND_NUMBER, offsetof(struct options, provider)},
     {"json", KIND_FLAG, offsetof(struct options, json)},
     {"chain", KIND_FLAG, offsetof(struct options, chain)},
     {"session", KIND_TEXT, offsetof(struct options, session)},
@@ -128,6 +132,7 @@ int main(int argc, char **argv)
                               .count = 1,
                               .bytes = 300,
                               .seconds = 5,
+                              .rate = 1,
                               .query = ""};
     if (argc < 2)
         usage();

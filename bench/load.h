@@ -10,10 +10,12 @@ struct options {
     struct target target;
     int connections;
     int sessions;
-    int events;            // per request (append), per session (fill, replay), in total (sse)
+    int events;            // per request (append), per session (fill, replay), in total (sse), per stream (relay)
     int count;             // sessions to fill or claim, requests to list, replays to read
     int bytes;             // of one event
     int seconds;           // measured, after one of warming up
+    int rate;              // pieces a second in each stream
+    int provider;          // port to play the model provider on
     int json;              // replay pages of JSON instead of a stream
     int chain;             // every settlement claims the next session
     const char *session;   // an existing session, instead of a new one
@@ -29,6 +31,7 @@ void mode_sse(const struct options *options);
 void mode_replay(const struct options *options);
 void mode_claims(const struct options *options);
 void mode_list(const struct options *options);
+void mode_relay(const struct options *options);
 void mode_fill(const struct options *options);
 
 // Opens `count` connections; the caller closes them with connections_close.
@@ -40,6 +43,8 @@ void session_create(struct connection *connection, const struct options *options
 
 // Sums over the server's processes.
 double server_cpu_s(const struct options *options);
+// How long their threads were ready to run and had no processor: what neighbours cost.
+double server_queued_s(const struct options *options);
 long server_rss_kb(const struct options *options);
 
 #endif

@@ -1,6 +1,7 @@
 // What several modes share: sessions, sets of connections, and what the server's processes have used.
 #include "load.h"
 
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,6 +53,28 @@ double server_cpu_s(const struct options *options)
         ticks += (double)(user + system);
     }
     return ticks / (double)sysconf(_SC_CLK_TCK);
+}
+
+double server_queued_s(const struct options *options)
+{
+    double total_s = 0;
+    for (int i = 0; i < options->pid_count; i++) {
+        char pattern[64];
+        glob_t found = {0};
+        snprintf(pattern, sizeof pattern, "/proc/%d/task/*/schedstat", options->pids[i]);
+        if (glob(pattern, 0, NULL, &found) != 0)
+            die("cannot read %s", pattern);
+        for (size_t thread = 0; thread < found.gl_pathc; thread++) {
+            unsigned long long queued_ns = 0;
+            FILE *file = fopen(found.gl_pathv[thread], "re");
+            if (file && fscanf(file, "%*u %llu", &queued_ns) == 1)
+                total_s += (double)queued_ns / 1e9;
+            if (file)
+                fclose(file);
+        }
+        globfree(&found);
+    }
+    return total_s;
 }
 
 long server_rss_kb(const struct options *options)

@@ -9,10 +9,19 @@ from harness import Failure, ROOT, answers, wait_until
 KEPT_TOKEN = "bench-token-of-a-kept-data-directory-0123456789"
 
 
+def model_agent(workshop, provider_port):
+    """Settings of a server whose agent `bench` is a model of the provider on that port."""
+    agents = workshop.directory("agents")
+    (agents / "bench.agent.yaml").write_text("id: bench\ndriver: model\nprovider: openai\nmodel: m\n"
+                                             "system_prompt: Go on.\nsandbox: {kind: none}\n")
+    return {"agents": agents, "environment": {"OPENAI_API_KEY": "none-needed-here",
+                                              "OPENAI_BASE_URL": f"http://127.0.0.1:{provider_port}/v1"}}
+
+
 class Sojourn:
     """A running server with its own data directory (thrown away at stop unless it was given)."""
 
-    def __init__(self, workshop, database=None, data=None, arguments=()):
+    def __init__(self, workshop, database=None, data=None, arguments=(), agents=None, environment=None):
         self.workshop = workshop
         self.binary = workshop.build / "sojourn"
         if not self.binary.exists():
@@ -22,10 +31,12 @@ class Sojourn:
         self.token = KEPT_TOKEN if self.kept else secrets.token_hex(24)
         self.port = workshop.port()
         argv = [self.binary, "serve", "--data", self.data, "--listen", f"127.0.0.1:{self.port}", *arguments]
+        if agents:
+            argv += ["--agents", agents, "--sessions-per-user-max", "100000"]
         if database:
             argv += ["--database", database]
         begin = time.monotonic()
-        self.process = workshop.start("sojourn", argv, env={**os.environ, "SOJOURN_BOOTSTRAP_TOKEN": self.token})
+        self.process = workshop.start("sojourn", argv, env={**os.environ, **(environment or {}), "SOJOURN_BOOTSTRAP_TOKEN": self.token})
         wait_until(lambda: answers(self.port, "/readyz"), "sojourn", self.process, step_s=0.002)
         self.ready_s = time.monotonic() - begin
 

@@ -1,6 +1,7 @@
 #include "service/turn_close.h"
 
 #include "domain/change_turn.h"
+#include "domain/prompt.h"
 #include "service/agent.h"
 #include "service/ask_steps.h"
 #include "service/claim.h"
@@ -50,8 +51,6 @@ struct open_calls {
     struct arena *arena;
     struct slice ids[64]; /* of tool calls without a result; more are not marked */
     size_t count;
-    int64_t prompt_sequence; /* of the message the turn answers */
-    struct slice prompt_id;
 };
 
 static struct slice call_id_of(const struct event *event, struct arena *arena)
@@ -87,17 +86,6 @@ static void note_result(struct open_calls *calls, const struct event *event)
     }
 }
 
-static void note_prompt(struct open_calls *calls, const struct event *event)
-{
-    const struct json *metadata = NULL;
-    calls->count = 0;
-    calls->prompt_sequence = event->sequence;
-    calls->prompt_id = (struct slice){0};
-    if (slice_present(event->metadata) && json_parse(calls->arena, event->metadata, &metadata, NULL) == STATUS_OK) {
-        calls->prompt_id = arena_copy(calls->arena, json_text_of(metadata, "prompt_id"));
-    }
-}
-
 static bool note_event(void *owner, const struct event *event)
 {
     struct open_calls *calls = owner;
@@ -105,8 +93,8 @@ static bool note_event(void *owner, const struct event *event)
         note_call(calls, event);
     } else if (slice_is(event->type, "agent.tool_result")) {
         note_result(calls, event);
-    } else {
-        note_prompt(calls, event);
+    } else if (prompt_begins_turn(event)) { /* what people only appended meanwhile closes no call */
+        calls->count = 0;
     }
     return true;
 }
@@ -138,22 +126,35 @@ static enum status mark_ambiguous(struct call *call, struct loaded_session *load
     return status;
 }
 
-static enum status offer_again(struct call *call, struct loaded_session *loaded, const struct open_calls *calls,
-                               const char *cause, struct changes *out)
+static enum status note_interrupted(struct call *call, struct loaded_session *loaded, struct slice prompt_id,
+                                    const char *cause)
 {
     const char *keys[] = {"prompt_id", "cause"};
-    struct slice values[] = {calls->prompt_id, slice_of(cause)};
+    struct slice values[] = {prompt_id, slice_of(cause)};
     struct changes note = {0};
     change_note(call->arena, "prompt.interrupted", keys, values, 2, &note);
-    enum status status = unit_append_changes(call, loaded, &note);
+    return unit_append_changes(call, loaded, &note);
+}
+
+/* Each prompt of a collected message, and work without any, once. */
+static enum status offer_again(struct call *call, struct loaded_session *loaded, const char *cause, struct changes *out)
+{
+    struct turn_message message;
+    enum status status = turn_read_message(call, &loaded->session, &message);
+    for (size_t i = 0; i < message.prompt_count && status == STATUS_OK; i++) {
+        status = note_interrupted(call, loaded, message.prompt_ids[i], cause);
+    }
+    if (status == STATUS_OK && message.prompt_count == 0) {
+        status = note_interrupted(call, loaded, (struct slice){0}, cause);
+    }
     return status == STATUS_OK
                ? change_status(call->arena, &loaded->session, WORK_IDLE, "interrupted", STOP_NONE, out, &call->failure)
                : status;
 }
 
 /* What becomes of the prompt. */
-static enum status apply_policy(struct call *call, struct loaded_session *loaded, const struct open_calls *calls,
-                                enum resume_policy policy, const char *cause)
+static enum status apply_policy(struct call *call, struct loaded_session *loaded, enum resume_policy policy,
+                                const char *cause)
 {
     struct changes changes = {0};
     enum status status = STATUS_OK;
@@ -170,7 +171,7 @@ static enum status apply_policy(struct call *call, struct loaded_session *loaded
     case RESUME_COUNT:
         status = ask_learn(call, loaded);
         if (status == STATUS_OK && loaded->asks_pending == 0) { /* else the answer decides what happens next */
-            status = offer_again(call, loaded, calls, cause, &changes);
+            status = offer_again(call, loaded, cause, &changes);
         }
         break;
     }
@@ -205,7 +206,7 @@ enum status turn_cut(struct call *call, struct loaded_session *loaded, const cha
         status = unit_lease_delete(call->unit, loaded, &call->failure);
     }
     if (status == STATUS_OK) {
-        status = apply_policy(call, loaded, &calls, policy_of(&agent), cause);
+        status = apply_policy(call, loaded, policy_of(&agent), cause);
     }
     if (status == STATUS_OK) {
         status = turn_after_requeue(call, loaded);

@@ -85,6 +85,7 @@ struct turns {
     struct turns_options options;
     struct loop_message start_message, claimed_message, stop_message;
     struct turn *found; /* by the claim, on its way to the loop */
+    bool claim_failed;  /* the same */
     /* the writer's: taken as ready, kept until the claim was committed */
     struct turn_candidate ready[TURN_CANDIDATES_MAX];
     size_t ready_count;

@@ -181,6 +181,7 @@ static enum job_outcome claim_run(struct write_job *job, struct unit *unit)
     struct arena arena = {0};
     int64_t writes_before = unit->writes;
     forget_found(turns);
+    turns->claim_failed = false;
     if (turns->stopping) {
         return JOB_DONE;
     }
@@ -192,6 +193,7 @@ static enum job_outcome claim_run(struct write_job *job, struct unit *unit)
     arena_release(&arena);
     if (status != STATUS_OK) {
         forget_found(turns);
+        turns->claim_failed = true;
         log_warn("agent_claim_failed", LOG_TEXT("code", slice_of(call.failure.code)),
                  LOG_TEXT("detail", slice_of(call.failure.detail)));
         return unit->writes != writes_before ? JOB_SPOILED : JOB_DONE;
@@ -211,7 +213,8 @@ static void claim_finish(struct write_job *job, enum status status, const struct
     (void)failure;
     if (status != STATUS_OK) {
         forget_found(turns);
-    } else {
+        turns->claim_failed = true;
+    } else if (!turns->claim_failed) {
         turns->orphans_cut = true;
         turns->ready_count = 0;
     }
@@ -604,14 +607,14 @@ static void begin(struct turns *turns, struct turn *turn)
     }
 }
 
-/* A claim that found nothing did not come back for nothing: something failed, so the next try waits a little. */
+/* After a failure the next try waits a little; a claim that only cut orphans is followed by the next at once. */
 static void on_claimed(struct loop_message *message)
 {
     struct turns *turns = (struct turns *)((char *)message - offsetof(struct turns, claimed_message));
     struct turn *found = turns->found;
     turns->found = NULL;
     turns->claims = false;
-    turns->claim_again_ms = turns_steady_ms(turns) + (found ? 0 : TRY_AGAIN_MS);
+    turns->claim_again_ms = turns_steady_ms(turns) + (turns->claim_failed ? TRY_AGAIN_MS : 0);
     while (found) {
         struct turn *turn = found;
         found = turn->next;
