@@ -166,7 +166,7 @@ enum status session_delete(struct call *call, struct slice id)
         status = change_check_delete(&entry.loaded->session, &call->failure);
     }
     if (status == STATUS_OK) { /* what hangs on it learns of it, too */
-        status = ending_end(call, entry.loaded, STOP_DELETED, "deleted");
+        status = ending_erase(call, entry.loaded);
     }
     return status == STATUS_OK ? unit_delete(call, entry.loaded) : status;
 }

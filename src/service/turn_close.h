@@ -15,8 +15,8 @@ MUST_CHECK enum status turn_settle(struct call *call, struct slice session_id, c
  * why, and the agent's policy decides what becomes of the prompt: run again (pending), offered (idle, see
  * turn_resume), or the session fails. */
 MUST_CHECK enum status turn_cut(struct call *call, struct loaded_session *loaded, const char *cause);
-/* Writer. The turn of a hosted session loses its lease and nobody wrote its end: the same without a policy. Nothing when
- * its turn.ended was written. */
+/* Writer. The turn of a hosted session loses its lease and nobody wrote its end: the same without a policy. Nothing
+ * when its turn.ended was written. */
 MUST_CHECK enum status turn_abandon(struct call *call, struct loaded_session *loaded);
 /* Writer. Runs the prompt of an aborted turn again: CONFLICT (`nothing_to_resume`) when the last turn was not cut or
  * the session is not at rest. */

@@ -118,9 +118,10 @@ MUST_CHECK enum status store_firehose_read(struct db *db, int64_t tenant_key, st
 
 /* Live output of a running turn, saved about once a second. */
 struct partial {
-    int64_t sequence;  /* the durable event the deltas follow */
-    int64_t count;     /* how many deltas are in `body` */
-    struct slice body; /* JSON array of the deltas */
+    int64_t sequence;    /* the durable event the deltas follow */
+    int64_t count;       /* how many deltas are in `body` */
+    struct slice body;   /* JSON array of the deltas */
+    int64_t saved_at_ms; /* wall */
 };
 MUST_CHECK enum status store_partial_save(struct db *db, int64_t tenant_key, int64_t session_key,
                                           const struct partial *partial, struct failure *failure);
@@ -330,7 +331,15 @@ MUST_CHECK enum status store_kept_get(struct db *db, int64_t tenant_key, int64_t
                                       struct slice *out, struct failure *failure);
 
 /* --- timers: one row per (kind, session); a lease is its own timer, which is neither put nor deleted --- */
-enum timer_kind { TIMER_LEASE = 1, TIMER_EXPIRY = 2, TIMER_HUMAN = 3, TIMER_ASK = 4, TIMER_COLLECT = 5, TIMER_CASCADE = 6, TIMER_COUNT };
+enum timer_kind {
+    TIMER_LEASE = 1,
+    TIMER_EXPIRY = 2,
+    TIMER_HUMAN = 3,
+    TIMER_ASK = 4,
+    TIMER_COLLECT = 5,
+    TIMER_CASCADE = 6,
+    TIMER_COUNT
+};
 extern const struct words timer_kind_words; /* index 0 is "" */
 struct timer {
     enum timer_kind kind;
@@ -342,6 +351,25 @@ MUST_CHECK enum status store_timer_delete(struct db *db, enum timer_kind kind, i
                                           struct failure *failure);
 MUST_CHECK enum status store_timer_due(struct db *db, int64_t now_ms, size_t max, struct timer *out, size_t *out_count,
                                        int64_t *out_next_due_ms /* 0 = none */, struct failure *failure);
+
+/* The session's next timer besides its lease; NOT_FOUND when none. */
+MUST_CHECK enum status store_timer_of_session(struct db *db, int64_t session_key, struct timer *out,
+                                              struct failure *failure);
+
+/* --- health --- */
+struct health_search {
+    int64_t after;         /* key of the last session of the page before; 0 = the first page */
+    int64_t lease_over_ms; /* steady: leases that ended before it */
+    /* wall: nothing happened since */
+    int64_t silent_since_ms, queued_since_ms, unled_since_ms;
+    int64_t limit;
+};
+struct health_suspect {
+    int64_t tenant_key, session_key;
+};
+/* Sessions of every tenant that may be stuck, by key. */
+MUST_CHECK enum status store_health_candidates(struct db *db, const struct health_search *search,
+                                               struct health_suspect *out, size_t *out_count, struct failure *failure);
 
 /* --- idempotency --- */
 struct idempotent_reply {

@@ -411,3 +411,7 @@ CREATE INDEX sessions_in_turn ON sessions (tenant_key, owner) WHERE work + 0 >= 
 -- A lease says itself when it is due (kind 1).
 DELETE FROM timers WHERE kind = 1;
 CREATE INDEX leases_due ON leases (expires_at_ms);
+
+-- migration: 8 partials_saved
+-- When live output was last saved: a turn that streams is not silent.
+ALTER TABLE partials ADD COLUMN saved_at_ms BIGINT NOT NULL DEFAULT 0;
