@@ -26,6 +26,9 @@ enum status sessions_children(struct request *request);
 extern const struct field stop_body[];
 enum status sessions_stop(struct request *request);
 
+/* explain.c */
+enum status sessions_explain(struct request *request);
+
 /* agents.c */
 extern const struct field agent_body[], agent_list_query[], agent_view_query[], agent_versions_query[];
 enum status agents_list(struct request *request);

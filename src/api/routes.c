@@ -95,6 +95,8 @@ const struct route routes[] = {
      "Session", "Reopen an ended conversation.", NULL, sessions_reopen},
     {HTTP_POST, "/api/sessions/{id}/retry", RUN_WRITER, AUTH_NEEDED, SCOPE_WRITE, true, 201, NULL, empty_body,
      "Session", "A new session for the same work.", NULL, sessions_retry},
+    {HTTP_GET, "/api/sessions/{id}/explain", RUN_READER, AUTH_NEEDED, SCOPE_READ, false, 200, NULL, NULL, "Explanation",
+     "What the session waits for, since when, and who or what can unblock it.", NULL, sessions_explain},
     {HTTP_GET, "/api/sessions/{id}/children", RUN_READER, AUTH_NEEDED, SCOPE_READ, false, 200, session_list_query, NULL,
      "SessionList", "Sessions that are part of this one.", NULL, sessions_children},
     {HTTP_GET, "/api/sessions/{id}/audit-log", RUN_READER, AUTH_NEEDED, SCOPE_READ, false, 200, audit_query, NULL,
