@@ -36,11 +36,12 @@ static void write_metrics(struct buffer *body, const struct metric *metrics, siz
 
 static void write_watchdogs(struct buffer *body, struct service *service)
 {
-    buffer_format(body,
-                  "# HELP sojourn_watchdogs_total Times a watchdog acted.\n# TYPE sojourn_watchdogs_total counter\n");
     for (int i = 0; i < WATCHDOG_COUNT; i++) {
-        buffer_format(body, "sojourn_watchdogs_total{watchdog=\"%s\"} %lld\n", watchdog_words.names[i],
-                      (long long)service->watchdogs_barked[i]);
+        const char *name = watchdog_words.names[i];
+        buffer_format(body,
+                      "# HELP sojourn_watchdog_%s_total Times this watchdog acted.\n"
+                      "# TYPE sojourn_watchdog_%s_total counter\nsojourn_watchdog_%s_total %lld\n",
+                      name, name, name, (long long)service->watchdogs_barked[i]);
     }
 }
 

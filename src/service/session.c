@@ -24,8 +24,11 @@ enum status session_revive(struct call *call, struct loaded_session *loaded, str
 {
     bool was_ended = work_is_ended(loaded->session.work);
     enum status status = unit_append_changes(call, loaded, changes);
-    bool revived = was_ended && !work_is_ended(loaded->session.work);
-    return status == STATUS_OK && revived ? session_start_timers(call, loaded) : status;
+    if (status != STATUS_OK || !was_ended || work_is_ended(loaded->session.work)) {
+        return status;
+    }
+    status = ask_forget_rules(call, loaded);
+    return status == STATUS_OK ? session_start_timers(call, loaded) : status;
 }
 
 enum status session_tell_parent(struct call *call, struct loaded_session *parent, const char *type,

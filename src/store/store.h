@@ -322,6 +322,9 @@ MUST_CHECK enum status store_ask_rule_by_id(struct db *db, int64_t tenant_key, s
                                             struct ask_rule *out, struct failure *failure);
 MUST_CHECK enum status store_ask_rule_delete(struct db *db, int64_t tenant_key, struct slice id, bool *out_deleted,
                                              struct failure *failure);
+/* Those that hold in this session only. */
+MUST_CHECK enum status store_ask_rule_delete_of_session(struct db *db, int64_t tenant_key, int64_t session_key,
+                                                        struct failure *failure);
 MUST_CHECK enum status store_ask_rule_count(struct db *db, int64_t tenant_key, int64_t *out, struct failure *failure);
 /* --- what a driver keeps with a session --- */
 MUST_CHECK enum status store_kept_put(struct db *db, int64_t tenant_key, int64_t session_key, struct slice json,

@@ -44,7 +44,7 @@ def claim(client, path, agent="a", **body):
 
 def figure(client, watchdog):
     [line] = [line for line in client.get("/metrics", expect=200).body.decode().splitlines()
-              if line.startswith(f'sojourn_watchdogs_total{{watchdog="{watchdog}"}}')]
+              if line.startswith(f"sojourn_watchdog_{watchdog}_total ")]
     return int(line.split()[-1])
 
 
