@@ -50,6 +50,11 @@ extern const struct field stream_query[], firehose_query[];
 enum status streams_websocket(struct request *request);
 enum status streams_firehose(struct request *request);
 
+/* runner_socket.c */
+enum status runner_socket_open(struct request *request);
+enum status runner_tokens_create(struct request *request);
+enum status sandbox_tokens_create(struct request *request);
+
 /* claims.c */
 extern const struct field claim_body[], heartbeat_body[], settle_body[], empty_body[];
 enum status claims_take(struct request *request);
@@ -108,6 +113,8 @@ enum status shares_deactivate(struct request *request);
 enum status shares_redeem(struct request *request);
 
 /* identity.c */
+struct token;
+void token_write(struct json_out *out, const struct token *token, struct slice secret); /* absent secret = not told */
 extern const struct field sign_in_body[], link_body[], password_body[], ticket_body[], user_body[], user_update_body[],
     token_body[], tenant_body[];
 enum status auth_sign_in_prepare(struct request *request);

@@ -324,7 +324,7 @@ enum status users_remove(struct request *request)
 
 /* --- tokens --- */
 
-static void write_token(struct json_out *out, const struct token *token, struct slice secret)
+void token_write(struct json_out *out, const struct token *token, struct slice secret)
 {
     json_begin_object(out);
     json_put_text(out, "id", token->id);
@@ -366,7 +366,7 @@ enum status tokens_list(struct request *request)
     for (size_t i = 0; i < count; i++) {
         bool own = slice_present(tokens[i].user_id) && slice_eq(tokens[i].user_id, request->who.user_id);
         if (sees_all || own) {
-            write_token(out, &tokens[i], (struct slice){0});
+            token_write(out, &tokens[i], (struct slice){0});
         }
     }
     json_end_array(out);
@@ -412,7 +412,7 @@ enum status tokens_create(struct request *request)
         status = token_create(&request->call, &wanted, &token, secret);
     }
     if (status == STATUS_OK) {
-        write_token(&request->out, &token, slice_of(secret));
+        token_write(&request->out, &token, slice_of(secret));
     }
     return status;
 }

@@ -8,6 +8,7 @@
 #include "service/service.h"
 #include "service/writer.h"
 
+struct runners;
 struct server;
 struct signin_guard;
 
@@ -17,6 +18,7 @@ struct api {
     struct fanout *fanout;
     struct writer *writer;
     struct readers *readers;
+    struct runners *runners;
     struct server *server; /* for figures only */
     struct signin_guard *signin_guard;
     const char *const *cors_origins;
@@ -26,6 +28,7 @@ struct api {
     int64_t sessions_page_default, sessions_page_max;
     int64_t claim_wait_ms_max;
     int64_t prompt_wait_ms_max;
+    int64_t runner_frame_chars_max;
     bool metrics_public;
     bool secure_cookies;
     const char *public_url; /* NULL = not told: links are paths */

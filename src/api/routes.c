@@ -156,6 +156,11 @@ const struct route routes[] = {
     {HTTP_POST, "/api/sessions/{id}/release", RUN_WRITER, AUTH_NEEDED, SCOPE_CLAIM, false, 200, NULL, empty_body,
      "Session", "Give a claimed session back.", NULL, claims_release},
 
+    {HTTP_POST, "/api/sessions/{id}/runner-token", RUN_WRITER, AUTH_NEEDED, SCOPE_WRITE, false, 201, NULL, empty_body,
+     "Token", "A new token for the session's runner; the one before ends.", NULL, runner_tokens_create},
+    {HTTP_POST, "/api/sessions/{id}/sandbox-token", RUN_WRITER, AUTH_NEEDED, SCOPE_WRITE, false, 201, NULL, empty_body,
+     "Token", "A new token for code in the session's sandbox; the one before ends.", NULL, sandbox_tokens_create},
+
     {HTTP_GET, "/api/sessions/{id}/participants", RUN_READER, AUTH_NEEDED, SCOPE_READ, false, 200, NULL, NULL,
      "ParticipantList", "Who takes part.", NULL, participants_list},
     {HTTP_POST, "/api/sessions/{id}/participants", RUN_WRITER, AUTH_NEEDED, SCOPE_WRITE, true, 201, NULL,

@@ -7,13 +7,16 @@
 #include "api/speaker.h"
 #include "service/session.h"
 
+static const char *const stream_role_names[] = {"client", "runner"};
+static const struct words stream_role_words = {stream_role_names, 2};
+
 const struct field stream_query[] = {
     {"resume_from", FIELD_STRING, false, "Cursor SEQ or SEQ.N to continue behind.", NULL, 1, 40},
     {"after", FIELD_STRING, false, "The same as resume_from.", NULL, 1, 40},
     {"types", FIELD_STRING, false, "Comma-separated types; tool.* matches a prefix.", NULL, 1, 1000},
     {"thread_id", FIELD_STRING, false, "Only of this thread.", NULL, 1, 128},
     {"deltas", FIELD_BOOLEAN, false, "Live deltas; true unless told.", NULL, 0, 0},
-    {"role", FIELD_STRING, false, "client.", NULL, 1, 20},
+    {"role", FIELD_WORD, false, "client, or runner: who runs the session's turns elsewhere.", &stream_role_words, 0, 0},
     {"ticket", FIELD_STRING, false, "A one-use ticket.", NULL, 1, 100},
     {0},
 };
@@ -154,9 +157,9 @@ static enum status begin(struct request *request, struct opening *opening)
     return STATUS_OK;
 }
 
-static enum status check_upgrade(struct request *request, enum stream_kind kind)
+enum status streams_check_websocket(struct request *request)
 {
-    if (kind == STREAM_WEBSOCKET && !slice_eq_nocase(request->exchange->request.upgrade, SLICE("websocket"))) {
+    if (!slice_eq_nocase(request->exchange->request.upgrade, SLICE("websocket"))) {
         return failure_set(&request->call.failure, STATUS_INVALID, "upgrade_required",
                            "This path speaks WebSocket: send Connection: Upgrade and Upgrade: websocket.");
     }
@@ -169,7 +172,7 @@ enum status streams_session(struct request *request, enum stream_kind kind)
     struct opening *opening = arena_alloc(request_arena(request), sizeof *opening);
     struct viewer_options *options = &opening->options;
     bool given;
-    enum status status = check_upgrade(request, kind);
+    enum status status = kind == STREAM_WEBSOCKET ? streams_check_websocket(request) : STATUS_OK;
     bool wrong_ticket =
         slice_present(request->ticket_session) && !slice_eq(request->ticket_session, request->params[0]);
     if (status == STATUS_OK && wrong_ticket) {
@@ -200,7 +203,8 @@ enum status streams_session(struct request *request, enum stream_kind kind)
 
 enum status streams_websocket(struct request *request)
 {
-    return streams_session(request, STREAM_WEBSOCKET);
+    bool runs = slice_is(request_param(request, "role"), "runner");
+    return runs ? runner_socket_open(request) : streams_session(request, STREAM_WEBSOCKET);
 }
 
 enum status streams_firehose(struct request *request)

@@ -9,6 +9,9 @@
 /* Checks access and hands the connection to the fanout once the exchange is back on its loop. */
 MUST_CHECK enum status streams_session(struct request *request, enum stream_kind kind);
 
+/* INVALID unless the client asks for the upgrade. */
+MUST_CHECK enum status streams_check_websocket(struct request *request);
+
 /* Shared by lists and streams. */
 MUST_CHECK enum status request_event_types(struct request *request, struct slice *types, size_t *count);
 /* Last-Event-ID, after, afterSequence or resume_from. */

@@ -123,9 +123,27 @@ void json_key_slice(struct json_out *out, struct slice key)
     out->need_comma = false;
 }
 
+/* An answer is half keys, and keys are plain: one reservation, no second look. */
 void json_key(struct json_out *out, const char *key)
 {
-    json_key_slice(out, slice_of(key));
+    struct slice name = slice_of(key);
+    struct buffer *buffer = out->buffer;
+    if (plain_bytes(name, 0) < name.len) {
+        json_key_slice(out, name);
+        return;
+    }
+    buffer_reserve(buffer, name.len + 4);
+    char *at = buffer->ptr + buffer->len;
+    if (out->need_comma) {
+        *at++ = ',';
+    }
+    *at++ = '"';
+    memcpy(at, name.ptr, name.len);
+    at += name.len;
+    *at++ = '"';
+    *at++ = ':';
+    buffer->len = (size_t)(at - buffer->ptr);
+    out->need_comma = false;
 }
 
 void json_text(struct json_out *out, struct slice text)

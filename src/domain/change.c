@@ -78,6 +78,9 @@ static void add_move(struct arena *arena, const struct session *session, const s
     payload_word(&payload, "to", work_words, (int)move->to);
     json_maybe_text(&payload.out, "reason", move->reason);
     payload_word(&payload, "stop_reason", stop_reason_words, (int)move->stop);
+    if (work_is_ended(move->to) && runtime_is_something(session->runtime)) {
+        payload_word(&payload, "runtime", runtime_words, (int)session->runtime); /* there is something left to end */
+    }
     if (move->requeued) {
         json_put_bool(&payload.out, "requeued", true);
     }
@@ -278,8 +281,32 @@ static enum status check_pause(const struct session *session, enum runtime to, e
     return STATUS_OK;
 }
 
+static bool tells_news(const struct runtime_news *news)
+{
+    return news->sandbox_over || slice_present(news->sandbox_id) || slice_present(news->snapshot_id);
+}
+
+static void put_news(struct json_out *out, const struct runtime_news *news)
+{
+    json_maybe_text(out, "sandbox_id", news->sandbox_id);
+    if (news->sandbox_over) {
+        json_put_raw(out, "sandbox_id", SLICE("null"));
+    }
+    json_maybe_text(out, "snapshot_id", news->snapshot_id);
+    if (news->snapshot_bytes > 0) {
+        json_put_i64(out, "snapshot_bytes", news->snapshot_bytes);
+    }
+}
+
 enum status change_runtime(struct arena *arena, const struct session *session, enum runtime to, enum pause_reason pause,
                            const char *reason, struct changes *out, struct failure *failure)
+{
+    return change_sandbox(arena, session, to, pause, reason, &(struct runtime_news){0}, out, failure);
+}
+
+enum status change_sandbox(struct arena *arena, const struct session *session, enum runtime to, enum pause_reason pause,
+                           const char *reason, const struct runtime_news *news, struct changes *out,
+                           struct failure *failure)
 {
     struct payload payload;
     out->count = 0;
@@ -288,7 +315,7 @@ enum status change_runtime(struct arena *arena, const struct session *session, e
     if (status != STATUS_OK) {
         return status;
     }
-    if (session->runtime == to && session->pause_reason == pause) {
+    if (session->runtime == to && session->pause_reason == pause && !tells_news(news)) {
         return STATUS_OK;
     }
     if (session->runtime != to && !runtime_allows(session->runtime, to, session_has_snapshot(session))) {
@@ -299,6 +326,7 @@ enum status change_runtime(struct arena *arena, const struct session *session, e
     payload_word(&payload, "to", runtime_words, (int)to);
     payload_word(&payload, "pause_reason", pause_reason_words, (int)pause);
     json_maybe_text(&payload.out, "reason", line_of(reason));
+    put_news(&payload.out, news);
     payload_end(&payload, arena, "session.runtime_change", out);
     return STATUS_OK;
 }

@@ -63,11 +63,21 @@ MUST_CHECK enum status change_open(struct arena *arena, const struct session *se
 MUST_CHECK enum status change_status(struct arena *arena, const struct session *session, enum work to,
                                      const char *reason, enum stop_reason stop, struct changes *out,
                                      struct failure *failure);
-/* session.runtime_change. The same `to` with another `pause` pauses or resumes without touching the sandbox; falling
+/* What else a change of the runtime brings; absent members leave things as they are. */
+struct runtime_news {
+    struct slice sandbox_id;  /* it has this one */
+    bool sandbox_over;        /* it has none any more */
+    struct slice snapshot_id; /* what it can be restored from */
+    int64_t snapshot_bytes;   /* of that one; 0 = not told */
+};
+/* session.runtime_change {from, to, pause_reason, reason, sandbox_id, snapshot_id, snapshot_bytes}. The same `to` with another `pause` pauses or resumes without touching the sandbox; falling
  * asleep without a reason counts as manual. count = 0 when nothing differs. */
 MUST_CHECK enum status change_runtime(struct arena *arena, const struct session *session, enum runtime to,
                                       enum pause_reason pause, const char *reason, struct changes *out,
                                       struct failure *failure);
+MUST_CHECK enum status change_sandbox(struct arena *arena, const struct session *session, enum runtime to,
+                                      enum pause_reason pause, const char *reason, const struct runtime_news *news,
+                                      struct changes *out, struct failure *failure);
 /* session.status_change pending -> running and session.claimed {worker, fence, attempt}. */
 MUST_CHECK enum status change_claim(struct arena *arena, const struct session *session, struct slice worker,
                                     struct changes *out, struct failure *failure);

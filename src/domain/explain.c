@@ -15,6 +15,7 @@ enum {
     MOVES_SANDBOX,
     SANDBOX_BROKEN,
     QUEUED_FOR_SERVER,
+    QUEUED_FOR_RUNNER,
     QUEUED_FOR_WORKER,
     ENDS_TURN,
     RUNS,
@@ -58,6 +59,9 @@ const struct explanation explanations[] = {
     [MOVES_SANDBOX] = {WAIT_SANDBOX, "Its sandbox is being started, saved or restored.", {{"server", NULL}, BY_STOP}},
     [SANDBOX_BROKEN] = {WAIT_SANDBOX, "Its sandbox failed; the next message tries it again.", {BY_MESSAGE, BY_STOP}},
     [QUEUED_FOR_SERVER] = {WAIT_CLAIM, "A turn waits until the server has room for it.", {{"server", NULL}, BY_STOP}},
+    [QUEUED_FOR_RUNNER] = {WAIT_CLAIM,
+                           "A turn waits for its runner to connect, or for the server to have room.",
+                           {{"worker", "GET /api/sessions/{id}/ws"}, {"server", NULL}, BY_STOP}},
     [QUEUED_FOR_WORKER] = {WAIT_CLAIM,
                            "A turn waits for a worker that claims it.",
                            {{"worker", "POST /api/claims"}, BY_STOP}},
@@ -106,6 +110,14 @@ static int of_running(const struct explain_facts *facts)
     return facts->leased ? RUNS : facts->hosted ? RUNS_UNLED : RUNS_ALONE;
 }
 
+static int of_pending(const struct explain_facts *facts)
+{
+    if (facts->by_runner) {
+        return QUEUED_FOR_RUNNER;
+    }
+    return facts->hosted ? QUEUED_FOR_SERVER : QUEUED_FOR_WORKER;
+}
+
 static int of_rest(const struct explain_facts *facts)
 {
     if (facts->prompts_waiting > 0) {
@@ -120,7 +132,7 @@ static int of_work(const struct explain_facts *facts)
     case WORK_DRAFT:
         return DRAFTED;
     case WORK_PENDING:
-        return facts->hosted ? QUEUED_FOR_SERVER : QUEUED_FOR_WORKER;
+        return of_pending(facts);
     case WORK_RUNNING:
         return of_running(facts);
     case WORK_WAITING_HUMAN:

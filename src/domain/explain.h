@@ -20,7 +20,8 @@ extern const struct words wait_kind_words;
 
 struct explain_facts {
     const struct session *session;
-    bool hosted; /* the server runs its turns */
+    bool hosted;    /* the server runs its turns */
+    bool by_runner; /* through a runner that connects */
     bool leased;
     bool interrupted; /* the turn was told to end */
     int64_t asks_pending;

@@ -54,7 +54,8 @@ enum {
     NONE = 1 << RUNTIME_NONE,
 };
 
-/* A stopped sandbox never comes back; reopening the session puts its runtime back to none. */
+/* A stopped sandbox never comes back; reopening the session puts its runtime back to none. One that could not be put
+ * to sleep runs on. */
 static const struct {
     unsigned always;
     unsigned with_snapshot;
@@ -62,7 +63,7 @@ static const struct {
     [RUNTIME_NONE] = {STARTING | RUNNING, RESTORING},
     [RUNTIME_STARTING] = {RUNNING | STOPPED | ERROR, 0},
     [RUNTIME_RUNNING] = {HIBERNATING | STOPPED | ERROR, 0},
-    [RUNTIME_HIBERNATING] = {HIBERNATED | STOPPED | ERROR, 0},
+    [RUNTIME_HIBERNATING] = {HIBERNATED | RUNNING | STOPPED | ERROR, 0},
     [RUNTIME_HIBERNATED] = {RESTORING | STOPPED, 0},
     [RUNTIME_RESTORING] = {RUNNING | STOPPED | ERROR, 0},
     [RUNTIME_STOPPED] = {0, 0},
@@ -103,4 +104,89 @@ bool runtime_can_pause(enum runtime state)
 bool runtime_is_asleep(enum runtime state)
 {
     return in_group(HIBERNATING | HIBERNATED, state);
+}
+
+bool runtime_is_something(enum runtime state)
+{
+    return in_group(STARTING | RUNNING | HIBERNATING | HIBERNATED | RESTORING | ERROR, state);
+}
+
+bool runtime_is_in_hand(enum runtime state)
+{
+    return in_group(STARTING | HIBERNATING | RESTORING, state);
+}
+
+bool runtime_is_up(enum runtime state)
+{
+    return in_group(RUNNING, state);
+}
+
+bool runtime_is_down(enum runtime state)
+{
+    return in_group(HIBERNATED, state);
+}
+
+/* --- what is to be done next --- */
+
+/* Whoever ends a session wants nothing of its sandbox any more. */
+static struct runtime_step next_of_ended(const struct runtime_facts *facts)
+{
+    if (facts->live) {
+        return (struct runtime_step){facts->state, facts->used ? RUNTIME_WAIT : RUNTIME_END};
+    }
+    if (in_group(RUNNING | HIBERNATING, facts->state)) {
+        return (struct runtime_step){facts->state, RUNTIME_MAKE}; /* what an earlier life left, to be ended */
+    }
+    return (struct runtime_step){runtime_is_something(facts->state) ? RUNTIME_STOPPED : facts->state,
+                                 facts->wanted ? RUNTIME_REFUSE : RUNTIME_REST};
+}
+
+static struct runtime_step next_of_running(const struct runtime_facts *facts)
+{
+    enum runtime_action idle = facts->live ? RUNTIME_WAIT : RUNTIME_REST;
+    enum runtime_action wanted = facts->live ? RUNTIME_GIVE : RUNTIME_MAKE;
+    return (struct runtime_step){RUNTIME_RUNNING, facts->wanted ? wanted : idle};
+}
+
+static struct runtime_step next_of_falling_asleep(const struct runtime_facts *facts)
+{
+    if (!facts->live) {
+        return (struct runtime_step){RUNTIME_HIBERNATING, RUNTIME_MAKE};
+    }
+    if (facts->used) {
+        return (struct runtime_step){RUNTIME_HIBERNATING, RUNTIME_WAIT};
+    }
+    return (struct runtime_step){RUNTIME_HIBERNATING, facts->saved ? RUNTIME_END : RUNTIME_SAVE};
+}
+
+static struct runtime_step next_of_absent(const struct runtime_facts *facts)
+{
+    if (!facts->wanted) {
+        return (struct runtime_step){facts->state, RUNTIME_REST};
+    }
+    return (struct runtime_step){facts->has_snapshot ? RUNTIME_RESTORING : RUNTIME_STARTING, RUNTIME_MAKE};
+}
+
+struct runtime_step runtime_next(const struct runtime_facts *facts)
+{
+    if (facts->ended) {
+        return next_of_ended(facts);
+    }
+    switch (facts->state) {
+    case RUNTIME_RUNNING:
+        return next_of_running(facts);
+    case RUNTIME_HIBERNATING:
+        return next_of_falling_asleep(facts);
+    case RUNTIME_STARTING:
+    case RUNTIME_RESTORING:
+        return (struct runtime_step){facts->state, RUNTIME_MAKE};
+    case RUNTIME_NONE:
+    case RUNTIME_HIBERNATED:
+    case RUNTIME_ERROR:
+        return next_of_absent(facts);
+    case RUNTIME_STOPPED:
+    case RUNTIME_COUNT:
+        break;
+    }
+    return (struct runtime_step){facts->state, facts->wanted ? RUNTIME_REFUSE : RUNTIME_REST};
 }

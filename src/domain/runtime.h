@@ -56,6 +56,35 @@ bool runtime_allows(enum runtime from, enum runtime to, bool has_snapshot);
 void runtime_targets(enum runtime from, bool has_snapshot, char *out, size_t room);
 /* May a session be paused in this state? A sandbox that runs or is gone is not paused. */
 bool runtime_can_pause(enum runtime state);
-bool runtime_is_asleep(enum runtime state); /* hibernating or hibernated */
+bool runtime_is_asleep(enum runtime state);    /* hibernating or hibernated */
+bool runtime_is_something(enum runtime state); /* there is, or was, a sandbox that is not stopped */
+bool runtime_is_in_hand(enum runtime state);   /* somebody is at work on it: starting, hibernating, restoring */
+bool runtime_is_up(enum runtime state);        /* running: may be put to sleep */
+bool runtime_is_down(enum runtime state);      /* hibernated: may be woken */
+
+/* What the host of sandboxes (service/runtimes.h) does next; asked again after everything it did. */
+enum runtime_action {
+    RUNTIME_REST,   /* nothing, and nothing is kept in memory */
+    RUNTIME_WAIT,   /* nothing until something else happens */
+    RUNTIME_GIVE,   /* hand the live one to those who want it */
+    RUNTIME_MAKE,   /* create, restore, or find again what an earlier life left */
+    RUNTIME_SAVE,   /* stop what runs in it and take a snapshot */
+    RUNTIME_END,    /* free */
+    RUNTIME_REFUSE, /* tell those who want one that there is none */
+};
+struct runtime_facts {
+    enum runtime state;
+    bool ended;        /* the session is */
+    bool has_snapshot; /* to restore from */
+    bool live;         /* the host has it in its hands */
+    bool wanted;       /* somebody waits for it */
+    bool used;         /* somebody works in it */
+    bool saved;        /* its snapshot is written down */
+};
+struct runtime_step {
+    enum runtime to; /* written before the action begins */
+    enum runtime_action action;
+};
+struct runtime_step runtime_next(const struct runtime_facts *facts);
 
 #endif

@@ -125,6 +125,32 @@ static unsigned fold_status_change(const struct fold *fold)
     return CHANGED_MACHINE | (beyond ? CHANGED_ALL : 0);
 }
 
+/* Which sandbox it has and what it can be restored from stand among its details; null takes one away. */
+static unsigned fold_sandbox(const struct fold *fold)
+{
+    static const char *const keys[] = {"sandbox_id", "snapshot_id"};
+    struct session *session = fold->session;
+    struct buffer buffer = {0};
+    struct json_out out = json_out_to(&buffer);
+    struct arena scratch = {0};
+    const struct json *patch = NULL;
+    json_begin_object(&out);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        if (json_get(fold->payload, keys[i])) {
+            json_put_raw(&out, keys[i], json_get(fold->payload, keys[i])->raw);
+        }
+    }
+    json_end_object(&out);
+    bool told = json_parse(&scratch, buffer_slice(&buffer), &patch, NULL) == STATUS_OK && patch->child;
+    if (told) {
+        struct slice merged = merge_objects(fold->arena, session->details, patch);
+        session->details = slice_is(merged, "{}") ? (struct slice){NULL, 0} : merged;
+    }
+    arena_release(&scratch);
+    buffer_release(&buffer);
+    return told ? CHANGED_ALL : 0;
+}
+
 static unsigned fold_runtime_change(const struct fold *fold)
 {
     struct session *session = fold->session;
@@ -135,7 +161,7 @@ static unsigned fold_runtime_change(const struct fold *fold)
     }
     session->pause_reason = pause;
     session->status_reason = keep_text(fold, "reason");
-    return CHANGED_MACHINE;
+    return CHANGED_MACHINE | fold_sandbox(fold);
 }
 
 static unsigned fold_claimed(const struct fold *fold)

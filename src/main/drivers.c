@@ -15,6 +15,7 @@ struct drivers {
     struct tool_settings tools;
     struct acp *acp;
     struct driver acp_driver;
+    char unprotected[4096]; /* where agents without a sandbox work */
     struct driver *model;
 };
 
@@ -57,8 +58,9 @@ static void add_acp(struct drivers *drivers, const struct options *options)
         .silence_ms = options->acp_silence_ms,
         .line_bytes_max = options->acp_line_bytes_max,
         .file_bytes_max = options->acp_file_bytes_max,
-        .directory = NULL,
+        .directory = options->sandbox_unprotected ? drivers->unprotected : NULL,
     };
+    snprintf(drivers->unprotected, sizeof drivers->unprotected, "%s/unprotected", options->data);
     drivers->acp = acp_new(&acp);
     drivers->acp_driver = acp_driver(drivers->acp);
 }

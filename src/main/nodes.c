@@ -17,11 +17,13 @@ static void wake(struct nodes *nodes, const struct postgres_wake *news)
     for (size_t i = 0; i < news->count; i++) {
         fanout_poke(nodes->options.fanout, news->touches[i].tenant_key, news->touches[i].session_key);
         turns_poke(nodes->options.turns, news->touches[i].session_key);
+        runners_poke(nodes->options.runners, news->touches[i].session_key);
     }
     if (news->many) {
         turns_poke(nodes->options.turns, 0);
     }
     if (news->many || news->count == 0) {
+        runners_poke(nodes->options.runners, 0);
         fanout_poke(nodes->options.fanout, 0, 0); /* the time was over: look, in case a notification was lost */
     }
     writer_poke(nodes->options.writer);

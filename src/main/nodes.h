@@ -3,7 +3,7 @@
 #define MAIN_NODES_H
 
 #include "fanout/fanout.h"
-#include "service/turns.h"
+#include "service/runners.h"
 
 struct nodes_options {
     const char *url;
@@ -11,6 +11,7 @@ struct nodes_options {
     struct fanout *fanout;
     struct writer *writer;
     struct turns *turns;
+    struct runners *runners;
 };
 
 struct nodes;

@@ -90,8 +90,9 @@ struct options {
     int64_t prompt_wait_max_ms;
     int64_t turns_max;
     int64_t interrupt_ms, history_events_max, said_bytes_max;
+    int64_t runner_grace_ms, runner_lost_ms, runner_silence_ms, runner_frame_chars_max;
     int64_t watchdog_sweep_ms, watchdog_sessions_max;
-    int64_t turn_silence_ms, worker_silence_ms, stream_silence_ms, turn_cut_ms, runner_lost_ms, queue_stuck_ms;
+    int64_t turn_silence_ms, worker_silence_ms, stream_silence_ms, turn_cut_ms, lease_over_ms, queue_stuck_ms;
     int64_t turn_unled_ms, waiting_unasked_ms;
     const char *ca_file;
     int64_t model_retries, model_backoff_ms, model_wait_ms_max, model_connect_ms, model_silence_ms;
@@ -124,6 +125,8 @@ struct options {
     int64_t sandbox_disk_bytes_max;
     int64_t sandbox_prepare_ms;
     int64_t sandbox_backend_ms;
+    int64_t idle_grace_ms, idle_grace_automated_ms;
+    int64_t snapshot_failures_max;
     int64_t process_grace_ms;
     int64_t process_stdin_bytes_max;
     int64_t snapshot_bytes_max;

@@ -17,8 +17,10 @@
 #include "main/drivers.h"
 #include "main/nodes.h"
 #include "main/reload.h"
+#include "main/sandboxing.h"
 #include "net/server.h"
 #include "service/identity.h"
+#include "service/runners.h"
 #include "service/turns.h"
 #include "service/watchdog.h"
 
@@ -40,6 +42,9 @@ struct instance {
     struct readers *readers;
     struct nodes *nodes;
     struct drivers *drivers;
+    struct sandboxing *sandboxing;
+    struct runtimes *runtimes;
+    struct runners *runners;
     struct turns *turns;
     struct watchdogs *watchdogs;
     struct api api;
@@ -101,7 +106,7 @@ static void fill_service(struct instance *instance)
                 .worker_silence_ms = options->worker_silence_ms,
                 .stream_silence_ms = options->stream_silence_ms,
                 .cut_ms = options->turn_cut_ms,
-                .runner_ms = options->runner_lost_ms,
+                .runner_ms = options->lease_over_ms,
                 .queue_ms = options->queue_stuck_ms,
                 .error_ms = options->turn_unled_ms,
                 .waiting_ms = options->waiting_unasked_ms,
@@ -127,6 +132,7 @@ static void fill_api(struct instance *instance)
         .fanout = instance->fanout,
         .writer = instance->writer,
         .readers = instance->readers,
+        .runners = instance->runners,
         .signin_guard = signin_guard_new(options->signin_attempts_max, options->signin_window_ms),
         .cors_origins = (const char *const *)options->cors_origin.items,
         .cors_origin_count = options->cors_origin.count,
@@ -137,6 +143,7 @@ static void fill_api(struct instance *instance)
         .sessions_page_max = options->sessions_page_max,
         .claim_wait_ms_max = options->claim_wait_ms_max,
         .prompt_wait_ms_max = options->prompt_wait_max_ms,
+        .runner_frame_chars_max = options->runner_frame_chars_max,
         .metrics_public = options->metrics == METRICS_PUBLIC,
         .public_url = options->public_url,
         .secure_cookies = options->tls_cert != NULL,
@@ -235,7 +242,9 @@ static void save_partial(void *owner, int64_t tenant_key, int64_t session_key, c
 static void hear_commit(void *owner, const struct publication *publication)
 {
     struct instance *instance = owner;
+    runtimes_hear(instance->runtimes, publication);
     turns_hear(instance->turns, publication);
+    runners_hear(instance->runners, publication);
 }
 
 /* --- start --- */
@@ -298,8 +307,50 @@ static enum status start_nodes(struct instance *instance, struct failure *failur
         .fanout = instance->fanout,
         .writer = instance->writer,
         .turns = instance->turns,
+        .runners = instance->runners,
     };
     return instance->db.engine == DB_POSTGRES ? nodes_start(&nodes, &instance->nodes, failure) : STATUS_OK;
+}
+
+static void leave_backends(void *owner)
+{
+    struct instance *instance = owner;
+    sandboxing_leave(instance->sandboxing, instance->loops[0]);
+}
+
+static void start_runtimes(struct instance *instance)
+{
+    const struct options *options = instance->options;
+    instance->sandboxing = sandboxing_new(options);
+    struct runtimes_options runtimes = {
+        .service = &instance->service,
+        .writer = instance->writer,
+        .fanout = instance->fanout,
+        .loop = instance->loops[0],
+        .sandboxes = sandboxing_registry(instance->sandboxing),
+        .idle_grace_ms = options->idle_grace_ms,
+        .idle_grace_automated_ms = options->idle_grace_automated_ms,
+        .snapshot_failures_max = options->snapshot_failures_max,
+        .owner = instance,
+        .on_stopped = leave_backends,
+    };
+    for (int kind = 0; kind < DRIVER_COUNT; kind++) {
+        runtimes.drivers[kind] = drivers_of(instance->drivers, (enum agent_driver)kind);
+    }
+    instance->runtimes = runtimes_new(&runtimes);
+}
+
+static void start_runners(struct instance *instance)
+{
+    struct runners_options runners = {
+        .service = &instance->service,
+        .writer = instance->writer,
+        .loop = instance->loops[0],
+        .grace_ms = instance->options->runner_grace_ms,
+        .lost_ms = instance->options->runner_lost_ms,
+        .silence_ms = instance->options->runner_silence_ms,
+    };
+    instance->runners = runners_new(&runners);
 }
 
 static void start_turns(struct instance *instance)
@@ -312,15 +363,19 @@ static void start_turns(struct instance *instance)
         .loop = instance->loops[0],
         .read_owner = instance,
         .submit_read = submit_read,
+        .runtimes = instance->runtimes,
         .turns_max = options->turns_max,
         .interrupt_ms = options->interrupt_ms,
         .history_events_max = options->history_events_max,
         .said_bytes_max = (size_t)options->said_bytes_max,
     };
-    instance->drivers = drivers_new(options);
     for (int kind = 0; kind < DRIVER_COUNT; kind++) {
         turns.drivers[kind] = drivers_of(instance->drivers, (enum agent_driver)kind);
     }
+    start_runners(instance);
+    turns.drivers[DRIVER_RUNNER] = runners_driver(instance->runners);
+    turns.ready_owner = instance->runners;
+    turns.take_ready = runners_take_ready;
     instance->turns = turns_new(&turns);
 }
 
@@ -414,6 +469,8 @@ static enum status start(struct instance *instance, struct failure *failure)
     start_fanout(instance);
     status = start_workers(instance, db, failure);
     if (status == STATUS_OK) {
+        instance->drivers = drivers_new(instance->options);
+        start_runtimes(instance);
         start_turns(instance);
         status = start_nodes(instance, failure);
     }
@@ -428,6 +485,7 @@ static enum status start(struct instance *instance, struct failure *failure)
     for (size_t i = 0; i < instance->loop_count; i++) {
         loop_start(instance->loops[i]);
     }
+    runtimes_start(instance->runtimes);
     turns_start(instance->turns);
     start_watchdogs(instance);
     return listen_all(instance, failure);
@@ -469,6 +527,7 @@ static void stop(struct instance *instance)
 {
     watchdogs_stop(instance->watchdogs);
     turns_stop(instance->turns); /* its sessions are pending again before anybody is told to go */
+    runtimes_stop(instance->runtimes);
     if (instance->server) {
         drain(instance);
     }
@@ -487,6 +546,9 @@ static void stop(struct instance *instance)
     }
     turns_free(instance->turns);
     watchdogs_free(instance->watchdogs);
+    runtimes_free(instance->runtimes);
+    sandboxing_free(instance->sandboxing);
+    runners_free(instance->runners);
     drivers_free(instance->drivers);
     server_free(instance->server);
     fanout_free(instance->fanout);

@@ -135,14 +135,19 @@ size_t stream_write(struct stream *stream, struct slice bytes)
     return taken;
 }
 
-void stream_end(struct stream *stream, int code)
+void stream_end_because(struct stream *stream, int code, struct slice reason)
 {
     struct connection *connection = connection_of(stream);
     stream->ending = true;
     if (stream->websocket) {
-        websocket_say_close(stream->websocket, code ? code : WEBSOCKET_CLOSE_NORMAL, SLICE(""));
+        websocket_say_close(stream->websocket, code ? code : WEBSOCKET_CLOSE_NORMAL, reason);
     }
     server_loop_mark_dirty(connection->home, connection);
+}
+
+void stream_end(struct stream *stream, int code)
+{
+    stream_end_because(stream, code, SLICE(""));
 }
 
 enum stream_kind stream_kind(const struct stream *stream)

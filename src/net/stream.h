@@ -26,6 +26,8 @@ size_t stream_write(struct stream *stream, struct slice bytes);
 /* Sends what was taken, then closes (WebSocket: with a close frame of `code`, 0 = 1000, unless a frame was taken only
  * in part). on_closed follows, after this has returned. */
 void stream_end(struct stream *stream, int code);
+/* The same; `reason` (at most 123 bytes) stands in the close frame. */
+void stream_end_because(struct stream *stream, int code, struct slice reason);
 enum stream_kind stream_kind(const struct stream *stream);
 struct loop *stream_loop(const struct stream *stream);
 

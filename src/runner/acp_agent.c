@@ -130,7 +130,9 @@ static void on_deadline(void *owner)
     if (!agent->has_deadline) {
         return;
     }
-    if (agent->stage == ACP_CANCELLING) {
+    if (agent->stage == ACP_READY) {
+        acp_agent_end(agent);
+    } else if (agent->stage == ACP_CANCELLING) {
         fail(agent, TURN_CANCELLED, "The turn was interrupted; the agent did not stop by itself and was ended.");
     } else if (agent->stage == ACP_PROMPTING) {
         fail(agent, TURN_TIMEOUT, "The agent said nothing for %lld ms and was ended.",
@@ -258,7 +260,7 @@ static void opened(struct acp_agent *agent, const struct rpc_message *message)
 static void prompted(struct acp_agent *agent, const struct rpc_message *message)
 {
     agent->stage = ACP_READY;
-    acp_agent_set_deadline(agent, 0);
+    acp_agent_set_deadline(agent, agent->idle_ms);
     if (agent->turn) {
         acp_turn_answered(agent->turn, message);
     }
@@ -440,6 +442,7 @@ struct acp_agent *acp_agent_start(struct acp *acp, const struct acp_options *opt
     agent->options = options;
     agent->loop = brief->loop;
     agent->sandbox = brief->sandbox;
+    agent->idle_ms = brief->agent->idle_timeout_ms;
     agent->turn = turn;
     turn->agent = agent;
     rpc_lines_init(&agent->lines, (size_t)options->line_bytes_max);

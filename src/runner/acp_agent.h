@@ -4,6 +4,8 @@
  *          │             │ refused  ▲          │ interrupt
  *          └──────────→ OPENING ────┘      CANCELLING ─→ READY
  *
+ * Between turns it waits in READY, for as long as the agent's definition has it idle.
+ *
  * At most one request of ours is open, and the stage says which. Any wrong word, a missed deadline or the end of the
  * process ends the agent, and with an error the turn that runs on it. */
 #ifndef RUNNER_ACP_AGENT_H
@@ -37,6 +39,7 @@ struct acp_agent {
     bool can_load, can_image, can_embed;
     bool is_fresh; /* its session knows nothing yet: neither instructions nor history */
     bool is_reading, is_over;
+    int64_t idle_ms; /* without a turn, after which it goes; 0 = never */
     bool has_deadline;
     struct loop_timer *deadline, *pause;
     struct buffer complaint;       /* the last line on standard error */

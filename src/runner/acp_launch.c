@@ -32,7 +32,7 @@ enum status acp_launch_directory(const struct acp_options *options, const struct
         out->len--;
         return STATUS_OK;
     }
-    if (brief->sandbox || !options->directory) {
+    if (brief->sandbox || brief->agent->sandbox.kind != SANDBOX_NONE || !options->directory) {
         return failure_set(failure, STATUS_INVALID, "sandbox_error",
                            "An agent of this kind needs a sandbox on this machine: `sandbox: {kind: local}`.");
     }

@@ -147,6 +147,14 @@ static void add_event(struct buffer *to, struct arena *arena, const struct event
     }
 }
 
+static void add_events(struct buffer *to, struct arena *arena, const struct event *events, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        add_event(to, arena, &events[i]);
+        arena_reset(arena);
+    }
+}
+
 /* More backticks than stand together anywhere inside, so that nothing in it can end it. */
 static void add_fence(struct buffer *to, struct slice inside)
 {
@@ -175,9 +183,10 @@ static void put_history(struct json_out *out, const struct turn_brief *brief)
 {
     struct buffer lines = {0}, text = {0};
     struct arena arena = {0};
-    for (size_t i = 0; i < brief->history_count; i++) {
-        add_event(&lines, &arena, &brief->history[i]);
-        arena_reset(&arena);
+    add_events(&lines, &arena, brief->history, brief->history_count);
+    if (brief->since_count > 0) {
+        add_line(&lines, "user", brief->said);
+        add_events(&lines, &arena, brief->since, brief->since_count);
     }
     struct slice kept = latest(buffer_slice(&lines));
     if (kept.len > 0) {
@@ -198,6 +207,11 @@ static void put_history(struct json_out *out, const struct turn_brief *brief)
 
 /* --- the whole --- */
 
+/* The agent may have done part of it: repeating is its own decision, made with open eyes. */
+static const struct slice cut_note =
+    SLICE("Your work on the following message was cut off by a restart. What was under way then may or may not have "
+          "been done: look before you do it again.");
+
 void acp_prompt_write(struct buffer *to, const struct acp_turn *turn)
 {
     const struct turn_brief *brief = turn->brief;
@@ -210,6 +224,9 @@ void acp_prompt_write(struct buffer *to, const struct acp_turn *turn)
     }
     if (turn->agent->is_fresh) {
         put_history(&out, brief);
+    }
+    if (brief->was_cut) {
+        put_text_block(&out, cut_note);
     }
     if (brief->prompt.len > 0 && json_parse(&arena, brief->prompt, &prompt, NULL) == STATUS_OK &&
         json_is(prompt, JSON_ARRAY) && prompt->child) {

@@ -31,6 +31,7 @@ struct turn_brief {
     const struct agent *agent;   /* as frozen into the session, narrowed */
     struct slice prompt;         /* JSON array: content of the message that began the turn */
     struct slice said;           /* its text */
+    const struct event *message; /* the whole of it; NULL when there is none */
     const struct event *history; /* the conversation before it, oldest first */
     size_t history_count;
     const struct event *since; /* what an earlier attempt of this turn left in the log behind the prompt */

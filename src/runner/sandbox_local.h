@@ -49,6 +49,8 @@ void local_create(void *owner, struct loop *loop, const struct sandbox_spec *spe
 void local_hibernate(void *owner, struct sandbox *sandbox, struct sandbox_told told);
 void local_terminate(void *owner, struct sandbox *sandbox, struct sandbox_told told);
 void local_snapshot(struct local_provider *local, struct sandbox *sandbox, struct sandbox_told told);
+/* The same after everything in it was stopped. */
+void local_save(struct local_provider *local, struct sandbox *sandbox, struct sandbox_told told);
 void local_give_up(struct local_sandbox *sandbox);
 
 /* sandbox_local.c */

@@ -165,6 +165,14 @@ void local_snapshot(struct local_provider *local, struct sandbox *sandbox, struc
     }
 }
 
+void local_save(struct local_provider *local, struct sandbox *sandbox, struct sandbox_told told)
+{
+    (void)local;
+    if (!is_refused(sandbox, told)) {
+        stop_all(ending_new(sandbox, told, true, false));
+    }
+}
+
 void local_give_up(struct local_sandbox *sandbox)
 {
     while (sandbox->base.processes) {

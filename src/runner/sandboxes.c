@@ -95,6 +95,16 @@ void sandboxes_snapshot(struct sandboxes *sandboxes, struct sandbox *sandbox, st
     loop_post(sandbox->loop, &unsupported->message);
 }
 
+void sandboxes_save(struct sandboxes *sandboxes, struct sandbox *sandbox, struct sandbox_told told)
+{
+    if (sandbox->kind == SANDBOX_LOCAL) {
+        local_save(sandboxes->local, sandbox, told);
+    } else {
+        const struct sandbox_provider *provider = sandboxes_provider(sandboxes, sandbox->kind);
+        provider->hibernate(provider->owner, sandbox, told);
+    }
+}
+
 void sandbox_give_up(struct sandbox *sandbox)
 {
     if (sandbox && sandbox->kind == SANDBOX_LOCAL) {

@@ -44,6 +44,9 @@ const struct sandbox_provider *sandboxes_provider(struct sandboxes *sandboxes, e
 /* A snapshot of a sandbox that lives on: told as hibernate is, the sandbox stays the caller's. Files that change
  * meanwhile are kept half old, half new; nothing that runs is stopped. */
 void sandboxes_snapshot(struct sandboxes *sandboxes, struct sandbox *sandbox, struct sandbox_told told);
+/* The same for one that is about to be terminated: what runs in it is stopped first, so that its files hold still. Once
+ * the snapshot is written down, terminate follows; whoever dies in between loses nothing. A remote one hibernates. */
+void sandboxes_save(struct sandboxes *sandboxes, struct sandbox *sandbox, struct sandbox_told told);
 /* http: a sandbox of which only the id is known, after a restart; to be hibernated or terminated. */
 struct sandbox *sandboxes_adopt(struct sandboxes *sandboxes, struct loop *loop, const struct sandbox_spec *spec,
                                 struct slice sandbox_id);

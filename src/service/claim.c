@@ -163,6 +163,14 @@ enum status claim_take(struct call *call, const struct claim_request *request, s
     return status;
 }
 
+enum status claim_take_key(struct call *call, const struct claim_request *request, int64_t session_key,
+                           struct claimed *out, bool *out_taken)
+{
+    *out_taken = false;
+    enum status status = access_check_claim(call->who, &call->failure);
+    return status == STATUS_OK ? claim_one(call, session_key, request, out, out_taken) : status;
+}
+
 /* The caller must hold the lease; a session without one tells the same as a lost one. */
 static enum status enter_as_holder(struct call *call, struct slice id, struct session_entry *out)
 {

@@ -27,6 +27,9 @@ struct claimed {
 /* Takes what is there, highest priority first, then oldest; 0 when there is nothing. */
 MUST_CHECK enum status claim_take(struct call *call, const struct claim_request *request, struct claimed *out,
                                   size_t *out_count);
+/* The same for one session; *out_taken is false when it is not pending. */
+MUST_CHECK enum status claim_take_key(struct call *call, const struct claim_request *request, int64_t session_key,
+                                      struct claimed *out, bool *out_taken);
 /* Extends the caller's lease; lease_ms 0 keeps its length. When nothing was written
  * (unit->writes), the answer needs no commit: it says nothing that the running group changed. */
 MUST_CHECK enum status claim_heartbeat(struct call *call, struct slice id, int64_t lease_ms, struct session_entry *out,

@@ -144,6 +144,7 @@ enum status explain_session(struct call *call, struct slice session_id, struct s
         status = turn_is_interrupted(call, &out->session, &facts.interrupted);
     }
     facts.hosted = agent_is_hosted((enum agent_driver)out->session.driver);
+    facts.by_runner = out->session.driver == DRIVER_RUNNER;
     facts.leased = out->leased;
     facts.asks_pending = (int64_t)out->ask_count;
     facts.prompts_waiting = out->prompts_waiting;

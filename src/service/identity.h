@@ -46,6 +46,10 @@ struct token_request {
 };
 MUST_CHECK enum status token_create(struct call *call, const struct token_request *request, struct token *out,
                                     char out_secret[TOKEN_TEXT_BYTES]);
+/* A token of kind runner or sandbox that reaches this session only, in place of those of the kind it had before; their
+ * connections end. For the owner of the session. */
+MUST_CHECK enum status token_of_session(struct call *call, struct slice session_id, enum principal_kind kind,
+                                        struct token *out, char out_secret[TOKEN_TEXT_BYTES]);
 MUST_CHECK enum status token_revoke(struct call *call, struct slice id);
 
 struct user_request {

@@ -1,4 +1,5 @@
 #include "service/identity_rows.h"
+#include "service/session.h"
 
 static enum status check_token_request(struct call *call, const struct token_request *request)
 {
@@ -97,21 +98,64 @@ enum status token_create(struct call *call, const struct token_request *request,
     return identity_insert_token(call, out, slice_of(out_secret));
 }
 
+static enum status revoke_row(struct call *call, const struct token *token)
+{
+    bool changed;
+    unit_wrote(call->unit);
+    call->unit->identity_changed = true;
+    unit_close_streams_of(call->unit, call->who->tenant_key,
+                          slice_present(token->user_id) ? token->user_id : identity_actor_name(call->arena, token));
+    return store_token_revoke(call->db, call->who->tenant_key, token->id, call->now_ms, &changed, &call->failure);
+}
+
+static enum status enter_for_token(struct call *call, struct slice session_id, enum principal_kind kind)
+{
+    struct session_entry entry;
+    enum status status = session_enter(call, session_id, ACTION_SHARE, &entry);
+    if (status == STATUS_OK && kind == PRINCIPAL_RUNNER && entry.loaded->session.driver != DRIVER_RUNNER) {
+        return failure_set(&call->failure, STATUS_CONFLICT, "no_runner_session",
+                           "Only a session whose agent has the driver runner takes a runner.");
+    }
+    return status;
+}
+
+enum status token_of_session(struct call *call, struct slice session_id, enum principal_kind kind, struct token *out,
+                             char out_secret[TOKEN_TEXT_BYTES])
+{
+    struct token *old;
+    size_t count = 0;
+    enum status status = enter_for_token(call, session_id, kind);
+    *out = (struct token){
+        .name = slice_utf8_prefix(session_id, 100),
+        .kind = kind,
+        .tenant_key = call->who->tenant_key,
+        .scopes = call->who->scopes & (SCOPE_READ | SCOPE_WRITE),
+        .session_id = session_id,
+    };
+    if (status == STATUS_OK) {
+        status = inherit_bounds(call, out);
+    }
+    if (status == STATUS_OK) {
+        status = store_token_of_session(call->db, call->who->tenant_key, session_id, kind, call->arena, &old, &count,
+                                        &call->failure);
+    }
+    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+        status = revoke_row(call, &old[i]);
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    id_token(call->service->ids, "sj_", out_secret);
+    return identity_insert_token(call, out, slice_of(out_secret));
+}
+
 enum status token_revoke(struct call *call, struct slice id)
 {
     struct token token;
-    bool changed;
     enum status status = store_token_by_id(call->db, call->who->tenant_key, id, call->arena, &token, &call->failure);
     bool own = status == STATUS_OK && slice_present(token.user_id) && slice_eq(token.user_id, call->who->user_id);
     if (status == STATUS_NOT_FOUND || (status == STATUS_OK && !own && call->who->member < MEMBER_ADMIN)) {
         return failure_set(&call->failure, STATUS_NOT_FOUND, "not_found", "No such token.");
     }
-    if (status != STATUS_OK) {
-        return status;
-    }
-    unit_wrote(call->unit);
-    call->unit->identity_changed = true;
-    unit_close_streams_of(call->unit, call->who->tenant_key,
-                          slice_present(token.user_id) ? token.user_id : identity_actor_name(call->arena, &token));
-    return store_token_revoke(call->db, call->who->tenant_key, id, call->now_ms, &changed, &call->failure);
+    return status == STATUS_OK ? revoke_row(call, &token) : status;
 }

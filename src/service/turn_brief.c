@@ -65,6 +65,7 @@ static void split_history(struct turn *turn, const struct history *history)
     brief->since_count = history->count - (prompt > 0 ? prompt : 0);
     brief->was_cut = says_something(brief->since, brief->since_count);
     brief->prompt = prompt > 0 ? events[prompt - 1].content : SLICE("[]");
+    brief->message = prompt > 0 ? &events[prompt - 1] : NULL;
     brief->thread_id = prompt > 0 ? events[prompt - 1].thread_id : (struct slice){0};
     brief->said = prompt_text_of(&turn->arena, brief->prompt);
 }

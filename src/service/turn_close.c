@@ -180,6 +180,12 @@ static enum status apply_policy(struct call *call, struct loaded_session *loaded
     return status;
 }
 
+static enum resume_policy policy_of(const struct agent *agent)
+{
+    bool cut_by_connection = agent->driver == DRIVER_RUNNER && agent->resume == RESUME_ASK;
+    return cut_by_connection ? RESUME_RETRY : agent->resume;
+}
+
 enum status turn_cut(struct call *call, struct loaded_session *loaded, const char *cause)
 {
     struct agent agent;
@@ -199,7 +205,7 @@ enum status turn_cut(struct call *call, struct loaded_session *loaded, const cha
         status = unit_lease_delete(call->unit, loaded, &call->failure);
     }
     if (status == STATUS_OK) {
-        status = apply_policy(call, loaded, &calls, agent.resume, cause);
+        status = apply_policy(call, loaded, &calls, policy_of(&agent), cause);
     }
     if (status == STATUS_OK) {
         status = turn_after_requeue(call, loaded);

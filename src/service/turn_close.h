@@ -13,7 +13,7 @@
 MUST_CHECK enum status turn_settle(struct call *call, struct slice session_id, const struct turn_end *end);
 /* Writer. The turn's host is gone, or stops: tool calls in flight are marked ambiguous, turn.ended says aborted and
  * why, and the agent's policy decides what becomes of the prompt: run again (pending), offered (idle, see
- * turn_resume), or the session fails. */
+ * turn_resume), or the session fails. A runner gets its prompt again: it was cut by a connection, not by a crash. */
 MUST_CHECK enum status turn_cut(struct call *call, struct loaded_session *loaded, const char *cause);
 /* Writer. The turn of a hosted session loses its lease and nobody wrote its end: the same without a policy. Nothing
  * when its turn.ended was written. */

@@ -55,6 +55,8 @@ struct turn {
     const struct driver *driver;
     void *state;  /* of the driver */
     bool started; /* the driver knows it */
+    bool readies; /* it waits for its sandbox */
+    struct runtime_use use;
     bool briefs, waits;
     char lease[TOKEN_TEXT_BYTES];
     int64_t lease_ms;
@@ -82,6 +84,9 @@ struct turns {
     struct turns_options options;
     struct loop_message start_message, claimed_message, stop_message;
     struct turn *found; /* by the claim, on its way to the loop */
+    /* the writer's: taken as ready, kept until the claim was committed */
+    struct turn_candidate ready[TURN_CANDIDATES_MAX];
+    size_t ready_count;
     /* the loop's */
     struct loop_timer *timer;
     struct turn *runs;

@@ -109,6 +109,31 @@ static enum status claim_in(struct call *call, struct turns *turns, int64_t tena
     return status;
 }
 
+/* Of those taken before this try, and of those that became ready since; what there is no room for is not taken. */
+static enum status claim_ready(struct call *call, struct turns *turns, int64_t *room)
+{
+    const struct turns_options *options = &turns->options;
+    size_t most = *room < TURN_CANDIDATES_MAX ? (size_t)*room : TURN_CANDIDATES_MAX;
+    enum status status = STATUS_OK;
+    if (options->take_ready && turns->ready_count < most) {
+        turns->ready_count +=
+            options->take_ready(options->ready_owner, turns->ready + turns->ready_count, most - turns->ready_count);
+    }
+    for (size_t i = 0; i < turns->ready_count && status == STATUS_OK; i++) {
+        struct principal host = turn_principal(turns->ready[i].tenant_key, SLICE(TURN_HOST_NAME));
+        struct claim_request request = {.worker = host.name, .hosted = true, .max = 1};
+        struct claimed claimed;
+        bool taken = false;
+        call->who = &host;
+        status = claim_take_key(call, &request, turns->ready[i].session_key, &claimed, &taken);
+        if (taken) {
+            add_found(call, turns, &claimed);
+            (*room)--;
+        }
+    }
+    return status;
+}
+
 static enum status claim_everywhere(struct call *call, struct turns *turns)
 {
     struct tenant *tenants;
@@ -117,7 +142,10 @@ static enum status claim_everywhere(struct call *call, struct turns *turns)
     if (room <= 0) {
         return STATUS_OK;
     }
-    enum status status = store_tenant_list(call->db, call->arena, &tenants, &count, &call->failure);
+    enum status status = claim_ready(call, turns, &room);
+    if (status == STATUS_OK) {
+        status = store_tenant_list(call->db, call->arena, &tenants, &count, &call->failure);
+    }
     for (size_t i = 0; i < count && room > 0 && status == STATUS_OK; i++) {
         status = claim_in(call, turns, tenants[i].key, &room);
     }
@@ -173,6 +201,7 @@ static enum job_outcome claim_run(struct write_job *job, struct unit *unit)
     }
     job->parked_until_ms = call.steady_ms + LOOK_AGAIN_MS;
     turns->orphans_cut = true;
+    turns->ready_count = 0;
     return JOB_PARKED;
 }
 
@@ -184,6 +213,7 @@ static void claim_finish(struct write_job *job, enum status status, const struct
         forget_found(turns);
     } else {
         turns->orphans_cut = true;
+        turns->ready_count = 0;
     }
     loop_post(turns->options.loop, &turns->claimed_message);
 }
@@ -243,6 +273,7 @@ static void drop(struct turn *turn)
     struct turn **link = &turns->runs;
     turn->over = true;
     part_from_driver(turn);
+    runtimes_leave(&turn->use);
     while (*link != turn) {
         link = &(*link)->next;
     }
@@ -287,6 +318,14 @@ static void cut(struct turn *turn, const char *cause)
     }
     said->text = arena_format(&said->arena, "%s", cause);
     turn->ended = false;
+    turn_say(turn, said);
+    turn->ended = true;
+}
+
+void turn_return(struct turn *turn, const char *cause)
+{
+    struct said *said = said_new(SAID_CUT);
+    said->text = arena_format(&said->arena, "%s", cause);
     turn_say(turn, said);
     turn->ended = true;
 }
@@ -437,9 +476,38 @@ static void start_driver(struct turn *turn)
     turn->started = true;
 }
 
+static void on_ready(void *owner, struct sandbox *sandbox, const struct failure *failure)
+{
+    struct turn *turn = owner;
+    struct turns *turns = turn->turns;
+    turn->readies = false;
+    turn->brief.sandbox = sandbox;
+    if (turn->ended || turn->over) {
+        return;
+    }
+    if (sandbox) {
+        start_driver(turn);
+    } else {
+        end_without_driver(turn, &(struct turn_end){.stop = TURN_ERROR,
+                                                    .error = TURN_SANDBOX_ERROR,
+                                                    .error_message = slice_of(failure->detail),
+                                                    .to = WORK_IDLE});
+    }
+    turn_flush(turn);
+    arm(turns);
+}
+
 static void meet_driver(struct turn *turn)
 {
+    struct runtimes *runtimes = turn->turns->options.runtimes;
     if (turn->ended) {
+        return;
+    }
+    if (turn->status == STATUS_OK && turn->driver && runtimes && turn->agent.sandbox.kind != SANDBOX_NONE) {
+        turn->readies = true;
+        turn->use.owner = turn;
+        turn->use.ready = on_ready;
+        runtimes_ensure(runtimes, turn->brief.tenant_key, turn->brief.session_key, &turn->use);
         return;
     }
     if (turn->status == STATUS_OK) {
@@ -484,7 +552,7 @@ static void attend(struct turn *turn, int64_t now_ms)
         turn->retry_at_ms = 0;
         turn_flush(turn);
     }
-    if (!turn->briefs && !turn->started && !turn->ended && !turn->over) {
+    if (!turn->briefs && !turn->readies && !turn->started && !turn->ended && !turn->over) {
         turn_read_brief(turn);
     }
     if (is_due(turn->renew_at_ms, now_ms)) {

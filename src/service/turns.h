@@ -1,7 +1,7 @@
 /* The host of turns: runs the agents that live inside the server or under it. A standing claim in the writer takes what
  * is pending for them, in every tenant; a claimed turn then lives on one loop:
  *
- *     claim ─(commit)→ brief (reader) → driver starts → says … ─(commit, in order)→ ends ─(commit)→ over
+ *     claim ─(commit)→ brief (reader) → sandbox → driver starts → says … ─(commit, in order)→ ends ─(commit)→ over
  *                                          ▲                │
  *                                          │ hears          └ deltas: published at once, behind the last durable event
  *                                     the session's log: answers, interrupts, its end
@@ -14,7 +14,13 @@
 
 #include "runner/driver.h"
 #include "runner/sandbox.h"
-#include "service/writer.h"
+#include "service/runtimes.h"
+
+/* A session that may be claimed. */
+struct turn_candidate {
+    int64_t tenant_key, session_key;
+};
+enum { TURN_CANDIDATES_MAX = 64 };
 
 struct turns_options {
     struct service *service;
@@ -24,10 +30,15 @@ struct turns_options {
     void *read_owner;
     bool (*submit_read)(void *owner, struct read_job *job);
     const struct driver *drivers[DRIVER_COUNT]; /* NULL = not offered */
+    struct runtimes *runtimes;                  /* where agents with a sandbox get it */
     int64_t turns_max;                          /* at a time */
     int64_t interrupt_ms;                       /* how long a driver may take to end an interrupted turn */
     int64_t history_events_max;                 /* of the conversation that a turn starts with */
     size_t said_bytes_max;                      /* said and not yet durable, per turn */
+    /* Agents that come and go: takes up to `room` sessions whose agent is there and free, each once until there is
+     * news of it. Writer thread; NULL = there are none. */
+    void *ready_owner;
+    size_t (*take_ready)(void *owner, struct turn_candidate *out, size_t room);
 };
 
 struct turns;
@@ -43,5 +54,8 @@ void turns_poke(struct turns *turns, int64_t session_key);
  * when it was not started, or is NULL. */
 void turns_stop(struct turns *turns);
 void turns_free(struct turns *turns);
+
+/* For a driver whose agent is gone: the turn is cut (turn_close.h) and nothing may be said after it. */
+void turn_return(struct turn *turn, const char *cause);
 
 #endif

@@ -10,6 +10,7 @@
 enum {
     GATHER_US = 60,
     GATHER_TURNS_MAX = 16,
+    GATHER_JOBS_MAX = 24, /* so many are worth their commit; more arrive while it runs */
     TIMERS_PER_GROUP = 64,
     PRUNE_EVERY_MS = 600000,
     WAIT_MS_MAX = 1000,
@@ -189,11 +190,17 @@ static void run_jobs(struct writer *writer, struct group *group, struct queue_it
     group->end = link;
 }
 
-/* A commit costs as much as many jobs: when more callers were about a moment ago, they get a moment to join. */
+/* A commit costs as much as many jobs: when more callers were about a moment ago, they get a moment to join. Not on
+ * PostgreSQL: the firehose is ordered by transaction, and one that stays open may take up a session which another node
+ * changed after it began. */
 static void gather(struct writer *writer, struct group *group)
 {
+    if (db_engine(writer->unit.db) != DB_SQLITE) {
+        return;
+    }
     for (int turns = 0; turns < GATHER_TURNS_MAX; turns++) {
-        bool worth = !group->spoiled && writer->unit.writes > 0 && group->count < writer->crowd;
+        bool few = group->count < writer->crowd && group->count < GATHER_JOBS_MAX;
+        bool worth = few && !group->spoiled && writer->unit.writes > 0;
         struct queue_item *more =
             worth ? work_queue_take_within(writer->queue, writer->options.group_max, GATHER_US) : NULL;
         if (!more) {

@@ -453,6 +453,10 @@ MUST_CHECK enum status store_token_by_id(struct db *db, int64_t tenant_key, stru
                                          struct token *out, struct failure *failure);
 MUST_CHECK enum status store_token_list(struct db *db, int64_t tenant_key, struct arena *arena, struct token **out,
                                         size_t *out_count, struct failure *failure);
+/* Those bound to this session that were not revoked. */
+MUST_CHECK enum status store_token_of_session(struct db *db, int64_t tenant_key, struct slice session_id,
+                                              enum principal_kind kind, struct arena *arena, struct token **out,
+                                              size_t *out_count, struct failure *failure);
 MUST_CHECK enum status store_token_revoke(struct db *db, int64_t tenant_key, struct slice id, int64_t now_ms,
                                           bool *out_changed, struct failure *failure);
 MUST_CHECK enum status store_grant_insert(struct db *db, const struct grant *grant, struct failure *failure);

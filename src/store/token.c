@@ -65,6 +65,13 @@ enum status store_token_list(struct db *db, int64_t tenant_key, struct arena *ar
                           out_count, failure);
 }
 
+enum status store_token_of_session(struct db *db, int64_t tenant_key, struct slice session_id, enum principal_kind kind,
+                                   struct arena *arena, struct token **out, size_t *out_count, struct failure *failure)
+{
+    return statement_rows(db, SQL_TOKEN_OF_SESSION, VALUES(number(tenant_key), text(session_id), number(kind)),
+                          sizeof **out, read_token, arena, out, out_count, failure);
+}
+
 enum status store_token_revoke(struct db *db, int64_t tenant_key, struct slice id, int64_t now_ms, bool *out_changed,
                                struct failure *failure)
 {

@@ -3,6 +3,7 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 
 from harness import Skip, check, test
 from harness.server import ROOT
@@ -92,6 +93,18 @@ def test_check_config_shows_values_and_origins_but_no_secret(program):
     check.equal(rows["bootstrap-token"].split(), ["***", "environment"])
     check.contains(rows["database"], "postgres://me:***@host/db")
     check.true(token not in text and "hush" not in text, "no secret is shown")
+
+
+@test
+def test_the_agent_in_the_readme_is_accepted(program):
+    [text] = re.findall(r"```yaml\n(.*?)```", read("README.md"), re.S)
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "fixer.agent.yaml")
+        for content, expected in ((text, 0), (text.replace("model:", "modle:", 1), 2)):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(content)
+            result = run(program, "check-config", "--data", folder, "--agents", folder, expect=expected)
+            check.contains(result.stdout if expected == 0 else result.stderr, "fixer")
 
 
 @test

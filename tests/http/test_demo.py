@@ -245,3 +245,23 @@ def interrupted(server):
     wait_idle(client, path)
     [end] = [event["metadata"] for event in events(client, path, "turn.ended")]
     check.contains(end, {"turn": 1, "stop_reason": "aborted"})
+
+
+@test(on=("postgres",), timeout_s=120)
+def one_node_runs_it_and_another_answers(env):
+    """What a person decides reaches the turn through the log, whichever node took the answer."""
+    database = env.cluster().new_database()
+    one, other = (env.server(database=database) for _ in range(2))
+    other.token = one.token
+    path = talk(one.client(), prompt="Show me around")
+    seen = set()
+    for reply in ({"decision": "once"}, {"answer": "Hello there"}, {"decision": "once"}):
+        for server in (one, other):  # both see it; each second answer goes to each node
+            check.eventually(lambda: pending(server.client(), path), "it asks", 30)
+        answer((one, other)[len(seen) % 2].client(), path, next_ask(other.client(), path, seen), **reply)
+    wait_idle(other.client(), path)
+    check.equal(one.client().get(path).json()["fence"], 1)
+    path = talk(other.client(), prompt="echo again")
+    check.eventually(lambda: events(one.client(), path, "agent.thinking"), "it runs", 30)
+    one.client().post(path + "/interrupt", {}, expect=200)
+    wait_idle(one.client(), path)

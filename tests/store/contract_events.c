@@ -320,6 +320,7 @@ static void partial_output_is_replaced(void **state)
     assert_int_equal(out.sequence, 1);
     assert_int_equal(out.count, 3);
     assert_slice(out.body, "[1,2,3]");
+    assert_int_equal(out.saved_at_ms, 8);
     must(store_partial_load(f->db, f->other, s->key, &f->arena, &out, &f->failure));
     assert_int_equal(out.count, 0);
     fixture_begin(f);

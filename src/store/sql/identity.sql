@@ -53,6 +53,8 @@ SELECT {token_columns} FROM tokens WHERE hash = $1
 SELECT {token_columns} FROM tokens WHERE tenant_key = $1 AND id = $2
 -- name: token_list
 SELECT {token_columns} FROM tokens WHERE tenant_key = $1 ORDER BY created_at_ms, id
+-- name: token_of_session
+SELECT {token_columns} FROM tokens WHERE tenant_key = $1 AND session_id = $2 AND kind = $3 AND revoked_at_ms = 0
 -- name: token_revoke
 UPDATE tokens SET revoked_at_ms = $3 WHERE tenant_key = $1 AND id = $2 AND revoked_at_ms = 0
 

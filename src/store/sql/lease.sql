@@ -1,4 +1,5 @@
--- 1 is the work state pending, driver 0 is worker: the others are the server's own to run; $4 and $5 are a range of ids, NULL = any.
+-- 1 is the work state pending, driver 0 is worker: the others are the server's own to run, but 4 (runner) only while its
+-- runner is there, so that it is claimed by key; $4 and $5 are a range of ids, NULL = any.
 -- fragment: claim_rest
 work = 1 AND (CAST($3 AS BIGINT) IS NULL OR type = $3) AND (CAST($4 AS TEXT) IS NULL OR id >= $4)
 AND (CAST($5 AS TEXT) IS NULL OR id < $5)
@@ -10,7 +11,7 @@ WHERE tenant_key = $1 AND CAST($2 AS TEXT) IS NULL AND driver = 0 AND {claim_res
 SELECT key, priority, queued_at_ms FROM sessions WHERE tenant_key = $1 AND agent = $2 AND driver = 0 AND {claim_rest}
 -- name: claim_candidates_hosted
 SELECT key, priority, queued_at_ms FROM sessions
-WHERE tenant_key = $1 AND (CAST($2 AS TEXT) IS NULL OR agent = $2) AND driver > 0 AND {claim_rest}
+WHERE tenant_key = $1 AND (CAST($2 AS TEXT) IS NULL OR agent = $2) AND driver > 0 AND driver <> 4 AND {claim_rest}
 
 -- fragment: lease_columns
 tenant_key, session_key, token_hash, fence, worker, lease_ms, expires_at_ms, claimed_at_ms, heartbeat_at_ms

@@ -422,6 +422,22 @@ CREATE INDEX sessions_in_turn ON sessions (tenant_key, owner) WHERE work + 0 >= 
 DELETE FROM timers WHERE kind = 1;
 CREATE INDEX leases_due ON leases (expires_at_ms);
 
--- migration: 8 partials_saved
+-- migration: 8 tool calls
+-- Calls of gateway tools: state 0 running, 1 done, 2 failed; the answer to a repeated call is the one that stands here.
+CREATE TABLE tool_calls (
+    tenant_key INTEGER NOT NULL,
+    session_key INTEGER NOT NULL,
+    tool TEXT NOT NULL,
+    call_id TEXT NOT NULL,
+    arguments_hash BLOB NOT NULL,
+    state INTEGER NOT NULL,
+    result TEXT,
+    created_at_ms INTEGER NOT NULL,
+    ended_at_ms INTEGER NOT NULL,
+    PRIMARY KEY (tenant_key, session_key, tool, call_id)
+) WITHOUT ROWID;
+CREATE INDEX tokens_session ON tokens (tenant_key, session_id) WHERE session_id IS NOT NULL;
+
+-- migration: 9 partials saved
 -- When live output was last saved: a turn that streams is not silent.
 ALTER TABLE partials ADD COLUMN saved_at_ms INTEGER NOT NULL DEFAULT 0;

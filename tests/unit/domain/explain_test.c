@@ -12,6 +12,7 @@ static const struct row rows[] = {
     {WORK_DRAFT, {0}, "message", "draft"},
     {WORK_PENDING, {0}, "claim", "worker"},
     {WORK_PENDING, {.hosted = true}, "claim", "room"},
+    {WORK_PENDING, {.hosted = true, .by_runner = true}, "claim", "runner"},
     {WORK_RUNNING, {.leased = true}, "agent", "works"},
     {WORK_RUNNING, {.leased = true, .hosted = true}, "agent", "works"},
     {WORK_RUNNING, {.leased = true, .interrupted = true}, "agent", "told to end"},
@@ -96,7 +97,7 @@ static void every_explanation_is_whole(void **state)
         assert_true(one->detail[strlen(one->detail) - 1] == '.');
         for (size_t i = 0; i < UNBLOCKERS_MAX && one->unblockers[i].kind; i++) {
             const char *how = one->unblockers[i].how;
-            assert_true(!how || strncmp(how, "POST /api/", 10) == 0);
+            assert_true(!how || strncmp(how, "POST /api/", 10) == 0 || strncmp(how, "GET /api/", 9) == 0);
         }
         assert_true(one->waits_for == WAIT_NOTHING || one->unblockers[0].kind);
     }

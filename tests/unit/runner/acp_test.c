@@ -1,6 +1,7 @@
 /* The acp driver against a scripted agent (acp_agent.py): every way a turn can go. */
 #include "runner/acp.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -281,6 +282,22 @@ static void test_instructions_and_history_for_a_new_session(void **state)
     struct turn *second = start(f, "{}", "echo");
     check_unsaid(second, "Be brief.");
     check_unsaid(second, "Ada");
+}
+
+static void test_a_turn_that_was_cut_is_told_so(void **state)
+{
+    struct fixture *f = *state;
+    static const struct event since[] = {
+        {.type = SLICE("agent.message"), .content = SLICE("[{\"type\":\"text\",\"text\":\"Half of it.\"}]")}};
+    struct turn *turn = turn_new(f, "echo");
+    make_driver(f, "{}");
+    turn->brief.was_cut = true;
+    turn->brief.since = since;
+    turn->brief.since_count = 1;
+    fake_turn_start(turn, &f->driver);
+    fake_turn_run(turn);
+    check_log(turn, "user: echo\\nyou: Half of it.\\n");
+    check_log(turn, "was cut off by a restart");
 }
 
 /* --- people --- */
@@ -581,6 +598,13 @@ static void test_without_a_place_nothing_runs(void **state)
     check_log(turn, "needs a sandbox");
 }
 
+static void test_who_wants_a_sandbox_runs_nowhere_else(void **state)
+{
+    struct fixture *f = *state;
+    f->agent.sandbox.kind = SANDBOX_LOCAL;
+    check_end(start(f, "{}", "echo"), TURN_ERROR, TURN_SANDBOX_ERROR);
+}
+
 static void test_silence(void **state)
 {
     struct fixture *f = *state;
@@ -588,6 +612,19 @@ static void test_silence(void **state)
     struct turn *turn = start(f, "{}", "silent");
     check_end(turn, TURN_ERROR, TURN_TIMEOUT);
     check_log(turn, "said nothing for 300 ms");
+}
+
+static void test_an_idle_agent_goes(void **state)
+{
+    struct fixture *f = *state;
+    f->agent.idle_timeout_ms = 1;
+    struct turn *first = start(f, "{}", "pid");
+    int pid = atoi(first->text.ptr);
+    while (kill(pid, 0) == 0) { /* until it was reaped */
+        uv_run(loop_uv(f->loop), UV_RUN_ONCE);
+    }
+    struct turn *second = start(f, "{}", "pid");
+    assert_false(slice_eq(buffer_slice(&first->text), buffer_slice(&second->text)));
 }
 
 static void on_timer(uv_timer_t *timer)
@@ -762,6 +799,7 @@ int main(void)
         CASE(test_the_environment_is_built_explicitly),
         CASE(test_prompt_parts),
         CASE(test_instructions_and_history_for_a_new_session),
+        CASE(test_a_turn_that_was_cut_is_told_so),
         CASE(test_permission),
         CASE(test_the_same_arguments_are_no_edit),
         CASE(test_expired_and_cancelled_permissions),
@@ -782,7 +820,9 @@ int main(void)
         CASE(test_a_start_that_takes_too_long),
         CASE(test_no_command_and_no_place),
         CASE(test_without_a_place_nothing_runs),
+        CASE(test_who_wants_a_sandbox_runs_nowhere_else),
         CASE(test_silence),
+        CASE(test_an_idle_agent_goes),
         CASE(test_people_may_take_their_time),
         CASE(test_wrong_words),
         CASE(test_much_text_is_cut_into_events),

@@ -62,6 +62,7 @@ static void a_newer_schema_is_refused(void **state)
     struct failure failure = {0};
     struct db_options writing = options_of(false), reading = options_of(true);
     struct db *db = NULL;
+    run_plain("INSERT INTO meta SELECT 'kept_version', value FROM meta WHERE name = 'schema_version'");
     run_plain("UPDATE meta SET value = '4711' WHERE name = 'schema_version'");
     assert_status(db_open(&writing, &db, &failure), STATUS_UNAVAILABLE);
     assert_string_equal(failure.code, "schema_too_new");
@@ -72,7 +73,8 @@ static void a_newer_schema_is_refused(void **state)
     run_plain("UPDATE meta SET value = '0' WHERE name = 'schema_version'");
     assert_status(db_open(&reading, &db, &failure), STATUS_UNAVAILABLE);
     assert_string_equal(failure.code, "schema_too_old");
-    run_plain("UPDATE meta SET value = '3' WHERE name = 'schema_version'");
+    run_plain("UPDATE meta SET value = (SELECT value FROM meta WHERE name = 'kept_version')"
+              " WHERE name = 'schema_version'");
     assert_status(db_open(&reading, &db, &failure), STATUS_OK);
     db_close(db);
 }

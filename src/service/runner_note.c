@@ -1,0 +1,96 @@
+#include <stdlib.h>
+
+#include "service/runner_parts.h"
+#include "service/turn_close.h"
+
+/* Something for the log of a session that belongs to no turn. */
+struct note {
+    struct write_job job; /* first: the job is the note */
+    struct runners *runners;
+    struct arena arena;
+    int64_t tenant_key;
+    struct slice session_id, actor;
+    struct slice type;    /* absent: the arguments of set_title */
+    struct slice content; /* JSON object */
+};
+
+static enum status write_note(struct call *call, const struct note *note, struct loaded_session *loaded)
+{
+    struct slice ignored;
+    if (!slice_present(note->type)) {
+        return turn_tool_serve(call, loaded, SLICE("set_title"), note->content, &ignored);
+    }
+    struct event event = {.type = note->type, .role = ROLE_SYSTEM, .metadata = note->content};
+    return unit_append(call, loaded, &event, 1);
+}
+
+/* A session that is gone, or a title that is refused, is nobody's business any more. */
+static enum job_outcome note_run(struct write_job *job, struct unit *unit)
+{
+    struct note *note = (struct note *)job;
+    struct arena arena = {0};
+    struct service *service = note->runners->options.service;
+    struct principal who = {.kind = PRINCIPAL_SYSTEM, .tenant_key = note->tenant_key, .name = note->actor};
+    struct call call = {
+        .service = service,
+        .db = unit->db,
+        .unit = unit,
+        .arena = &arena,
+        .who = &who,
+        .now_ms = clock_wall_ms(service->clock),
+        .steady_ms = clock_steady_ms(service->clock),
+    };
+    struct loaded_session *loaded;
+    int64_t writes_before = unit->writes;
+    unit_start_command(unit);
+    enum status status = unit_load(unit, note->tenant_key, note->session_id, &loaded, &call.failure);
+    if (status == STATUS_OK) {
+        status = write_note(&call, note, loaded);
+    }
+    arena_release(&arena);
+    return status != STATUS_OK && unit->writes != writes_before ? JOB_SPOILED : JOB_DONE;
+}
+
+static void note_free(struct note *note)
+{
+    arena_release(&note->arena);
+    free(note);
+}
+
+static void note_finish(struct write_job *job, enum status status, const struct failure *failure)
+{
+    (void)status, (void)failure;
+    note_free((struct note *)job);
+}
+
+static void submit(const struct runner *runner, struct slice type, struct slice content)
+{
+    struct note *note = memory_zeroed(sizeof *note);
+    note->job.run = note_run;
+    note->job.finish = note_finish;
+    note->runners = runner->runners;
+    note->tenant_key = runner->key.tenant_key;
+    note->session_id = arena_copy(&note->arena, runner->session_id);
+    note->actor = arena_copy(&note->arena, runner->actor);
+    note->type = arena_copy(&note->arena, type);
+    note->content = arena_copy(&note->arena, content);
+    if (!writer_submit(runner->runners->options.writer, &note->job)) {
+        note_free(note);
+    }
+}
+
+void runner_note(const struct runner *runner, const char *type, struct slice metadata)
+{
+    submit(runner, slice_of(type), metadata);
+}
+
+void runner_set_title(const struct runner *runner, struct slice title)
+{
+    struct buffer buffer = {0};
+    struct json_out out = json_out_to(&buffer);
+    json_begin_object(&out);
+    json_put_text(&out, "title", title);
+    json_end_object(&out);
+    submit(runner, (struct slice){0}, buffer_slice(&buffer));
+    buffer_release(&buffer);
+}

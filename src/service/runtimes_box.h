@@ -1,0 +1,81 @@
+/* One sandbox on its host. Private to runtimes.c and runtimes_step.c. */
+#ifndef SERVICE_RUNTIMES_BOX_H
+#define SERVICE_RUNTIMES_BOX_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/map.h"
+#include "loop/timer.h"
+#include "service/runtimes.h"
+
+enum { BOX_ID_BYTES = 256 };
+
+/* What came of the last act; written by the next step. */
+struct box_news {
+    bool there;
+    enum runtime_action act;
+    enum sandbox_outcome outcome;
+    char sandbox_id[BOX_ID_BYTES], snapshot_id[BOX_ID_BYTES];
+    int64_t snapshot_bytes;
+    struct failure failure;
+};
+
+/* What a step decided. */
+struct box_order {
+    enum runtime_action action;
+    enum runtime state;         /* of the session, as written */
+    bool missing;               /* there is no such session any more */
+    int driver;                 /* enum agent_driver */
+    struct sandbox_settings settings;
+    struct slice session_id, workspace, snapshot_id, sandbox_id;
+    int64_t grace_ms;    /* how long it may be idle */
+    int64_t idle_again_ms; /* look again after so long; 0 = not asked */
+};
+
+/* Owned by the loop; by the writer while `steps`. */
+struct runtime_box {
+    struct write_job job; /* first: the job is the box */
+    struct loop_message message;
+    struct runtimes *runtimes;
+    int64_t tenant_key, session_key;
+    struct slice map_key; /* the bytes of session_key */
+    struct sandbox *sandbox;
+    enum sandbox_kind kind; /* of the sandbox */
+    int driver;             /* enum agent_driver: whose turns work in it */
+    struct runtime_use *waiting;
+    int64_t uses;
+    bool steps;     /* the job is in the writer */
+    bool acts;      /* the provider is at work */
+    bool again;     /* something happened meanwhile */
+    bool asks_idle; /* the step asks whether it may sleep */
+    bool saved;     /* its snapshot is written down: it may go */
+    int64_t snapshot_failures; /* in a row */
+    int64_t idle_at_ms, retry_at_ms; /* steady; 0 = not set */
+    /* of the step */
+    bool wanted;
+    int64_t viewers;
+    struct box_news news;
+    struct arena arena; /* of the order */
+    struct box_order order;
+    enum status status;
+    struct failure failure;
+};
+
+struct runtimes {
+    struct runtimes_options options;
+    struct map boxes; /* by session_key */
+    struct loop_message start_message, stop_message;
+    struct loop_timer *timer;
+    bool started;
+    atomic_bool stopping;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool over; /* under the lock */
+};
+
+/* runtimes_step.c: the job's functions. */
+enum job_outcome box_step_run(struct write_job *job, struct unit *unit);
+void box_step_finish(struct write_job *job, enum status status, const struct failure *failure);
+
+#endif
