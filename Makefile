@@ -15,7 +15,7 @@ build: ## build the program: build/sojourn
 	@ninja -C build sojourn
 
 run: build ## start a server on LISTEN (127.0.0.1:7070) that keeps its data in DATA (./data)
-	build/sojourn serve --data $(DATA) --listen $(LISTEN)
+	@build/sojourn serve --data $(DATA) --listen $(LISTEN) --owner-token-file $(DATA)/owner.token
 
 test: ## build everything, with sanitizers too, and run all tests (tests/run --help runs some)
 	@tools/setup test

@@ -29,6 +29,10 @@ enum status sessions_stop(struct request *request);
 /* explain.c */
 enum status sessions_explain(struct request *request);
 
+/* runtime.c */
+enum status runtime_post_hibernate(struct request *request);
+enum status runtime_post_wake(struct request *request);
+
 /* agents.c */
 extern const struct field agent_body[], agent_list_query[], agent_view_query[], agent_versions_query[];
 enum status agents_list(struct request *request);

@@ -29,6 +29,7 @@ struct api {
     int64_t claim_wait_ms_max;
     int64_t prompt_wait_ms_max;
     int64_t runner_frame_chars_max;
+    bool wake_on_view; /* a viewer wakes a session that sleeps */
     bool metrics_public;
     bool secure_cookies;
     const char *public_url; /* NULL = not told: links are paths */

@@ -153,6 +153,13 @@ static const struct member explained_members[] = {{"session_id", "s", NULL},
 static const struct member receipt_members[] = {{"prompt_id", "s", NULL},  {"status", "s", NULL},
                                                 {"position", "i", NULL},   {"sequence", "i", NULL},
                                                 {"withdrawn", "a-", NULL}, {0}};
+static const struct member runtime_outcome_members[] = {
+    {"session_id", "s", NULL},
+    {"changed", "b", NULL},
+    {"status", "s", &work_words},
+    {"runtime", "s", &runtime_words},
+    {0},
+};
 static const struct member interrupted_members[] = {{"turn", "i", NULL}, {"requested", "b", NULL}, {0}};
 static const struct member prompt_members[] = {
     {"prompt_id", "s", NULL},  {"mode", "s", &queue_mode_words},
@@ -308,6 +315,7 @@ static const struct schema schemas[] = {
     {"Unblocker", unblocker_members},
     {"Receipt", receipt_members},
     {"Interrupted", interrupted_members},
+    {"RuntimeOutcome", runtime_outcome_members},
     {"Prompt", prompt_members},
     {"PromptList", prompt_list_members},
     {"Participant", participant_members},

@@ -5,6 +5,7 @@
 #include "api/handlers.h"
 #include "api/problem.h"
 #include "api/speaker.h"
+#include "service/runtime.h"
 #include "service/session.h"
 
 static const char *const stream_role_names[] = {"client", "runner"};
@@ -189,6 +190,9 @@ enum status streams_session(struct request *request, enum stream_kind kind)
     }
     if (status != STATUS_OK) {
         return status;
+    }
+    if (request->api->wake_on_view && runtime_is_down(session.runtime)) {
+        runtime_wake_soon(request->api->service, request->api->writer, session.tenant_key, session.key);
     }
     options->tenant_key = session.tenant_key;
     options->user_id = access_holder(&request->who);

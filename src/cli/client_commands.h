@@ -36,6 +36,10 @@ extern const struct option *const sessions_tail_tables[], *const events_tail_tab
 int command_sessions_tail(const struct invocation *invocation);
 int command_events_tail(const struct invocation *invocation);
 
+/* chat.c */
+extern const struct option *const chat_tables[];
+int command_chat(const struct invocation *invocation);
+
 /* agents.c */
 extern const struct option *const agents_list_tables[], *const agents_show_tables[], *const agents_remove_tables[];
 int command_agents_list(const struct invocation *invocation);

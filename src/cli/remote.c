@@ -1,7 +1,10 @@
 #include "cli/remote.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "cli/option_layers.h"
@@ -9,7 +12,12 @@
 #include "cli/terminal.h"
 #include "wire/url.h"
 
-enum { ANSWER_BYTES_MAX = 256 * 1024 * 1024, CONNECT_MS = 10 * 1000, SHOWN_BYTES_MAX = 200 };
+enum {
+    ANSWER_BYTES_MAX = 256 * 1024 * 1024,
+    CONNECT_MS = 10 * 1000,
+    SHOWN_BYTES_MAX = 200,
+    TOKEN_FILE_BYTES_MAX = 4096
+};
 
 /* clang-format off */
 const struct option remote_option_table[] = {
@@ -20,6 +28,9 @@ const struct option remote_option_table[] = {
     {.name = "token", .type = OPTION_TEXT, .offset = OPTION_FIELD(struct remote_options, token, const char *),
      .value = "TOKEN",
      .help = "An API token; better from SOJOURN_TOKEN, since others on the machine can read a command line."},
+    {.name = "token-file", .type = OPTION_TEXT,
+     .offset = OPTION_FIELD(struct remote_options, token_file, const char *), .value = "FILE",
+     .help = "A file that holds the token and that nobody else can read; also from SOJOURN_TOKEN_FILE."},
     {.name = "ca-file", .type = OPTION_TEXT, .offset = OPTION_FIELD(struct remote_options, ca_file, const char *),
      .value = "FILE", .help = "Certificates (PEM) to trust besides the system's; also from SOJOURN_CA_FILE."},
     {.name = "timeout-ms", .type = OPTION_NUMBER, .offset = OPTION_FIELD(struct remote_options, timeout_ms, int64_t),
@@ -94,7 +105,7 @@ int remote_refused(const struct remote *remote, const struct client_answer *answ
         fprintf(stderr, "try again in %d s\n", answer->retry_after_s);
     }
     if (answer->status == 401 && !remote->options.token) {
-        fprintf(stderr, "no token was given: set SOJOURN_TOKEN\n");
+        fprintf(stderr, "no token was given: set SOJOURN_TOKEN, or give --token-file\n");
     }
     return code_of_answer(answer->status);
 }
@@ -161,6 +172,33 @@ static enum status read_options(struct remote *remote, const struct remote_setup
     return status;
 }
 
+/* A token that others can read is no secret: better said than used. */
+static enum status read_token(struct remote *remote, struct failure *failure)
+{
+    const char *path = remote->options.token_file;
+    char text[TOKEN_FILE_BYTES_MAX];
+    struct stat info;
+    if (remote->options.token || !path) {
+        return STATUS_OK;
+    }
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t count = fd >= 0 && fstat(fd, &info) == 0 ? read(fd, text, sizeof text) : -1;
+    int code = errno;
+    if (fd >= 0) {
+        close(fd);
+    }
+    if (count < 0) {
+        return failure_set(failure, STATUS_INVALID, "token_file", "--token-file %s can't be read: %s", path,
+                           strerror(code));
+    }
+    if (S_ISREG(info.st_mode) && (info.st_mode & 077) != 0) {
+        return failure_set(failure, STATUS_INVALID, "token_file",
+                           "--token-file %s can be read by others; make it private with chmod 600", path);
+    }
+    remote->options.token = arena_copy(remote->arena, slice_trim(slice_from(text, (size_t)count))).ptr;
+    return STATUS_OK;
+}
+
 int remote_open(const struct invocation *invocation, const struct remote_setup *setup, struct remote *out)
 {
     struct clock clock;
@@ -168,6 +206,7 @@ int remote_open(const struct invocation *invocation, const struct remote_setup *
     clock_init_system(&clock);
     *out = (struct remote){.invocation = invocation, .arena = invocation->arena, .now_ms = clock_wall_ms(&clock)};
     enum status status = read_options(out, setup, &failure);
+    status = status == STATUS_OK ? read_token(out, &failure) : status;
     if (status == STATUS_OK) {
         struct client_options options = {
             .url = out->options.url,

@@ -8,11 +8,11 @@
 #include "net/client.h"
 
 struct remote_options {
-    const char *url, *token, *ca_file;
+    const char *url, *token, *token_file, *ca_file;
     int64_t timeout_ms;
 };
 
-/* --url, --token, --ca-file, --timeout-ms; also from the environment. */
+/* --url, --token, --token-file, --ca-file, --timeout-ms; also from the environment. */
 extern const struct option remote_option_table[];
 /* --json */
 extern const struct option output_option_table[];

@@ -93,6 +93,8 @@ static bool follow_once(struct tail *tail, int *out_retry_after_s)
         .headers = {{"Last-Event-ID", tail->cursor.len ? buffer_slice(&tail->cursor) : (struct slice){0}}},
         .on_bytes = tail_take_bytes,
         .owner = tail,
+        .watches = tail->watches,
+        .watch_count = tail->watch_count,
     };
     tail->heard = false;
     sse_decoder_init(&tail->decoder, FRAME_BYTES_MAX);
@@ -105,13 +107,33 @@ static bool follow_once(struct tail *tail, int *out_retry_after_s)
 }
 
 /* False when the person has had enough. */
-static bool wait_a_while(const struct tail *tail, int pause_ms)
+static bool wait_a_while(struct tail *tail, int pause_ms)
 {
-    struct pollfd stop = {tail->stop_fd, POLLIN, 0};
-    return poll(&stop, 1, pause_ms) == 0;
+    struct pollfd waits[1 + CLIENT_WATCHES_MAX] = {{tail->stop_fd, POLLIN, 0}};
+    for (size_t i = 0; i < tail->watch_count; i++) {
+        waits[1 + i] = (struct pollfd){tail->watches[i].fd, POLLIN, 0};
+    }
+    if (poll(waits, 1 + tail->watch_count, pause_ms) == 0) {
+        return true;
+    }
+    for (size_t i = 0; i < tail->watch_count && !waits[0].revents && !tail->is_over; i++) {
+        if (waits[1 + i].revents) {
+            (void)tail->watches[i].on_ready(tail->watches[i].owner);
+        }
+    }
+    return !waits[0].revents && !tail->is_over;
 }
 
-static void follow(struct tail *tail)
+static void say_lost(const struct tail *tail)
+{
+    if (tail->ear) {
+        tail->ear->on_lost(tail->ear->owner);
+    } else {
+        fprintf(stderr, "connection to %s lost; trying again until it is back\n", client_address(tail->remote.client));
+    }
+}
+
+void tail_follow(struct tail *tail)
 {
     int pause_ms = PAUSE_MS_MIN, retry_after_s;
     while (follow_once(tail, &retry_after_s)) {
@@ -119,8 +141,7 @@ static void follow(struct tail *tail)
         pause_ms = pause_ms > PAUSE_MS_MAX ? PAUSE_MS_MAX : pause_ms;
         int wait_ms = retry_after_s * 1000 > pause_ms && retry_after_s < 3600 ? retry_after_s * 1000 : pause_ms;
         if (tail->heard) {
-            fprintf(stderr, "connection to %s lost; trying again until it is back\n",
-                    client_address(tail->remote.client));
+            say_lost(tail);
         }
         if (!wait_a_while(tail, wait_ms)) {
             return;
@@ -179,7 +200,7 @@ static int tail_session(struct tail *tail, const struct tail_options *options, s
     }
     form_add(query, SLICE("deltas"), options->deltas ? SLICE("true") : SLICE("false"));
     tail->target = remote_target(&tail->remote, path, query);
-    follow(tail);
+    tail_follow(tail);
     return tail->code;
 }
 
@@ -223,7 +244,7 @@ int command_events_tail(const struct invocation *invocation)
     }
     if (code == EXIT_DONE) {
         tail.target = remote_target(&tail.remote, SLICE("/api/stream"), &query);
-        follow(&tail);
+        tail_follow(&tail);
         code = tail.code;
     }
     buffer_release(&query);

@@ -33,21 +33,25 @@ static void add_on_one_line(struct buffer *out, struct slice json)
     }
 }
 
-/* An event is printed as it is; the other frames say what they are. */
-static void print_json(struct tail *tail, const struct sse_event *frame)
+void tail_write_json(const struct sse_event *frame, struct buffer *line)
 {
-    struct buffer line = {0};
     if (slice_is(frame->event, "event")) {
-        add_on_one_line(&line, frame->data);
+        add_on_one_line(line, frame->data);
     } else {
-        struct json_out out = json_out_to(&line);
+        struct json_out out = json_out_to(line);
         json_begin_object(&out);
         json_put_text(&out, "frame", frame->event);
         json_key(&out, "data");
-        add_on_one_line(&line, frame->data.len ? frame->data : SLICE("null"));
+        add_on_one_line(line, frame->data.len ? frame->data : SLICE("null"));
         json_end_object(&out);
     }
-    buffer_add_byte(&line, '\n');
+    buffer_add_byte(line, '\n');
+}
+
+static void print_json(struct tail *tail, const struct sse_event *frame)
+{
+    struct buffer line = {0};
+    tail_write_json(frame, &line);
     print(tail, &line);
     buffer_release(&line);
 }
@@ -213,7 +217,9 @@ static void take_frame(struct tail *tail, const struct sse_event *frame)
     const struct frame_kind *kind = find_kind(frame->event);
     bool is_json = json_parse(&arena, frame->data, &data, &failure) == STATUS_OK;
     tail->heard = tail->was_connected = true;
-    if (tail->remote.wants_json) {
+    if (tail->ear) {
+        tail->ear->on_frame(tail->ear->owner, frame, is_json ? data : NULL);
+    } else if (tail->remote.wants_json) {
         print_json(tail, frame);
     } else if (kind && is_json) {
         kind->show(tail, data);

@@ -115,6 +115,18 @@ void text_add_plain(struct buffer *out, struct slice text)
     }
 }
 
+void text_add_lines(struct buffer *out, struct slice text)
+{
+    struct slice line, rest = text;
+    for (bool more = true; more;) {
+        more = slice_cut(rest, '\n', &line, &rest);
+        text_add_plain(out, line);
+        if (more) {
+            buffer_add_byte(out, '\n');
+        }
+    }
+}
+
 void text_add_fitted(struct buffer *out, struct slice plain, size_t columns)
 {
     if (columns == 0 || text_columns(plain) <= columns) {

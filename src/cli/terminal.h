@@ -20,6 +20,8 @@ size_t text_columns(struct slice text);
 /* Appends the text on one line: line breaks and tabs become spaces, other control characters and bytes that are no
  * UTF-8 become U+FFFD. */
 void text_add_plain(struct buffer *out, struct slice text);
+/* The same, but line breaks stay. */
+void text_add_lines(struct buffer *out, struct slice text);
 /* Appends plain text of at most `columns`; what is left out is marked by an ellipsis. 0 = no limit. */
 void text_add_fitted(struct buffer *out, struct slice plain, size_t columns);
 

@@ -53,11 +53,11 @@ static bool rule_matches(const struct permission_rule *rule, const struct asked_
            (call->parsed && any_string_matches(rule->argument, call->parsed));
 }
 
-/* The strictest of the rules that match; -1 when none does. */
-static int strictest(const struct permission_rule *rules, size_t count, const struct asked_call *call)
+/* The strictest of the rules from `begin` to before `end` that match; -1 when none does. */
+static int strictest(const struct permission_rule *rules, size_t begin, size_t end, const struct asked_call *call)
 {
     int found = -1;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = begin; i < end; i++) {
         if ((int)rules[i].then > found && rule_matches(&rules[i], call)) {
             found = (int)rules[i].then;
         }
@@ -75,8 +75,8 @@ enum permission agent_permission(const struct agent *agent, struct slice tool, s
         call.parsed = NULL;
     }
     size_t own = agent->permission_count - agent->narrower_count;
-    int decided = strictest(agent->permissions, own, &call);
-    int tightened = strictest(agent->permissions + own, agent->narrower_count, &call);
+    int decided = strictest(agent->permissions, 0, own, &call);
+    int tightened = strictest(agent->permissions, own, agent->permission_count, &call);
     arena_release(&scratch);
     decided = decided >= 0 ? decided : (int)otherwise;
     return (enum permission)(tightened > decided ? tightened : decided);

@@ -70,8 +70,9 @@ struct runtime_news {
     struct slice snapshot_id; /* what it can be restored from */
     int64_t snapshot_bytes;   /* of that one; 0 = not told */
 };
-/* session.runtime_change {from, to, pause_reason, reason, sandbox_id, snapshot_id, snapshot_bytes}. The same `to` with another `pause` pauses or resumes without touching the sandbox; falling
- * asleep without a reason counts as manual. count = 0 when nothing differs. */
+/* session.runtime_change {from, to, pause_reason, reason, sandbox_id, snapshot_id, snapshot_bytes}. The same `to` with
+ * another `pause` pauses or resumes without touching the sandbox; falling asleep without a reason counts as manual.
+ * count = 0 when nothing differs. */
 MUST_CHECK enum status change_runtime(struct arena *arena, const struct session *session, enum runtime to,
                                       enum pause_reason pause, const char *reason, struct changes *out,
                                       struct failure *failure);

@@ -178,6 +178,9 @@ static enum status decide_creation(struct arena *arena, const struct session_inp
         status =
             input_merge_metadata(arena, (struct slice){NULL, 0}, input->metadata, limits, &creation->metadata, failure);
     }
+    if (status == STATUS_OK && input->definition && agent_is_hosted(input->definition->driver)) {
+        status = session_details_check_own(input->details, failure);
+    }
     if (status == STATUS_OK) {
         status = session_details_merge(arena, (struct slice){NULL, 0}, input->details, &creation->details, failure);
     }

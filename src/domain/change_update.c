@@ -101,7 +101,10 @@ static enum status read_patch_member(struct arena *arena, const struct session *
         return input_merge_metadata(arena, session->metadata, member, limits, &update->metadata, failure);
     }
     if (slice_is(member->key, "details")) {
-        return session_details_merge(arena, session->details, member, &update->details, failure);
+        bool hosted = agent_is_hosted((enum agent_driver)session->driver);
+        enum status status = hosted ? session_details_check_own(member, failure) : STATUS_OK;
+        return status == STATUS_OK ? session_details_merge(arena, session->details, member, &update->details, failure)
+                                   : status;
     }
     if (slice_is(member->key, "visibility")) {
         return read_choice(member, "visibility", visibility_words, &update->visibility, failure);

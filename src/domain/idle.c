@@ -3,12 +3,8 @@
 bool idle_may_hibernate(const struct idle_facts *facts)
 {
     const bool conditions[] = {
-        facts->http_tool_calls == 0,
-        facts->running_tools == 0,
-        facts->viewers == 0,
-        facts->proxies == 0,
-        !facts->in_turn,
-        facts->idle_ms >= facts->grace_ms,
+        facts->http_tool_calls == 0, facts->running_tools == 0, facts->viewers == 0,
+        facts->proxies == 0,         !facts->in_turn,           facts->idle_ms >= facts->grace_ms,
         facts->has_sandbox,
     };
     for (size_t i = 0; i < sizeof conditions / sizeof *conditions; i++) {

@@ -147,6 +147,18 @@ enum status session_details_merge(struct arena *arena, struct slice old, const s
     return STATUS_OK;
 }
 
+enum status session_details_check_own(const struct json *patch, struct failure *failure)
+{
+    static const char *const served[] = {"sandbox_id", "snapshot_id"};
+    for (size_t i = 0; i < sizeof served / sizeof *served; i++) {
+        if (json_get(patch, served[i])) {
+            return failure_set(failure, STATUS_INVALID, "served_detail",
+                               "`details.%s` is set by the server, which runs this session's agent.", served[i]);
+        }
+    }
+    return STATUS_OK;
+}
+
 bool session_details_has(const struct session *session, const char *key)
 {
     /* Most sessions have few details and lists ask for every row: parse only what could hold the key. */

@@ -22,6 +22,9 @@ enum { DETAILS_BYTES_MAX = 262144 };
  * is accepted. *out is in `arena`, and absent when nothing remains. `patch` may be NULL. */
 MUST_CHECK enum status session_details_merge(struct arena *arena, struct slice old, const struct json *patch,
                                              struct slice *out, struct failure *failure);
+/* Which sandbox a session has and what it is restored from is the server's to say, where it runs the session's agent:
+ * INVALID (`served_detail`) when the patch names one of them. */
+MUST_CHECK enum status session_details_check_own(const struct json *patch, struct failure *failure);
 /* Is the key there, and not null? */
 bool session_details_has(const struct session *session, const char *key);
 /* Every known key, as one object. */

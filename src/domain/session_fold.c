@@ -160,7 +160,9 @@ static unsigned fold_runtime_change(const struct fold *fold)
         session->paused_at_ms = fold->at_ms;
     }
     session->pause_reason = pause;
-    session->status_reason = keep_text(fold, "reason");
+    if (!work_is_ended(session->work)) { /* why it ended says more than what became of its sandbox */
+        session->status_reason = keep_text(fold, "reason");
+    }
     return CHANGED_MACHINE | fold_sandbox(fold);
 }
 

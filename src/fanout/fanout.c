@@ -11,6 +11,7 @@ struct fanout *fanout_new(const struct fanout_options *options, struct loop *con
     fanout->options = *options;
     fanout->hubs = memory_zeroed(loop_count * sizeof *fanout->hubs);
     fanout->hub_count = loop_count;
+    watched_init(&fanout->watched);
     for (size_t i = 0; i < loop_count; i++) {
         hub_init(&fanout->hubs[i], fanout, loops[i]);
     }
@@ -25,6 +26,7 @@ void fanout_free(struct fanout *fanout)
     for (size_t i = 0; i < fanout->hub_count; i++) {
         hub_release(&fanout->hubs[i]);
     }
+    watched_release(&fanout->watched);
     free(fanout->hubs);
     free(fanout);
 }
@@ -140,6 +142,11 @@ void fanout_close_all(struct fanout *fanout, const char *reason)
         memcpy(closing->reason, reason, len);
         loop_post(fanout->hubs[i].loop, &closing->message);
     }
+}
+
+bool fanout_is_watched(struct fanout *fanout, int64_t session_key)
+{
+    return watched_has(&fanout->watched, session_key);
 }
 
 void fanout_figures_read(struct fanout *fanout, struct fanout_figures *out)

@@ -98,6 +98,9 @@ void viewer_writable(struct viewer *viewer);
 /* The connection is gone: frees the viewer; the sink is not used again. */
 void viewer_closed(struct viewer *viewer);
 
+/* Has the session a viewer? Any thread. */
+bool fanout_is_watched(struct fanout *fanout, int64_t session_key);
+
 struct fanout_figures {
     int64_t viewers, watched_sessions, frames_sent, bytes_sent, slow_total, store_pages;
 };

@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 
+#include "fanout/watched.h"
 #include "base/map.h"
 #include "fanout/feed.h"
 #include "fanout/lookup.h"
@@ -41,6 +42,7 @@ struct fanout {
     struct hub *hubs;
     size_t hub_count;
     _Atomic int64_t viewers;
+    struct watched watched;
     /* Viewers, windows and deltas on their way: while there is none, publications need not travel. */
     _Atomic int64_t interest;
 };

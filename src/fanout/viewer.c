@@ -102,6 +102,7 @@ enum status viewer_open(struct fanout *fanout, struct loop *loop, const struct v
     struct feed *feed = hub_find_or_add(hub, options->tenant_key, options->session_key, options->session_id);
     if (!feed->viewers && !feed_is_firehose(feed)) {
         figure_add(&hub->figures.watched_sessions, 1);
+        watched_count(&fanout->watched, options->session_key, 1);
     }
     viewer->feed = feed;
     list_add(viewer, &feed->viewers);
@@ -143,6 +144,7 @@ void viewer_closed(struct viewer *viewer)
     figure_add(&hub->figures.viewers, -1);
     if (!feed->viewers && !feed_is_firehose(feed)) {
         figure_add(&hub->figures.watched_sessions, -1);
+        watched_count(&hub->fanout->watched, feed->key[1], -1);
     }
     atomic_fetch_sub(&hub->fanout->viewers, 1);
     atomic_fetch_sub(&hub->fanout->interest, 1);

@@ -157,6 +157,8 @@ const struct command commands[] = {
     {.name = "messages withdraw", .positionals = "SESSION MESSAGE...", .positional_min = 2, .positional_max = MANY,
      .tables = plain_tables, .run = command_messages_withdraw,
      .help = "Takes messages back that wait."},
+    {.name = "chat", .positionals = "[AGENT]", .positional_max = 1, .tables = chat_tables, .run = command_chat,
+     .help = "Talks to an agent: on a terminal with line editing, approvals and questions asked inline and Ctrl-C to interrupt; else one message per line of standard input, events as NDJSON with --json."},
     {.name = "agents list", .tables = agents_list_tables, .run = command_agents_list,
      .help = "Lists the agents: the newest version of each."},
     {.name = "agents show", .positionals = "AGENT", .positional_min = 1, .positional_max = 1,

@@ -18,6 +18,7 @@ static void wake(struct nodes *nodes, const struct postgres_wake *news)
         fanout_poke(nodes->options.fanout, news->touches[i].tenant_key, news->touches[i].session_key);
         turns_poke(nodes->options.turns, news->touches[i].session_key);
         runners_poke(nodes->options.runners, news->touches[i].session_key);
+        runtimes_poke(nodes->options.runtimes, news->touches[i].session_key);
     }
     if (news->many) {
         turns_poke(nodes->options.turns, 0);

@@ -1,4 +1,5 @@
-/* PostgreSQL: other nodes write to the same database. This thread hears of it and wakes viewers, waiting claims and turns. */
+/* PostgreSQL: other nodes write to the same database. This thread hears of it and wakes viewers, waiting claims and
+ * turns. */
 #ifndef MAIN_NODES_H
 #define MAIN_NODES_H
 
@@ -12,6 +13,7 @@ struct nodes_options {
     struct writer *writer;
     struct turns *turns;
     struct runners *runners;
+    struct runtimes *runtimes;
 };
 
 struct nodes;

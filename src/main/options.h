@@ -19,6 +19,7 @@ struct options {
     struct text_list listen;
     const char *public_url;
     const char *bootstrap_token;
+    const char *owner_token_file;
     int64_t stop_timeout_ms;
 
     /* logs and figures */
@@ -127,6 +128,8 @@ struct options {
     int64_t sandbox_backend_ms;
     int64_t idle_grace_ms, idle_grace_automated_ms;
     int64_t snapshot_failures_max;
+    int64_t runtime_lock_ms;
+    bool wake_on_view;
     int64_t process_grace_ms;
     int64_t process_stdin_bytes_max;
     int64_t snapshot_bytes_max;

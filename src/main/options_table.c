@@ -70,6 +70,8 @@ const struct option server_options[] = {
          "The address under which people reach this server, for links and cookies; without it the first --listen is used."),
     SECRET("bootstrap-token", bootstrap_token,
            "At first start, makes an API token of the owner with this value (at least 32 characters) instead of printing a one-time link."),
+    TEXT("owner-token-file", owner_token_file, "FILE", NULL,
+         "When there is no such file, makes an API token of the owner and writes it there, readable by the account of the server only: for commands on the same machine (--token-file)."),
     TIME("stop-timeout-ms", stop_timeout_ms, "10s", 0, 10 * MINUTE,
          "How long a stop waits for requests under way before it cuts them."),
 
@@ -329,6 +331,10 @@ const struct option server_options[] = {
          "How long nothing must happen in a session with an interactive source before its sandbox is put to sleep; an agent's idle_timeout may be shorter."),
     TIME("idle-grace-automated-ms", idle_grace_automated_ms, "30s", 10, YEAR,
          "The same for sessions nobody sits before."),
+    SWITCH("wake-on-view", wake_on_view, "true",
+           "Whoever opens the stream of a session whose sandbox sleeps wakes it."),
+    TIME("runtime-lock-ms", runtime_lock_ms, "5m", SECOND, DAY,
+         "With PostgreSQL: what a server finds at its start in the middle of starting, sleeping or waking, and nobody moved for this long, is taken over. With SQLite it is at once: there is only one."),
     COUNT("snapshot-failures-max", snapshot_failures_max, "3", 1, 1000,
           "After so many snapshots in a row that failed the session ends."),
 

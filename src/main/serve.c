@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "fanout/fanout.h"
 #include "main/agents.h"
+#include "main/announce.h"
 #include "main/drivers.h"
 #include "main/nodes.h"
 #include "main/reload.h"
@@ -50,6 +51,7 @@ struct instance {
     struct api api;
     struct server *server;
     char first_link[TOKEN_TEXT_BYTES];
+    char owner_token[TOKEN_TEXT_BYTES]; /* not yet in its file */
 };
 
 /* --- what each room is told --- */
@@ -144,6 +146,7 @@ static void fill_api(struct instance *instance)
         .claim_wait_ms_max = options->claim_wait_ms_max,
         .prompt_wait_ms_max = options->prompt_wait_max_ms,
         .runner_frame_chars_max = options->runner_frame_chars_max,
+        .wake_on_view = options->wake_on_view,
         .metrics_public = options->metrics == METRICS_PUBLIC,
         .public_url = options->public_url,
         .secure_cookies = options->tls_cert != NULL,
@@ -184,6 +187,9 @@ static enum status first_start(struct instance *instance, struct db *db, struct 
     if (status == STATUS_OK) {
         status = identity_first_start(&call, slice_of(instance->options->bootstrap_token), &made, instance->first_link);
         if (status == STATUS_OK) {
+            status = owner_token_make(instance->options->owner_token_file, &call, instance->owner_token);
+        }
+        if (status == STATUS_OK) {
             status = store_lease_renew_all(db, call.steady_ms, &call.failure);
         }
         if (status == STATUS_OK) {
@@ -191,6 +197,9 @@ static enum status first_start(struct instance *instance, struct db *db, struct 
         }
         if (status == STATUS_OK) {
             status = unit_commit(&unit, &nothing, &call.failure);
+            if (status == STATUS_OK) {
+                status = owner_token_keep(instance->options->owner_token_file, instance->owner_token, &call.failure);
+            }
         } else {
             unit_rollback(&unit);
         }
@@ -308,6 +317,7 @@ static enum status start_nodes(struct instance *instance, struct failure *failur
         .writer = instance->writer,
         .turns = instance->turns,
         .runners = instance->runners,
+        .runtimes = instance->runtimes,
     };
     return instance->db.engine == DB_POSTGRES ? nodes_start(&nodes, &instance->nodes, failure) : STATUS_OK;
 }
@@ -331,6 +341,7 @@ static void start_runtimes(struct instance *instance)
         .idle_grace_ms = options->idle_grace_ms,
         .idle_grace_automated_ms = options->idle_grace_automated_ms,
         .snapshot_failures_max = options->snapshot_failures_max,
+        .lock_ms = options->runtime_lock_ms,
         .owner = instance,
         .on_stopped = leave_backends,
     };
@@ -420,22 +431,6 @@ static void start_server(struct instance *instance)
     instance->api.server = instance->server;
 }
 
-static void announce(const struct instance *instance, const char *address)
-{
-    const char *base = instance->options->public_url ? instance->options->public_url : address;
-    log_info("listening", LOG_TEXT("address", slice_of(address)));
-    if (instance->first_link[0] && strncmp(address, "http", 4) == 0) {
-        printf("Sojourn runs at %s\nSign in as the owner, once: %s/sign-in#%s\n", base, base, instance->first_link);
-        if (instance->options->demo_agent) {
-            printf("Then talk to the demo agent, with a token in SOJOURN_TOKEN:\n"
-                   "  sojourn sessions create hello --agent demo --prompt \"Good morning\" --url %s\n"
-                   "  sojourn sessions tail hello --url %s\n",
-                   base, base);
-        }
-        fflush(stdout);
-    }
-}
-
 static enum status listen_all(struct instance *instance, struct failure *failure)
 {
     const struct text_list *addresses = &instance->options->listen;
@@ -446,7 +441,8 @@ static enum status listen_all(struct instance *instance, struct failure *failure
         if (status != STATUS_OK) {
             return status;
         }
-        announce(instance, address);
+        log_info("listening", LOG_TEXT("address", slice_of(address)));
+        announce(instance->options, address, instance->first_link);
     }
     instance->api.ready = true;
     return STATUS_OK;

@@ -259,10 +259,46 @@ static enum status finished(struct sending *sending, struct failure *failure)
     return code == CURLE_OK ? STATUS_OK : cannot_reach(sending, code, failure);
 }
 
+/* The stop descriptor first, then the watches that are wanted; `watches` says which. */
+static unsigned fill_waits(const struct sending *sending, struct curl_waitfd *waits,
+                           const struct client_watch **watches)
+{
+    unsigned count = 0;
+    if (sending->client->options.stop_fd >= 0) {
+        waits[count++] = (struct curl_waitfd){.fd = sending->client->options.stop_fd, .events = CURL_WAIT_POLLIN};
+    }
+    for (size_t i = 0; i < sending->request->watch_count && i < CLIENT_WATCHES_MAX; i++) {
+        const struct client_watch *watch = &sending->request->watches[i];
+        if (watch->fd >= 0) {
+            watches[count] = watch;
+            waits[count++] = (struct curl_waitfd){.fd = watch->fd, .events = CURL_WAIT_POLLIN};
+        }
+    }
+    return count;
+}
+
+enum waited { WAITED, WAITED_STOP, WAITED_END };
+
+static enum waited wait_for_something(struct sending *sending, int timeout_ms)
+{
+    struct curl_waitfd waits[1 + CLIENT_WATCHES_MAX];
+    const struct client_watch *watches[1 + CLIENT_WATCHES_MAX] = {NULL};
+    unsigned count = fill_waits(sending, waits, watches);
+    curl_multi_poll(sending->client->multi, waits, count, timeout_ms, NULL);
+    for (unsigned i = 0; i < count; i++) {
+        if (waits[i].revents && !watches[i]) {
+            return WAITED_STOP;
+        }
+        if (waits[i].revents && !watches[i]->on_ready(watches[i]->owner)) {
+            return WAITED_END;
+        }
+    }
+    return WAITED;
+}
+
 static enum status transfer(struct sending *sending, struct failure *failure)
 {
     struct client *client = sending->client;
-    struct curl_waitfd stop = {.fd = client->options.stop_fd, .events = CURL_WAIT_POLLIN};
     int running = 1;
     for (;;) {
         curl_multi_perform(client->multi, &running);
@@ -273,9 +309,12 @@ static enum status transfer(struct sending *sending, struct failure *failure)
         if (left_ms <= 0) {
             return failure_set(failure, STATUS_TIMEOUT, "no_answer", "%s has not answered in time.", client->address);
         }
-        curl_multi_poll(client->multi, &stop, stop.fd >= 0, (int)(left_ms < POLL_MS ? left_ms : POLL_MS), NULL);
-        if (stop.revents) {
+        enum waited waited = wait_for_something(sending, (int)(left_ms < POLL_MS ? left_ms : POLL_MS));
+        if (waited == WAITED_STOP) {
             return failure_set(failure, STATUS_GONE, "stopped", "Stopped.");
+        }
+        if (waited == WAITED_END) {
+            return STATUS_OK;
         }
     }
 }

@@ -19,11 +19,18 @@ struct client_options {
     int stop_fd;             /* a call or stream ends when it becomes readable; -1 = none */
 };
 
-enum { CLIENT_HEADERS_MAX = 4 };
+enum { CLIENT_HEADERS_MAX = 4, CLIENT_WATCHES_MAX = 4 };
 
 struct client_header {
     const char *name;
     struct slice value; /* absent = not sent */
+};
+
+/* Something else that is waited for while a stream runs, in the same thread. */
+struct client_watch {
+    int fd;                        /* -1 = not now; looked at anew every time */
+    bool (*on_ready)(void *owner); /* false ends the stream */
+    void *owner;
 };
 
 struct client_request {
@@ -35,6 +42,8 @@ struct client_request {
      * false ends the stream. */
     bool (*on_bytes)(void *owner, struct slice bytes);
     void *owner;
+    const struct client_watch *watches; /* at most CLIENT_WATCHES_MAX */
+    size_t watch_count;
 };
 
 /* Owned by the caller, who releases the body. */

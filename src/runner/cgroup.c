@@ -5,12 +5,15 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <linux/magic.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
+/* Then the pid of the server, then the name: servers that share a parent must not meet in one group. */
 static const char group_prefix[] = "sojourn-";
 
 enum { OWN_PROCESSES = 8 }; /* of what protects the sandbox, over what runs in it */
@@ -48,7 +51,17 @@ static bool offers(const char *group, const char *controller)
     return strstr(text, controller) != NULL;
 }
 
-/* Empty ones of a server that was killed. */
+/* Whether a group of this name may go: its server was killed, or had the pid that is ours now. */
+static bool is_left_behind(const char *name)
+{
+    if (strncmp(name, group_prefix, sizeof group_prefix - 1) != 0) {
+        return false;
+    }
+    pid_t server = (pid_t)strtol(name + sizeof group_prefix - 1, NULL, 10);
+    return server <= 0 || server == getpid() || (kill(server, 0) != 0 && errno == ESRCH);
+}
+
+/* Only empty ones go: the kernel keeps the others. */
 static void remove_old(const char *parent)
 {
     DIR *dir = opendir(parent);
@@ -56,7 +69,7 @@ static void remove_old(const char *parent)
         return;
     }
     for (struct dirent *entry = readdir(dir); entry; entry = readdir(dir)) {
-        if (strncmp(entry->d_name, group_prefix, sizeof group_prefix - 1) == 0) {
+        if (is_left_behind(entry->d_name)) {
             unlinkat(dirfd(dir), entry->d_name, AT_REMOVEDIR);
         }
     }
@@ -142,7 +155,7 @@ void cgroup_make(const struct cgroup *parent, const char *name, int64_t memory_b
         return;
     }
     struct cgroup made = {.holds_memory = parent->holds_memory};
-    int len = snprintf(made.path, sizeof made.path, "%s/%s%s", parent->path, group_prefix, name);
+    int len = snprintf(made.path, sizeof made.path, "%s/%s%d-%s", parent->path, group_prefix, (int)getpid(), name);
     if (len >= (int)sizeof made.path || (mkdir(made.path, 0755) != 0 && errno != EEXIST)) {
         return;
     }

@@ -21,7 +21,7 @@ struct cgroup {
 MUST_CHECK enum status cgroup_prepare(const char *mount, const char *own, struct cgroup *out, struct failure *failure);
 /* Finds both for this process. */
 MUST_CHECK enum status cgroup_find(struct cgroup *out, struct failure *failure);
-/* A group for one sandbox; 0 = no limit. `out` is empty afterwards when it could not be made. */
+/* A group for one sandbox, this server's alone; 0 = no limit. `out` is empty afterwards when it could not be made. */
 void cgroup_make(const struct cgroup *parent, const char *name, int64_t memory_bytes_max, int64_t processes_max,
                  struct cgroup *out);
 /* Kills what is in it and removes it; what is still dying keeps it until the next server starts. */

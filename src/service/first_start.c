@@ -50,3 +50,29 @@ enum status identity_first_start(struct call *call, struct slice bootstrap_token
     struct grant link = {.kind = GRANT_LINK, .user_id = user.id, .tenant_key = tenant.key};
     return identity_insert_grant(call, &link, "sk_", call->service->link_ms, out_link);
 }
+
+enum status identity_owner_token(struct call *call, struct slice name, char out_secret[TOKEN_TEXT_BYTES])
+{
+    struct tenant tenant;
+    struct user *users;
+    enum member_role *roles;
+    size_t count = 0, at = 0;
+    enum status status = store_tenant_by_id(call->db, SLICE(FIRST_TENANT_ID), call->arena, &tenant, &call->failure);
+    if (status == STATUS_OK) {
+        status = store_user_list(call->db, tenant.key, call->arena, &users, &roles, &count, &call->failure);
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    while (at < count && (roles[at] != MEMBER_OWNER || users[at].disabled_at_ms)) {
+        at++;
+    }
+    if (at == count) {
+        return failure_set(&call->failure, STATUS_NOT_FOUND, "no_owner", "The first tenant has no owner.");
+    }
+    struct token token = {
+        .name = name, .kind = PRINCIPAL_USER, .user_id = users[at].id, .tenant_key = tenant.key, .scopes = SCOPE_ALL};
+    unit_wrote(call->unit);
+    id_token(call->service->ids, "sj_", out_secret);
+    return identity_insert_token(call, &token, slice_of(out_secret));
+}

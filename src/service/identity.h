@@ -35,6 +35,10 @@ MUST_CHECK enum status identity_of_ask_link(struct call *call, struct slice secr
 MUST_CHECK enum status identity_first_start(struct call *call, struct slice bootstrap_token, bool *out_made,
                                             char out_link[TOKEN_TEXT_BYTES]);
 
+/* A further token of the first tenant's owner, told once: for who starts the server and can read its files anyway.
+ * NOT_FOUND when there is no owner. */
+MUST_CHECK enum status identity_owner_token(struct call *call, struct slice name, char out_secret[TOKEN_TEXT_BYTES]);
+
 struct token_request {
     struct slice name;
     enum principal_kind kind;

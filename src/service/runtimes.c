@@ -94,7 +94,7 @@ static void arm(struct runtimes *runtimes)
 static void finish_if_over(struct runtimes *runtimes)
 {
     size_t cursor = 0;
-    if (!runtimes->stopping || !runtimes->timer || map_next(&runtimes->boxes, &cursor)) {
+    if (!runtimes->stopping || runtimes->recovers || !runtimes->timer || map_next(&runtimes->boxes, &cursor)) {
         return;
     }
     loop_timer_free(runtimes->timer);
@@ -277,7 +277,7 @@ static void step(struct runtime_box *box)
     }
     box->again = false;
     box->idle_at_ms = 0;
-    box->wanted = box->waiting != NULL;
+    box->wanted = box->waiting != NULL || box->adopts;
     box->steps = writer_submit(box->runtimes->options.writer, &box->job);
     if (!box->steps) {
         box->retry_at_ms = steady_ms(box->runtimes) + TRY_AGAIN_MS;
@@ -364,6 +364,7 @@ static void on_stepped(struct loop_message *message)
     struct runtimes *runtimes = box->runtimes;
     box->steps = false;
     box->asks_idle = false;
+    box->adopts &= box->status != STATUS_OK || box->order.action == RUNTIME_MAKE;
     if (box->status != STATUS_OK) {
         log_warn("sandbox_step_failed", LOG_NUM("session", box->session_key),
                  LOG_TEXT("code", slice_of(box->failure.code)), LOG_TEXT("detail", slice_of(box->failure.detail)));
@@ -512,6 +513,7 @@ static void attend(struct runtime_box *box, int64_t now_ms)
         step(box);
     } else if (is_due(box->idle_at_ms, now_ms)) {
         box->asks_idle = true;
+        box->viewers = fanout_is_watched(box->runtimes->options.fanout, box->session_key);
         step(box);
     }
 }
@@ -532,16 +534,39 @@ static void on_timer(void *owner)
 
 /* --- start and stop --- */
 
+static void submit_recovery(struct runtimes *runtimes)
+{
+    runtimes->recovers = !runtimes->stopping && writer_submit(runtimes->options.writer, &runtimes->recover);
+}
+
+static void on_recovered(struct loop_message *message)
+{
+    struct runtimes *runtimes = (struct runtimes *)((char *)message - offsetof(struct runtimes, recovered_message));
+    runtimes->recovers = false;
+    for (struct orphan *orphan = runtimes->orphans; orphan && !runtimes->stopping; orphan = orphan->next) {
+        struct runtime_box *box = box_open(runtimes, orphan->tenant_key, orphan->session_key);
+        box->adopts = true;
+        step(box);
+    }
+    orphans_free(runtimes);
+    arm(runtimes);
+    finish_if_over(runtimes);
+}
+
 static void on_start(struct loop_message *message)
 {
     struct runtimes *runtimes = (struct runtimes *)((char *)message - offsetof(struct runtimes, start_message));
     runtimes->timer = loop_timer_new(runtimes->options.loop, on_timer, runtimes);
+    submit_recovery(runtimes);
     arm(runtimes);
 }
 
 void runtimes_start(struct runtimes *runtimes)
 {
     runtimes->started = true;
+    runtimes->recover.run = recover_run;
+    runtimes->recover.finish = recover_finish;
+    runtimes->recovered_message.run = on_recovered;
     runtimes->start_message.run = on_start;
     loop_post(runtimes->options.loop, &runtimes->start_message);
 }

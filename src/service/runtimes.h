@@ -2,7 +2,8 @@
  * be done is written into the log first, by a command or by this host; after that commit it is done, and what came of
  * it is the next event:
  *
- *     ensure, hear, idle ─→ step (writer: write what came, decide, write the intent) ─(commit)→ act (provider) ─→ step …
+ *     ensure, hear, idle ─→ step (writer: write what came, decide, write the intent) ─(commit)→ act (provider) ─→ step
+ * …
  *
  * One box per session that has something in hand: a live sandbox, somebody who waits for it, or an act under way. One
  * thing at a time per box. A session asleep costs nothing here. */
@@ -22,6 +23,7 @@ struct runtimes_options {
     const struct driver *drivers[DRIVER_COUNT]; /* told to leave before a sandbox sleeps or ends */
     int64_t idle_grace_ms, idle_grace_automated_ms;
     int64_t snapshot_failures_max; /* in a row; then the session ends */
+    int64_t lock_ms;               /* PostgreSQL: what is older and in somebody's hands has lost them */
     void *owner;
     void (*on_stopped)(void *owner); /* on the loop, last */
 };

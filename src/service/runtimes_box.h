@@ -24,12 +24,12 @@ struct box_news {
 /* What a step decided. */
 struct box_order {
     enum runtime_action action;
-    enum runtime state;         /* of the session, as written */
-    bool missing;               /* there is no such session any more */
-    int driver;                 /* enum agent_driver */
+    enum runtime state; /* of the session, as written */
+    bool missing;       /* there is no such session any more */
+    int driver;         /* enum agent_driver */
     struct sandbox_settings settings;
     struct slice session_id, workspace, snapshot_id, sandbox_id;
-    int64_t grace_ms;    /* how long it may be idle */
+    int64_t grace_ms;      /* how long it may be idle */
     int64_t idle_again_ms; /* look again after so long; 0 = not asked */
 };
 
@@ -45,12 +45,13 @@ struct runtime_box {
     int driver;             /* enum agent_driver: whose turns work in it */
     struct runtime_use *waiting;
     int64_t uses;
-    bool steps;     /* the job is in the writer */
-    bool acts;      /* the provider is at work */
-    bool again;     /* something happened meanwhile */
-    bool asks_idle; /* the step asks whether it may sleep */
-    bool saved;     /* its snapshot is written down: it may go */
-    int64_t snapshot_failures; /* in a row */
+    bool steps;                      /* the job is in the writer */
+    bool acts;                       /* the provider is at work */
+    bool again;                      /* something happened meanwhile */
+    bool adopts;                     /* taken into hand though nobody wants it, so that it can fall asleep */
+    bool asks_idle;                  /* the step asks whether it may sleep */
+    bool saved;                      /* its snapshot is written down: it may go */
+    int64_t snapshot_failures;       /* in a row */
     int64_t idle_at_ms, retry_at_ms; /* steady; 0 = not set */
     /* of the step */
     bool wanted;
@@ -62,7 +63,17 @@ struct runtime_box {
     struct failure failure;
 };
 
+/* A session whose sandbox an earlier life left. */
+struct orphan {
+    struct orphan *next;
+    int64_t tenant_key, session_key;
+};
+
 struct runtimes {
+    struct write_job recover; /* first: the job is its owner */
+    struct loop_message recovered_message;
+    struct orphan *orphans; /* found by it, on their way to the loop */
+    bool recovers;          /* it is in the writer */
     struct runtimes_options options;
     struct map boxes; /* by session_key */
     struct loop_message start_message, stop_message;
@@ -73,6 +84,11 @@ struct runtimes {
     pthread_cond_t changed;
     bool over; /* under the lock */
 };
+
+/* runtimes_recover.c: the job that looks for what an earlier life left. */
+enum job_outcome recover_run(struct write_job *job, struct unit *unit);
+void recover_finish(struct write_job *job, enum status status, const struct failure *failure);
+void orphans_free(struct runtimes *runtimes);
 
 /* runtimes_step.c: the job's functions. */
 enum job_outcome box_step_run(struct write_job *job, struct unit *unit);

@@ -69,6 +69,7 @@ struct turn {
     bool ended; /* its end was said: nothing follows */
     bool over;  /* the end is durable, or it is gone */
     bool looks; /* a look is under way or waits */
+    bool looks_again;
     bool lost;  /* the log says that the session ended */
     /* of the write under way */
     enum status status;

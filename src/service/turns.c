@@ -330,8 +330,10 @@ void turn_return(struct turn *turn, const char *cause)
     turn->ended = true;
 }
 
+/* A look that is under way may have read the log before what is told now. */
 static void look(struct turn *turn)
 {
+    turn->looks_again = turn->looks;
     if (!turn->looks && !turn->ended) {
         turn->looks = true;
         turn_say(turn, said_new(SAID_LOOK));
@@ -410,6 +412,9 @@ static void after_write(struct turn *turn)
     if (!ended) {
         answer_served(turn, written);
         hear_all(turn);
+        if (turn->looks_again && !turn->looks) {
+            look(turn);
+        }
     }
     said_free_all(written);
     if (ended) {

@@ -162,6 +162,21 @@ enum status store_session_by_id(struct db *db, int64_t tenant_key, struct slice 
     return read_one(db, SQL_SESSION_BY_ID, VALUES(number(tenant_key), text(id)), arena, out, failure);
 }
 
+static void read_session_key(struct query *query, struct arena *arena, void *item)
+{
+    struct session_key *key = item;
+    (void)arena;
+    key->tenant_key = query_i64(query, 0);
+    key->key = query_i64(query, 1);
+}
+
+enum status store_session_with_sandbox(struct db *db, struct arena *arena, struct session_key **out, size_t *out_count,
+                                       struct failure *failure)
+{
+    return statement_rows(db, SQL_SESSION_WITH_SANDBOX, NULL, sizeof **out, read_session_key, arena, out, out_count,
+                          failure);
+}
+
 enum status store_session_by_key(struct db *db, int64_t tenant_key, int64_t key, struct arena *arena,
                                  struct session *out, struct failure *failure)
 {

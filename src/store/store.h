@@ -25,6 +25,12 @@ MUST_CHECK enum status store_session_update(struct db *db, const struct session 
                                             int64_t old_sequence, enum work old_work, struct failure *failure);
 MUST_CHECK enum status store_session_by_id(struct db *db, int64_t tenant_key, struct slice id, struct arena *arena,
                                            struct session *out, struct failure *failure);
+/* All sessions, of every tenant, whose runtime is neither none nor hibernated nor stopped. */
+struct session_key {
+    int64_t tenant_key, key;
+};
+MUST_CHECK enum status store_session_with_sandbox(struct db *db, struct arena *arena, struct session_key **out,
+                                                  size_t *out_count, struct failure *failure);
 MUST_CHECK enum status store_session_by_key(struct db *db, int64_t tenant_key, int64_t key, struct arena *arena,
                                             struct session *out, struct failure *failure);
 /* Erases the session, its events, prompts, participants, links, lease, timers, partial output, labels; leaves a

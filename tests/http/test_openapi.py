@@ -264,6 +264,12 @@ class Example:
         for part, body in (("archive", {}), ("unarchive", {}), ("status", {"status": "failed", "reason": "no"}),
                            ("retry", {})):
             self.call("POST", "/api/sessions/{id}/" + part, body, id=id)
+        self.client.post("/api/agents", {"id": "boxed", "driver": "demo", "sandbox": {"kind": "local"}}, expect=201)
+        boxed = self.fresh(agent="boxed", prompt="echo")
+        rests = lambda: self.client.get(f"/api/sessions/{boxed}").json()["turn_count"] == 1
+        check.eventually(rests, "the turn is over", 30)
+        for part in ("wake", "hibernate", "stop"):
+            self.call("POST", "/api/sessions/{id}/" + part, {}, id=boxed)
         ended = self.fresh()
         self.client.post(f"/api/sessions/{ended}/status", {"status": "completed"}, expect=200)
         self.call("POST", "/api/sessions/{id}/reopen", {}, id=ended)

@@ -39,6 +39,18 @@ static inline void check_row(bool holds, const char *row, const char *condition,
     }
 }
 
+/* The number a program printed; fails when it printed anything else. */
+static inline int64_t check_number(struct slice printed, const char *file, int line)
+{
+    int64_t number = 0;
+    if (!slice_to_i64(slice_trim(printed), &number)) {
+        print_error("got \"%.*s\", expected a number\n", SLICE_ARG(printed));
+        _fail(file, line);
+    }
+    return number;
+}
+
+#define number_of(printed) check_number((printed), __FILE__, __LINE__)
 #define assert_slice(actual, expected) check_slice((actual), (expected), strlen(expected), __FILE__, __LINE__)
 #define assert_bytes(actual, literal) check_slice((actual), (literal), sizeof(literal) - 1, __FILE__, __LINE__)
 #define assert_absent(actual) assert_null((actual).ptr)

@@ -428,6 +428,10 @@ CREATE TABLE tool_calls (
 );
 CREATE INDEX tokens_session ON tokens (tenant_key, session_id) WHERE session_id IS NOT NULL;
 
--- migration: 9 partials saved
+-- migration: 9 sandboxes
+-- What a server looks for at its start: sessions whose sandbox is in somebody's hands.
+CREATE INDEX sessions_with_sandbox ON sessions (tenant_key, key) WHERE runtime + 0 > 0 AND runtime + 0 <> 4 AND runtime + 0 <> 6;
+
+-- migration: 10 partials saved
 -- When live output was last saved: a turn that streams is not silent.
 ALTER TABLE partials ADD COLUMN saved_at_ms BIGINT NOT NULL DEFAULT 0;

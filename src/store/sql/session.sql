@@ -92,6 +92,10 @@ SELECT {session_columns}
 FROM sessions s JOIN session_activity a ON a.tenant_key = s.tenant_key AND a.session_key = s.key
 WHERE s.tenant_key = $1 AND s.key = $2
 
+-- 4 is the runtime state hibernated, 6 is stopped: neither is in anybody's hands.
+-- name: session_with_sandbox
+SELECT tenant_key, key FROM sessions WHERE runtime + 0 > 0 AND runtime + 0 <> 4 AND runtime + 0 <> 6 ORDER BY key
+
 -- The keys are a JSON array; the rows come in any order.
 -- name: session_by_keys (sqlite)
 SELECT {session_columns}

@@ -7,7 +7,7 @@ static const char *const expected_edges[RUNTIME_COUNT] = {
     ".xx..s..", /* none */
     "..x...xx", /* starting */
     "...x..xx", /* running */
-    "....x.xx", /* hibernating */
+    "..x.x.xx", /* hibernating */
     ".....xx.", /* hibernated */
     "..x...xx", /* restoring */
     "........", /* stopped */
@@ -74,12 +74,57 @@ static void targets_are_listed(void **state)
     assert_string_equal(out, "");
 }
 
+/* What is done in every state: ended, has a snapshot, live, wanted, used, saved. */
+static void the_next_step_of_every_state(void **state)
+{
+    (void)state;
+    const struct {
+        struct runtime_facts facts;
+        enum runtime to;
+        enum runtime_action action;
+    } rows[] = {
+        {{.state = RUNTIME_NONE}, RUNTIME_NONE, RUNTIME_REST},
+        {{.state = RUNTIME_NONE, .wanted = true}, RUNTIME_STARTING, RUNTIME_MAKE},
+        {{.state = RUNTIME_NONE, .wanted = true, .has_snapshot = true}, RUNTIME_RESTORING, RUNTIME_MAKE},
+        {{.state = RUNTIME_STARTING}, RUNTIME_STARTING, RUNTIME_MAKE},
+        {{.state = RUNTIME_RESTORING, .has_snapshot = true}, RUNTIME_RESTORING, RUNTIME_MAKE},
+        {{.state = RUNTIME_RUNNING}, RUNTIME_RUNNING, RUNTIME_REST},
+        {{.state = RUNTIME_RUNNING, .wanted = true}, RUNTIME_RUNNING, RUNTIME_MAKE},
+        {{.state = RUNTIME_RUNNING, .live = true}, RUNTIME_RUNNING, RUNTIME_WAIT},
+        {{.state = RUNTIME_RUNNING, .live = true, .wanted = true}, RUNTIME_RUNNING, RUNTIME_GIVE},
+        {{.state = RUNTIME_HIBERNATING}, RUNTIME_HIBERNATING, RUNTIME_MAKE},
+        {{.state = RUNTIME_HIBERNATING, .live = true, .used = true}, RUNTIME_HIBERNATING, RUNTIME_WAIT},
+        {{.state = RUNTIME_HIBERNATING, .live = true}, RUNTIME_HIBERNATING, RUNTIME_SAVE},
+        {{.state = RUNTIME_HIBERNATING, .live = true, .wanted = true}, RUNTIME_HIBERNATING, RUNTIME_SAVE},
+        {{.state = RUNTIME_HIBERNATING, .live = true, .saved = true}, RUNTIME_HIBERNATING, RUNTIME_END},
+        {{.state = RUNTIME_HIBERNATED, .has_snapshot = true}, RUNTIME_HIBERNATED, RUNTIME_REST},
+        {{.state = RUNTIME_HIBERNATED, .has_snapshot = true, .wanted = true}, RUNTIME_RESTORING, RUNTIME_MAKE},
+        {{.state = RUNTIME_ERROR}, RUNTIME_ERROR, RUNTIME_REST},
+        {{.state = RUNTIME_ERROR, .wanted = true}, RUNTIME_STARTING, RUNTIME_MAKE},
+        {{.state = RUNTIME_ERROR, .wanted = true, .has_snapshot = true}, RUNTIME_RESTORING, RUNTIME_MAKE},
+        {{.state = RUNTIME_STOPPED}, RUNTIME_STOPPED, RUNTIME_REST},
+        {{.state = RUNTIME_STOPPED, .wanted = true}, RUNTIME_STOPPED, RUNTIME_REFUSE},
+        {{.state = RUNTIME_RUNNING, .ended = true, .live = true}, RUNTIME_RUNNING, RUNTIME_END},
+        {{.state = RUNTIME_RUNNING, .ended = true, .live = true, .used = true}, RUNTIME_RUNNING, RUNTIME_WAIT},
+        {{.state = RUNTIME_RUNNING, .ended = true}, RUNTIME_RUNNING, RUNTIME_MAKE},
+        {{.state = RUNTIME_HIBERNATED, .ended = true}, RUNTIME_STOPPED, RUNTIME_REST},
+        {{.state = RUNTIME_ERROR, .ended = true, .wanted = true}, RUNTIME_STOPPED, RUNTIME_REFUSE},
+        {{.state = RUNTIME_NONE, .ended = true}, RUNTIME_NONE, RUNTIME_REST},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct runtime_step next = runtime_next(&rows[i].facts);
+        if (next.to != rows[i].to || next.action != rows[i].action) {
+            fail_msg("row %zu (%s): to %s, action %d", i, runtime_words.names[rows[i].facts.state],
+                     runtime_words.names[next.to], (int)next.action);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_edge_is_as_written),
-        cmocka_unit_test(words_are_complete),
-        cmocka_unit_test(a_running_or_stopped_sandbox_is_not_paused),
+        cmocka_unit_test(every_edge_is_as_written), cmocka_unit_test(the_next_step_of_every_state),
+        cmocka_unit_test(words_are_complete),       cmocka_unit_test(a_running_or_stopped_sandbox_is_not_paused),
         cmocka_unit_test(targets_are_listed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -619,7 +619,7 @@ static void test_an_idle_agent_goes(void **state)
     struct fixture *f = *state;
     f->agent.idle_timeout_ms = 1;
     struct turn *first = start(f, "{}", "pid");
-    int pid = atoi(first->text.ptr);
+    pid_t pid = (pid_t)number_of(buffer_slice(&first->text));
     while (kill(pid, 0) == 0) { /* until it was reaped */
         uv_run(loop_uv(f->loop), UV_RUN_ONCE);
     }

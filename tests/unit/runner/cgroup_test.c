@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "runner/cgroup.h"
@@ -63,18 +64,58 @@ static void test_the_server_moves_and_divides(void **state)
     fake_end(&fake);
 }
 
+static void group_made(const struct fake *fake, pid_t server, const char *name)
+{
+    char path[200];
+    snprintf(path, sizeof path, "%s/own/sojourn-%d-%s", fake->mount, (int)server, name);
+    assert_true(mkdir(path, 0755) == 0);
+}
+
+static bool has_group(const struct fake *fake, pid_t server, const char *name)
+{
+    char path[200];
+    snprintf(path, sizeof path, "%s/own/sojourn-%d-%s", fake->mount, (int)server, name);
+    return access(path, F_OK) == 0;
+}
+
+/* Two servers in one group: what the other one has just made for a sandbox stays its own. */
+static void test_only_what_nobody_owns_is_removed(void **state)
+{
+    (void)state;
+    struct fake fake;
+    struct cgroup parent = {0};
+    struct failure failure;
+    pid_t gone = fork();
+    if (gone == 0) {
+        _exit(0);
+    }
+    assert_int_equal(waitpid(gone, NULL, 0), gone);
+    fake_begin(&fake);
+    group_made(&fake, gone, "1-2");
+    group_made(&fake, getpid(), "1-2");
+    group_made(&fake, getppid(), "1-2");
+    assert_status(cgroup_prepare(fake.mount, "/own", &parent, &failure), STATUS_OK);
+    assert_false(has_group(&fake, gone, "1-2"));
+    assert_false(has_group(&fake, getpid(), "1-2")); /* of one that had this pid before */
+    assert_true(has_group(&fake, getppid(), "1-2"));
+    fake_end(&fake);
+}
+
 static void test_limits_or_nothing(void **state)
 {
     (void)state;
     struct fake fake;
     struct cgroup parent = {0}, group = {0};
     struct failure failure;
-    char text[64];
+    char text[64], command[200];
     fake_begin(&fake);
     assert_status(cgroup_prepare(fake.mount, "/own", &parent, &failure), STATUS_OK);
     cgroup_make(&parent, "1-2", 1000, 50, &group); /* the kernel would have put the files there */
     assert_string_equal(group.path, "");
-    sh("mkdir -p %s/own/sojourn-1-2 && cd %s/own/sojourn-1-2 && touch memory.max pids.max memory.swap.max", fake.mount);
+    snprintf(command, sizeof command, "cd %%s/own/sojourn-%d-1-2 && touch memory.max pids.max memory.swap.max",
+             (int)getpid());
+    group_made(&fake, getpid(), "1-2");
+    sh(command, fake.mount);
     cgroup_make(&parent, "1-2", 1000, 50, &group);
     read_text(group.path, "memory.max", text, sizeof text);
     assert_string_equal(text, "1000");
@@ -103,6 +144,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_server_moves_and_divides),
+        cmocka_unit_test(test_only_what_nobody_owns_is_removed),
         cmocka_unit_test(test_limits_or_nothing),
         cmocka_unit_test(test_refusals),
     };

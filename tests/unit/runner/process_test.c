@@ -82,13 +82,16 @@ static void test_writing_to_one_that_is_gone(void **state)
     (void)state;
     struct scene scene = {0};
     struct ran ran;
-    const char *argv[] = {"/bin/sh", "-c", "exec <&-; echo closed; read x", NULL};
+    const char *argv[] = {"/bin/sh", "-c", "exec <&-; echo closed; exec /bin/sleep 60", NULL};
     scene_data(&scene);
     struct process *process = scene_start(&scene, NULL, (struct process_spec){.argv = argv, .wants_stdin = true}, &ran);
     while (ran.out.len == 0) {
         uv_run(loop_uv(scene.loop), UV_RUN_ONCE);
     }
-    (void)process_write(process, SLICE("nobody reads this"));
+    while (process_write(process, SLICE("nobody reads this"))) {
+        uv_run(loop_uv(scene.loop), UV_RUN_ONCE);
+    }
+    process_stop(process);
     scene_wait(&scene, &ran.done);
     assert_int_equal(ran.ends, 1);
     ran_release(&ran);
@@ -185,7 +188,7 @@ static void test_stop_ends_the_whole_tree(void **state)
     while (ran.out.len == 0) {
         uv_run(loop_uv(scene.loop), UV_RUN_ONCE);
     }
-    pid_t deaf = (pid_t)atoi(ran.out.ptr);
+    pid_t deaf = (pid_t)number_of(buffer_slice(&ran.out));
     assert_true(is_alive(deaf));
     process_stop(process);
     process_stop(process);

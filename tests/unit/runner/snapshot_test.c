@@ -138,7 +138,7 @@ static void test_old_ones_are_collected(void **state)
         assert_non_null(sandbox);
         snprintf(script, sizeof script, "echo %d >>f; wc -l <f", i);
         scene_sh(&scene, sandbox, script, &ran);
-        assert_int_equal(atoi(ran.out.ptr), i + 1);
+        assert_int_equal(number_of(buffer_slice(&ran.out)), i + 1);
         ran_release(&ran);
         scene_finish(&scene, sandbox, true, &heard);
         snprintf(id, sizeof id, "%s", heard.snapshot);

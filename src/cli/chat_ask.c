@@ -1,0 +1,237 @@
+#include "cli/chat.h"
+
+#include "wire/url.h"
+
+#define APPROVAL_PROMPT "allow? y once, s session, a always, n deny: "
+
+static struct slice id_of(const struct json *ask)
+{
+    return json_text_of(ask, "id");
+}
+
+static size_t find(const struct chat *chat, struct slice id)
+{
+    size_t at = 0;
+    while (at < chat->ask_count && !slice_eq(id_of(chat->asks[at]), id)) {
+        at++;
+    }
+    return at;
+}
+
+void chat_ask_add(struct chat *chat, const struct json *ask)
+{
+    const struct json *copy;
+    struct failure failure;
+    if (!ask || chat->ask_count == CHAT_ASKS_MAX || find(chat, id_of(ask)) < chat->ask_count) {
+        return;
+    }
+    if (json_parse(chat->remote.arena, arena_copy(chat->remote.arena, ask->raw), &copy, &failure) == STATUS_OK) {
+        chat->asks[chat->ask_count++] = copy;
+    }
+}
+
+void chat_ask_remove(struct chat *chat, struct slice id)
+{
+    size_t at = find(chat, id);
+    if (at == chat->ask_count) {
+        return;
+    }
+    memmove(&chat->asks[at], &chat->asks[at + 1], (chat->ask_count - at - 1) * sizeof chat->asks[0]);
+    chat->ask_count--;
+    if (slice_eq(id, chat->asked)) {
+        chat->asked = (struct slice){0};
+    }
+}
+
+/* --- asking --- */
+
+static void show_options(struct chat *chat, const struct json *options)
+{
+    int number = 1;
+    for (const struct json *option = options->child; option; option = option->next, number++) {
+        chat_screen_note(&chat->screen, COLOUR_NONE,
+                         arena_format(chat->remote.arena, "  %d  %.*s", number, SLICE_ARG(option->text)));
+    }
+}
+
+static const char *show_approval(struct chat *chat, const struct json *ask)
+{
+    struct slice tool = json_text_of(ask, "tool"), text = json_text_of(ask, "text");
+    chat_screen_note(&chat->screen, COLOUR_YELLOW,
+                     arena_format(chat->remote.arena, "? %.*s%s%.*s", SLICE_ARG(tool), tool.len && text.len ? ": " : "",
+                                  SLICE_ARG(text)));
+    const struct json *arguments = json_get(ask, "arguments");
+    for (const struct json *member = arguments ? arguments->child : NULL; member; member = member->next) {
+        chat_screen_note(&chat->screen, COLOUR_NONE,
+                         arena_format(chat->remote.arena, "  %.*s: %.*s", SLICE_ARG(member->key),
+                                      SLICE_ARG(json_is(member, JSON_STRING) ? member->text : member->raw)));
+    }
+    return APPROVAL_PROMPT;
+}
+
+static const char *show_question(struct chat *chat, const struct json *ask)
+{
+    const struct json *options = json_get_value(ask, "options");
+    chat_screen_note(&chat->screen, COLOUR_YELLOW,
+                     arena_format(chat->remote.arena, "? %.*s", SLICE_ARG(json_text_of(ask, "text"))));
+    if (options) {
+        show_options(chat, options);
+    }
+    return options ? "number: " : "answer: ";
+}
+
+static const char *show_form(struct chat *chat, const struct json *ask)
+{
+    chat_screen_note(&chat->screen, COLOUR_YELLOW,
+                     arena_format(chat->remote.arena, "? %.*s", SLICE_ARG(json_text_of(ask, "text"))));
+    chat_screen_note(&chat->screen, COLOUR_NONE,
+                     arena_format(chat->remote.arena, "  schema: %.*s", SLICE_ARG(json_raw_of(ask, "schema"))));
+    return "JSON object, or /deny: ";
+}
+
+/* --- answering --- */
+
+static void send_answer(struct chat *chat, struct buffer *body)
+{
+    const struct json *answer;
+    struct slice id = chat->asks[0] ? id_of(chat->asks[0]) : (struct slice){0};
+    struct buffer tail = {0};
+    buffer_add(&tail, SLICE("/asks/"));
+    url_encode(&tail, id);
+    buffer_add(&tail, SLICE("/answer"));
+    buffer_add_byte(&tail, '\0');
+    chat->asked = (struct slice){0}; /* a refused answer is asked for again */
+    if (chat_call(chat, "POST", chat_path(chat, tail.ptr), buffer_slice(body), &answer)) {
+        chat_ask_remove(chat, arena_copy(chat->remote.arena, id));
+    }
+    buffer_release(&tail);
+    buffer_release(body);
+}
+
+static void decide(struct chat *chat, const char *decision, struct slice reason)
+{
+    struct buffer body = {0};
+    struct json_out out = json_out_to(&body);
+    json_begin_object(&out);
+    json_put_text(&out, "decision", slice_of(decision));
+    if (reason.len) {
+        json_put_text(&out, "reason", reason);
+    }
+    json_end_object(&out);
+    send_answer(chat, &body);
+}
+
+static void answer_with(struct chat *chat, const struct json *value, struct slice text)
+{
+    struct buffer body = {0};
+    struct json_out out = json_out_to(&body);
+    json_begin_object(&out);
+    json_key(&out, "answer");
+    if (value) {
+        json_raw(&out, value->raw);
+    } else {
+        json_text(&out, text);
+    }
+    json_end_object(&out);
+    send_answer(chat, &body);
+}
+
+static void ask_again(struct chat *chat, const char *accepted)
+{
+    chat_screen_note(&chat->screen, COLOUR_RED, slice_of(accepted));
+}
+
+static const struct {
+    const char *word, *decision;
+} decisions[] = {
+    {"y", "once"},   {"yes", "once"},      {"once", "once"}, {"s", "session"}, {"session", "session"},
+    {"a", "always"}, {"always", "always"}, {"n", "deny"},    {"no", "deny"},   {"deny", "deny"},
+};
+
+static void answer_approval(struct chat *chat, const struct json *ask, struct slice line)
+{
+    struct slice word, reason = {0};
+    (void)ask;
+    (void)slice_cut(line, ' ', &word, &reason);
+    for (size_t i = 0; i < sizeof decisions / sizeof decisions[0]; i++) {
+        bool denies = strcmp(decisions[i].decision, "deny") == 0;
+        if (slice_eq_nocase(word, slice_of(decisions[i].word)) && (denies || reason.len == 0)) {
+            decide(chat, decisions[i].decision, slice_trim(reason));
+            return;
+        }
+    }
+    ask_again(chat, "Answer y (once), s (for the session), a (always) or n (deny; a reason may follow).");
+}
+
+static void answer_question(struct chat *chat, const struct json *ask, struct slice line)
+{
+    const struct json *options = json_get_value(ask, "options");
+    int64_t number = 0, at = 1;
+    if (!options) {
+        answer_with(chat, NULL, line);
+        return;
+    }
+    (void)slice_to_i64(line, &number);
+    for (const struct json *option = options->child; option; option = option->next, at++) {
+        if (at == number || slice_eq_nocase(line, option->text)) {
+            answer_with(chat, option, (struct slice){0});
+            return;
+        }
+    }
+    ask_again(chat, "Answer with the number of an option, or /deny.");
+}
+
+static void answer_form(struct chat *chat, const struct json *ask, struct slice line)
+{
+    const struct json *form;
+    struct failure failure;
+    (void)ask;
+    if (json_parse(chat->remote.arena, arena_copy(chat->remote.arena, line), &form, &failure) == STATUS_OK &&
+        json_is(form, JSON_OBJECT)) {
+        answer_with(chat, form, (struct slice){0});
+    } else {
+        ask_again(chat, "Answer with a JSON object, or /deny.");
+    }
+}
+
+/* --- kinds --- */
+
+static const struct ask_manner {
+    const char *kind;
+    const char *(*show)(struct chat *chat, const struct json *ask);
+    void (*answer)(struct chat *chat, const struct json *ask, struct slice line);
+} manners[] = {
+    {"approval", show_approval, answer_approval},
+    {"question", show_question, answer_question},
+    {"elicitation", show_form, answer_form},
+};
+
+static const struct ask_manner *manner_of(const struct json *ask)
+{
+    struct slice kind = json_text_of(ask, "kind");
+    size_t last = sizeof manners / sizeof manners[0] - 1, i = 0;
+    while (i < last && !slice_is(kind, manners[i].kind)) {
+        i++;
+    }
+    return &manners[i];
+}
+
+const char *chat_ask_show(struct chat *chat)
+{
+    const struct json *ask = chat->asks[0];
+    if (!slice_eq(chat->asked, id_of(ask)) || !slice_present(chat->asked)) {
+        chat->asked = id_of(ask);
+        chat->ask_prompt = manner_of(ask)->show(chat, ask);
+    }
+    return chat->ask_prompt;
+}
+
+void chat_ask_answer(struct chat *chat, struct slice line)
+{
+    manner_of(chat->asks[0])->answer(chat, chat->asks[0], line);
+}
+
+void chat_ask_deny(struct chat *chat, struct slice reason)
+{
+    decide(chat, "deny", reason);
+}

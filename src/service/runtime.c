@@ -1,0 +1,130 @@
+#include "service/runtime.h"
+
+#include <stdlib.h>
+
+#include "base/log.h"
+
+static enum status move(struct call *call, struct runtime_outcome *outcome, enum runtime to, const char *reason)
+{
+    struct changes changes = {0};
+    enum status status =
+        change_runtime(call->arena, &outcome->loaded->session, to, PAUSE_NONE, reason, &changes, &call->failure);
+    outcome->changed = status == STATUS_OK && changes.count > 0;
+    return outcome->changed ? unit_append_changes(call, outcome->loaded, &changes) : status;
+}
+
+static enum status enter(struct call *call, struct slice session_id, enum action action, struct runtime_outcome *out)
+{
+    struct session_entry entry;
+    enum status status = session_enter(call, session_id, action, &entry);
+    if (status == STATUS_OK) {
+        *out = (struct runtime_outcome){entry.loaded, false};
+    }
+    return status;
+}
+
+static enum status check_active(struct call *call, const struct session *session)
+{
+    if (!work_is_ended(session->work)) {
+        return STATUS_OK;
+    }
+    return failure_set(&call->failure, STATUS_CONFLICT, "session_ended",
+                       "A session that is %s has no sandbox any more; reopen it first.",
+                       work_words.names[session->work]);
+}
+
+/* --- sleep --- */
+
+/* What runs in it would be killed in the middle. */
+static enum status check_at_rest(struct call *call, const struct session *session)
+{
+    if (work_takes_prompt(session->work) || !runtime_is_up(session->runtime)) {
+        return STATUS_OK;
+    }
+    return failure_set(&call->failure, STATUS_CONFLICT, "turn_running",
+                       "A session that is %s is not put to sleep; interrupt its turn first.",
+                       work_words.names[session->work]);
+}
+
+enum status runtime_hibernate(struct call *call, struct slice session_id, struct runtime_outcome *out)
+{
+    enum status status = enter(call, session_id, ACTION_HIBERNATE, out);
+    if (status == STATUS_OK) {
+        status = check_active(call, &out->loaded->session);
+    }
+    if (status != STATUS_OK || runtime_is_asleep(out->loaded->session.runtime)) {
+        return status;
+    }
+    status = check_at_rest(call, &out->loaded->session);
+    return status == STATUS_OK ? move(call, out, RUNTIME_HIBERNATING, "asked for") : status;
+}
+
+/* --- wake --- */
+
+enum status runtime_wake(struct call *call, struct slice session_id, struct runtime_outcome *out)
+{
+    enum status status = enter(call, session_id, ACTION_HIBERNATE, out);
+    if (status == STATUS_OK) {
+        status = check_active(call, &out->loaded->session);
+    }
+    if (status != STATUS_OK || runtime_is_up(out->loaded->session.runtime)) {
+        return status;
+    }
+    return move(call, out, RUNTIME_RESTORING, "asked for");
+}
+
+struct waking {
+    struct write_job job; /* first: the job is the waking */
+    struct service *service;
+    int64_t tenant_key, session_key;
+};
+
+static enum status wake_sleeping(struct call *call, const struct waking *waking)
+{
+    struct runtime_outcome outcome = {0};
+    enum status status =
+        unit_load_key(call->unit, waking->tenant_key, waking->session_key, &outcome.loaded, &call->failure);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    const struct session *session = &outcome.loaded->session;
+    bool sleeps = runtime_is_down(session->runtime) && !work_is_ended(session->work);
+    return sleeps ? move(call, &outcome, RUNTIME_RESTORING, "somebody looks at it") : STATUS_OK;
+}
+
+static enum job_outcome waking_run(struct write_job *job, struct unit *unit)
+{
+    static const struct principal server = {.kind = PRINCIPAL_SYSTEM, .name = {"system", 6}};
+    struct waking *waking = (struct waking *)job;
+    struct arena arena = {0};
+    int64_t writes_before = unit->writes;
+    struct call call = {
+        .service = waking->service,
+        .db = unit->db,
+        .unit = unit,
+        .arena = &arena,
+        .who = &server,
+        .now_ms = clock_wall_ms(waking->service->clock),
+        .steady_ms = clock_steady_ms(waking->service->clock),
+    };
+    enum status status = wake_sleeping(&call, waking);
+    arena_release(&arena);
+    return status != STATUS_OK && unit->writes != writes_before ? JOB_SPOILED : JOB_DONE;
+}
+
+static void waking_finish(struct write_job *job, enum status status, const struct failure *failure)
+{
+    if (status != STATUS_OK && failure) { /* the next message wakes it, or the next viewer */
+        log_warn("not_woken", LOG_TEXT("detail", slice_of(failure->detail)));
+    }
+    free(job);
+}
+
+void runtime_wake_soon(struct service *service, struct writer *writer, int64_t tenant_key, int64_t session_key)
+{
+    struct waking *waking = memory_zeroed(sizeof *waking);
+    *waking = (struct waking){{.run = waking_run, .finish = waking_finish}, service, tenant_key, session_key};
+    if (!writer_submit(writer, &waking->job)) {
+        free(waking);
+    }
+}
