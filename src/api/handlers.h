@@ -26,6 +26,9 @@ enum status sessions_children(struct request *request);
 extern const struct field stop_body[];
 enum status sessions_stop(struct request *request);
 
+/* explain.c */
+enum status sessions_explain(struct request *request);
+
 /* runtime.c */
 enum status runtime_post_hibernate(struct request *request);
 enum status runtime_post_wake(struct request *request);

@@ -95,6 +95,8 @@ const struct route routes[] = {
      "Session", "Reopen an ended conversation.", NULL, sessions_reopen},
     {HTTP_POST, "/api/sessions/{id}/retry", RUN_WRITER, AUTH_NEEDED, SCOPE_WRITE, true, 201, NULL, empty_body,
      "Session", "A new session for the same work.", NULL, sessions_retry},
+    {HTTP_GET, "/api/sessions/{id}/explain", RUN_READER, AUTH_NEEDED, SCOPE_READ, false, 200, NULL, NULL, "Explanation",
+     "What the session waits for, since when, and who or what can unblock it.", NULL, sessions_explain},
     {HTTP_POST, "/api/sessions/{id}/hibernate", RUN_WRITER, AUTH_NEEDED, SCOPE_WRITE, false, 200, NULL, empty_body,
      "RuntimeOutcome", "Put the session's sandbox to sleep: a snapshot is kept, nothing runs.", NULL,
      runtime_post_hibernate},

@@ -5,6 +5,7 @@
 #include "domain/agent.h"
 #include "domain/ask.h"
 #include "domain/file_change.h"
+#include "domain/explain.h"
 #include "domain/session.h"
 #include "domain/vocabulary.h"
 #include "service/agent.h"
@@ -172,6 +173,22 @@ static const struct member queue_depth_members[] = {
 static const struct member queue_worker_members[] = {
     {"worker", "s", NULL}, {"leases", "i", NULL}, {"last_heartbeat_at", "t", NULL}, {0}};
 static const struct member stopped_members[] = {{"changed", "b", NULL}, {"session", "@Session", NULL}, {0}};
+static const struct member unblocker_members[] = {{"kind", "s", NULL}, {"name", "s-", NULL}, {"how", "s?", NULL}, {0}};
+static const struct member explained_members[] = {{"session_id", "s", NULL},
+                                                  {"status", "s", &work_words},
+                                                  {"waits_for", "s", &wait_kind_words},
+                                                  {"since", "t", NULL},
+                                                  {"detail", "s", NULL},
+                                                  {"reason", "s?", NULL},
+                                                  {"unblocked_by", "[Unblocker", NULL},
+                                                  {"asks", "a", NULL},
+                                                  {"queue", "o", NULL},
+                                                  {"lease", "o?", NULL},
+                                                  {"turn", "o?", NULL},
+                                                  {"children", "a", NULL},
+                                                  {"next_timer", "o?", NULL},
+                                                  {"last_watchdog", "o?", NULL},
+                                                  {0}};
 static const struct member receipt_members[] = {{"prompt_id", "s", NULL},  {"status", "s", NULL},
                                                 {"position", "i", NULL},   {"sequence", "i", NULL},
                                                 {"withdrawn", "a-", NULL}, {0}};
@@ -342,6 +359,8 @@ static const struct schema schemas[] = {
     {"Rule", rule_members},
     {"RuleList", rule_list_members},
     {"Stopped", stopped_members},
+    {"Explanation", explained_members},
+    {"Unblocker", unblocker_members},
     {"Receipt", receipt_members},
     {"Interrupted", interrupted_members},
     {"RuntimeOutcome", runtime_outcome_members},

@@ -34,6 +34,17 @@ static void write_metrics(struct buffer *body, const struct metric *metrics, siz
     }
 }
 
+static void write_watchdogs(struct buffer *body, struct service *service)
+{
+    for (int i = 0; i < WATCHDOG_COUNT; i++) {
+        const char *name = watchdog_words.names[i];
+        buffer_format(body,
+                      "# HELP sojourn_watchdog_%s_total Times this watchdog acted.\n"
+                      "# TYPE sojourn_watchdog_%s_total counter\nsojourn_watchdog_%s_total %lld\n",
+                      name, name, name, (long long)service->watchdogs_barked[i]);
+    }
+}
+
 /* Whole-server figures only: no tenant is named or told apart. */
 enum status system_metrics(struct request *request)
 {
@@ -74,5 +85,6 @@ enum status system_metrics(struct request *request)
     };
     request->exchange->content_type = "text/plain; version=0.0.4; charset=utf-8";
     write_metrics(&request->exchange->body, metrics, sizeof metrics / sizeof *metrics);
+    write_watchdogs(&request->exchange->body, api->service);
     return STATUS_OK;
 }

@@ -6,10 +6,13 @@
 
 /* sessions.c */
 extern const struct option *const sessions_list_tables[],
-    *const sessions_show_tables[], *const sessions_create_tables[], *const sessions_update_tables[],
-                                                                        *const sessions_archive_tables[],
-                                                                            *const sessions_delete_tables[];
+    *const sessions_show_tables[], *const sessions_explain_tables[], *const sessions_create_tables[],
+                                                                         *const sessions_update_tables[],
+                                                                             *const sessions_archive_tables[],
+                                                                                 *const sessions_delete_tables[];
 int command_sessions_list(const struct invocation *invocation);
+int command_sessions_explain(const struct invocation *invocation);
+int command_sessions_stop(const struct invocation *invocation);
 int command_sessions_show(const struct invocation *invocation);
 int command_sessions_create(const struct invocation *invocation);
 int command_sessions_update(const struct invocation *invocation);

@@ -230,6 +230,11 @@ int command_sessions_unarchive(const struct invocation *invocation)
     return remote_do_each(invocation, &(struct remote_deed){"POST", "sessions", "/unarchive", "unarchived"});
 }
 
+int command_sessions_stop(const struct invocation *invocation)
+{
+    return remote_do_each(invocation, &(struct remote_deed){"POST", "sessions", "/stop", "stopped"});
+}
+
 int command_sessions_delete(const struct invocation *invocation)
 {
     int code = confirm(invocation, "Delete", "with all events? They can't be brought back.");

@@ -82,6 +82,13 @@ const struct event_type event_types[] = {
     {"user.output_approval", WRITERS_SERVER, ROLE_USER, false, false, true, NULL},
     {"user.tool_confirmation", WRITERS_ANYONE, ROLE_USER, false, false, true, NULL},
     {"user.tool_result", WRITERS_ANYONE, ROLE_USER, false, false, false, NULL},
+    {"watchdog.error_safety_net", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
+    {"watchdog.orphaned_lease", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
+    {"watchdog.queue_stuck", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
+    {"watchdog.runner_lost", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
+    {"watchdog.silent_stream", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
+    {"watchdog.stuck_turn", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
+    {"watchdog.waiting_without_ask", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {NULL, WRITERS_ANYONE, ROLE_SYSTEM, false, false, false, NULL},
 };
 enum { TYPES_KNOWN = sizeof event_types / sizeof event_types[0] - 1 };

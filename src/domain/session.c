@@ -111,10 +111,10 @@ enum work session_ends_as(const struct session *session, enum stop_reason stop)
 {
     /* Draft, where no session ends, stands for: as if it was stopped. */
     static const enum work ends[STOP_COUNT] = {
-        [STOP_COMPLETED] = WORK_COMPLETED,       [STOP_FAILED] = WORK_FAILED,
-        [STOP_SUPERSEDED] = WORK_COMPLETED,      [STOP_EXPIRED] = WORK_EXPIRED,
-        [STOP_ABANDONED] = WORK_ABANDONED,       [STOP_ATTEMPTS_EXHAUSTED] = WORK_FAILED,
-        [STOP_SNAPSHOT_FAILED] = WORK_FAILED,    [STOP_TURN_LIMIT] = WORK_COMPLETED,
+        [STOP_COMPLETED] = WORK_COMPLETED,    [STOP_FAILED] = WORK_FAILED,
+        [STOP_SUPERSEDED] = WORK_COMPLETED,   [STOP_EXPIRED] = WORK_EXPIRED,
+        [STOP_ABANDONED] = WORK_ABANDONED,    [STOP_ATTEMPTS_EXHAUSTED] = WORK_FAILED,
+        [STOP_SNAPSHOT_FAILED] = WORK_FAILED, [STOP_TURN_LIMIT] = WORK_COMPLETED,
         [STOP_BUDGET_EXCEEDED] = WORK_FAILED,
     };
     return ends[stop] == WORK_DRAFT ? work_stopped_as(session->work) : ends[stop];

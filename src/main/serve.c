@@ -24,6 +24,7 @@
 #include "service/gateway_snapshot.h"
 #include "service/runners.h"
 #include "service/turns.h"
+#include "service/watchdog.h"
 
 enum { ADDRESS_BYTES = 256 };
 
@@ -50,6 +51,7 @@ struct instance {
     struct gateway_snapshots snapshots;
     char files_dir[4096];
     struct turns *turns;
+    struct watchdogs *watchdogs;
     struct api api;
     struct server *server;
     char first_link[TOKEN_TEXT_BYTES];
@@ -104,6 +106,17 @@ static void fill_service(struct instance *instance)
         .ask_role = options->ask_role == ASK_ROLE_OWNER ? ACCESS_OWNER : ACCESS_COLLABORATOR,
         .collect_debounce_ms = options->collect_debounce_ms,
         .turns_per_session_max = options->turns_per_session_max,
+        .health =
+            {
+                .turn_silence_ms = options->turn_silence_ms,
+                .worker_silence_ms = options->worker_silence_ms,
+                .stream_silence_ms = options->stream_silence_ms,
+                .cut_ms = options->turn_cut_ms,
+                .runner_ms = options->lease_over_ms,
+                .queue_ms = options->queue_stuck_ms,
+                .error_ms = options->turn_unled_ms,
+                .waiting_ms = options->waiting_unasked_ms,
+            },
         .human_session_ms = options->human_session_ms,
         .idempotency_keep_ms = options->idempotency_keep_ms,
         .cookie_ms = options->cookie_ms,
@@ -405,6 +418,19 @@ static void start_turns(struct instance *instance)
     instance->turns = turns_new(&turns);
 }
 
+static void start_watchdogs(struct instance *instance)
+{
+    struct watchdogs_options watchdogs = {
+        .service = &instance->service,
+        .writer = instance->writer,
+        .loop = instance->loops[0],
+        .sweep_ms = instance->options->watchdog_sweep_ms,
+        .sessions_max = instance->options->watchdog_sessions_max,
+    };
+    instance->watchdogs = watchdogs_new(&watchdogs);
+    watchdogs_start(instance->watchdogs);
+}
+
 static void start_server(struct instance *instance)
 {
     const struct options *options = instance->options;
@@ -485,6 +511,7 @@ static enum status start(struct instance *instance, struct failure *failure)
     }
     runtimes_start(instance->runtimes);
     turns_start(instance->turns);
+    start_watchdogs(instance);
     return listen_all(instance, failure);
 }
 
@@ -522,6 +549,7 @@ static void drain(struct instance *instance)
 
 static void stop(struct instance *instance)
 {
+    watchdogs_stop(instance->watchdogs);
     turns_stop(instance->turns); /* its sessions are pending again before anybody is told to go */
     runtimes_stop(instance->runtimes);
     if (instance->server) {
@@ -541,6 +569,7 @@ static void stop(struct instance *instance)
         loop_join(instance->loops[i]);
     }
     turns_free(instance->turns);
+    watchdogs_free(instance->watchdogs);
     runtimes_free(instance->runtimes);
     sandboxing_free(instance->sandboxing);
     runners_free(instance->runners);

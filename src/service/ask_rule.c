@@ -116,6 +116,12 @@ enum status ask_rules(struct call *call, struct ask_rule **out, size_t *out_coun
     return STATUS_OK;
 }
 
+enum status ask_forget_rules(struct call *call, struct loaded_session *loaded)
+{
+    unit_wrote(call->unit);
+    return store_ask_rule_delete_of_session(call->db, loaded->session.tenant_key, loaded->session.key, &call->failure);
+}
+
 enum status ask_rule_revoke(struct call *call, struct slice rule_id)
 {
     struct ask_rule rule;

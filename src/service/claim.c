@@ -4,6 +4,7 @@
 #include "service/ask.h"
 #include "service/session_steps.h"
 #include "service/turn.h"
+#include "service/turn_close.h"
 
 struct candidate {
     int64_t key, priority, queued_ms;
@@ -258,4 +259,27 @@ enum status claim_release(struct call *call, struct slice id, struct session_ent
         status = turn_after_requeue(call, out->loaded);
     }
     return status == STATUS_OK ? session_after_move(call, out->loaded) : status;
+}
+
+enum status claim_lose(struct call *call, struct loaded_session *loaded, const char *cause)
+{
+    struct changes changes = {0};
+    enum status status = STATUS_OK;
+    if (agent_is_hosted((enum agent_driver)loaded->session.driver)) {
+        return turn_cut(call, loaded, cause);
+    }
+    if (work_is_leased(loaded->session.work)) {
+        status = change_lease_over(call->arena, &loaded->session, false, call->service->claim_attempts_max, &changes,
+                                   &call->failure);
+    }
+    if (status == STATUS_OK && changes.count > 0) {
+        status = unit_append_changes(call, loaded, &changes);
+    }
+    if (status == STATUS_OK) {
+        status = unit_lease_delete(call->unit, loaded, &call->failure);
+    }
+    if (status == STATUS_OK) {
+        status = turn_after_requeue(call, loaded);
+    }
+    return status == STATUS_OK ? session_after_move(call, loaded) : status;
 }

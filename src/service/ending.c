@@ -19,18 +19,17 @@ static enum status stop_timers(struct call *call, struct loaded_session *loaded)
     return status; /* those of the lease, the asks and collected prompts go with them */
 }
 
-static enum status tell_parent(struct call *call, struct loaded_session *loaded)
+static enum status tell_parent(struct call *call, const struct session *session)
 {
-    if (!slice_present(loaded->session.parent_id)) {
+    if (!slice_present(session->parent_id)) {
         return STATUS_OK;
     }
     struct loaded_session *parent;
-    enum status status =
-        unit_load(call->unit, loaded->session.tenant_key, loaded->session.parent_id, &parent, &call->failure);
+    enum status status = unit_load(call->unit, session->tenant_key, session->parent_id, &parent, &call->failure);
     if (status == STATUS_NOT_FOUND) {
         return STATUS_OK; /* the parent was deleted */
     }
-    return status == STATUS_OK ? session_tell_parent(call, parent, "session.child_ended", &loaded->session) : status;
+    return status == STATUS_OK ? session_tell_parent(call, parent, "session.child_ended", session) : status;
 }
 
 /* --- what hangs on it --- */
@@ -75,7 +74,7 @@ static enum status end_child(struct call *call, struct loaded_session *child)
     if (status == STATUS_OK) {
         status = stop_timers(call, child);
     }
-    return status == STATUS_OK ? tell_parent(call, child) : status;
+    return status == STATUS_OK ? tell_parent(call, &child->session) : status;
 }
 
 static enum status end_children_of(struct call *call, struct cascade *cascade, const struct loaded_session *parent)
@@ -128,7 +127,7 @@ enum status ending_run(struct call *call, struct loaded_session *loaded)
     bool rest;
     enum status status = stop_timers(call, loaded);
     if (status == STATUS_OK) {
-        status = tell_parent(call, loaded);
+        status = tell_parent(call, &loaded->session);
     }
     return status == STATUS_OK && call->service->children_end_with_parent ? end_descendants(call, loaded, &rest)
                                                                           : status;
@@ -146,6 +145,21 @@ enum status ending_end(struct call *call, struct loaded_session *loaded, enum st
     }
     enum status status = move_to_end(call, loaded, session_ends_as(&loaded->session, stop), stop, reason);
     return status == STATUS_OK ? session_after_move(call, loaded) : status;
+}
+
+enum status ending_erase(struct call *call, struct loaded_session *loaded)
+{
+    struct session gone = loaded->session;
+    enum status status = STATUS_OK;
+    bool rest = call->service->children_end_with_parent;
+    if (!work_is_ended(gone.work)) {
+        gone.work = session_ends_as(&gone, STOP_DELETED);
+        status = tell_parent(call, &gone);
+    }
+    while (rest && status == STATUS_OK) { /* it has no timer to go on with later */
+        status = end_descendants(call, loaded, &rest);
+    }
+    return status;
 }
 
 enum status ending_stop(struct call *call, struct slice session_id, struct slice reason, struct session_entry *out,

@@ -18,6 +18,10 @@ MUST_CHECK enum status ending_end(struct call *call, struct loaded_session *load
 MUST_CHECK enum status ending_stop(struct call *call, struct slice session_id, struct slice reason,
                                    struct session_entry *out, bool *out_changed);
 
+/* Writer. Before a session is deleted: its parent is told unless it had ended, and its children end. Its own log goes
+ * anyway. */
+MUST_CHECK enum status ending_erase(struct call *call, struct loaded_session *loaded);
+
 /* For session_after_move: the steps behind the lease, the asks and the prompts. */
 MUST_CHECK enum status ending_run(struct call *call, struct loaded_session *loaded);
 /* TIMER_CASCADE: more sessions hung on this one than one transaction ends. */

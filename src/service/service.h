@@ -9,6 +9,7 @@
 #include "domain/ask.h"
 #include "domain/change.h"
 #include "domain/session.h"
+#include "domain/watchdog.h"
 #include "store/store.h"
 
 /* What all threads share: set once by main, then only read. */
@@ -45,6 +46,8 @@ struct service {
     size_t delta_bytes_max;
     size_t cached_sessions_max;
     bool agents_reach_host; /* admins of any tenant may define agents that run programs on the machine */
+    struct health_limits health;
+    _Atomic int64_t watchdogs_barked[WATCHDOG_COUNT];
     /* Grows whenever tokens, users or memberships change: caches of principals look at it. */
     _Atomic int64_t identity_epoch;
 };

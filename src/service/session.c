@@ -24,8 +24,11 @@ enum status session_revive(struct call *call, struct loaded_session *loaded, str
 {
     bool was_ended = work_is_ended(loaded->session.work);
     enum status status = unit_append_changes(call, loaded, changes);
-    bool revived = was_ended && !work_is_ended(loaded->session.work);
-    return status == STATUS_OK && revived ? session_start_timers(call, loaded) : status;
+    if (status != STATUS_OK || !was_ended || work_is_ended(loaded->session.work)) {
+        return status;
+    }
+    status = ask_forget_rules(call, loaded);
+    return status == STATUS_OK ? session_start_timers(call, loaded) : status;
 }
 
 enum status session_tell_parent(struct call *call, struct loaded_session *parent, const char *type,
@@ -183,7 +186,7 @@ enum status session_delete(struct call *call, struct slice id)
         status = change_check_delete(&entry.loaded->session, &call->failure);
     }
     if (status == STATUS_OK) { /* what hangs on it learns of it, too */
-        status = ending_end(call, entry.loaded, STOP_DELETED, "deleted");
+        status = ending_erase(call, entry.loaded);
     }
     return status == STATUS_OK ? unit_delete(call, entry.loaded) : status;
 }

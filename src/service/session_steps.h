@@ -10,7 +10,7 @@ MUST_CHECK enum status session_start_timers(struct call *call, struct loaded_ses
 MUST_CHECK enum status session_drop_lease(struct call *call, struct loaded_session *loaded);
 /* What a turn leaves behind after a move: its lease, its asks, the prompts behind it. A part of session_after_move. */
 MUST_CHECK enum status session_leave_turn(struct call *call, struct loaded_session *loaded);
-/* Appends changes that may have reopened the session; its timers then run again. */
+/* Appends changes that may have reopened the session; its timers then run again, and it asks again. */
 MUST_CHECK enum status session_revive(struct call *call, struct loaded_session *loaded, struct changes *changes);
 /* Notes in the parent's log what became of a child. */
 MUST_CHECK enum status session_tell_parent(struct call *call, struct loaded_session *parent, const char *type,

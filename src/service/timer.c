@@ -1,15 +1,13 @@
 #include "service/timer.h"
 
 #include "service/ask.h"
+#include "service/claim.h"
 #include "service/ending.h"
 #include "service/prompt.h"
-#include "service/turn.h"
-#include "service/turn_close.h"
 
 static enum status lease_over(struct call *call, struct loaded_session *loaded, bool *out_again)
 {
     const struct lease *lease;
-    struct changes changes = {0};
     enum status status = unit_lease(call->unit, loaded, &lease, &call->failure);
     if (status != STATUS_OK || !lease) {
         return status;
@@ -18,23 +16,7 @@ static enum status lease_over(struct call *call, struct loaded_session *loaded, 
         *out_again = true;
         return unit_timer(call, loaded, TIMER_LEASE, lease->expires_at_ms);
     }
-    if (agent_is_hosted((enum agent_driver)loaded->session.driver)) {
-        return turn_cut(call, loaded, "lease_lost");
-    }
-    if (work_is_leased(loaded->session.work)) {
-        status = change_lease_over(call->arena, &loaded->session, false, call->service->claim_attempts_max, &changes,
-                                   &call->failure);
-    }
-    if (status == STATUS_OK && changes.count > 0) {
-        status = unit_append_changes(call, loaded, &changes);
-    }
-    if (status == STATUS_OK) {
-        status = unit_lease_delete(call->unit, loaded, &call->failure);
-    }
-    if (status == STATUS_OK) {
-        status = turn_after_requeue(call, loaded);
-    }
-    return status == STATUS_OK ? session_after_move(call, loaded) : status;
+    return claim_lose(call, loaded, "lease_lost");
 }
 
 static enum status fire(struct call *call, const struct timer *timer, struct loaded_session *loaded, bool *out_again)

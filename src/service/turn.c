@@ -72,7 +72,7 @@ static bool keep_turn(void *owner, const struct event *event)
     return false;
 }
 
-static enum status is_interrupted(struct call *call, const struct session *session, bool *out)
+enum status turn_is_interrupted(struct call *call, const struct session *session, bool *out)
 {
     static const struct slice types[] = {{"turn.interrupt_requested", 24}};
     struct event_filter filter = {.tenant_key = session->tenant_key,
@@ -100,7 +100,7 @@ static enum status note_interrupt(struct call *call, struct loaded_session *load
 {
     struct changes changes = {0};
     bool already;
-    enum status status = is_interrupted(call, &loaded->session, &already);
+    enum status status = turn_is_interrupted(call, &loaded->session, &already);
     if (status != STATUS_OK || already) {
         return status;
     }
@@ -167,6 +167,6 @@ enum status turn_after_requeue(struct call *call, struct loaded_session *loaded)
     if (!work_is_claimable(loaded->session.work)) {
         return STATUS_OK;
     }
-    enum status status = is_interrupted(call, &loaded->session, &interrupted);
+    enum status status = turn_is_interrupted(call, &loaded->session, &interrupted);
     return status == STATUS_OK && interrupted ? come_to_rest(call, loaded) : status;
 }

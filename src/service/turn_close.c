@@ -220,14 +220,44 @@ static const char *cause_of(const struct session *session)
     return session->stop_reason != STOP_NONE ? stop_reason_words.names[session->stop_reason] : "lease_taken";
 }
 
+static bool keep_ended(void *owner, const struct event *event)
+{
+    struct arena arena = {0};
+    const struct json *metadata;
+    if (json_parse(&arena, event->metadata, &metadata, NULL) == STATUS_OK) {
+        *(int64_t *)owner = json_i64_of(metadata, "turn");
+    }
+    arena_release(&arena);
+    return false;
+}
+
+/* The end may have been written in an earlier life. */
+static enum status learn_end(struct call *call, struct loaded_session *loaded)
+{
+    static const struct slice types[] = {SLICE("turn.ended")};
+    struct event_filter filter = {.tenant_key = loaded->session.tenant_key,
+                                  .session_key = loaded->session.key,
+                                  .types = types,
+                                  .type_count = 1,
+                                  .newest_first = true,
+                                  .limit = 1};
+    if (loaded->ended_turn != 0) {
+        return STATUS_OK;
+    }
+    enum status status = unit_flush(call->unit, &call->failure);
+    return status == STATUS_OK ? store_event_read(call->db, &filter, keep_ended, &loaded->ended_turn, &call->failure)
+                               : status;
+}
+
 enum status turn_abandon(struct call *call, struct loaded_session *loaded)
 {
     struct open_calls calls = {0};
     struct turn_end end = {.stop = TURN_ABORTED, .error = TURN_CANCELLED};
-    if (loaded->ended_turn == loaded->session.fence) {
-        return STATUS_OK;
+    enum status status = learn_end(call, loaded);
+    if (status != STATUS_OK || loaded->ended_turn == loaded->session.fence) {
+        return status;
     }
-    enum status status = read_turn(call, &loaded->session, &calls);
+    status = read_turn(call, &loaded->session, &calls);
     if (status == STATUS_OK) {
         status = mark_ambiguous(call, loaded, &calls);
     }

@@ -536,6 +536,7 @@ void writer_save_partial(void *writer, int64_t tenant_key, int64_t session_key, 
     job->session_key = session_key;
     job->partial = *partial;
     job->partial.body = arena_copy(&job->arena, partial->body);
+    job->partial.saved_at_ms = clock_wall_ms(((struct writer *)writer)->options.service->clock);
     if (!writer_submit(writer, &job->job)) {
         partial_finish(&job->job, STATUS_UNAVAILABLE, NULL);
     }

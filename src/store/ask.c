@@ -195,6 +195,13 @@ enum status store_ask_rule_delete(struct db *db, int64_t tenant_key, struct slic
     return status;
 }
 
+enum status store_ask_rule_delete_of_session(struct db *db, int64_t tenant_key, int64_t session_key,
+                                             struct failure *failure)
+{
+    return statement_run(db, SQL_SESSION_DELETE_ASK_RULES, VALUES(number(tenant_key), number(session_key)), NULL,
+                         failure);
+}
+
 enum status store_ask_rule_count(struct db *db, int64_t tenant_key, int64_t *out, struct failure *failure)
 {
     return statement_number(db, SQL_ASK_RULE_COUNT, VALUES(number(tenant_key)), 0, out, failure);

@@ -166,7 +166,7 @@ enum status store_partial_save(struct db *db, int64_t tenant_key, int64_t sessio
 {
     return statement_run(db, SQL_PARTIAL_SAVE,
                          VALUES(number(tenant_key), number(session_key), number(partial->sequence),
-                                number(partial->count), text(partial->body)),
+                                number(partial->count), text(partial->body), number(partial->saved_at_ms)),
                          NULL, failure);
 }
 
@@ -181,7 +181,8 @@ enum status store_partial_load(struct db *db, int64_t tenant_key, int64_t sessio
         return STATUS_OK;
     if (status)
         return status;
-    *out = (struct partial){query_i64(&query, 0), query_i64(&query, 1), column_copy(&query, 2, arena)};
+    *out = (struct partial){query_i64(&query, 0), query_i64(&query, 1), column_copy(&query, 2, arena),
+                            query_i64(&query, 3)};
     query_end(&query);
     return STATUS_OK;
 }

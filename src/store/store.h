@@ -125,9 +125,10 @@ MUST_CHECK enum status store_firehose_read(struct db *db, int64_t tenant_key, st
 
 /* Live output of a running turn, saved about once a second. */
 struct partial {
-    int64_t sequence;  /* the durable event the deltas follow */
-    int64_t count;     /* how many deltas are in `body` */
-    struct slice body; /* JSON array of the deltas */
+    int64_t sequence;    /* the durable event the deltas follow */
+    int64_t count;       /* how many deltas are in `body` */
+    struct slice body;   /* JSON array of the deltas */
+    int64_t saved_at_ms; /* wall */
 };
 MUST_CHECK enum status store_partial_save(struct db *db, int64_t tenant_key, int64_t session_key,
                                           const struct partial *partial, struct failure *failure);
@@ -343,6 +344,9 @@ MUST_CHECK enum status store_ask_rule_by_id(struct db *db, int64_t tenant_key, s
                                             struct ask_rule *out, struct failure *failure);
 MUST_CHECK enum status store_ask_rule_delete(struct db *db, int64_t tenant_key, struct slice id, bool *out_deleted,
                                              struct failure *failure);
+/* Those that hold in this session only. */
+MUST_CHECK enum status store_ask_rule_delete_of_session(struct db *db, int64_t tenant_key, int64_t session_key,
+                                                        struct failure *failure);
 MUST_CHECK enum status store_ask_rule_count(struct db *db, int64_t tenant_key, int64_t *out, struct failure *failure);
 /* --- calls of gateway tools --- */
 enum tool_call_state { TOOL_CALL_RUNNING, TOOL_CALL_DONE, TOOL_CALL_FAILED };
@@ -390,6 +394,25 @@ MUST_CHECK enum status store_timer_delete(struct db *db, enum timer_kind kind, i
                                           struct failure *failure);
 MUST_CHECK enum status store_timer_due(struct db *db, int64_t now_ms, size_t max, struct timer *out, size_t *out_count,
                                        int64_t *out_next_due_ms /* 0 = none */, struct failure *failure);
+
+/* The session's next timer besides its lease; NOT_FOUND when none. */
+MUST_CHECK enum status store_timer_of_session(struct db *db, int64_t session_key, struct timer *out,
+                                              struct failure *failure);
+
+/* --- health --- */
+struct health_search {
+    int64_t after;         /* key of the last session of the page before; 0 = the first page */
+    int64_t lease_over_ms; /* steady: leases that ended before it */
+    /* wall: nothing happened since */
+    int64_t silent_since_ms, queued_since_ms, unled_since_ms;
+    int64_t limit;
+};
+struct health_suspect {
+    int64_t tenant_key, session_key;
+};
+/* Sessions of every tenant that may be stuck, by key. */
+MUST_CHECK enum status store_health_candidates(struct db *db, const struct health_search *search,
+                                               struct health_suspect *out, size_t *out_count, struct failure *failure);
 
 /* --- idempotency --- */
 struct idempotent_reply {

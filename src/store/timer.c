@@ -62,3 +62,36 @@ enum status store_timer_due(struct db *db, int64_t now_ms, size_t max, struct ti
     }
     return statement_number(db, SQL_TIMER_NEXT, VALUES(number(now_ms)), 0, out_next_due_ms, failure);
 }
+
+enum status store_timer_of_session(struct db *db, int64_t session_key, struct timer *out, struct failure *failure)
+{
+    struct query query;
+    bool row = false;
+    statement_start(&query, db, SQL_TIMER_OF_SESSION, VALUES(number(session_key)));
+    enum status status = query_step(&query, &row, failure);
+    if (!status && row)
+        *out = (struct timer){
+            .kind = (enum timer_kind)query_i64(&query, 0), .session_key = session_key, .due_ms = query_i64(&query, 1)};
+    query_end(&query);
+    return status ? status : row ? STATUS_OK : STATUS_NOT_FOUND;
+}
+
+enum status store_health_candidates(struct db *db, const struct health_search *search, struct health_suspect *out,
+                                    size_t *out_count, struct failure *failure)
+{
+    struct query query;
+    bool row = false;
+    size_t count = 0;
+    statement_start(&query, db, SQL_HEALTH_CANDIDATES,
+                    VALUES(number(search->after), number(search->lease_over_ms), number(search->silent_since_ms),
+                           number(search->queued_since_ms), number(search->unled_since_ms), number(search->limit)));
+    enum status status = query_step(&query, &row, failure);
+    while (!status && row) {
+        out[count++] = (struct health_suspect){query_i64(&query, 0), query_i64(&query, 1)};
+        status = query_step(&query, &row, failure);
+    }
+    query_end(&query);
+    if (!status)
+        *out_count = count;
+    return status;
+}

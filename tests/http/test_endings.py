@@ -45,7 +45,7 @@ def stop_is_idempotent(server):
     check.equal(again["changed"], False)
     check.equal(again["session"]["last_sequence"], first["session"]["last_sequence"])
     client.post("/api/sessions/nobody/stop", {}, expect=404)
-    client.post(path + "/stop", {"why": "x"}, expect=422)
+    client.post(path + "/stop", {"why": "x"}, expect=400)
     stranger = people.person(client, "stranger").client
     stranger.post(people.session(client) + "/stop", {}, expect=404)
 
@@ -92,11 +92,12 @@ def a_hosted_turn_parked_by_a_person_has_one_end(server):
     check.equal(client.get(path + "/asks?state=pending").json()["asks"], [])
 
 
-@test(options=["--ttl-agent-ms", "1200"])
+@test
 def expiry_ends_a_turn(server):
     """A time to live that ends inside a hosted turn: the same routine."""
     client = server.client()
     path = demo_in_a_turn(client)
+    client.patch(path, {"ttl_ms": 1}, expect=200)
     check.eventually(lambda: status(client, path) == "expired", "it expires", 30)
     [end] = events(client, path, "turn.ended")
     check.equal(end["metadata"]["cause"], "expired")
@@ -184,8 +185,12 @@ def deletion_ends_what_hangs_on_it(server):
     leaf = child_of(client, middle)
     client.delete(middle, expect=204)
     check.contains(client.get(leaf).json(), {"status": "completed", "stop_reason": "parent"})
-    [told] = events(client, top, "session.child_ended")
-    check.equal(told["metadata"]["child_id"], middle.split("/")[-1])
+    wide = child_of(client, top)
+    leaves = [child_of(client, wide) for _ in range(130)]
+    client.delete(wide, expect=204)
+    check.equal({status(client, leaf) for leaf in leaves}, {"completed"})
+    told = events(client, top, "session.child_ended")
+    check.equal([event["metadata"]["child_id"] for event in told], [middle.split("/")[-1], wide.split("/")[-1]])
 
 
 @test

@@ -313,6 +313,8 @@ class Example:
         self.call("DELETE", "/api/sessions/{id}/queue/{prompt_id}", **waits)
         self.call("POST", "/api/sessions/{id}/clear-queue", {}, id=id)
         self.call("POST", "/api/sessions/{id}/interrupt", {}, id=id)
+        self.call("GET", "/api/sessions/{id}/explain", id=id)
+        self.call("POST", "/api/sessions/{id}/stop", {"reason": "enough"}, id=id)
 
     def asks(self):
         id, held = self.claimed("asker")

@@ -311,7 +311,7 @@ static void partial_output_is_replaced(void **state)
     struct partial out = {.count = 9};
     must(store_partial_load(f->db, f->tenant, s->key, &f->arena, &out, &f->failure));
     assert_int_equal(out.count, 0);
-    struct partial first = {1, 2, SLICE("[1,2]")}, second = {1, 3, SLICE("[1,2,3]")};
+    struct partial first = {1, 2, SLICE("[1,2]"), 7}, second = {1, 3, SLICE("[1,2,3]"), 8};
     fixture_begin(f);
     must(store_partial_save(f->db, f->tenant, s->key, &first, &f->failure));
     must(store_partial_save(f->db, f->tenant, s->key, &second, &f->failure));
@@ -320,6 +320,7 @@ static void partial_output_is_replaced(void **state)
     assert_int_equal(out.sequence, 1);
     assert_int_equal(out.count, 3);
     assert_slice(out.body, "[1,2,3]");
+    assert_int_equal(out.saved_at_ms, 8);
     must(store_partial_load(f->db, f->other, s->key, &f->arena, &out, &f->failure));
     assert_int_equal(out.count, 0);
     fixture_begin(f);

@@ -144,7 +144,7 @@ static void delete_leaves_a_tombstone(void **state)
     struct session *s = fixture_session(f, f->tenant, "gone", "u1", "{'metadata':{'k':'v'}}");
     struct lease lease = {.tenant_key = f->tenant, .session_key = s->key, .token_hash = fixture_hash(f, 1)};
     struct timer timer = {TIMER_EXPIRY, f->tenant, s->key, 5};
-    struct partial partial = {1, 1, SLICE("[1]")};
+    struct partial partial = {1, 1, SLICE("[1]"), 0};
     bool there = true;
     for (int i = 0; i < 300; i++)
         fixture_append(f, s, "user.message", "[]");

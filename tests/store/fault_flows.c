@@ -205,7 +205,7 @@ static enum status remember_reply(struct flow_state *s, struct failure *failure)
 
 static enum status save_partial(struct flow_state *s, struct failure *failure)
 {
-    struct partial partial = {1, 2, SLICE("[1,2]")};
+    struct partial partial = {1, 2, SLICE("[1,2]"), 0};
     return store_partial_save(s->db, TENANT, s->running.key, &partial, failure);
 }
 

@@ -107,11 +107,12 @@ WHERE e.tenant_key = $1 AND (e.xid, e.position) > ($2, $3)
 ORDER BY e.xid, e.position LIMIT $4
 
 -- name: partial_save
-INSERT INTO partials (tenant_key, session_key, sequence, deltas, body) VALUES ($1, $2, $3, $4, $5)
-ON CONFLICT {partial_key} DO UPDATE SET sequence = excluded.sequence, deltas = excluded.deltas, body = excluded.body
+INSERT INTO partials (tenant_key, session_key, sequence, deltas, body, saved_at_ms) VALUES ($1, $2, $3, $4, $5, $6)
+ON CONFLICT {partial_key} DO UPDATE SET sequence = excluded.sequence, deltas = excluded.deltas, body = excluded.body,
+    saved_at_ms = excluded.saved_at_ms
 -- fragment: partial_key (sqlite)
 (session_key)
 -- fragment: partial_key (postgres)
 (tenant_key, session_key)
 -- name: partial_load
-SELECT sequence, deltas, body FROM partials WHERE tenant_key = $1 AND session_key = $2
+SELECT sequence, deltas, body, saved_at_ms FROM partials WHERE tenant_key = $1 AND session_key = $2

@@ -56,3 +56,29 @@ ORDER BY due_ms LIMIT $2
 SELECT COALESCE(MIN(due_ms), 0) FROM (
     SELECT MIN(due_ms) AS due_ms FROM timers WHERE due_ms > $1
     UNION ALL SELECT MIN(expires_at_ms) FROM leases WHERE expires_at_ms > $1) AS parts
+
+-- The next one of a session; a lease is not among them.
+-- name: timer_of_session
+SELECT kind, due_ms FROM timers WHERE kind IN (2, 3, 4, 5, 6) AND session_key = $1 ORDER BY due_ms LIMIT 1
+
+-- Sessions to look at, behind the key $1: with a lease in no turn (2, 3, 4), a lease over before $2 (steady), a running
+-- turn without an event since $3; at rest (0, 5) with a prompt older than $4; in a turn that nobody holds and nobody was
+-- asked in, without an event since $5. Driver 0 is worker.
+-- name: health_candidates
+SELECT tenant_key, session_key FROM (
+    SELECT l.tenant_key, l.session_key FROM leases l
+        JOIN sessions s ON s.tenant_key = l.tenant_key AND s.key = l.session_key
+        JOIN session_activity a ON a.tenant_key = l.tenant_key AND a.session_key = l.session_key
+        WHERE s.work + 0 < 2 OR s.work + 0 > 4 OR l.expires_at_ms < $2 OR (s.work + 0 = 2 AND a.last_active_at_ms < $3)
+    UNION
+    SELECT p.tenant_key, p.session_key FROM prompts p
+        JOIN sessions s ON s.tenant_key = p.tenant_key AND s.key = p.session_key
+        WHERE s.work + 0 IN (0, 5) AND p.created_at_ms < $4
+    UNION
+    SELECT s.tenant_key, s.key FROM tenants t
+        JOIN sessions s ON s.tenant_key = t.key AND s.work IN (2, 3, 4)
+        JOIN session_activity a ON a.tenant_key = s.tenant_key AND a.session_key = s.key
+        WHERE (s.driver > 0 OR s.work + 0 > 2) AND a.last_active_at_ms < $5
+        AND NOT EXISTS (SELECT 1 FROM leases l WHERE l.tenant_key = s.tenant_key AND l.session_key = s.key)
+        AND NOT EXISTS (SELECT 1 FROM asks k WHERE k.tenant_key = s.tenant_key AND k.session_key = s.key AND k.state = 0)
+) AS suspects WHERE session_key > $1 ORDER BY session_key LIMIT $6

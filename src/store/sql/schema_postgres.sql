@@ -446,3 +446,7 @@ CREATE TABLE files_changed (
     changed_at_ms BIGINT NOT NULL,
     PRIMARY KEY (tenant_key, session_key, path)
 );
+
+-- migration: 11 partials saved
+-- When live output was last saved: a turn that streams is not silent.
+ALTER TABLE partials ADD COLUMN saved_at_ms BIGINT NOT NULL DEFAULT 0;

@@ -126,7 +126,7 @@ static void late_viewer_after_a_restart_waits_for_the_store(void **state)
     struct scene *scene = *state;
     struct socket socket;
     fake_append(1, "agent.message", NULL, 0);
-    fake_save_partial(NULL, FAKE_TENANT, 1, &(struct partial){1, 2, SLICE("[{\"kind\":\"text\",\"text\":\"ab\"}]")});
+    fake_save_partial(NULL, FAKE_TENANT, 1, &(struct partial){1, 2, SLICE("[{\"kind\":\"text\",\"text\":\"ab\"}]"), 0});
     publish_delta(scene->fanout, 1, 1, 2, "{\"kind\":\"text\",\"text\":\"c\"}");
     scene_run_loops(scene);
     assert_int_equal(scene->job_count, 1); /* the saving hub loads what it has not */

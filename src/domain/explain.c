@@ -1,0 +1,191 @@
+#include "domain/explain.h"
+
+static const char *const wait_kind_names[WAIT_KIND_COUNT] = {
+    [WAIT_NOTHING] = "nothing", [WAIT_MESSAGE] = "message", [WAIT_CLAIM] = "claim",     [WAIT_AGENT] = "agent",
+    [WAIT_PERSON] = "person",   [WAIT_TOOL] = "tool",       [WAIT_SANDBOX] = "sandbox", [WAIT_TIMER] = "timer",
+};
+const struct words wait_kind_words = {wait_kind_names, WAIT_KIND_COUNT};
+
+enum {
+    ENDED_REOPENS,
+    ENDED_RETRIES,
+    ENDED,
+    DRAFTED,
+    PAUSED,
+    MOVES_SANDBOX,
+    SANDBOX_BROKEN,
+    QUEUED_FOR_SERVER,
+    QUEUED_FOR_RUNNER,
+    QUEUED_FOR_WORKER,
+    ENDS_TURN,
+    RUNS,
+    RUNS_UNLED,
+    RUNS_ALONE,
+    ASKED,
+    AWAITS_PERSON,
+    AWAITS_TOOL,
+    COLLECTS,
+    STUCK_QUEUE,
+    RESTS,
+};
+
+#define BY_STOP                                                                                                        \
+    {                                                                                                                  \
+        "person", "POST /api/sessions/{id}/stop"                                                                       \
+    }
+#define BY_MESSAGE                                                                                                     \
+    {                                                                                                                  \
+        "person", "POST /api/sessions/{id}/messages"                                                                   \
+    }
+#define BY_INTERRUPT                                                                                                   \
+    {                                                                                                                  \
+        "person", "POST /api/sessions/{id}/interrupt"                                                                  \
+    }
+#define BY_MOVE                                                                                                        \
+    {                                                                                                                  \
+        "person", "POST /api/sessions/{id}/status"                                                                     \
+    }
+
+const struct explanation explanations[] = {
+    [ENDED_REOPENS] = {WAIT_NOTHING,
+                       "The session has ended; it can be reopened.",
+                       {{"person", "POST /api/sessions/{id}/reopen"}, BY_MESSAGE}},
+    [ENDED_RETRIES] = {WAIT_NOTHING,
+                       "The session has ended badly; its work can be tried again as a new session.",
+                       {{"person", "POST /api/sessions/{id}/retry"}}},
+    [ENDED] = {WAIT_NOTHING, "The session has ended.", {{0}}},
+    [DRAFTED] = {WAIT_MESSAGE, "It is a draft: nobody has submitted it.", {BY_MESSAGE, BY_MOVE, BY_STOP}},
+    [PAUSED] = {WAIT_PERSON, "It is paused; nothing runs until somebody lets it go on.", {{"person", NULL}, BY_STOP}},
+    [MOVES_SANDBOX] = {WAIT_SANDBOX, "Its sandbox is being started, saved or restored.", {{"server", NULL}, BY_STOP}},
+    [SANDBOX_BROKEN] = {WAIT_SANDBOX, "Its sandbox failed; the next message tries it again.", {BY_MESSAGE, BY_STOP}},
+    [QUEUED_FOR_SERVER] = {WAIT_CLAIM, "A turn waits until the server has room for it.", {{"server", NULL}, BY_STOP}},
+    [QUEUED_FOR_RUNNER] = {WAIT_CLAIM,
+                           "A turn waits for its runner to connect, or for the server to have room.",
+                           {{"worker", "GET /api/sessions/{id}/ws"}, {"server", NULL}, BY_STOP}},
+    [QUEUED_FOR_WORKER] = {WAIT_CLAIM,
+                           "A turn waits for a worker that claims it.",
+                           {{"worker", "POST /api/claims"}, BY_STOP}},
+    [ENDS_TURN] = {WAIT_AGENT,
+                   "The turn was told to end; whoever runs it has not done so yet.",
+                   {{"agent", NULL}, {"server", NULL}, BY_STOP}},
+    [RUNS] = {WAIT_AGENT, "The agent works.", {{"agent", NULL}, BY_INTERRUPT, BY_STOP}},
+    [RUNS_UNLED] = {WAIT_TIMER,
+                    "It runs, but nobody holds it; a watchdog brings it to rest.",
+                    {{"server", NULL}, BY_INTERRUPT, BY_STOP}},
+    [RUNS_ALONE] = {WAIT_AGENT,
+                    "It runs without a claim: whoever moved it there says when it is over.",
+                    {{"agent", "POST /api/sessions/{id}/settle"}, BY_INTERRUPT, BY_STOP}},
+    [ASKED] = {WAIT_PERSON,
+               "The turn asked something and waits for the answer.",
+               {{"person", "POST /api/sessions/{id}/asks/{ask_id}/answer"}, BY_INTERRUPT, BY_STOP}},
+    [AWAITS_PERSON] = {WAIT_PERSON,
+                       "It waits for a person; nothing particular was asked.",
+                       {BY_MOVE, BY_INTERRUPT, BY_STOP}},
+    [AWAITS_TOOL] = {WAIT_TOOL,
+                     "It waits for a tool that somebody else runs.",
+                     {{"agent", "POST /api/sessions/{id}/settle"}, BY_INTERRUPT, BY_STOP}},
+    [COLLECTS] = {WAIT_TIMER,
+                  "Messages are being collected; they are said together when no further one comes.",
+                  {{"server", NULL}, BY_MESSAGE, BY_STOP}},
+    [STUCK_QUEUE] = {WAIT_TIMER,
+                     "Messages wait although nothing runs; a watchdog starts the next.",
+                     {{"server", NULL}, BY_STOP}},
+    [RESTS] = {WAIT_MESSAGE, "It is at rest until the next message.", {BY_MESSAGE, BY_STOP}},
+    {0},
+};
+
+static int of_end(const struct session *session)
+{
+    if (session_is_conversation(session) && work_can_reopen(session->work)) {
+        return ENDED_REOPENS;
+    }
+    return work_is_failing(session->work) ? ENDED_RETRIES : ENDED;
+}
+
+static int of_running(const struct explain_facts *facts)
+{
+    if (facts->interrupted) {
+        return ENDS_TURN;
+    }
+    return facts->leased ? RUNS : facts->hosted ? RUNS_UNLED : RUNS_ALONE;
+}
+
+static int of_pending(const struct explain_facts *facts)
+{
+    if (facts->by_runner) {
+        return QUEUED_FOR_RUNNER;
+    }
+    return facts->hosted ? QUEUED_FOR_SERVER : QUEUED_FOR_WORKER;
+}
+
+static int of_rest(const struct explain_facts *facts)
+{
+    if (facts->prompts_waiting > 0) {
+        return facts->collects ? COLLECTS : STUCK_QUEUE;
+    }
+    return RESTS;
+}
+
+static int of_work(const struct explain_facts *facts)
+{
+    switch (facts->session->work) {
+    case WORK_DRAFT:
+        return DRAFTED;
+    case WORK_PENDING:
+        return of_pending(facts);
+    case WORK_RUNNING:
+        return of_running(facts);
+    case WORK_WAITING_HUMAN:
+        return facts->asks_pending > 0 ? ASKED : AWAITS_PERSON;
+    case WORK_AWAITING_TOOL:
+        return facts->asks_pending > 0 ? ASKED : AWAITS_TOOL;
+    case WORK_IDLE:
+        return of_rest(facts);
+    case WORK_COMPLETED:
+    case WORK_FAILED:
+    case WORK_EXPIRED:
+    case WORK_ABANDONED:
+    case WORK_COUNT:
+        break;
+    }
+    return of_end(facts->session);
+}
+
+/* A runtime that is under way holds up everything; one that sleeps wakes by itself. */
+static int of_runtime(const struct session *session)
+{
+    switch (session->runtime) {
+    case RUNTIME_STARTING:
+    case RUNTIME_RESTORING:
+    case RUNTIME_HIBERNATING:
+        return MOVES_SANDBOX;
+    case RUNTIME_ERROR:
+        return SANDBOX_BROKEN;
+    case RUNTIME_NONE:
+    case RUNTIME_RUNNING:
+    case RUNTIME_HIBERNATED:
+    case RUNTIME_STOPPED:
+    case RUNTIME_COUNT:
+        break;
+    }
+    return -1;
+}
+
+static bool is_paused(const struct session *session)
+{
+    return session->pause_reason != PAUSE_NONE && session->pause_reason != PAUSE_INACTIVITY &&
+           session->pause_reason != PAUSE_ORPHANED;
+}
+
+const struct explanation *explain(const struct explain_facts *facts)
+{
+    const struct session *session = facts->session;
+    if (work_is_ended(session->work)) {
+        return &explanations[of_end(session)];
+    }
+    int runtime = of_runtime(session);
+    if (runtime >= 0) {
+        return &explanations[runtime];
+    }
+    return &explanations[is_paused(session) ? PAUSED : of_work(facts)];
+}

@@ -1,0 +1,50 @@
+/* What a session waits for, in one answer: the kind of thing, a sentence, and who or what can unblock it. A pure table
+ * over facts; service/explain.h gathers them. */
+#ifndef DOMAIN_EXPLAIN_H
+#define DOMAIN_EXPLAIN_H
+
+#include "domain/session.h"
+
+enum wait_kind {
+    WAIT_NOTHING, /* it has ended */
+    WAIT_MESSAGE, /* at rest: the next message */
+    WAIT_CLAIM,   /* somebody who runs it */
+    WAIT_AGENT,   /* whoever runs it */
+    WAIT_PERSON,
+    WAIT_TOOL,
+    WAIT_SANDBOX,
+    WAIT_TIMER,
+    WAIT_KIND_COUNT
+};
+extern const struct words wait_kind_words;
+
+struct explain_facts {
+    const struct session *session;
+    bool hosted;    /* the server runs its turns */
+    bool by_runner; /* through a runner that connects */
+    bool leased;
+    bool interrupted; /* the turn was told to end */
+    int64_t asks_pending;
+    int64_t prompts_waiting;
+    bool collects; /* what waits is collected: a timer says when it is said */
+};
+
+/* Somebody or something that can move it on; `how` is a route, its {id} the session. */
+struct unblocker {
+    const char *kind; /* person, worker, agent, server */
+    const char *how;  /* NULL = by itself */
+};
+enum { UNBLOCKERS_MAX = 4 };
+
+struct explanation {
+    enum wait_kind waits_for;
+    const char *detail;                          /* one sentence */
+    struct unblocker unblockers[UNBLOCKERS_MAX]; /* ends with a NULL kind, or at the maximum */
+};
+
+/* Every session has exactly one explanation. */
+const struct explanation *explain(const struct explain_facts *facts);
+/* All that are possible; ends with a NULL detail. For documents and tests. */
+extern const struct explanation explanations[];
+
+#endif

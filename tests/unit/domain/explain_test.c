@@ -1,0 +1,116 @@
+#include "domain/explain.h"
+#include "unit.h"
+
+struct row {
+    enum work work;
+    struct explain_facts facts;
+    const char *waits_for;
+    const char *says; /* part of the sentence */
+};
+
+static const struct row rows[] = {
+    {WORK_DRAFT, {0}, "message", "draft"},
+    {WORK_PENDING, {0}, "claim", "worker"},
+    {WORK_PENDING, {.hosted = true}, "claim", "room"},
+    {WORK_PENDING, {.hosted = true, .by_runner = true}, "claim", "runner"},
+    {WORK_RUNNING, {.leased = true}, "agent", "works"},
+    {WORK_RUNNING, {.leased = true, .hosted = true}, "agent", "works"},
+    {WORK_RUNNING, {.leased = true, .interrupted = true}, "agent", "told to end"},
+    {WORK_RUNNING, {.hosted = true}, "timer", "watchdog"},
+    {WORK_RUNNING, {0}, "agent", "without a claim"},
+    {WORK_WAITING_HUMAN, {.asks_pending = 1}, "person", "asked something"},
+    {WORK_WAITING_HUMAN, {0}, "person", "nothing particular"},
+    {WORK_AWAITING_TOOL, {.asks_pending = 2}, "person", "asked something"},
+    {WORK_AWAITING_TOOL, {0}, "tool", "tool"},
+    {WORK_IDLE, {0}, "message", "at rest"},
+    {WORK_IDLE, {.prompts_waiting = 1}, "timer", "although nothing runs"},
+    {WORK_IDLE, {.prompts_waiting = 1, .collects = true}, "timer", "collected"},
+    {WORK_COMPLETED, {0}, "nothing", "reopened"},
+    {WORK_FAILED, {0}, "nothing", "tried again"},
+    {WORK_EXPIRED, {0}, "nothing", "reopened"},
+    {WORK_ABANDONED, {0}, "nothing", "reopened"},
+};
+
+static void check(const struct explain_facts *facts, const char *waits_for, const char *says)
+{
+    const struct explanation *why = explain(facts);
+    const char *got = wait_kind_words.names[why->waits_for];
+    if (strcmp(got, waits_for) != 0 || !strstr(why->detail, says)) {
+        fail_msg("%s: %s, \"%s\" instead of %s, \"%s\"", work_words.names[facts->session->work], got, why->detail,
+                 waits_for, says);
+    }
+}
+
+static void every_state(void **state)
+{
+    unsigned seen = 0;
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct session session = {.type = TYPE_AGENT, .work = rows[i].work};
+        struct explain_facts facts = rows[i].facts;
+        facts.session = &session;
+        check(&facts, rows[i].waits_for, rows[i].says);
+        seen |= 1u << rows[i].work;
+    }
+    assert_int_equal(seen, (1u << WORK_COUNT) - 1);
+}
+
+static void forms_and_tools_end_for_good(void **state)
+{
+    (void)state;
+    struct session done = {.type = TYPE_RESPONSE, .work = WORK_COMPLETED};
+    check(&(struct explain_facts){.session = &done}, "nothing", "has ended.");
+    struct session late = {.type = TYPE_TOOL, .work = WORK_EXPIRED};
+    check(&(struct explain_facts){.session = &late}, "nothing", "tried again");
+}
+
+static void the_sandbox_comes_first(void **state)
+{
+    static const char *const expected[RUNTIME_COUNT] = {
+        [RUNTIME_NONE] = "message",        [RUNTIME_STARTING] = "sandbox",   [RUNTIME_RUNNING] = "message",
+        [RUNTIME_HIBERNATING] = "sandbox", [RUNTIME_HIBERNATED] = "message", [RUNTIME_RESTORING] = "sandbox",
+        [RUNTIME_STOPPED] = "message",     [RUNTIME_ERROR] = "sandbox",
+    };
+    (void)state;
+    for (int runtime = 0; runtime < RUNTIME_COUNT; runtime++) {
+        struct session session = {.type = TYPE_AGENT, .work = WORK_IDLE, .runtime = (enum runtime)runtime};
+        check(&(struct explain_facts){.session = &session}, expected[runtime], "");
+        session.work = WORK_COMPLETED; /* whatever lies under an ended session */
+        check(&(struct explain_facts){.session = &session}, "nothing", "");
+    }
+}
+
+static void pauses(void **state)
+{
+    (void)state;
+    for (int pause = PAUSE_NONE; pause < PAUSE_COUNT; pause++) {
+        struct session session = {.type = TYPE_AGENT, .work = WORK_IDLE, .pause_reason = (enum pause_reason)pause};
+        bool sleeps = pause == PAUSE_NONE || pause == PAUSE_INACTIVITY || pause == PAUSE_ORPHANED;
+        check(&(struct explain_facts){.session = &session}, sleeps ? "message" : "person", sleeps ? "rest" : "paused");
+    }
+}
+
+static void every_explanation_is_whole(void **state)
+{
+    (void)state;
+    for (const struct explanation *one = explanations; one->detail; one++) {
+        assert_true(one->detail[strlen(one->detail) - 1] == '.');
+        for (size_t i = 0; i < UNBLOCKERS_MAX && one->unblockers[i].kind; i++) {
+            const char *how = one->unblockers[i].how;
+            assert_true(!how || strncmp(how, "POST /api/", 10) == 0 || strncmp(how, "GET /api/", 9) == 0);
+        }
+        assert_true(one->waits_for == WAIT_NOTHING || one->unblockers[0].kind);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_state),
+        cmocka_unit_test(forms_and_tools_end_for_good),
+        cmocka_unit_test(the_sandbox_comes_first),
+        cmocka_unit_test(pauses),
+        cmocka_unit_test(every_explanation_is_whole),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
