@@ -11,6 +11,8 @@
 #include "domain/session.h"
 #include "store/store.h"
 
+struct secrets;
+
 /* What all threads share: set once by main, then only read. */
 struct service {
     struct clock *clock;
@@ -44,6 +46,7 @@ struct service {
     size_t tokens_per_user_max;
     size_t delta_bytes_max;
     size_t cached_sessions_max;
+    struct secrets *secrets; /* NULL = none */
     bool agents_reach_host; /* admins of any tenant may define agents that run programs on the machine */
     /* Grows whenever tokens, users or memberships change: caches of principals look at it. */
     _Atomic int64_t identity_epoch;
