@@ -47,7 +47,7 @@ struct service {
     size_t delta_bytes_max;
     size_t cached_sessions_max;
     struct secrets *secrets; /* NULL = none */
-    bool agents_reach_host; /* admins of any tenant may define agents that run programs on the machine */
+    bool agents_reach_host;  /* admins of any tenant may define agents that run programs on the machine */
     /* Grows whenever tokens, users or memberships change: caches of principals look at it. */
     _Atomic int64_t identity_epoch;
 };
