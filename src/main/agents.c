@@ -8,6 +8,7 @@
 
 #include "main/read_file.h"
 #include "wire/yaml.h"
+#include "service/secret.h"
 
 enum { AGENT_FILES_MAX = 1000, BUILT_IN_MAX = 2 };
 
@@ -194,17 +195,12 @@ static enum status add_built_in(struct buffer *text, struct arena *arena, struct
     return status;
 }
 
-static bool is_set(const char *name)
-{
-    const char *value = getenv(name);
-    return value && *value;
-}
-
 static enum status add_built_ins(const struct options *options, struct arena *arena, struct shared_agent *agents,
                                  size_t *count, struct failure *failure)
 {
     struct buffer text = {0};
-    bool anthropic = is_set("ANTHROPIC_API_KEY"), openai = is_set("OPENAI_API_KEY");
+    bool anthropic = secrets_have(options->secrets, "ANTHROPIC_API_KEY");
+    bool openai = secrets_have(options->secrets, "OPENAI_API_KEY");
     enum status status = STATUS_OK;
     if (options->demo_agent) {
         write_demo(&text);

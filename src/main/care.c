@@ -19,8 +19,7 @@ static const struct option care_table[] = {
 
 const struct option *const care_tables[] = {care_table, NULL};
 
-/* The options of the server as its own command line would give them. */
-static enum status load(const struct invocation *invocation, struct options *out, struct failure *failure)
+enum status care_load(const struct invocation *invocation, struct options *out, struct failure *failure)
 {
     struct arguments arguments = *invocation->arguments;
     struct invocation as_server = *invocation;
@@ -81,7 +80,7 @@ int command_backup(const struct invocation *invocation)
     struct failure failure;
     const char *to_path = invocation->arguments->positionals[0], *file;
     struct progress progress = {.what = "copying"};
-    if (load(invocation, &options, &failure) != STATUS_OK) {
+    if (care_load(invocation, &options, &failure) != STATUS_OK) {
         return command_refuse(invocation->command, &failure);
     }
     enum status status = find_file(invocation, &options, NULL, &file, &failure);
@@ -134,7 +133,7 @@ int command_verify(const struct invocation *invocation)
     struct failure failure;
     const struct arguments *arguments = invocation->arguments;
     const char *file;
-    if (load(invocation, &options, &failure) != STATUS_OK) {
+    if (care_load(invocation, &options, &failure) != STATUS_OK) {
         return command_refuse(invocation->command, &failure);
     }
     const char *named = arguments->positional_count ? arguments->positionals[0] : NULL;

@@ -3,9 +3,13 @@
 #define MAIN_CARE_H
 
 #include "cli/command.h"
+#include "main/options.h"
 
 /* --config, --data, --database: the same values, from the same places, as the server's. */
 extern const struct option *const care_tables[];
+
+/* The options of the server, as its own command line would give them. */
+MUST_CHECK enum status care_load(const struct invocation *invocation, struct options *out, struct failure *failure);
 
 int command_backup(const struct invocation *invocation);
 int command_verify(const struct invocation *invocation);

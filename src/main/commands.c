@@ -6,6 +6,7 @@
 #include "main/agents.h"
 #include "main/care.h"
 #include "main/options.h"
+#include "main/secrets.h"
 #include "main/serve.h"
 
 static int print_and_release(struct buffer *text)
@@ -111,6 +112,14 @@ const struct command commands[] = {
      .help = "Copies the SQLite database of a data directory to a new file, while the server runs or not. A PostgreSQL database has tools of its own: pg_dump."},
     {.name = "verify", .positionals = "[FILE]", .positional_max = 1, .tables = care_tables, .run = command_verify,
      .help = "Checks that every log is without gaps, every session is what its log says, every counter is the sum of its parts and no row is left over: of the server's database, or of a backup. Prints each problem; the exit code is 1 when there is one."},
+    {.name = "secrets set", .positionals = "NAME", .positional_min = 1, .positional_max = 1, .tables = secrets_tables,
+     .run = command_secrets_set,
+     .help = "Keeps a secret, such as ANTHROPIC_API_KEY, encrypted in the data directory of a server. The value comes from standard input, or is typed without being shown; a running server takes it at once."},
+    {.name = "secrets list", .tables = secrets_tables, .run = command_secrets_list,
+     .help = "Lists the names of the stored secrets."},
+    {.name = "secrets remove", .positionals = "NAME", .positional_min = 1, .positional_max = 1,
+     .tables = secrets_tables, .run = command_secrets_remove,
+     .help = "Removes a stored secret."},
     {.name = "sessions list", .tables = sessions_list_tables, .run = command_sessions_list,
      .help = "Lists sessions, the last active first."},
     {.name = "sessions show", .positionals = "SESSION", .positional_min = 1, .positional_max = 1,

@@ -9,6 +9,7 @@
 #include "runner/acp.h"
 #include "runner/demo.h"
 #include "runner/model.h"
+#include "service/secret.h"
 
 struct drivers {
     char files_dir[4096];
@@ -47,6 +48,10 @@ static void add_model(struct drivers *drivers, const struct options *options)
     };
     tool_options(options, &drivers->tools);
     provider_options_read_environment(&model.provider);
+    if (options->secrets) {
+        model.provider.secret = secrets_get;
+        model.provider.secret_owner = options->secrets;
+    }
     drivers->model = model_driver_new(&model);
 }
 

@@ -10,8 +10,12 @@
 enum metrics_access { METRICS_OFF, METRICS_PUBLIC, METRICS_COUNT };
 enum ask_role_option { ASK_ROLE_COLLABORATOR, ASK_ROLE_OWNER, ASK_ROLE_COUNT };
 
+struct secrets;
+
 /* Texts live in the arena given to options_load; NULL = not given. */
 struct options {
+    struct secrets *secrets; /* no option: what serve() opened, or NULL */
+
     /* the server */
     const char *config;
     const char *data;
@@ -20,6 +24,7 @@ struct options {
     const char *public_url;
     const char *bootstrap_token;
     const char *owner_token_file;
+    const char *secret_key;
     int64_t stop_timeout_ms;
 
     /* logs and figures */

@@ -72,6 +72,8 @@ const struct option server_options[] = {
            "At first start, makes an API token of the owner with this value (at least 32 characters) instead of printing a one-time link."),
     TEXT("owner-token-file", owner_token_file, "FILE", NULL,
          "When there is no such file, makes an API token of the owner and writes it there, readable by the account of the server only: for commands on the same machine (--token-file)."),
+    SECRET("secret-key", secret_key,
+           "The key of the stored secrets (sojourn secrets), 64 hexadecimal digits, instead of the one in the file secret.key of the data directory."),
     TIME("stop-timeout-ms", stop_timeout_ms, "10s", 0, 10 * MINUTE,
          "How long a stop waits for requests under way before it cuts them."),
 

@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "main/agents.h"
+#include "service/secret.h"
 
 struct reload {
     struct write_job job; /* first: the job is the reload */
@@ -58,5 +59,13 @@ void reload_agents(const struct options *options, struct service *service, struc
     if (!writer_submit(writer, &reload->job)) {
         log_error("agents_not_reread", LOG_TEXT("detail", SLICE("too many commands are waiting")));
         free(reload);
+    }
+}
+
+void reload_secrets(struct secrets *secrets)
+{
+    struct failure failure;
+    if (secrets_reload(secrets, &failure) != STATUS_OK) {
+        log_error("secrets_not_reread", LOG_TEXT("detail", slice_of(failure.detail)));
     }
 }

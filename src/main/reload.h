@@ -9,4 +9,7 @@
  * wrong, all stay as they were. Options, service and writer outlive the command. */
 void reload_agents(const struct options *options, struct service *service, struct writer *writer);
 
+/* The stored secrets again; those known stay when the file can't be read. */
+void reload_secrets(struct secrets *secrets);
+
 #endif

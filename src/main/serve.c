@@ -22,15 +22,19 @@
 #include "net/server.h"
 #include "service/identity.h"
 #include "service/gateway_snapshot.h"
+#include "service/secret.h"
 #include "service/runners.h"
 #include "service/turns.h"
 #include "service/watchdog.h"
+#include "store/secret_file.h"
 
 enum { ADDRESS_BYTES = 256 };
 
 /* Everything that runs, in the order it is started. Owned by serve(). */
 struct instance {
     const struct options *options;
+    struct options own_options; /* with what serve() opened */
+    struct secret_place secret_place;
     struct clock clock;
     struct id_source ids;
     int lock_fd;
@@ -216,6 +220,15 @@ static enum status first_start(struct instance *instance, struct db *db, struct 
     return status;
 }
 
+/* Before anything that may name a provider's key. */
+static enum status open_secrets(struct instance *instance, struct failure *failure)
+{
+    instance->secret_place = (struct secret_place){instance->options->data, instance->options->secret_key};
+    enum status status = secrets_open(&instance->secret_place, &instance->own_options.secrets, failure);
+    instance->service.secrets = instance->own_options.secrets;
+    return status;
+}
+
 static enum status open_store(struct instance *instance, struct db **out, struct failure *failure)
 {
     const struct options *options = instance->options;
@@ -235,6 +248,10 @@ static enum status open_store(struct instance *instance, struct db **out, struct
         .cache_kib = options->sqlite_cache_kib,
         .checkpoint_pages = options->sqlite_checkpoint_pages,
     };
+    status = open_secrets(instance, failure);
+    if (status != STATUS_OK) {
+        return status;
+    }
     status = db_open(&instance->db, out, failure);
     return status == STATUS_OK ? first_start(instance, *out, failure) : status;
 }
@@ -592,6 +609,7 @@ static void wait_for_signal(struct instance *instance, const sigset_t *signals)
     int got;
     while (sigwait(signals, &got) != 0 || got == SIGHUP) {
         if (got == SIGHUP) {
+            reload_secrets(instance->options->secrets);
             reload_agents(instance->options, &instance->service, instance->writer);
         }
     }
@@ -603,7 +621,8 @@ int serve(const struct options *options)
     struct instance *instance = memory_zeroed(sizeof *instance);
     struct failure failure = {0};
     sigset_t signals;
-    instance->options = options;
+    instance->own_options = *options;
+    instance->options = &instance->own_options;
     instance->lock_fd = -1;
     log_configure((enum log_level)options->log_level, (enum log_format)options->log_format);
     signal(SIGPIPE, SIG_IGN);
@@ -624,6 +643,7 @@ int serve(const struct options *options)
                   LOG_TEXT("detail", slice_of(failure.detail)));
     }
     stop(instance);
+    secrets_close(instance->own_options.secrets);
     free(instance);
     return status == STATUS_OK ? EXIT_DONE : EXIT_REFUSED;
 }

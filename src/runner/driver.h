@@ -37,6 +37,7 @@ struct turn_brief {
     const struct event *since; /* what an earlier attempt of this turn left in the log behind the prompt */
     size_t since_count;
     struct slice thread_id;  /* of the prompt; absent = the main one */
+    struct slice variables;  /* JSON object of texts: those of the session's context; absent = none */
     struct slice kept;       /* JSON object the driver kept with the session; absent = none */
     bool was_cut;            /* there was an earlier attempt, which ended without its driver's word */
     struct sandbox *sandbox; /* where it works; NULL = nowhere */

@@ -19,10 +19,6 @@ struct model_options {
     int64_t wait_ms_max;               /* a provider that wants us to wait longer counts as failed */
     int64_t output_tokens_max;         /* of one answer; 0 = the provider's own */
     struct context_images images;
-    /* {{ctx.NAME}} in a system prompt: the value of a variable of the session, or absent. NULL = they stay as they are.
-     */
-    struct slice (*variable)(void *owner, const struct turn_brief *brief, struct slice name);
-    void *variable_owner;
 };
 
 /* A driver of kind DRIVER_MODEL; `close` frees it. */

@@ -5,14 +5,23 @@ enum { BACKOFF_DOUBLINGS_MAX = 8 };
 
 /* --- what is sent --- */
 
+/* A client wrote the value: in the instructions it stands as a quoted text on one line, so that it reads as a value and
+ * ends where it ends. */
 static void add_variable(struct model_turn *turn, struct slice name, struct slice as_written, struct buffer *to)
 {
-    const struct model_options *options = &turn->owner->options;
-    struct slice value = {NULL, 0};
-    if (options->variable) {
-        value = options->variable(options->variable_owner, turn->brief, slice_trim(name));
+    struct arena scratch = {0};
+    const struct json *variables = NULL, *value = NULL;
+    if (slice_present(turn->brief->variables) &&
+        json_parse(&scratch, turn->brief->variables, &variables, NULL) == STATUS_OK) {
+        value = json_get(variables, arena_copy(&scratch, slice_trim(name)).ptr);
     }
-    buffer_add(to, slice_present(value) ? value : as_written);
+    if (json_is(value, JSON_STRING)) {
+        struct json_out out = json_out_to(to);
+        json_text(&out, value->text);
+    } else {
+        buffer_add(to, as_written);
+    }
+    arena_release(&scratch);
 }
 
 /* {{ctx.NAME}} becomes the session's variable of that name. */

@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "domain/context.h"
 #include "service/identity_rows.h"
+#include "service/secret.h"
 
 enum { SHARED_PAGE = 200 };
 
@@ -103,6 +104,9 @@ enum status agent_push(struct call *call, const struct json *definition, struct 
     }
     if (status == STATUS_OK) {
         status = check_reach(call, &agent);
+    }
+    if (status == STATUS_OK) {
+        status = secret_check_json(call, definition->raw);
     }
     return status == STATUS_OK ? keep(call, call->who->tenant_key, &agent, AGENT_OF_API, out, out_new) : status;
 }

@@ -1,5 +1,7 @@
 #include "service/event.h"
 
+#include "service/secret.h"
+
 static enum status check_sequence(struct call *call, const struct session *session, int64_t if_sequence)
 {
     if (if_sequence < 0 || if_sequence == session->last_sequence) {
@@ -63,6 +65,12 @@ static enum status check_events(struct call *call, struct append *append)
         struct event *event = &append->events[i];
         enum status status = access_check_event(call->who, session, append->entry.role, append->entry.holds_lease,
                                                 event->type, &call->failure);
+        if (status == STATUS_OK) {
+            status = secret_check_json(call, event->content);
+        }
+        if (status == STATUS_OK) {
+            status = secret_check_json(call, event->metadata);
+        }
         if (status == STATUS_OK && slice_present(event->external_id)) {
             if (repeats_earlier(append, i)) {
                 return failure_set(&call->failure, STATUS_INVALID, "repeated_external_event_id",

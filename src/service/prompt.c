@@ -1,6 +1,7 @@
 #include "service/prompt.h"
 
 #include "service/prompt_steps.h"
+#include "service/secret.h"
 #include "service/turn.h"
 
 /* --- into the queue --- */
@@ -169,6 +170,9 @@ enum status prompt_send(struct call *call, struct slice session_id, const struct
 {
     struct session_entry entry;
     enum status status = session_enter(call, session_id, ACTION_APPEND, &entry);
+    if (status == STATUS_OK) {
+        status = secret_check_json(call, request->content);
+    }
     if (status != STATUS_OK) {
         return status;
     }
@@ -190,6 +194,9 @@ enum status prompt_append(struct call *call, struct slice session_id, const stru
     enum status status = session_enter(call, session_id, ACTION_APPEND, &entry);
     if (status == STATUS_OK) {
         status = prompt_check_append(&entry.loaded->session, &call->failure);
+    }
+    if (status == STATUS_OK) {
+        status = secret_check_json(call, request->content);
     }
     if (status != STATUS_OK) {
         return status;

@@ -1,6 +1,7 @@
 #include "service/prompt.h"
 #include "service/prompt_steps.h"
 #include "service/turn.h"
+#include "service/secret.h"
 
 /* --- one that waits --- */
 
@@ -91,6 +92,9 @@ enum status prompt_edit(struct call *call, struct slice session_id, struct slice
     enum status status = enter_queue(call, session_id, prompt_id, edit->revision, &entry);
     if (status == STATUS_OK) {
         status = check_author(call, &entry.queue[entry.at]);
+    }
+    if (status == STATUS_OK) {
+        status = secret_check_json(call, edit->content);
     }
     if (status != STATUS_OK) {
         return status;

@@ -12,6 +12,8 @@
 #include "domain/watchdog.h"
 #include "store/store.h"
 
+struct secrets;
+
 /* What all threads share: set once by main, then only read. */
 struct service {
     struct clock *clock;
@@ -48,6 +50,8 @@ struct service {
     bool agents_reach_host; /* admins of any tenant may define agents that run programs on the machine */
     struct health_limits health;
     _Atomic int64_t watchdogs_barked[WATCHDOG_COUNT];
+    struct secrets *secrets; /* NULL = none */
+    bool agents_reach_host;  /* admins of any tenant may define agents that run programs on the machine */
     /* Grows whenever tokens, users or memberships change: caches of principals look at it. */
     _Atomic int64_t identity_epoch;
 };

@@ -1,6 +1,7 @@
 #include "service/agent.h"
 #include "service/ending.h"
 #include "service/session_steps.h"
+#include "service/secret.h"
 
 static enum status check_concurrency(struct call *call, const struct session_input *input, const struct session *parent)
 {
@@ -190,11 +191,27 @@ static enum status create_new(struct call *call, const struct session_input *inp
     return status;
 }
 
+static enum status check_no_secret(struct call *call, const struct session_input *input)
+{
+    const struct json *parts[] = {input->metadata, input->details, input->agent_config, input->source};
+    enum status status = secret_check_text(call, input->prompt);
+    if (status == STATUS_OK) {
+        status = secret_check_text(call, input->title);
+    }
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0] && status == STATUS_OK; i++) {
+        status = parts[i] ? secret_check_json(call, parts[i]->raw) : STATUS_OK;
+    }
+    return status;
+}
+
 enum status session_create(struct call *call, const struct session_input *input, struct session_entry *out,
                            bool *out_created)
 {
     struct slice id;
-    enum status status = pick_id(call, input->id, &id);
+    enum status status = check_no_secret(call, input);
+    if (status == STATUS_OK) {
+        status = pick_id(call, input->id, &id);
+    }
     if (status != STATUS_OK) {
         return status;
     }

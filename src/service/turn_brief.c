@@ -70,6 +70,16 @@ static void split_history(struct turn *turn, const struct history *history)
     brief->said = prompt_text_of(&turn->arena, brief->prompt);
 }
 
+static struct slice variables_of(struct turn *turn, const struct session *session)
+{
+    const struct json *details = NULL;
+    if (!slice_present(session->details) || json_parse(&turn->arena, session->details, &details, NULL) != STATUS_OK) {
+        return (struct slice){0};
+    }
+    const struct json *variables = json_get_value(json_get(details, "context"), "variables");
+    return json_is(variables, JSON_OBJECT) ? variables->raw : (struct slice){0};
+}
+
 static enum status read_session(struct call *call, struct turn *turn)
 {
     struct session session;
@@ -84,6 +94,7 @@ static enum status read_session(struct call *call, struct turn *turn)
     if (slice_present(session.usage) && json_parse(&turn->arena, session.usage, &usage, NULL) == STATUS_OK) {
         brief->cost_microcents = json_i64_of(usage, "cost_microcents");
     }
+    brief->variables = variables_of(turn, &session);
     brief->agent = &turn->agent;
     status = agent_of_session(call, &session, &turn->arena, &turn->agent);
     if (status == STATUS_OK) {

@@ -70,7 +70,7 @@ struct turn {
     bool over;  /* the end is durable, or it is gone */
     bool looks; /* a look is under way or waits */
     bool looks_again;
-    bool lost;  /* the log says that the session ended */
+    bool lost; /* the log says that the session ended */
     /* of the write under way */
     enum status status;
     struct failure failure;

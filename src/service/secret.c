@@ -1,0 +1,212 @@
+#include "service/secret.h"
+
+#include <pthread.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "base/json.h"
+#include "base/log.h"
+#include "service/service.h"
+#include "store/secret_file.h"
+
+/* A short value stands in innocent text too. */
+enum { FOUND_BYTES_MIN = 8, PATH_BYTES = 4096 };
+
+/* The variables of the environment that are secrets of providers. */
+static const char *const variables[] = {"ANTHROPIC_API_KEY", "OPENAI_API_KEY"};
+enum { VARIABLE_COUNT = sizeof variables / sizeof variables[0] };
+
+struct secrets {
+    const struct secret_place *place;
+    pthread_mutex_t lock;
+    struct secret_records records;
+    struct timespec changed_at;
+    unsigned char *lent;
+};
+
+static struct timespec change_of(const struct secrets *secrets)
+{
+    char path[PATH_BYTES];
+    struct stat info;
+    snprintf(path, sizeof path, "%s/secrets", secrets->place->directory);
+    return stat(path, &info) == 0 ? info.st_mtim : (struct timespec){0};
+}
+
+enum status secrets_reload(struct secrets *secrets, struct failure *failure)
+{
+    struct secret_records records, before;
+    struct timespec changed_at = change_of(secrets);
+    enum status status = secret_file_read(secrets->place, &records, failure);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    pthread_mutex_lock(&secrets->lock);
+    before = secrets->records;
+    secrets->records = records;
+    secrets->changed_at = changed_at;
+    pthread_mutex_unlock(&secrets->lock);
+    secret_records_release(&before);
+    if (records.len > 0) {
+        secrets_guard_process();
+    }
+    return STATUS_OK;
+}
+
+static bool has_variables(void)
+{
+    bool any = false;
+    for (size_t i = 0; i < VARIABLE_COUNT; i++) {
+        any = any || getenv(variables[i]);
+    }
+    return any;
+}
+
+enum status secrets_open(const struct secret_place *place, struct secrets **out, struct failure *failure)
+{
+    struct secrets *secrets = memory_zeroed(sizeof *secrets);
+    secrets->place = place;
+    pthread_mutex_init(&secrets->lock, NULL);
+    if (has_variables() || place->key) {
+        secrets_guard_process();
+    }
+    enum status status = secrets_reload(secrets, failure);
+    if (status != STATUS_OK) {
+        secrets_close(secrets);
+        return status;
+    }
+    *out = secrets;
+    return STATUS_OK;
+}
+
+void secrets_close(struct secrets *secrets)
+{
+    if (secrets) {
+        secret_records_release(&secrets->records);
+        sodium_free(secrets->lent);
+        pthread_mutex_destroy(&secrets->lock);
+        free(secrets);
+    }
+}
+
+static void reload_changed(struct secrets *secrets)
+{
+    struct failure failure;
+    struct timespec now = change_of(secrets);
+    if (now.tv_sec == secrets->changed_at.tv_sec && now.tv_nsec == secrets->changed_at.tv_nsec) {
+        return;
+    }
+    if (secrets_reload(secrets, &failure) != STATUS_OK) {
+        log_error("secrets_not_reread", LOG_TEXT("detail", slice_of(failure.detail)));
+    }
+}
+
+struct slice secrets_get(void *owner, const char *name)
+{
+    struct secrets *secrets = owner;
+    const char *variable = getenv(name);
+    if (variable && *variable) {
+        return slice_of(variable);
+    }
+    reload_changed(secrets);
+    pthread_mutex_lock(&secrets->lock);
+    struct slice value = secret_records_get(&secrets->records, slice_of(name));
+    sodium_free(secrets->lent);
+    secrets->lent = NULL;
+    if (value.len) {
+        secrets->lent = sodium_malloc(value.len);
+        if (!secrets->lent) {
+            abort(); /* out of memory */
+        }
+        memcpy(secrets->lent, value.ptr, value.len);
+        value = slice_from(secrets->lent, value.len);
+    }
+    pthread_mutex_unlock(&secrets->lock);
+    return value;
+}
+
+bool secrets_have(struct secrets *secrets, const char *name)
+{
+    const char *variable = getenv(name);
+    if ((variable && *variable) || !secrets) {
+        return variable && *variable;
+    }
+    pthread_mutex_lock(&secrets->lock);
+    bool has = secret_records_get(&secrets->records, slice_of(name)).len > 0;
+    pthread_mutex_unlock(&secrets->lock);
+    return has;
+}
+
+/* --- what clients send --- */
+
+static bool holds(struct slice text, struct slice value)
+{
+    return value.len >= FOUND_BYTES_MIN && memmem(text.ptr, text.len, value.ptr, value.len) != NULL;
+}
+
+static bool holds_any(struct secrets *secrets, struct slice text)
+{
+    struct slice name, value;
+    bool found = false;
+    for (size_t i = 0; i < VARIABLE_COUNT && text.len; i++) {
+        found = found || holds(text, slice_of(getenv(variables[i])));
+    }
+    pthread_mutex_lock(&secrets->lock);
+    for (size_t at = 0; !found && text.len && secret_records_next(&secrets->records, &at, &name, &value);) {
+        found = holds(text, value);
+    }
+    pthread_mutex_unlock(&secrets->lock);
+    return found;
+}
+
+/* The name is not told: it is no business of who sent the text. */
+static enum status refuse(struct call *call)
+{
+    return failure_set(&call->failure, STATUS_INVALID, "contains_secret",
+                       "This holds the value of a secret that the server keeps; secrets never go into the log or to a "
+                       "model. Nothing was stored.");
+}
+
+enum status secret_check_text(struct call *call, struct slice text)
+{
+    struct secrets *secrets = call->service->secrets;
+    return secrets && holds_any(secrets, text) ? refuse(call) : STATUS_OK;
+}
+
+static bool value_holds_any(struct secrets *secrets, const struct json *value)
+{
+    if (holds_any(secrets, value->text) || holds_any(secrets, value->key)) {
+        return true;
+    }
+    bool found = false;
+    for (const struct json *child = value->child; child && !found; child = child->next) {
+        found = value_holds_any(secrets, child);
+    }
+    return found;
+}
+
+/* What is written with escapes is looked at as it reads. */
+enum status secret_check_json(struct call *call, struct slice json)
+{
+    struct secrets *secrets = call->service->secrets;
+    const struct json *value;
+    struct failure unread;
+    if (!secrets || json.len == 0) {
+        return STATUS_OK;
+    }
+    bool found = holds_any(secrets, json);
+    if (!found && memchr(json.ptr, '\\', json.len) && json_parse(call->arena, json, &value, &unread) == STATUS_OK) {
+        found = value_holds_any(secrets, value);
+    }
+    return found ? refuse(call) : STATUS_OK;
+}
+
+void secrets_guard_process(void)
+{
+    struct rlimit none = {0, 0};
+    (void)setrlimit(RLIMIT_CORE, &none);
+    (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+}

@@ -1,0 +1,33 @@
+/* The secrets of the server: keys of providers, from the environment or the encrypted file. They are lent to who calls
+ * a provider and go nowhere else: what a client sends is refused when it holds one. All threads; locked inside. */
+#ifndef SERVICE_SECRET_H
+#define SERVICE_SECRET_H
+
+#include "base/slice.h"
+#include "base/status.h"
+
+struct secrets;
+struct secret_place; /* store/secret_file.h */
+struct call;
+
+/* The place is borrowed for good. INVALID `bad_secrets`. */
+MUST_CHECK enum status secrets_open(const struct secret_place *place, struct secrets **out, struct failure *failure);
+/* Accepts NULL. */
+void secrets_close(struct secrets *secrets);
+/* Reads the file again; the secrets stay as they were when it can't be read. */
+MUST_CHECK enum status secrets_reload(struct secrets *secrets, struct failure *failure);
+
+/* For one thread (the loop of the turns): the variable of that name, else the stored secret; absent when there is
+ * neither. Good until its next call. The file is read again when it has changed. */
+struct slice secrets_get(void *secrets, const char *name);
+/* Is there one? NULL secrets are those of the environment alone. */
+bool secrets_have(struct secrets *secrets, const char *name);
+
+/* INVALID `contains_secret` when the text, or JSON, of a client holds the value of a secret. */
+MUST_CHECK enum status secret_check_text(struct call *call, struct slice text);
+MUST_CHECK enum status secret_check_json(struct call *call, struct slice json);
+
+/* No core dump of this process, and no other process of the account looks into it. */
+void secrets_guard_process(void);
+
+#endif
