@@ -62,6 +62,8 @@ static void add_cors(struct request *request)
         struct exchange *exchange = request->exchange;
         exchange_header(exchange, "Access-Control-Allow-Origin", any ? SLICE("*") : origin);
         exchange_header(exchange, "Vary", SLICE("Origin"));
+        exchange_header(exchange, "Access-Control-Expose-Headers",
+                        SLICE("Idempotency-Replayed, Retry-After, Traceparent, WWW-Authenticate, X-Request-Id"));
         if (!any) {
             exchange_header(exchange, "Access-Control-Allow-Credentials", SLICE("true"));
         }

@@ -4,8 +4,8 @@
 const struct route routes[] = {
     {HTTP_GET, "/healthz", RUN_LOOP, AUTH_NONE, 0, false, 200, NULL, NULL, "Health", "The process is alive.", NULL,
      system_health},
-    {HTTP_GET, "/readyz", RUN_LOOP, AUTH_NONE, 0, false, 200, NULL, NULL, "Health", "The server takes requests.", NULL,
-     system_ready},
+    {HTTP_GET, "/readyz", RUN_READER, AUTH_NONE, 0, false, 200, NULL, NULL, "Health",
+     "The server takes requests and its database answers.", NULL, system_ready},
     {HTTP_GET, "/metrics", RUN_LOOP, AUTH_NONE, 0, false, 200, NULL, NULL, NULL, "Figures as Prometheus text.", NULL,
      system_metrics},
     {HTTP_GET, "/api/openapi.json", RUN_LOOP, AUTH_NONE, 0, false, 200, NULL, NULL, NULL, "This document.", NULL,

@@ -67,11 +67,25 @@ static void print_chat_line(const struct options *options, const char *base)
     }
 }
 
+bool announce_is_for_browsers(const char *address)
+{
+    return strncmp(address, "http", 4) == 0;
+}
+
+void announce_socket(const struct options *options, const char *address, const char *first_link)
+{
+    if (first_link[0]) {
+        printf("Sojourn runs at %s\nSign in as the owner, once: %s/sign-in#%s\n", address,
+               options->public_url ? options->public_url : "", first_link);
+        fflush(stdout);
+    }
+}
+
 void announce(const struct options *options, const char *address, const char *first_link)
 {
     const char *base = options->public_url ? options->public_url : address;
     bool has_file = options->owner_token_file && access(options->owner_token_file, R_OK) == 0;
-    if (strncmp(address, "http", 4) != 0 || (!first_link[0] && !has_file)) {
+    if (!announce_is_for_browsers(address) || (!first_link[0] && !has_file)) {
         return;
     }
     printf("Sojourn runs at %s\n", base);

@@ -14,5 +14,9 @@ MUST_CHECK enum status owner_token_keep(const char *path, char token[TOKEN_TEXT_
 /* To standard output: the address, the owner's one-time link where there is one, and what to type next. Says nothing
  * when there is neither a link nor a token file. */
 void announce(const struct options *options, const char *address, const char *first_link);
+/* Is it an address that announce tells? */
+bool announce_is_for_browsers(const char *address);
+/* The link alone, of a server that listens on unix sockets only: without a host unless the public address is told. */
+void announce_socket(const struct options *options, const char *address, const char *first_link);
 
 #endif

@@ -479,8 +479,9 @@ static void start_server(struct instance *instance)
 static enum status listen_all(struct instance *instance, struct failure *failure)
 {
     const struct text_list *addresses = &instance->options->listen;
+    char address[ADDRESS_BYTES] = "";
+    bool reached = false;
     for (size_t i = 0; i < addresses->count; i++) {
-        char address[ADDRESS_BYTES];
         enum status status =
             server_listen(instance->server, slice_of(addresses->items[i]), address, sizeof address, failure);
         if (status != STATUS_OK) {
@@ -488,6 +489,10 @@ static enum status listen_all(struct instance *instance, struct failure *failure
         }
         log_info("listening", LOG_TEXT("address", slice_of(address)));
         announce(instance->options, address, instance->first_link);
+        reached = reached || announce_is_for_browsers(address);
+    }
+    if (!reached) {
+        announce_socket(instance->options, address, instance->first_link);
     }
     instance->api.ready = true;
     return STATUS_OK;

@@ -11,7 +11,8 @@
 
 enum {
     LINGER_MS = 2000,
-    BODY_BYTES_PER_MS = 4, /* a body that keeps at least this pace is not timed out */
+    LINGER_DRAINING_MS = 100, /* the server stops: who does not close at once is not waited for */
+    BODY_BYTES_PER_MS = 4,    /* a body that keeps at least this pace is not timed out */
 };
 
 static void list_remove(struct connection *connection)
@@ -59,7 +60,7 @@ int64_t connection_deadline_ms(const struct connection *connection)
     case WAIT_WRITE:
         return connection->wait_since_ms + limits->write_timeout_ms;
     case WAIT_LINGER:
-        return connection->wait_since_ms + LINGER_MS;
+        return connection->wait_since_ms + (connection->home->draining ? LINGER_DRAINING_MS : LINGER_MS);
     case WAIT_NOTHING:
     case WAIT_KIND_COUNT:
         break;

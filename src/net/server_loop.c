@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-enum { SWEEP_MS_MAX = 500, SWEEP_MS_MIN = 10 };
+enum { SWEEP_MS_MAX = 500, SWEEP_MS_MIN = 10, SWEEP_DRAINING_MS = 50 };
 
 static void pool_fill(struct id_source *source, void *bytes, size_t count)
 {
@@ -179,6 +179,9 @@ void server_loop_drain(struct server_loop *home, int64_t timeout_ms)
     home->now_ms = clock_steady_ms(home->options->clock);
     home->draining = true;
     home->cut_at_ms = home->now_ms + timeout_ms;
+    if (!uv_is_closing((uv_handle_t *)&home->sweeper)) {
+        uv_timer_start(&home->sweeper, on_sweep, SWEEP_DRAINING_MS, SWEEP_DRAINING_MS);
+    }
     close_quiet(home, WAIT_IDLE);
     close_quiet(home, WAIT_HEAD);
     for (struct connection *busy = home->waiting[WAIT_NOTHING].first; busy; busy = busy->next) {

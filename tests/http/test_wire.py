@@ -10,6 +10,7 @@ import time
 from harness import Client, check, test
 from harness.client import encode_request
 from harness.people import session
+from harness.suite import OPTIMISED
 
 ORIGIN = "https://dash.example"
 
@@ -252,6 +253,9 @@ def cors_for_named_origins(server):
                        server.anonymous().get("/api/me", headers={"Origin": origin})):
             check.equal(answer.header("access-control-allow-origin"), origin, answer.request_line)
             check.contains(answer.header("vary", ""), "Origin")
+            shown = {word.strip().lower() for word in answer.header("access-control-expose-headers").split(",")}
+            check.contains(shown, "x-request-id")
+            check.contains(shown, "retry-after")
     path = session(client)
     with client.stream(path + "/events", headers={"Origin": ORIGIN}) as stream:
         check.equal(stream.response.header("access-control-allow-origin"), ORIGIN, "streams too")
@@ -503,6 +507,53 @@ def a_stop_is_polite(server):
     server.wait_exit(expect=0)
     server.start()
     check.equal(server.client().get("/api/sessions/web:late", expect=200).json()["last_sequence"], 1)
+
+
+@test(on=OPTIMISED)
+def a_stop_does_not_wait_for_streams_to_close(server):
+    """Clients that read what they are told but do not close cost no second."""
+    client = server.client()
+    path = session(client)
+    streams = [client.stream(path + "/events") for _ in range(5)]
+    sockets = [client.websocket(path + "/ws") for _ in range(5)]
+    for stream in streams:
+        stream.until("event")
+    for socket in sockets:
+        socket.until(lambda message: message["type"] == "event")
+    began = time.monotonic()
+    server.signal(signal.SIGTERM)
+    server.wait_exit(expect=0)
+    check.true(time.monotonic() - began < 1.5, f"it took {time.monotonic() - began:.2f} s")
+    for stream in streams:
+        check.equal(stream.until("closed")[-1].json()["reason"], "server_stopping")
+
+
+@test(on=("postgres",))
+def readiness_looks_at_the_database(env):
+    """While it is away /readyz says so and /healthz does not; it comes back by itself."""
+    cluster = env.own_cluster()
+    server = env.server(database=cluster.new_database())
+    guest = server.anonymous()
+    guest.get("/readyz", expect=200)
+    cluster.stop()
+    check.problem(guest.get("/readyz"), 503)
+    guest.get("/healthz", expect=200)
+    cluster.start()
+    check.eventually(lambda: guest.get("/readyz").status == 200, "it is ready again", 20)
+    server.stop()
+    cluster.remove()
+
+
+@test(on=OPTIMISED)
+def only_unix_sockets_tell_the_first_link_too(env):
+    """Whoever listens on a path alone gets the link: with the public address, or without a host."""
+    for options, base in (([], ""), (["--public-url", "https://dash.example"], "https://dash.example")):
+        server = env.server(options, environment={"SOJOURN_BOOTSTRAP_TOKEN": None}, start=False)
+        command = [word for word in server.command() if not word.startswith("127.0.0.1")]
+        command.remove("--listen")
+        server.command = lambda command=command: command
+        server.launch()
+        check.eventually(lambda: f"once: {base}/sign-in#" in server.output(), "the link is printed")
 
 
 @test(options=["--stop-timeout-ms", "300"])

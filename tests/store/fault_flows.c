@@ -95,7 +95,7 @@ static enum status claim(struct flow_state *s, struct failure *failure)
 {
     struct changes changes = {0};
     struct lease lease = {TENANT, s->queued.key, SLICE("hash"), 1, SLICE("w"), 1000, 2000, 1, 1};
-    struct timer timer = {TIMER_LEASE, TENANT, s->queued.key, 2000};
+    struct timer timer = {TIMER_EXPIRY, TENANT, s->queued.key, 2000};
     enum status status = change_claim(&s->arena, &s->queued, SLICE("w"), &changes, failure);
     if (!status)
         status = write_events(s, s->queued, changes.events, changes.count, failure);
@@ -107,7 +107,7 @@ static enum status claim(struct flow_state *s, struct failure *failure)
 static enum status heartbeat(struct flow_state *s, struct failure *failure)
 {
     struct lease lease = {TENANT, s->running.key, SLICE("hash"), 1, SLICE("w"), 1000, 9000, 1, 8};
-    struct timer timer = {TIMER_LEASE, TENANT, s->running.key, 9000};
+    struct timer timer = {TIMER_EXPIRY, TENANT, s->running.key, 9000};
     enum status status = store_lease_put(s->db, &lease, failure);
     return status ? status : store_timer_put(s->db, &timer, failure);
 }
@@ -121,7 +121,7 @@ static enum status settle(struct flow_state *s, struct failure *failure)
         status = write_events(s, s->running, changes.events, changes.count, failure);
     if (!status)
         status = store_lease_delete(s->db, TENANT, s->running.key, failure);
-    return status ? status : store_timer_delete(s->db, TIMER_LEASE, s->running.key, failure);
+    return status ? status : store_timer_delete(s->db, TIMER_EXPIRY, s->running.key, failure);
 }
 
 static enum status release(struct flow_state *s, struct failure *failure)

@@ -105,6 +105,19 @@ static void sqlite_rollback(struct db *db)
         tails_forget(self);
 }
 
+/* When only the sync failed, the log's file holds the whole commit: SQLite takes it back, but a crash before the next
+ * commit writes over it could bring it to light. */
+static enum status run_commit(struct sqlite_db *self, struct failure *failure)
+{
+    enum status status = run_plain(self, self->commit, "commit", failure);
+    if (status && sqlite3_extended_errcode(self->handle) == SQLITE_IOERR_FSYNC)
+        return failure_set(failure, STATUS_UNCERTAIN, "commit_unknown",
+                           "The disk did not confirm the commit (SQLite %d); whether it is kept is not known. Read "
+                           "before you try again.",
+                           SQLITE_IOERR_FSYNC);
+    return status;
+}
+
 static enum status sqlite_commit(struct db *db, struct failure *failure)
 {
     struct sqlite_db *self = sqlite_db_of(db);
@@ -115,7 +128,7 @@ static enum status sqlite_commit(struct db *db, struct failure *failure)
     }
     enum status status = tails_flush(self, failure);
     if (!status)
-        status = run_plain(self, self->commit, "commit", failure);
+        status = run_commit(self, failure);
     if (status)
         sqlite_rollback(db);
     else
