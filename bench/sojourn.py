@@ -36,7 +36,8 @@ class Sojourn:
         if database:
             argv += ["--database", database]
         begin = time.monotonic()
-        self.process = workshop.start("sojourn", argv, env={**os.environ, **(environment or {}), "SOJOURN_BOOTSTRAP_TOKEN": self.token})
+        known = {**os.environ, **(environment or {}), "SOJOURN_BOOTSTRAP_TOKEN": self.token}
+        self.process = workshop.start("sojourn", argv, env=known)
         wait_until(lambda: answers(self.port, "/readyz"), "sojourn", self.process, step_s=0.002)
         self.ready_s = time.monotonic() - begin
 
