@@ -331,7 +331,7 @@ def messages_wait_for_their_turn(server):
             browser.press("Control+Enter")
             until_text(browser, ".queue", text)
         browser.until("document.querySelectorAll('.message.from-you').length === 1")
-        browser.click(".queue li:nth-child(1) button")
+        browser.click(".queue li:nth-child(1) [aria-label=Withdraw]")
         browser.until("document.querySelectorAll('.queue li').length === 1")
         until_text(browser, ".queue", "second")
         agent.settle("idle")
@@ -345,12 +345,18 @@ def messages_wait_for_their_turn(server):
 
 @test(on=HERE, timeout_s=120)
 def the_demo_shows_something_at_once(server):
-    """From an empty page, one click: live text, a tool call, an answer."""
+    """From an empty page, one click: live text, a tool call, what it asks, an answer."""
     with Browser() as browser:
         sign_in(browser, server)
         browser.click("text=Talk to the demo agent")
         browser.see(".is-live")
         until_text(browser, ".tool", "read_file")
+        until_text(browser, ".ask", "Change welcome.txt")
+        browser.press("a")
+        until_text(browser, ".ask", "How shall the commit greet?")
+        browser.press("1")
+        until_text(browser, ".ask", "Commit one changed file")
+        browser.press("a")
         until_text(browser, ".head .status", "Idle")
         check.equal(browser.count(".message.from-you"), 1, "the first message is shown once")
         browser.fill(".composer textarea", "And again")

@@ -1,6 +1,7 @@
 // One session: what it is, what was said, what it waits for, and how it was.
 import { useEffect } from 'preact/hooks';
 import { cost, plural, titleOf } from '../format';
+import { AskCard } from '../parts/Ask';
 import { Composer } from '../parts/Composer';
 import { Id } from '../parts/Copy';
 import { Menu } from '../parts/Menu';
@@ -16,13 +17,15 @@ import { Transcript } from '../parts/Transcript';
 import { Why } from '../parts/Why';
 import { useKeys } from '../parts/keys';
 import { adjust, go, linkTo } from '../state/navigate';
+import { askKey } from '../state/asklist';
 import type { Open } from '../state/open';
 import { type Place, sessionPlace, sessionsPlace, type View } from '../state/place';
-import { archive, closeSession, loadOlder, lookBack, openSession, retry, say } from '../state/session';
+import { archive, closeSession, isForAgent, loadOlder, lookBack, openSession, retry, say } from '../state/session';
 import { dispatch, getState, useStore } from '../state/store';
 import { gist, transcript } from '../state/transcript';
+import { hibernate, interrupt, isRunning, wake } from '../state/turn';
 import { isEnded, lookOf } from '../status';
-import type { Session } from '../types';
+import type { Ask, Session } from '../types';
 
 type SessionPlace = Place & { page: 'session' };
 
@@ -38,6 +41,7 @@ function Facts({ session }: { session: Session }) {
   const facts = [
     session.agent ?? session.type,
     session.workspace,
+    session.runtime !== 'none' && <span class="sandbox">sandbox {session.runtime}</span>,
     typeof branch === 'string' ? branch : null,
     <>
       started <Time at={session.started_at ?? session.created_at} suffix=" ago" />
@@ -65,6 +69,11 @@ function Actions({ session }: { session: Session }) {
   const isArchived = session.archived_at !== null;
   return (
     <div class="actions">
+      {isRunning(session) && (
+        <button class="interrupt" title="End the running turn (Esc)" onClick={() => void interrupt(session.id)}>
+          Interrupt <kbd>esc</kbd>
+        </button>
+      )}
       <button class="archive" onClick={() => void archive([session.id], !isArchived)}>
         {isArchived ? 'Bring back' : 'Archive'}
       </button>
@@ -73,6 +82,15 @@ function Actions({ session }: { session: Session }) {
           {isArchived ? 'Bring back' : 'Archive'}
         </button>
         <button onClick={() => dispatch({ type: 'dialog', dialog: { kind: 'rename', id: session.id } })}>Rename</button>
+        {session.runtime === 'running' && (
+          <button onClick={() => void hibernate(session.id)}>Put its sandbox to sleep</button>
+        )}
+        {session.runtime === 'hibernated' && <button onClick={() => void wake(session.id)}>Wake its sandbox</button>}
+        {!isEnded(session.status) && session.type === 'agent' && (
+          <button class="danger" onClick={() => dispatch({ type: 'dialog', dialog: { kind: 'stop', id: session.id } })}>
+            Stop the session…
+          </button>
+        )}
         {isEnded(session.status) && <button onClick={() => void retry(session.id)}>Try again as a new session</button>}
         <button
           class="danger"
@@ -96,7 +114,7 @@ function doing(session: Session, open: Open): string {
       tool_input: 'preparing a tool call',
       tool_output: 'running a tool',
     }[live.kind];
-  const last = transcript(open.events.slice(-20)).findLast((item) => item.kind !== 'line');
+  const last = transcript(open.events.slice(-20)).findLast((item) => item.kind !== 'line' && item.kind !== 'ask');
   const isRunning = last?.kind === 'tool' && last.tool.state === 'running';
   return isRunning ? `${last.tool.name} ${gist(last.tool.input)}` : session.display_reason;
 }
@@ -163,6 +181,25 @@ function Side({ place, open, session }: { place: SessionPlace; open: Open; sessi
   }
 }
 
+/** What is asked here and in sessions below; the first one has the keys. */
+function Asks({ id, asks }: { id: string; asks: Ask[] }) {
+  return (
+    <>
+      {asks.map((ask, index) => (
+        <div key={askKey(ask)} class="ask-here">
+          {ask.session_id !== id && (
+            <p class="muted">
+              Asked in <a {...linkTo(sessionPlace(ask.session_id))}>{ask.session_title ?? ask.session_id}</a>, a part of
+              this work
+            </p>
+          )}
+          <AskCard ask={ask} hasKeys={index === 0} />
+        </div>
+      ))}
+    </>
+  );
+}
+
 function Body({ place, open, session }: { place: SessionPlace; open: Open; session: Session }) {
   const { past } = open;
   return (
@@ -177,16 +214,19 @@ function Body({ place, open, session }: { place: SessionPlace; open: Open; sessi
           sending={past ? [] : open.sending}
           hasOlder={!past && open.hasOlder}
           onOlder={() => void loadOlder()}
-          onAgain={(message) => void say(open.id, message.text, message.key)}
+          onAgain={(message) => void say(open.id, message.text, message)}
           onDrop={(message) => dispatch({ type: 'open dropped', id: open.id, key: message.key })}
-        />
+        >
+          {!past && <Asks id={open.id} asks={open.asks} />}
+        </Transcript>
         {!past && <Why session={session} />}
         {!past && <Queue id={open.id} prompts={open.queue} />}
         <Composer
           id={open.id}
           isOff={Boolean(past)}
           hint={past ? 'This is how it was. Go back to now to write.' : 'Message…'}
-          onSend={(text) => void say(open.id, text)}
+          mode={isForAgent(open.id) ? session.queue_mode : null}
+          onSend={(text, mode) => void say(open.id, text, { mode })}
         />
       </section>
       {place.view !== 'transcript' && (
@@ -210,7 +250,13 @@ export function SessionPage({ place }: { place: SessionPlace }) {
   useEffect(() => {
     if (isReady) lookBack(place.id, place.at);
   }, [isReady, place.id, place.at]);
-  useKeys(true, { Escape: () => (place.at ? adjust({ ...place, at: null }) : go(getState().lastList)) });
+  useKeys(true, {
+    Escape: () => {
+      if (place.at) adjust({ ...place, at: null });
+      else if (current && isRunning(current)) void interrupt(place.id);
+      else go(getState().lastList);
+    },
+  });
   if (isThere && open.phase === 'gone') {
     return (
       <Empty title="This session is not here" text="It was deleted, or you may not see it.">

@@ -7,6 +7,7 @@ import { go } from '../state/navigate';
 import { sessionPlace } from '../state/place';
 import { erase, rename } from '../state/session';
 import { dispatch, getState, useStore } from '../state/store';
+import { stop } from '../state/turn';
 import { MOD } from './keys';
 import { Palette } from './Palette';
 
@@ -56,6 +57,32 @@ function Delete({ ids }: { ids: string[] }) {
           Keep
         </button>
         <button class="danger">Delete</button>
+      </div>
+    </form>
+  );
+}
+
+function Stop({ id }: { id: string }) {
+  const session = getState().sessions[id];
+  const waiting = getState().open?.queue.length ?? 0;
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        closeDialog();
+        void stop(id);
+      }}
+    >
+      <h2>Stop “{session ? titleOf(session) : id}”?</h2>
+      <p>
+        Its turn ends, what it asks is no longer asked, its parts in other sessions are stopped
+        {waiting > 0 && `, and ${plural(waiting, 'message')} that wait will not be said`}. What was said and done stays.
+      </p>
+      <div class="buttons">
+        <button type="button" onClick={closeDialog} autofocus>
+          Let it go on
+        </button>
+        <button class="danger">Stop</button>
       </div>
     </form>
   );
@@ -150,7 +177,15 @@ const KEYS: readonly [string, string][] = [
   ['e', 'archive'],
   ['f  /', 'filter'],
   ['c', 'new session'],
+  ['a  s  A', 'allow once, for the session, always'],
+  ['d', 'deny, with a reason'],
+  ['e', 'change the arguments, then allow'],
+  ['1 … 9', 'choose an answer'],
+  ['n', 'next item of the inbox'],
   [`${MOD}↵`, 'send a message'],
+  [`${MOD}⇧↵`, 'send it the other way: steer instead of follow-up'],
+  ['esc', 'interrupt the running turn'],
+  ['alt ↑ ↓', 'move a waiting message'],
   ['?', 'this list'],
 ];
 
@@ -197,6 +232,12 @@ export function Dialogs() {
       return (
         <Modal label="Delete">
           <Delete ids={dialog.ids} />
+        </Modal>
+      );
+    case 'stop':
+      return (
+        <Modal label="Stop">
+          <Stop id={dialog.id} />
         </Modal>
       );
     case 'rename':

@@ -1,5 +1,6 @@
 // The left column, which becomes a bar at the bottom of a phone.
 import type { ComponentChildren } from 'preact';
+import { waitingWithoutAsk } from '../state/asklist';
 import { signOut } from '../state/account';
 import { linkTo } from '../state/navigate';
 import { type Place, sessionsPlace } from '../state/place';
@@ -14,15 +15,29 @@ const LINES = {
   reconnecting: { word: 'reconnecting…', tone: 'amber' },
 } as const;
 
-function Count({ display, tone = '' }: { display: string; tone?: string }) {
+function Count({ display }: { display: string }) {
   const sessions = useStore((state) => state.sessions);
   const known = useStore((state) => state.known);
   const counted = countOf(sessions, known, display);
   if (!counted?.count) return null;
   return (
-    <span class={`count ${tone}`}>
+    <span class="count">
       {counted.count}
       {counted.isMore ? '+' : ''}
+    </span>
+  );
+}
+
+/** Everything in the inbox that waits: what is asked, and sessions that wait without asking. */
+function Waiting() {
+  const sessions = useStore((state) => state.sessions);
+  const asks = useStore((state) => state.asks);
+  const count = asks.items.length + waitingWithoutAsk(sessions, asks).length;
+  if (!count) return null;
+  return (
+    <span class="count tone-orange">
+      {count}
+      {asks.isMore ? '+' : ''}
     </span>
   );
 }
@@ -84,7 +99,7 @@ export function Frame({ place, children }: { place: Place; children: ComponentCh
           class="page-link"
           aria-current={place.page === 'inbox' ? 'page' : undefined}
         >
-          Inbox <Count display="blocked" tone="tone-orange" />
+          Inbox <Waiting />
         </a>
         <a {...linkTo(sessionsPlace())} class="page-link" aria-current={isSessions ? 'page' : undefined}>
           Sessions <Count display="active" />

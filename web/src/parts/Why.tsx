@@ -1,6 +1,7 @@
 // What the session waits for, in words, with the button that goes on.
 import { exact } from '../format';
 import { reopen, retry } from '../state/session';
+import { isCut, resume } from '../state/turn';
 import { lookOf } from '../status';
 import type { Session } from '../types';
 import { MarkOf } from './Status';
@@ -45,6 +46,7 @@ export function Why({ session }: { session: Session }) {
           </span>
         )}
       </span>
+      {isCut(session) && <button onClick={() => void resume(session.id)}>Run it again</button>}
       {session.status === 'failed' && <button onClick={() => void retry(session.id)}>Try again</button>}
       {isReopenable && <button onClick={() => void reopen(session.id)}>Reopen</button>}
     </div>
