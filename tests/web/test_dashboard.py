@@ -60,7 +60,8 @@ def files_are_served_safely(server):
     page = guest.get("/", expect=200)
     check.equal(page.header("content-type"), "text/html; charset=utf-8")
     check.equal(page.header("cache-control"), "no-cache")
-    for path in ("/sign-in", "/sessions", "/sessions/some:id", "/inbox", "/sessions?tab=idle&q=x"):
+    for path in ("/sign-in", "/sessions", "/sessions/some:id", "/inbox", "/sessions?tab=idle&q=x", "/agents",
+                 "/agents/demo?version=1", "/rules"):
         check.equal(guest.get(path, expect=200).body, page.body, path)
     names = re.findall(r"/assets/([\w.-]+)", page.body.decode())
     check.equal(sorted(name.split(".")[-1] for name in names), ["css", "js", "svg"])

@@ -1,8 +1,8 @@
 """Turns in a real browser: what an agent asks, what waits for it, and how people lead it."""
-from harness import check, test
+from harness import Skip, check, test
 from web import scene
 from web.browser import Browser
-from web.test_dashboard import HERE, no_complaints, sign_in, until_text
+from web.test_dashboard import CONTRAST, HERE, LOST, no_complaints, sign_in, until_text
 
 
 def demo(client, title="Show me", prompt="Hello"):
@@ -70,6 +70,11 @@ def the_inbox_decides(server):
         browser.until("document.querySelectorAll('.inbox-item').length === 2")
         until_text(browser, ".ask .ask-text", "Which key store?")
         until_text(browser, ".expiry", "expires in")
+        three, _ = asking(client, "Third", id="third", kind="question", text="A later one?", options=["x"])
+        browser.until("document.querySelectorAll('.inbox-item').length === 3")
+        until_text(browser, ".ask .ask-text", "Which key store?")
+        browser.press("1")
+        until_text(browser, ".ask .ask-text", "A later one?")
         browser.press("1")
         until_text(browser, ".ask .ask-text", "Run npm publish?")
         until_text(browser, ".ask .risk", "high risk")
@@ -81,7 +86,8 @@ def the_inbox_decides(server):
         until_text(browser, ".inbox-list", "allowed once")
         browser.gone(".ask")
         no_complaints(browser)
-    check.equal(answered(client, two, "store")["answer"], "vault")
+    check.equal(answered(client, two, "store")["answer"], "vault", "what was shown was decided, not what came later")
+    check.equal(answered(client, three, "third")["answer"], "x")
     check.equal(answered(client, one, "publish")["answer"], {"command": "npm publish --dry-run"})
 
 
@@ -188,4 +194,162 @@ def a_turn_is_interrupted(server):
         until_text(browser, ".head .status", "Idle")
         browser.gone(".ask")
         browser.gone(".interrupt")
+        no_complaints(browser)
+
+
+@test(on=HERE, timeout_s=120)
+def standing_rules_are_revoked(server):
+    """What was allowed always is not asked again, is listed, and is asked again once it is revoked."""
+    client = server.client()
+    session, agent = asking(client, "Publish", id="first", **APPROVAL)
+
+    def state_of(ask_id):
+        client.post(agent.path + "/asks", {"id": ask_id, **APPROVAL}, headers=agent.headers, expect=201)
+        return answered(client, session, ask_id)["state"]
+
+    with Browser() as browser:
+        sign_in(browser, server, "/rules")
+        until_text(browser, ".empty", "No decision stands")
+        browser.goto(f"{server.address}/sessions/{session['id']}")
+        browser.see(".ask")
+        browser.press("Shift+A")
+        until_text(browser, ".ask-line", "always allowed by you")
+        check.equal(state_of("second"), "answered", "the rule answers")
+        until_text(browser, ".ask-line:nth-of-type(n+2)", "rule")
+        browser.click(".page-link:has-text('Rules')")
+        until_text(browser, ".rule", "run_command")
+        until_text(browser, ".rule", "with any arguments")
+        browser.click(".rule button:has-text('Revoke')")
+        until_text(browser, ".empty", "No decision stands")
+        no_complaints(browser)
+    check.equal(state_of("third"), "pending", "nobody allows it any more")
+
+
+@test(on=HERE, timeout_s=120)
+def agents_and_their_versions(server):
+    """The list, one agent with its definition, an older version, a new session with it."""
+    client = server.client()
+    for text in ("Be kind.", "Be brief."):
+        client.post("/api/agents", {"id": "helper", "name": "Helper", "driver": "model", "provider": "anthropic",
+                                    "model": "some-model", "system_prompt": text,
+                                    "caps": {"cost_microcents_max": 50000000}}, expect=201)
+    with Browser() as browser:
+        sign_in(browser, server, "/agents")
+        until_text(browser, ".agents", "Helper")
+        until_text(browser, ".agents", "some-model")
+        browser.click(".plain-row a:has-text('Helper')")
+        until_text(browser, ".agent .markdown", "Be brief.")
+        until_text(browser, ".agent-facts", "$0.50 a session")
+        browser.click(".versions a:has-text('version 1')")
+        until_text(browser, ".agent .markdown", "Be kind.")
+        browser.until("location.search === '?version=1'")
+        browser.reload()
+        until_text(browser, ".agent .markdown", "Be kind.")
+        browser.click(".agent button:has-text('New session')")
+        browser.until("document.querySelector('dialog input[list]').value === 'helper'")
+        no_complaints(browser)
+        browser.goto(f"{server.address}/agents/nobody")
+        until_text(browser, ".empty", "There is no such agent")
+
+
+def offers(client, path):
+    """Does the server have this route?"""
+    return path in client.get("/api/openapi.json", expect=200).json()["paths"]
+
+
+@test(on=HERE, timeout_s=120)
+def a_session_is_explained_and_stopped(server):
+    """The page says what a session waits for; stopping it asks once and names what will be lost."""
+    client = server.client()
+    for path in ("/api/sessions/{id}/explain", "/api/sessions/{id}/stop"):
+        if not offers(client, path):
+            raise Skip(f"the server has no {path}")
+    session = demo(client)
+    with Browser() as browser:
+        sign_in(browser, server, f"/sessions/{session['id']}")
+        browser.see(".ask")
+        browser.click(".why button:has-text('Explain')")
+        browser.until("['A person', 'A tool'].includes(document.querySelector('.explain strong')?.textContent)")
+        browser.click("[title=More]")
+        browser.click("text=Stop the session…")
+        until_text(browser, "dialog", "no longer asked")
+        browser.click("dialog button.danger")
+        browser.gone(".ask")
+        until_text(browser, ".ask-line", "no longer asked")
+        browser.gone(".interrupt")
+        no_complaints(browser)
+
+
+def crash(browser, server):
+    """Kills the server; the caller starts it again at the same address."""
+    server.port = int(server.address.rsplit(":", 1)[-1])
+    server.kill()
+    browser.see("[data-state=reconnecting]")
+
+
+@test(on=HERE, timeout_s=180)
+def an_ask_outlives_the_server(server):
+    """The server dies while the agent asks: the page says that nothing was decided, and the ask is decided later."""
+    client = server.client()
+    session = demo(client)
+    with Browser() as browser:
+        sign_in(browser, server, f"/sessions/{session['id']}")
+        browser.see(".ask")
+        crash(browser, server)
+        browser.click(".ask button:has-text('Allow once')")
+        until_text(browser, ".ask .problem-line", "Nothing was decided.")
+        server.start()
+        until_text(browser, ".line", "Turn interrupted")
+        browser.gone(".ask .problem-line")
+        browser.click(".ask button:has-text('Allow once')")
+        until_text(browser, ".ask", "How shall the commit greet?")
+        no_complaints(browser, LOST)
+
+
+@test(on=HERE, timeout_s=180)
+def a_turn_cut_by_a_crash_is_run_again(server):
+    """The server dies while the agent writes; the page comes back by itself and offers to run the message again."""
+    client = server.client()
+    client.post("/api/agents", {"id": "cut", "driver": "demo"}, expect=201)
+    session = scene.create(client, "Cut", agent="cut", prompt="echo")
+    with Browser() as browser:
+        sign_in(browser, server, f"/sessions/{session['id']}")
+        until_text(browser, ".head .status", "Idle")
+        browser.fill(".composer textarea", "echo once more")
+        browser.press("Control+Enter")
+        browser.see(".is-live")
+        crash(browser, server)
+        server.start()
+        until_text(browser, ".line", "The turn was cut")
+        browser.click(".why button:has-text('Run it again')")
+        until_text(browser, ".message.from-agent", "echo once more")
+        until_text(browser, ".head .status", "Idle")
+        no_complaints(browser, LOST)
+
+
+@test(on=HERE, timeout_s=180)
+def asks_and_agents_are_readable_everywhere(server):
+    """Cards, queue, agents and rules: contrast in light and dark, no sideways scrolling on a phone."""
+    client = server.client()
+    session, agent = asking(client, "Publish", id="publish", **APPROVAL)
+    agent.use("e", "edit_file", {"path": "a.c", "old": "int a;", "new": "long a;"}, "edited")
+    for text in ("one", "a longer one " * 20):
+        client.post(f"/api/sessions/{session['id']}/messages", {"text": text}, expect=202)
+    demo(client)
+    pages = (("/inbox", ".ask"), (f"/sessions/{session['id']}", ".ask .risk"), ("/agents", ".agents"),
+             ("/agents/demo", ".agent-definition"), ("/rules", ".empty"))
+    with Browser() as browser:
+        sign_in(browser, server)
+        for scheme in ("light", "dark"):
+            browser.scheme(scheme)
+            for path, ready in pages:
+                browser.goto(server.address + path)
+                browser.see(ready)
+                browser.evaluate("document.querySelectorAll('details').forEach((fold) => (fold.open = true))")
+                check.equal(browser.evaluate(CONTRAST), [], f"texts with too little contrast, {scheme}, {path}")
+        browser.size(390, 780)
+        for path, ready in pages:
+            browser.goto(server.address + path)
+            browser.see(ready)
+            check.true(browser.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{path} fits the phone")
         no_complaints(browser)

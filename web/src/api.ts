@@ -4,6 +4,7 @@ import type {
   Ask,
   AskPage,
   EventPage,
+  Explanation,
   Me,
   Participant,
   Prompt,
@@ -161,11 +162,10 @@ export const api = {
   interrupt: (id: string, key: string) =>
     call<{ turn: number; requested: boolean }>('POST', at(id, '/interrupt'), { body: {}, key }),
   resume: (id: string, key: string) => call<Session>('POST', at(id, '/resume'), { body: {}, key }),
-  stop: (id: string, key: string) =>
-    call<{ changed: boolean; session: Session }>('POST', at(id, '/stop'), { body: {}, key }),
+  stop: (id: string, key: string) => call<unknown>('POST', at(id, '/stop'), { body: {}, key }),
   hibernate: (id: string, key: string) => call<unknown>('POST', at(id, '/hibernate'), { body: {}, key }),
   wake: (id: string, key: string) => call<unknown>('POST', at(id, '/wake'), { body: {}, key }),
-  explain: (id: string, signal?: AbortSignal) => call<Record<string, unknown>>('GET', at(id, '/explain'), { signal }),
+  explain: (id: string, signal?: AbortSignal) => call<Explanation>('GET', at(id, '/explain'), { signal }),
 
   /** What waits for a decision the caller may make. */
   inbox: () => call<AskPage>('GET', withQuery('/api/asks', { limit: 200 })),

@@ -42,7 +42,7 @@ export function plural(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString()} ${count === 1 ? one : many}`;
 }
 
-const MICROCENTS_PER_USD = 1e8;
+export const MICROCENTS_PER_USD = 1e8;
 
 export function dollars(usd: number): string {
   return `$${usd.toFixed(usd > 0 && usd < 0.01 ? 4 : 2)}`;

@@ -57,6 +57,7 @@ export interface Session {
   archived_at: string | null;
   expires_at: string | null;
   details?: Record<string, unknown>;
+  agent_config?: Record<string, unknown> | null;
 }
 
 export interface SessionEvent {
@@ -198,4 +199,18 @@ export interface Agent {
   created_at: string;
   created_by: string | null;
   definition?: Record<string, unknown>;
+}
+
+/** What a session waits for. */
+export interface Explanation {
+  waits_for: string;
+  since: string | null;
+  detail: string;
+  unblocked_by?: { kind: string; name?: string | null; how: string | null }[];
+  queue?: { length: number } | null;
+  lease?: { worker: string; expires_at: string | null } | null;
+  turn?: { number: number; since: string; last_activity_at: string | null } | null;
+  children?: { id: string; title?: string | null }[] | null;
+  next_timer?: { kind: string; due_at: string } | null;
+  last_watchdog?: { type: string; at: string } | null;
 }

@@ -1,5 +1,5 @@
 // What needs a person, and everything needed to decide.
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { firstLine, plural, titleOf } from '../format';
 import { AskCard, outcomeOf } from '../parts/Ask';
 import { useKeys } from '../parts/keys';
@@ -150,7 +150,6 @@ export function Inbox({ place }: { place: Place & { page: 'inbox' } }) {
   const asks = useStore((state) => state.asks);
   const groups = groupsOf(sessions, asks);
   const items = groups.flatMap((group) => group.items);
-  // After a decision the cursor stands on what needs somebody next, not on what is done.
   const chosen = items.find((one) => one.key === place.cursor);
   const item = chosen ?? items[0];
   const cursor = item?.key ?? '';
@@ -171,10 +170,14 @@ export function Inbox({ place }: { place: Place & { page: 'inbox' } }) {
   useEffect(() => {
     document.querySelector('.inbox-item.is-cursor')?.scrollIntoView({ block: 'nearest' });
   }, [cursor]);
+  const isDecided = chosen && 'ask' in chosen && chosen.ask.state !== 'pending';
+  const wasPending = useRef(false);
   useEffect(() => {
-    if (chosen && 'ask' in chosen && chosen.ask.state !== 'pending' && !asks.items.length) return;
-    if (chosen && 'ask' in chosen && chosen.ask.state !== 'pending') pick('');
-  }, [asks.done]);
+    // What is shown stays when something new comes above it: nobody decides what he has not read.
+    if (isDecided && wasPending.current && item !== items[0]) pick(items[0]?.key ?? '');
+    else if (!chosen && item) pick(item.key);
+    wasPending.current = Boolean(item && !isDecided);
+  });
   if (asks.phase === 'error') {
     return <Failed what="The inbox can’t be shown" problem={asks.problem} again={() => void loadAsks()} />;
   }

@@ -1,6 +1,6 @@
 // One session: what it is, what was said, what it waits for, and how it was.
-import { useEffect } from 'preact/hooks';
-import { cost, plural, titleOf } from '../format';
+import { useEffect, useState } from 'preact/hooks';
+import { cost, dollars, plural, titleOf, usdOf } from '../format';
 import { AskCard } from '../parts/Ask';
 import { Composer } from '../parts/Composer';
 import { Id } from '../parts/Copy';
@@ -16,6 +16,7 @@ import { Timeline } from '../parts/Timeline';
 import { Transcript } from '../parts/Transcript';
 import { Why } from '../parts/Why';
 import { useKeys } from '../parts/keys';
+import { agentOf, budgetOf } from '../state/agents';
 import { adjust, go, linkTo } from '../state/navigate';
 import { askKey } from '../state/asklist';
 import type { Open } from '../state/open';
@@ -25,7 +26,7 @@ import { dispatch, getState, useStore } from '../state/store';
 import { gist, transcript } from '../state/transcript';
 import { hibernate, interrupt, isRunning, wake } from '../state/turn';
 import { isEnded, lookOf } from '../status';
-import type { Ask, Session } from '../types';
+import type { Agent, Ask, Session } from '../types';
 
 type SessionPlace = Place & { page: 'session' };
 
@@ -36,10 +37,42 @@ const VIEWS: readonly { view: View; word: string }[] = [
   { view: 'time', word: 'time' },
 ];
 
+/** The definition of the version the session was started with. */
+function useDefinition(session: Session): Agent | null {
+  const [agent, setAgent] = useState<Agent | null>(null);
+  useEffect(() => {
+    if (session.agent && session.agent_version > 0) void agentOf(session.agent, session.agent_version).then(setAgent);
+  }, [session.agent, session.agent_version]);
+  return agent;
+}
+
+function AgentName({ session, agent }: { session: Session; agent: Agent | null }) {
+  if (!agent) return <>{session.agent}</>;
+  return (
+    <a {...linkTo({ page: 'agents', id: agent.id, version: agent.version })}>
+      {agent.id}
+      {agent.model && ` (${agent.model})`}
+    </a>
+  );
+}
+
+/** What was spent, and of how much. */
+function Budget({ session, most }: { session: Session; most: number }) {
+  const spent = usdOf(session.usage) ?? 0;
+  const tone = spent >= most ? 'tone-red' : spent >= 0.8 * most ? 'tone-amber' : '';
+  return (
+    <span class={tone} title="Spent, and the budget of the session">
+      {dollars(spent)} of {dollars(most)}
+    </span>
+  );
+}
+
 function Facts({ session }: { session: Session }) {
+  const agent = useDefinition(session);
+  const most = budgetOf(agent, session);
   const branch = session.details?.['branch_name'];
   const facts = [
-    session.agent ?? session.type,
+    session.agent ? <AgentName session={session} agent={agent} /> : session.type,
     session.workspace,
     session.runtime !== 'none' && <span class="sandbox">sandbox {session.runtime}</span>,
     typeof branch === 'string' ? branch : null,
@@ -49,7 +82,7 @@ function Facts({ session }: { session: Session }) {
     session.turn_count > 0 && plural(session.turn_count, 'turn'),
     session.message_count > 0 && plural(session.message_count, 'message'),
     session.tool_call_count > 0 && plural(session.tool_call_count, 'tool call'),
-    cost(session),
+    most === null ? cost(session) : <Budget session={session} most={most} />,
   ].filter(Boolean);
   return (
     <div class="facts">
@@ -214,6 +247,7 @@ function Body({ place, open, session }: { place: SessionPlace; open: Open; sessi
           sending={past ? [] : open.sending}
           hasOlder={!past && open.hasOlder}
           onOlder={() => void loadOlder()}
+          {...(!past && { asked: open.asks })}
           onAgain={(message) => void say(open.id, message.text, message)}
           onDrop={(message) => dispatch({ type: 'open dropped', id: open.id, key: message.key })}
         >

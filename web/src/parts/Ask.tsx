@@ -262,6 +262,8 @@ export function AskCard({ ask, hasKeys, onDecided }: Props) {
   const [problem, setProblem] = useState<Problem | null>(null);
   const asks = useStore((state) => state.asks);
   const may = mayDecide(asks, ask);
+  const stream = useStore((state) => state.stream);
+  useEffect(() => setProblem(null), [stream]);
   const send = async (reply: Reply): Promise<void> => {
     setBusy(true);
     const failed = await decide(ask, reply);

@@ -9,6 +9,7 @@ import { erase, rename } from '../state/session';
 import { dispatch, getState, useStore } from '../state/store';
 import { stop } from '../state/turn';
 import { MOD } from './keys';
+import { useLoaded } from './loaded';
 import { Palette } from './Palette';
 
 export function closeDialog(): void {
@@ -116,8 +117,9 @@ function Rename({ id }: { id: string }) {
   );
 }
 
-function NewSession() {
-  const [values, setValues] = useState({ title: '', agent: '', prompt: '' });
+function NewSession({ agent = '' }: { agent?: string | undefined }) {
+  const [values, setValues] = useState({ title: '', agent, prompt: '' });
+  const agents = useLoaded('agents', (signal) => api.agents(signal)).value?.agents ?? [];
   const [problem, setProblem] = useState<Problem | null>(null);
   const [key] = useState(newKey);
   const set = (name: string) => (event: { currentTarget: { value: string } }) =>
@@ -147,7 +149,14 @@ function NewSession() {
       </label>
       <label>
         Agent <span class="muted">(its short name, such as demo; empty: nobody answers)</span>
-        <input value={values.agent} maxLength={128} onInput={set('agent')} />
+        <input value={values.agent} maxLength={128} list="agents" onInput={set('agent')} />
+        <datalist id="agents">
+          {agents.map((one) => (
+            <option key={one.id} value={one.id}>
+              {one.name ?? one.id}
+            </option>
+          ))}
+        </datalist>
       </label>
       <label>
         First message
@@ -225,7 +234,7 @@ export function Dialogs() {
     case 'new':
       return (
         <Modal label="New session">
-          <NewSession />
+          <NewSession agent={dialog.agent} />
         </Modal>
       );
     case 'delete':

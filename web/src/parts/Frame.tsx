@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { waitingWithoutAsk } from '../state/asklist';
 import { signOut } from '../state/account';
-import { linkTo } from '../state/navigate';
+import { go, linkTo } from '../state/navigate';
 import { type Place, sessionsPlace } from '../state/place';
 import { countOf } from '../state/sessions';
 import { dispatch, useStore } from '../state/store';
@@ -73,9 +73,27 @@ function Me() {
       <div class="menu-note">
         {user?.email ?? me.actor} · {me.role} of {me.tenant_id}
       </div>
+      <button class="on-phone" onClick={() => go(AGENTS)}>
+        Agents
+      </button>
+      <button class="on-phone" onClick={() => go(RULES)}>
+        Rules
+      </button>
       <button onClick={() => dispatch({ type: 'dialog', dialog: { kind: 'keys' } })}>Keys</button>
       <button onClick={() => void signOut()}>Sign out</button>
     </Menu>
+  );
+}
+
+const AGENTS: Place = { page: 'agents', id: '', version: null };
+const RULES: Place = { page: 'rules' };
+
+/** Too many for the bar of a phone; there they are in the menu. */
+function PageLink({ word, to, isHere }: { word: string; to: Place; isHere: boolean }) {
+  return (
+    <a {...linkTo(to)} class="page-link not-on-phone" aria-current={isHere ? 'page' : undefined}>
+      {word}
+    </a>
   );
 }
 
@@ -104,6 +122,8 @@ export function Frame({ place, children }: { place: Place; children: ComponentCh
         <a {...linkTo(sessionsPlace())} class="page-link" aria-current={isSessions ? 'page' : undefined}>
           Sessions <Count display="active" />
         </a>
+        <PageLink word="Agents" to={AGENTS} isHere={place.page === 'agents'} />
+        <PageLink word="Rules" to={RULES} isHere={place.page === 'rules'} />
         <div class="side-foot">
           <Connection />
           <Me />

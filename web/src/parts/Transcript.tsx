@@ -5,7 +5,7 @@ import { bytes, clock, duration, exact, pretty } from '../format';
 import type { Partial, Sending } from '../state/open';
 import { gist, type Item, outputText, type ToolCall, transcript } from '../state/transcript';
 import { useStore } from '../state/store';
-import type { SessionEvent } from '../types';
+import type { Ask, SessionEvent } from '../types';
 import { readDiff } from '../state/diff';
 import { Arguments } from './Arguments';
 import { outcomeOf } from './Ask';
@@ -37,6 +37,7 @@ function Output({ text }: { text: string }) {
 
 const TOOL_WORDS = {
   running: { mark: '…', word: 'running' },
+  asked: { mark: '?', word: 'waits for a person' },
   done: { mark: '✓', word: 'done' },
   failed: { mark: '✗', word: 'failed' },
 };
@@ -58,7 +59,11 @@ function Tool({ tool }: { tool: ToolCall }) {
         </span>
       </summary>
       {tool.input !== undefined && <Arguments value={tool.input} />}
-      {output ? <Output text={output} /> : tool.state !== 'running' && <p class="muted">No output.</p>}
+      {output ? (
+        <Output text={output} />
+      ) : (
+        tool.state !== 'running' && tool.state !== 'asked' && <p class="muted">No output.</p>
+      )}
     </details>
   );
 }
@@ -171,6 +176,7 @@ function Live({ partial }: { partial: Partial }) {
 
 const NO_PARTIALS: Partial[] = [];
 const NOTHING_SENT: Sending[] = [];
+const NOTHING_ASKED: Ask[] = [];
 
 interface Props {
   events: SessionEvent[];
@@ -180,6 +186,8 @@ interface Props {
   onOlder?: () => void;
   onAgain?: (message: Sending) => void;
   onDrop?: (message: Sending) => void;
+  /** Shown by the children, and so not once more as a line. */
+  asked?: Ask[];
   /** Stands behind what was said last. */
   children?: ComponentChildren;
 }
@@ -248,9 +256,10 @@ export function Transcript({
   onOlder,
   onAgain,
   onDrop,
+  asked = NOTHING_ASKED,
   children,
 }: Props) {
-  const items = useMemo(() => transcript(events), [events]);
+  const items = useMemo(() => transcript(events, (ask) => !asked.some((one) => one.id === ask.id)), [events, asked]);
   const { box, onScroll } = useScroll(events, partials, sending, children);
   const top = useRef<HTMLDivElement>(null);
   useEffect(() => {

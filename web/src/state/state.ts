@@ -46,7 +46,7 @@ export interface State {
 export type Dialog =
   | { kind: 'palette' }
   | { kind: 'keys' }
-  | { kind: 'new' }
+  | { kind: 'new'; agent?: string }
   | { kind: 'delete'; ids: string[] }
   | { kind: 'stop'; id: string }
   | { kind: 'rename'; id: string };

@@ -20,7 +20,7 @@ export interface ToolCall {
   name: string;
   input: unknown;
   output: unknown;
-  state: 'running' | 'done' | 'failed';
+  state: 'running' | 'asked' | 'done' | 'failed';
   tookMs: number | null;
 }
 
@@ -308,14 +308,23 @@ class Builder {
   }
 
   private lastRunning(): (Item & { kind: 'tool' }) | undefined {
-    return [...this.calls.values()].reverse().find((call) => call.tool.state === 'running');
+    return [...this.calls.values()]
+      .reverse()
+      .find((call) => call.tool.state === 'running' || call.tool.state === 'asked');
   }
 
   private addAsk(event: SessionEvent): void {
     const ask = event.metadata['ask'] as Ask;
     const item = { kind: 'ask', key: `${event.sequence}`, at: event.created_at, ask, by: '' } as const;
     this.asks.set(ask.id, item);
+    this.mark(ask, 'asked');
     this.items.push(item);
+  }
+
+  /** A call that waits for a person does not run. */
+  private mark(ask: Ask, state: 'asked' | 'running'): void {
+    const call = ask.call_id ? this.calls.get(ask.call_id) : undefined;
+    if (call && (call.tool.state === 'running' || call.tool.state === 'asked')) call.tool.state = state;
   }
 
   private endAsk(event: SessionEvent): void {
@@ -326,6 +335,7 @@ class Builder {
     }
     const { decision, answer, reason, by } = event.metadata as Partial<Ask> & { by?: string };
     item.by = by ?? '';
+    this.mark(item.ask, 'running');
     item.ask = { ...item.ask, state: ASK_ENDS[event.type] ?? 'answered' };
     Object.assign(item.ask, decision && { decision }, answer !== undefined && { answer }, reason && { reason });
   }
@@ -341,10 +351,11 @@ class Builder {
   }
 }
 
-export function transcript(events: SessionEvent[]): Item[] {
+/** Of what is asked at this moment only `isShown` decides whether it stands among the rest. */
+export function transcript(events: SessionEvent[], isShown: (ask: Ask) => boolean = () => true): Item[] {
   const builder = new Builder();
   for (const event of events) builder.add(event);
-  return builder.items;
+  return builder.items.filter((item) => item.kind !== 'ask' || item.ask.state !== 'pending' || isShown(item.ask));
 }
 
 // --- for the row of a tool call ---

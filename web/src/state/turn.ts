@@ -36,9 +36,7 @@ export async function resume(id: string): Promise<void> {
 }
 
 export async function stop(id: string): Promise<void> {
-  await act('The session goes on', async () => {
-    dispatch({ type: 'session', session: (await api.stop(id, newKey())).session });
-  });
+  await act('The session goes on', () => api.stop(id, newKey()));
 }
 
 export async function hibernate(id: string): Promise<void> {
