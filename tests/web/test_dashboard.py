@@ -567,6 +567,9 @@ def hostile_text_is_inert(server):
             {"type": "image", "url": "https://evil.test/pixel.png"}, {"type": "image", "url": "data:image/svg+xml,<svg/>"},
             {"type": "file", "mediaType": text, "url": "javascript:window.hacked=1"}, {"type": "text", "text": 7}, None, "x"]})
         agent.append({"type": "note.odd", "metadata": {"to": text, "title": {"a": 1}}, "content": [{"type": "text", "text": text}]})
+        client.post(agent.path + "/asks", {
+            "kind": "approval", "id": "ask", "tool": text[:60], "text": text, "arguments": {"old": text, "new": text + "!"},
+            "details": {"risk": text, "preview": text, "<b>": text}}, headers=agent.headers, expect=201)
         agent.stream(text)
     with Browser() as browser:
         sign_in(browser, server)
@@ -575,6 +578,7 @@ def hostile_text_is_inert(server):
         for session_id in ids:
             browser.goto(f"{server.address}/sessions/{session_id}?view=raw")
             browser.see(".is-live")
+            browser.see(".ask")
             browser.evaluate("document.querySelectorAll('details').forEach((fold) => (fold.open = true))")
             found = "main iframe, main script, main img, main object, main b, main i, main a[href^='javascript'], main a[href^='data']"
             check.equal(browser.evaluate(f"[...document.querySelectorAll({json.dumps(found)})].map((node) => node.outerHTML)"), [])

@@ -92,6 +92,33 @@ def the_inbox_decides(server):
 
 
 @test(on=HERE, timeout_s=120)
+def the_list_decides(server):
+    """A row says what is asked and has the buttons, on a key too."""
+    client = server.client()
+    one, _ = asking(client, "One", id="one", **APPROVAL)
+    two, _ = asking(client, "Two", id="two", **APPROVAL)
+    with Browser() as browser:
+        sign_in(browser, server)
+        browser.until("document.querySelectorAll('.row-acts').length === 2")
+        until_text(browser, ".row-second", "asks: Run npm publish?")
+        check.equal(browser.evaluate("document.querySelector('.row').offsetHeight"), 44)
+        browser.click(".row:has-text('One') .row-acts button:has-text('Deny')")
+        until_text(browser, ".notice", "Denied: Run npm publish?")
+        browser.until("document.querySelectorAll('.row-acts').length === 1")
+        browser.press("j")
+        browser.until("document.querySelector('.row.is-cursor .row-title')?.textContent === 'One' "
+                      "|| document.querySelector('.row.is-cursor .row-title')?.textContent === 'Two'")
+        if browser.text(".row.is-cursor .row-title") == "One":
+            browser.press("j")
+            browser.until("document.querySelector('.row.is-cursor .row-title')?.textContent === 'Two'")
+        browser.press("a")
+        browser.gone(".row-acts")
+        no_complaints(browser)
+    check.equal(answered(client, one, "one")["decision"], "deny")
+    check.equal(answered(client, two, "two")["decision"], "once")
+
+
+@test(on=HERE, timeout_s=120)
 def a_form_is_filled_in(server):
     """A form from a schema: what is needed, numbers, choices; what is wrong is said before it is sent."""
     client = server.client()

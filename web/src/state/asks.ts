@@ -1,7 +1,7 @@
 // Asks: loaded once, asked for again whenever the firehose tells of one, decided once.
 import { api, newKey, type Problem } from '../api';
 import type { Ask, Reply, SessionEvent } from '../types';
-import { tell } from './notices';
+import { tell, tellProblem } from './notices';
 import { dispatch, getState } from './store';
 
 let isLoading = false;
@@ -58,4 +58,11 @@ export async function decide(ask: Ask, reply: Reply): Promise<Problem | null> {
     }
     return problem;
   }
+}
+
+/** Where there is no place for an answer beside the button. */
+export async function decideFromList(ask: Ask, decision: 'once' | 'deny'): Promise<void> {
+  const problem = await decide(ask, { decision });
+  if (problem) tellProblem('Nothing was decided', problem);
+  else tell(`${decision === 'once' ? 'Allowed once' : 'Denied'}: ${ask.text}`);
 }
