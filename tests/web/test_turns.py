@@ -105,12 +105,8 @@ def the_list_decides(server):
         browser.click(".row:has-text('One') .row-acts button:has-text('Deny')")
         until_text(browser, ".notice", "Denied: Run npm publish?")
         browser.until("document.querySelectorAll('.row-acts').length === 1")
-        browser.press("j")
-        browser.until("document.querySelector('.row.is-cursor .row-title')?.textContent === 'One' "
-                      "|| document.querySelector('.row.is-cursor .row-title')?.textContent === 'Two'")
-        if browser.text(".row.is-cursor .row-title") == "One":
-            browser.press("j")
-            browser.until("document.querySelector('.row.is-cursor .row-title')?.textContent === 'Two'")
+        browser.goto(f"{server.address}/sessions?row={two['id']}")
+        browser.see(".row.is-cursor .row-acts")
         browser.press("a")
         browser.gone(".row-acts")
         no_complaints(browser)
@@ -285,25 +281,40 @@ def offers(client, path):
 
 
 @test(on=HERE, timeout_s=120)
-def a_session_is_explained_and_stopped(server):
-    """The page says what a session waits for; stopping it asks once and names what will be lost."""
+def a_session_is_explained(server):
+    """The page says what a session waits for, and again when that is something else."""
     client = server.client()
-    for path in ("/api/sessions/{id}/explain", "/api/sessions/{id}/stop"):
-        if not offers(client, path):
-            raise Skip(f"the server has no {path}")
+    if not offers(client, "/api/sessions/{id}/explain"):
+        raise Skip("the server does not explain sessions")
     session = demo(client)
     with Browser() as browser:
         sign_in(browser, server, f"/sessions/{session['id']}")
         browser.see(".ask")
         browser.click(".why button:has-text('Explain')")
         browser.until("['A person', 'A tool'].includes(document.querySelector('.explain strong')?.textContent)")
+        browser.press("Escape")
+        until_text(browser, ".explain strong", "Your next message")
+        no_complaints(browser)
+
+
+@test(on=HERE, timeout_s=120)
+def a_session_is_stopped(server):
+    """Stopping asks once and names what will be lost; then nothing is asked and nothing waits any more."""
+    client = server.client()
+    session = demo(client)
+    with Browser() as browser:
+        sign_in(browser, server, f"/sessions/{session['id']}")
+        browser.see(".ask")
+        client.post(f"/api/sessions/{session['id']}/messages", {"text": "later"}, expect=202)
+        until_text(browser, ".queue", "later")
         browser.click("[title=More]")
         browser.click("text=Stop the session…")
-        until_text(browser, "dialog", "no longer asked")
+        until_text(browser, "dialog", "1 message that waits will not be said")
         browser.click("dialog button.danger")
         browser.gone(".ask")
         until_text(browser, ".ask-line", "no longer asked")
         browser.gone(".interrupt")
+        browser.gone(".queue")
         no_complaints(browser)
 
 

@@ -77,7 +77,8 @@ function Stop({ id }: { id: string }) {
       <h2>Stop “{session ? titleOf(session) : id}”?</h2>
       <p>
         Its turn ends, what it asks is no longer asked, its parts in other sessions are stopped
-        {waiting > 0 && `, and ${plural(waiting, 'message')} that wait will not be said`}. What was said and done stays.
+        {waiting > 0 && `, and ${plural(waiting, 'message that waits', 'messages that wait')} will not be said`}. What
+        was said and done stays.
       </p>
       <div class="buttons">
         <button type="button" onClick={closeDialog} autofocus>
