@@ -15,7 +15,7 @@ def asking(client, title, **ask):
     session = scene.create(client, title, agent="worker", prompt="Begin.")
     agent = scene.Agent(client, "worker")
     agent.claim()
-    client.post(agent.path + "/asks", ask, headers=agent.headers, expect=201)
+    agent.ask(**ask)
     return session, agent
 
 
@@ -227,7 +227,7 @@ def standing_rules_are_revoked(server):
     session, agent = asking(client, "Publish", id="first", **APPROVAL)
 
     def state_of(ask_id):
-        client.post(agent.path + "/asks", {"id": ask_id, **APPROVAL}, headers=agent.headers, expect=201)
+        agent.ask(id=ask_id, **APPROVAL)
         return answered(client, session, ask_id)["state"]
 
     with Browser() as browser:
@@ -390,4 +390,25 @@ def asks_and_agents_are_readable_everywhere(server):
             browser.goto(server.address + path)
             browser.see(ready)
             check.true(browser.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{path} fits the phone")
+        no_complaints(browser)
+
+
+@test(on=HERE, timeout_s=180)
+def a_sandbox_sleeps_and_wakes(server):
+    """The page says what the sandbox of a session does, puts it to sleep and wakes it."""
+    client = server.client()
+    client.post("/api/agents", {"id": "boxed", "driver": "demo", "sandbox": {"kind": "local"}}, expect=201)
+    session = scene.create(client, "Boxed", agent="boxed", prompt="echo")
+    with Browser() as browser:
+        sign_in(browser, server, f"/sessions/{session['id']}")
+        until_text(browser, ".head .status", "Idle")
+        until_text(browser, ".facts .sandbox", "running")
+        browser.click("[title=More]")
+        browser.click("text=Put its sandbox to sleep")
+        until_text(browser, ".facts .sandbox", "hibernated")
+        until_text(browser, ".why", "Paused by a person")
+        browser.click("[title=More]")
+        browser.click("text=Wake its sandbox")
+        until_text(browser, ".facts .sandbox", "running")
+        until_text(browser, ".line", "Sandbox running")
         no_complaints(browser)

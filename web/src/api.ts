@@ -163,8 +163,8 @@ export const api = {
     call<{ turn: number; requested: boolean }>('POST', at(id, '/interrupt'), { body: {}, key }),
   resume: (id: string, key: string) => call<Session>('POST', at(id, '/resume'), { body: {}, key }),
   stop: (id: string, key: string) => call<unknown>('POST', at(id, '/stop'), { body: {}, key }),
-  hibernate: (id: string, key: string) => call<unknown>('POST', at(id, '/hibernate'), { body: {}, key }),
-  wake: (id: string, key: string) => call<unknown>('POST', at(id, '/wake'), { body: {}, key }),
+  hibernate: (id: string) => call<unknown>('POST', at(id, '/hibernate'), { body: {} }),
+  wake: (id: string) => call<unknown>('POST', at(id, '/wake'), { body: {} }),
   explain: (id: string, signal?: AbortSignal) => call<Explanation>('GET', at(id, '/explain'), { signal }),
 
   /** What waits for a decision the caller may make. */

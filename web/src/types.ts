@@ -210,7 +210,7 @@ export interface Explanation {
   queue?: { length: number } | null;
   lease?: { worker: string; expires_at: string | null } | null;
   turn?: { number: number; since: string; last_activity_at: string | null } | null;
-  children?: { id: string; title?: string | null }[] | null;
+  children?: string[] | null;
   next_timer?: { kind: string; due_at: string } | null;
   last_watchdog?: { type: string; at: string } | null;
 }

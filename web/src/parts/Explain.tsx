@@ -3,6 +3,7 @@ import { api } from '../api';
 import { exact } from '../format';
 import { linkTo } from '../state/navigate';
 import { sessionPlace } from '../state/place';
+import { useStore } from '../state/store';
 import type { Explanation, Session } from '../types';
 import { useLoaded } from './loaded';
 import { Time } from './Time';
@@ -37,9 +38,7 @@ function Unblockers({ explained }: { explained: Explanation }) {
 
 function Facts({ explained }: { explained: Explanation }) {
   const { queue, lease, turn, next_timer: timer, last_watchdog: watchdog, children } = explained;
-  const child = (one: { id: string; title?: string | null }) => (
-    <a {...linkTo(sessionPlace(one.id))}>{one.title ?? one.id}</a>
-  );
+  const sessions = useStore((state) => state.sessions);
   return (
     <ul>
       {turn && (
@@ -53,8 +52,10 @@ function Facts({ explained }: { explained: Explanation }) {
         </li>
       )}
       {queue && queue.length > 0 && <li>{queue.length} waiting messages</li>}
-      {(children ?? []).map((one) => (
-        <li key={one.id}>its part {child(one)} still runs</li>
+      {(children ?? []).map((id) => (
+        <li key={id}>
+          its part <a {...linkTo(sessionPlace(id))}>{sessions[id]?.title ?? id}</a> still runs
+        </li>
       ))}
       {timer && (
         <li>

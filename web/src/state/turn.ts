@@ -40,9 +40,9 @@ export async function stop(id: string): Promise<void> {
 }
 
 export async function hibernate(id: string): Promise<void> {
-  await act('The sandbox stays awake', () => api.hibernate(id, newKey()));
+  await act('The sandbox stays awake', () => api.hibernate(id));
 }
 
 export async function wake(id: string): Promise<void> {
-  await act('The sandbox stays asleep', () => api.wake(id, newKey()));
+  await act('The sandbox stays asleep', () => api.wake(id));
 }
