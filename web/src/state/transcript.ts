@@ -130,20 +130,24 @@ function tellTurnEnd(event: SessionEvent): { text: string; tone?: Tone } {
 
 const modelOf = (event: SessionEvent, name: string): string => str(part(event, name)['model']) || 'another model';
 
+function tellSwitch(event: SessionEvent): { text: string; tone: Tone } {
+  const why = str(event.metadata['message']) || str(event.metadata['reason']);
+  return { text: `Model switched from ${modelOf(event, 'from')} to ${modelOf(event, 'to')}: ${why}`, tone: 'amber' };
+}
+
+function tellBudget(event: SessionEvent): { text: string; tone: Tone } {
+  const [spent, most] = ['cost_microcents', 'cost_microcents_max'].map((name) => Number(event.metadata[name]));
+  return { text: `Budget passed: ${microcents(spent ?? 0)} of ${microcents(most ?? 0)}`, tone: 'amber' };
+}
+
 const TELLINGS: Record<string, Telling> = {
   'turn.ended': tellTurnEnd,
   'turn.interrupt_requested': (event) => ({
     text: event.metadata['reason'] === 'steer' ? 'Interrupted for another message' : 'Asked to end the turn',
     tone: 'amber',
   }),
-  'turn.budget_warning': (event) => ({
-    text: `Budget passed: ${microcents(Number(event.metadata['cost_microcents']))} of ${microcents(Number(event.metadata['cost_microcents_max']))}`,
-    tone: 'amber',
-  }),
-  'model.switched': (event) => ({
-    text: `Model switched from ${modelOf(event, 'from')} to ${modelOf(event, 'to')}: ${str(event.metadata['message']) || str(event.metadata['reason'])}`,
-    tone: 'amber',
-  }),
+  'turn.budget_warning': tellBudget,
+  'model.switched': tellSwitch,
   'context.compacted': (event) => ({
     text: `Earlier messages were summed up: ${plural(Number(event.metadata['dropped_message_count'] ?? 0), 'message')}`,
   }),
