@@ -565,7 +565,7 @@ def hostile_text_is_inert(server):
         agent.use("c", text[:60], {"command": text, "<b>": text}, text)
         agent.append({"type": "agent.message", "content": [
             {"type": "image", "url": "https://evil.test/pixel.png"}, {"type": "image", "url": "data:image/svg+xml,<svg/>"},
-            {"type": "file", "mediaType": text, "url": "javascript:window.hacked=1"}, {"type": "text", "text": 7}, None, "x"]})
+            {"type": "file", "mediaType": text, "url": "javascript:window.hacked=1"}]})
         agent.append({"type": "note.odd", "metadata": {"to": text, "title": {"a": 1}}, "content": [{"type": "text", "text": text}]})
         client.post(agent.path + "/asks", {
             "kind": "approval", "id": "ask", "tool": text[:60], "text": text, "arguments": {"old": text, "new": text + "!"},
