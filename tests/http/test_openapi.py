@@ -216,9 +216,10 @@ class Example:
 
     def pages(self):
         guest = self.server.anonymous()
-        for path in ("/", "/sign-in", "/sessions", "/inbox"):
+        for path in ("/", "/sign-in", "/sessions", "/inbox", "/agents", "/rules"):
             self.call("GET", path, client=guest)
         self.call("GET", "/sessions/{id}", client=guest, id="any")
+        self.call("GET", "/agents/{agent}", client=guest, agent="any")
         name = re.search(r"/assets/([\w.-]+)", self.calls["get", "/"].body.decode()).group(1)
         self.call("GET", "/assets/{name}", client=guest, name=name)
 

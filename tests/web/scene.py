@@ -60,6 +60,10 @@ class Agent:
         deltas = [{"kind": kind, TEXT: piece} for piece in pieces]
         self.client.post(self.path + "/deltas", {"deltas": deltas}, headers=self.headers, expect=202)
 
+    def ask(self, **ask):
+        """Asks a person; the turn waits."""
+        self.client.post(self.path + "/asks", ask, headers=self.headers, expect=201)
+
     def settle(self, status, **more):
         """Ends the turn."""
         self.client.post(self.path + "/settle", {"status": status, **more}, headers=self.headers, expect=200)
@@ -117,14 +121,17 @@ def working_day(client):
         if status == "failed":
             more["error"] = {"code": "tool_failed", "message": "The bank's file could not be read: line 40 has no date"}
         agent.settle(status, **more)
-    for title, agent_name, question in (("Publish 2.4", "opencode", "asks: run `npm publish`?"),
-                                        ("Rotate signing keys", "codex", "asks: which key store?")):
+    for title, agent_name, ask in (
+            ("Publish 2.4", "opencode",
+             {"kind": "approval", "tool": "run_command", "call_id": "c9", "arguments": {"command": "npm publish"},
+              "text": "Run npm publish", "details": {"risk": "high"}}),
+            ("Rotate signing keys", "codex",
+             {"kind": "question", "text": "Which key store shall hold the new keys?", "options": ["vault", "file"]})):
         agent = Agent(client, agent_name)
         create(client, title, agent=agent_name, workspace="acme/cli", prompt=f"{title} when the tests pass.")
         agent.claim()
         agent.say("Everything is ready. Shall I go on?")
-        agent.settle("waiting_human", usage={"cost_usd": 0.08})
-        client.post(agent.path + "/events", {"events": [{"type": "external.event", "content": [text(question)]}]})
+        agent.ask(**ask)
     create(client, "Reindex the search", agent="nobody", workspace="acme/search", prompt="Reindex everything.")
     create(client, "Talk about the roadmap", workspace="acme/plan")
     return flaky_login(client)

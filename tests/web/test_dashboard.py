@@ -60,7 +60,8 @@ def files_are_served_safely(server):
     page = guest.get("/", expect=200)
     check.equal(page.header("content-type"), "text/html; charset=utf-8")
     check.equal(page.header("cache-control"), "no-cache")
-    for path in ("/sign-in", "/sessions", "/sessions/some:id", "/inbox", "/sessions?tab=idle&q=x"):
+    for path in ("/sign-in", "/sessions", "/sessions/some:id", "/inbox", "/sessions?tab=idle&q=x", "/agents",
+                 "/agents/demo?version=1", "/rules"):
         check.equal(guest.get(path, expect=200).body, page.body, path)
     names = re.findall(r"/assets/([\w.-]+)", page.body.decode())
     check.equal(sorted(name.split(".")[-1] for name in names), ["css", "js", "svg"])
@@ -331,7 +332,7 @@ def messages_wait_for_their_turn(server):
             browser.press("Control+Enter")
             until_text(browser, ".queue", text)
         browser.until("document.querySelectorAll('.message.from-you').length === 1")
-        browser.click(".queue li:nth-child(1) button")
+        browser.click(".queue li:nth-child(1) [aria-label=Withdraw]")
         browser.until("document.querySelectorAll('.queue li').length === 1")
         until_text(browser, ".queue", "second")
         agent.settle("idle")
@@ -345,12 +346,18 @@ def messages_wait_for_their_turn(server):
 
 @test(on=HERE, timeout_s=120)
 def the_demo_shows_something_at_once(server):
-    """From an empty page, one click: live text, a tool call, an answer."""
+    """From an empty page, one click: live text, a tool call, what it asks, an answer."""
     with Browser() as browser:
         sign_in(browser, server)
         browser.click("text=Talk to the demo agent")
         browser.see(".is-live")
         until_text(browser, ".tool", "read_file")
+        until_text(browser, ".ask", "Change welcome.txt")
+        browser.press("a")
+        until_text(browser, ".ask", "How shall the commit greet?")
+        browser.press("1")
+        until_text(browser, ".ask", "Commit one changed file")
+        browser.press("a")
         until_text(browser, ".head .status", "Idle")
         check.equal(browser.count(".message.from-you"), 1, "the first message is shown once")
         browser.fill(".composer textarea", "And again")
@@ -558,8 +565,11 @@ def hostile_text_is_inert(server):
         agent.use("c", text[:60], {"command": text, "<b>": text}, text)
         agent.append({"type": "agent.message", "content": [
             {"type": "image", "url": "https://evil.test/pixel.png"}, {"type": "image", "url": "data:image/svg+xml,<svg/>"},
-            {"type": "file", "mediaType": text, "url": "javascript:window.hacked=1"}, {"type": "text", "text": 7}, None, "x"]})
+            {"type": "file", "mediaType": text, "url": "javascript:window.hacked=1"}]})
         agent.append({"type": "note.odd", "metadata": {"to": text, "title": {"a": 1}}, "content": [{"type": "text", "text": text}]})
+        client.post(agent.path + "/asks", {
+            "kind": "approval", "id": "ask", "tool": text[:60], "text": text, "arguments": {"old": text, "new": text + "!"},
+            "details": {"risk": text, "preview": text, "<b>": text}}, headers=agent.headers, expect=201)
         agent.stream(text)
     with Browser() as browser:
         sign_in(browser, server)
@@ -568,6 +578,7 @@ def hostile_text_is_inert(server):
         for session_id in ids:
             browser.goto(f"{server.address}/sessions/{session_id}?view=raw")
             browser.see(".is-live")
+            browser.see(".ask")
             browser.evaluate("document.querySelectorAll('details').forEach((fold) => (fold.open = true))")
             found = "main iframe, main script, main img, main object, main b, main i, main a[href^='javascript'], main a[href^='data']"
             check.equal(browser.evaluate(f"[...document.querySelectorAll({json.dumps(found)})].map((node) => node.outerHTML)"), [])

@@ -1,10 +1,17 @@
 // Everything that leaves the page: the only fetch and the only WebSocket of the dashboard.
 import type {
+  Agent,
+  Ask,
+  AskPage,
   EventPage,
+  Explanation,
   Me,
   Participant,
   Prompt,
+  QueueMode,
   Receipt,
+  Reply,
+  Rule,
   Session,
   SessionEvent,
   SessionPage,
@@ -45,6 +52,7 @@ async function readProblem(response: Response): Promise<Problem> {
 interface Options {
   body?: unknown;
   key?: string;
+  revision?: number; // of what is changed; refused when it is another one by now
   signal?: AbortSignal | undefined;
 }
 
@@ -53,6 +61,7 @@ async function request(method: string, path: string, options: Options): Promise<
   if (method !== 'GET') headers['X-CSRF-Token'] = csrf;
   if (options.body !== undefined) headers['Content-Type'] = 'application/json';
   if (options.key) headers['Idempotency-Key'] = options.key;
+  if (options.revision) headers['If-Match'] = `"${options.revision}"`;
   const init: RequestInit = { method, headers, credentials: 'same-origin', cache: 'no-store' };
   if (options.body !== undefined) init.body = JSON.stringify(options.body);
   if (options.signal) init.signal = options.signal;
@@ -88,6 +97,10 @@ function withQuery(path: string, query: Query): string {
 }
 
 const at = (id: string, rest = ''): string => `/api/sessions/${encodeURIComponent(id)}${rest}`;
+
+const waiting = (id: string, prompt: Prompt, rest = ''): string =>
+  at(id, `/queue/${encodeURIComponent(prompt.prompt_id)}${rest}`);
+const agentAt = (id: string, rest = ''): string => `/api/agents/${encodeURIComponent(id)}${rest}`;
 
 /** A key that is used for one intent, so that trying again does nothing twice. */
 export function newKey(): string {
@@ -126,16 +139,48 @@ export const api = {
 
   events: (id: string, query: Query, signal?: AbortSignal) =>
     call<EventPage>('GET', withQuery(at(id, '/events'), query), { signal }),
-  send: (id: string, text: string, key: string) => call<Receipt>('POST', at(id, '/messages'), { body: { text }, key }),
-  queue: (id: string) => call<{ prompts: Prompt[] }>('GET', at(id, '/queue')),
-  withdraw: (id: string, prompt: string) => call<void>('DELETE', at(id, `/queue/${encodeURIComponent(prompt)}`)),
+  /** Makes the session's agent run, now or when its turn is over. */
+  send: (id: string, content: unknown[], mode: QueueMode | null, key: string) =>
+    call<Receipt>('POST', at(id, '/messages'), { body: mode ? { content, mode } : { content }, key }),
   say: (id: string, text: string, key: string) =>
     call<{ events: SessionEvent[] }>('POST', at(id, '/events'), {
       body: { events: [{ type: 'user.message', content: [{ type: 'text', text }], external_event_id: key }] },
       key,
     }),
 
-  /** Makes the session's agent run, now or when its turn is over. */
+  queue: (id: string) => call<{ prompts: Prompt[] }>('GET', at(id, '/queue')),
+  withdraw: (id: string, prompt: Prompt) => call<void>('DELETE', waiting(id, prompt), { revision: prompt.revision }),
+  editPrompt: (id: string, prompt: Prompt, text: string) =>
+    call<Prompt>('PATCH', waiting(id, prompt), { body: { text, revision: prompt.revision } }),
+  movePrompt: (id: string, prompt: Prompt, position: number) =>
+    call<Prompt>('POST', waiting(id, prompt, '/move'), { body: { position, revision: prompt.revision } }),
+  promote: (id: string, prompt: Prompt, steer: boolean) =>
+    call<Receipt>('POST', waiting(id, prompt, '/promote'), { body: { steer, revision: prompt.revision } }),
+  clearQueue: (id: string, key: string) =>
+    call<{ prompts: Prompt[] }>('POST', at(id, '/clear-queue'), { body: {}, key }),
+
+  interrupt: (id: string, key: string) =>
+    call<{ turn: number; requested: boolean }>('POST', at(id, '/interrupt'), { body: {}, key }),
+  resume: (id: string, key: string) => call<Session>('POST', at(id, '/resume'), { body: {}, key }),
+  stop: (id: string, key: string) => call<unknown>('POST', at(id, '/stop'), { body: {}, key }),
+  hibernate: (id: string) => call<unknown>('POST', at(id, '/hibernate'), { body: {} }),
+  wake: (id: string) => call<unknown>('POST', at(id, '/wake'), { body: {} }),
+  explain: (id: string, signal?: AbortSignal) => call<Explanation>('GET', at(id, '/explain'), { signal }),
+
+  /** What waits for a decision the caller may make. */
+  inbox: () => call<AskPage>('GET', withQuery('/api/asks', { limit: 200 })),
+  asks: (id: string) => call<AskPage>('GET', withQuery(at(id, '/asks'), { descendants: 'true', limit: 50 })),
+  answer: (id: string, ask: string, reply: Reply, key: string) =>
+    call<Ask>('POST', at(id, `/asks/${encodeURIComponent(ask)}/answer`), { body: reply, key }),
+  rules: () => call<{ rules: Rule[] }>('GET', '/api/rules'),
+  revoke: (rule: string) => call<void>('DELETE', `/api/rules/${encodeURIComponent(rule)}`),
+
+  agents: (signal?: AbortSignal) =>
+    call<{ agents: Agent[]; has_more: boolean }>('GET', withQuery('/api/agents', { limit: 200 }), { signal }),
+  agent: (id: string, version: number | null, signal?: AbortSignal) =>
+    call<Agent>('GET', withQuery(agentAt(id), { version: version ?? undefined }), { signal }),
+  agentVersions: (id: string, signal?: AbortSignal) =>
+    call<{ agents: Agent[]; has_more: boolean }>('GET', agentAt(id, '/versions'), { signal }),
 
   participants: (id: string) => call<{ participants: Participant[] }>('GET', at(id, '/participants')),
   addParticipant: (id: string, email: string, role: string) =>

@@ -42,12 +42,28 @@ export function plural(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString()} ${count === 1 ? one : many}`;
 }
 
+export const MICROCENTS_PER_USD = 1e8;
+
+export function dollars(usd: number): string {
+  return `$${usd.toFixed(usd > 0 && usd < 0.01 ? 4 : 2)}`;
+}
+
+/** In dollars, when the usage says so. */
+export function usdOf(usage: Record<string, unknown> | null): number | null {
+  const all = usage ?? {};
+  const usd = all['cost_usd'] ?? all['total_cost_usd'] ?? all['cost'];
+  if (typeof usd === 'number') return usd;
+  const microcents = all['cost_microcents'];
+  return typeof microcents === 'number' && microcents > 0 ? microcents / MICROCENTS_PER_USD : null;
+}
+
 /** What the session cost, when its usage says so. */
 export function cost(session: Pick<Session, 'usage'>): string {
-  const usage = session.usage ?? {};
-  const usd = usage['cost_usd'] ?? usage['total_cost_usd'] ?? usage['cost'];
-  return typeof usd === 'number' ? `$${usd.toFixed(usd > 0 && usd < 0.01 ? 4 : 2)}` : '';
+  const usd = usdOf(session.usage);
+  return usd === null ? '' : dollars(usd);
 }
+
+export const microcents = (count: number): string => dollars(count / MICROCENTS_PER_USD);
 
 export function titleOf(session: Pick<Session, 'id' | 'title' | 'prompt_snippet'>): string {
   return session.title || session.prompt_snippet || session.id;

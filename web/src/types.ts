@@ -26,7 +26,12 @@ export interface Session {
   pause_reason: string | null;
   display_status: string;
   display_reason: string;
+  runtime: string;
+  words: { sandbox: string };
   agent: string | null;
+  agent_version: number;
+  driver: string;
+  queue_mode: QueueMode;
   title: string | null;
   workspace: string | null;
   source: { kind: string | null; platform: string | null; interactive: boolean };
@@ -52,6 +57,7 @@ export interface Session {
   archived_at: string | null;
   expires_at: string | null;
   details?: Record<string, unknown>;
+  agent_config?: Record<string, unknown> | null;
 }
 
 export interface SessionEvent {
@@ -103,17 +109,108 @@ export interface ShareLink {
   created_at: string;
 }
 
+export type QueueMode = 'followup' | 'steer' | 'collect' | 'reject';
+
 /** A message that waits until the running turn is over. */
 export interface Prompt {
   prompt_id: string;
+  mode: QueueMode;
   position: number;
   actor: string;
   content: unknown[];
   created_at: string;
+  revision: number;
 }
 
 export interface Receipt {
   prompt_id: string;
   status: 'dispatched' | 'queued';
   sequence: number;
+}
+
+export type Decision = 'once' | 'session' | 'always' | 'deny';
+
+/** What a turn wants to know from a person. */
+export interface Ask {
+  session_id: string;
+  session_title: string | null;
+  agent: string | null;
+  parent_id: string | null;
+  id: string;
+  kind: 'approval' | 'question' | 'elicitation';
+  state: 'pending' | 'answered' | 'expired' | 'cancelled';
+  turn: number;
+  text: string;
+  tool?: string;
+  call_id?: string;
+  arguments?: Record<string, unknown>;
+  editable?: boolean;
+  options?: string[];
+  schema?: Record<string, unknown>;
+  details?: Record<string, unknown>;
+  role: string;
+  quorum: number;
+  created_at: string;
+  expires_at: string | null;
+  votes?: { by: string; decision: Decision; at: string }[];
+  decision?: Decision;
+  answer?: unknown;
+  reason?: string;
+  answered_by?: string;
+  answered_at?: string;
+}
+
+export interface AskPage {
+  asks: Ask[];
+  next_cursor: string | null;
+}
+
+/** What a person says to an ask. */
+export interface Reply {
+  decision?: Decision;
+  answer?: unknown;
+  reason?: string;
+  these_arguments?: boolean;
+}
+
+/** A decision that stands: approvals of a tool that need nobody any more. */
+export interface Rule {
+  id: string;
+  tool: string;
+  agent: string | null;
+  user_id: string | null;
+  arguments: Record<string, unknown> | null;
+  scope: 'session' | 'always';
+  session_id: string | null;
+  created_by: string | null;
+  created_at: string;
+}
+
+export interface Agent {
+  id: string;
+  version: number;
+  name: string | null;
+  description: string | null;
+  driver: string;
+  provider: string | null;
+  model: string | null;
+  source: string;
+  shared: boolean;
+  created_at: string;
+  created_by: string | null;
+  definition?: Record<string, unknown>;
+}
+
+/** What a session waits for. */
+export interface Explanation {
+  waits_for: string;
+  since: string | null;
+  detail: string;
+  unblocked_by?: { kind: string; name?: string | null; how: string | null }[];
+  queue?: { length: number } | null;
+  lease?: { worker: string; expires_at: string | null } | null;
+  turn?: { number: number; since: string; last_activity_at: string | null } | null;
+  children?: string[] | null;
+  next_timer?: { kind: string; due_at: string } | null;
+  last_watchdog?: { type: string; at: string } | null;
 }

@@ -8,10 +8,12 @@ import { Empty, Waiting } from '../parts/States';
 import { useKeys } from '../parts/keys';
 import { go } from '../state/navigate';
 import { type Place, sessionsPlace } from '../state/place';
-import { countOf } from '../state/sessions';
+import { waitingWithoutAsk } from '../state/asklist';
 import { dispatch, useStore } from '../state/store';
+import { Agents } from './Agents';
 import { Inbox } from './Inbox';
 import { Join } from './Join';
+import { Rules } from './Rules';
 import { SessionPage } from './Session';
 import { Sessions } from './Sessions';
 import { SignIn } from './SignIn';
@@ -21,6 +23,8 @@ const TITLES: Record<Place['page'], string> = {
   sessions: 'Sessions',
   session: 'Session',
   inbox: 'Inbox',
+  agents: 'Agents',
+  rules: 'Rules',
   join: 'Join',
   nowhere: 'Not found',
 };
@@ -33,6 +37,10 @@ function Page({ place }: { place: Place }) {
       return <SessionPage key={place.id} place={place} />;
     case 'inbox':
       return <Inbox place={place} />;
+    case 'agents':
+      return <Agents place={place} />;
+    case 'rules':
+      return <Rules />;
     case 'join':
       return <Join token={place.token} />;
     case 'sign-in':
@@ -48,7 +56,7 @@ function Page({ place }: { place: Place }) {
 /** The tab of the browser says how many wait, too. */
 function useTitle(place: Place): void {
   const session = useStore((state) => (place.page === 'session' ? state.sessions[place.id] : undefined));
-  const waiting = useStore((state) => countOf(state.sessions, state.known, 'blocked')?.count ?? 0);
+  const waiting = useStore((state) => state.asks.items.length + waitingWithoutAsk(state.sessions, state.asks).length);
   const title = session ? titleOf(session) : TITLES[place.page];
   useEffect(() => {
     document.title = `${waiting ? `(${waiting}) ` : ''}${title} · Sojourn`;

@@ -1,38 +1,85 @@
 // What needs a person, and everything needed to decide.
-import { useEffect } from 'preact/hooks';
-import { plural, titleOf } from '../format';
+import { useEffect, useRef } from 'preact/hooks';
+import { firstLine, plural, titleOf } from '../format';
+import { AskCard, outcomeOf } from '../parts/Ask';
 import { useKeys } from '../parts/keys';
 import { Peek } from '../parts/Peek';
 import { SecondLine } from '../parts/SessionRow';
-import { Empty, Waiting } from '../parts/States';
+import { Empty, Failed, Waiting } from '../parts/States';
 import { MarkOf } from '../parts/Status';
 import { Time } from '../parts/Time';
 import { Why } from '../parts/Why';
+import { askKey, waitingWithoutAsk } from '../state/asklist';
+import { loadAsks } from '../state/asks';
 import { adjust, go } from '../state/navigate';
 import { type Place, sessionPlace } from '../state/place';
 import { archive } from '../state/session';
 import { countOf } from '../state/sessions';
+import type { State } from '../state/state';
 import { useStore } from '../state/store';
-import { lookOf } from '../status';
-import type { Session } from '../types';
+import { lookOf, lookOfState } from '../status';
+import type { Ask, Session } from '../types';
 
-const GROUPS = [
-  { word: 'Needs you', display: 'blocked' },
-  { word: 'Failed', display: 'failed' },
-] as const;
+type Item = { key: string; at: string } & ({ ask: Ask } | { session: Session });
 
-function newestFirst(sessions: Session[]): Session[] {
-  return sessions.sort((a, b) => (a.last_active_at < b.last_active_at ? 1 : -1));
+interface Group {
+  word: string;
+  items: Item[];
 }
 
-function Item({ session, isCursor, onPick }: { session: Session; isCursor: boolean; onPick: () => void }) {
+const ofAsk = (ask: Ask): Item => ({ key: askKey(ask), at: ask.answered_at ?? ask.created_at, ask });
+const ofSession = (session: Session): Item => ({ key: session.id, at: session.last_active_at, session });
+
+function newestFirst(items: Item[]): Item[] {
+  return items.sort((a, b) => (a.at < b.at ? 1 : -1));
+}
+
+function groupsOf(sessions: State['sessions'], asks: State['asks']): Group[] {
+  const failed = Object.values(sessions).filter((one) => one.display_status === 'failed' && !one.archived_at);
+  return [
+    {
+      word: 'Needs you',
+      items: newestFirst([...asks.items.map(ofAsk), ...waitingWithoutAsk(sessions, asks).map(ofSession)]),
+    },
+    { word: 'Failed', items: newestFirst(failed.map(ofSession)) },
+    { word: 'Done', items: newestFirst(asks.done.filter((ask) => ask.state === 'answered').map(ofAsk)) },
+  ];
+}
+
+function AskRow({ ask }: { ask: Ask }) {
+  const isPending = ask.state === 'pending';
   return (
-    <li class={isCursor ? 'inbox-item is-cursor' : 'inbox-item'} data-id={session.id}>
-      <button onClick={onPick} onDblClick={() => go(sessionPlace(session.id))}>
-        <MarkOf look={lookOf(session)} />
-        <span class="row-title">{titleOf(session)}</span>
-        <Time at={session.last_active_at} />
-        <SecondLine session={session} />
+    <>
+      <MarkOf look={lookOfState(isPending ? 'waiting_human' : 'completed')} />
+      <span class="row-title">{firstLine(ask.text)}</span>
+      <Time at={ask.answered_at ?? ask.created_at} />
+      <span class="row-second">
+        {isPending ? ask.tool && <code>{ask.tool}</code> : outcomeOf(ask)}
+        {(!isPending || ask.tool) && ' · '}
+        {ask.session_title ?? ask.session_id}
+      </span>
+    </>
+  );
+}
+
+function SessionRow({ session }: { session: Session }) {
+  return (
+    <>
+      <MarkOf look={lookOf(session)} />
+      <span class="row-title">{titleOf(session)}</span>
+      <Time at={session.last_active_at} />
+      <SecondLine session={session} />
+    </>
+  );
+}
+
+const sessionOf = (item: Item): string => ('ask' in item ? item.ask.session_id : item.session.id);
+
+function Row({ item, isCursor, onPick }: { item: Item; isCursor: boolean; onPick: () => void }) {
+  return (
+    <li class={isCursor ? 'inbox-item is-cursor' : 'inbox-item'} data-id={item.key}>
+      <button onClick={onPick} onDblClick={() => go(sessionPlace(sessionOf(item)))}>
+        {'ask' in item ? <AskRow ask={item.ask} /> : <SessionRow session={item.session} />}
       </button>
     </li>
   );
@@ -47,21 +94,69 @@ function Nothing() {
   return <Empty title="Nothing needs you" text={text} />;
 }
 
+function Detail({ item }: { item: Item }) {
+  const id = sessionOf(item);
+  return (
+    <section class="inbox-detail" aria-label="Item">
+      <Peek id={id} />
+      {'ask' in item && item.ask.state === 'pending' && (
+        <div class="inbox-ask">
+          <AskCard key={item.key} ask={item.ask} hasKeys />
+        </div>
+      )}
+      <div class="inbox-foot">
+        {'session' in item && <Why session={item.session} />}
+        {'ask' in item && item.ask.state !== 'pending' && (
+          <span class="why">
+            {firstLine(item.ask.text)} · {outcomeOf(item.ask)}
+          </span>
+        )}
+        <button class={'ask' in item ? '' : 'primary'} onClick={() => go(sessionPlace(id))}>
+          Open <kbd>enter</kbd>
+        </button>
+        {'session' in item && (
+          <button onClick={() => void archive([id])}>
+            Archive <kbd>e</kbd>
+          </button>
+        )}
+      </div>
+    </section>
+  );
+}
+
+function List({ groups, cursor, onPick }: { groups: Group[]; cursor: string; onPick: (key: string) => void }) {
+  const shown = groups.filter((group) => group.items.length > 0);
+  return (
+    <section class="inbox-list" aria-label="Items">
+      {shown.map((group) => (
+        <div key={group.word}>
+          <h2 class="group">
+            {group.word} <span class="count">{group.items.length}</span>
+          </h2>
+          <ul>
+            {group.items.map((item) => (
+              <Row key={item.key} item={item} isCursor={item.key === cursor} onPick={() => onPick(item.key)} />
+            ))}
+          </ul>
+        </div>
+      ))}
+    </section>
+  );
+}
+
 export function Inbox({ place }: { place: Place & { page: 'inbox' } }) {
   const sessions = useStore((state) => state.sessions);
   const known = useStore((state) => state.known);
-  const groups = GROUPS.map((group) => ({
-    ...group,
-    items: newestFirst(
-      Object.values(sessions).filter((one) => one.display_status === group.display && !one.archived_at),
-    ),
-  }));
-  const ids = groups.flatMap((group) => group.items.map((session) => session.id));
-  const cursor = ids.includes(place.cursor) ? place.cursor : (ids[0] ?? '');
-  const session = sessions[cursor];
+  const asks = useStore((state) => state.asks);
+  const groups = groupsOf(sessions, asks);
+  const items = groups.flatMap((group) => group.items);
+  const chosen = items.find((one) => one.key === place.cursor);
+  const item = chosen ?? items[0];
+  const cursor = item?.key ?? '';
+  const pick = (key: string): void => adjust({ ...place, cursor: key });
   const move = (by: number): void => {
-    const next = ids[Math.max(0, Math.min(ids.length - 1, ids.indexOf(cursor) + by))];
-    if (next) adjust({ ...place, cursor: next });
+    const next = items[Math.max(0, Math.min(items.length - 1, items.findIndex((one) => one.key === cursor) + by))];
+    if (next) pick(next.key);
   };
   useKeys(true, {
     j: () => move(1),
@@ -69,50 +164,29 @@ export function Inbox({ place }: { place: Place & { page: 'inbox' } }) {
     n: () => move(1),
     ArrowDown: () => move(1),
     ArrowUp: () => move(-1),
-    Enter: () => cursor && go(sessionPlace(cursor)),
-    e: () => cursor && void archive([cursor]),
+    Enter: () => item && go(sessionPlace(sessionOf(item))),
+    ...(item && 'session' in item && { e: () => void archive([item.session.id]) }),
   });
   useEffect(() => {
     document.querySelector('.inbox-item.is-cursor')?.scrollIntoView({ block: 'nearest' });
   }, [cursor]);
-  if (!known['blocked'] || !known['failed']) return <Waiting />;
-  if (!session) return <Nothing />;
+  const isDecided = chosen && 'ask' in chosen && chosen.ask.state !== 'pending';
+  const wasPending = useRef(false);
+  useEffect(() => {
+    // What is shown stays when something new comes above it: nobody decides what he has not read.
+    if (isDecided && wasPending.current && item !== items[0]) pick(items[0]?.key ?? '');
+    else if (!chosen && item) pick(item.key);
+    wasPending.current = Boolean(item && !isDecided);
+  });
+  if (asks.phase === 'error') {
+    return <Failed what="The inbox can’t be shown" problem={asks.problem} again={() => void loadAsks()} />;
+  }
+  if (!known['blocked'] || !known['failed'] || asks.phase === 'loading') return <Waiting />;
+  if (!item) return <Nothing />;
   return (
     <div class="inbox">
-      <section class="inbox-list" aria-label="Items">
-        {groups.map(
-          (group) =>
-            group.items.length > 0 && (
-              <div key={group.word}>
-                <h2 class="group">
-                  {group.word} <span class="count">{group.items.length}</span>
-                </h2>
-                <ul>
-                  {group.items.map((one) => (
-                    <Item
-                      key={one.id}
-                      session={one}
-                      isCursor={one.id === cursor}
-                      onPick={() => adjust({ ...place, cursor: one.id })}
-                    />
-                  ))}
-                </ul>
-              </div>
-            ),
-        )}
-      </section>
-      <section class="inbox-detail" aria-label="Item">
-        <Peek id={cursor} />
-        <div class="inbox-foot">
-          <Why session={session} />
-          <button class="primary" onClick={() => go(sessionPlace(cursor))}>
-            Open <kbd>enter</kbd>
-          </button>
-          <button onClick={() => void archive([cursor])}>
-            Archive <kbd>e</kbd>
-          </button>
-        </div>
-      </section>
+      <List groups={groups} cursor={cursor} onPick={pick} />
+      <Detail item={item} />
     </div>
   );
 }

@@ -1,6 +1,7 @@
 // One session: what it is, what was said, what it waits for, and how it was.
-import { useEffect } from 'preact/hooks';
-import { cost, plural, titleOf } from '../format';
+import { useEffect, useState } from 'preact/hooks';
+import { cost, dollars, plural, titleOf, usdOf } from '../format';
+import { AskCard } from '../parts/Ask';
 import { Composer } from '../parts/Composer';
 import { Id } from '../parts/Copy';
 import { Menu } from '../parts/Menu';
@@ -15,14 +16,17 @@ import { Timeline } from '../parts/Timeline';
 import { Transcript } from '../parts/Transcript';
 import { Why } from '../parts/Why';
 import { useKeys } from '../parts/keys';
+import { agentOf, budgetOf } from '../state/agents';
 import { adjust, go, linkTo } from '../state/navigate';
+import { askKey } from '../state/asklist';
 import type { Open } from '../state/open';
 import { type Place, sessionPlace, sessionsPlace, type View } from '../state/place';
-import { archive, closeSession, loadOlder, lookBack, openSession, retry, say } from '../state/session';
+import { archive, closeSession, isForAgent, loadOlder, lookBack, openSession, retry, say } from '../state/session';
 import { dispatch, getState, useStore } from '../state/store';
 import { gist, transcript } from '../state/transcript';
+import { hibernate, interrupt, isRunning, wake } from '../state/turn';
 import { isEnded, lookOf } from '../status';
-import type { Session } from '../types';
+import type { Agent, Ask, Session } from '../types';
 
 type SessionPlace = Place & { page: 'session' };
 
@@ -33,11 +37,44 @@ const VIEWS: readonly { view: View; word: string }[] = [
   { view: 'time', word: 'time' },
 ];
 
+/** The definition of the version the session was started with. */
+function useDefinition(session: Session): Agent | null {
+  const [agent, setAgent] = useState<Agent | null>(null);
+  useEffect(() => {
+    if (session.agent && session.agent_version > 0) void agentOf(session.agent, session.agent_version).then(setAgent);
+  }, [session.agent, session.agent_version]);
+  return agent;
+}
+
+function AgentName({ session, agent }: { session: Session; agent: Agent | null }) {
+  if (!agent) return <>{session.agent}</>;
+  return (
+    <a {...linkTo({ page: 'agents', id: agent.id, version: agent.version })}>
+      {agent.id}
+      {agent.model && ` (${agent.model})`}
+    </a>
+  );
+}
+
+/** What was spent, and of how much. */
+function Budget({ session, most }: { session: Session; most: number }) {
+  const spent = usdOf(session.usage) ?? 0;
+  const tone = spent >= most ? 'tone-red' : spent >= 0.8 * most ? 'tone-amber' : '';
+  return (
+    <span class={tone} title="Spent, and the budget of the session">
+      {dollars(spent)} of {dollars(most)}
+    </span>
+  );
+}
+
 function Facts({ session }: { session: Session }) {
+  const agent = useDefinition(session);
+  const most = budgetOf(agent, session);
   const branch = session.details?.['branch_name'];
   const facts = [
-    session.agent ?? session.type,
+    session.agent ? <AgentName session={session} agent={agent} /> : session.type,
     session.workspace,
+    session.runtime !== 'none' && <span class="sandbox">sandbox {session.runtime}</span>,
     typeof branch === 'string' ? branch : null,
     <>
       started <Time at={session.started_at ?? session.created_at} suffix=" ago" />
@@ -45,7 +82,7 @@ function Facts({ session }: { session: Session }) {
     session.turn_count > 0 && plural(session.turn_count, 'turn'),
     session.message_count > 0 && plural(session.message_count, 'message'),
     session.tool_call_count > 0 && plural(session.tool_call_count, 'tool call'),
-    cost(session),
+    most === null ? cost(session) : <Budget session={session} most={most} />,
   ].filter(Boolean);
   return (
     <div class="facts">
@@ -65,6 +102,11 @@ function Actions({ session }: { session: Session }) {
   const isArchived = session.archived_at !== null;
   return (
     <div class="actions">
+      {isRunning(session) && (
+        <button class="interrupt" title="End the running turn (Esc)" onClick={() => void interrupt(session.id)}>
+          Interrupt <kbd>esc</kbd>
+        </button>
+      )}
       <button class="archive" onClick={() => void archive([session.id], !isArchived)}>
         {isArchived ? 'Bring back' : 'Archive'}
       </button>
@@ -73,6 +115,15 @@ function Actions({ session }: { session: Session }) {
           {isArchived ? 'Bring back' : 'Archive'}
         </button>
         <button onClick={() => dispatch({ type: 'dialog', dialog: { kind: 'rename', id: session.id } })}>Rename</button>
+        {session.runtime === 'running' && (
+          <button onClick={() => void hibernate(session.id)}>Put its sandbox to sleep</button>
+        )}
+        {session.runtime === 'hibernated' && <button onClick={() => void wake(session.id)}>Wake its sandbox</button>}
+        {!isEnded(session.status) && session.type === 'agent' && (
+          <button class="danger" onClick={() => dispatch({ type: 'dialog', dialog: { kind: 'stop', id: session.id } })}>
+            Stop the session…
+          </button>
+        )}
         {isEnded(session.status) && <button onClick={() => void retry(session.id)}>Try again as a new session</button>}
         <button
           class="danger"
@@ -96,7 +147,7 @@ function doing(session: Session, open: Open): string {
       tool_input: 'preparing a tool call',
       tool_output: 'running a tool',
     }[live.kind];
-  const last = transcript(open.events.slice(-20)).findLast((item) => item.kind !== 'line');
+  const last = transcript(open.events.slice(-20)).findLast((item) => item.kind !== 'line' && item.kind !== 'ask');
   const isRunning = last?.kind === 'tool' && last.tool.state === 'running';
   return isRunning ? `${last.tool.name} ${gist(last.tool.input)}` : session.display_reason;
 }
@@ -163,6 +214,25 @@ function Side({ place, open, session }: { place: SessionPlace; open: Open; sessi
   }
 }
 
+/** What is asked here and in sessions below; the first one has the keys. */
+function Asks({ id, asks }: { id: string; asks: Ask[] }) {
+  return (
+    <>
+      {asks.map((ask, index) => (
+        <div key={askKey(ask)} class="ask-here">
+          {ask.session_id !== id && (
+            <p class="muted">
+              Asked in <a {...linkTo(sessionPlace(ask.session_id))}>{ask.session_title ?? ask.session_id}</a>, a part of
+              this work
+            </p>
+          )}
+          <AskCard ask={ask} hasKeys={index === 0} />
+        </div>
+      ))}
+    </>
+  );
+}
+
 function Body({ place, open, session }: { place: SessionPlace; open: Open; session: Session }) {
   const { past } = open;
   return (
@@ -177,16 +247,20 @@ function Body({ place, open, session }: { place: SessionPlace; open: Open; sessi
           sending={past ? [] : open.sending}
           hasOlder={!past && open.hasOlder}
           onOlder={() => void loadOlder()}
-          onAgain={(message) => void say(open.id, message.text, message.key)}
+          {...(!past && { asked: open.asks })}
+          onAgain={(message) => void say(open.id, message.text, message)}
           onDrop={(message) => dispatch({ type: 'open dropped', id: open.id, key: message.key })}
-        />
+        >
+          {!past && <Asks id={open.id} asks={open.asks} />}
+        </Transcript>
         {!past && <Why session={session} />}
         {!past && <Queue id={open.id} prompts={open.queue} />}
         <Composer
           id={open.id}
           isOff={Boolean(past)}
           hint={past ? 'This is how it was. Go back to now to write.' : 'Message…'}
-          onSend={(text) => void say(open.id, text)}
+          mode={isForAgent(open.id) ? session.queue_mode : null}
+          onSend={(text, mode) => void say(open.id, text, { mode })}
         />
       </section>
       {place.view !== 'transcript' && (
@@ -210,7 +284,13 @@ export function SessionPage({ place }: { place: SessionPlace }) {
   useEffect(() => {
     if (isReady) lookBack(place.id, place.at);
   }, [isReady, place.id, place.at]);
-  useKeys(true, { Escape: () => (place.at ? adjust({ ...place, at: null }) : go(getState().lastList)) });
+  useKeys(true, {
+    Escape: () => {
+      if (place.at) adjust({ ...place, at: null });
+      else if (current && isRunning(current)) void interrupt(place.id);
+      else go(getState().lastList);
+    },
+  });
   if (isThere && open.phase === 'gone') {
     return (
       <Empty title="This session is not here" text="It was deleted, or you may not see it.">

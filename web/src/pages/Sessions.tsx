@@ -10,6 +10,7 @@ import { Empty, Failed, Waiting } from '../parts/States';
 import { adjust, go, linkTo } from '../state/navigate';
 import { filterKey } from '../state/filter';
 import { type Filters, NO_FILTERS, type Place, sessionPlace, sessionsPlace } from '../state/place';
+import { decideFromList } from '../state/asks';
 import { archive, tryDemo } from '../state/session';
 import { countOf, loadList, loadMore, showList } from '../state/sessions';
 import { dispatch, getState, useStore } from '../state/store';
@@ -130,7 +131,13 @@ function useListKeys(place: SessionsPlace, ids: string[], onFilter: () => void):
     if (gone.includes(cursor)) adjust({ ...place, cursor: rest ?? '' });
     void archive(gone, !place.filters.archived);
   };
+  const decideHere = (decision: 'once' | 'deny'): void => {
+    const ask = getState().asks.items.find((one) => one.session_id === cursor && one.kind === 'approval');
+    if (ask) void decideFromList(ask, decision);
+  };
   useKeys(true, {
+    a: () => decideHere('once'),
+    d: () => decideHere('deny'),
     j: () => move(1),
     k: () => move(-1),
     ArrowDown: () => move(1),
@@ -152,6 +159,8 @@ function Rows({ place }: { place: SessionsPlace }) {
   const list = useStore((state) => state.list);
   const sessions = useStore((state) => state.sessions);
   const selected = useStore((state) => state.selected);
+  const items = useStore((state) => state.asks.items);
+  const asks = useMemo(() => new Map([...items].reverse().map((ask) => [ask.session_id, ask])), [items]);
   const end = useRef<HTMLLIElement>(null);
   const latest = useRef(place);
   latest.current = place;
@@ -187,6 +196,7 @@ function Rows({ place }: { place: SessionsPlace }) {
               <SessionRow
                 key={id}
                 session={session}
+                ask={asks.get(id)}
                 isCursor={place.cursor === id}
                 isSelected={selected.includes(id)}
                 isLeaving={list.leaving.includes(id)}

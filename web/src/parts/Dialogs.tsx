@@ -7,7 +7,9 @@ import { go } from '../state/navigate';
 import { sessionPlace } from '../state/place';
 import { erase, rename } from '../state/session';
 import { dispatch, getState, useStore } from '../state/store';
+import { stop } from '../state/turn';
 import { MOD } from './keys';
+import { useLoaded } from './loaded';
 import { Palette } from './Palette';
 
 export function closeDialog(): void {
@@ -61,6 +63,33 @@ function Delete({ ids }: { ids: string[] }) {
   );
 }
 
+function Stop({ id }: { id: string }) {
+  const session = getState().sessions[id];
+  const waiting = getState().open?.queue.length ?? 0;
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        closeDialog();
+        void stop(id);
+      }}
+    >
+      <h2>Stop “{session ? titleOf(session) : id}”?</h2>
+      <p>
+        Its turn ends, what it asks is no longer asked, its parts in other sessions are stopped
+        {waiting > 0 && `, and ${plural(waiting, 'message that waits', 'messages that wait')} will not be said`}. What
+        was said and done stays.
+      </p>
+      <div class="buttons">
+        <button type="button" onClick={closeDialog} autofocus>
+          Let it go on
+        </button>
+        <button class="danger">Stop</button>
+      </div>
+    </form>
+  );
+}
+
 function Rename({ id }: { id: string }) {
   const [title, setTitle] = useState(getState().sessions[id]?.title ?? '');
   return (
@@ -89,8 +118,9 @@ function Rename({ id }: { id: string }) {
   );
 }
 
-function NewSession() {
-  const [values, setValues] = useState({ title: '', agent: '', prompt: '' });
+function NewSession({ agent = '' }: { agent?: string | undefined }) {
+  const [values, setValues] = useState({ title: '', agent, prompt: '' });
+  const agents = useLoaded('agents', (signal) => api.agents(signal)).value?.agents ?? [];
   const [problem, setProblem] = useState<Problem | null>(null);
   const [key] = useState(newKey);
   const set = (name: string) => (event: { currentTarget: { value: string } }) =>
@@ -120,7 +150,14 @@ function NewSession() {
       </label>
       <label>
         Agent <span class="muted">(its short name, such as demo; empty: nobody answers)</span>
-        <input value={values.agent} maxLength={128} onInput={set('agent')} />
+        <input value={values.agent} maxLength={128} list="agents" onInput={set('agent')} />
+        <datalist id="agents">
+          {agents.map((one) => (
+            <option key={one.id} value={one.id}>
+              {one.name ?? one.id}
+            </option>
+          ))}
+        </datalist>
       </label>
       <label>
         First message
@@ -150,7 +187,15 @@ const KEYS: readonly [string, string][] = [
   ['e', 'archive'],
   ['f  /', 'filter'],
   ['c', 'new session'],
+  ['a  s  A', 'allow once, for the session, always'],
+  ['d', 'deny, with a reason'],
+  ['e', 'change the arguments, then allow'],
+  ['1 … 9', 'choose an answer'],
+  ['n', 'next item of the inbox'],
   [`${MOD}↵`, 'send a message'],
+  [`${MOD}⇧↵`, 'send it the other way: steer instead of follow-up'],
+  ['esc', 'interrupt the running turn'],
+  ['alt ↑ ↓', 'move a waiting message'],
   ['?', 'this list'],
 ];
 
@@ -190,13 +235,19 @@ export function Dialogs() {
     case 'new':
       return (
         <Modal label="New session">
-          <NewSession />
+          <NewSession agent={dialog.agent} />
         </Modal>
       );
     case 'delete':
       return (
         <Modal label="Delete">
           <Delete ids={dialog.ids} />
+        </Modal>
+      );
+    case 'stop':
+      return (
+        <Modal label="Stop">
+          <Stop id={dialog.id} />
         </Modal>
       );
     case 'rename':

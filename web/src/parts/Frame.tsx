@@ -1,7 +1,8 @@
 // The left column, which becomes a bar at the bottom of a phone.
 import type { ComponentChildren } from 'preact';
+import { waitingWithoutAsk } from '../state/asklist';
 import { signOut } from '../state/account';
-import { linkTo } from '../state/navigate';
+import { go, linkTo } from '../state/navigate';
 import { type Place, sessionsPlace } from '../state/place';
 import { countOf } from '../state/sessions';
 import { dispatch, useStore } from '../state/store';
@@ -14,15 +15,29 @@ const LINES = {
   reconnecting: { word: 'reconnecting…', tone: 'amber' },
 } as const;
 
-function Count({ display, tone = '' }: { display: string; tone?: string }) {
+function Count({ display }: { display: string }) {
   const sessions = useStore((state) => state.sessions);
   const known = useStore((state) => state.known);
   const counted = countOf(sessions, known, display);
   if (!counted?.count) return null;
   return (
-    <span class={`count ${tone}`}>
+    <span class="count">
       {counted.count}
       {counted.isMore ? '+' : ''}
+    </span>
+  );
+}
+
+/** Everything in the inbox that waits: what is asked, and sessions that wait without asking. */
+function Waiting() {
+  const sessions = useStore((state) => state.sessions);
+  const asks = useStore((state) => state.asks);
+  const count = asks.items.length + waitingWithoutAsk(sessions, asks).length;
+  if (!count) return null;
+  return (
+    <span class="count tone-orange">
+      {count}
+      {asks.isMore ? '+' : ''}
     </span>
   );
 }
@@ -58,9 +73,27 @@ function Me() {
       <div class="menu-note">
         {user?.email ?? me.actor} · {me.role} of {me.tenant_id}
       </div>
+      <button class="on-phone" onClick={() => go(AGENTS)}>
+        Agents
+      </button>
+      <button class="on-phone" onClick={() => go(RULES)}>
+        Rules
+      </button>
       <button onClick={() => dispatch({ type: 'dialog', dialog: { kind: 'keys' } })}>Keys</button>
       <button onClick={() => void signOut()}>Sign out</button>
     </Menu>
+  );
+}
+
+const AGENTS: Place = { page: 'agents', id: '', version: null };
+const RULES: Place = { page: 'rules' };
+
+/** Too many for the bar of a phone; there they are in the menu. */
+function PageLink({ word, to, isHere }: { word: string; to: Place; isHere: boolean }) {
+  return (
+    <a {...linkTo(to)} class="page-link not-on-phone" aria-current={isHere ? 'page' : undefined}>
+      {word}
+    </a>
   );
 }
 
@@ -84,11 +117,13 @@ export function Frame({ place, children }: { place: Place; children: ComponentCh
           class="page-link"
           aria-current={place.page === 'inbox' ? 'page' : undefined}
         >
-          Inbox <Count display="blocked" tone="tone-orange" />
+          Inbox <Waiting />
         </a>
         <a {...linkTo(sessionsPlace())} class="page-link" aria-current={isSessions ? 'page' : undefined}>
           Sessions <Count display="active" />
         </a>
+        <PageLink word="Agents" to={AGENTS} isHere={place.page === 'agents'} />
+        <PageLink word="Rules" to={RULES} isHere={place.page === 'rules'} />
         <div class="side-foot">
           <Connection />
           <Me />

@@ -16,15 +16,18 @@ export function Menu({ label, title, class: name = '', isUp = false, children }:
   useEffect(() => {
     if (!isOpen) return;
     const close = (event: Event): void => {
-      if (event instanceof KeyboardEvent && event.key !== 'Escape') return;
+      if (event instanceof KeyboardEvent) {
+        if (event.key !== 'Escape') return;
+        event.preventDefault(); // the page has other uses for it
+      }
       if (event instanceof MouseEvent && root.current?.contains(event.target as Node)) return;
       setOpen(false);
     };
     addEventListener('mousedown', close);
-    addEventListener('keydown', close);
+    addEventListener('keydown', close, true);
     return () => {
       removeEventListener('mousedown', close);
-      removeEventListener('keydown', close);
+      removeEventListener('keydown', close, true);
     };
   }, [isOpen]);
   return (

@@ -26,6 +26,8 @@ const PLACES: readonly Choice[] = [
     run: () => go(sessionsPlace({ tab: tab.name })),
   })),
   { key: 'archive', text: 'Sessions: archived', session: null, run: () => go(sessionsPlace({ archived: true })) },
+  { key: 'agents', text: 'Go to agents', session: null, run: () => go({ page: 'agents', id: '', version: null }) },
+  { key: 'rules', text: 'Go to rules', session: null, run: () => go({ page: 'rules' }) },
   { key: 'new', text: 'New session', session: null, run: () => dispatch({ type: 'dialog', dialog: { kind: 'new' } }) },
 ];
 

@@ -1,31 +1,47 @@
 // One session in a list: what it is, what it does, what it needs.
 import { memo } from './memo';
 import { cost, firstLine, titleOf } from '../format';
+import { decideFromList } from '../state/asks';
 import { linkTo } from '../state/navigate';
 import { sessionPlace } from '../state/place';
 import { displayOf, lookOf } from '../status';
-import type { Session } from '../types';
+import type { Ask, Session } from '../types';
 import { MarkOf } from './Status';
 import { Time } from './Time';
 
 /** The reason first, then what was said last: what happened, what is happening, what it needs. */
-export function SecondLine({ session }: { session: Session }) {
+export function SecondLine({ session, ask }: { session: Session; ask?: Ask | undefined }) {
   const display = displayOf(session);
   const said = session.preview ?? (session.title ? session.prompt_snippet : null);
   const error = display === 'failed' ? session.error?.message : null;
   const needsYou = display === 'needs_you' || display === 'blocked';
   return (
     <span class="row-second">
-      <span class={needsYou || error ? `tone-${lookOf(session).tone}` : ''}>
-        {error ? firstLine(error) : session.status_reason && needsYou ? session.status_reason : session.display_reason}
+      <span class={ask || needsYou || error ? `tone-${lookOf(session).tone}` : ''}>
+        {ask
+          ? `asks: ${firstLine(ask.text)}`
+          : (error && firstLine(error)) || (needsYou && session.status_reason) || session.display_reason}
       </span>
       {said && <span> · {firstLine(said)}</span>}
     </span>
   );
 }
 
+/** What can be decided without looking further; everything else is decided where it is shown. */
+function RowActs({ ask }: { ask: Ask }) {
+  return (
+    <span class="row-acts">
+      <button onClick={() => void decideFromList(ask, 'once')}>Allow once</button>
+      <button class="danger" onClick={() => void decideFromList(ask, 'deny')}>
+        Deny
+      </button>
+    </span>
+  );
+}
+
 interface Props {
   session: Session;
+  ask: Ask | undefined; // that the person at the page may decide
   isCursor: boolean;
   isSelected: boolean;
   isLeaving: boolean;
@@ -33,7 +49,7 @@ interface Props {
   onSelect: (id: string) => void;
 }
 
-export const SessionRow = memo(({ session, isCursor, isSelected, isLeaving, onPoint, onSelect }: Props) => {
+export const SessionRow = memo(({ session, ask, isCursor, isSelected, isLeaving, onPoint, onSelect }: Props) => {
   const where = [session.workspace, session.source.platform ?? session.source.kind].filter(Boolean).join(' · ');
   const names = ['row', isCursor && 'is-cursor', isSelected && 'is-selected', isLeaving && 'is-leaving'];
   return (
@@ -60,8 +76,9 @@ export const SessionRow = memo(({ session, isCursor, isSelected, isLeaving, onPo
           <Time at={session.last_active_at} />
         </span>
         <span class="row-cost">{cost(session)}</span>
-        <SecondLine session={session} />
+        <SecondLine session={session} ask={ask} />
       </a>
+      {ask?.kind === 'approval' && <RowActs ask={ask} />}
     </li>
   );
 });

@@ -1,10 +1,15 @@
 // What was said and done, in order. The end is followed as long as the reader is there.
+import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { bytes, clock, duration, exact, pretty } from '../format';
 import type { Partial, Sending } from '../state/open';
 import { gist, type Item, outputText, type ToolCall, transcript } from '../state/transcript';
 import { useStore } from '../state/store';
-import type { SessionEvent } from '../types';
+import type { Ask, SessionEvent } from '../types';
+import { readDiff } from '../state/diff';
+import { Arguments } from './Arguments';
+import { outcomeOf } from './Ask';
+import { Diff } from './Diff';
 import { Code, Markdown } from './Markdown';
 import { memo } from './memo';
 
@@ -25,8 +30,14 @@ function Long({ text, name }: { text: string; name: string }) {
   );
 }
 
+function Output({ text }: { text: string }) {
+  const lines = readDiff(text);
+  return lines ? <Diff lines={lines} name="output" /> : <Long text={text} name="output" />;
+}
+
 const TOOL_WORDS = {
   running: { mark: '…', word: 'running' },
+  asked: { mark: '?', word: 'waits for a person' },
   done: { mark: '✓', word: 'done' },
   failed: { mark: '✗', word: 'failed' },
 };
@@ -47,8 +58,12 @@ function Tool({ tool }: { tool: ToolCall }) {
           </span>
         </span>
       </summary>
-      {tool.input !== undefined && <Long text={pretty(tool.input)} name="input" />}
-      {output ? <Long text={output} name="output" /> : tool.state !== 'running' && <p class="muted">No output.</p>}
+      {tool.input !== undefined && <Arguments value={tool.input} />}
+      {output ? (
+        <Output text={output} />
+      ) : (
+        tool.state !== 'running' && tool.state !== 'asked' && <p class="muted">No output.</p>
+      )}
     </details>
   );
 }
@@ -59,6 +74,36 @@ function Reasoning({ text, tookMs = 0, isLive = false }: { text: string; tookMs?
     <details class="fold reasoning">
       <summary title={bytes(text.length)}>{isLive ? 'thinking…' : word}</summary>
       <Markdown text={text} />
+    </details>
+  );
+}
+
+function useName(): (actor: string) => string {
+  const me = useStore((state) => state.me);
+  const users = useStore((state) => state.users);
+  return (actor) => {
+    const id = actor.startsWith('user:') ? actor.slice(5) : '';
+    if (me && me !== 'unknown' && id && id === me.user_id) return 'you';
+    if (actor.startsWith('rule:')) return 'a standing rule';
+    return users[id]?.name || users[id]?.email || '';
+  };
+}
+
+const ASK_TONES = { pending: 'orange', answered: 'green', expired: 'grey', cancelled: 'grey' };
+
+function AskLine({ item }: { item: Item & { kind: 'ask' } }) {
+  const name = useName()(item.by);
+  const tone = item.ask.decision === 'deny' ? 'red' : ASK_TONES[item.ask.state];
+  return (
+    <details class="line ask-line">
+      <summary>
+        <span>
+          {item.ask.text} · <span class={`tone-${tone}`}>{outcomeOf(item.ask)}</span>
+          {name && ` by ${name}`}
+        </span>
+        <time title={exact(item.at)}>{clock(item.at)}</time>
+      </summary>
+      <Code text={pretty(item.ask)} name={`ask ${item.ask.id}`} />
     </details>
   );
 }
@@ -76,11 +121,8 @@ function Line({ item }: { item: Item & { kind: 'line' } }) {
 }
 
 function Who({ who, at, actor }: { who: 'you' | 'agent'; at: string; actor?: string }) {
-  const me = useStore((state) => state.me);
-  const users = useStore((state) => state.users);
-  const id = actor?.startsWith('user:') ? actor.slice(5) : '';
-  const isMe = Boolean(me && me !== 'unknown' && id === me.user_id);
-  const name = who === 'agent' ? 'agent' : isMe ? 'you' : users[id]?.name || users[id]?.email || 'someone';
+  const nameOf = useName();
+  const name = who === 'agent' ? 'agent' : nameOf(actor ?? '') || 'someone';
   return (
     <div class={`who who-${who}`}>
       {name} <time title={exact(at)}>{clock(at)}</time>
@@ -92,6 +134,8 @@ const ItemOf = memo(({ item, isFirst }: { item: Item; isFirst: boolean }) => {
   switch (item.kind) {
     case 'line':
       return <Line item={item} />;
+    case 'ask':
+      return <AskLine item={item} />;
     case 'message':
       return (
         <article class={`message from-${item.who}`}>
@@ -118,7 +162,7 @@ const ItemOf = memo(({ item, isFirst }: { item: Item; isFirst: boolean }) => {
 });
 
 const speaker = (item: Item | undefined): string => {
-  if (!item || item.kind === 'line') return '';
+  if (!item || item.kind === 'line' || item.kind === 'ask') return '';
   return item.kind === 'message' ? `${item.who}${item.who === 'you' ? item.actor : ''}` : 'agent';
 };
 
@@ -132,6 +176,7 @@ function Live({ partial }: { partial: Partial }) {
 
 const NO_PARTIALS: Partial[] = [];
 const NOTHING_SENT: Sending[] = [];
+const NOTHING_ASKED: Ask[] = [];
 
 interface Props {
   events: SessionEvent[];
@@ -141,6 +186,10 @@ interface Props {
   onOlder?: () => void;
   onAgain?: (message: Sending) => void;
   onDrop?: (message: Sending) => void;
+  /** Shown by the children, and so not once more as a line. */
+  asked?: Ask[];
+  /** Stands behind what was said last. */
+  children?: ComponentChildren;
 }
 
 function Unsent({ message, onAgain, onDrop }: { message: Sending } & Pick<Props, 'onAgain' | 'onDrop'>) {
@@ -164,7 +213,7 @@ function Unsent({ message, onAgain, onDrop }: { message: Sending } & Pick<Props,
 }
 
 /** Follows the end, and goes there when something is sent; keeps the place when older events come in above. */
-function useScroll(events: SessionEvent[], partials: Partial[], sending: Sending[]) {
+function useScroll(events: SessionEvent[], partials: Partial[], sending: Sending[], behind: unknown) {
   const box = useRef<HTMLDivElement>(null);
   const isAtEnd = useRef(true);
   const height = useRef(0);
@@ -180,7 +229,7 @@ function useScroll(events: SessionEvent[], partials: Partial[], sending: Sending
     first.current = events[0]?.sequence ?? 0;
     sent.current = sending.length;
     height.current = node.scrollHeight;
-  }, [events, partials, sending]);
+  }, [events, partials, sending, behind]);
   useEffect(() => {
     const node = box.current as HTMLDivElement;
     const observer = new ResizeObserver(() => {
@@ -207,9 +256,11 @@ export function Transcript({
   onOlder,
   onAgain,
   onDrop,
+  asked = NOTHING_ASKED,
+  children,
 }: Props) {
-  const items = useMemo(() => transcript(events), [events]);
-  const { box, onScroll } = useScroll(events, partials, sending);
+  const items = useMemo(() => transcript(events, (ask) => !asked.some((one) => one.id === ask.id)), [events, asked]);
+  const { box, onScroll } = useScroll(events, partials, sending, children);
   const top = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (!hasOlder || !top.current) return;
@@ -239,6 +290,7 @@ export function Transcript({
             ))}
           </article>
         )}
+        {children}
         {sending.map((message) => (
           <Unsent key={message.key} message={message} {...(onAgain && { onAgain })} {...(onDrop && { onDrop })} />
         ))}

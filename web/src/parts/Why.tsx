@@ -1,8 +1,11 @@
 // What the session waits for, in words, with the button that goes on.
+import { useState } from 'preact/hooks';
 import { exact } from '../format';
 import { reopen, retry } from '../state/session';
+import { isCut, resume } from '../state/turn';
 import { lookOf } from '../status';
 import type { Session } from '../types';
+import { Explain } from './Explain';
 import { MarkOf } from './Status';
 import { Time } from './Time';
 
@@ -27,26 +30,39 @@ function details(session: Session): string[] {
 }
 
 export function Why({ session }: { session: Session }) {
+  const [isExplained, setExplained] = useState(false);
   const look = lookOf(session);
   const began = since(session);
   const isReopenable = ['completed', 'expired', 'abandoned'].includes(session.status) && session.type === 'agent';
   return (
-    <div class="why" aria-label="Why it waits">
-      <MarkOf look={look} />
-      <span class="why-text">
-        <span class={`tone-${look.tone}`}>{capital(session.display_reason)}</span>
-        {details(session).map((text) => (
-          <span key={text}> · {text}</span>
-        ))}
-        {began && (
-          <span>
-            {' '}
-            · <Time at={began} suffix=" ago" />
-          </span>
-        )}
-      </span>
-      {session.status === 'failed' && <button onClick={() => void retry(session.id)}>Try again</button>}
-      {isReopenable && <button onClick={() => void reopen(session.id)}>Reopen</button>}
-    </div>
+    <>
+      {isExplained && <Explain session={session} />}
+      <div class="why" aria-label="Why it waits">
+        <MarkOf look={look} />
+        <span class="why-text">
+          <span class={`tone-${look.tone}`}>{capital(session.display_reason)}</span>
+          {details(session).map((text) => (
+            <span key={text}> · {text}</span>
+          ))}
+          {began && (
+            <span>
+              {' '}
+              · <Time at={began} suffix=" ago" />
+            </span>
+          )}
+        </span>
+        {isCut(session) && <button onClick={() => void resume(session.id)}>Run it again</button>}
+        {session.status === 'failed' && <button onClick={() => void retry(session.id)}>Try again</button>}
+        {isReopenable && <button onClick={() => void reopen(session.id)}>Reopen</button>}
+        <button
+          class="quiet"
+          aria-expanded={isExplained}
+          title="What is this waiting for?"
+          onClick={() => setExplained(!isExplained)}
+        >
+          {isExplained ? 'Close' : 'Explain'}
+        </button>
+      </div>
+    </>
   );
 }

@@ -1,6 +1,6 @@
 // The session that is open: a window of its log, what streams right now, and how it was at an earlier event.
 import type { Frame, Problem, StreamState } from '../api';
-import type { Delta, EventPage, Prompt, Receipt, Session, SessionEvent } from '../types';
+import type { Ask, Delta, EventPage, Prompt, QueueMode, Receipt, Session, SessionEvent } from '../types';
 
 /** Live output behind event `sequence`, its pieces joined. */
 export interface Partial {
@@ -13,6 +13,7 @@ export interface Partial {
 export interface Sending {
   key: string;
   text: string;
+  mode: QueueMode | null;
   problem: Problem | null;
   sequence: number | null; // of its event, once the server has told
 }
@@ -35,6 +36,7 @@ export interface Open {
   partials: Partial[];
   sending: Sending[];
   queue: Prompt[];
+  asks: Ask[]; // that are pending, here and in sessions below
   stream: StreamState;
   past: Past | null;
 }
@@ -50,6 +52,7 @@ export function openFresh(id: string): Open {
     partials: [],
     sending: [],
     queue: [],
+    asks: [],
     stream: 'connecting',
     past: null,
   };

@@ -16,6 +16,8 @@ export type Place =
   | { page: 'sessions'; filters: Filters; cursor: string; peek: boolean }
   | { page: 'session'; id: string; view: View; at: number | null }
   | { page: 'inbox'; cursor: string }
+  | { page: 'agents'; id: string; version: number | null }
+  | { page: 'rules' }
   | { page: 'join'; token: string }
   | { page: 'nowhere' };
 
@@ -42,11 +44,18 @@ function readSession(id: string, params: URLSearchParams, hash: string): Place {
   return { page: 'session', id, view, at: Number.isInteger(at) && at > 0 ? at : null };
 }
 
+function readAgents(id: string, params: URLSearchParams): Place {
+  const version = Number(params.get('version'));
+  return { page: 'agents', id, version: Number.isInteger(version) && version > 0 ? version : null };
+}
+
 export function readPlace(url: URL): Place {
   const [first, second, ...rest] = url.pathname.split('/').slice(1);
   if (rest.length > 0) return { page: 'nowhere' };
   if (first === 'sign-in') return { page: 'sign-in' };
   if (first === 'inbox') return { page: 'inbox', cursor: url.searchParams.get('row') ?? '' };
+  if (first === 'agents') return readAgents(decodeURIComponent(second ?? ''), url.searchParams);
+  if (first === 'rules' && !second) return { page: 'rules' };
   if (first === 'sessions' && second) {
     return readSession(decodeURIComponent(second), url.searchParams, url.hash.slice(1));
   }
@@ -76,6 +85,10 @@ export function writePlace(place: Place): string {
       const { tab, ...filters } = place.filters;
       return `/sessions${query({ tab: tab === 'all' ? '' : tab, ...filters, row: place.cursor, peek: place.peek })}`;
     }
+    case 'agents':
+      return `/agents${place.id ? `/${encodeURIComponent(place.id)}` : ''}${query({ version: place.version })}`;
+    case 'rules':
+      return '/rules';
     case 'join':
       return `/sessions/join#${place.token}`;
     case 'nowhere':

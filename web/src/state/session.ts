@@ -1,10 +1,12 @@
 // The open session: loading, following, answering, looking back.
 import { api, newKey, type Problem, type Watch, watchSession } from '../api';
-import type { Receipt, SessionEvent } from '../types';
+import type { QueueMode, Receipt, SessionEvent } from '../types';
+import { loadSessionAsks } from './asks';
 import { tell, tellProblem } from './notices';
 import { eventsUntil } from './open';
 import { go } from './navigate';
 import { sessionPlace } from './place';
+import { loadQueue, noticeQueue } from './queue';
 import { dispatch, getState } from './store';
 
 const WINDOW = 200;
@@ -37,6 +39,7 @@ export async function openSession(id: string): Promise<void> {
     dispatch({ type: 'open got', id, page });
     follow(id, page.events[0]?.sequence ?? 0);
     if (session.agent) void loadQueue(id);
+    void loadSessionAsks(id);
   } catch (problem) {
     if (opening === seen) fail(id, problem);
   }
@@ -54,31 +57,6 @@ function follow(id: string, sequence: number): void {
     },
     onRefused: (problem) => fail(id, problem),
   });
-}
-
-// --- messages that wait ---
-
-async function loadQueue(id: string): Promise<void> {
-  try {
-    dispatch({ type: 'open queue', id, queue: (await api.queue(id)).prompts });
-  } catch {
-    // the connection's state tells
-  }
-}
-
-function noticeQueue(id: string, event: SessionEvent): void {
-  const isOfQueue =
-    event.type.startsWith('prompt.') || (event.type === 'user.message' && getState().open?.queue.length);
-  if (isOfQueue) void loadQueue(id);
-}
-
-export async function withdraw(id: string, prompt: string): Promise<void> {
-  try {
-    await api.withdraw(id, prompt);
-  } catch (problem) {
-    tellProblem('The message can’t be withdrawn', problem);
-  }
-  await loadQueue(id);
 }
 
 export function closeSession(): void {
@@ -137,13 +115,23 @@ async function note(id: string, text: string, key: string): Promise<Receipt> {
   return { prompt_id: '', status: 'dispatched', sequence: events[0]?.sequence ?? 0 };
 }
 
-/** `key` of an earlier attempt: the server then writes the message once, however often it is sent. */
-export async function say(id: string, text: string, key = newKey()): Promise<void> {
-  dispatch({ type: 'open sending', id, key, text });
+/** Only agents that run have turns; elsewhere a message is a note. */
+export function isForAgent(id: string): boolean {
+  const session = getState().sessions[id];
+  return session?.type === 'agent' && session.agent !== null;
+}
+
+interface Saying {
+  mode?: QueueMode | null;
+  /** Of an earlier attempt: the server then writes the message once, however often it is sent. */
+  key?: string;
+}
+
+export async function say(id: string, text: string, { mode = null, key = newKey() }: Saying = {}): Promise<void> {
+  dispatch({ type: 'open sending', id, key, text, mode });
   try {
-    const session = getState().sessions[id];
-    const isForAgent = session?.type === 'agent' && session.agent !== null;
-    const receipt = isForAgent ? await api.send(id, text, key) : await note(id, text, key);
+    const content = [{ type: 'text', text }];
+    const receipt = isForAgent(id) ? await api.send(id, content, mode, key) : await note(id, text, key);
     dispatch({ type: 'open accepted', id, key, receipt });
     if (receipt.status === 'queued') await loadQueue(id);
   } catch (problem) {

@@ -2,6 +2,7 @@
 import { api, type Problem, type Watch, watchAll } from '../api';
 import { TABS } from '../status';
 import type { Session, SessionEvent } from '../types';
+import { loadAsks, noticeAsks } from './asks';
 import { filterKey, filterQuery } from './filter';
 import type { Filters } from './place';
 import { openSession } from './session';
@@ -109,6 +110,7 @@ let refresh = 0;
 function isBack(): void {
   const { list, open } = getState();
   void countAll();
+  void loadAsks();
   if (list.filters && list.problem) void loadList(list.filters);
   if (open?.phase === 'error') void openSession(open.id);
 }
@@ -118,13 +120,23 @@ export function startLive(): void {
   watch = watchAll({
     onState: (stream) => dispatch({ type: 'stream', stream }),
     onFrame: (frame) => {
-      if (frame.type === 'event') look((frame.data as SessionEvent).session_id);
-      if (frame.type === 'gap') void lookAtAll();
+      if (frame.type === 'event') {
+        look((frame.data as SessionEvent).session_id);
+        noticeAsks(frame.data as SessionEvent);
+      }
+      if (frame.type === 'gap') {
+        void lookAtAll();
+        void loadAsks();
+      }
       if (frame.type === 'ready') isBack();
     },
   });
   // The firehose tells nothing of sessions that others erase.
-  refresh = window.setInterval(() => document.hidden || void countAll(), REFRESH_MS);
+  refresh = window.setInterval(() => {
+    if (document.hidden) return;
+    void countAll();
+    void loadAsks();
+  }, REFRESH_MS);
 }
 
 export function stopLive(): void {

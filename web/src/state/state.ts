@@ -1,6 +1,19 @@
 // The whole state of the page and how every action changes it. No input, no output, no clock.
 import type { Frame, Problem, StreamState } from '../api';
-import type { EventPage, Me, Prompt, Receipt, Session, SessionEvent, SessionPage, User } from '../types';
+import type {
+  Ask,
+  AskPage,
+  EventPage,
+  Me,
+  Prompt,
+  QueueMode,
+  Receipt,
+  Session,
+  SessionEvent,
+  SessionPage,
+  User,
+} from '../types';
+import * as asks from './asklist';
 import { filterKey } from './filter';
 import * as list from './list';
 import * as open from './open';
@@ -23,6 +36,7 @@ export interface State {
   /** How many sessions of a display status are known: all of them, or only the newest. */
   known: Record<string, 'all' | 'some'>;
   list: list.List;
+  asks: asks.Asks;
   open: open.Open | null;
   selected: string[];
   notices: Notice[];
@@ -32,8 +46,9 @@ export interface State {
 export type Dialog =
   | { kind: 'palette' }
   | { kind: 'keys' }
-  | { kind: 'new' }
+  | { kind: 'new'; agent?: string }
   | { kind: 'delete'; ids: string[] }
+  | { kind: 'stop'; id: string }
   | { kind: 'rename'; id: string };
 
 export type Action =
@@ -61,14 +76,19 @@ export type Action =
   | { type: 'open got older'; id: string; page: EventPage | null }
   | { type: 'open stream'; id: string; stream: StreamState }
   | { type: 'open frame'; id: string; frame: Frame }
-  | { type: 'open sending'; id: string; key: string; text: string }
+  | { type: 'open sending'; id: string; key: string; text: string; mode: QueueMode | null }
   | { type: 'open accepted'; id: string; key: string; receipt: Receipt }
   | { type: 'open queue'; id: string; queue: Prompt[] }
+  | { type: 'open asks'; id: string; asks: Ask[] }
   | { type: 'open not sent'; id: string; key: string; problem: Problem }
   | { type: 'open dropped'; id: string; key: string }
   | { type: 'past asked'; id: string; at: number | null }
   | { type: 'past got'; id: string; at: number; session: Session; events: SessionEvent[] }
   | { type: 'past failed'; id: string; at: number; problem: Problem }
+  | { type: 'asks asked' }
+  | { type: 'asks got'; page: AskPage }
+  | { type: 'asks failed'; problem: Problem }
+  | { type: 'ask decided'; ask: Ask }
   | { type: 'selected'; ids: string[] }
   | { type: 'notice'; notice: Notice }
   | { type: 'notice over'; id: number }
@@ -84,6 +104,7 @@ export function initialState(place: Place): State {
     sessions: {},
     known: {},
     list: list.NO_LIST,
+    asks: asks.NO_ASKS,
     open: null,
     selected: [],
     notices: [],
@@ -214,7 +235,7 @@ function reduceOpen(state: State, action: Action): State {
 function reduceSending(state: State, action: Action): State {
   switch (action.type) {
     case 'open sending': {
-      const sent = { key: action.key, text: action.text, problem: null, sequence: null };
+      const sent = { key: action.key, text: action.text, mode: action.mode, problem: null, sequence: null };
       return changeOpen(state, action.id, (one) => ({
         ...one,
         sending: [...one.sending.filter((message) => message.key !== action.key), sent],
@@ -236,6 +257,26 @@ function reduceSending(state: State, action: Action): State {
         ...one,
         sending: one.sending.filter((message) => message.key !== action.key),
       }));
+    default:
+      return state;
+  }
+}
+
+function reduceAsks(state: State, action: Action): State {
+  switch (action.type) {
+    case 'asks asked':
+      return { ...state, asks: { ...state.asks, isStale: true } };
+    case 'asks got':
+      return { ...state, asks: asks.asksGot(state.asks, action.page) };
+    case 'asks failed':
+      return { ...state, asks: asks.asksFailed(state.asks, action.problem) };
+    case 'ask decided': {
+      const { open: one } = state;
+      const left = one && { ...one, asks: asks.withAsk(one.asks, action.ask) };
+      return { ...state, asks: asks.asksDecided(state.asks, action.ask), open: left };
+    }
+    case 'open asks':
+      return changeOpen(state, action.id, (one) => ({ ...one, asks: action.asks }));
     default:
       return state;
   }
@@ -300,6 +341,9 @@ export function reduce(state: State, action: Action): State {
     case 'dialog':
       return { ...state, dialog: action.dialog };
     default:
-      return [reduceList, reduceOpen, reduceSending, reducePast].reduce((now, part) => part(now, action), state);
+      return [reduceList, reduceOpen, reduceSending, reduceAsks, reducePast].reduce(
+        (now, part) => part(now, action),
+        state,
+      );
   }
 }

@@ -1,7 +1,7 @@
 // From the log to what people read: messages, folded reasoning and tool calls, thin lines for everything else.
-import { firstLine, plural, pretty } from '../format';
+import { dollars, firstLine, microcents, plural, pretty, usdOf } from '../format';
 import { lookOfState, type Tone } from '../status';
-import type { SessionEvent } from '../types';
+import type { Ask, SessionEvent } from '../types';
 
 export interface Picture {
   type: string;
@@ -12,6 +12,7 @@ export type Item =
   | { kind: 'message'; key: string; who: 'you' | 'agent'; actor: string; at: string; text: string; pictures: Picture[] }
   | { kind: 'reasoning'; key: string; at: string; text: string; tookMs: number }
   | { kind: 'tool'; key: string; at: string; tool: ToolCall }
+  | { kind: 'ask'; key: string; at: string; ask: Ask; by: string }
   | { kind: 'line'; key: string; at: string; text: string; tone: Tone | null; event: SessionEvent };
 
 export interface ToolCall {
@@ -19,7 +20,7 @@ export interface ToolCall {
   name: string;
   input: unknown;
   output: unknown;
-  state: 'running' | 'done' | 'failed';
+  state: 'running' | 'asked' | 'done' | 'failed';
   tookMs: number | null;
 }
 
@@ -98,7 +99,65 @@ function tellStatus(event: SessionEvent): { text: string; tone: Tone } {
   return { text: reason ? `${look.word} · ${reason}` : look.word, tone: look.tone };
 }
 
+const END_WORDS: Record<string, { text: string; tone?: Tone }> = {
+  stop: { text: 'Turn finished' },
+  length: { text: 'Turn ended at the model’s output limit', tone: 'amber' },
+  tool_use: { text: 'Turn ended: a tool runs elsewhere' },
+  content_filter: { text: 'The provider refused to answer', tone: 'red' },
+  error: { text: 'Turn failed', tone: 'red' },
+  aborted: { text: 'Turn interrupted', tone: 'amber' },
+};
+
+function part(event: SessionEvent, name: string): Part {
+  const value = event.metadata[name];
+  return isPart(value) ? value : {};
+}
+
+/** How a turn ended, why, and what it used. */
+function tellTurnEnd(event: SessionEvent): { text: string; tone?: Tone } {
+  const end = END_WORDS[str(event.metadata['stop_reason'])] ?? { text: 'Turn ended' };
+  const usage = part(event, 'usage');
+  const tokens = Number(usage['input_tokens'] ?? 0) + Number(usage['output_tokens'] ?? 0);
+  const usd = usdOf(usage);
+  const said = [
+    end.text,
+    str(part(event, 'error')['message']) || str(event.metadata['cause']).replaceAll('_', ' '),
+    tokens > 0 ? plural(tokens, 'token') : '',
+    usd === null ? '' : dollars(usd),
+  ];
+  return { ...end, text: said.filter(Boolean).join(' · ') };
+}
+
+const modelOf = (event: SessionEvent, name: string): string => str(part(event, name)['model']) || 'another model';
+
+function tellSwitch(event: SessionEvent): { text: string; tone: Tone } {
+  const why = str(event.metadata['message']) || str(event.metadata['reason']);
+  return { text: `Model switched from ${modelOf(event, 'from')} to ${modelOf(event, 'to')}: ${why}`, tone: 'amber' };
+}
+
+function tellBudget(event: SessionEvent): { text: string; tone: Tone } {
+  const [spent, most] = ['cost_microcents', 'cost_microcents_max'].map((name) => Number(event.metadata[name]));
+  return { text: `Budget passed: ${microcents(spent ?? 0)} of ${microcents(most ?? 0)}`, tone: 'amber' };
+}
+
 const TELLINGS: Record<string, Telling> = {
+  'turn.ended': tellTurnEnd,
+  'turn.interrupt_requested': (event) => ({
+    text: event.metadata['reason'] === 'steer' ? 'Interrupted for another message' : 'Asked to end the turn',
+    tone: 'amber',
+  }),
+  'turn.budget_warning': tellBudget,
+  'model.switched': tellSwitch,
+  'context.compacted': (event) => ({
+    text: `Earlier messages were summed up: ${plural(Number(event.metadata['dropped_message_count'] ?? 0), 'message')}`,
+  }),
+  'context.trimmed': (event) => ({
+    text: `Earlier messages were left out: ${plural(Number(event.metadata['dropped_message_count'] ?? 0), 'message')}`,
+  }),
+  'session.runtime_change': (event) => ({ text: `Sandbox ${str(event.metadata['to']) || 'changed'}` }),
+  'prompt.interrupted': () => ({ text: 'The turn was cut; its message can be run again', tone: 'violet' }),
+  'prompt.edited': () => ({ text: 'A waiting message was changed' }),
+  'prompt.moved': () => ({ text: 'A waiting message was moved' }),
   'prompt.withdrawn': () => ({ text: 'A waiting message was withdrawn' }),
   'session.created': () => ({ text: 'Session created' }),
   'session.status_change': tellStatus,
@@ -147,22 +206,35 @@ const RESULTS = new Set([
   'tool.invocation_failed',
 ]);
 /** Said already by what stands beside it. */
-const SILENT = new Set(['session.claimed', 'session.completed', 'prompt.queued']);
+const SILENT = new Set(['session.claimed', 'session.completed', 'prompt.queued', 'ask.voted', 'user.output_approval']);
 
-function isSilent(event: SessionEvent): boolean {
-  const isPrompted = event.metadata['to'] === 'pending' && event.metadata['reason'] === 'prompt';
-  return SILENT.has(event.type) || (event.type === 'session.status_change' && isPrompted);
+/** Moves that the message, the ask or the end of the turn beside them says better. */
+function isSilent(event: SessionEvent, before: string): boolean {
+  if (event.type !== 'session.status_change') return SILENT.has(event.type);
+  const { to, reason } = event.metadata;
+  const isPrompted = to === 'pending' && reason === 'prompt';
+  const isOfAsk = before.startsWith('ask.') || before === 'user.output_approval';
+  return isPrompted || isOfAsk || (to === 'idle' && before === 'turn.ended');
 }
+
+const ASK_ENDS: Record<string, Ask['state']> = {
+  'ask.answered': 'answered',
+  'ask.expired': 'expired',
+  'ask.cancelled': 'cancelled',
+};
 
 class Builder {
   readonly items: Item[] = [];
   private beforeMs = 0; // when the event before came
+  private before = ''; // its type
   private prompt: (Item & { kind: 'message' }) | null = null; // what the session was created with
+  private readonly asks = new Map<string, Item & { kind: 'ask' }>();
   private readonly calls = new Map<string, Item & { kind: 'tool' }>();
 
   add(event: SessionEvent): void {
     this.addKind(event);
     this.beforeMs = Date.parse(event.created_at);
+    this.before = event.type;
   }
 
   private addKind(event: SessionEvent): void {
@@ -171,7 +243,9 @@ class Builder {
     else if (CALLS.has(event.type)) this.addCall(event);
     else if (RESULTS.has(event.type)) this.addResult(event);
     else if (event.type === 'session.created') this.addCreated(event);
-    else if (!isSilent(event)) this.items.push(lineOf(event));
+    else if (event.type === 'ask.requested') this.addAsk(event);
+    else if (ASK_ENDS[event.type]) this.endAsk(event);
+    else if (!isSilent(event, this.before)) this.items.push(lineOf(event));
   }
 
   private addMessage(event: SessionEvent): void {
@@ -238,7 +312,36 @@ class Builder {
   }
 
   private lastRunning(): (Item & { kind: 'tool' }) | undefined {
-    return [...this.calls.values()].reverse().find((call) => call.tool.state === 'running');
+    return [...this.calls.values()]
+      .reverse()
+      .find((call) => call.tool.state === 'running' || call.tool.state === 'asked');
+  }
+
+  private addAsk(event: SessionEvent): void {
+    const ask = event.metadata['ask'] as Ask;
+    const item = { kind: 'ask', key: `${event.sequence}`, at: event.created_at, ask, by: '' } as const;
+    this.asks.set(ask.id, item);
+    this.mark(ask, 'asked');
+    this.items.push(item);
+  }
+
+  /** A call that waits for a person does not run. */
+  private mark(ask: Ask, state: 'asked' | 'running'): void {
+    const call = ask.call_id ? this.calls.get(ask.call_id) : undefined;
+    if (call && (call.tool.state === 'running' || call.tool.state === 'asked')) call.tool.state = state;
+  }
+
+  private endAsk(event: SessionEvent): void {
+    const item = this.asks.get(str(event.metadata['id']));
+    if (!item) {
+      this.items.push(lineOf(event));
+      return;
+    }
+    const { decision, answer, reason, by } = event.metadata as Partial<Ask> & { by?: string };
+    item.by = by ?? '';
+    this.mark(item.ask, 'running');
+    item.ask = { ...item.ask, state: ASK_ENDS[event.type] ?? 'answered' };
+    Object.assign(item.ask, decision && { decision }, answer !== undefined && { answer }, reason && { reason });
   }
 
   /** What the session began with is a message like any other. */
@@ -252,10 +355,11 @@ class Builder {
   }
 }
 
-export function transcript(events: SessionEvent[]): Item[] {
+/** Of what is asked at this moment only `isShown` decides whether it stands among the rest. */
+export function transcript(events: SessionEvent[], isShown: (ask: Ask) => boolean = () => true): Item[] {
   const builder = new Builder();
   for (const event of events) builder.add(event);
-  return builder.items;
+  return builder.items.filter((item) => item.kind !== 'ask' || item.ask.state !== 'pending' || isShown(item.ask));
 }
 
 // --- for the row of a tool call ---

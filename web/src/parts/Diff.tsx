@@ -1,0 +1,39 @@
+// A change of a file, line by line.
+import { useState } from 'preact/hooks';
+import { countLines, type DiffLine } from '../state/diff';
+import { Copy } from './Copy';
+
+const SHOWN = 60;
+const SIGNS = { same: ' ', in: '+', out: '−', head: ' ' };
+
+export function Diff({ lines, name }: { lines: DiffLine[]; name: string }) {
+  const [isWhole, setWhole] = useState(false);
+  const { added, removed } = countLines(lines);
+  const shown = isWhole ? lines : lines.slice(0, SHOWN);
+  const text = (): string =>
+    lines.map((line) => `${line.kind === 'out' ? '-' : SIGNS[line.kind]}${line.text}`).join('\n');
+  return (
+    <div class="code diff">
+      <div class="code-head">
+        <span>
+          {name} <span class="tone-green">+{added}</span> <span class="tone-red">−{removed}</span>
+        </span>
+        <Copy text={text} />
+      </div>
+      <pre>
+        {shown.map((line, index) => (
+          <code key={index} class={`diff-${line.kind}`}>
+            <span class="diff-sign">{SIGNS[line.kind]}</span>
+            {line.text}
+            {'\n'}
+          </code>
+        ))}
+      </pre>
+      {shown.length < lines.length && (
+        <button class="quiet more" onClick={() => setWhole(true)}>
+          show all {lines.length} lines
+        </button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,23 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { Problem } from '../api';
+
+export interface Loaded<T> {
+  value: T | null;
+  problem: Problem | null;
+  again: () => void;
+}
+
+/** Asks the server for what `key` names, again when it is another one; what was shown stays until the answer comes. */
+export function useLoaded<T>(key: string, load: (signal: AbortSignal) => Promise<T>): Loaded<T> {
+  const [found, setFound] = useState<{ value: T | null; problem: Problem | null }>({ value: null, problem: null });
+  const [round, setRound] = useState(0);
+  useEffect(() => {
+    const stop = new AbortController();
+    load(stop.signal).then(
+      (value) => setFound({ value, problem: null }),
+      (problem: Problem) => problem.name === 'AbortError' || setFound((old) => ({ ...old, problem })),
+    );
+    return () => stop.abort();
+  }, [key, round]);
+  return { ...found, again: () => setRound(round + 1) };
+}

@@ -1,0 +1,68 @@
+// Asks: loaded once, asked for again whenever the firehose tells of one, decided once.
+import { api, newKey, type Problem } from '../api';
+import type { Ask, Reply, SessionEvent } from '../types';
+import { tell, tellProblem } from './notices';
+import { dispatch, getState } from './store';
+
+let isLoading = false;
+let isWanted = false;
+
+/** One question at a time; what changed meanwhile is asked for by the next. */
+export async function loadAsks(): Promise<void> {
+  isWanted = true;
+  dispatch({ type: 'asks asked' });
+  if (isLoading) return;
+  isLoading = true;
+  while (isWanted) {
+    isWanted = false;
+    try {
+      const page = await api.inbox();
+      if (!isWanted) dispatch({ type: 'asks got', page });
+    } catch (problem) {
+      dispatch({ type: 'asks failed', problem: problem as Problem });
+    }
+  }
+  isLoading = false;
+}
+
+/** What is asked here and below, by whomever it may be decided. */
+export async function loadSessionAsks(id: string): Promise<void> {
+  try {
+    dispatch({ type: 'open asks', id, asks: (await api.asks(id)).asks });
+  } catch {
+    // the connection's state tells
+  }
+}
+
+export function noticeAsks(event: SessionEvent): void {
+  if (!event.type.startsWith('ask.')) return;
+  void loadAsks();
+  const { open } = getState();
+  if (open) void loadSessionAsks(open.id);
+}
+
+/** Null when it worked. */
+export async function decide(ask: Ask, reply: Reply): Promise<Problem | null> {
+  try {
+    const answered = await api.answer(ask.session_id, ask.id, reply, newKey());
+    const { session_title, agent, parent_id, session_id } = ask;
+    dispatch({ type: 'ask decided', ask: { ...answered, session_title, agent, parent_id, session_id } });
+    return null;
+  } catch (error) {
+    const problem = error as Problem;
+    if (problem.code === 'ask_not_pending') {
+      tell('It was decided already, or nobody needs to know any more.');
+      dispatch({ type: 'ask decided', ask: { ...ask, state: 'cancelled' } });
+      void loadAsks();
+      return null;
+    }
+    return problem;
+  }
+}
+
+/** Where there is no place for an answer beside the button. */
+export async function decideFromList(ask: Ask, decision: 'once' | 'deny'): Promise<void> {
+  const problem = await decide(ask, { decision });
+  if (problem) tellProblem('Nothing was decided', problem);
+  else tell(`${decision === 'once' ? 'Allowed once' : 'Denied'}: ${ask.text}`);
+}

@@ -1,0 +1,48 @@
+// The running turn, and the sandbox it runs in: interrupt, run again, stop, sleep, wake.
+import { api, newKey } from '../api';
+import type { Session } from '../types';
+import { tell, tellProblem } from './notices';
+import { dispatch } from './store';
+
+/** Is there a turn that somebody may interrupt? */
+export function isRunning(session: Session): boolean {
+  return ['running', 'waiting_human', 'awaiting_tool'].includes(session.status);
+}
+
+/** A crash or a stop of the server cut the turn; its message waits for somebody to run it again. */
+export function isCut(session: Session): boolean {
+  return session.status === 'idle' && session.status_reason === 'interrupted';
+}
+
+async function act(what: string, call: () => Promise<unknown>): Promise<void> {
+  try {
+    await call();
+  } catch (problem) {
+    tellProblem(what, problem);
+  }
+}
+
+export async function interrupt(id: string): Promise<void> {
+  await act('The turn goes on', async () => {
+    const { requested } = await api.interrupt(id, newKey());
+    tell(requested ? 'Asked the agent to end its turn' : 'No turn is running');
+  });
+}
+
+export async function resume(id: string): Promise<void> {
+  await act('The message can’t be run again', async () => {
+    dispatch({ type: 'session', session: await api.resume(id, newKey()) });
+  });
+}
+
+export async function stop(id: string): Promise<void> {
+  await act('The session goes on', () => api.stop(id, newKey()));
+}
+
+export async function hibernate(id: string): Promise<void> {
+  await act('The sandbox stays awake', () => api.hibernate(id));
+}
+
+export async function wake(id: string): Promise<void> {
+  await act('The sandbox stays asleep', () => api.wake(id));
+}
