@@ -51,7 +51,6 @@ struct service {
     struct health_limits health;
     _Atomic int64_t watchdogs_barked[WATCHDOG_COUNT];
     struct secrets *secrets; /* NULL = none */
-    bool agents_reach_host;  /* admins of any tenant may define agents that run programs on the machine */
     /* Grows whenever tokens, users or memberships change: caches of principals look at it. */
     _Atomic int64_t identity_epoch;
 };
