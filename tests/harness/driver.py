@@ -296,6 +296,7 @@ def parse_options(arguments):
     parser.add_argument("--seed", type=int, default=random.randrange(1, 2**31), help="for random tests")
     parser.add_argument("--rounds", type=int, help="how often tests that repeat something repeat it")
     parser.add_argument("--repeat", type=int, default=1, help="run every chosen case this often")
+    parser.add_argument("--thorough", action="store_true", help="every test under every sanitizer, not one of them")
     parser.add_argument("--no-build", action="store_true", help="take the programs as they are")
     parser.add_argument("-v", dest="verbose", action="store_true", help="show what passing cases print")
     return parser.parse_args(arguments)
@@ -336,6 +337,8 @@ def run_cases(cases, options, report, directory):
 def main(arguments):
     """The whole command; returns its exit code."""
     options = parse_options(arguments)
+    if options.thorough:
+        os.environ["SOJOURN_TEST_THOROUGH"] = "1"
     cases = [case for case in find_programs() + find_functions() if is_chosen(case, options)]
     if options.list:
         print("\n".join(case.name for case in cases))

@@ -5,6 +5,7 @@ import inspect
 import os
 import random
 import tempfile
+import zlib
 
 from harness.check import Skip
 from harness.postgres import Cluster
@@ -13,8 +14,9 @@ from harness.server import ROOT, Server, program_path
 ENGINES = ("sqlite", "postgres")
 TREES = {"gcc": "build", "asan": "build-asan", "tsan": "build-tsan"}
 # The sanitizers see one engine each, so that a run stays short and no engine stays unseen.
-EVERYWHERE = ("sqlite", "postgres", "sqlite asan", "postgres tsan")
 OPTIMISED = ("sqlite", "postgres")
+SANITIZED = ("sqlite asan", "postgres tsan")
+EVERYWHERE = OPTIMISED + SANITIZED
 PATIENCE = {"gcc": 1, "asan": 3, "tsan": 5}
 
 
@@ -180,6 +182,15 @@ def load_module(path):
     return module
 
 
+def variants_of(function, name):
+    """Where a test runs. One that runs everywhere meets one sanitizer, chosen by its name, so that half of the tests meet
+    each; `tests/run --thorough` runs it under both."""
+    variants = function.test["on"]
+    if variants != EVERYWHERE or os.environ.get("SOJOURN_TEST_THOROUGH"):
+        return variants
+    return OPTIMISED + (SANITIZED[zlib.crc32(name.encode()) % len(SANITIZED)],)
+
+
 def find_functions():
     """All cases of tests/<suite>/test_*.py, in the order in which they are written."""
     cases = []
@@ -189,5 +200,5 @@ def find_functions():
         for function in vars(module).values():
             if callable(function) and hasattr(function, "test"):
                 name = f"{suite}/{os.path.basename(path).removesuffix('.py')}.{function.__name__}"
-                cases += [FunctionCase(name, variant, suite, function) for variant in function.test["on"]]
+                cases += [FunctionCase(name, variant, suite, function) for variant in variants_of(function, name)]
     return cases
