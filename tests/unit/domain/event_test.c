@@ -67,8 +67,10 @@ static void types_count_and_audit_as_written(void **state)
         assert_row(type->name, type->counts_message == message);
         assert_row(type->name, type->counts_tool == call);
         assert_row(type->name, !slice_starts(name, SLICE("session.")) || type->audit);
-        bool structured =
-            slice_starts(name, SLICE("tool.")) || slice_starts(name, SLICE("human.")) || slice_is(name, "state.patch");
+        bool parts = message || slice_is(name, "agent.thinking");
+        bool files = slice_is(name, "agent.files_changed") || slice_is(name, "external.files_changed");
+        bool structured = slice_starts(name, SLICE("tool.")) || slice_starts(name, SLICE("human.")) ||
+                          slice_is(name, "state.patch") || parts || files;
         assert_row(type->name, (type->check != NULL) == structured);
     }
 }

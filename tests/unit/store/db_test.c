@@ -153,8 +153,8 @@ static void lists_are_neither_scanned_nor_sorted(void **state)
 {
     (void)state;
     sqlite3 *handle = NULL;
-    static const char *const indexed[] = {"session_list_", "claim_candidates", "timer_", "session_count_concurrent",
-                                          "session_active_human"};
+    static const char *const indexed[] = {"session_list_", "claim_candidates",         "timer_due",
+                                          "timer_next",    "session_count_concurrent", "session_active_human"};
     assert_int_equal(sqlite3_open(path, &handle), SQLITE_OK);
     for (int i = 0; i < SQL_COUNT; i++)
         for (size_t n = 0; n < COUNT_OF(indexed); n++) {
