@@ -1,4 +1,4 @@
-/* One turn on its host. Private to turns.c, turn_said.c and turn_brief.c. */
+/* One turn on its host. Private to turns*.c, turn_life.c, turn_said.c and turn_brief.c. */
 #ifndef SERVICE_TURN_RUN_H
 #define SERVICE_TURN_RUN_H
 
@@ -107,6 +107,23 @@ int64_t turns_steady_ms(const struct turns *turns);
 /* A call of the turn's agent in the writer or a reader. */
 struct call turn_call(struct turns *turns, struct db *db, struct unit *unit, struct arena *arena);
 struct principal turn_principal(int64_t tenant_key, struct slice name);
+
+/* turns.c: sets the timer anew and sees whether all is over. */
+void turns_rearm(struct turns *turns);
+
+/* turns_claim.c: the standing claim, and what it finds. */
+enum job_outcome turns_claim_run(struct write_job *job, struct unit *unit);
+void turns_claim_finish(struct write_job *job, enum status status, const struct failure *failure);
+void turn_free(struct turn *turn);
+
+/* turn_life.c: one turn on the loop, from its claim to its end. */
+void turn_begin(struct turns *turns, struct turn *turn);
+/* What is due: a renewal, a write that failed, the end of an interrupted turn. */
+void turn_attend(struct turn *turn, int64_t now_ms);
+/* The host ends it in its driver's place, as if it had died. */
+void turn_cut_here(struct turn *turn, const char *cause);
+/* Reads what the log says to it. */
+void turn_look(struct turn *turn);
 
 /* turn_brief.c: reads the conversation on a reader thread; briefed_message follows on the loop. */
 void turn_read_brief(struct turn *turn);
