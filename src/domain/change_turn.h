@@ -8,6 +8,9 @@
 /* turn.ended {turn, stop_reason, error, cause, usage}; `cause` (may be NULL) says what cut it. */
 void change_turn_ended(struct arena *arena, int64_t turn, const struct turn_end *end, const char *cause,
                        struct changes *out);
+/* agent.message (or agent.thinking) {partial}: what the agent had said of it when its turn was cut. */
+void change_partial(struct arena *arena, const struct session *session, bool thinking, struct slice text,
+                    struct changes *out);
 /* agent.tool_result of a call whose outcome nobody knows. */
 void change_tool_ambiguous(struct arena *arena, struct slice call_id, struct changes *out);
 

@@ -67,7 +67,8 @@ void *script_start(void *owner, struct turn *turn, const struct turn_brief *brie
     playing->turn = turn;
     playing->at = (struct script_turn){.said = brief->said, .number = brief->number, .turns_done = brief->turns_done};
     for (size_t i = 0; i < brief->since_count; i++) {
-        playing->at.done += slice_starts(brief->since[i].type, SLICE("agent."));
+        bool whole = !slice_is(brief->since[i].metadata, "{\"partial\":true}");
+        playing->at.done += whole && slice_starts(brief->since[i].type, SLICE("agent."));
     }
     playing->timer = loop_timer_new(brief->loop, perform, playing);
     plan(playing);

@@ -114,6 +114,27 @@ static enum status read_turn(struct call *call, const struct session *session, s
     return status == STATUS_OK ? store_event_read(call->db, &filter, note_event, out, &call->failure) : status;
 }
 
+/* What was said live and is in no event yet is kept, as far as it was saved: people have read it. */
+static enum status keep_partial(struct call *call, struct loaded_session *loaded)
+{
+    struct partial partial = {0};
+    const struct json *parts = NULL;
+    struct changes changes = {0};
+    const struct session *session = &loaded->session;
+    enum status status =
+        store_partial_load(call->db, session->tenant_key, session->key, call->arena, &partial, &call->failure);
+    bool usable = status == STATUS_OK && partial.count > 0 && partial.sequence == session->last_sequence &&
+                  json_parse(call->arena, partial.body, &parts, NULL) == STATUS_OK;
+    for (const struct json *part = usable ? parts->child : NULL; part; part = part->next) {
+        struct slice kind = json_text_of(part, "kind"), text = json_text_of(part, "text");
+        bool thinking = slice_is(kind, "reasoning");
+        if ((thinking || slice_is(kind, "text")) && text.len > 0 && changes.count < CHANGES_MAX) {
+            change_partial(call->arena, session, thinking, text, &changes);
+        }
+    }
+    return changes.count > 0 ? unit_append_changes(call, loaded, &changes) : status;
+}
+
 /* Nobody knows whether the call was done: it is never silently repeated. */
 static enum status mark_ambiguous(struct call *call, struct loaded_session *loaded, const struct open_calls *calls)
 {
@@ -193,6 +214,9 @@ enum status turn_cut(struct call *call, struct loaded_session *loaded, const cha
     struct open_calls calls = {0};
     struct turn_end end = {.stop = TURN_ABORTED, .error = TURN_CANCELLED};
     enum status status = agent_of_session(call, &loaded->session, call->arena, &agent);
+    if (status == STATUS_OK) {
+        status = keep_partial(call, loaded);
+    }
     if (status == STATUS_OK) {
         status = read_turn(call, &loaded->session, &calls);
     }

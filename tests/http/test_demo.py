@@ -265,3 +265,26 @@ def one_node_runs_it_and_another_answers(env):
     check.eventually(lambda: events(one.client(), path, "agent.thinking"), "it runs", 30)
     one.client().post(path + "/interrupt", {}, expect=200)
     wait_idle(one.client(), path)
+
+
+@test(options=["--partial-flush-ms", "10ms"] + QUICK_LEASES, timeout_s=120)
+def what_was_read_is_not_lost(server):
+    """kill -9 in the middle of a sentence: what viewers had read of it is in the log, marked as partial."""
+    client = server.client()
+    path = talk(client)
+    with client.stream(path + "/events") as stream:
+        send(client, path, "echo something long enough")
+        frames = stream.until(lambda frame: frame.event == "delta" and frame.json()["kind"] == "text", 30)
+        frames += [stream.next(10) for _ in range(2)]
+    server.kill()
+    client = server.start().client()
+    check.eventually(lambda: events(client, path, "turn.ended"), "the turn was cut", 30)
+    partial = [event for event in events(client, path, "agent.message") if event["metadata"].get("partial")]
+    check.equal(len(partial), 1)
+    check.contains(partial[0], {"actor": "agent:demo", "role": "agent"})
+    text = partial[0]["content"][0]["text"]
+    whole = "Hello! I am the demo agent of this server: a script, not a model. Let me read a file that I pretend to have."
+    check.true(whole.startswith(text) and text, f"it is the beginning of what was said: {text}")
+    wait_idle(client, path)
+    spoken = [event["content"][0]["text"] for event in events(client, path, "agent.message") if not event["metadata"].get("partial")]
+    check.equal(spoken[0], whole)
