@@ -49,7 +49,7 @@ void change_partial(struct arena *arena, const struct session *session, bool thi
     buffer_release(&content);
 }
 
-void change_tool_ambiguous(struct arena *arena, struct slice call_id, struct changes *out)
+void change_tool_cut(struct arena *arena, struct slice call_id, bool asked, struct changes *out)
 {
     struct payload payload;
     struct buffer content = {0};
@@ -59,13 +59,15 @@ void change_tool_ambiguous(struct arena *arena, struct slice call_id, struct cha
     json_put_text(&payload.out, "call_id", call_id);
     json_put_bool(&payload.out, "is_error", true);
     json_put_bool(&payload.out, "interrupted", true);
-    json_put_text(&payload.out, "outcome", SLICE("ambiguous"));
+    json_put_text(&payload.out, "outcome", asked ? SLICE("not_run") : SLICE("ambiguous"));
     payload_end(&payload, arena, "agent.tool_result", out);
     json_begin_array(&part);
     json_begin_object(&part);
     json_put_text(&part, "type", SLICE("tool_result"));
     json_put_text(&part, "tool_call_id", call_id);
-    json_put_text(&part, "output", SLICE("Interrupted: nobody knows whether this was done."));
+    json_put_text(&part, "output",
+                  asked ? SLICE("Not run: the turn was cut while a person was asked.")
+                        : SLICE("Interrupted: nobody knows whether this was done."));
     json_put_bool(&part, "is_error", true);
     json_end_object(&part);
     json_end_array(&part);

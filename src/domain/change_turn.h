@@ -11,7 +11,8 @@ void change_turn_ended(struct arena *arena, int64_t turn, const struct turn_end 
 /* agent.message (or agent.thinking) {partial}: what the agent had said of it when its turn was cut. */
 void change_partial(struct arena *arena, const struct session *session, bool thinking, struct slice text,
                     struct changes *out);
-/* agent.tool_result of a call whose outcome nobody knows. */
-void change_tool_ambiguous(struct arena *arena, struct slice call_id, struct changes *out);
+/* agent.tool_result of a call that was open when its turn was cut: nobody knows whether it was done, or (`asked`) it
+ * still waited for a person and was not. */
+void change_tool_cut(struct arena *arena, struct slice call_id, bool asked, struct changes *out);
 
 #endif

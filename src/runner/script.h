@@ -8,7 +8,7 @@
 /* Where a turn stands in its script. */
 struct script_turn {
     struct slice said; /* the last thing a user said in the conversation; may be empty */
-    int64_t number;    /* grows with every turn of the session: makes the names of tool calls unique */
+    int64_t number;    /* of the turn, the same in every attempt: makes the names of calls and asks unique */
     int64_t turns_done;
     size_t done;         /* events that an earlier attempt of this turn left in the log: they are not said again */
     size_t line, heard;  /* of the script; 0 at the start */

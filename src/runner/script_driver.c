@@ -60,15 +60,26 @@ static void perform(void *owner)
     plan(playing);
 }
 
+/* Said by the script itself, to its end: not what was kept of a sentence, or of a call, when its turn was cut. */
+static bool is_whole(const struct event *event, struct arena *arena)
+{
+    const struct json *metadata = NULL;
+    bool cut = false;
+    if (slice_present(event->metadata) && json_parse(arena, event->metadata, &metadata, NULL) == STATUS_OK) {
+        cut = json_get(metadata, "partial") || json_get(metadata, "interrupted");
+    }
+    return !cut && slice_starts(event->type, SLICE("agent."));
+}
+
 void *script_start(void *owner, struct turn *turn, const struct turn_brief *brief)
 {
     struct playing *playing = memory_zeroed(sizeof *playing);
     playing->script = owner;
     playing->turn = turn;
-    playing->at = (struct script_turn){.said = brief->said, .number = brief->number, .turns_done = brief->turns_done};
+    playing->at =
+        (struct script_turn){.said = brief->said, .number = brief->turns_done + 1, .turns_done = brief->turns_done};
     for (size_t i = 0; i < brief->since_count; i++) {
-        bool whole = !slice_is(brief->since[i].metadata, "{\"partial\":true}");
-        playing->at.done += whole && slice_starts(brief->since[i].type, SLICE("agent."));
+        playing->at.done += is_whole(&brief->since[i], &playing->arena);
     }
     playing->timer = loop_timer_new(brief->loop, perform, playing);
     plan(playing);

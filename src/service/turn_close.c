@@ -135,13 +135,27 @@ static enum status keep_partial(struct call *call, struct loaded_session *loaded
     return changes.count > 0 ? unit_append_changes(call, loaded, &changes) : status;
 }
 
-/* Nobody knows whether the call was done: it is never silently repeated. */
-static enum status mark_ambiguous(struct call *call, struct loaded_session *loaded, const struct open_calls *calls)
+static bool is_asked(const struct ask *pending, size_t count, struct slice call_id)
 {
-    enum status status = STATUS_OK;
+    for (size_t i = 0; i < count; i++) {
+        if (slice_present(pending[i].call_id) && slice_eq(pending[i].call_id, call_id)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Nobody knows whether the call was done: it is never silently repeated. */
+static enum status mark_open_calls(struct call *call, struct loaded_session *loaded, const struct open_calls *calls)
+{
+    struct ask *pending;
+    size_t count = 0;
+    const struct session *session = &loaded->session;
+    enum status status =
+        store_ask_pending(call->db, session->tenant_key, session->key, call->arena, &pending, &count, &call->failure);
     for (size_t i = 0; i < calls->count && status == STATUS_OK; i++) {
         struct changes changes = {0};
-        change_tool_ambiguous(call->arena, calls->ids[i], &changes);
+        change_tool_cut(call->arena, calls->ids[i], is_asked(pending, count, calls->ids[i]), &changes);
         status = unit_append_changes(call, loaded, &changes);
     }
     return status;
@@ -221,7 +235,7 @@ enum status turn_cut(struct call *call, struct loaded_session *loaded, const cha
         status = read_turn(call, &loaded->session, &calls);
     }
     if (status == STATUS_OK) {
-        status = mark_ambiguous(call, loaded, &calls);
+        status = mark_open_calls(call, loaded, &calls);
     }
     if (status == STATUS_OK) {
         status = append_end(call, loaded, &end, cause);
@@ -283,7 +297,7 @@ enum status turn_abandon(struct call *call, struct loaded_session *loaded)
     }
     status = read_turn(call, &loaded->session, &calls);
     if (status == STATUS_OK) {
-        status = mark_ambiguous(call, loaded, &calls);
+        status = mark_open_calls(call, loaded, &calls);
     }
     return status == STATUS_OK ? append_end(call, loaded, &end, cause_of(&loaded->session)) : status;
 }
