@@ -127,7 +127,7 @@ def sleeps_and_wakes_by_a_message(server):
     check.equal(client.post(path + "/hibernate", expect=200).json()["changed"], True)
     wait_runtime(client, path, "hibernated")
     session = client.get(path).json()
-    check.equal((session["pause_reason"], session["details"]["sandbox_id"]), ("manual", None))
+    check.equal((session["pause_reason"], session["details"]["sandbox_id"]), ("inactivity", None))
     check.true(session["details"]["snapshot_id"], "it has a snapshot")
     check.equal(session["words"]["sandbox"], "hibernated")
     check.equal((trees(server), len(snapshots(server)) >= 1), ([], True))
