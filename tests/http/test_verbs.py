@@ -142,6 +142,8 @@ def a_paused_session_starts_no_turn(server):
     check.contains(session, {"display_status": "paused", "display_reason": "paused by a person",
                              "status_reason": "let me look"})
     check.true(session["paused_at"], "it says since when")
+    explained = client.get(path + "/explain", expect=200).json()
+    check.equal((explained["waits_for"], explained["unblocked_by"][0]["how"]), ("person", f"POST {path}/unpause"))
     modes = ("followup", "steer", "collect")
     receipts = [send(client, path, f"echo {mode}", mode=mode) for mode in modes]
     check.equal([receipt["status"] for receipt in receipts], ["queued"] * 3)
