@@ -61,8 +61,8 @@ class Process(subprocess.Popen):
 
     def family(self):
         """Process ids of the child and its own children."""
-        children = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
-        return [self.pid, *map(int, children)]
+        of_threads = Path(f"/proc/{self.pid}/task").glob("*/children")
+        return [self.pid, *(int(child) for children in of_threads for child in children.read_text().split())]
 
 
 class Workshop:

@@ -1,4 +1,6 @@
 """The server under test."""
+import http.client
+import json
 import os
 import secrets
 import time
@@ -16,6 +18,13 @@ def model_agent(workshop, provider_port):
                                              "system_prompt: Go on.\nsandbox: {kind: none}\n")
     return {"agents": agents, "environment": {"OPENAI_API_KEY": "none-needed-here",
                                               "OPENAI_BASE_URL": f"http://127.0.0.1:{provider_port}/v1"}}
+
+
+def boxed_agent(workshop):
+    """The folder of an agent that needs no model and has a sandbox of its own."""
+    agents = workshop.directory("agents")
+    (agents / "boxed.agent.yaml").write_text("id: boxed\ndriver: demo\nsandbox: {kind: local}\n")
+    return agents
 
 
 class Sojourn:
@@ -43,6 +52,18 @@ class Sojourn:
 
     def load(self, mode, **settings):
         return self.workshop.load(mode, self.port, [self.process.pid], token=self.token, **settings)
+
+    def ask(self, method, path, body=None):
+        """One request; the answer's JSON."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection.request(method, path, json.dumps(body) if body else None,
+                           {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"})
+        answer = connection.getresponse()
+        text = answer.read()
+        connection.close()
+        if answer.status >= 300:
+            raise Failure(f"{method} {path}: {answer.status} {text[:300]}")
+        return json.loads(text)
 
     def stop(self):
         self.workshop.stop(self.process)

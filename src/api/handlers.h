@@ -24,6 +24,7 @@ enum status sessions_children(struct request *request);
 
 /* stop.c */
 extern const struct field stop_body[];
+extern const struct field pause_body[];
 enum status sessions_stop(struct request *request);
 
 /* explain.c */
@@ -32,6 +33,8 @@ enum status sessions_explain(struct request *request);
 /* runtime.c */
 enum status runtime_post_hibernate(struct request *request);
 enum status runtime_post_wake(struct request *request);
+enum status runtime_post_pause(struct request *request);
+enum status runtime_post_unpause(struct request *request);
 
 /* agents.c */
 extern const struct field agent_body[], agent_list_query[], agent_view_query[], agent_versions_query[];

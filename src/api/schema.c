@@ -197,6 +197,7 @@ static const struct member runtime_outcome_members[] = {
     {"changed", "b", NULL},
     {"status", "s", &work_words},
     {"runtime", "s", &runtime_words},
+    {"pause_reason", "s?", NULL},
     {0},
 };
 static const struct member interrupted_members[] = {{"turn", "i", NULL}, {"requested", "b", NULL}, {0}};

@@ -20,6 +20,7 @@ static const struct {
     [ACTION_APPEND] = {"write to it", ACCESS_COLLABORATOR, SCOPE_WRITE, true},
     [ACTION_INTERRUPT] = {"interrupt it", ACCESS_COLLABORATOR, SCOPE_WRITE, false},
     [ACTION_HIBERNATE] = {"hibernate or wake it", ACCESS_COLLABORATOR, SCOPE_WRITE, false},
+    [ACTION_PAUSE] = {"pause it or let it go on", ACCESS_COLLABORATOR, SCOPE_WRITE, false},
     [ACTION_UPDATE] = {"change it", ACCESS_OWNER, SCOPE_WRITE, false},
     [ACTION_STOP] = {"stop it", ACCESS_OWNER, SCOPE_WRITE, false},
     [ACTION_ARCHIVE] = {"archive it", ACCESS_OWNER, SCOPE_WRITE, false},

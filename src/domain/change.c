@@ -255,13 +255,17 @@ static enum status refuse_runtime(const struct session *session, enum runtime to
     return status;
 }
 
-/* Nobody falls asleep without a reason that people can read; what has ended is not paused at all. */
+/* What becomes of the sandbox does not lift a hold. Nobody falls asleep without a reason that people can read; what has
+ * ended is not paused at all. */
 static enum pause_reason pause_for(const struct session *session, enum runtime to, enum pause_reason pause)
 {
-    if (pause != PAUSE_NONE || !runtime_is_asleep(to) || work_is_ended(session->work)) {
+    if (work_is_ended(session->work)) {
         return pause;
     }
-    return session->pause_reason != PAUSE_NONE ? session->pause_reason : PAUSE_MANUAL;
+    if (session_is_held(session) && session->runtime != to) {
+        return session->pause_reason;
+    }
+    return pause == PAUSE_NONE && runtime_is_asleep(to) ? PAUSE_INACTIVITY : pause;
 }
 
 static enum status check_pause(const struct session *session, enum runtime to, enum pause_reason pause,
@@ -274,7 +278,7 @@ static enum status check_pause(const struct session *session, enum runtime to, e
         return failure_set(failure, STATUS_CONFLICT, "session_ended", "A session that is %s is not paused.",
                            work_words.names[session->work]);
     }
-    if (!runtime_can_pause(to)) {
+    if (!pause_holds(pause) && !runtime_can_pause(to)) {
         return failure_set(failure, STATUS_INVALID, "invalid_pause", "A session whose runtime is %s is not paused.",
                            runtime_words.names[to]);
     }
@@ -329,6 +333,22 @@ enum status change_sandbox(struct arena *arena, const struct session *session, e
     put_news(&payload.out, news);
     payload_end(&payload, arena, "session.runtime_change", out);
     return STATUS_OK;
+}
+
+enum status change_pause(struct arena *arena, const struct session *session, bool paused, const char *reason,
+                         struct changes *out, struct failure *failure)
+{
+    bool by_person = session->pause_reason == PAUSE_MANUAL;
+    out->count = 0;
+    if (by_person == paused) {
+        return STATUS_OK;
+    }
+    if (paused && session_is_held(session)) {
+        return failure_set(failure, STATUS_CONFLICT, "session_blocked",
+                           "This session is held already, for the reason %s; it is not paused as well.",
+                           pause_reason_words.names[session->pause_reason]);
+    }
+    return change_runtime(arena, session, session->runtime, paused ? PAUSE_MANUAL : PAUSE_NONE, reason, out, failure);
 }
 
 /* --- the rest --- */

@@ -12,6 +12,7 @@ enum {
     ENDED,
     DRAFTED,
     PAUSED,
+    BLOCKED,
     MOVES_SANDBOX,
     SANDBOX_BROKEN,
     QUEUED_FOR_SERVER,
@@ -55,7 +56,12 @@ const struct explanation explanations[] = {
                        {{"person", "POST /api/sessions/{id}/retry"}}},
     [ENDED] = {WAIT_NOTHING, "The session has ended.", {{0}}},
     [DRAFTED] = {WAIT_MESSAGE, "It is a draft: nobody has submitted it.", {BY_MESSAGE, BY_MOVE, BY_STOP}},
-    [PAUSED] = {WAIT_PERSON, "It is paused; nothing runs until somebody lets it go on.", {{"person", NULL}, BY_STOP}},
+    [PAUSED] = {WAIT_PERSON,
+                "It is paused; no turn begins until somebody lets it go on.",
+                {{"person", "POST /api/sessions/{id}/unpause"}, BY_STOP}},
+    [BLOCKED] = {WAIT_PERSON,
+                 "It is paused because something is not paid or not allowed; no turn begins until it is.",
+                 {{"person", NULL}, BY_STOP}},
     [MOVES_SANDBOX] = {WAIT_SANDBOX, "Its sandbox is being started, saved or restored.", {{"server", NULL}, BY_STOP}},
     [SANDBOX_BROKEN] = {WAIT_SANDBOX, "Its sandbox failed; the next message tries it again.", {BY_MESSAGE, BY_STOP}},
     [QUEUED_FOR_SERVER] = {WAIT_CLAIM, "A turn waits until the server has room for it.", {{"server", NULL}, BY_STOP}},
@@ -171,10 +177,13 @@ static int of_runtime(const struct session *session)
     return -1;
 }
 
-static bool is_paused(const struct session *session)
+/* A turn under way says more than what keeps the next one from beginning. */
+static int of_hold(const struct session *session)
 {
-    return session->pause_reason != PAUSE_NONE && session->pause_reason != PAUSE_INACTIVITY &&
-           session->pause_reason != PAUSE_ORPHANED;
+    if (!session_is_held(session) || work_is_in_turn(session->work)) {
+        return -1;
+    }
+    return session->pause_reason == PAUSE_MANUAL ? PAUSED : BLOCKED;
 }
 
 const struct explanation *explain(const struct explain_facts *facts)
@@ -187,5 +196,6 @@ const struct explanation *explain(const struct explain_facts *facts)
     if (runtime >= 0) {
         return &explanations[runtime];
     }
-    return &explanations[is_paused(session) ? PAUSED : of_work(facts)];
+    int hold = of_hold(session);
+    return &explanations[hold >= 0 ? hold : of_work(facts)];
 }

@@ -45,7 +45,7 @@ enum status prompt_meet(const struct session *session, enum prompt_meets *out, s
             return status;
         }
     }
-    *out = work_takes_prompt(session->work) ? PROMPT_DISPATCHES
+    *out = session_takes_prompt(session)    ? PROMPT_DISPATCHES
            : work_can_reopen(session->work) ? PROMPT_REOPENS
                                             : PROMPT_QUEUES;
     return STATUS_OK;

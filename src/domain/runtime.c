@@ -96,6 +96,15 @@ void runtime_targets(enum runtime from, bool has_snapshot, char *out, size_t roo
     words_list((struct words){names, count}, out, room);
 }
 
+bool pause_holds(enum pause_reason reason)
+{
+    static const bool holds[PAUSE_COUNT] = {
+        [PAUSE_MANUAL] = true,      [PAUSE_CREDIT_LIMIT] = true, [PAUSE_PAYMENT_FAILED] = true,
+        [PAUSE_OVERAGE_CAP] = true, [PAUSE_SUSPENDED] = true,
+    };
+    return (unsigned)reason < PAUSE_COUNT && holds[reason];
+}
+
 bool runtime_can_pause(enum runtime state)
 {
     return in_group(NONE | STARTING | HIBERNATING | HIBERNATED | RESTORING | ERROR, state);

@@ -54,7 +54,9 @@ extern const struct words stop_reason_words;  /* index 0 is "" */
 bool runtime_allows(enum runtime from, enum runtime to, bool has_snapshot);
 /* "running, stopped, error": where `from` may go; empty when nowhere. */
 void runtime_targets(enum runtime from, bool has_snapshot, char *out, size_t room);
-/* May a session be paused in this state? A sandbox that runs or is gone is not paused. */
+/* Does this reason keep turns from starting? A person's, or want of money; the others are about the sandbox alone. */
+bool pause_holds(enum pause_reason reason);
+/* May a session be paused in this state for a reason that does not hold it? A sandbox that runs or is gone is not. */
 bool runtime_can_pause(enum runtime state);
 bool runtime_is_asleep(enum runtime state);    /* hibernating or hibernated */
 bool runtime_is_something(enum runtime state); /* there is, or was, a sandbox that is not stopped */

@@ -102,6 +102,21 @@ bool session_purpose_is_private(enum purpose purpose)
     return purpose == PURPOSE_ORCHESTRATOR || purpose == PURPOSE_WORKFLOW;
 }
 
+bool session_is_held(const struct session *session)
+{
+    return pause_holds(session->pause_reason);
+}
+
+bool session_takes_prompt(const struct session *session)
+{
+    return work_takes_prompt(session->work) && !session_is_held(session);
+}
+
+bool session_is_claimable(const struct session *session)
+{
+    return work_is_claimable(session->work) && !session_is_held(session);
+}
+
 bool session_has_snapshot(const struct session *session)
 {
     return session_details_has(session, "snapshot_id");

@@ -31,7 +31,7 @@ static const struct display display_by_work[WORK_COUNT] = {
 
 static const struct display display_by_pause[PAUSE_COUNT] = {
     [PAUSE_MANUAL] = {DISPLAY_PAUSED, "paused by a person"},
-    [PAUSE_INACTIVITY] = {DISPLAY_IDLE, "asleep after a while without activity"},
+    [PAUSE_INACTIVITY] = {DISPLAY_IDLE, "asleep; a message wakes it"},
     [PAUSE_CREDIT_LIMIT] = {DISPLAY_BLOCKED, "out of credits"},
     [PAUSE_PAYMENT_FAILED] = {DISPLAY_BLOCKED, "payment failed"},
     [PAUSE_OVERAGE_CAP] = {DISPLAY_BLOCKED, "usage cap reached"},

@@ -204,6 +204,8 @@ const struct option server_options[] = {
           "The longest message of a runner, in characters."),
     TIME("gateway-timeout-ms", gateway_timeout_ms, "55s", 10, HOUR,
          "How long a call of a gateway tool waits for its result; the call goes on."),
+    TIME("gateway-call-ms-max", gateway_call_ms_max, "1h", 10, DAY,
+         "How long a call of a gateway tool that has no result keeps its session's sandbox awake."),
     SIZE("gateway-result-bytes-max", gateway_result_bytes_max, "64KiB", KIB, GIB,
          "The largest result of a gateway tool that is kept."),
 

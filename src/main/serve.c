@@ -363,6 +363,7 @@ static void start_runtimes(struct instance *instance)
         .idle_grace_ms = options->idle_grace_ms,
         .idle_grace_automated_ms = options->idle_grace_automated_ms,
         .snapshot_failures_max = options->snapshot_failures_max,
+        .tool_call_ms = options->gateway_call_ms_max,
         .lock_ms = options->runtime_lock_ms,
         .owner = instance,
         .on_stopped = leave_backends,

@@ -128,7 +128,7 @@ static enum status claim_one(struct call *call, int64_t key, const struct claim_
     struct changes changes = {0};
     *out_taken = false;
     enum status status = unit_load_key(call->unit, call->who->tenant_key, key, &loaded, &call->failure);
-    if (status == STATUS_NOT_FOUND || (status == STATUS_OK && !work_is_claimable(loaded->session.work))) {
+    if (status == STATUS_NOT_FOUND || (status == STATUS_OK && !session_is_claimable(&loaded->session))) {
         return STATUS_OK;
     }
     if (status == STATUS_OK) {

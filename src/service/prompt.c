@@ -11,7 +11,7 @@ static enum status check_room(struct call *call, const struct loaded_session *lo
     if (mode == QUEUE_REJECT) {
         return failure_set(&call->failure, STATUS_CONFLICT, "busy",
                            "This session is %s; send the message again when it is idle, or in mode followup.",
-                           work_words.names[loaded->session.work]);
+                           session_is_held(&loaded->session) ? "paused" : work_words.names[loaded->session.work]);
     }
     if (loaded->prompts.waiting >= call->service->prompts_queued_max) {
         return failure_set(&call->failure, STATUS_LIMITED, "queue_full",
@@ -82,7 +82,7 @@ static enum status collect(struct call *call, struct loaded_session *loaded, str
                            struct prompt_receipt *out)
 {
     enum status status = enqueue(call, loaded, prompt, out);
-    bool at_rest = work_takes_prompt(loaded->session.work), again;
+    bool at_rest = session_takes_prompt(&loaded->session), again;
     if (status != STATUS_OK) {
         return status;
     }
@@ -105,7 +105,7 @@ static enum status steer(struct call *call, struct loaded_session *loaded, struc
     if (status != STATUS_OK) {
         return status;
     }
-    return work_takes_prompt(loaded->session.work) ? prompt_dispatch(call, loaded, prompt, 1, out)
+    return session_takes_prompt(&loaded->session) ? prompt_dispatch(call, loaded, prompt, 1, out)
                                                    : insert(call, loaded, prompt, true, out);
 }
 
@@ -114,7 +114,7 @@ static enum status steer(struct call *call, struct loaded_session *loaded, struc
 static enum status take(struct call *call, struct loaded_session *loaded, struct prompt *prompt,
                         const struct prompt_request *request, struct prompt_receipt *out)
 {
-    bool at_rest = work_takes_prompt(loaded->session.work);
+    bool at_rest = session_takes_prompt(&loaded->session);
     enum status status = prompt_learn_queue(call, loaded);
     if (status == STATUS_OK && request->clear_queue) {
         status =

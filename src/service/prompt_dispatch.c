@@ -134,7 +134,7 @@ enum status prompt_dispatch_next(struct call *call, struct loaded_session *loade
 enum status prompt_after_move(struct call *call, struct loaded_session *loaded)
 {
     enum work work = loaded->session.work;
-    bool at_rest = work_takes_prompt(work);
+    bool at_rest = session_takes_prompt(&loaded->session);
     if (!at_rest && !work_is_ended(work)) {
         return STATUS_OK;
     }
@@ -156,7 +156,7 @@ enum status prompt_collect_over(struct call *call, struct loaded_session *loaded
     struct prompt *queue;
     size_t count;
     enum status status = STATUS_OK;
-    if (work_takes_prompt(loaded->session.work)) {
+    if (session_takes_prompt(&loaded->session)) {
         status = prompt_after_move(call, loaded);
     }
     if (status == STATUS_OK) {

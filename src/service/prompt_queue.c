@@ -203,7 +203,7 @@ enum status prompt_promote(struct call *call, struct slice session_id, struct sl
     if (status == STATUS_OK && steers) {
         status = interrupt_for(call, loaded, &prompt);
     }
-    bool at_rest = work_takes_prompt(loaded->session.work);
+    bool at_rest = session_takes_prompt(&loaded->session);
     return status == STATUS_OK && at_rest ? prompt_dispatch_next(call, loaded, out) : status;
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "service/prompt.h"
 
 static enum status move(struct call *call, struct runtime_outcome *outcome, enum runtime to, const char *reason)
 {
@@ -72,6 +73,26 @@ enum status runtime_wake(struct call *call, struct slice session_id, struct runt
     }
     return move(call, out, RUNTIME_RESTORING, "asked for");
 }
+
+/* --- pause --- */
+
+enum status runtime_pause(struct call *call, struct slice session_id, bool paused, const char *reason,
+                          struct runtime_outcome *out)
+{
+    struct changes changes = {0};
+    enum status status = enter(call, session_id, ACTION_PAUSE, out);
+    if (status == STATUS_OK) {
+        status = change_pause(call->arena, &out->loaded->session, paused, reason, &changes, &call->failure);
+    }
+    if (status != STATUS_OK || changes.count == 0) {
+        return status;
+    }
+    out->changed = true;
+    status = unit_append_changes(call, out->loaded, &changes);
+    return status == STATUS_OK && !paused ? prompt_after_move(call, out->loaded) : status;
+}
+
+/* --- woken by a look --- */
 
 struct waking {
     struct write_job job; /* first: the job is the waking */

@@ -17,6 +17,10 @@ MUST_CHECK enum status runtime_hibernate(struct call *call, struct slice session
 /* Writer. hibernated → restoring, and error → restoring with a snapshot; CONFLICT in any other state that is not awake
  * or about to be. */
 MUST_CHECK enum status runtime_wake(struct call *call, struct slice session_id, struct runtime_outcome *out);
+/* Writer. A person's pause, and its end: no turn begins, the one that runs goes on, the sandbox is left alone. What
+ * waits begins when the pause ends. `reason` is one line, or NULL. */
+MUST_CHECK enum status runtime_pause(struct call *call, struct slice session_id, bool paused, const char *reason,
+                                     struct runtime_outcome *out);
 /* Any thread. Somebody looks at a session that sleeps: it is woken soon, unless it wakes already. */
 void runtime_wake_soon(struct service *service, struct writer *writer, int64_t tenant_key, int64_t session_key);
 

@@ -134,16 +134,24 @@ static int64_t grace_of(const struct step *step)
 static enum status fall_asleep_if_idle(struct step *step)
 {
     struct runtime_box *box = step->box;
+    struct call *call = step->call;
     const struct session *session = &step->loaded->session;
     struct idle_facts facts = {
+        .running_tools = box->uses,
         .viewers = box->viewers,
-        .in_turn = !work_takes_prompt(session->work) || box->uses > 0 || box->wanted,
+        .in_turn = !work_takes_prompt(session->work) || box->wanted,
         .idle_ms = step->call->now_ms - session->last_active_at_ms,
         .grace_ms = grace_of(step),
         .has_sandbox = box->sandbox != NULL && runtime_is_up(session->runtime),
     };
     if (!box->asks_idle || work_is_ended(session->work)) {
         return STATUS_OK;
+    }
+    int64_t since_ms = call->now_ms - box->runtimes->options.tool_call_ms;
+    enum status status = store_tool_call_count_running(call->db, session->tenant_key, session->key, since_ms,
+                                                       &facts.http_tool_calls, &call->failure);
+    if (status != STATUS_OK) {
+        return status;
     }
     if (!idle_may_hibernate(&facts)) {
         int64_t left_ms = facts.grace_ms - facts.idle_ms;

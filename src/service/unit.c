@@ -349,6 +349,7 @@ enum status unit_append(struct call *call, struct loaded_session *loaded, struct
 {
     struct unit *unit = call->unit;
     enum work before = loaded->session.work;
+    bool held = session_is_held(&loaded->session);
     touch(unit, loaded);
     for (size_t i = 0; i < count; i++) {
         apply(call, loaded, &events[i]);
@@ -362,7 +363,7 @@ enum status unit_append(struct call *call, struct loaded_session *loaded, struct
         }
         publish_event(unit, &loaded->session, &events[i]);
     }
-    if (loaded->session.work != before && work_is_claimable(loaded->session.work)) {
+    if ((loaded->session.work != before || held) && session_is_claimable(&loaded->session)) {
         unit->work_queued = true;
     }
     return STATUS_OK;

@@ -81,7 +81,7 @@ static enum status gather(struct call *call, struct loaded_session *loaded, stru
     *out = (struct health_facts){
         .work = session->work,
         .hosted = agent_is_hosted((enum agent_driver)session->driver),
-        .paused = session->pause_reason != PAUSE_NONE,
+        .paused = session_is_held(session),
     };
     enum status status = gather_lease(call, loaded, out);
     if (status == STATUS_OK) {

@@ -365,6 +365,9 @@ MUST_CHECK enum status store_tool_call_get(struct db *db, int64_t tenant_key, in
 MUST_CHECK enum status store_tool_call_insert(struct db *db, const struct tool_call *call, struct failure *failure);
 /* Its state, result and end. */
 MUST_CHECK enum status store_tool_call_end(struct db *db, const struct tool_call *call, struct failure *failure);
+/* Of those that began after `since_ms`. */
+MUST_CHECK enum status store_tool_call_count_running(struct db *db, int64_t tenant_key, int64_t session_key,
+                                                     int64_t since_ms, int64_t *out, struct failure *failure);
 
 /* --- what a driver keeps with a session --- */
 MUST_CHECK enum status store_kept_put(struct db *db, int64_t tenant_key, int64_t session_key, struct slice json,

@@ -43,3 +43,16 @@ enum status store_tool_call_end(struct db *db, const struct tool_call *call, str
                                 number(call->ended_at_ms)),
                          NULL, failure);
 }
+
+enum status store_tool_call_count_running(struct db *db, int64_t tenant_key, int64_t session_key, int64_t since_ms,
+                                          int64_t *out, struct failure *failure)
+{
+    struct query query;
+    enum status status = statement_first(&query, db, SQL_TOOL_CALL_COUNT_RUNNING,
+                                         VALUES(number(tenant_key), number(session_key), number(since_ms)), failure);
+    if (status)
+        return status;
+    *out = query_i64(&query, 0);
+    query_end(&query);
+    return STATUS_OK;
+}

@@ -3,9 +3,11 @@ import glob
 import http.server
 import json
 import os
+import sqlite3
 import threading
 
 from harness import check, people
+from harness.postgres import database_name
 from harness.suite import test
 
 
@@ -127,7 +129,7 @@ def sleeps_and_wakes_by_a_message(server):
     check.equal(client.post(path + "/hibernate", expect=200).json()["changed"], True)
     wait_runtime(client, path, "hibernated")
     session = client.get(path).json()
-    check.equal((session["pause_reason"], session["details"]["sandbox_id"]), ("manual", None))
+    check.equal((session["pause_reason"], session["details"]["sandbox_id"]), ("inactivity", None))
     check.true(session["details"]["snapshot_id"], "it has a snapshot")
     check.equal(session["words"]["sandbox"], "hibernated")
     check.equal((trees(server), len(snapshots(server)) >= 1), ([], True))
@@ -191,6 +193,41 @@ def a_viewer_wakes_it(server):
     with client.stream(path + "/events") as stream:
         stream.until(lambda frame: frame.event == "event" and frame.json()["metadata"].get("from") == "restoring", 30)
     check.equal(client.get(path).json()["runtime"], "running")
+
+
+def write_rows(env, server, *statements):
+    """Behind the server's back."""
+    if env.engine == "postgres":
+        env.cluster().sql(";".join(statements), database_name(server.database))
+        return
+    database = sqlite3.connect(os.path.join(server.data_directory(), "sojourn.db"), timeout=30, isolation_level=None)
+    for statement in statements:
+        database.execute(statement)
+    database.close()
+
+
+@test
+def a_tool_call_keeps_it_awake(env):
+    """S1-082: no sleep while code inside waits for a gateway tool; a call that a crash cut long ago is none."""
+    server = env.server(["--idle-grace-ms", "300", "--idle-grace-automated-ms", "300", "--sessions-per-user-max", "100"])
+    client = server.client()
+    box(client)
+    path, cut = talk(client, prompt="echo one"), talk(client, prompt="echo two")
+    with client.stream(path + "/events"), client.stream(cut + "/events"):  # awake until the rows stand
+        wait_turns(client, path, 1)
+        wait_turns(client, cut, 1)
+        for one in (path, cut):
+            inside = client.with_token(client.post(one + "/sandbox-token", {}, expect=201).json()["token"])
+            inside.post(one + "/tools/set_title", {"call_id": one, "arguments": {"title": "x"}}, expect=200)
+        write_rows(env, server, "UPDATE tool_calls SET state = 0",
+                   f"UPDATE tool_calls SET created_at_ms = created_at_ms - 86400000 WHERE call_id = '{cut}'")
+    wait_runtime(client, cut, "hibernated")
+    other = talk(client, prompt="echo other")
+    wait_turns(client, other, 1)
+    wait_runtime(client, other, "hibernated")  # more than a grace time later
+    check.equal(client.get(path).json()["runtime"], "running")
+    write_rows(env, server, "UPDATE tool_calls SET state = 1")
+    wait_runtime(client, path, "hibernated")
 
 
 @test(options=["--idle-grace-ms", "300", "--idle-grace-automated-ms", "300"])

@@ -1,7 +1,7 @@
--- 1 is the work state pending, driver 0 is worker: the others are the server's own to run, but 4 (runner) only while its
+-- 1 is the work state pending, pause reasons 1 and 3 to 6 hold a session, driver 0 is worker: the others are the server's own to run, but 4 (runner) only while its
 -- runner is there, so that it is claimed by key; $4 and $5 are a range of ids, NULL = any.
 -- fragment: claim_rest
-work = 1 AND (CAST($3 AS BIGINT) IS NULL OR type = $3) AND (CAST($4 AS TEXT) IS NULL OR id >= $4)
+work = 1 AND (pause_reason IN (0, 2, 7)) AND (CAST($3 AS BIGINT) IS NULL OR type = $3) AND (CAST($4 AS TEXT) IS NULL OR id >= $4)
 AND (CAST($5 AS TEXT) IS NULL OR id < $5)
 ORDER BY priority DESC, queued_at_ms, key LIMIT $6
 -- name: claim_candidates

@@ -337,7 +337,7 @@ static void every_runtime_change_follows_the_table(void **state)
         struct session session = in_state(TYPE_AGENT, WORK_IDLE);
         struct changes changes = {0};
         session.runtime = from;
-        session.pause_reason = runtime_is_asleep(from) ? PAUSE_MANUAL : PAUSE_NONE;
+        session.pause_reason = runtime_is_asleep(from) ? PAUSE_INACTIVITY : PAUSE_NONE;
         session.details = snapshot ? SLICE("{\"snapshot_id\":\"im\"}") : (struct slice){NULL, 0};
         enum status status = change_runtime(&test_arena, &session, to, PAUSE_NONE, "why", &changes, NULL);
         if (from == to) {
@@ -349,7 +349,7 @@ static void every_runtime_change_follows_the_table(void **state)
             assert_types(&changes, "session.runtime_change", NULL);
             apply_changes(&session, &changes, START_MS + 1);
             assert_int_equal(session.runtime, to);
-            assert_int_equal(session.pause_reason, runtime_is_asleep(to) ? PAUSE_MANUAL : PAUSE_NONE);
+            assert_int_equal(session.pause_reason, runtime_is_asleep(to) ? PAUSE_INACTIVITY : PAUSE_NONE);
         }
     }
 }
@@ -381,6 +381,59 @@ static void what_runs_is_not_paused(void **state)
             change_runtime(&test_arena, &session, (enum runtime)to, PAUSE_ORPHANED, NULL, &changes, NULL);
         assert_status(status, runtime_can_pause((enum runtime)to) ? STATUS_OK : STATUS_INVALID);
     }
+}
+
+static void a_person_pauses_in_every_state_of_the_sandbox(void **state)
+{
+    (void)state;
+    for (int runtime = 0; runtime < RUNTIME_COUNT; runtime++) {
+        struct session session = in_state(TYPE_AGENT, WORK_IDLE);
+        struct changes changes;
+        session.runtime = (enum runtime)runtime;
+        for (int paused = 1; paused >= 0; paused--) {
+            enum pause_reason awake = runtime_is_asleep(session.runtime) ? PAUSE_INACTIVITY : PAUSE_NONE;
+            assert_status(change_pause(&test_arena, &session, paused, "asked", &changes, NULL), STATUS_OK);
+            assert_int_equal(changes.count, 1);
+            apply_changes(&session, &changes, START_MS + 1);
+            assert_int_equal(session.pause_reason, paused ? PAUSE_MANUAL : awake);
+            assert_int_equal(session.runtime, runtime);
+            assert_true(session_takes_prompt(&session) == !paused);
+            assert_status(change_pause(&test_arena, &session, paused, "asked", &changes, NULL), STATUS_OK);
+            assert_int_equal(changes.count, 0);
+        }
+    }
+}
+
+static void the_sandbox_does_not_lift_a_pause(void **state)
+{
+    static const enum runtime states[] = {RUNTIME_HIBERNATING, RUNTIME_HIBERNATED, RUNTIME_RESTORING, RUNTIME_RUNNING,
+                                          RUNTIME_ERROR};
+    struct session session = in_state(TYPE_AGENT, WORK_PENDING);
+    struct changes changes;
+    (void)state;
+    session.runtime = RUNTIME_RUNNING;
+    assert_true(session_is_claimable(&session));
+    assert_status(change_pause(&test_arena, &session, true, NULL, &changes, NULL), STATUS_OK);
+    apply_changes(&session, &changes, START_MS + 1);
+    for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
+        assert_status(change_runtime(&test_arena, &session, states[i], PAUSE_NONE, NULL, &changes, NULL), STATUS_OK);
+        apply_changes(&session, &changes, START_MS + 2);
+        assert_int_equal(session.pause_reason, PAUSE_MANUAL);
+        assert_false(session_is_claimable(&session));
+    }
+}
+
+static void a_pause_is_not_a_block(void **state)
+{
+    struct session session = in_state(TYPE_AGENT, WORK_IDLE);
+    struct changes changes;
+    (void)state;
+    session.pause_reason = PAUSE_CREDIT_LIMIT;
+    assert_status(change_pause(&test_arena, &session, true, NULL, &changes, NULL), STATUS_CONFLICT);
+    session = in_state(TYPE_AGENT, WORK_COMPLETED);
+    assert_status(change_pause(&test_arena, &session, true, NULL, &changes, NULL), STATUS_CONFLICT);
+    assert_status(change_pause(&test_arena, &session, false, NULL, &changes, NULL), STATUS_OK);
+    assert_int_equal(changes.count, 0);
 }
 
 static void sleep_keeps_its_reason(void **state)
@@ -424,6 +477,9 @@ int main(void)
         cmocka_unit_test(every_runtime_change_follows_the_table),
         cmocka_unit_test(pausing_needs_no_sandbox),
         cmocka_unit_test(what_runs_is_not_paused),
+        cmocka_unit_test(a_person_pauses_in_every_state_of_the_sandbox),
+        cmocka_unit_test(the_sandbox_does_not_lift_a_pause),
+        cmocka_unit_test(a_pause_is_not_a_block),
         cmocka_unit_test(sleep_keeps_its_reason),
     };
     return cmocka_run_group_tests(tests, NULL, release_test_arena);

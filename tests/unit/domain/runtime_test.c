@@ -62,6 +62,16 @@ static void a_running_or_stopped_sandbox_is_not_paused(void **state)
     }
 }
 
+static void a_person_and_want_of_money_hold_a_session(void **state)
+{
+    (void)state;
+    static const char expected[PAUSE_COUNT + 1] = ".x.xxxx.";
+    for (int i = 0; i < PAUSE_COUNT; i++) {
+        assert_row(pause_reason_words.names[i], pause_holds((enum pause_reason)i) == (expected[i] == 'x'));
+    }
+    assert_false(pause_holds(PAUSE_COUNT));
+}
+
 static void targets_are_listed(void **state)
 {
     char out[128];
@@ -123,8 +133,11 @@ static void the_next_step_of_every_state(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_edge_is_as_written), cmocka_unit_test(the_next_step_of_every_state),
-        cmocka_unit_test(words_are_complete),       cmocka_unit_test(a_running_or_stopped_sandbox_is_not_paused),
+        cmocka_unit_test(every_edge_is_as_written),
+        cmocka_unit_test(the_next_step_of_every_state),
+        cmocka_unit_test(words_are_complete),
+        cmocka_unit_test(a_running_or_stopped_sandbox_is_not_paused),
+        cmocka_unit_test(a_person_and_want_of_money_hold_a_session),
         cmocka_unit_test(targets_are_listed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
