@@ -145,7 +145,7 @@ static void test_old_ones_are_collected(void **state)
     struct scene scene = {0};
     struct ran ran;
     struct heard heard = {0};
-    char script[64], id[80] = "";
+    char script[64], command[200], id[80] = "";
     scene_begin(&scene);
     for (int i = 0; i < 4; i++) {
         struct sandbox *sandbox = i == 0 ? scene_sandbox(&scene, &plain) : wake(&scene, id, &heard);
@@ -158,8 +158,13 @@ static void test_old_ones_are_collected(void **state)
         snprintf(id, sizeof id, "%s", heard.snapshot);
     }
     assert_int_equal(count_snapshots(&scene), 2);
+    snprintf(command, sizeof command, "cd %s && mkdir -p files/1/7/in files/1/8 && touch files/1/7/in/a files/1/8/b",
+             scene.data);
+    assert_int_equal(system(command), 0);
     sandboxes_forget(scene.sandboxes, 1, 7);
     assert_int_equal(count_snapshots(&scene), 0);
+    snprintf(command, sizeof command, "cd %s && ! test -e files/1/7 && test -e files/1/8/b", scene.data);
+    assert_int_equal(system(command), 0);
     scene_end(&scene);
 }
 
