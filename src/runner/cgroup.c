@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 /* Then the pid of the server, then the name: servers that share a parent must not meet in one group. */
-static const char group_prefix[] = "sojourn-";
+static const char group_prefix[] = "sojourn.";
 
 enum { OWN_PROCESSES = 8 }; /* of what protects the sandbox, over what runs in it */
 
@@ -155,7 +155,7 @@ void cgroup_make(const struct cgroup *parent, const char *name, int64_t memory_b
         return;
     }
     struct cgroup made = {.holds_memory = parent->holds_memory};
-    int len = snprintf(made.path, sizeof made.path, "%s/%s%d-%s", parent->path, group_prefix, (int)getpid(), name);
+    int len = snprintf(made.path, sizeof made.path, "%s/%s%d.%s", parent->path, group_prefix, (int)getpid(), name);
     if (len >= (int)sizeof made.path || (mkdir(made.path, 0755) != 0 && errno != EEXIST)) {
         return;
     }

@@ -82,6 +82,7 @@ struct local_provider *local_provider_new(const struct sandboxes_options *option
     local->options = *options;
     local->dir = join(base, "sandboxes");
     local->snapshots = join(base, "snapshots");
+    local->files = join(base, "files");
     local->etc = join(local->dir, "etc");
     local->provider = (struct sandbox_provider){local, local_check, local_create, local_hibernate, local_terminate};
     free(data);
@@ -104,6 +105,7 @@ void local_provider_free(struct local_provider *local)
     if (local) {
         free(local->dir);
         free(local->snapshots);
+        free(local->files);
         free(local->etc);
         free(local);
     }

@@ -15,6 +15,7 @@ struct local_provider {
     struct sandboxes_options options;
     char *dir;       /* DATA/sandboxes */
     char *snapshots; /* DATA/snapshots */
+    char *files;     /* DATA/files: large results of tools, evidence */
     char *etc;       /* of bubble_write_etc; NULL = run without protection */
     struct cgroup group;
     struct failure refusal; /* status OK = it works */

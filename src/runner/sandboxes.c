@@ -1,5 +1,8 @@
 #include "runner/sandboxes.h"
 
+#include <fts.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "runner/sandbox_http.h"
@@ -114,10 +117,27 @@ void sandbox_give_up(struct sandbox *sandbox)
     }
 }
 
+static void remove_files(const char *dir, int64_t tenant_key, int64_t session_key)
+{
+    char path[LOCAL_PATH_BYTES];
+    char *paths[] = {path, NULL};
+    snprintf(path, sizeof path, "%s/%" PRId64 "/%" PRId64, dir, tenant_key, session_key);
+    FTS *walk = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL);
+    for (FTSENT *entry = walk ? fts_read(walk) : NULL; entry; entry = fts_read(walk)) {
+        if (entry->fts_info != FTS_D) { /* directories when they are empty */
+            (void)remove(entry->fts_accpath);
+        }
+    }
+    if (walk) {
+        fts_close(walk);
+    }
+}
+
 void sandboxes_forget(struct sandboxes *sandboxes, int64_t tenant_key, int64_t session_key)
 {
     char dir[LOCAL_PATH_BYTES];
     local_session_dir(sandboxes->local, tenant_key, session_key, dir);
     (void)local_discard(sandboxes->local, dir);
     snapshot_collect(sandboxes->local->snapshots, tenant_key, session_key, 0);
+    remove_files(sandboxes->local->files, tenant_key, session_key);
 }

@@ -54,7 +54,8 @@ struct sandbox *sandboxes_adopt(struct sandboxes *sandboxes, struct loop *loop, 
 struct slice sandbox_tunnels(const struct sandbox *sandbox);
 /* The server stops: every process is killed, trees stay where they are, and the sandbox is freed. No callback. */
 void sandbox_give_up(struct sandbox *sandbox);
-/* The session was erased: its tree and its snapshots go. Any thread; `sandbox` must not be alive. */
+/* The session was erased: its tree, its snapshots and the files kept for it go. Any thread; `sandbox` must not be
+ * alive. */
 void sandboxes_forget(struct sandboxes *sandboxes, int64_t tenant_key, int64_t session_key);
 
 #endif

@@ -1,4 +1,5 @@
 """Agents that are a model: the whole server against a scripted provider that speaks the real formats."""
+import glob
 import json
 import os
 
@@ -99,6 +100,21 @@ def tool_calls_are_kept_across_turns(env):
             for part in ("One moment.", "set_title", "Tea", "Done.", "Thanks"):
                 check.contains(last, part)
             server.stop()
+
+
+@test
+def kept_files_go_with_their_session(env):
+    """What tools left beside the log is erased when the session is."""
+    script = [{"tools": [{"name": "set_title", "input": {"title": "Tea"}}]}, {"text": "Done."}]
+    with ModelServer(script) as model:
+        server, client, path = start(env, model, more="tools: [set_title]")
+        turn(client, path)
+        found = lambda: glob.glob(os.path.join(server.data_directory(), "files", "*", "*"))
+        [kept] = found()
+        with open(os.path.join(kept, "result"), "w", encoding="utf-8") as file:
+            file.write("a long one")
+        client.delete(path, expect=204)
+        check.eventually(lambda: not found(), "the files of the session are gone")
 
 
 @test

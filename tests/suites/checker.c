@@ -1,9 +1,11 @@
-/* Holds the JSON reader and JSON Patch to their public suites. Cases come on standard input, see run.mjs. */
+/* Holds the JSON reader, JSON Patch and JSON Schema to their public suites. Cases come on standard input, see run.mjs.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/json.h"
 #include "wire/json_patch.h"
+#include "wire/json_schema.h"
 
 struct tally {
     int passed;
@@ -93,6 +95,28 @@ static void check_patch(struct arena *arena, const char *name, struct slice text
     buffer_release(&out);
 }
 
+/* A schema with a word that is not offered must be refused, every other one understood. */
+static void check_schema(struct arena *arena, const char *name, struct slice text, struct tally *tally)
+{
+    const struct json *json;
+    struct failure failure = {0};
+    if (json_parse(arena, text, &json, &failure) != STATUS_OK) {
+        count(tally, false, name, failure.detail);
+        return;
+    }
+    const struct json *schema = json_get(json, "schema");
+    bool understood = json_schema_check(schema, &failure) == STATUS_OK;
+    if (json_is(json_get(json, "refused"), JSON_TRUE)) {
+        tally->on_purpose++;
+        count(tally, !understood, name, "the schema was accepted although it holds a word that is not offered");
+    } else if (!understood) {
+        count(tally, false, name, failure.detail);
+    } else {
+        bool fits = json_schema_validate(schema, json_get(json, "data"), &failure) == STATUS_OK;
+        count(tally, fits == json_is(json_get(json, "valid"), JSON_TRUE), name, fits ? "it fits" : failure.detail);
+    }
+}
+
 static bool run_case(void (*check)(struct arena *, const char *, struct slice, struct tally *), struct tally *tally)
 {
     char name[512];
@@ -113,9 +137,14 @@ static bool run_case(void (*check)(struct arena *, const char *, struct slice, s
 
 int main(int argc, char **argv)
 {
+    static const struct {
+        const char *suite;
+        void (*check)(struct arena *arena, const char *name, struct slice text, struct tally *tally);
+    } suites[] = {{"json", check_json}, {"patch", check_patch}, {"schema", check_schema}};
     struct tally tally = {0};
-    bool is_patch = argc > 1 && strcmp(argv[1], "patch") == 0;
-    while (run_case(is_patch ? check_patch : check_json, &tally)) {
+    for (size_t i = 0; argc > 1 && i < sizeof suites / sizeof suites[0]; i++) {
+        while (strcmp(argv[1], suites[i].suite) == 0 && run_case(suites[i].check, &tally)) {
+        }
     }
     printf("passed %d, failed %d, left to the reader: accepted %d, refused %d; refused on purpose %d\n", tally.passed,
            tally.failed, tally.free_accepted, tally.free_refused, tally.on_purpose);

@@ -218,17 +218,23 @@ static void write_event_types(struct buffer *doc)
 static void write_details(struct buffer *doc)
 {
     static const char *const kinds[] = {
-        "text",
-        "",
-        "whole number",
-        "time",
-        "object",
-        "object: working_dir, active_file, selection {file, start_line, end_line}, git_ref, fs_scope, variables"};
+        [DETAIL_TEXT] = "text",
+        [DETAIL_WORD] = "",
+        [DETAIL_COUNT] = "whole number",
+        [DETAIL_TIME] = "time",
+        [DETAIL_OBJECT] = "object",
+        [DETAIL_CONTEXT] =
+            "object: working_dir, active_file, selection {file, start_line, end_line}, git_ref, fs_scope, variables",
+        [DETAIL_GIT] =
+            ("object: source_type, source_repo_url, source_repo_branch, source_pr_number, source_issue_number, "
+             "branch, base_branch, pr_number, pr_state, pr_url, commit_count"),
+    };
     heading(doc, "Details", "The keys `details` accepts, and what a reader sees when nothing was set.");
     buffer_format(doc, "| key | value | default |\n|---|---|---|\n");
     for (const struct detail *detail = session_details; detail->name; detail++) {
         buffer_format(doc, "| `%s` | %s%s | `%s` |\n", detail->name, detail->kind == DETAIL_WORD ? "one of: " : "",
-                      detail->kind == DETAIL_WORD ? detail->accepted : kinds[detail->kind], detail->fallback);
+                      detail->kind == DETAIL_WORD ? detail->accepted : kinds[detail->kind],
+                      detail->fallback ? detail->fallback : "every member, empty");
     }
 }
 

@@ -67,14 +67,14 @@ static void test_the_server_moves_and_divides(void **state)
 static void group_made(const struct fake *fake, pid_t server, const char *name)
 {
     char path[200];
-    snprintf(path, sizeof path, "%s/own/sojourn-%d-%s", fake->mount, (int)server, name);
+    snprintf(path, sizeof path, "%s/own/sojourn.%d.%s", fake->mount, (int)server, name);
     assert_true(mkdir(path, 0755) == 0);
 }
 
 static bool has_group(const struct fake *fake, pid_t server, const char *name)
 {
     char path[200];
-    snprintf(path, sizeof path, "%s/own/sojourn-%d-%s", fake->mount, (int)server, name);
+    snprintf(path, sizeof path, "%s/own/sojourn.%d.%s", fake->mount, (int)server, name);
     return access(path, F_OK) == 0;
 }
 
@@ -112,7 +112,7 @@ static void test_limits_or_nothing(void **state)
     assert_status(cgroup_prepare(fake.mount, "/own", &parent, &failure), STATUS_OK);
     cgroup_make(&parent, "1-2", 1000, 50, &group); /* the kernel would have put the files there */
     assert_string_equal(group.path, "");
-    snprintf(command, sizeof command, "cd %%s/own/sojourn-%d-1-2 && touch memory.max pids.max memory.swap.max",
+    snprintf(command, sizeof command, "cd %%s/own/sojourn.%d.1-2 && touch memory.max pids.max memory.swap.max",
              (int)getpid());
     group_made(&fake, getpid(), "1-2");
     sh(command, fake.mount);

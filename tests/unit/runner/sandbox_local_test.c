@@ -211,7 +211,7 @@ static void test_disk_filler(void **state)
     scene_sh(&scene, sandbox, "head -c 20000000 /dev/zero >one; stat -c %s one", &ran);
     assert_bytes(buffer_slice(&ran.out), "8388608\n"); /* one file can't be larger than all may be */
     ran_release(&ran);
-    scene_sh(&scene, sandbox, "i=0; while :; do i=$((i+1)); head -c 1000000 /dev/zero >f$i; sleep 0.02; done", &ran);
+    scene_sh(&scene, sandbox, "i=0; while :; do i=$((i+1)); head -c 1000000 /dev/zero >f$i; sleep 0.2; done", &ran);
     assert_int_equal(ran.end.signal, SIGKILL);
     assert_has(ran.err, "disk limit");
     ran_release(&ran);

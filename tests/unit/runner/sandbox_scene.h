@@ -124,6 +124,10 @@ static inline void scene_sh(struct scene *scene, struct sandbox *sandbox, const 
     static const char *const path[] = {"PATH=/usr/bin:/bin", NULL};
     (void)scene_start(scene, sandbox, (struct process_spec){.argv = argv, .environment = sandbox ? NULL : path}, ran);
     scene_wait(scene, &ran->done);
+    if (ran->end.exit_code != 0) {
+        print_message("%s: exit code %d: %.*s\n", script, ran->end.exit_code, (int)ran->err.len,
+                      ran->err.ptr ? ran->err.ptr : "");
+    }
 }
 
 static inline void ran_release(struct ran *ran)

@@ -13,6 +13,7 @@ struct peer {
     int fd, port;
     pthread_t thread;
     atomic_int accepted;
+    pthread_mutex_t guard; /* of all below */
     char heard[4000];
     char answer[40000];
     char answer_to_next[400]; /* for requests of /next; empty = the same */
@@ -47,7 +48,9 @@ static void *serve(void *owner)
     struct peer *peer = owner;
     int fd;
     while ((fd = accept(peer->fd, NULL, NULL)) >= 0) {
+        pthread_mutex_lock(&peer->guard);
         answer_one(peer, fd);
+        pthread_mutex_unlock(&peer->guard);
     }
     return NULL;
 }
@@ -81,6 +84,7 @@ static int set_up(void **state)
     scene_init(&world->scene);
     peer->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     peer->held = -1;
+    pthread_mutex_init(&peer->guard, NULL);
     assert_int_equal(bind(peer->fd, (struct sockaddr *)&address, len), 0);
     assert_int_equal(listen(peer->fd, 16), 0);
     assert_int_equal(getsockname(peer->fd, (struct sockaddr *)&address, &len), 0);
@@ -102,6 +106,7 @@ static int tear_down(void **state)
     shutdown(world->peer.fd, SHUT_RDWR);
     pthread_join(world->peer.thread, NULL);
     close(world->peer.fd);
+    pthread_mutex_destroy(&world->peer.guard);
     if (world->peer.held >= 0) {
         close(world->peer.held);
     }
@@ -123,7 +128,32 @@ static struct scene *ask(struct world *world, const char *arguments)
 
 static void says(struct world *world, const char *answer)
 {
+    pthread_mutex_lock(&world->peer.guard);
     snprintf(world->peer.answer, sizeof world->peer.answer, answer, world->peer.port);
+    pthread_mutex_unlock(&world->peer.guard);
+}
+
+static void says_to_next(struct world *world, const char *answer)
+{
+    pthread_mutex_lock(&world->peer.guard);
+    snprintf(world->peer.answer_to_next, sizeof world->peer.answer_to_next, "%s", answer);
+    pthread_mutex_unlock(&world->peer.guard);
+}
+
+static void hangs(struct world *world)
+{
+    pthread_mutex_lock(&world->peer.guard);
+    world->peer.hangs = true;
+    pthread_mutex_unlock(&world->peer.guard);
+}
+
+/* Whether this stood in the last request. */
+static bool heard(struct world *world, const char *text)
+{
+    pthread_mutex_lock(&world->peer.guard);
+    bool found = strstr(world->peer.heard, text) != NULL;
+    pthread_mutex_unlock(&world->peer.guard);
+    return found;
 }
 
 static void calls_and_answers(void **state)
@@ -134,8 +164,8 @@ static void calls_and_answers(void **state)
                                      "\"headers\":{\"X-One\":\"1\"}}");
     assert_good(scene);
     assert_slice(scene->text, "HTTP 404\ncontent-type: text/plain\n\nnope\n");
-    assert_non_null(strstr(world->peer.heard, "POST /a?b=c HTTP/1.1"));
-    assert_non_null(strstr(world->peer.heard, "X-One: 1"));
+    assert_true(heard(world, "POST /a?b=c HTTP/1.1"));
+    assert_true(heard(world, "X-One: 1"));
     says(world, "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n\xFF\xFE\xFD");
     scene = ask(world, "{\"url\":\"http://localhost:%d/\"}");
     assert_holds(scene, "[3 bytes that are not text]");
@@ -235,8 +265,7 @@ static void redirects_are_followed(void **state)
     static const char *const locations[] = {"/next", "next", "http://localhost:%d/next#part",
                                             "//localhost:%d/next?a=://"};
     struct world *world = *state;
-    snprintf(world->peer.answer_to_next, sizeof world->peer.answer_to_next,
-             "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nhere");
+    says_to_next(world, "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nhere");
     for (size_t i = 0; i < COUNT_OF(locations); i++) {
         char answer[300];
         snprintf(answer, sizeof answer, "HTTP/1.1 303 Go\r\nLocation: %s\r\nContent-Length: 0\r\n\r\n", locations[i]);
@@ -246,10 +275,10 @@ static void redirects_are_followed(void **state)
         assert_good(scene);
         assert_holds(scene, "after 1 redirect");
         assert_holds(scene, "\n\nhere");
-        assert_int_equal(strncmp(world->peer.heard, "GET /next", 9), 0);
-        assert_non_null(strstr(world->peer.heard, "k: v"));
+        assert_true(heard(world, "GET /next"));
+        assert_true(heard(world, "k: v"));
     }
-    world->peer.answer_to_next[0] = 0;
+    says_to_next(world, "");
     assert_refused(ask(world, "{\"url\":\"http://localhost:%d/\"}"), TURN_TOOL_DENIED, "more than 5 redirects");
 }
 
@@ -262,7 +291,7 @@ static void limits(void **state)
     ask(world, "{\"url\":\"http://localhost:%d/\"}");
     assert_true(scene->is_error);
     assert_int_equal(scene->error, TURN_TOOL_FAILED);
-    world->peer.hangs = true;
+    hangs(world);
     scene->settings.http_ms_max = 100;
     ask(world, "{\"url\":\"http://localhost:%d/\"}");
     assert_true(scene->is_error);
