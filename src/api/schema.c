@@ -193,12 +193,8 @@ static const struct member receipt_members[] = {{"prompt_id", "s", NULL},  {"sta
                                                 {"position", "i", NULL},   {"sequence", "i", NULL},
                                                 {"withdrawn", "a-", NULL}, {0}};
 static const struct member runtime_outcome_members[] = {
-    {"session_id", "s", NULL},
-    {"changed", "b", NULL},
-    {"status", "s", &work_words},
-    {"runtime", "s", &runtime_words},
-    {"pause_reason", "s?", NULL},
-    {0},
+    {"session_id", "s", NULL},        {"changed", "b", NULL},       {"status", "s", &work_words},
+    {"runtime", "s", &runtime_words}, {"pause_reason", "s?", NULL}, {0},
 };
 static const struct member interrupted_members[] = {{"turn", "i", NULL}, {"requested", "b", NULL}, {0}};
 static const struct member prompt_members[] = {

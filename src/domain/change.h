@@ -71,16 +71,16 @@ struct runtime_news {
     int64_t snapshot_bytes;   /* of that one; 0 = not told */
 };
 /* session.runtime_change {from, to, pause_reason, reason, sandbox_id, snapshot_id, snapshot_bytes}. The same `to` with
- * another `pause` pauses or resumes without touching the sandbox; another `to` keeps what holds the session (pause_holds);
- * falling asleep without a reason counts as inactivity. count = 0 when nothing differs. */
+ * another `pause` pauses or resumes without touching the sandbox; another `to` keeps what holds the session
+ * (pause_holds); falling asleep without a reason counts as inactivity. count = 0 when nothing differs. */
 MUST_CHECK enum status change_runtime(struct arena *arena, const struct session *session, enum runtime to,
                                       enum pause_reason pause, const char *reason, struct changes *out,
                                       struct failure *failure);
 MUST_CHECK enum status change_sandbox(struct arena *arena, const struct session *session, enum runtime to,
                                       enum pause_reason pause, const char *reason, const struct runtime_news *news,
                                       struct changes *out, struct failure *failure);
-/* A person's pause, and its end: no turn begins while it lasts. CONFLICT `session_ended` when there is nothing to pause,
- * `session_blocked` when something else holds it. count = 0 when it is so already. */
+/* A person's pause, and its end: no turn begins while it lasts. CONFLICT `session_ended` when there is nothing to
+ * pause, `session_blocked` when something else holds it. count = 0 when it is so already. */
 MUST_CHECK enum status change_pause(struct arena *arena, const struct session *session, bool paused, const char *reason,
                                     struct changes *out, struct failure *failure);
 /* session.status_change pending -> running and session.claimed {worker, fence, attempt}. */

@@ -106,7 +106,7 @@ static enum status steer(struct call *call, struct loaded_session *loaded, struc
         return status;
     }
     return session_takes_prompt(&loaded->session) ? prompt_dispatch(call, loaded, prompt, 1, out)
-                                                   : insert(call, loaded, prompt, true, out);
+                                                  : insert(call, loaded, prompt, true, out);
 }
 
 /* --- sending --- */
