@@ -183,8 +183,8 @@ def load_module(path):
 
 
 def variants_of(function, name):
-    """Where a test runs. One that runs everywhere meets one sanitizer, chosen by its name, so that each sanitizer sees half
-    of the tests; `tests/run --thorough` runs it under both."""
+    """Where a test runs. One that runs everywhere meets one sanitizer, chosen by its name: each sees half of the tests.
+    `tests/run --thorough` runs it under both."""
     variants = function.test["on"]
     if variants != EVERYWHERE or os.environ.get("SOJOURN_TEST_THOROUGH"):
         return variants
