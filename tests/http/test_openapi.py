@@ -273,7 +273,7 @@ class Example:
         boxed = self.fresh(agent="boxed", prompt="echo")
         rests = lambda: self.client.get(f"/api/sessions/{boxed}").json()["turn_count"] == 1
         check.eventually(rests, "the turn is over", 30)
-        for part in ("wake", "hibernate", "stop"):
+        for part in ("wake", "pause", "unpause", "hibernate", "stop"):
             self.call("POST", "/api/sessions/{id}/" + part, {}, id=boxed)
         ended = self.fresh()
         self.client.post(f"/api/sessions/{ended}/status", {"status": "completed"}, expect=200)
