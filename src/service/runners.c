@@ -345,7 +345,10 @@ void runners_hear(struct runners *runners, const struct publication *publication
     for (size_t i = 0; i < publication_count(publication); i++) {
         const struct publication_entry *entry = publication_at(publication, i);
         bool moved = entry->kind == PUBLISH_EVENTS && slice_is(entry->type, "session.status_change");
-        if (moved && look_at(runners, entry->tenant_key, entry->session_key) && says_ended(entry)) {
+        bool shifted = entry->kind == PUBLISH_EVENTS && slice_is(entry->type, "session.runtime_change");
+        if (shifted) { /* the end of a pause */
+            (void)look_at(runners, entry->tenant_key, entry->session_key);
+        } else if (moved && look_at(runners, entry->tenant_key, entry->session_key) && says_ended(entry)) {
             post(runners, entry, NEWS_ENDED);
         } else if (entry->kind == PUBLISH_CLOSE) {
             post(runners, entry, slice_present(entry->only_user) ? NEWS_REVOKED : NEWS_ENDED);

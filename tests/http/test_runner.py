@@ -465,3 +465,23 @@ def people_speak_over_websocket(server):
         socket.send({"type": "prompt", "id": 1, "content": "three"})
         refused = socket.until(lambda frame: frame.get("type") == "result")[-1]
         check.contains(refused["error"], {"status": 403, "code": "insufficient_scope"})
+
+
+@test
+def a_pause_keeps_prompts_from_a_runner(server):
+    """A runner that is there and free gets nothing while the session is paused, at rest or pending, and all of it after."""
+    client = server.client()
+    path = begin(client)
+    send(client, path, "one")
+    client.post(path + "/pause", expect=200)  # pending: there was no runner
+    runner = Runner(client, path)
+    runner.nothing_is_said()
+    check.equal(send(client, path, "two")["status"], "queued")
+    runner.nothing_is_said()
+    check.equal(client.get(path).json()["status"], "pending")
+    client.post(path + "/unpause", expect=200)
+    for text in ("one", "two"):
+        prompt = runner.hear("prompt")
+        check.equal(prompt["content"], text)
+        runner.complete(prompt)
+    wait_status(client, path, "idle")
