@@ -292,7 +292,8 @@ def parse_options(arguments):
     parser.add_argument("--engine", choices=("sqlite", "postgres"), help="only cases on this engine")
     parser.add_argument("--tree", dest="flavour", choices=tuple(TREES), help="only cases of this build")
     parser.add_argument("--list", action="store_true", help="print the names and run nothing")
-    parser.add_argument("-j", dest="jobs", type=int, default=min(os.cpu_count() or 2, 4), help="cases at a time")
+    parser.add_argument("-j", dest="jobs", type=int, default=min(2 * (os.cpu_count() or 2), 8),
+                        help="cases at a time; most of them wait most of the time")
     parser.add_argument("--seed", type=int, default=random.randrange(1, 2**31), help="for random tests")
     parser.add_argument("--rounds", type=int, help="how often tests that repeat something repeat it")
     parser.add_argument("--repeat", type=int, default=1, help="run every chosen case this often")
