@@ -148,6 +148,9 @@ static enum status write_waiting_for(struct request *request, const struct sessi
     struct json_out *out = &request->out;
     enum status status =
         store_ask_pending(call->db, session->tenant_key, session->key, call->arena, &pending, &count, &call->failure);
+    if (count == 0) {
+        return status;
+    }
     json_key(out, "waiting_for");
     json_begin_array(out);
     for (size_t i = 0; i < count; i++) {
