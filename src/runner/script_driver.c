@@ -60,13 +60,13 @@ static void perform(void *owner)
     plan(playing);
 }
 
-/* Said by the script itself, to its end: not what was kept of a sentence, or of a call, when its turn was cut. */
+/* Not what was kept of a sentence when its turn was cut. The result of a call that was cut stands for the call's. */
 static bool is_whole(const struct event *event, struct arena *arena)
 {
     const struct json *metadata = NULL;
     bool cut = false;
     if (slice_present(event->metadata) && json_parse(arena, event->metadata, &metadata, NULL) == STATUS_OK) {
-        cut = json_get(metadata, "partial") || json_get(metadata, "interrupted");
+        cut = json_get(metadata, "partial") != NULL;
     }
     return !cut && slice_starts(event->type, SLICE("agent."));
 }
