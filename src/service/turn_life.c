@@ -102,10 +102,10 @@ static void interrupt(struct turn *turn)
     }
 }
 
-static void hear(struct turn *turn, const struct event *event)
+static void hear(struct turn *turn, const struct event *event, struct arena *arena)
 {
     const struct json *said = NULL;
-    if (turn->ended || turn->over || json_parse(&turn->heard_arena, event->metadata, &said, NULL) != STATUS_OK) {
+    if (turn->ended || turn->over || json_parse(arena, event->metadata, &said, NULL) != STATUS_OK) {
         return;
     }
     bool of_this_turn = json_i64_of(said, "turn") == turn->brief.number;
@@ -125,13 +125,29 @@ static void hear(struct turn *turn, const struct event *event)
     }
 }
 
-static void hear_all(struct turn *turn)
+/* What a look found, taken out of the turn: what the driver says to it may start the next look at once. */
+struct heard {
+    struct arena arena;
+    struct event *events;
+    size_t count;
+};
+
+static struct heard take_heard(struct turn *turn)
 {
-    for (size_t i = 0; i < turn->heard_count; i++) {
-        hear(turn, &turn->heard_events[i]);
-    }
-    turn->heard = turn->looked_until > turn->heard ? turn->looked_until : turn->heard;
+    struct heard heard = {turn->heard_arena, turn->heard_events, turn->heard_count};
+    turn->heard_arena = (struct arena){0};
+    turn->heard_events = NULL;
     turn->heard_count = 0;
+    turn->heard = turn->looked_until > turn->heard ? turn->looked_until : turn->heard;
+    return heard;
+}
+
+static void hear_all(struct turn *turn, struct heard *heard)
+{
+    for (size_t i = 0; i < heard->count; i++) {
+        hear(turn, &heard->events[i], &heard->arena);
+    }
+    arena_release(&heard->arena);
 }
 
 /* Tells the driver what became of the things it said that have an answer of their own. */
@@ -151,6 +167,7 @@ static void answer_served(struct turn *turn, struct said *written)
 static void after_write(struct turn *turn)
 {
     struct said *written = turn->writing;
+    struct heard heard = take_heard(turn);
     bool ended = false;
     turn->writing = NULL;
     turn->sequence = turn->written_sequence;
@@ -160,13 +177,14 @@ static void after_write(struct turn *turn)
     }
     if (!ended) {
         answer_served(turn, written);
-        hear_all(turn);
+        hear_all(turn, &heard);
         if (turn->looks_again && !turn->looks) {
             turn_look(turn);
         }
     }
     said_free_all(written);
     if (ended) {
+        arena_release(&heard.arena);
         drop(turn);
     } else if (turn->lost) {
         give_up(turn);
