@@ -272,6 +272,9 @@ class Model:
         session, _, _ = self.enter(who, id, "owner")
         if session["status"] in IN_TURN:
             raise Refused(409, "session_running")
+        if session["status"] not in ENDED and session["parent_id"] in self.sessions:
+            self.sessions[session["parent_id"]].add("session.child_ended", child_id=session.id,
+                                                    status="completed" if session["status"] == "idle" else "abandoned")
         del self.sessions[id]
         self.deleted.append(id)
         return session

@@ -5,7 +5,7 @@ from harness.suite import OPTIMISED, test
 from model.play import Play, read_until
 
 
-@test(timeout_s=600)
+@test(options=["--no-end-children"], timeout_s=600)  # children that end with their parent: http/test_endings
 def random_commands(env):
     """Thousands of commands; any number with tests/run --rounds N."""
     print(f"seed {env.seed}")
