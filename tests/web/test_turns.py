@@ -406,7 +406,7 @@ def a_sandbox_sleeps_and_wakes(server):
         browser.click("[title=More]")
         browser.click("text=Put its sandbox to sleep")
         until_text(browser, ".facts .sandbox", "hibernated")
-        until_text(browser, ".why", "Paused by a person")
+        until_text(browser, ".why", "a message wakes it")
         browser.click("[title=More]")
         browser.click("text=Wake its sandbox")
         until_text(browser, ".facts .sandbox", "running")
