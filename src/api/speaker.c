@@ -165,16 +165,7 @@ static void on_return(struct loop_message *message)
 static enum status try_once(struct spoken *spoken, struct unit *unit)
 {
     struct speaker *speaker = spoken->speaker;
-    struct service *service = speaker->api->service;
-    spoken->call = (struct call){
-        .service = service,
-        .db = unit->db,
-        .unit = unit,
-        .arena = &spoken->arena,
-        .who = &speaker->who,
-        .now_ms = clock_wall_ms(service->clock),
-        .steady_ms = clock_steady_ms(service->clock),
-    };
+    spoken->call = unit_call(unit, &spoken->arena, &speaker->who);
     unit_start_command(unit);
     spoken->status = spoken->what->run(spoken);
     spoken->failure = spoken->call.failure;

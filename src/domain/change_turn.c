@@ -1,6 +1,7 @@
 #include "domain/change_turn.h"
 
 #include "domain/change_payload.h"
+#include "domain/prompt.h"
 
 void change_turn_ended(struct arena *arena, int64_t turn, const struct turn_end *end, const char *cause,
                        struct changes *out)
@@ -31,22 +32,13 @@ void change_turn_ended(struct arena *arena, int64_t turn, const struct turn_end 
 void change_partial(struct arena *arena, const struct session *session, bool thinking, struct slice text,
                     struct changes *out)
 {
-    struct buffer content = {0};
-    struct json_out part = json_out_to(&content);
-    json_begin_array(&part);
-    json_begin_object(&part);
-    json_put_text(&part, "type", SLICE("text"));
-    json_put_text(&part, "text", text);
-    json_end_object(&part);
-    json_end_array(&part);
     out->events[out->count++] = (struct event){
         .type = thinking ? SLICE("agent.thinking") : SLICE("agent.message"),
         .role = ROLE_AGENT,
-        .content = arena_copy(arena, buffer_slice(&content)),
+        .content = prompt_content_of(arena, text),
         .metadata = SLICE("{\"partial\":true}"),
         .actor = arena_format(arena, "agent:%.*s", SLICE_ARG(session->agent)),
     };
-    buffer_release(&content);
 }
 
 void change_tool_cut(struct arena *arena, struct slice call_id, bool asked, struct changes *out)

@@ -9,7 +9,6 @@
 struct reload {
     struct write_job job; /* first: the job is the reload */
     const struct options *options;
-    struct service *service;
     enum status status;
     struct failure failure;
 };
@@ -17,19 +16,9 @@ struct reload {
 static enum job_outcome reload_run(struct write_job *job, struct unit *unit)
 {
     struct reload *reload = (struct reload *)job;
-    struct service *service = reload->service;
     struct arena arena = {0};
-    struct principal server = {.kind = PRINCIPAL_SYSTEM, .name = SLICE("system")};
     int64_t writes_before = unit->writes;
-    struct call call = {
-        .service = service,
-        .db = unit->db,
-        .unit = unit,
-        .arena = &arena,
-        .who = &server,
-        .now_ms = clock_wall_ms(service->clock),
-        .steady_ms = clock_steady_ms(service->clock),
-    };
+    struct call call = unit_call(unit, &arena, &server_principal);
     reload->status = agents_share(reload->options, &call);
     reload->failure = call.failure;
     arena_release(&arena);
@@ -49,11 +38,10 @@ static void reload_finish(struct write_job *job, enum status status, const struc
     free(reload);
 }
 
-void reload_agents(const struct options *options, struct service *service, struct writer *writer)
+void reload_agents(const struct options *options, struct writer *writer)
 {
     struct reload *reload = memory_zeroed(sizeof *reload);
     reload->options = options;
-    reload->service = service;
     reload->job.run = reload_run;
     reload->job.finish = reload_finish;
     if (!writer_submit(writer, &reload->job)) {

@@ -6,8 +6,8 @@
 #include "service/writer.h"
 
 /* The agents of all tenants as their files say now, in a command of their own; logs what came of it. When a file is
- * wrong, all stay as they were. Options, service and writer outlive the command. */
-void reload_agents(const struct options *options, struct service *service, struct writer *writer);
+ * wrong, all stay as they were. Options and writer outlive the command. */
+void reload_agents(const struct options *options, struct writer *writer);
 
 /* The stored secrets again; those known stay when the file can't be read. */
 void reload_secrets(struct secrets *secrets);

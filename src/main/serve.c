@@ -15,17 +15,13 @@
 #include "fanout/fanout.h"
 #include "main/agents.h"
 #include "main/announce.h"
-#include "main/drivers.h"
+#include "main/hosting.h"
+#include "main/limits.h"
 #include "main/nodes.h"
 #include "main/reload.h"
-#include "main/sandboxing.h"
 #include "net/server.h"
 #include "service/identity.h"
-#include "service/gateway_snapshot.h"
 #include "service/secret.h"
-#include "service/runners.h"
-#include "service/turns.h"
-#include "service/watchdog.h"
 #include "store/secret_file.h"
 
 enum { ADDRESS_BYTES = 256 };
@@ -47,15 +43,7 @@ struct instance {
     struct writer *writer;
     struct readers *readers;
     struct nodes *nodes;
-    struct drivers *drivers;
-    struct sandboxing *sandboxing;
-    struct runtimes *runtimes;
-    struct runners *runners;
-    struct gateway *gateway;
-    struct gateway_snapshots snapshots;
-    char files_dir[4096];
-    struct turns *turns;
-    struct watchdogs *watchdogs;
+    struct hosting hosting;
     struct api api;
     struct server *server;
     char first_link[TOKEN_TEXT_BYTES];
@@ -63,76 +51,6 @@ struct instance {
 };
 
 /* --- what each room is told --- */
-
-static void fill_service(struct instance *instance)
-{
-    const struct options *options = instance->options;
-    instance->service = (struct service){
-        .clock = &instance->clock,
-        .ids = &instance->ids,
-        .session_limits =
-            {
-                .metadata_bytes_max = (size_t)options->metadata_bytes_max,
-                .title_chars_max = (size_t)options->title_chars_max,
-                .workspace_chars_max = (size_t)options->workspace_chars_max,
-                .prompt_chars_max = (size_t)options->prompt_chars_max,
-                .ttl_ms =
-                    {
-                        [TYPE_AGENT] = options->ttl_agent_ms,
-                        [TYPE_RESPONSE] = options->ttl_response_ms,
-                        [TYPE_TOOL] = options->ttl_tool_ms,
-                        [TYPE_MIXED] = options->ttl_mixed_ms,
-                    },
-            },
-        .events_per_append_max = (size_t)options->events_per_append_max,
-        .event_bytes_max = (size_t)options->event_bytes_max,
-        .sessions_per_user_max = options->sessions_per_user_max,
-        .bulk_delete_max = (size_t)options->bulk_delete_max,
-        .participants_max = (size_t)options->participants_max,
-        .share_links_max = (size_t)options->share_links_max,
-        .children_max = options->children_max,
-        .children_end_with_parent = options->end_children,
-        .lease_ms_default = options->lease_ms_default,
-        .lease_ms_min = options->lease_ms_min,
-        .lease_ms_max = options->lease_ms_max,
-        .claim_max = options->claim_max,
-        .claim_attempts_max = options->claim_attempts_max,
-        .prompts_queued_max = options->prompts_queued_max,
-        .asks_pending_max = options->asks_pending_max,
-        .ask_rules_max = options->ask_rules_max,
-        .ask_expiry_ms =
-            {
-                [ASK_APPROVAL] = options->approval_expiry_ms,
-                [ASK_QUESTION] = options->question_expiry_ms,
-                [ASK_ELICITATION] = options->elicitation_expiry_ms,
-            },
-        .ask_link_ms = options->ask_link_ms,
-        .ask_role = options->ask_role == ASK_ROLE_OWNER ? ACCESS_OWNER : ACCESS_COLLABORATOR,
-        .collect_debounce_ms = options->collect_debounce_ms,
-        .turns_per_session_max = options->turns_per_session_max,
-        .health =
-            {
-                .turn_silence_ms = options->turn_silence_ms,
-                .worker_silence_ms = options->worker_silence_ms,
-                .stream_silence_ms = options->stream_silence_ms,
-                .cut_ms = options->turn_cut_ms,
-                .runner_ms = options->lease_over_ms,
-                .queue_ms = options->queue_stuck_ms,
-                .error_ms = options->turn_unled_ms,
-                .waiting_ms = options->waiting_unasked_ms,
-            },
-        .human_session_ms = options->human_session_ms,
-        .idempotency_keep_ms = options->idempotency_keep_ms,
-        .cookie_ms = options->cookie_ms,
-        .ticket_ms = options->ticket_ms,
-        .link_ms = options->setup_link_ms,
-        .password_chars_min = (size_t)options->password_chars_min,
-        .tokens_per_user_max = (size_t)options->tokens_per_user_max,
-        .delta_bytes_max = (size_t)options->delta_bytes_max,
-        .cached_sessions_max = (size_t)options->cached_sessions_max,
-        .agents_reach_host = options->agents_reach_host,
-    };
-}
 
 static void fill_api(struct instance *instance)
 {
@@ -142,8 +60,8 @@ static void fill_api(struct instance *instance)
         .fanout = instance->fanout,
         .writer = instance->writer,
         .readers = instance->readers,
-        .runners = instance->runners,
-        .gateway = instance->gateway,
+        .runners = instance->hosting.runners,
+        .gateway = instance->hosting.gateway,
         .signin_guard = signin_guard_new(options->signin_attempts_max, options->signin_window_ms),
         .cors_origins = (const char *const *)options->cors_origin.items,
         .cors_origin_count = options->cors_origin.count,
@@ -180,17 +98,8 @@ static enum status first_start(struct instance *instance, struct db *db, struct 
     struct unit unit;
     struct arena arena = {0};
     struct publication *nothing = NULL;
-    struct principal nobody = {.kind = PRINCIPAL_SYSTEM, .name = SLICE("system")};
     unit_init(&unit, &instance->service, db);
-    struct call call = {
-        .service = &instance->service,
-        .db = db,
-        .unit = &unit,
-        .arena = &arena,
-        .who = &nobody,
-        .now_ms = clock_wall_ms(&instance->clock),
-        .steady_ms = clock_steady_ms(&instance->clock),
-    };
+    struct call call = unit_call(&unit, &arena, &server_principal);
     bool made;
     enum status status = unit_begin(&unit, &call.failure);
     if (status == STATUS_OK) {
@@ -270,14 +179,6 @@ static void save_partial(void *owner, int64_t tenant_key, int64_t session_key, c
     writer_save_partial(instance->writer, tenant_key, session_key, partial);
 }
 
-static void hear_commit(void *owner, const struct publication *publication)
-{
-    struct instance *instance = owner;
-    runtimes_hear(instance->runtimes, publication);
-    turns_hear(instance->turns, publication);
-    runners_hear(instance->runners, publication);
-}
-
 /* --- start --- */
 
 static void start_loops(struct instance *instance)
@@ -317,8 +218,8 @@ static enum status start_workers(struct instance *instance, struct db *db, struc
         .group_max = (size_t)options->group_commit_max,
         .queue_max = (size_t)options->commands_waiting_max,
         .on_thread_end = api_thread_end,
-        .on_commit = hear_commit,
-        .on_commit_owner = instance,
+        .on_commit = hosting_hear,
+        .on_commit_owner = &instance->hosting,
     };
     instance->writer = writer_new(&writer);
     struct readers_options readers = {
@@ -330,6 +231,20 @@ static enum status start_workers(struct instance *instance, struct db *db, struc
     return readers_new(&readers, &instance->readers, failure);
 }
 
+static void make_hosting(struct instance *instance)
+{
+    struct hosting_place place = {
+        .options = instance->options,
+        .service = &instance->service,
+        .writer = instance->writer,
+        .fanout = instance->fanout,
+        .loop = instance->loops[0],
+        .read_owner = instance,
+        .submit_read = submit_read,
+    };
+    hosting_make(&instance->hosting, &place);
+}
+
 static enum status start_nodes(struct instance *instance, struct failure *failure)
 {
     struct nodes_options nodes = {
@@ -337,135 +252,18 @@ static enum status start_nodes(struct instance *instance, struct failure *failur
         .poll_ms = instance->options->postgres_poll_ms,
         .fanout = instance->fanout,
         .writer = instance->writer,
-        .turns = instance->turns,
-        .runners = instance->runners,
-        .runtimes = instance->runtimes,
+        .turns = instance->hosting.turns,
+        .runners = instance->hosting.runners,
+        .runtimes = instance->hosting.runtimes,
     };
     return instance->db.engine == DB_POSTGRES ? nodes_start(&nodes, &instance->nodes, failure) : STATUS_OK;
-}
-
-static void leave_backends(void *owner)
-{
-    struct instance *instance = owner;
-    sandboxing_leave(instance->sandboxing, instance->loops[0]);
-}
-
-static void start_runtimes(struct instance *instance)
-{
-    const struct options *options = instance->options;
-    instance->sandboxing = sandboxing_new(options);
-    struct runtimes_options runtimes = {
-        .service = &instance->service,
-        .writer = instance->writer,
-        .fanout = instance->fanout,
-        .loop = instance->loops[0],
-        .sandboxes = sandboxing_registry(instance->sandboxing),
-        .idle_grace_ms = options->idle_grace_ms,
-        .idle_grace_automated_ms = options->idle_grace_automated_ms,
-        .snapshot_failures_max = options->snapshot_failures_max,
-        .tool_call_ms = options->gateway_call_ms_max,
-        .lock_ms = options->runtime_lock_ms,
-        .owner = instance,
-        .on_stopped = leave_backends,
-    };
-    for (int kind = 0; kind < DRIVER_COUNT; kind++) {
-        runtimes.drivers[kind] = drivers_of(instance->drivers, (enum agent_driver)kind);
-    }
-    instance->runtimes = runtimes_new(&runtimes);
-}
-
-static void start_runners(struct instance *instance)
-{
-    struct runners_options runners = {
-        .service = &instance->service,
-        .writer = instance->writer,
-        .loop = instance->loops[0],
-        .grace_ms = instance->options->runner_grace_ms,
-        .lost_ms = instance->options->runner_lost_ms,
-        .silence_ms = instance->options->runner_silence_ms,
-    };
-    instance->runners = runners_new(&runners);
-}
-
-static void start_gateway(struct instance *instance)
-{
-    struct gateway_options gateway = {
-        .service = &instance->service,
-        .writer = instance->writer,
-        .read_owner = instance,
-        .submit_read = submit_read,
-        .files_dir = instance->files_dir,
-        .timeout_ms = instance->options->gateway_timeout_ms,
-        .result_bytes_max = (size_t)instance->options->gateway_result_bytes_max,
-        .snapshot_owner = &instance->snapshots,
-        .snapshot = gateway_snapshot_take,
-    };
-    instance->snapshots = (struct gateway_snapshots){
-        .runtimes = instance->runtimes,
-        .sandboxes = sandboxing_registry(instance->sandboxing),
-        .loop = instance->loops[0],
-    };
-    snprintf(instance->files_dir, sizeof instance->files_dir, "%s/files", instance->options->data);
-    instance->gateway = gateway_new(&gateway);
-}
-
-static void start_turns(struct instance *instance)
-{
-    const struct options *options = instance->options;
-    struct turns_options turns = {
-        .service = &instance->service,
-        .writer = instance->writer,
-        .fanout = instance->fanout,
-        .loop = instance->loops[0],
-        .read_owner = instance,
-        .submit_read = submit_read,
-        .runtimes = instance->runtimes,
-        .turns_max = options->turns_max,
-        .interrupt_ms = options->interrupt_ms,
-        .history_events_max = options->history_events_max,
-        .said_bytes_max = (size_t)options->said_bytes_max,
-    };
-    for (int kind = 0; kind < DRIVER_COUNT; kind++) {
-        turns.drivers[kind] = drivers_of(instance->drivers, (enum agent_driver)kind);
-    }
-    start_runners(instance);
-    start_gateway(instance);
-    turns.drivers[DRIVER_RUNNER] = runners_driver(instance->runners);
-    turns.ready_owner = instance->runners;
-    turns.take_ready = runners_take_ready;
-    instance->turns = turns_new(&turns);
-}
-
-static void start_watchdogs(struct instance *instance)
-{
-    struct watchdogs_options watchdogs = {
-        .service = &instance->service,
-        .writer = instance->writer,
-        .loop = instance->loops[0],
-        .sweep_ms = instance->options->watchdog_sweep_ms,
-        .sessions_max = instance->options->watchdog_sessions_max,
-    };
-    instance->watchdogs = watchdogs_new(&watchdogs);
-    watchdogs_start(instance->watchdogs);
 }
 
 static void start_server(struct instance *instance)
 {
     const struct options *options = instance->options;
     struct server_options server = {
-        .limits =
-            {
-                .header_bytes_max = (size_t)options->header_bytes_max,
-                .uri_bytes_max = (size_t)options->uri_bytes_max,
-                .header_count_max = (size_t)options->header_count_max,
-                .body_bytes_max = (size_t)options->body_bytes_max,
-                .pipeline_max = (size_t)options->pipeline_max,
-                .connections_max = (size_t)options->connections_max,
-                .header_timeout_ms = options->header_timeout_ms,
-                .body_timeout_ms = options->body_timeout_ms,
-                .idle_timeout_ms = options->idle_timeout_ms,
-                .write_timeout_ms = options->write_timeout_ms,
-            },
+        .limits = limits_of_server(options),
         .tls_cert_path = options->tls_cert,
         .tls_key_path = options->tls_key,
         .clock = &instance->clock,
@@ -504,7 +302,9 @@ static enum status start(struct instance *instance, struct failure *failure)
     struct db *db = NULL;
     clock_init_system(&instance->clock);
     id_source_init_system(&instance->ids);
-    fill_service(instance);
+    instance->service = limits_of_service(instance->options);
+    instance->service.clock = &instance->clock;
+    instance->service.ids = &instance->ids;
     enum status status = open_store(instance, &db, failure);
     if (status != STATUS_OK) {
         if (db) {
@@ -516,9 +316,7 @@ static enum status start(struct instance *instance, struct failure *failure)
     start_fanout(instance);
     status = start_workers(instance, db, failure);
     if (status == STATUS_OK) {
-        instance->drivers = drivers_new(instance->options);
-        start_runtimes(instance);
-        start_turns(instance);
+        make_hosting(instance);
         status = start_nodes(instance, failure);
     }
     if (status != STATUS_OK) {
@@ -532,9 +330,7 @@ static enum status start(struct instance *instance, struct failure *failure)
     for (size_t i = 0; i < instance->loop_count; i++) {
         loop_start(instance->loops[i]);
     }
-    runtimes_start(instance->runtimes);
-    turns_start(instance->turns);
-    start_watchdogs(instance);
+    hosting_start(&instance->hosting);
     return listen_all(instance, failure);
 }
 
@@ -572,9 +368,7 @@ static void drain(struct instance *instance)
 
 static void stop(struct instance *instance)
 {
-    watchdogs_stop(instance->watchdogs);
-    turns_stop(instance->turns); /* its sessions are pending again before anybody is told to go */
-    runtimes_stop(instance->runtimes);
+    hosting_stop(&instance->hosting); /* its sessions are pending again before anybody is told to go */
     if (instance->server) {
         drain(instance);
     }
@@ -591,13 +385,7 @@ static void stop(struct instance *instance)
     for (size_t i = 0; i < instance->loop_count && instance->server; i++) {
         loop_join(instance->loops[i]);
     }
-    turns_free(instance->turns);
-    watchdogs_free(instance->watchdogs);
-    runtimes_free(instance->runtimes);
-    sandboxing_free(instance->sandboxing);
-    runners_free(instance->runners);
-    gateway_free(instance->gateway);
-    drivers_free(instance->drivers);
+    hosting_free(&instance->hosting);
     server_free(instance->server);
     fanout_free(instance->fanout);
     readers_free(instance->readers);
@@ -616,7 +404,7 @@ static void wait_for_signal(struct instance *instance, const sigset_t *signals)
     while (sigwait(signals, &got) != 0 || got == SIGHUP) {
         if (got == SIGHUP) {
             reload_secrets(instance->options->secrets);
-            reload_agents(instance->options, &instance->service, instance->writer);
+            reload_agents(instance->options, instance->writer);
         }
     }
     log_info("stopping", LOG_TEXT("signal", slice_of(got == SIGINT ? "INT" : "TERM")));

@@ -30,21 +30,6 @@ int64_t gateway_timeout_ms(const struct gateway *gateway)
     return gateway->options.timeout_ms;
 }
 
-struct call gateway_call_of(struct gateway *gateway, struct unit *unit, struct arena *arena,
-                            const struct principal *who)
-{
-    struct service *service = gateway->options.service;
-    return (struct call){
-        .service = service,
-        .db = unit->db,
-        .unit = unit,
-        .arena = arena,
-        .who = who,
-        .now_ms = clock_wall_ms(service->clock),
-        .steady_ms = clock_steady_ms(service->clock),
-    };
-}
-
 /* --- results --- */
 
 struct slice gateway_tidy(const struct gateway *gateway, struct arena *arena, struct slice json)

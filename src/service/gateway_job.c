@@ -63,7 +63,7 @@ static enum job_outcome run(struct write_job *write, struct unit *unit)
     struct gateway_job *job = (struct gateway_job *)write;
     struct arena arena = {0};
     struct principal who = {.kind = PRINCIPAL_SYSTEM, .tenant_key = job->tenant_key, .name = job->actor};
-    struct call call = gateway_call_of(job->gateway, unit, &arena, &who);
+    struct call call = unit_call(unit, &arena, &who);
     int64_t writes_before = unit->writes;
     unit_start_command(unit);
     enum status status = write_row(&call, job);

@@ -51,9 +51,6 @@ struct gateway {
     struct map running; /* jobs by key */
 };
 
-/* gateway.c */
-struct call gateway_call_of(struct gateway *gateway, struct unit *unit, struct arena *arena,
-                            const struct principal *who);
 /* tool.NAME {call_id, success, result, arguments}, and who follows the session sees it. */
 MUST_CHECK enum status gateway_tell(struct call *call, struct loaded_session *loaded, const struct gateway_tool *tool,
                                     struct slice call_id, const struct json *arguments, bool success,

@@ -29,17 +29,8 @@ static enum job_outcome note_run(struct write_job *job, struct unit *unit)
 {
     struct note *note = (struct note *)job;
     struct arena arena = {0};
-    struct service *service = note->runners->options.service;
     struct principal who = {.kind = PRINCIPAL_SYSTEM, .tenant_key = note->tenant_key, .name = note->actor};
-    struct call call = {
-        .service = service,
-        .db = unit->db,
-        .unit = unit,
-        .arena = &arena,
-        .who = &who,
-        .now_ms = clock_wall_ms(service->clock),
-        .steady_ms = clock_steady_ms(service->clock),
-    };
+    struct call call = unit_call(unit, &arena, &who);
     struct loaded_session *loaded;
     int64_t writes_before = unit->writes;
     unit_start_command(unit);

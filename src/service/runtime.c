@@ -115,19 +115,10 @@ static enum status wake_sleeping(struct call *call, const struct waking *waking)
 
 static enum job_outcome waking_run(struct write_job *job, struct unit *unit)
 {
-    static const struct principal server = {.kind = PRINCIPAL_SYSTEM, .name = {"system", 6}};
     struct waking *waking = (struct waking *)job;
     struct arena arena = {0};
     int64_t writes_before = unit->writes;
-    struct call call = {
-        .service = waking->service,
-        .db = unit->db,
-        .unit = unit,
-        .arena = &arena,
-        .who = &server,
-        .now_ms = clock_wall_ms(waking->service->clock),
-        .steady_ms = clock_steady_ms(waking->service->clock),
-    };
+    struct call call = unit_call(unit, &arena, &server_principal);
     enum status status = wake_sleeping(&call, waking);
     arena_release(&arena);
     return status != STATUS_OK && unit->writes != writes_before ? JOB_SPOILED : JOB_DONE;

@@ -1,4 +1,4 @@
-/* One sandbox on its host. Private to runtimes.c and runtimes_step.c. */
+/* One sandbox on its host. Private to runtimes*.c. */
 #ifndef SERVICE_RUNTIMES_BOX_H
 #define SERVICE_RUNTIMES_BOX_H
 
@@ -84,6 +84,21 @@ struct runtimes {
     pthread_cond_t changed;
     bool over; /* under the lock */
 };
+
+/* runtimes.c */
+int64_t runtimes_steady_ms(const struct runtimes *runtimes);
+/* Sets the timer anew and sees whether all is over. */
+void runtimes_rearm(struct runtimes *runtimes);
+
+/* runtimes_box.c, all on the loop. */
+struct runtime_box *box_find(struct runtimes *runtimes, int64_t session_key);
+struct runtime_box *box_open(struct runtimes *runtimes, int64_t tenant_key, int64_t session_key);
+/* Looks at what is wanted, now or as soon as it is free; the box may be gone afterwards. */
+void box_step(struct runtime_box *box);
+void box_answer_all(struct runtime_box *box, struct sandbox *sandbox, const struct failure *failure);
+/* The server stops: trees stay where they are. */
+void box_give_up(struct runtime_box *box);
+void box_forget_if_empty(struct runtime_box *box);
 
 /* runtimes_recover.c: the job that looks for what an earlier life left. */
 enum job_outcome recover_run(struct write_job *job, struct unit *unit);

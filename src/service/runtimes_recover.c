@@ -71,20 +71,10 @@ static enum status recover(struct call *call, struct runtimes *runtimes)
 
 enum job_outcome recover_run(struct write_job *job, struct unit *unit)
 {
-    static const struct principal server = {.kind = PRINCIPAL_SYSTEM, .name = {"system", 6}};
     struct runtimes *runtimes = (struct runtimes *)job;
-    struct service *service = runtimes->options.service;
     struct arena arena = {0};
     int64_t writes_before = unit->writes;
-    struct call call = {
-        .service = service,
-        .db = unit->db,
-        .unit = unit,
-        .arena = &arena,
-        .who = &server,
-        .now_ms = clock_wall_ms(service->clock),
-        .steady_ms = clock_steady_ms(service->clock),
-    };
+    struct call call = unit_call(unit, &arena, &server_principal);
     orphans_free(runtimes);
     enum status status = recover(&call, runtimes);
     arena_release(&arena);

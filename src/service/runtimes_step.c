@@ -238,20 +238,10 @@ static enum status take_step(struct step *step)
 
 enum job_outcome box_step_run(struct write_job *job, struct unit *unit)
 {
-    static const struct principal server = {.kind = PRINCIPAL_SYSTEM, .name = {"system", 6}};
     struct runtime_box *box = (struct runtime_box *)job;
-    struct service *service = box->runtimes->options.service;
     struct arena arena = {0};
     int64_t writes_before = unit->writes;
-    struct call call = {
-        .service = service,
-        .db = unit->db,
-        .unit = unit,
-        .arena = &arena,
-        .who = &server,
-        .now_ms = clock_wall_ms(service->clock),
-        .steady_ms = clock_steady_ms(service->clock),
-    };
+    struct call call = unit_call(unit, &arena, &server_principal);
     struct step step = {.call = &call, .box = box};
     arena_reset(&box->arena);
     box->order = (struct box_order){.action = RUNTIME_WAIT};

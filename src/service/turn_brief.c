@@ -109,9 +109,11 @@ static void brief_run(struct read_job *job, struct db *db)
     struct turn *turn = (struct turn *)((char *)job - offsetof(struct turn, brief_job));
     struct arena scratch = {0};
     struct history history = {.arena = &turn->arena, .room = (size_t)turn->turns->options.history_events_max};
-    struct call call = turn_call(turn->turns, db, NULL, &scratch);
+    struct service *service = turn->turns->options.service;
     struct principal agent = turn_principal(turn->brief.tenant_key, turn->actor);
-    call.who = &agent;
+    struct call call = {.service = service, .db = db, .arena = &scratch, .who = &agent};
+    call.now_ms = clock_wall_ms(service->clock);
+    call.steady_ms = clock_steady_ms(service->clock);
     turn->status = read_session(&call, turn);
     if (turn->status == STATUS_OK) {
         turn->status = read_history(&call, turn, &history);

@@ -104,8 +104,6 @@ struct turns {
 };
 
 int64_t turns_steady_ms(const struct turns *turns);
-/* A call of the turn's agent in the writer or a reader. */
-struct call turn_call(struct turns *turns, struct db *db, struct unit *unit, struct arena *arena);
 struct principal turn_principal(int64_t tenant_key, struct slice name);
 
 /* turns.c: sets the timer anew and sees whether all is over. */

@@ -360,9 +360,8 @@ enum job_outcome turn_write_run(struct write_job *job, struct unit *unit)
     struct turn *turn = (struct turn *)job;
     struct arena arena = {0};
     int64_t writes_before = unit->writes;
-    struct call call = turn_call(turn->turns, unit->db, unit, &arena);
     struct principal agent = turn_principal(turn->brief.tenant_key, turn->actor);
-    call.who = &agent;
+    struct call call = unit_call(unit, &arena, &agent);
     call.lease_token = slice_of(turn->lease);
     turn->status = STATUS_OK;
     for (struct said *said = turn->writing; said && turn->status == STATUS_OK; said = said->next) {

@@ -30,19 +30,6 @@ int64_t turns_steady_ms(const struct turns *turns)
     return clock_steady_ms(turns->options.service->clock);
 }
 
-struct call turn_call(struct turns *turns, struct db *db, struct unit *unit, struct arena *arena)
-{
-    struct service *service = turns->options.service;
-    return (struct call){
-        .service = service,
-        .db = db,
-        .unit = unit,
-        .arena = arena,
-        .now_ms = clock_wall_ms(service->clock),
-        .steady_ms = clock_steady_ms(service->clock),
-    };
-}
-
 struct principal turn_principal(int64_t tenant_key, struct slice name)
 {
     return (struct principal){

@@ -107,11 +107,9 @@ static enum status cut_orphans(struct call *call, struct turns *turns)
 {
     struct lease *leases;
     size_t count = 0;
-    static const struct principal server = {.kind = PRINCIPAL_SYSTEM, .name = {"system", 6}};
     if (turns->orphans_cut || db_engine(call->db) == DB_POSTGRES) {
         return STATUS_OK;
     }
-    call->who = &server;
     enum status status =
         store_lease_of_worker(call->db, SLICE(TURN_HOST_NAME), call->arena, &leases, &count, &call->failure);
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
@@ -134,7 +132,7 @@ enum job_outcome turns_claim_run(struct write_job *job, struct unit *unit)
     if (turns->stopping) {
         return JOB_DONE;
     }
-    struct call call = turn_call(turns, unit->db, unit, &arena);
+    struct call call = unit_call(unit, &arena, &server_principal);
     enum status status = cut_orphans(&call, turns);
     if (status == STATUS_OK) {
         status = claim_everywhere(&call, turns);

@@ -11,6 +11,22 @@ void unit_init(struct unit *unit, struct service *service, struct db *db)
     *unit = (struct unit){.service = service, .db = db};
 }
 
+const struct principal server_principal = {.kind = PRINCIPAL_SYSTEM, .name = {"system", 6}};
+
+struct call unit_call(struct unit *unit, struct arena *arena, const struct principal *who)
+{
+    struct service *service = unit->service;
+    return (struct call){
+        .service = service,
+        .db = unit->db,
+        .unit = unit,
+        .arena = arena,
+        .who = who,
+        .now_ms = clock_wall_ms(service->clock),
+        .steady_ms = clock_steady_ms(service->clock),
+    };
+}
+
 /* --- the sessions this writer knows --- */
 
 static void unlink_used(struct unit *unit, struct loaded_session *loaded)

@@ -60,6 +60,11 @@ struct unit {
 void unit_init(struct unit *unit, struct service *service, struct db *db);
 void unit_release(struct unit *unit);
 
+/* Who acts when nobody asked: timers, watchdogs, what a start finds. */
+extern const struct principal server_principal;
+/* A call in this unit, now. */
+struct call unit_call(struct unit *unit, struct arena *arena, const struct principal *who);
+
 MUST_CHECK enum status unit_begin(struct unit *unit, struct failure *failure);
 /* Saves the touched sessions and commits. On success *out_publication (may be NULL) is what to publish; the caller owns
  * it. On failure nothing was written and the group's sessions are forgotten. */

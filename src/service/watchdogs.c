@@ -88,20 +88,10 @@ static enum status look(struct call *call, struct watchdogs *watchdogs)
 
 static enum job_outcome look_run(struct write_job *job, struct unit *unit)
 {
-    static const struct principal server = {.kind = PRINCIPAL_SYSTEM, .name = {"system", 6}};
     struct watchdogs *watchdogs = (struct watchdogs *)job;
-    struct service *service = watchdogs->options.service;
     struct arena arena = {0};
     int64_t writes_before = unit->writes;
-    struct call call = {
-        .service = service,
-        .db = unit->db,
-        .unit = unit,
-        .arena = &arena,
-        .who = &server,
-        .now_ms = clock_wall_ms(service->clock),
-        .steady_ms = clock_steady_ms(service->clock),
-    };
+    struct call call = unit_call(unit, &arena, &server_principal);
     enum status status = unit_flush(unit, &call.failure);
     if (status == STATUS_OK) {
         status = look(&call, watchdogs);

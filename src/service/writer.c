@@ -274,18 +274,8 @@ static int64_t parked_deadline(const struct writer *writer)
 
 static enum status fire_timers(struct writer *writer, const struct timer *timers, size_t count)
 {
-    static const struct principal server = {.kind = PRINCIPAL_SYSTEM, .name = {"system", 6}};
-    struct service *service = writer->options.service;
     struct arena arena = {0};
-    struct call call = {
-        .service = service,
-        .db = writer->unit.db,
-        .unit = &writer->unit,
-        .arena = &arena,
-        .who = &server,
-        .now_ms = clock_wall_ms(service->clock),
-        .steady_ms = clock_steady_ms(service->clock),
-    };
+    struct call call = unit_call(&writer->unit, &arena, &server_principal);
     enum status status = unit_begin(&writer->unit, &call.failure);
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
         unit_start_command(&writer->unit);

@@ -2,20 +2,7 @@
 
 const struct model_wire anthropic_wire = {"anthropic", anthropic_read, anthropic_write};
 
-static enum status malformed(struct failure *failure, const char *what)
-{
-    return failure_set(failure, STATUS_INVALID, "malformed", "The model's stream holds %s.", what);
-}
-
 /* --- usage --- */
-
-static void take_count(const struct json *usage, const char *name, int64_t *to)
-{
-    int64_t value;
-    if (json_as_i64(json_get(usage, name), &value) && value >= 0) {
-        *to = value;
-    }
-}
 
 /* The vendor counts cached input apart; a later message tells only what changed. */
 static void tell_usage(struct model_stream *stream, const struct json *usage, struct model_sink sink)
@@ -25,10 +12,10 @@ static void tell_usage(struct model_stream *stream, const struct json *usage, st
     if (!json_is(usage, JSON_OBJECT)) {
         return;
     }
-    take_count(usage, "input_tokens", &sum->input_tokens);
-    take_count(usage, "output_tokens", &sum->output_tokens);
-    take_count(usage, "cache_read_input_tokens", &sum->cache_read_tokens);
-    take_count(usage, "cache_creation_input_tokens", &sum->cache_write_tokens);
+    model_take_count(usage, "input_tokens", &sum->input_tokens);
+    model_take_count(usage, "output_tokens", &sum->output_tokens);
+    model_take_count(usage, "cache_read_input_tokens", &sum->cache_read_tokens);
+    model_take_count(usage, "cache_creation_input_tokens", &sum->cache_write_tokens);
     part.usage = *sum;
     if (sum->input_tokens >= 0) {
         part.usage.input_tokens += (sum->cache_read_tokens > 0 ? sum->cache_read_tokens : 0) +
@@ -58,10 +45,10 @@ static enum status read_block_start(struct model_stream *stream, const struct js
         part.call_id = json_text_of(block, "id");
         part.name = json_text_of(block, "name");
         if (!part.call_id.len || !part.name.len) {
-            return malformed(failure, "a tool call without id or name");
+            return model_malformed(failure, "a tool call without id or name");
         }
         if (part.index < 0 || part.index >= MODEL_TOOLS_MAX || (stream->tools_begun >> part.index & 1)) {
-            return malformed(failure, "a tool call with a wrong index");
+            return model_malformed(failure, "a tool call with a wrong index");
         }
         stream->tools_begun |= (uint64_t)1 << part.index;
         model_tell(sink, &part);
@@ -104,12 +91,12 @@ static enum status read_block_delta(struct model_stream *stream, const struct js
             continue;
         }
         if (!json_as_text(json_get(delta, deltas[i].member), &part.text)) {
-            return malformed(failure, "a delta without its text");
+            return model_malformed(failure, "a delta without its text");
         }
         part.kind = deltas[i].kind;
         bool is_known = part.index >= 0 && part.index < MODEL_TOOLS_MAX && (stream->tools_begun >> part.index & 1);
         if (part.kind == PART_TOOL_INPUT && !is_known) {
-            return malformed(failure, "input of a tool call that never began");
+            return model_malformed(failure, "input of a tool call that never began");
         }
         if (part.text.len) {
             model_tell(sink, &part);
@@ -187,7 +174,7 @@ enum status anthropic_read(struct model_stream *stream, const struct json *event
 {
     struct slice type;
     if (!json_as_text(json_get(event, "type"), &type)) {
-        return malformed(failure, "an event without a type");
+        return model_malformed(failure, "an event without a type");
     }
     for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {
         if (slice_is(type, events[i].type)) {

@@ -76,3 +76,18 @@ bool model_error_read(struct arena *arena, struct slice body, struct slice *out_
     }
     return true;
 }
+
+/* --- for the vendors' readers --- */
+
+enum status model_malformed(struct failure *failure, const char *what)
+{
+    return failure_set(failure, STATUS_INVALID, "malformed", "The model's stream holds %s.", what);
+}
+
+void model_take_count(const struct json *usage, const char *name, int64_t *to)
+{
+    int64_t value;
+    if (json_as_i64(json_get(usage, name), &value) && value >= 0) {
+        *to = value;
+    }
+}

@@ -42,4 +42,9 @@ MUST_CHECK enum status model_stream_feed(struct model_stream *stream, struct sli
  * the arena; false when it is no such answer. */
 bool model_error_read(struct arena *arena, struct slice body, struct slice *out_name, struct slice *out_text);
 
+/* For the vendors' readers. */
+enum status model_malformed(struct failure *failure, const char *what);
+/* A count of tokens, where there is one; *to keeps its value otherwise. */
+void model_take_count(const struct json *usage, const char *name, int64_t *to);
+
 #endif

@@ -2,20 +2,7 @@
 
 const struct model_wire openai_wire = {"openai", openai_read, openai_write};
 
-static enum status malformed(struct failure *failure, const char *what)
-{
-    return failure_set(failure, STATUS_INVALID, "malformed", "The model's stream holds %s.", what);
-}
-
 /* --- usage --- */
-
-static void take_count(const struct json *usage, const char *name, int64_t *to)
-{
-    int64_t value;
-    if (json_as_i64(json_get(usage, name), &value) && value >= 0) {
-        *to = value;
-    }
-}
 
 static void tell_usage(struct model_stream *stream, const struct json *usage, struct model_sink sink)
 {
@@ -24,10 +11,10 @@ static void tell_usage(struct model_stream *stream, const struct json *usage, st
     if (!json_is(usage, JSON_OBJECT)) {
         return;
     }
-    take_count(usage, "prompt_tokens", &sum->input_tokens);
-    take_count(usage, "completion_tokens", &sum->output_tokens);
-    take_count(json_get(usage, "prompt_tokens_details"), "cached_tokens", &sum->cache_read_tokens);
-    take_count(json_get(usage, "completion_tokens_details"), "reasoning_tokens", &sum->reasoning_tokens);
+    model_take_count(usage, "prompt_tokens", &sum->input_tokens);
+    model_take_count(usage, "completion_tokens", &sum->output_tokens);
+    model_take_count(json_get(usage, "prompt_tokens_details"), "cached_tokens", &sum->cache_read_tokens);
+    model_take_count(json_get(usage, "completion_tokens_details"), "reasoning_tokens", &sum->reasoning_tokens);
     part.usage = *sum;
     model_tell(sink, &part);
 }
@@ -52,7 +39,7 @@ static enum status begin_call(struct model_stream *stream, const struct json *ca
     part.call_id = json_text_of(call, "id");
     part.name = json_text_of(json_get(call, "function"), "name");
     if (!part.name.len) {
-        return malformed(failure, "a tool call without a name");
+        return model_malformed(failure, "a tool call without a name");
     }
     if (!part.call_id.len) {
         part.call_id = arena_format(&stream->arena, "call_%lld", (long long)index);
@@ -69,7 +56,7 @@ static enum status read_call(struct model_stream *stream, const struct json *cal
     int64_t index = index_of(stream, call);
     struct model_part part = {.kind = PART_TOOL_INPUT, .index = index};
     if (index < 0 || index >= MODEL_TOOLS_MAX) {
-        return malformed(failure, "a tool call with a wrong index");
+        return model_malformed(failure, "a tool call with a wrong index");
     }
     if (!(stream->tools_begun >> index & 1)) {
         enum status status = begin_call(stream, call, index, sink, failure);
@@ -155,7 +142,7 @@ enum status openai_read(struct model_stream *stream, const struct json *event, s
         return STATUS_OK; /* what comes in later versions */
     }
     if (choices && !json_is(choices, JSON_ARRAY)) {
-        return malformed(failure, "choices that are no array");
+        return model_malformed(failure, "choices that are no array");
     }
     if (choices && choices->child) { /* only one was asked for */
         enum status status = read_delta(stream, json_get(choices->child, "delta"), sink, failure);

@@ -1,0 +1,149 @@
+#include "main/hosting.h"
+
+#include <stdio.h>
+
+static void leave_backends(void *owner)
+{
+    struct hosting *hosting = owner;
+    sandboxing_leave(hosting->sandboxing, hosting->place.loop);
+}
+
+static void make_runtimes(struct hosting *hosting)
+{
+    const struct options *options = hosting->place.options;
+    hosting->sandboxing = sandboxing_new(options);
+    struct runtimes_options runtimes = {
+        .service = hosting->place.service,
+        .writer = hosting->place.writer,
+        .fanout = hosting->place.fanout,
+        .loop = hosting->place.loop,
+        .sandboxes = sandboxing_registry(hosting->sandboxing),
+        .idle_grace_ms = options->idle_grace_ms,
+        .idle_grace_automated_ms = options->idle_grace_automated_ms,
+        .snapshot_failures_max = options->snapshot_failures_max,
+        .tool_call_ms = options->gateway_call_ms_max,
+        .lock_ms = options->runtime_lock_ms,
+        .owner = hosting,
+        .on_stopped = leave_backends,
+    };
+    for (int kind = 0; kind < DRIVER_COUNT; kind++) {
+        runtimes.drivers[kind] = drivers_of(hosting->drivers, (enum agent_driver)kind);
+    }
+    hosting->runtimes = runtimes_new(&runtimes);
+}
+
+static void make_runners(struct hosting *hosting)
+{
+    struct runners_options runners = {
+        .service = hosting->place.service,
+        .writer = hosting->place.writer,
+        .loop = hosting->place.loop,
+        .grace_ms = hosting->place.options->runner_grace_ms,
+        .lost_ms = hosting->place.options->runner_lost_ms,
+        .silence_ms = hosting->place.options->runner_silence_ms,
+    };
+    hosting->runners = runners_new(&runners);
+}
+
+static void make_gateway(struct hosting *hosting)
+{
+    struct gateway_options gateway = {
+        .service = hosting->place.service,
+        .writer = hosting->place.writer,
+        .read_owner = hosting->place.read_owner,
+        .submit_read = hosting->place.submit_read,
+        .files_dir = hosting->files_dir,
+        .timeout_ms = hosting->place.options->gateway_timeout_ms,
+        .result_bytes_max = (size_t)hosting->place.options->gateway_result_bytes_max,
+        .snapshot_owner = &hosting->snapshots,
+        .snapshot = gateway_snapshot_take,
+    };
+    hosting->snapshots = (struct gateway_snapshots){
+        .runtimes = hosting->runtimes,
+        .sandboxes = sandboxing_registry(hosting->sandboxing),
+        .loop = hosting->place.loop,
+    };
+    snprintf(hosting->files_dir, sizeof hosting->files_dir, "%s/files", hosting->place.options->data);
+    hosting->gateway = gateway_new(&gateway);
+}
+
+static void make_turns(struct hosting *hosting)
+{
+    const struct options *options = hosting->place.options;
+    struct turns_options turns = {
+        .service = hosting->place.service,
+        .writer = hosting->place.writer,
+        .fanout = hosting->place.fanout,
+        .loop = hosting->place.loop,
+        .read_owner = hosting->place.read_owner,
+        .submit_read = hosting->place.submit_read,
+        .runtimes = hosting->runtimes,
+        .turns_max = options->turns_max,
+        .interrupt_ms = options->interrupt_ms,
+        .history_events_max = options->history_events_max,
+        .said_bytes_max = (size_t)options->said_bytes_max,
+    };
+    for (int kind = 0; kind < DRIVER_COUNT; kind++) {
+        turns.drivers[kind] = drivers_of(hosting->drivers, (enum agent_driver)kind);
+    }
+    turns.drivers[DRIVER_RUNNER] = runners_driver(hosting->runners);
+    turns.ready_owner = hosting->runners;
+    turns.take_ready = runners_take_ready;
+    hosting->turns = turns_new(&turns);
+}
+
+static void make_watchdogs(struct hosting *hosting)
+{
+    struct watchdogs_options watchdogs = {
+        .service = hosting->place.service,
+        .writer = hosting->place.writer,
+        .loop = hosting->place.loop,
+        .sweep_ms = hosting->place.options->watchdog_sweep_ms,
+        .sessions_max = hosting->place.options->watchdog_sessions_max,
+    };
+    hosting->watchdogs = watchdogs_new(&watchdogs);
+}
+
+void hosting_make(struct hosting *hosting, const struct hosting_place *place)
+{
+    hosting->place = *place;
+    hosting->drivers = drivers_new(place->options);
+    make_runtimes(hosting);
+    make_runners(hosting);
+    make_gateway(hosting);
+    make_turns(hosting);
+    make_watchdogs(hosting);
+}
+
+void hosting_start(struct hosting *hosting)
+{
+    runtimes_start(hosting->runtimes);
+    turns_start(hosting->turns);
+    watchdogs_start(hosting->watchdogs);
+}
+
+void hosting_hear(void *owner, const struct publication *publication)
+{
+    struct hosting *hosting = owner;
+    runtimes_hear(hosting->runtimes, publication);
+    turns_hear(hosting->turns, publication);
+    runners_hear(hosting->runners, publication);
+}
+
+void hosting_stop(struct hosting *hosting)
+{
+    watchdogs_stop(hosting->watchdogs);
+    turns_stop(hosting->turns);
+    runtimes_stop(hosting->runtimes);
+}
+
+void hosting_free(struct hosting *hosting)
+{
+    turns_free(hosting->turns);
+    watchdogs_free(hosting->watchdogs);
+    runtimes_free(hosting->runtimes);
+    sandboxing_free(hosting->sandboxing);
+    runners_free(hosting->runners);
+    gateway_free(hosting->gateway);
+    drivers_free(hosting->drivers);
+}

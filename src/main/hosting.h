@@ -1,0 +1,46 @@
+/* Everything that runs agents: their drivers, sandboxes, runners, gateway tools, turns and watchdogs. Made before the
+ * writer and the loops start, started after them, stopped before them. */
+#ifndef MAIN_HOSTING_H
+#define MAIN_HOSTING_H
+
+#include "main/drivers.h"
+#include "main/sandboxing.h"
+#include "service/gateway_snapshot.h"
+#include "service/runners.h"
+#include "service/turns.h"
+#include "service/watchdog.h"
+
+/* Where they live; set before hosting_make. */
+struct hosting_place {
+    const struct options *options;
+    struct service *service;
+    struct writer *writer;
+    struct fanout *fanout;
+    struct loop *loop;
+    void *read_owner;
+    bool (*submit_read)(void *owner, struct read_job *job);
+};
+
+struct hosting {
+    struct hosting_place place;
+    struct drivers *drivers;
+    struct sandboxing *sandboxing;
+    struct runtimes *runtimes;
+    struct runners *runners;
+    struct gateway *gateway;
+    struct gateway_snapshots snapshots;
+    char files_dir[4096];
+    struct turns *turns;
+    struct watchdogs *watchdogs;
+};
+
+void hosting_make(struct hosting *hosting, const struct hosting_place *place);
+/* The writer and the loop run. */
+void hosting_start(struct hosting *hosting);
+/* After a commit, on the writer's thread; `hosting` is the owner. */
+void hosting_hear(void *hosting, const struct publication *publication);
+/* What is not there is not stopped, or freed. */
+void hosting_stop(struct hosting *hosting);
+void hosting_free(struct hosting *hosting);
+
+#endif

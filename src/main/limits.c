@@ -1,0 +1,84 @@
+#include "main/limits.h"
+
+struct service limits_of_service(const struct options *options)
+{
+    return (struct service){
+        .session_limits =
+            {
+                .metadata_bytes_max = (size_t)options->metadata_bytes_max,
+                .title_chars_max = (size_t)options->title_chars_max,
+                .workspace_chars_max = (size_t)options->workspace_chars_max,
+                .prompt_chars_max = (size_t)options->prompt_chars_max,
+                .ttl_ms =
+                    {
+                        [TYPE_AGENT] = options->ttl_agent_ms,
+                        [TYPE_RESPONSE] = options->ttl_response_ms,
+                        [TYPE_TOOL] = options->ttl_tool_ms,
+                        [TYPE_MIXED] = options->ttl_mixed_ms,
+                    },
+            },
+        .events_per_append_max = (size_t)options->events_per_append_max,
+        .event_bytes_max = (size_t)options->event_bytes_max,
+        .sessions_per_user_max = options->sessions_per_user_max,
+        .bulk_delete_max = (size_t)options->bulk_delete_max,
+        .participants_max = (size_t)options->participants_max,
+        .share_links_max = (size_t)options->share_links_max,
+        .children_max = options->children_max,
+        .children_end_with_parent = options->end_children,
+        .lease_ms_default = options->lease_ms_default,
+        .lease_ms_min = options->lease_ms_min,
+        .lease_ms_max = options->lease_ms_max,
+        .claim_max = options->claim_max,
+        .claim_attempts_max = options->claim_attempts_max,
+        .prompts_queued_max = options->prompts_queued_max,
+        .asks_pending_max = options->asks_pending_max,
+        .ask_rules_max = options->ask_rules_max,
+        .ask_expiry_ms =
+            {
+                [ASK_APPROVAL] = options->approval_expiry_ms,
+                [ASK_QUESTION] = options->question_expiry_ms,
+                [ASK_ELICITATION] = options->elicitation_expiry_ms,
+            },
+        .ask_link_ms = options->ask_link_ms,
+        .ask_role = options->ask_role == ASK_ROLE_OWNER ? ACCESS_OWNER : ACCESS_COLLABORATOR,
+        .collect_debounce_ms = options->collect_debounce_ms,
+        .turns_per_session_max = options->turns_per_session_max,
+        .health =
+            {
+                .turn_silence_ms = options->turn_silence_ms,
+                .worker_silence_ms = options->worker_silence_ms,
+                .stream_silence_ms = options->stream_silence_ms,
+                .cut_ms = options->turn_cut_ms,
+                .runner_ms = options->lease_over_ms,
+                .queue_ms = options->queue_stuck_ms,
+                .error_ms = options->turn_unled_ms,
+                .waiting_ms = options->waiting_unasked_ms,
+            },
+        .human_session_ms = options->human_session_ms,
+        .idempotency_keep_ms = options->idempotency_keep_ms,
+        .cookie_ms = options->cookie_ms,
+        .ticket_ms = options->ticket_ms,
+        .link_ms = options->setup_link_ms,
+        .password_chars_min = (size_t)options->password_chars_min,
+        .tokens_per_user_max = (size_t)options->tokens_per_user_max,
+        .delta_bytes_max = (size_t)options->delta_bytes_max,
+        .cached_sessions_max = (size_t)options->cached_sessions_max,
+        .agents_reach_host = options->agents_reach_host,
+    };
+}
+
+struct server_limits limits_of_server(const struct options *options)
+{
+    return (struct server_limits){
+        .header_bytes_max = (size_t)options->header_bytes_max,
+        .uri_bytes_max = (size_t)options->uri_bytes_max,
+        .header_count_max = (size_t)options->header_count_max,
+        .body_bytes_max = (size_t)options->body_bytes_max,
+        .pipeline_max = (size_t)options->pipeline_max,
+        .connections_max = (size_t)options->connections_max,
+        .header_timeout_ms = options->header_timeout_ms,
+        .body_timeout_ms = options->body_timeout_ms,
+        .idle_timeout_ms = options->idle_timeout_ms,
+        .write_timeout_ms = options->write_timeout_ms,
+    };
+}
