@@ -213,6 +213,15 @@ enum status streams_websocket(struct request *request)
     return runs ? runner_socket_open(request) : streams_session(request, STREAM_WEBSOCKET);
 }
 
+static enum status firehose_end(struct request *request, struct position *out)
+{
+    int64_t horizon;
+    enum status status = store_firehose_horizon(request->call.db, &horizon, &request->call.failure);
+    return status == STATUS_OK
+               ? store_firehose_end(request->call.db, request->who.tenant_key, horizon, out, &request->call.failure)
+               : status;
+}
+
 enum status streams_firehose(struct request *request)
 {
     struct opening *opening = arena_alloc(request_arena(request), sizeof *opening);
@@ -225,8 +234,7 @@ enum status streams_firehose(struct request *request)
     }
     if (status == STATUS_OK) {
         status = slice_present(after) ? position_parse(after, &options->position, &request->call.failure)
-                                      : store_firehose_end(request->call.db, request->who.tenant_key,
-                                                           &options->position, &request->call.failure);
+                                      : firehose_end(request, &options->position);
     }
     if (status != STATUS_OK) {
         return status;

@@ -76,6 +76,18 @@ static enum status fetch_session(struct fetching *fetching, struct db *db, struc
     return status == STATUS_OK && fetch->wants_partial ? load_partial(fetch, db, failure) : status;
 }
 
+static enum status fetch_firehose(struct fetching *fetching, struct db *db, struct failure *failure)
+{
+    struct fetch *fetch = fetching->fetch;
+    int64_t horizon;
+    enum status status = store_firehose_horizon(db, &horizon, failure);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    return store_firehose_read(db, fetch->tenant_key, cursor_to_position(fetch->after), horizon, fetch->events_max,
+                               on_firehose, fetching, failure);
+}
+
 static void fetch_ask(struct lookup *lookup, struct db *db)
 {
     struct fetch *fetch = (struct fetch *)lookup;
@@ -85,8 +97,7 @@ static void fetch_ask(struct lookup *lookup, struct db *db)
     if (fetch->session_key) {
         fetch->status = fetch_session(&fetching, db, &failure);
     } else {
-        fetch->status = store_firehose_read(db, fetch->tenant_key, cursor_to_position(fetch->after), fetch->events_max,
-                                            on_firehose, &fetching, &failure);
+        fetch->status = fetch_firehose(&fetching, db, &failure);
     }
     fetch->at_end = !fetching.cut;
     if (fetch->status != STATUS_OK) {

@@ -10,6 +10,7 @@ struct reading {
     struct page *page;
     struct db *db;
     struct buffer json;
+    int64_t horizon; /* of the firehose */
     int64_t rows;
     bool cut; /* the page is full: more may follow */
 };
@@ -211,14 +212,16 @@ static enum status read_firehose(struct reading *reading, struct failure *failur
     struct page *page = reading->page;
     struct firehose_rows rows = {.reading = reading};
     struct position end = cursor_to_position(page->after);
-    enum status status = page->from_end ? store_firehose_end(reading->db, page->tenant_key, &end, failure) : STATUS_OK;
+    enum status status =
+        page->from_end ? store_firehose_end(reading->db, page->tenant_key, reading->horizon, &end, failure) : STATUS_OK;
     page->after = page->reached = cursor_of_position(end);
     if (status == STATUS_OK && page->first) {
         frame_write_ready(&page->bytes, page->framing, page->after, page->style, page->after);
     }
     if (status == STATUS_OK && !page->from_end) {
         rows.rows = memory_alloc((size_t)page->events_max * sizeof *rows.rows);
-        status = store_firehose_read(reading->db, page->tenant_key, end, page->events_max, on_firehose, &rows, failure);
+        status = store_firehose_read(reading->db, page->tenant_key, end, reading->horizon, page->events_max,
+                                     on_firehose, &rows, failure);
     }
     if (status == STATUS_OK) {
         status = write_rows(&rows, failure);
@@ -233,7 +236,10 @@ static void page_ask(struct lookup *lookup, struct db *db)
     struct page *page = (struct page *)lookup;
     struct reading reading = {.page = page, .db = db};
     struct failure failure = {0};
-    page->status = db_begin_read(db, &failure);
+    page->status = page->style == CURSOR_SESSION ? STATUS_OK : store_firehose_horizon(db, &reading.horizon, &failure);
+    if (page->status == STATUS_OK) {
+        page->status = db_begin_read(db, &failure);
+    }
     if (page->status == STATUS_OK) {
         page->status =
             page->style == CURSOR_SESSION ? read_session(&reading, &failure) : read_firehose(&reading, &failure);

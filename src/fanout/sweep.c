@@ -30,14 +30,16 @@ static void sweep_ask(struct lookup *lookup, struct db *db)
 {
     struct sweep *sweep = (struct sweep *)lookup;
     struct failure failure = {0};
+    int64_t horizon;
     sweep->touched_count = 0;
-    if (sweep->known) {
+    sweep->status = store_firehose_horizon(db, &horizon, &failure);
+    if (sweep->status == STATUS_OK && sweep->known) {
         sweep->rows_left = sweep->events_max;
         sweep->status =
-            store_firehose_read(db, sweep->tenant_key, sweep->at, sweep->events_max, on_row, sweep, &failure);
+            store_firehose_read(db, sweep->tenant_key, sweep->at, horizon, sweep->events_max, on_row, sweep, &failure);
         sweep->more = sweep->rows_left == 0;
-    } else {
-        sweep->status = store_firehose_end(db, sweep->tenant_key, &sweep->at, &failure);
+    } else if (sweep->status == STATUS_OK) {
+        sweep->status = store_firehose_end(db, sweep->tenant_key, horizon, &sweep->at, &failure);
     }
     if (sweep->status != STATUS_OK) {
         log_error("stream changes not read", LOG_TEXT("code", slice_of(failure.code)),

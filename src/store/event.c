@@ -125,11 +125,22 @@ enum status store_event_read(struct db *db, const struct event_filter *filter,
 
 /* --- the firehose --- */
 
-enum status store_firehose_end(struct db *db, int64_t tenant_key, struct position *out, struct failure *failure)
+enum status store_firehose_horizon(struct db *db, int64_t *out, struct failure *failure)
+{
+    struct query query;
+    enum status status = statement_first(&query, db, SQL_FIREHOSE_HORIZON, NULL, failure);
+    if (!status)
+        *out = query_i64(&query, 0);
+    query_end(&query);
+    return status;
+}
+
+enum status store_firehose_end(struct db *db, int64_t tenant_key, int64_t horizon, struct position *out,
+                               struct failure *failure)
 {
     struct query query;
     bool row = false;
-    statement_start(&query, db, SQL_FIREHOSE_END, VALUES(number(tenant_key)));
+    statement_start(&query, db, SQL_FIREHOSE_END, VALUES(number(tenant_key), number(horizon)));
     enum status status = query_step(&query, &row, failure);
     if (!status)
         *out = row ? (struct position){query_i64(&query, 0), query_i64(&query, 1)} : (struct position){0, 0};
@@ -137,15 +148,17 @@ enum status store_firehose_end(struct db *db, int64_t tenant_key, struct positio
     return status;
 }
 
-enum status store_firehose_read(struct db *db, int64_t tenant_key, struct position after, int64_t limit,
+enum status store_firehose_read(struct db *db, int64_t tenant_key, struct position after, int64_t horizon,
+                                int64_t limit,
                                 bool (*each)(void *owner, struct position at, int64_t session_key,
                                              struct slice session_id, const struct event *event),
                                 void *owner, struct failure *failure)
 {
     struct query query;
     bool row = false, more = true;
-    statement_start(&query, db, SQL_FIREHOSE_READ,
-                    VALUES(number(tenant_key), number(after.major), number(after.minor), number(limit)));
+    statement_start(
+        &query, db, SQL_FIREHOSE_READ,
+        VALUES(number(tenant_key), number(after.major), number(after.minor), number(horizon), number(limit)));
     enum status status = query_step(&query, &row, failure);
     while (!status && row && more) {
         struct event event;

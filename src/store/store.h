@@ -110,15 +110,18 @@ MUST_CHECK enum status store_event_read(struct db *db, const struct event_filter
                                         bool (*each)(void *owner, const struct event *event), void *owner,
                                         struct failure *failure);
 
-/* The firehose: all events of a tenant in one order that never changes. Positions are opaque pairs; (0,0) is the start.
- */
+/* The firehose: all events of a tenant in one order that never changes, in which a session's events follow their
+ * sequence. Positions are opaque pairs; (0,0) is the start. It is read up to a horizon, which must be asked for before
+ * the transaction that reads begins: whoever is still writing has nothing before it. */
 struct position {
-    int64_t major; /* SQLite: the row; PostgreSQL: the transaction */
-    int64_t minor;
+    int64_t major; /* SQLite: the row */
+    int64_t minor; /* PostgreSQL: the row */
 };
-MUST_CHECK enum status store_firehose_end(struct db *db, int64_t tenant_key, struct position *out,
+MUST_CHECK enum status store_firehose_horizon(struct db *db, int64_t *out, struct failure *failure);
+MUST_CHECK enum status store_firehose_end(struct db *db, int64_t tenant_key, int64_t horizon, struct position *out,
                                           struct failure *failure);
-MUST_CHECK enum status store_firehose_read(struct db *db, int64_t tenant_key, struct position after, int64_t limit,
+MUST_CHECK enum status store_firehose_read(struct db *db, int64_t tenant_key, struct position after, int64_t horizon,
+                                           int64_t limit,
                                            bool (*each)(void *owner, struct position at, int64_t session_key,
                                                         struct slice session_id, const struct event *event),
                                            void *owner, struct failure *failure);

@@ -252,7 +252,7 @@ class History:
         if lease["worker"] != claim.worker:
             self.wrong.append(f"fence {claim.fence} of {claim.session} is {lease['worker']}'s, not {claim.worker}'s")
         if claim.end and lease["end"] != claim.end:
-            self.lost.add((claim.session, claim.end, claim.fence))
+            self.lost.add((claim.session, claim.end, claim.fence, f"the log says {lease['end']}"))
         own_end = lease["end"] and lease["end"][0] in ("settled", "released")
         if own_end and not claim.is_ending:
             self.wrong.append(f"fence {claim.fence} of {claim.session} ended {lease['end']}, which nobody asked for")

@@ -227,7 +227,9 @@ static const char *read_firehose(struct fixture *f, int64_t tenant_key, struct s
                                  int64_t limit)
 {
     *seen = (struct seen){.last = after};
-    must(store_firehose_read(f->db, tenant_key, after, limit, note_position, seen, &f->failure));
+    int64_t horizon;
+    must(store_firehose_horizon(f->db, &horizon, &f->failure));
+    must(store_firehose_read(f->db, tenant_key, after, horizon, limit, note_position, seen, &f->failure));
     return seen->text;
 }
 
@@ -236,7 +238,7 @@ static void firehose_is_one_order(void **state)
     struct fixture *f = *state;
     struct position start = {0, 0}, end = {-1, -1};
     struct seen seen;
-    must(store_firehose_end(f->db, f->tenant, &end, &f->failure));
+    must(store_firehose_end(f->db, f->tenant, INT64_MAX, &end, &f->failure));
     assert_int_equal(end.major, 0);
     struct session *a = fixture_session(f, f->tenant, "a", "u1", NULL);
     struct session *b = fixture_session(f, f->tenant, "b", "u1", NULL);
@@ -245,7 +247,7 @@ static void firehose_is_one_order(void **state)
     fixture_append(f, foreign, "x", "[]");
     fixture_append(f, a, "x", "[]");
     assert_string_equal(read_firehose(f, f->tenant, &seen, start, 100), "a/1 b/1 b/2 a/2 ");
-    must(store_firehose_end(f->db, f->tenant, &end, &f->failure));
+    must(store_firehose_end(f->db, f->tenant, INT64_MAX, &end, &f->failure));
     assert_int_equal(end.major, seen.last.major);
     assert_int_equal(end.minor, seen.last.minor);
     assert_string_equal(read_firehose(f, f->tenant, &seen, start, 2), "a/1 b/1 ");
@@ -266,7 +268,7 @@ static void firehose_positions_are_not_reused(void **state)
     struct session *b = fixture_session(f, f->tenant, "b", "u1", NULL);
     for (int i = 0; i < 10; i++)
         fixture_append(f, b, "x", "[]");
-    must(store_firehose_end(f->db, f->tenant, &end, &f->failure));
+    must(store_firehose_end(f->db, f->tenant, INT64_MAX, &end, &f->failure));
     fixture_begin(f);
     must(store_session_delete(f->db, b, SLICE("x"), 1, &f->failure));
     fixture_commit(f);
@@ -298,7 +300,7 @@ static void firehose_finds_rare_events(void **state)
     }
     assert_string_equal(read_firehose(f, f->tenant, &seen, (struct position){0, 0}, 100),
                         "rare/1 rare/2 rare/3 rare/4 ");
-    must(store_firehose_end(f->db, f->tenant, &end, &f->failure));
+    must(store_firehose_end(f->db, f->tenant, INT64_MAX, &end, &f->failure));
     assert_int_equal(end.major, seen.last.major);
     assert_string_equal(read_firehose(f, f->tenant, &seen, (struct position){0, 0}, 3), "rare/1 rare/2 rare/3 ");
     assert_string_equal(read_firehose(f, f->tenant, &seen, seen.last, 3), "rare/4 ");

@@ -6,12 +6,13 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 
 #include <cmocka.h>
 #include <libpq-fe.h>
 
 #include "store/engine.h"
-#include "store/postgres/notify.h"
+#include "store/postgres/connection.h"
 #include "store/store.h"
 
 enum { TENANT = 7 };
@@ -332,6 +333,118 @@ static void a_reader_keeps_its_view(void **state)
     db_close(reader);
 }
 
+static void the_same_event_of_another_node_proves_nothing(void **state)
+{
+    (void)state;
+    struct failure failure = {0};
+    struct db *db = open_db(false), *other = open_db(false);
+    int64_t session = new_session(db), only = new_session(db);
+    begin(other);
+    append(other, session, 1);
+    commit(other);
+    begin(db);
+    append(db, session, 1);
+    append(db, only, 1);
+    shutdown(PQsocket(((struct postgres *)db)->connection), SHUT_RDWR);
+    assert_int_equal(db_commit(db, &failure), STATUS_UNAVAILABLE);
+    assert_string_equal(failure.code, "storage_failed");
+    assert_int_equal(count_events(db, only), 0);
+    db_close(db);
+    db_close(other);
+}
+
+/* --- the firehose --- */
+
+struct told {
+    char text[128];
+    struct position last;
+};
+
+static bool tell(void *owner, struct position at, int64_t session, struct slice id, const struct event *event)
+{
+    struct told *told = owner;
+    size_t used = strlen(told->text);
+    (void)id;
+    told->last = at;
+    snprintf(told->text + used, sizeof told->text - used, "%lld/%lld ", (long long)session, (long long)event->sequence);
+    return true;
+}
+
+static struct position firehose_end(struct db *db)
+{
+    struct failure failure = {0};
+    struct position end;
+    expect_ok(store_firehose_end(db, TENANT, INT64_MAX, &end, &failure), &failure);
+    return end;
+}
+
+static void expect_told(struct db *db, struct position after, const int64_t (*events)[2], size_t count)
+{
+    struct failure failure = {0};
+    struct told told = {0}, expected = {0};
+    int64_t horizon;
+    for (size_t i = 0; i < count; i++) {
+        tell(&expected, after, events[i][0], SLICE(""), &(struct event){.sequence = events[i][1]});
+    }
+    expect_ok(store_firehose_horizon(db, &horizon, &failure), &failure);
+    expect_ok(store_firehose_read(db, TENANT, after, horizon, 100, tell, &told, &failure), &failure);
+    assert_string_equal(told.text, expected.text);
+}
+
+static void a_session_written_by_two_nodes_is_told_in_its_order(void **state)
+{
+    (void)state;
+    struct db *db = open_db(false), *other = open_db(false);
+    int64_t early = new_session(db), shared = new_session(db);
+    struct position start = firehose_end(db);
+    begin(db);
+    append(db, early, 1);
+    assert_int_equal(count_events(db, early), 1); /* the transaction has its number now */
+    begin(other);
+    append(other, shared, 1);
+    commit(other);
+    append(db, shared, 2);
+    commit(db);
+    expect_told(db, start, (const int64_t[][2]){{early, 1}, {shared, 1}, {shared, 2}}, 3);
+    db_close(db);
+    db_close(other);
+}
+
+static void nothing_is_told_behind_what_is_still_being_written(void **state)
+{
+    (void)state;
+    struct db *db = open_db(false), *other = open_db(false);
+    int64_t slow = new_session(db), quick = new_session(db);
+    struct position start = firehose_end(db);
+    begin(db);
+    append(db, slow, 1);
+    assert_int_equal(count_events(db, slow), 1);
+    begin(other);
+    append(other, quick, 1);
+    commit(other);
+    expect_told(other, start, NULL, 0);
+    commit(db);
+    expect_told(other, start, (const int64_t[][2]){{slow, 1}, {quick, 1}}, 2);
+    db_close(db);
+    db_close(other);
+}
+
+static void the_firehose_waits_for_no_stranger(void **state)
+{
+    (void)state;
+    struct db *db = open_db(false);
+    int64_t session = new_session(db);
+    struct position start = firehose_end(db);
+    PGconn *stranger = PQconnectdb(url);
+    PQclear(PQexec(stranger, "begin; select pg_current_xact_id()"));
+    begin(db);
+    append(db, session, 1);
+    commit(db);
+    expect_told(db, start, (const int64_t[][2]){{session, 1}}, 1);
+    PQfinish(stranger);
+    db_close(db);
+}
+
 static void empty_transactions_cost_nothing(void **state)
 {
     (void)state;
@@ -594,6 +707,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_key_that_exists_is_a_conflict_and_the_group_goes_on),
         cmocka_unit_test(a_deferred_key_that_exists_is_stale_at_the_next_question),
         cmocka_unit_test(a_reader_keeps_its_view),
+        cmocka_unit_test(the_same_event_of_another_node_proves_nothing),
+        cmocka_unit_test(a_session_written_by_two_nodes_is_told_in_its_order),
+        cmocka_unit_test(nothing_is_told_behind_what_is_still_being_written),
+        cmocka_unit_test(the_firehose_waits_for_no_stranger),
         cmocka_unit_test(empty_transactions_cost_nothing),
         cmocka_unit_test(a_lost_connection_fails_the_group_and_the_next_one_works),
         cmocka_unit_test(killing_at_random_loses_nothing_and_halves_nothing),

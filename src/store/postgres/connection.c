@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/id.h"
 #include "base/log.h"
 
 enum { VERSION_MIN = 140000, BUSY_DEFAULT_MS = 10000 };
@@ -206,10 +207,21 @@ static const struct db_vtable vtable = {
     .script = postgres_script,
 };
 
+/* Two connections never come near each other: 63 random bits to begin with. */
+static int64_t first_batch(void)
+{
+    struct id_source source;
+    int64_t batch;
+    id_source_init_system(&source);
+    source.fill(&source, &batch, sizeof batch);
+    return batch & INT64_MAX >> 1;
+}
+
 enum status postgres_open(const struct db_options *options, struct db **out, struct failure *failure)
 {
     struct postgres *postgres = memory_zeroed(sizeof *postgres);
     postgres->db = (struct db){.vtable = &vtable, .engine = DB_POSTGRES};
+    postgres->batch = first_batch();
     postgres->url = strdup(options->url);
     postgres->read_only = options->read_only;
     postgres->busy_ms = options->busy_ms;

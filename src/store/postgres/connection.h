@@ -54,12 +54,12 @@ struct backend {
     char started[48];
 };
 
-/* One event of the running transaction: when the connection breaks during the commit, its row tells whether the
- * transaction was written. A transaction that erases events afterwards loses its witness. */
+/* One event of the running transaction: when the connection breaks during the commit, the batch of its row tells
+ * whether the transaction was written, also where another node writes the same event in the same millisecond. A
+ * transaction that erases events afterwards loses its witness. */
 struct witness {
     bool present;
-    int64_t tenant_key, session_key, sequence, at_ms;
-    uint64_t hash;
+    int64_t tenant_key, session_key, sequence;
 };
 
 struct postgres {
@@ -74,6 +74,8 @@ struct postgres {
 
     enum transaction transaction;
     bool begun;             /* BEGIN was sent */
+    bool announced;         /* it takes positions of events */
+    int64_t batch;          /* this transaction's number; no other has it, on any node */
     struct failure trouble; /* FAILED: what commit will say */
 
     unsigned char *expected; /* a queue: enum expected, from `expected_first` */

@@ -5,11 +5,6 @@
 
 enum { WAIT_FOR_SERVER_MS = 5000, RETRY_EVERY_MS = 50 };
 
-static uint64_t event_hash(struct slice type, struct slice actor, struct slice content, struct slice metadata)
-{
-    return ((slice_hash(type) * 31 + slice_hash(actor)) * 31 + slice_hash(content)) * 31 + slice_hash(metadata);
-}
-
 void witness_take(struct witness *witness, int64_t tenant_key, int64_t session_key, const struct event *event)
 {
     if (witness->present) {
@@ -20,8 +15,6 @@ void witness_take(struct witness *witness, int64_t tenant_key, int64_t session_k
         .tenant_key = tenant_key,
         .session_key = session_key,
         .sequence = event->sequence,
-        .at_ms = event->at_ms,
-        .hash = event_hash(event->type, event->actor, event->content, event->metadata),
     };
 }
 
@@ -47,25 +40,16 @@ static bool backend_end(struct postgres *postgres, const struct backend *old)
     return gone;
 }
 
-static bool row_matches(struct query *query, const struct witness *witness)
-{
-    return postgres_get_i64(query, 1) == witness->at_ms &&
-           event_hash(postgres_get_text(query, 2), postgres_get_text(query, 8), postgres_get_text(query, 4),
-                      postgres_get_text(query, 5)) == witness->hash;
-}
-
 static enum status witness_find(struct postgres *postgres, const struct witness *witness, bool *out_found)
 {
-    struct query query = {.db = &postgres->db, .sql = SQL_EVENT_READ};
+    struct query query = {.db = &postgres->db, .sql = SQL_EVENT_BATCH};
     bool row = false;
     postgres_start(&query);
     postgres_bind_i64(&query, witness->tenant_key);
     postgres_bind_i64(&query, witness->session_key);
-    postgres_bind_i64(&query, witness->sequence - 1);
-    postgres_bind_i64(&query, witness->sequence + 1);
-    postgres_bind_i64(&query, 1);
+    postgres_bind_i64(&query, witness->sequence);
     enum status status = postgres_step(&query, &row, NULL);
-    *out_found = status == STATUS_OK && row && row_matches(&query, witness);
+    *out_found = status == STATUS_OK && row && postgres_get_i64(&query, 0) == postgres->batch;
     postgres_end(&query);
     return status;
 }

@@ -309,10 +309,28 @@ void running_free_all(struct running *spare)
 
 /* --- events --- */
 
+/* Once in a transaction, before its first event: readers of the firehose stop before what it may write. */
+static enum status positions_announce(struct postgres *postgres, struct failure *failure)
+{
+    struct query query = {.db = &postgres->db, .sql = SQL_EVENT_POSITIONS_ANNOUNCE};
+    if (postgres->announced) {
+        return STATUS_OK;
+    }
+    postgres->announced = true;
+    postgres_start(&query);
+    enum status status = postgres_run(&query, NULL, failure);
+    postgres_end(&query);
+    return status;
+}
+
 enum status postgres_event_insert(struct db *db, int64_t tenant_key, int64_t session_key, const struct event *event,
                                   struct failure *failure)
 {
     struct query query = {.db = db, .sql = SQL_EVENT_INSERT};
+    enum status status = positions_announce((struct postgres *)db, failure);
+    if (status != STATUS_OK) {
+        return status;
+    }
     postgres_start(&query);
     postgres_bind_i64(&query, tenant_key);
     postgres_bind_i64(&query, session_key);
@@ -325,7 +343,8 @@ enum status postgres_event_insert(struct db *db, int64_t tenant_key, int64_t ses
     postgres_bind_bytes(&query, event->thread_id);
     postgres_bind_bytes(&query, event->external_id);
     postgres_bind_bytes(&query, event->actor);
-    enum status status = postgres_run(&query, NULL, failure);
+    postgres_bind_i64(&query, ((struct postgres *)db)->batch);
+    status = postgres_run(&query, NULL, failure);
     postgres_end(&query);
     if (status == STATUS_OK) {
         touches_add(&((struct postgres *)db)->touches, tenant_key, session_key);

@@ -11,6 +11,8 @@ static enum status start(struct postgres *postgres, enum transaction transaction
     if (status == STATUS_OK) {
         postgres->transaction = transaction;
         postgres->begun = false;
+        postgres->announced = false;
+        postgres->batch++;
         postgres->touches.count = 0;
         postgres->witness.present = false;
     }

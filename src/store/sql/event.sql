@@ -4,9 +4,20 @@ e.sequence, e.at_ms, e.type, e.role, e.content, e.metadata, e.thread_id, e.exter
 -- PostgreSQL gathers the rows of a statement that takes them from unnest, see store/postgres/gather.h.
 -- name: event_insert (postgres)
 INSERT INTO events
-    (tenant_key, session_key, sequence, at_ms, type, role, content, metadata, thread_id, external_id, actor)
+    (tenant_key, session_key, sequence, at_ms, type, role, content, metadata, thread_id, external_id, actor, batch)
 SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::bigint[], $7::text[],
-    $8::text[], $9::text[], $10::text[], $11::text[])
+    $8::text[], $9::text[], $10::text[], $11::text[], $12::bigint[])
+
+-- name: event_batch (postgres)
+SELECT batch FROM events WHERE tenant_key = $1 AND session_key = $2 AND sequence = $3
+
+-- A transaction takes its positions behind this lock, whose number is (modulo 2^31) the last one taken before.
+-- name: event_positions_announce (postgres)
+SELECT CAST(pg_advisory_xact_lock_shared({position_lock},
+    CAST((last_value - CAST(NOT is_called AS INT)) & 2147483647 AS INT)) IS NULL AS INT)
+FROM events_position_seq
+-- fragment: position_lock (postgres)
+1936681844
 
 -- name: event_insert_at (sqlite)
 INSERT INTO events
@@ -83,28 +94,40 @@ WHERE tenant_key = $1 AND position IN (SELECT p.position FROM event_positions p 
 -- name: event_delete_all (postgres)
 DELETE FROM events WHERE tenant_key = $1 AND session_key = $2
 
+-- The last position behind which nothing is still to come. What is read up to it must be read after it was asked for: a
+-- transaction that ended meanwhile shows in a later snapshot only. The correlated part sees the locks after the sequence.
+-- name: firehose_horizon (sqlite)
+SELECT 9223372036854775807
+-- name: firehose_horizon (postgres)
+SELECT LEAST(s.taken, (
+    SELECT MIN(CASE WHEN (s.taken - CAST(l.objid AS BIGINT)) & 2147483647 < 1073741824
+        THEN s.taken - ((s.taken - CAST(l.objid AS BIGINT)) & 2147483647) END)
+    FROM pg_locks l
+    WHERE l.locktype = 'advisory' AND l.classid = {position_lock} AND l.objsubid = 2
+        AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())))
+FROM (SELECT last_value - CAST(NOT is_called AS INT) AS taken FROM events_position_seq) s
+
 -- name: firehose_end (sqlite)
 SELECT e.position, 0 FROM tenant_blocks b CROSS JOIN events e
 WHERE b.tenant_key = $1 AND e.position >= b.block << 10 AND e.position < (b.block + 1) << 10 AND e.tenant_key = $1
+    AND e.position <= $2
 ORDER BY b.block DESC, e.position DESC LIMIT 1
 -- name: firehose_end (postgres)
-SELECT xid, position FROM events
-WHERE tenant_key = $1 AND xid < CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS TEXT) AS BIGINT)
-ORDER BY xid DESC, position DESC LIMIT 1
+SELECT 0, position FROM events WHERE tenant_key = $1 AND position <= $2 ORDER BY position DESC LIMIT 1
 
--- $2 and $3 are the position after which to read; SQLite's has no second part.
+-- $2 and $3 are the position after which to read, SQLite's the first, PostgreSQL's the second; $4 is the horizon.
 -- name: firehose_read (sqlite)
 SELECT e.position, 0, e.session_key, s.id, {event_columns}
 FROM tenant_blocks b CROSS JOIN events e CROSS JOIN sessions s
 WHERE b.tenant_key = $1 AND b.block >= $2 >> 10 AND e.position > $2 AND e.position >= b.block << 10
     AND e.position < (b.block + 1) << 10 AND e.tenant_key = $1 AND s.key = e.session_key AND $3 >= 0
-ORDER BY b.block, e.position LIMIT $4
+    AND e.position <= $4
+ORDER BY b.block, e.position LIMIT $5
 -- name: firehose_read (postgres)
-SELECT e.xid, e.position, e.session_key, s.id, {event_columns}
+SELECT 0, e.position, e.session_key, s.id, {event_columns}
 FROM events e JOIN sessions s ON s.tenant_key = e.tenant_key AND s.key = e.session_key
-WHERE e.tenant_key = $1 AND (e.xid, e.position) > ($2, $3)
-    AND e.xid < CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS TEXT) AS BIGINT)
-ORDER BY e.xid, e.position LIMIT $4
+WHERE e.tenant_key = $1 AND $2 >= 0 AND e.position > $3 AND e.position <= $4
+ORDER BY e.position LIMIT $5
 
 -- name: partial_save
 INSERT INTO partials (tenant_key, session_key, sequence, deltas, body, saved_at_ms) VALUES ($1, $2, $3, $4, $5, $6)

@@ -450,3 +450,10 @@ CREATE TABLE files_changed (
 -- migration: 11 partials saved
 -- When live output was last saved: a turn that streams is not silent.
 ALTER TABLE partials ADD COLUMN saved_at_ms BIGINT NOT NULL DEFAULT 0;
+
+-- migration: 12 events in the order of their positions
+-- A transaction can write behind one that began later, so its number does not order a session's events; the position
+-- does: it is taken after the session's last event was read. The batch is the number its writer gave the transaction.
+ALTER TABLE events DROP COLUMN xid;
+ALTER TABLE events ADD COLUMN batch BIGINT NOT NULL DEFAULT 0;
+CREATE INDEX events_firehose ON events (tenant_key, position);

@@ -460,3 +460,7 @@ CREATE TABLE files_changed (
 -- migration: 11 partials saved
 -- When live output was last saved: a turn that streams is not silent.
 ALTER TABLE partials ADD COLUMN saved_at_ms INTEGER NOT NULL DEFAULT 0;
+
+-- migration: 12 events in the order of their positions
+-- They always were; the number of the schema is the same on both engines.
+SELECT 12;

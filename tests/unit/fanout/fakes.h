@@ -273,19 +273,28 @@ enum status store_event_read(struct db *db, const struct event_filter *filter,
     return STATUS_OK;
 }
 
-enum status store_firehose_end(struct db *db, int64_t tenant_key, struct position *out, struct failure *failure)
+enum status store_firehose_horizon(struct db *db, int64_t *out, struct failure *failure)
 {
-    (void)db, (void)tenant_key, (void)failure;
+    (void)db, (void)failure;
+    *out = INT64_MAX;
+    return STATUS_OK;
+}
+
+enum status store_firehose_end(struct db *db, int64_t tenant_key, int64_t horizon, struct position *out,
+                               struct failure *failure)
+{
+    (void)db, (void)tenant_key, (void)horizon, (void)failure;
     *out = (struct position){fake_snapshot(), 0};
     return STATUS_OK;
 }
 
-enum status store_firehose_read(struct db *db, int64_t tenant_key, struct position after, int64_t limit,
+enum status store_firehose_read(struct db *db, int64_t tenant_key, struct position after, int64_t horizon,
+                                int64_t limit,
                                 bool (*each)(void *owner, struct position at, int64_t session_key,
                                              struct slice session_id, const struct event *event),
                                 void *owner, struct failure *failure)
 {
-    (void)db, (void)tenant_key;
+    (void)db, (void)tenant_key, (void)horizon;
     if (fake.broken) {
         return failure_set(failure, STATUS_UNAVAILABLE, "broken", "broken");
     }
