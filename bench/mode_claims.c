@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 enum step { STEP_CLAIM, STEP_HEARTBEAT, STEP_SETTLE };
 enum { FILLING_CONNECTIONS = 64, ID_SIZE = 129, TOKEN_SIZE = 129 };
@@ -120,12 +121,17 @@ void mode_claims(const struct options *options)
         workers[i].keep_body = true;
         prepare_claim(&claims, &workers[i]);
     }
+    double server_s = server_cpu_s(options);
+    clock_t client = clock();
     uint64_t start = now_ns();
     connections_run(workers, options->connections, claims_answered, &claims);
     double seconds = (double)(now_ns() - start) / 1e9;
+    double client_s = (double)(clock() - client) / CLOCKS_PER_SEC;
+    server_s = server_cpu_s(options) - server_s;
     if (claims.settled < options->count)
         die("only %d of %d sessions could be claimed", claims.settled, options->count);
-    printf("cycles_per_s=%.0f cycles=%d p50_us=%u p99_us=%u\n", claims.settled / seconds, claims.settled,
+    printf("cycles_per_s=%.0f cycles=%d server_cpu_us=%.1f client_cpu_us=%.1f p50_us=%u p99_us=%u\n",
+           claims.settled / seconds, claims.settled, server_s * 1e6 / claims.settled, client_s * 1e6 / claims.settled,
            samples_percentile_us(&claims.samples, 0.5), samples_percentile_us(&claims.samples, 0.99));
     samples_release(&claims.samples);
     connections_close(workers, options->connections);

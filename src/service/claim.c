@@ -1,36 +1,23 @@
 #include "service/claim.h"
 
+#include <assert.h>
+
 #include "base/hash.h"
 #include "service/ask.h"
 #include "service/session_steps.h"
 #include "service/turn.h"
 #include "service/turn_close.h"
 
-struct candidate {
-    int64_t key, priority, queued_ms;
-};
-
 struct candidates {
     struct candidate items[CLAIM_BATCH_MAX];
     size_t count;
 };
 
-static bool goes_before(const struct candidate *a, const struct candidate *b)
-{
-    if (a->priority != b->priority) {
-        return a->priority > b->priority;
-    }
-    if (a->queued_ms != b->queued_ms) {
-        return a->queued_ms < b->queued_ms;
-    }
-    return a->key < b->key;
-}
-
 /* Keeps the best `max`, in order. */
 static void candidates_add(struct candidates *candidates, const struct candidate *one, size_t max)
 {
     size_t at = candidates->count;
-    while (at > 0 && goes_before(one, &candidates->items[at - 1])) {
+    while (at > 0 && candidate_goes_before(one, &candidates->items[at - 1])) {
         at--;
     }
     if (at >= max) {
@@ -45,16 +32,51 @@ static void candidates_add(struct candidates *candidates, const struct candidate
     candidates->items[at] = *one;
 }
 
-static enum status look_for(struct call *call, struct slice agent, int type, bool hosted, size_t max,
-                            struct candidates *candidates)
+static enum status read_queue(struct call *call, const struct queue_filter *filter, size_t max, struct candidate *out,
+                              size_t *out_count)
 {
     int64_t keys[CLAIM_BATCH_MAX], priorities[CLAIM_BATCH_MAX], queued[CLAIM_BATCH_MAX];
+    enum status status = unit_flush(call->unit, &call->failure);
+    if (status == STATUS_OK) {
+        status = store_claim_candidates(call->db, filter->tenant_key, filter->agent, filter->type, filter->hosted,
+                                        call->who->id_prefix, (int64_t)max, keys, priorities, queued, out_count,
+                                        &call->failure);
+    }
+    for (size_t i = 0; status == STATUS_OK && i < *out_count; i++) {
+        out[i] = (struct candidate){keys[i], priorities[i], queued[i]};
+    }
+    return status;
+}
+
+/* Another node may change what is in memory here, and an id prefix is asked for by few. */
+static bool may_remember(const struct call *call)
+{
+    return db_engine(call->db) == DB_SQLITE && !slice_present(call->who->id_prefix);
+}
+
+static enum status look_for(struct call *call, const struct queue_filter *filter, size_t max,
+                            struct candidates *candidates)
+{
+    static_assert((int)QUEUE_HEAD_ROOM <= (int)CLAIM_BATCH_MAX, "a head is filled by one query");
+    struct candidate read[CLAIM_BATCH_MAX];
+    const struct candidate *found = read;
     size_t count = 0;
-    enum status status =
-        store_claim_candidates(call->db, call->who->tenant_key, agent, type, hosted, call->who->id_prefix, (int64_t)max,
-                               keys, priorities, queued, &count, &call->failure);
-    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
-        candidates_add(candidates, &(struct candidate){keys[i], priorities[i], queued[i]}, max);
+    enum status status = STATUS_OK;
+    bool remember = may_remember(call);
+    struct queue_heads *heads = &call->unit->queue_heads;
+    const struct queue_head *head = remember ? queue_heads_find(heads, filter, max) : NULL;
+    if (!head) {
+        status = read_queue(call, filter, remember ? QUEUE_HEAD_ROOM : max, read, &count);
+    }
+    if (status == STATUS_OK && !head && remember) {
+        head = queue_heads_fill(heads, filter, read, count);
+    }
+    if (head) {
+        found = &head->items[head->first];
+        count = head->count;
+    }
+    for (size_t i = 0; i < count && i < max && status == STATUS_OK; i++) {
+        candidates_add(candidates, &found[i], max);
     }
     return status;
 }
@@ -78,12 +100,13 @@ static enum status find_candidates(struct call *call, const struct claim_request
     }
     size_t agent_count = request->agent_count ? request->agent_count : 1;
     size_t type_count = request->type_count ? request->type_count : 1;
-    enum status status = unit_flush(call->unit, &call->failure);
+    enum status status = STATUS_OK;
     for (size_t a = 0; a < agent_count && status == STATUS_OK; a++) {
         struct slice agent = request->agent_count ? request->agents[a] : (struct slice){0};
         for (size_t t = 0; t < type_count && status == STATUS_OK; t++) {
-            status =
-                look_for(call, agent, request->type_count ? request->types[t] : -1, request->hosted, max, candidates);
+            int type = request->type_count ? request->types[t] : -1;
+            struct queue_filter filter = {call->who->tenant_key, agent, type, request->hosted};
+            status = look_for(call, &filter, max, candidates);
         }
     }
     return status;

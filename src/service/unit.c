@@ -83,6 +83,7 @@ void unit_release(struct unit *unit)
     map_release(&unit->by_key);
     buffer_release(&unit->scratch);
     renewals_release(&unit->renewals);
+    queue_heads_clear(&unit->queue_heads);
     publication_unref(unit->publication);
 }
 
@@ -272,6 +273,9 @@ void unit_rollback(struct unit *unit)
         unit->touched = loaded->next_touched;
         forget(unit, loaded);
     }
+    if (unit->writes > 0) {
+        queue_heads_clear(&unit->queue_heads);
+    }
     publication_unref(unit->publication);
     unit->publication = NULL;
 }
@@ -361,11 +365,23 @@ static void apply(struct call *call, struct loaded_session *loaded, struct event
     loaded->changed |= session_apply(&loaded->session, event, &loaded->arena);
 }
 
+/* After a change of the session, or its creation. */
+static void note_queue_place(struct unit *unit, const struct session *session, bool was_claimable)
+{
+    if (was_claimable) {
+        queue_heads_remove(&unit->queue_heads, session->key);
+    }
+    if (session_is_claimable(session)) {
+        queue_heads_add(&unit->queue_heads, session);
+    }
+}
+
 enum status unit_append(struct call *call, struct loaded_session *loaded, struct event *events, size_t count)
 {
     struct unit *unit = call->unit;
     enum work before = loaded->session.work;
     bool held = session_is_held(&loaded->session);
+    bool was_claimable = session_is_claimable(&loaded->session);
     touch(unit, loaded);
     for (size_t i = 0; i < count; i++) {
         apply(call, loaded, &events[i]);
@@ -379,6 +395,7 @@ enum status unit_append(struct call *call, struct loaded_session *loaded, struct
         }
         publish_event(unit, &loaded->session, &events[i]);
     }
+    note_queue_place(unit, &loaded->session, was_claimable);
     if ((loaded->session.work != before || held) && session_is_claimable(&loaded->session)) {
         unit->work_queued = true;
     }
@@ -412,6 +429,7 @@ enum status unit_create(struct call *call, int64_t tenant_key, struct slice id, 
     know_key(unit, loaded);
     mark_stored(loaded);
     loaded->lease_known = loaded->prompts_known = loaded->asks_known = loaded->children_known = true;
+    note_queue_place(unit, &loaded->session, false);
     unit->work_queued |= work_is_claimable(loaded->session.work);
     *out = loaded;
     return STATUS_OK;
@@ -539,6 +557,7 @@ enum status unit_delete(struct call *call, struct loaded_session *loaded)
     if (status != STATUS_OK) {
         return status;
     }
+    queue_heads_remove(&unit->queue_heads, loaded->session.key);
     unit_close_viewers(unit, &loaded->session, SLICE("deleted"), (struct slice){0});
     struct loaded_session **link = &unit->touched;
     while (*link != loaded) {

@@ -10,6 +10,7 @@
 
 #include "base/map.h"
 #include "fanout/publication.h"
+#include "service/queue_head.h"
 #include "service/renewal.h"
 #include "service/service.h"
 
@@ -50,6 +51,7 @@ struct unit {
     struct publication *publication; /* of the running group, NULL when nothing happened */
     struct buffer scratch;
     struct renewals renewals;
+    struct queue_heads queue_heads;
     int64_t command;           /* number of the running one */
     int64_t writes;            /* grows with each change: tells whether a failed command wrote */
     bool work_queued;          /* a session became claimable */
