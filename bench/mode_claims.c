@@ -7,6 +7,9 @@
 #include <string.h>
 #include <time.h>
 
+// As the peers, whose workers get their job and hear no more of it when it is done.
+#define MINIMAL "Prefer: return=minimal\r\n"
+
 enum step { STEP_CLAIM, STEP_HEARTBEAT, STEP_SETTLE };
 enum { FILLING_CONNECTIONS = 64, ID_SIZE = 129, TOKEN_SIZE = 129 };
 
@@ -20,7 +23,7 @@ struct claims {
     struct samples samples;
     uint64_t started_ns[1024];
     char ids[1024][ID_SIZE];
-    char leases[1024][TOKEN_SIZE + 32]; // the whole header line
+    char leases[1024][TOKEN_SIZE + 64]; // whole header lines
 };
 
 static bool session_created(struct connection *connection, void *state)
@@ -49,7 +52,8 @@ static void prepare_claim(struct claims *claims, struct connection *worker)
 {
     worker->step = STEP_CLAIM;
     claims->started_ns[worker->index] = now_ns();
-    request_build(&worker->request, &claims->options->target, "POST", "/api/claims", "", &claims->claim_body);
+    request_build(&worker->request, &claims->options->target, "POST", "/api/claims", MINIMAL,
+                  &claims->claim_body);
 }
 
 static void prepare_step(struct claims *claims, struct connection *worker, enum step step, const char *verb,
@@ -73,7 +77,7 @@ static bool take_claim(struct claims *claims, struct connection *worker)
     if (!json_find_string(session, "id", claims->ids[worker->index], ID_SIZE) ||
         !json_find_string(lease, "token", token, sizeof token))
         die("a claim without id or token: %s", body);
-    snprintf(claims->leases[worker->index], sizeof claims->leases[0], "Sojourn-Lease: %s\r\n", token);
+    snprintf(claims->leases[worker->index], sizeof claims->leases[0], MINIMAL "Sojourn-Lease: %s\r\n", token);
     prepare_step(claims, worker, STEP_HEARTBEAT, "lease", &claims->heartbeat_body);
     return true;
 }

@@ -71,15 +71,27 @@ static enum status read_claim(struct request *request, const struct json *body, 
     return status == STATUS_OK ? read_types(request, body, out) : status;
 }
 
-/* The last member of an object that is open, and its end. */
-static void write_claims(struct json_out *out, const struct claimed *claimed, size_t count)
+/* As much of the session as the caller wants to hear. */
+static void write_session(struct request *request, const struct session *session)
 {
+    struct buffer *body = &request->exchange->body;
+    if (request_wants_minimal(request)) {
+        session_write_minimal(body, session);
+    } else {
+        session_write(body, session, true);
+    }
+}
+
+/* The last member of an object that is open, and its end. */
+static void write_claims(struct request *request, const struct claimed *claimed, size_t count)
+{
+    struct json_out *out = &request->out;
     json_key(out, "claims");
     json_begin_array(out);
     for (size_t i = 0; i < count; i++) {
         json_begin_object(out);
         json_key(out, "session");
-        session_write(out->buffer, &claimed[i].loaded->session, true);
+        write_session(request, &claimed[i].loaded->session);
         out->need_comma = true;
         json_key(out, "lease");
         json_begin_object(out);
@@ -123,7 +135,7 @@ enum status claims_take(struct request *request)
         return STATUS_OK;
     }
     json_begin_object(&request->out);
-    write_claims(&request->out, claimed, count);
+    write_claims(request, claimed, count);
     return STATUS_OK;
 }
 
@@ -201,13 +213,13 @@ static enum status settle_and_claim(struct request *request, const struct json *
         status = settle(request, &entry);
     }
     if (status == STATUS_OK) {
-        session_write(&request->exchange->body, &entry.loaded->session, true);
+        write_session(request, &entry.loaded->session);
         status = claim_take(&request->call, &claim, claimed, &count);
     }
     if (status == STATUS_OK) {
         request->exchange->body.len--; /* the session's object goes on */
         request->out.need_comma = true;
-        write_claims(&request->out, claimed, count);
+        write_claims(request, claimed, count);
     }
     return status;
 }
@@ -221,7 +233,7 @@ enum status claims_settle(struct request *request)
     }
     enum status status = settle(request, &entry);
     if (status == STATUS_OK) {
-        session_write(&request->exchange->body, &entry.loaded->session, true);
+        write_session(request, &entry.loaded->session);
     }
     return status;
 }
@@ -231,7 +243,7 @@ enum status claims_release(struct request *request)
     struct session_entry entry;
     enum status status = claim_release(&request->call, request->params[0], &entry);
     if (status == STATUS_OK) {
-        session_write(&request->exchange->body, &entry.loaded->session, true);
+        write_session(request, &entry.loaded->session);
     }
     return status;
 }

@@ -29,6 +29,17 @@ struct slice request_header(const struct request *request, const char *name)
     return http_request_header(&request->exchange->request, name);
 }
 
+bool request_wants_minimal(struct request *request)
+{
+    struct slice rest = request_header(request, "prefer"), preference;
+    bool found = false;
+    while (rest.len > 0 && !found) {
+        slice_cut(rest, ',', &preference, &rest);
+        found = slice_eq_nocase(slice_trim(preference), SLICE("return=minimal"));
+    }
+    return found;
+}
+
 enum status request_check_unbound(struct request *request)
 {
     if (!access_is_bound(&request->who) && !slice_present(request->ticket_session)) {
@@ -376,7 +387,8 @@ static void answer_options(struct request *request, unsigned allowed)
         exchange_header(exchange, "Access-Control-Allow-Methods", SLICE("GET, POST, PUT, PATCH, DELETE"));
         exchange_header(
             exchange, "Access-Control-Allow-Headers",
-            SLICE("Authorization, Content-Type, Idempotency-Key, If-Sequence, Last-Event-ID, Sojourn-Lease, "
+            SLICE("Authorization, Content-Type, Idempotency-Key, If-Sequence, Last-Event-ID, Prefer, "
+                  "Sojourn-Lease, "
                   "X-CSRF-Token, X-Request-Id, traceparent"));
         exchange_header(exchange, "Access-Control-Max-Age", SLICE("600"));
     }

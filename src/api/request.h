@@ -70,6 +70,8 @@ void api_thread_end(void);
 struct slice request_param(const struct request *request,
                            const char *name); /* query parameter; absent when not given */
 int64_t request_param_i64(const struct request *request, const char *name, int64_t otherwise);
+/* Prefer: return=minimal (RFC 7240): the answer may leave out what the caller can ask for. */
+bool request_wants_minimal(struct request *request);
 /* FORBIDDEN for a credential that reaches one session only. */
 MUST_CHECK enum status request_check_unbound(struct request *request);
 /* A header's text; absent when not sent. */

@@ -128,5 +128,7 @@ bool session_is_claimable(const struct session *session); /* pending and not hel
 void session_write(struct buffer *to, const struct session *session, bool full);
 /* The same inside an object that has further members. */
 void session_write_members(struct json_out *out, const struct session *session, bool full);
+/* What whoever runs it needs at least. */
+void session_write_minimal(struct buffer *to, const struct session *session);
 
 #endif

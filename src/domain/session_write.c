@@ -150,3 +150,21 @@ void session_write(struct buffer *to, const struct session *session, bool full)
     session_write_members(&out, session, full);
     json_end_object(&out);
 }
+
+void session_write_minimal(struct buffer *to, const struct session *session)
+{
+    struct json_out out = json_out_to(to);
+    json_begin_object(&out);
+    json_put_text(&out, "id", session->id);
+    put_word(&out, "type", session_type_words, (int)session->type);
+    put_word(&out, "status", work_words, (int)session->work);
+    json_put_text(&out, "agent", session->agent);
+    json_put_i64(&out, "agent_version", session->agent_version);
+    json_put_i64(&out, "attempt", session->attempt);
+    json_put_i64(&out, "claim_attempts", session->claim_attempts);
+    json_put_i64(&out, "fence", session->fence);
+    json_put_i64(&out, "last_sequence", session->last_sequence);
+    json_put_text(&out, "initial_prompt", session->initial_prompt);
+    json_put_raw(&out, "metadata", slice_present(session->metadata) ? session->metadata : SLICE("{}"));
+    json_end_object(&out);
+}

@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/log.h"
+#include "store/sqlite/log_vfs.h"
 #include "store/statement.h"
 
 enum {
@@ -292,7 +293,8 @@ enum status sqlite_open(const struct db_options *options, struct db **out, struc
     self->checkpoint_at = self->checkpoint_frames;
     int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
                 (options->read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
-    int code = sqlite3_open_v2(options->path, &self->handle, flags, options->vfs);
+    const char *vfs = options->read_only ? options->vfs : log_vfs_over(options->vfs);
+    int code = sqlite3_open_v2(options->path, &self->handle, flags, vfs ? vfs : options->vfs);
     enum status status = STATUS_OK;
     if (code != SQLITE_OK)
         status = sqlite_failure(self, code, options->path, failure);
