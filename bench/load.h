@@ -18,6 +18,7 @@ struct options {
     int provider;          // port to play the model provider on
     int json;              // replay pages of JSON instead of a stream
     int chain;             // every settlement claims the next session
+    int silent;            // claims: no heartbeats
     const char *session;   // an existing session, instead of a new one
     const char *query;     // list
     const char *subscribe; // path that streams, instead of the session's

@@ -1,5 +1,5 @@
 // Workers that claim, heartbeat and settle one session after the other until the queue is empty. With --chain the
-// settlement asks for the next session.
+// settlement asks for the next session; with --silent nobody sends heartbeats.
 #include "load.h"
 #include "samples.h"
 
@@ -52,8 +52,7 @@ static void prepare_claim(struct claims *claims, struct connection *worker)
 {
     worker->step = STEP_CLAIM;
     claims->started_ns[worker->index] = now_ns();
-    request_build(&worker->request, &claims->options->target, "POST", "/api/claims", MINIMAL,
-                  &claims->claim_body);
+    request_build(&worker->request, &claims->options->target, "POST", "/api/claims", MINIMAL, &claims->claim_body);
 }
 
 static void prepare_step(struct claims *claims, struct connection *worker, enum step step, const char *verb,
@@ -78,7 +77,10 @@ static bool take_claim(struct claims *claims, struct connection *worker)
         !json_find_string(lease, "token", token, sizeof token))
         die("a claim without id or token: %s", body);
     snprintf(claims->leases[worker->index], sizeof claims->leases[0], MINIMAL "Sojourn-Lease: %s\r\n", token);
-    prepare_step(claims, worker, STEP_HEARTBEAT, "lease", &claims->heartbeat_body);
+    if (claims->options->silent)
+        prepare_step(claims, worker, STEP_SETTLE, "settle", &claims->settle_body);
+    else
+        prepare_step(claims, worker, STEP_HEARTBEAT, "lease", &claims->heartbeat_body);
     return true;
 }
 

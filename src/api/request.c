@@ -385,11 +385,9 @@ static void answer_options(struct request *request, unsigned allowed)
     if (slice_present(request_header(request, "access-control-request-method")) &&
         request->api->cors_origin_count > 0) {
         exchange_header(exchange, "Access-Control-Allow-Methods", SLICE("GET, POST, PUT, PATCH, DELETE"));
-        exchange_header(
-            exchange, "Access-Control-Allow-Headers",
-            SLICE("Authorization, Content-Type, Idempotency-Key, If-Sequence, Last-Event-ID, Prefer, "
-                  "Sojourn-Lease, "
-                  "X-CSRF-Token, X-Request-Id, traceparent"));
+        exchange_header(exchange, "Access-Control-Allow-Headers",
+                        SLICE("Authorization, Content-Type, Idempotency-Key, If-Sequence, Last-Event-ID, Prefer, "
+                              "Sojourn-Lease, X-CSRF-Token, X-Request-Id, traceparent"));
         exchange_header(exchange, "Access-Control-Max-Age", SLICE("600"));
     }
     reply(request);

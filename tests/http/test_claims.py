@@ -101,6 +101,50 @@ def order_and_filters(server):
 
 
 @test
+def order_of_a_long_queue_that_changes(server):
+    """Who comes, goes, is paused or raised while others are claimed stands at his place in the queue."""
+    client = server.client()
+    first = queue(client, 70)
+
+    def following(count):
+        return [one["session"]["id"] for _ in range(count) for one in claim(client, agents=["a"])]
+    check.equal(following(3), first[:3])
+    client.delete(f"/api/sessions/{first[3]}", expect=204)
+    client.post(f"/api/sessions/{first[4]}/pause", {}, expect=200)
+    urgent, = queue(client, priority=3)
+    last, = queue(client)
+    check.equal(following(2), [urgent, first[5]])
+    client.post(f"/api/sessions/{first[4]}/unpause", {}, expect=200)
+    check.equal(following(1), [first[4]])
+    check.equal(following(64), first[6:])
+    [got] = claim(client)
+    check.equal(got["session"]["id"], last)
+    client.post(f"/api/sessions/{last}/release", {}, headers={"Sojourn-Lease": got["lease"]["token"]}, expect=200)
+    check.equal(following(2), [last])
+    check.equal(following(1), [])
+
+
+@test
+def a_short_answer(server):
+    """Prefer: return=minimal leaves out what a worker can ask for."""
+    client = server.client()
+    first, second = queue(client, 2, prompt="do it", metadata={"k": 1})
+    short = {"Prefer": "respond-async, return=minimal"}
+    [got] = client.post("/api/claims", {"worker": "w"}, headers=short, expect=200).json()["claims"]
+    check.contains(got["session"], {"id": first, "status": "running", "agent": "a", "fence": 1, "initial_prompt": "do it",
+                                    "metadata": {"k": 1}})
+    check.true("words" not in got["session"], "a short session")
+    held = {"Sojourn-Lease": got["lease"]["token"], **short}
+    done = client.post(f"/api/sessions/{first}/settle", {"status": "completed", "claim": {"worker": "w"}}, headers=held,
+                       expect=200).json()
+    check.contains(done, {"id": first, "status": "completed"})
+    check.true("words" not in done, "a short session")
+    check.equal(done["claims"][0]["session"]["id"], second)
+    held = {"Sojourn-Lease": done["claims"][0]["lease"]["token"], "Prefer": "return=representation"}
+    check.true("words" in client.post(f"/api/sessions/{second}/release", {}, headers=held, expect=200).json(), "the whole session")
+
+
+@test
 def each_session_to_one_worker(server):
     """S0-084: many workers at once, every session exactly once."""
     client = server.client()
