@@ -22,8 +22,9 @@ handlers, not this file.
 - **Once**: a route that takes `Idempotency-Key` gives the same answer to the same request again
   (`Idempotency-Replayed: true`), and 409 to another request with that key.
 - **Holders** of a claim send `Sojourn-Lease: TOKEN`; a lease that is over is refused with 409 and nothing is changed.
-- **Short answers**: with `Prefer: return=minimal` (RFC 7240) claims, settlements and releases answer sessions with `id`, `type`,
-  `status`, `agent`, `agent_version`, `attempt`, `claim_attempts`, `fence`, `last_sequence`, `initial_prompt` and `metadata` only.
+- **Short answers**: with `Prefer: return=minimal` (RFC 7240) claims, settlements and releases answer sessions with
+  `id`, `type`, `status`, `agent`, `agent_version`, `attempt`, `claim_attempts`, `fence`, `last_sequence`,
+  `initial_prompt` and `metadata` only.
 """
 
 GROUPS = (("Health and figures", r"/(healthz|readyz|metrics|api/openapi.json)$"),
