@@ -98,6 +98,7 @@ class Conversation:
                                {"answer": ask["options"][0]})
         made = client.post("/api/sessions", {"type": "agent", "agent": agent, "id": key}, expect=201).json()
         self.path = f"/api/sessions/{made['id']}"
+        self.runner_token = None
         self.sent = {}        # key of a prompt: its body
         self.accepted = {}    # key of a prompt: its id
         self.refused = set()
