@@ -165,6 +165,24 @@ bool ask_repeats(const struct ask *stored, const struct ask *ask)
            stored->turn == ask->turn;
 }
 
+static bool is_same_json(struct arena *arena, struct slice a, struct slice b)
+{
+    const struct json *first, *second;
+    if (slice_eq(a, b)) {
+        return true;
+    }
+    return slice_present(a) && slice_present(b) && json_parse(arena, a, &first, NULL) == STATUS_OK &&
+           json_parse(arena, b, &second, NULL) == STATUS_OK && json_equal(first, second);
+}
+
+bool ask_is_same(struct arena *arena, const struct ask *stored, const struct ask *ask)
+{
+    return stored->kind == ask->kind && stored->role == ask->role && stored->quorum == ask->quorum &&
+           slice_eq(stored->tool, ask->tool) && slice_eq(stored->text, ask->text) &&
+           is_same_json(arena, stored->arguments, ask->arguments) &&
+           is_same_json(arena, stored->options, ask->options) && is_same_json(arena, stored->schema, ask->schema);
+}
+
 /* --- who answers --- */
 
 /* Those who run sessions never decide what they themselves asked for; a link shared with anybody approves nothing. */

@@ -85,6 +85,8 @@ void ask_copy(struct ask *to, const struct ask *from, struct arena *arena);
 void ask_of_event(struct slice type, const struct json *metadata, struct ask *out);
 /* Does the same ask stand there already? (A repeated request, not another ask with the same id.) */
 bool ask_repeats(const struct ask *stored, const struct ask *ask);
+/* Is it the same question to the same people, whichever turn and call it belongs to? */
+bool ask_is_same(struct arena *arena, const struct ask *stored, const struct ask *ask);
 /* An approval of a result, not of a tool call. */
 bool ask_is_of_output(const struct ask *ask);
 
@@ -114,9 +116,11 @@ struct slice ask_reason(struct arena *arena, const struct ask *pending, size_t c
 
 /* Events; each adds to `out`. ask.requested {id, kind, turn, ask}, ask.voted {id, …, by, decision, votes, quorum},
  * ask.answered {id, kind, turn, tool, call_id, decision, answer, reason, by}, ask.expired, ask.cancelled {…, reason}.
- * An answered approval of output adds user.output_approval. */
+ * ask.resumed {id, kind, turn, as, call_id}: another attempt at the turn asked the same and got the answer nobody
+ * heard. An answered approval of output adds user.output_approval. */
 void change_ask_requested(struct arena *arena, const struct ask *ask, struct changes *out);
 void change_ask_voted(struct arena *arena, const struct ask *ask, const struct ask_reply *reply, struct changes *out);
+void change_ask_resumed(struct arena *arena, const struct ask *ask, const struct ask *as, struct changes *out);
 void change_ask_over(struct arena *arena, const struct ask *ask, struct changes *out);
 
 /* The ask as people see it: everything but `fields`. What is absent is left out. */

@@ -113,6 +113,18 @@ void change_ask_voted(struct arena *arena, const struct ask *ask, const struct a
     payload_end(&payload, arena, "ask.voted", out);
 }
 
+void change_ask_resumed(struct arena *arena, const struct ask *ask, const struct ask *as, struct changes *out)
+{
+    struct payload payload;
+    payload_begin(&payload);
+    json_put_text(&payload.out, "id", ask->id);
+    payload_word(&payload, "kind", ask_kind_words, (int)ask->kind);
+    json_put_i64(&payload.out, "turn", as->turn);
+    json_put_text(&payload.out, "as", as->id);
+    json_maybe_text(&payload.out, "call_id", as->call_id);
+    payload_end(&payload, arena, "ask.resumed", out);
+}
+
 static void write_over(struct payload *payload, const struct ask *ask)
 {
     json_maybe_text(&payload->out, "tool", ask->tool);

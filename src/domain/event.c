@@ -26,6 +26,7 @@ const struct event_type event_types[] = {
     {"ask.cancelled", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"ask.expired", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"ask.requested", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
+    {"ask.resumed", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"ask.voted", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"external.event", WRITERS_ANYONE, ROLE_SYSTEM, false, false, false, NULL},
     {"external.files_changed", WRITERS_ANYONE, ROLE_SYSTEM, false, false, false, payload_check_files_changed},

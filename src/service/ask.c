@@ -93,7 +93,7 @@ enum status ask_refresh(struct call *call, struct loaded_session *loaded, bool m
 
 /* --- asking --- */
 
-static void fill_ask(struct call *call, const struct session *session, struct ask *ask)
+void ask_fill(struct call *call, const struct session *session, struct ask *ask)
 {
     const struct service *service = call->service;
     ask->state = ASK_PENDING;
@@ -190,7 +190,7 @@ enum status ask_open(struct call *call, struct loaded_session *loaded, struct as
 {
     struct ask stored;
     const struct session *session = &loaded->session;
-    fill_ask(call, session, ask);
+    ask_fill(call, session, ask);
     enum status status = ask_check(call->arena, ask, call->service->event_bytes_max, &call->failure);
     if (status == STATUS_OK) {
         status = check_form(call, ask);

@@ -12,7 +12,12 @@
  * standing rule allows is stored as answered (answered_by "rule:ID") and moves nothing. The same ask again is no new
  * one: *ask becomes the stored one. CONFLICT `no_turn`, `ask_exists`; LIMITED `too_many_asks`. */
 MUST_CHECK enum status ask_open(struct call *call, struct loaded_session *loaded, struct ask *ask);
-/* The same for whoever runs the session from outside: its lease holder, runner or sandbox. */
+/* The same for a turn that goes on where earlier attempts at the same message were cut; `after` is the sequence of that
+ * message. When one of them asked the same and died before it heard the answer, this ask has that answer
+ * (ask.resumed): people are not asked twice, and what they said is heard once. Everything else is asked anew, under
+ * another id where an earlier attempt used it. ask->id is the stored one afterwards. */
+MUST_CHECK enum status ask_open_again(struct call *call, struct loaded_session *loaded, int64_t after, struct ask *ask);
+/* The same as ask_open for whoever runs the session from outside: its lease holder, runner or sandbox. */
 MUST_CHECK enum status ask_request(struct call *call, struct slice session_id, struct ask *ask);
 
 /* A person decides. `by` and `voter` of the reply are the caller's and need not be set. The same reply by the same

@@ -11,6 +11,8 @@ MUST_CHECK enum status ask_load(struct call *call, const struct session *session
 /* Saves an ask that is pending no longer, and says so in the log. `actor` absent = the caller. */
 MUST_CHECK enum status ask_close(struct call *call, struct loaded_session *loaded, const struct ask *ask,
                                  struct slice actor);
+/* What the caller left open: state, turn, role, quorum, times, text, id. */
+void ask_fill(struct call *call, const struct session *session, struct ask *ask);
 /* Past its deadline, though the timer did not say so yet. */
 bool ask_is_overdue(const struct call *call, const struct ask *ask);
 /* After a change: the timer of what is left, and (`moves`) the state that belongs to it. */

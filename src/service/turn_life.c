@@ -102,9 +102,10 @@ static void interrupt(struct turn *turn)
     }
 }
 
-static void hear(struct turn *turn, const struct event *event, struct arena *arena)
+static void hear(struct turn *turn, const struct heard_event *heard, struct arena *arena)
 {
     const struct json *said = NULL;
+    const struct event *event = &heard->event;
     if (turn->ended || turn->over || json_parse(arena, event->metadata, &said, NULL) != STATUS_OK) {
         return;
     }
@@ -121,6 +122,7 @@ static void hear(struct turn *turn, const struct event *event, struct arena *are
     } else if (of_this_turn && turn->started) {
         struct ask ask;
         ask_of_event(event->type, said, &ask);
+        ask.id = slice_present(heard->ask_id) ? heard->ask_id : ask.id;
         turn->driver->answer(turn->state, &ask);
     }
 }
@@ -128,7 +130,7 @@ static void hear(struct turn *turn, const struct event *event, struct arena *are
 /* What a look found, taken out of the turn: what the driver says to it may start the next look at once. */
 struct heard {
     struct arena arena;
-    struct event *events;
+    struct heard_event *events;
     size_t count;
 };
 

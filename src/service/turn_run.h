@@ -41,6 +41,17 @@ struct said {
     struct ask opened; /* then: as it stands */
 };
 
+/* An ask whose stored id is not the one its driver chose. */
+struct ask_name {
+    struct ask_name *next;
+    struct slice stored, told;
+};
+
+struct heard_event {
+    struct event event;
+    struct slice ask_id; /* as its driver knows it; absent = as it stands in the event */
+};
+
 /* Owned by the loop; by the writer while `waits`; by a reader while `briefs`. */
 struct turn {
     struct write_job job; /* first: the job is the turn */
@@ -76,8 +87,10 @@ struct turn {
     struct failure failure;
     int64_t written_sequence, looked_until;
     struct arena heard_arena;
-    struct event *heard_events;
+    struct heard_event *heard_events;
     size_t heard_count;
+    struct arena names_arena; /* the writer's, and the list */
+    struct ask_name *names;
 };
 
 struct turns {

@@ -222,6 +222,39 @@ static enum status write_event(struct call *call, struct turn *turn, struct said
     return status == STATUS_OK ? unit_append(call, entry.loaded, &event, 1) : status;
 }
 
+static const struct ask_name *name_of(const struct turn *turn, struct slice told)
+{
+    const struct ask_name *name = turn->names;
+    while (name && !slice_eq(name->told, told)) {
+        name = name->next;
+    }
+    return name;
+}
+
+/* The job may run twice: the latest name counts. */
+static void note_name(struct turn *turn, struct slice stored, struct slice told)
+{
+    struct ask_name *name = arena_alloc(&turn->names_arena, sizeof *name);
+    *name =
+        (struct ask_name){turn->names, arena_copy(&turn->names_arena, stored), arena_copy(&turn->names_arena, told)};
+    turn->names = name;
+}
+
+static enum status open_ask(struct call *call, struct turn *turn, struct loaded_session *loaded, struct ask *ask)
+{
+    const struct event *message = turn->brief.message;
+    struct slice told = ask->id;
+    if (!turn->brief.was_cut) {
+        return ask_open(call, loaded, ask);
+    }
+    enum status status = ask_open_again(call, loaded, message ? message->sequence : 0, ask);
+    if (status == STATUS_OK && !slice_eq(told, ask->id)) {
+        note_name(turn, ask->id, told);
+        ask->id = told;
+    }
+    return status;
+}
+
 /* An ask that is refused, or decided already (by a rule, or before the turn was cut), is told to the driver. */
 static enum status write_ask(struct call *call, struct turn *turn, struct said *said)
 {
@@ -232,7 +265,7 @@ static enum status write_ask(struct call *call, struct turn *turn, struct said *
     if (status != STATUS_OK) {
         return status;
     }
-    status = ask_open(call, entry.loaded, &ask);
+    status = open_ask(call, turn, entry.loaded, &ask);
     if (status == STATUS_INVALID || status == STATUS_LIMITED || status == STATUS_CONFLICT) {
         ask.state = ASK_CANCELLED;
         ask.reason = slice_of(call->failure.detail);
@@ -248,8 +281,10 @@ static enum status write_ask(struct call *call, struct turn *turn, struct said *
 static enum status write_unask(struct call *call, struct turn *turn, struct said *said)
 {
     struct session_entry entry;
+    const struct ask_name *name = name_of(turn, said->id);
+    struct slice id = name ? name->stored : said->id;
     enum status status = enter(call, turn, &entry);
-    return status == STATUS_OK ? ask_cancel(call, entry.loaded, said->id, SLICE("withdrawn by the agent")) : status;
+    return status == STATUS_OK ? ask_cancel(call, entry.loaded, id, SLICE("withdrawn by the agent")) : status;
 }
 
 static enum status write_keep(struct call *call, struct turn *turn, struct said *said)
@@ -283,13 +318,30 @@ static enum status write_serve(struct call *call, struct turn *turn, struct said
     return status;
 }
 
+/* What the driver calls the ask that the event is about; absent when it has no name of its own. */
+static struct slice told_id(struct turn *turn, const struct event *event)
+{
+    const struct json *metadata = NULL;
+    if (!turn->names || json_parse(&turn->heard_arena, event->metadata, &metadata, NULL) != STATUS_OK) {
+        return (struct slice){0};
+    }
+    struct slice id = json_text_of(metadata, "id");
+    const struct ask_name *name = turn->names;
+    while (name && !slice_eq(name->stored, id)) {
+        name = name->next;
+    }
+    return name ? arena_copy(&turn->heard_arena, name->told) : (struct slice){0};
+}
+
 static bool keep_heard(void *owner, const struct event *event)
 {
     struct turn *turn = owner;
-    struct event *kept = &turn->heard_events[turn->heard_count++];
+    struct heard_event *heard = &turn->heard_events[turn->heard_count++];
+    struct event *kept = &heard->event;
     *kept = *event;
     kept->type = arena_copy(&turn->heard_arena, event->type);
     kept->metadata = arena_copy(&turn->heard_arena, event->metadata);
+    heard->ask_id = told_id(turn, kept);
     turn->looked_until = event->sequence;
     return turn->heard_count < LOOK_EVENTS;
 }

@@ -12,6 +12,7 @@ void turn_free(struct turn *turn)
     said_free_all(turn->writing);
     arena_release(&turn->arena);
     arena_release(&turn->heard_arena);
+    arena_release(&turn->names_arena);
     free(turn);
 }
 static void add_found(struct call *call, struct turns *turns, const struct claimed *claimed)

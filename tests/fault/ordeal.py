@@ -197,7 +197,7 @@ class Ordeal:
         """What a runner asked was decided by a person in the end, whoever died meanwhile."""
         results = events(self.client, conversation.path, "agent.tool_result")
         outputs = [event["content"][0].get("output") for event in results if not event["metadata"].get("outcome")]
-        if conversation.agent == "runner" and set(outputs) != {"answered"}:
+        if conversation.agent == "runner" and set(outputs) - {"answered"}:
             self.verdict.lost.add((conversation.path, "an approval", str(outputs)))
 
     def close(self):
