@@ -407,18 +407,29 @@ static struct slice last_complaint(struct acp_agent *agent)
     return slice_utf8_prefix(line, COMPLAINT_BYTES_MAX);
 }
 
+/* Somebody killed it in the middle of its work: the turn can be taken up again. */
+static void lose(struct acp_agent *agent, struct slice why)
+{
+    struct buffer safe = {0};
+    redact_add(&safe, why);
+    acp_turn_return(agent->turn, buffer_slice(&safe));
+    buffer_release(&safe);
+    acp_agent_end(agent);
+}
+
 static void on_end(void *owner, const struct process_end *end)
 {
     struct acp_agent *agent = owner;
     struct slice said = last_complaint(agent);
+    bool killed = end->exit_code < 0, works = agent->turn && agent->stage == ACP_PROMPTING;
     agent->process = NULL;
-    const char *colon = said.len > 0 ? ": " : ".";
-    if (end->exit_code >= 0) {
-        fail(agent, TURN_INTERNAL, "The agent process ended with exit code %d%s%.*s", end->exit_code, colon,
-             SLICE_ARG(said));
+    struct slice why = arena_format(&agent->arena, "The agent process %s %d%s%.*s",
+                                    killed ? "was ended by signal" : "ended with exit code",
+                                    killed ? end->signal : end->exit_code, said.len > 0 ? ": " : ".", SLICE_ARG(said));
+    if (killed && works) {
+        lose(agent, why);
     } else {
-        fail(agent, TURN_INTERNAL, "The agent process was ended by signal %d%s%.*s", end->signal, colon,
-             SLICE_ARG(said));
+        fail(agent, TURN_INTERNAL, "%.*s", SLICE_ARG(why));
     }
 }
 

@@ -309,6 +309,15 @@ static struct acp_call *oldest_first(struct acp_call *calls)
     return reversed;
 }
 
+void acp_calls_tell(struct acp_turn *turn)
+{
+    turn->calls = oldest_first(turn->calls);
+    for (struct acp_call *call = turn->calls; call; call = call->next) {
+        acp_call_tell(turn, call);
+    }
+    turn->calls = oldest_first(turn->calls);
+}
+
 void acp_calls_end(struct acp_turn *turn)
 {
     struct acp_call *call = oldest_first(turn->calls);

@@ -169,3 +169,32 @@ void acp_turn_end(struct acp_turn *turn, enum turn_stop stop, enum turn_error er
     turn_end(host_turn, &end);
     buffer_release(&spent);
 }
+
+static void say_notice(struct acp_turn *turn, struct slice text)
+{
+    struct buffer content = {0};
+    struct json_out out = json_out_to(&content);
+    json_begin_array(&out);
+    json_begin_object(&out);
+    json_put_text(&out, "type", SLICE("text"));
+    json_put_text(&out, "text", text);
+    json_end_object(&out);
+    json_end_array(&out);
+    acp_turn_say(turn, "agent.notice", buffer_slice(&content));
+    buffer_release(&content);
+}
+
+void acp_turn_return(struct acp_turn *turn, struct slice why)
+{
+    struct turn *host_turn = turn->turn;
+    acp_said_flush(turn);
+    acp_calls_tell(turn);
+    say_notice(turn, why);
+    if (turn->has_news) {
+        acp_turn_keep(turn);
+    }
+    turn->agent->turn = NULL;
+    turn->agent = NULL;
+    turn->turn = NULL;
+    turn_return(host_turn, "agent_killed");
+}

@@ -67,6 +67,8 @@ void acp_turn_answered(struct acp_turn *turn, const struct rpc_message *message)
 /* Everything still open is closed and the turn ends; `agent` may live on. */
 void acp_turn_end(struct acp_turn *turn, enum turn_stop stop, enum turn_error error, struct slice message,
                   const struct json *usage);
+/* Its process was killed: what was said stays said, what was asked stays asked, and the turn goes back to its host. */
+void acp_turn_return(struct acp_turn *turn, struct slice why);
 void acp_turn_keep(struct acp_turn *turn);
 /* {"type":…} parts of an event of the agent; absent metadata. */
 void acp_turn_say(struct acp_turn *turn, const char *type, struct slice content);
@@ -87,6 +89,8 @@ void acp_said_release(struct acp_said *said);
 struct acp_call *acp_call_take(struct acp_turn *turn, const struct json *update);
 /* Writes agent.tool_call unless that was done. */
 void acp_call_tell(struct acp_turn *turn, struct acp_call *call);
+/* Writes what is open and was not written. */
+void acp_calls_tell(struct acp_turn *turn);
 /* What is open gets a result that says so; then all are forgotten. */
 void acp_calls_end(struct acp_turn *turn);
 

@@ -55,7 +55,4 @@ void turns_poke(struct turns *turns, int64_t session_key);
 void turns_stop(struct turns *turns);
 void turns_free(struct turns *turns);
 
-/* For a driver whose agent is gone: the turn is cut (turn_close.h) and nothing may be said after it. */
-void turn_return(struct turn *turn, const char *cause);
-
 #endif

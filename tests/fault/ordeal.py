@@ -173,9 +173,11 @@ class Ordeal:
                     parents[int(name)] = int(file.read().rpartition(")")[2].split()[1])
             except OSError:
                 continue
-        for pid in [pid for pid, parent in parents.items() if parent == self.server.process.pid]:
-            os.kill(pid, signal.SIGKILL)
-            self.deaths += 1
+        def kill():
+            for pid in [pid for pid, parent in parents.items() if parent == self.server.process.pid]:
+                os.kill(pid, signal.SIGKILL)
+                self.deaths += 1
+        self.survive(kill)
 
     # --- rounds ---
 

@@ -22,7 +22,7 @@ def acp_killed_after_every_event(env):
 @test(on=OPTIMISED, timeout_s=300)
 def acp_process_killed_after_every_event(env):
     """The process of the agent dies; the server lives on."""
-    go_through(env, [AGENT], ["acp-retry"])
+    go_through(env, [AGENT], ["acp-retry", "acp-ask"])
 
 
 @test(on=OPTIMISED, timeout_s=300)

@@ -487,7 +487,11 @@ static void test_death_in_a_turn(void **state)
     check_log(turn, "\"is_error\":true,\"interrupted\":true,\"outcome\":\"ambiguous\"");
     check_unsaid(turn, "ghp_");
     turn = start(*state, "{}", "die kill");
-    check_log(turn, "signal 9");
+    check_end(turn, TURN_ABORTED, TURN_CANCELLED);
+    check_log(turn, "signal 9: fatal: token [redacted] is no good");
+    check_log(turn, "agent_killed");
+    assert_int_equal(fake_turn_events(turn, "agent.tool_call"), 1);
+    assert_int_equal(fake_turn_events(turn, "agent.tool_result"), 0); /* its host writes that */
 }
 
 static void test_load_after_death(void **state)
@@ -496,7 +500,7 @@ static void test_load_after_death(void **state)
     char options[200];
     snprintf(options, sizeof options, "{\"load\":true,\"memory\":\"%s\"}", f->memory);
     struct turn *turn = start(f, options, "die kill");
-    check_end(turn, TURN_ERROR, TURN_INTERNAL);
+    check_end(turn, TURN_ABORTED, TURN_CANCELLED);
     turn = start(f, options, "recall");
     check_end(turn, TURN_STOP, TURN_OK);
     check_log(turn, "[\\\"die kill\\\"]");

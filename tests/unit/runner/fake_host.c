@@ -111,6 +111,13 @@ void turn_end(struct turn *turn, const struct turn_end *end)
     said(turn);
 }
 
+void turn_return(struct turn *turn, const char *cause)
+{
+    struct turn_end end = {
+        .stop = TURN_ABORTED, .error = TURN_CANCELLED, .error_message = slice_of(cause), .to = WORK_IDLE};
+    turn_end(turn, &end);
+}
+
 void turn_serve(struct turn *turn, struct slice tool, struct slice arguments, struct turn_served then)
 {
     buffer_format(&turn->log, "serve %.*s %.*s", SLICE_ARG(tool), SLICE_ARG(arguments));
