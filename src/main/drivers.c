@@ -18,6 +18,8 @@ struct drivers {
     struct driver acp_driver;
     char unprotected[4096]; /* where agents without a sandbox work */
     struct driver *model;
+    struct script demo;
+    struct driver demo_driver;
 };
 
 static void make_directory(char *path, size_t room, const char *data, const char *name)
@@ -76,6 +78,9 @@ struct drivers *drivers_new(const struct options *options)
     make_directory(drivers->files_dir, sizeof drivers->files_dir, options->data, "files");
     add_model(drivers, options);
     add_acp(drivers, options);
+    drivers->demo = demo_script;
+    drivers->demo.pace_percent = options->demo_pace_percent;
+    drivers->demo_driver = demo_driver(&drivers->demo);
     return drivers;
 }
 
@@ -90,7 +95,7 @@ void drivers_free(struct drivers *drivers)
 const struct driver *drivers_of(const struct drivers *drivers, enum agent_driver kind)
 {
     const struct driver *const all[DRIVER_COUNT] = {
-        [DRIVER_DEMO] = &demo_driver,
+        [DRIVER_DEMO] = &drivers->demo_driver,
         [DRIVER_ACP] = &drivers->acp_driver,
         [DRIVER_MODEL] = drivers->model,
     };

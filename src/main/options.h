@@ -81,6 +81,7 @@ struct options {
     const char *agents;
     bool agents_reach_host;
     bool demo_agent;
+    int64_t demo_pace_percent;
     const char *default_anthropic_model;
     const char *default_openai_model;
     int64_t prompts_queued_max;

@@ -174,6 +174,8 @@ const struct option server_options[] = {
            "Admins of every tenant may send definitions that start programs on this machine, read its environment or files, or reach another address; otherwise files and owners of the first tenant only."),
     SWITCH("demo-agent", demo_agent, "true",
            "Sessions of the agent \"demo\" are answered by a script inside the server, without any model."),
+    COUNT("demo-pace-percent", demo_pace_percent, "100", 0, 1000,
+          "How long the demo pauses between its words, of its usual pauses; 0 for none."),
     TEXT("default-anthropic-model", default_anthropic_model, "MODEL", "claude-sonnet-4-5",
          "The model of the agent \"assistant\", which exists when ANTHROPIC_API_KEY is set."),
     TEXT("default-openai-model", default_openai_model, "MODEL", "gpt-5",

@@ -266,13 +266,16 @@ static void demo_next(struct script_turn *turn, struct arena *arena, struct act 
     turn->line++;
 }
 
-const struct script demo_script = {demo_next};
+const struct script demo_script = {demo_next, 100};
 
-const struct driver demo_driver = {
-    .kind = DRIVER_DEMO,
-    .owner = (void *)&demo_script,
-    .start = script_start,
-    .answer = script_answer,
-    .interrupt = script_interrupt,
-    .free = script_free,
-};
+struct driver demo_driver(const struct script *script)
+{
+    return (struct driver){
+        .kind = DRIVER_DEMO,
+        .owner = (void *)script,
+        .start = script_start,
+        .answer = script_answer,
+        .interrupt = script_interrupt,
+        .free = script_free,
+    };
+}

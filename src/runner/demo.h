@@ -6,6 +6,7 @@
 #include "runner/script.h"
 
 extern const struct script demo_script;
-extern const struct driver demo_driver;
+/* Plays this script, which must live as long. */
+struct driver demo_driver(const struct script *script);
 
 #endif

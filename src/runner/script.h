@@ -36,6 +36,7 @@ struct act {
 struct script {
     /* The next act; its strings are in the arena or live as long as the turn's. */
     void (*next)(struct script_turn *turn, struct arena *arena, struct act *out);
+    int64_t pace_percent; /* of its own pauses */
 };
 
 /* start, answer, interrupt and free of a driver whose owner is a `const struct script`. */

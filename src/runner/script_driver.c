@@ -21,7 +21,7 @@ static void plan(struct playing *playing)
 {
     arena_reset(&playing->arena);
     playing->script->next(&playing->at, &playing->arena, &playing->act);
-    loop_timer_set(playing->timer, playing->act.after_ms);
+    loop_timer_set(playing->timer, playing->act.after_ms * playing->script->pace_percent / 100);
 }
 
 static void end(struct playing *playing, const struct turn_end *how)
