@@ -26,6 +26,12 @@ static const char *const turn_error_names[TURN_ERROR_COUNT] = {
 };
 const struct words turn_error_words = {turn_error_names, TURN_ERROR_COUNT};
 
+bool turn_stop_is_early(enum turn_stop stop)
+{
+    static const bool early[TURN_STOP_COUNT] = {[TURN_ERROR] = true, [TURN_ABORTED] = true};
+    return (unsigned)stop < TURN_STOP_COUNT && early[stop];
+}
+
 bool turn_error_is_retryable(enum turn_error error)
 {
     static const bool retryable[TURN_ERROR_COUNT] = {

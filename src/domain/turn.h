@@ -16,6 +16,8 @@ enum turn_stop {
     TURN_STOP_COUNT
 };
 extern const struct words turn_stop_words; /* stop length tool_use content_filter error aborted */
+/* Did it end in the middle of what it did? */
+bool turn_stop_is_early(enum turn_stop stop);
 
 enum turn_error {
     TURN_OK,
