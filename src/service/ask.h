@@ -75,7 +75,7 @@ MUST_CHECK enum status ask_inbox(struct call *call, int64_t before, int64_t limi
 
 /* Standing decisions: all for admins, else those for the caller's own sessions. */
 MUST_CHECK enum status ask_rules(struct call *call, struct ask_rule **out, size_t *out_count);
-/* Writer. Decisions for this session only end with it: one that comes back from its end asks again. */
+/* Writer. Decisions for this session only hold until it ends or sleeps: one that comes back asks again. */
 MUST_CHECK enum status ask_forget_rules(struct call *call, struct loaded_session *loaded);
 MUST_CHECK enum status ask_rule_revoke(struct call *call, struct slice rule_id);
 

@@ -341,14 +341,51 @@ static void hear_files(const struct word *word)
     note(word, "external.files_changed");
 }
 
+/* As runners name it, and as the session's git state does. */
+struct git_name {
+    const char *theirs, *ours;
+};
+static const struct git_name git_names[] = {
+    {"sourceType", "source_type"},
+    {"sourceRepoUrl", "source_repo_url"},
+    {"sourceRepoBranch", "source_repo_branch"},
+    {"sourcePrNumber", "source_pr_number"},
+    {"sourceIssueNumber", "source_issue_number"},
+    {"branch", "branch"},
+    {"baseBranch", "base_branch"},
+    {"prNumber", "pr_number"},
+    {"prState", "pr_state"},
+    {"prUrl", "pr_url"},
+    {"commitCount", "commit_count"},
+};
+static const struct git_name pull_request_names[] = {{"number", "pr_number"}, {"url", "pr_url"}};
+
+static void tell_git_state(const struct word *word, const struct git_name *names, size_t count, const char *pr_state)
+{
+    struct buffer told = {0};
+    struct json_out out = json_out_to(&told);
+    json_begin_object(&out);
+    for (size_t i = 0; i < count; i++) {
+        json_maybe_raw(&out, names[i].ours, json_raw_of(word->said, names[i].theirs));
+    }
+    if (pr_state) {
+        json_put_text(&out, "pr_state", slice_of(pr_state));
+    }
+    json_end_object(&out);
+    runner_set_git_state(word->runner, buffer_slice(&told));
+    buffer_release(&told);
+}
+
 static void hear_git(const struct word *word)
 {
     note(word, "external.git_state");
+    tell_git_state(word, git_names, sizeof git_names / sizeof *git_names, NULL);
 }
 
 static void hear_pull_request(const struct word *word)
 {
     note(word, "external.pr_created");
+    tell_git_state(word, pull_request_names, sizeof pull_request_names / sizeof *pull_request_names, "open");
 }
 
 /* --- the table --- */

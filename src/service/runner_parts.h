@@ -120,5 +120,7 @@ void runner_turn_tool_result(struct runner_turn *turn, struct slice id, struct s
 /* runner_note.c: durable, beside the turn. `metadata` is a JSON object. */
 void runner_note(const struct runner *runner, const char *type, struct slice metadata);
 void runner_set_title(const struct runner *runner, struct slice title);
+/* Members of the session's git state (domain/git_state.h); what it does not know is refused as a whole. */
+void runner_set_git_state(const struct runner *runner, struct slice told);
 
 #endif

@@ -3,7 +3,16 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "service/ask.h"
 #include "service/prompt.h"
+
+enum status runtime_append(struct call *call, struct loaded_session *loaded, struct changes *changes)
+{
+    bool was_asleep = runtime_is_asleep(loaded->session.runtime);
+    enum status status = unit_append_changes(call, loaded, changes);
+    bool falls_asleep = !was_asleep && runtime_is_asleep(loaded->session.runtime);
+    return status == STATUS_OK && falls_asleep ? ask_forget_rules(call, loaded) : status;
+}
 
 static enum status move(struct call *call, struct runtime_outcome *outcome, enum runtime to, const char *reason)
 {
@@ -11,7 +20,7 @@ static enum status move(struct call *call, struct runtime_outcome *outcome, enum
     enum status status =
         change_runtime(call->arena, &outcome->loaded->session, to, PAUSE_NONE, reason, &changes, &call->failure);
     outcome->changed = status == STATUS_OK && changes.count > 0;
-    return outcome->changed ? unit_append_changes(call, outcome->loaded, &changes) : status;
+    return outcome->changed ? runtime_append(call, outcome->loaded, &changes) : status;
 }
 
 static enum status enter(struct call *call, struct slice session_id, enum action action, struct runtime_outcome *out)

@@ -2,6 +2,7 @@
 #include "domain/idle.h"
 #include "domain/session_details.h"
 #include "service/agent.h"
+#include "service/runtime.h"
 #include "service/runtimes_box.h"
 #include "service/ending.h"
 
@@ -21,7 +22,7 @@ static enum status move(struct step *step, enum runtime to, enum pause_reason pa
     struct call *call = step->call;
     enum status status =
         change_sandbox(call->arena, &step->loaded->session, to, pause, reason, news, &changes, &call->failure);
-    return status == STATUS_OK && changes.count > 0 ? unit_append_changes(call, step->loaded, &changes) : status;
+    return status == STATUS_OK && changes.count > 0 ? runtime_append(call, step->loaded, &changes) : status;
 }
 
 static struct slice detail_of(struct step *step, struct arena *arena, const char *key)

@@ -312,6 +312,27 @@ def beside_the_turn(server):
     check.equal(client.get(path).json()["title"], "A better name")
 
 
+@test
+def git_state_reaches_the_session(server):
+    """What the runner says about git stands in the session's details; nonsense changes nothing."""
+    client = server.client()
+    path = begin(client)
+    runner = Runner(client, path)
+    runner.say("git-state", branch="work", baseBranch="main", commitCount=2, mood="good")
+    runner.say("git-state", prState="lost")
+    runner.say("git-state", commitCount=3)
+    runner.say("pr-created", number=7, url="https://example.test/7", title="Better")
+    want = {"branch": "work", "base_branch": "main", "commit_count": 3, "pr_number": 7, "pr_state": "open",
+            "pr_url": "https://example.test/7"}
+
+    def told():
+        state = client.get(path + "/git-state", expect=200).json()
+        return all(state[name] == value for name, value in want.items())
+    check.eventually(told, "the git state is told", 20)
+    check.contains(client.get(path).json()["details"]["git_state"], want)
+    check.equal([event["metadata"] for event in events(client, path, "external.git_state")][1], {"prState": "lost"})
+
+
 @test(options=["--runner-frame-chars-max", "1000"])
 def what_is_wrong(server):
     """Unknown messages are answered, too long and malformed ones close the connection."""

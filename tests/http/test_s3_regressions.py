@@ -1,9 +1,10 @@
 """Bugs that live session systems had, each by its name: none of them is possible here.
 
-Not here because its part is not there yet: re_entrant_hibernate_leaks, hibernate_button_skipped_by_guard (sandboxes under
-sessions), stale_channel_bindings, double_dispatch_from_channels by their protocols (channels).
+Not here because its part is not there yet: stale_channel_bindings, and double_dispatch by the protocols of channels.
 """
 import concurrent.futures
+import glob
+import os
 import time
 
 from harness import check, people
@@ -164,6 +165,89 @@ def session_scoped_approvals_survive_an_end(server):
     client.post(path + "/reopen", {}, expect=200)
     send(client, path, "m1")
     check.equal(ask(path, claim(client), "3"), "pending")
+
+
+def boxed(client, prompt):
+    """The path of a session that works in a sandbox."""
+    client.post("/api/agents", {"id": "boxed", "driver": "demo", "sandbox": {"kind": "local"}}, expect=201)
+    return people.session(client, agent="boxed", prompt=prompt)
+
+
+def answer_all(client, path, decision):
+    """Decides whatever is asked until the session is at rest; the tools that a person was asked about."""
+    asked = []
+
+    def at_rest():
+        for ask in client.get(path + "/asks?state=pending", expect=200).json()["asks"]:
+            reply = {"decision": decision} if ask["kind"] == "approval" else {"answer": ask["options"][0]}
+            client.post(f"{path}/asks/{ask['id']}/answer", reply, expect=200)
+            asked.append(ask.get("tool"))
+        return status(client, path) == "idle"
+    check.eventually(at_rest, "the turn is over", 60)
+    return asked
+
+
+def runtime(client, path):
+    return client.get(path, expect=200).json()["runtime"]
+
+
+def sleep(client, path):
+    client.post(path + "/hibernate", expect=200)
+    check.eventually(lambda: runtime(client, path) == "hibernated", "it sleeps", 30)
+
+
+@test(options=["--demo-pace-percent", "5"])
+def session_scoped_approvals_survive_hibernation(server):
+    """A decision for this session holds while the session is awake; one that slept asks again."""
+    client = server.client()
+    path = boxed(client, "tour")
+    check.equal(answer_all(client, path, "session"), ["edit_file", None, "git_commit"])
+    send(client, path, "tour again")
+    check.equal(answer_all(client, path, "session"), [None])
+    sleep(client, path)
+    send(client, path, "tour once more")
+    check.equal(answer_all(client, path, "once"), ["edit_file", None, "git_commit"])
+
+
+def trees(server):
+    """What is on disk for sandboxes that are awake."""
+    return glob.glob(os.path.join(server.data_directory(), "sandboxes", "[0-9]*", "[0-9]*", "workspace"))
+
+
+@test(options=["--demo-pace-percent", "5"])
+def re_entrant_hibernate_leaks(server):
+    """Many ask at once, also while it falls asleep: one snapshot is taken and no sandbox is left behind."""
+    client = server.client()
+    path = boxed(client, "echo one")
+    answer_all(client, path, "once")
+    check.equal(len(trees(server)), 1)
+
+    def press(_):
+        return server.client().post(path + "/hibernate", expect=200).json()["changed"]
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        check.equal(sum(pool.map(press, range(16))), 1)
+    check.eventually(lambda: runtime(client, path) == "hibernated", "it sleeps", 30)
+    check.equal(client.post(path + "/hibernate", expect=200).json()["changed"], False)
+    check.equal(trees(server), [])
+    saved = [event["metadata"].get("snapshot_id") for event in events(client, path, "session.runtime_change")]
+    check.equal(len(set(saved) - {None}), 1)
+    client.post(path + "/wake", expect=200)
+    check.eventually(lambda: runtime(client, path) == "running", "it is awake", 30)
+    check.equal(len(trees(server)), 1)
+
+
+@test
+def hibernate_button_skipped_by_guard(server):
+    """Whoever presses it gets the sleep or the reason why not; it is never silently nothing."""
+    client = server.client()
+    path = boxed(client, "tour")
+    check.eventually(lambda: client.get(path + "/asks?state=pending").json()["asks"], "it asks", 30)
+    refused = check.problem(client.post(path + "/hibernate"), 409, "turn_running")
+    check.contains(refused["detail"], "interrupt")
+    check.equal(runtime(client, path), "running")
+    client.post(path + "/interrupt", {}, expect=200)
+    check.eventually(lambda: status(client, path) == "idle", "the turn is over", 30)
+    sleep(client, path)
 
 
 @test
