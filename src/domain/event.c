@@ -88,6 +88,7 @@ const struct event_type event_types[] = {
     {"watchdog.queue_stuck", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"watchdog.runner_lost", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"watchdog.silent_stream", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
+    {"watchdog.stale", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"watchdog.stuck_turn", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"watchdog.waiting_without_ask", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {NULL, WRITERS_ANYONE, ROLE_SYSTEM, false, false, false, NULL},

@@ -97,6 +97,11 @@ bool session_is_conversation(const struct session *session)
     return (session->type == TYPE_AGENT || session->type == TYPE_MIXED) && !session_is_human_bridge(session);
 }
 
+bool session_is_chat(const struct session *session)
+{
+    return session->source_type != CHAT_NONE && session_is_conversation(session);
+}
+
 bool session_purpose_is_private(enum purpose purpose)
 {
     return purpose == PURPOSE_ORCHESTRATOR || purpose == PURPOSE_WORKFLOW;

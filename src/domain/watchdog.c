@@ -10,6 +10,7 @@ static const char *const watchdog_names[WATCHDOG_COUNT] = {
     [WATCHDOG_ERROR_SAFETY_NET] = "error_safety_net",
     [WATCHDOG_ORPHANED_LEASE] = "orphaned_lease",
     [WATCHDOG_WAITING_WITHOUT_ASK] = "waiting_without_ask",
+    [WATCHDOG_STALE] = "stale",
 };
 const struct words watchdog_words = {watchdog_names, WATCHDOG_COUNT};
 
@@ -21,12 +22,14 @@ static const char *const event_names[WATCHDOG_COUNT] = {
     [WATCHDOG_ERROR_SAFETY_NET] = "watchdog.error_safety_net",
     [WATCHDOG_ORPHANED_LEASE] = "watchdog.orphaned_lease",
     [WATCHDOG_WAITING_WITHOUT_ASK] = "watchdog.waiting_without_ask",
+    [WATCHDOG_STALE] = "watchdog.stale",
 };
 
 static const char *const health_action_names[HEALTH_ACTION_COUNT] = {
     [HEALTH_INTERRUPT] = "interrupt",         [HEALTH_REVERT_AND_DRAIN] = "revert_and_drain",
     [HEALTH_DRAIN_QUEUE] = "drain_queue",     [HEALTH_FORCE_COMPLETE] = "force_complete",
     [HEALTH_MARK_NOT_BUSY] = "mark_not_busy", [HEALTH_PERFORM_RECOVERY] = "perform_recovery",
+    [HEALTH_MARK_INACTIVE] = "mark_inactive",
 };
 const struct words health_action_words = {health_action_names, HEALTH_ACTION_COUNT};
 
@@ -137,6 +140,12 @@ int64_t health_first_silence_ms(const struct health_limits *limits)
         first = all[i] > 0 && (first == 0 || all[i] < first) ? all[i] : first;
     }
     return first;
+}
+
+bool health_is_stale(const struct session *session, int64_t silent_ms, const struct health_limits *limits)
+{
+    return session_is_chat(session) && work_takes_prompt(session->work) && session->archived_at_ms == 0 &&
+           lasts(silent_ms, limits->stale_ms);
 }
 
 void change_watchdog(struct arena *arena, const struct session *session, const struct health_finding *finding,

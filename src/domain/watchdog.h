@@ -15,6 +15,7 @@ enum watchdog {
     WATCHDOG_ERROR_SAFETY_NET,    /* its turn is over, but the session still runs */
     WATCHDOG_ORPHANED_LEASE,      /* somebody holds a session that is in no turn */
     WATCHDOG_WAITING_WITHOUT_ASK, /* waits for a person who was asked nothing, or has answered */
+    WATCHDOG_STALE,               /* a chat that nobody has used for days */
     WATCHDOG_COUNT
 };
 extern const struct words watchdog_words;
@@ -26,6 +27,7 @@ enum health_action {
     HEALTH_FORCE_COMPLETE,   /* the turn is over: to rest */
     HEALTH_MARK_NOT_BUSY,    /* the lease goes; the session stays as it is */
     HEALTH_PERFORM_RECOVERY, /* the turn is cut, or taken up again */
+    HEALTH_MARK_INACTIVE,    /* hidden from lists, as if archived by hand */
     HEALTH_ACTION_COUNT
 };
 extern const struct words health_action_words;
@@ -55,6 +57,7 @@ struct health_limits {
     int64_t queue_ms;
     int64_t error_ms;
     int64_t waiting_ms;
+    int64_t stale_ms; /* of a chat, from its last activity */
 };
 
 struct health_finding {
@@ -69,6 +72,9 @@ size_t health_actions(const struct health_facts *facts, const struct health_limi
                       struct health_finding out[HEALTH_FINDINGS_MAX]);
 /* The shortest of the limits that silence of a running turn is measured by; 0 = none. */
 int64_t health_first_silence_ms(const struct health_limits *limits);
+
+/* Days of silence are no emergency and are not swept for: a timer of the session asks this. */
+bool health_is_stale(const struct session *session, int64_t silent_ms, const struct health_limits *limits);
 
 /* watchdog.NAME {turn, action, status, silent_ms, waited_ms} */
 void change_watchdog(struct arena *arena, const struct session *session, const struct health_finding *finding,

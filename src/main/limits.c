@@ -53,6 +53,7 @@ struct service limits_of_service(const struct options *options)
                 .queue_ms = options->queue_stuck_ms,
                 .error_ms = options->turn_unled_ms,
                 .waiting_ms = options->waiting_unasked_ms,
+                .stale_ms = options->chat_stale_ms,
             },
         .human_session_ms = options->human_session_ms,
         .idempotency_keep_ms = options->idempotency_keep_ms,

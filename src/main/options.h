@@ -102,6 +102,7 @@ struct options {
     int64_t watchdog_sweep_ms, watchdog_sessions_max;
     int64_t turn_silence_ms, worker_silence_ms, stream_silence_ms, turn_cut_ms, lease_over_ms, queue_stuck_ms;
     int64_t turn_unled_ms, waiting_unasked_ms;
+    int64_t chat_stale_ms;
     const char *ca_file;
     int64_t model_retries, model_backoff_ms, model_wait_ms_max, model_connect_ms, model_silence_ms;
     int64_t model_output_tokens_max, model_answer_bytes_max, model_event_bytes_max;

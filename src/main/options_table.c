@@ -232,6 +232,8 @@ const struct option server_options[] = {
          "A session of the server's own agents that runs although nobody holds it comes to rest after this time."),
     TIME("waiting-unasked-ms", waiting_unasked_ms, "5m", 0, 30 * (int64_t)DAY,
          "A turn that waits for a person though nothing is asked any more goes on, or to rest, after this time."),
+    TIME("chat-stale-ms", chat_stale_ms, "3d", 0, YEAR,
+         "A chat (a session whose source has a type) that nobody has used for this long becomes inactive, as if archived."),
 
     SECTION("Tools of built-in agents"),
     SIZE("tool-result-bytes-max", tool_result_bytes_max, "50KiB", KIB, GIB,

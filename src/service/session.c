@@ -7,6 +7,14 @@
 #include "service/turn_close.h"
 #include "service/secret.h"
 
+static enum status start_stale(struct call *call, struct loaded_session *loaded)
+{
+    int64_t stale_ms = call->service->health.stale_ms;
+    return stale_ms != 0 && session_is_chat(&loaded->session)
+               ? unit_timer(call, loaded, TIMER_STALE, call->steady_ms + stale_ms)
+               : STATUS_OK;
+}
+
 enum status session_start_timers(struct call *call, struct loaded_session *loaded)
 {
     const struct session *session = &loaded->session;
@@ -17,7 +25,7 @@ enum status session_start_timers(struct call *call, struct loaded_session *loade
     if (status == STATUS_OK && session_is_human_bridge(session)) {
         status = unit_timer(call, loaded, TIMER_HUMAN, call->steady_ms + call->service->human_session_ms);
     }
-    return status;
+    return status == STATUS_OK ? start_stale(call, loaded) : status;
 }
 
 /* An end stops the timers; whoever comes back from it needs them again. */
@@ -101,6 +109,9 @@ enum status session_set_archived(struct call *call, struct slice id, bool archiv
     }
     if (status == STATUS_OK && changes.count > 0) {
         status = unit_append_changes(call, entry.loaded, &changes);
+    }
+    if (status == STATUS_OK && changes.count > 0 && !archived) {
+        status = start_stale(call, entry.loaded);
     }
     if (status == STATUS_OK) {
         *out = entry;

@@ -4,6 +4,7 @@
 #include "service/claim.h"
 #include "service/ending.h"
 #include "service/prompt.h"
+#include "service/watchdog.h"
 
 static enum status lease_over(struct call *call, struct loaded_session *loaded, bool *out_again)
 {
@@ -34,6 +35,8 @@ static enum status fire(struct call *call, const struct timer *timer, struct loa
         return prompt_collect_over(call, loaded, out_again);
     case TIMER_CASCADE:
         return ending_continue(call, loaded, out_again);
+    case TIMER_STALE:
+        return watchdog_stale(call, loaded, out_again);
     case TIMER_COUNT:
         break;
     }

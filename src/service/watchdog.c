@@ -133,6 +133,14 @@ static enum status act_not_busy(struct call *call, struct loaded_session *loaded
     return session_drop_lease(call, loaded);
 }
 
+static enum status act_inactive(struct call *call, struct loaded_session *loaded, const char *cause)
+{
+    struct changes changes = {0};
+    (void)cause;
+    enum status status = change_archive(call->arena, &loaded->session, true, &changes, &call->failure);
+    return status == STATUS_OK && changes.count > 0 ? unit_append_changes(call, loaded, &changes) : status;
+}
+
 static enum status act_recover(struct call *call, struct loaded_session *loaded, const char *cause)
 {
     return work_is_waiting(loaded->session.work) ? move_on(call, loaded, WORK_PENDING, cause)
@@ -144,6 +152,7 @@ static enum status (*const acts[HEALTH_ACTION_COUNT])(struct call *call, struct 
     [HEALTH_INTERRUPT] = act_interrupt,    [HEALTH_REVERT_AND_DRAIN] = act_revert,
     [HEALTH_DRAIN_QUEUE] = act_drain,      [HEALTH_FORCE_COMPLETE] = act_complete,
     [HEALTH_MARK_NOT_BUSY] = act_not_busy, [HEALTH_PERFORM_RECOVERY] = act_recover,
+    [HEALTH_MARK_INACTIVE] = act_inactive,
 };
 
 static enum status act(struct call *call, struct loaded_session *loaded, const struct health_finding *finding,
@@ -171,4 +180,21 @@ enum status watchdog_look(struct call *call, struct loaded_session *loaded)
         status = act(call, loaded, &findings[i], &facts);
     }
     return status;
+}
+
+/* Where somebody was there meanwhile, or a turn is under way, it asks again later. */
+enum status watchdog_stale(struct call *call, struct loaded_session *loaded, bool *out_again)
+{
+    const struct session *session = &loaded->session;
+    const struct health_limits *limits = &call->service->health;
+    struct health_facts facts = {.work = session->work, .silent_ms = since(session->last_active_at_ms, call->now_ms)};
+    if (health_is_stale(session, facts.silent_ms, limits)) {
+        return act(call, loaded, &(struct health_finding){WATCHDOG_STALE, HEALTH_MARK_INACTIVE}, &facts);
+    }
+    if (session->archived_at_ms != 0 || work_is_ended(session->work) || limits->stale_ms == 0) {
+        return STATUS_OK;
+    }
+    int64_t left_ms = limits->stale_ms - facts.silent_ms;
+    *out_again = true;
+    return unit_timer(call, loaded, TIMER_STALE, call->steady_ms + (left_ms > 0 ? left_ms : limits->stale_ms));
 }

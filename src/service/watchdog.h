@@ -30,5 +30,7 @@ void watchdogs_free(struct watchdogs *watchdogs);
 
 /* Writer. Looks at one session and acts. */
 MUST_CHECK enum status watchdog_look(struct call *call, struct loaded_session *loaded);
+/* For the timer: a chat that nobody uses becomes inactive. *out_again: the timer was put anew. */
+MUST_CHECK enum status watchdog_stale(struct call *call, struct loaded_session *loaded, bool *out_again);
 
 #endif

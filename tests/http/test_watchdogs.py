@@ -202,6 +202,46 @@ def waiting_without_ask(env):
     check.equal(barked(client, parked), [])
 
 
+@test(options=["--lease-ms-min", "100"])
+def a_lost_worker(server):
+    """A worker that does not come back loses its lease, which says so, and its turn waits for the next one."""
+    client = server.client()
+    path = people.session(client, agent="a", prompt="work")
+    claim(client, path, lease_ms=100)
+    check.eventually(lambda: status(client, path) == "pending", "the lease is over", 20)
+    [lost] = events(client, path, "session.lease_lost")
+    check.contains(lost, {"actor": "system"})
+    claim(client, path)
+
+
+@test
+def time_to_live(server):
+    """A session whose time is over ends, and says why."""
+    client = server.client()
+    path = people.session(client, agent="a", ttl_ms=100)
+    check.eventually(lambda: status(client, path) == "expired", "its time is over", 20)
+    [moved] = events(client, path, "session.status_change")
+    check.contains(moved["metadata"], {"to": "expired", "stop_reason": "expired", "reason": "its time to live is over"})
+
+
+@test(options=["--chat-stale-ms", "700"])
+def stale_chats(server):
+    """A chat that nobody uses becomes inactive, once; one that is used, or no chat, does not."""
+    client = server.client()
+    path, used = (people.session(client, source={"kind": "channel", "type": "direct"}) for _ in range(2))
+    plain = people.session(client)
+
+    def marked():
+        client.post(used + "/events", {"events": [{"type": "external.event"}]}, expect=201)
+        return barked(client, path) and client.get(path).json()["archived_at"]
+    check.eventually(marked, "it is inactive", 30)
+    check.equal((barked(client, path), barked(client, used), barked(client, plain)), ([("stale", "mark_inactive")], [], []))
+    check.equal([event["type"] for event in events(client, path)][-2:], ["watchdog.stale", "session.archived"])
+    check.equal(client.get(path).json()["words"]["conversation"], "inactive")
+    client.post(path + "/unarchive", expect=200)
+    wait_barked(client, path, *[("stale", "mark_inactive")] * 2)
+
+
 @test(options=QUICK + ["--turn-silence-ms", "10s", "--stream-silence-ms", "10s", "--turn-cut-ms", "200", "--queue-stuck-ms", "200",
                        "--turn-unled-ms", "200", "--waiting-unasked-ms", "200", "--worker-silence-ms", "1500"])
 def the_healthy_are_left_alone(server):
