@@ -49,8 +49,10 @@ static void on_taken(void *owner, const struct sandbox_news *news)
 static void on_ready(void *owner, struct sandbox *sandbox, const struct failure *failure)
 {
     struct taking *taking = owner;
-    if (!sandbox) {
-        conclude(taking, (struct slice){0}, failure ? slice_of(failure->detail) : SLICE("There is no sandbox."));
+    if (!sandbox) { /* the use was not given: nobody looks at it any more */
+        struct slice why = failure ? slice_of(failure->detail) : SLICE("There is no sandbox.");
+        taking->done.done(taking->done.owner, (struct slice){0}, why);
+        free(taking);
         return;
     }
     sandboxes_snapshot(taking->snapshots->sandboxes, sandbox, (struct sandbox_told){taking, on_taken});

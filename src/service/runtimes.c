@@ -73,14 +73,26 @@ void runtimes_rearm(struct runtimes *runtimes)
 
 /* --- what others want --- */
 
+/* Requests are still answered while the server stops: they find no sandbox any more. */
+static void refuse_stopping(struct runtime_use *use)
+{
+    struct failure failure;
+    (void)failure_set(&failure, STATUS_UNAVAILABLE, "server_stopping", "The server stops.");
+    use->ready(use->owner, NULL, &failure);
+}
+
 void runtimes_ensure(struct runtimes *runtimes, int64_t tenant_key, int64_t session_key, struct runtime_use *use)
 {
+    if (runtimes->stopping) {
+        refuse_stopping(use);
+        return;
+    }
     struct runtime_box *box = box_open(runtimes, tenant_key, session_key);
     use->box = box;
     use->next = box->waiting;
     box->waiting = use;
     bool at_rest = !box->steps && !box->acts && !box->again && !box->retry_at_ms;
-    if (at_rest && box->sandbox && runtime_is_up(box->order.state) && !runtimes->stopping) {
+    if (at_rest && box->sandbox && runtime_is_up(box->order.state)) {
         box->idle_at_ms = 0;
         box_answer_all(box, box->sandbox, NULL);
     } else {
@@ -158,9 +170,18 @@ void runtimes_poke(struct runtimes *runtimes, int64_t session_key)
     }
 }
 
-static bool says(struct slice json, const char *what)
+/* Few moves name a runtime, and this is asked about each of them: only what may do so is read. */
+static bool names_runtime(struct slice event)
 {
-    return memmem(json.ptr, json.len, what, strlen(what)) != NULL;
+    static const struct slice mark = SLICE("\"runtime\"");
+    struct arena arena = {0};
+    const struct json *json = NULL;
+    bool named = false;
+    if (memmem(event.ptr, event.len, mark.ptr, mark.len) && json_parse(&arena, event, &json, NULL) == STATUS_OK) {
+        named = slice_present(json_text_of(json_get(json, "metadata"), "runtime"));
+    }
+    arena_release(&arena);
+    return named;
 }
 
 /* Ends matter where there is a sandbox: they name its state then. */
@@ -171,7 +192,7 @@ static bool concerns_runtimes(const struct publication_entry *entry)
     }
     return entry->kind == PUBLISH_EVENTS &&
            (slice_is(entry->type, "session.runtime_change") ||
-            (slice_is(entry->type, "session.status_change") && says(entry->json, "\"runtime\":\"")));
+            (slice_is(entry->type, "session.status_change") && names_runtime(entry->json)));
 }
 
 void runtimes_hear(struct runtimes *runtimes, const struct publication *publication)
