@@ -132,7 +132,7 @@ def check_memory(talk, model, count):
     check.equal(len(talk.ends()), count)
 
 
-@test(on=["sqlite"], timeout_s=120)
+@test(on=["sqlite"], timeout_s=300)
 def the_agent_is_killed_while_a_person_is_asked(env):
     """The approval is still there and the turn shows as interrupted; the answer is heard by the next attempt, which does not
     ask again, and the next prompt goes on in the agent's own session."""
@@ -155,7 +155,7 @@ def the_agent_is_killed_while_a_person_is_asked(env):
         check_memory(talk, model, 4)
 
 
-@test(on=OPTIMISED, timeout_s=180, options=["--lease-ms-default", "8000", "--lease-ms-min", "100"])
+@test(on=OPTIMISED, timeout_s=300, options=["--lease-ms-default", "8000", "--lease-ms-min", "100"])
 def the_server_is_killed_while_a_person_is_asked(env):
     """The approval is still there and the turn shows as interrupted; once decided, the message is tried again, the agent
     gets the answer for the same call without asking anybody, and the next prompt works with history."""

@@ -25,6 +25,28 @@ static struct ask question(const char *options)
                         .quorum = 1};
 }
 
+static void the_same_question_whoever_asks(void **state)
+{
+    struct ask stored = approval(), same = approval(), other[5];
+    (void)state;
+    same.id = SLICE("2");
+    same.turn = 9;
+    same.call_id = SLICE("another");
+    same.arguments = SLICE("{\"command\": \"make\", \"deep\": {\"n\": 1}, \"list\": [1], \"flag\": true}");
+    assert_true(ask_is_same(&test_arena, &stored, &same));
+    for (size_t i = 0; i < COUNT_OF(other); i++) {
+        other[i] = same;
+    }
+    other[0].arguments = SLICE("{\"command\":\"make install\"}");
+    other[1].tool = SLICE("write_file");
+    other[2].role = ACCESS_OWNER;
+    other[3].quorum = 2;
+    other[4].text = SLICE("Really?");
+    for (size_t i = 0; i < COUNT_OF(other); i++) {
+        assert_false(ask_is_same(&test_arena, &stored, &other[i]));
+    }
+}
+
 static void an_ask_is_complete_or_refused(void **state)
 {
     struct failure failure;
@@ -254,6 +276,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_ask_is_complete_or_refused),
+        cmocka_unit_test(the_same_question_whoever_asks),
         cmocka_unit_test(people_answer_and_nobody_else),
         cmocka_unit_test(edits_keep_the_shape),
         cmocka_unit_test(every_kind_has_its_decisions),

@@ -210,6 +210,23 @@ static void the_event_says_what_and_why(void **state)
     arena_release(&arena);
 }
 
+static void only_chats_at_rest_go_stale(void **state)
+{
+    struct session chat = {.type = TYPE_AGENT, .source_type = CHAT_DIRECT, .work = WORK_IDLE};
+    struct health_limits week = {.stale_ms = 1000}, never = {0};
+    struct session others[] = {chat, chat, chat};
+    (void)state;
+    others[0].source_type = CHAT_NONE;
+    others[1].work = WORK_RUNNING;
+    others[2].archived_at_ms = 1;
+    assert_true(health_is_stale(&chat, 1000, &week));
+    assert_false(health_is_stale(&chat, 999, &week));
+    assert_false(health_is_stale(&chat, 1000, &never));
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        assert_false(health_is_stale(&others[i], 1000, &week));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -218,6 +235,7 @@ int main(void)
         cmocka_unit_test(sleeping_watchdogs),
         cmocka_unit_test(ends_are_left_alone),
         cmocka_unit_test(the_event_says_what_and_why),
+        cmocka_unit_test(only_chats_at_rest_go_stale),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
