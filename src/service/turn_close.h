@@ -22,8 +22,8 @@ MUST_CHECK enum status turn_abandon(struct call *call, struct loaded_session *lo
  * the session is not at rest. */
 MUST_CHECK enum status turn_resume(struct call *call, struct slice session_id, struct session_entry *out);
 
-/* Writer. Every tool call of the turn that has no result gets one: not run, when a person was still asked about it, else
- * ambiguous. */
+/* Writer. Every tool call of the turn that has no result gets one: not run, when a person was still asked about it,
+ * else ambiguous. */
 MUST_CHECK enum status turn_close_calls(struct call *call, struct loaded_session *loaded);
 
 /* Writer. A tool that only the service can run, for a turn: set_title, spawn_session, session_status. The result is

@@ -275,16 +275,11 @@ static int release(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_ask_is_complete_or_refused),
-        cmocka_unit_test(the_same_question_whoever_asks),
-        cmocka_unit_test(people_answer_and_nobody_else),
-        cmocka_unit_test(edits_keep_the_shape),
-        cmocka_unit_test(every_kind_has_its_decisions),
-        cmocka_unit_test(it_is_decided_once),
-        cmocka_unit_test(several_agree_or_one_denies),
-        cmocka_unit_test(rules_match_what_they_say),
-        cmocka_unit_test(the_wait_says_what_for),
-        cmocka_unit_test(the_log_tells_it),
+        cmocka_unit_test(an_ask_is_complete_or_refused), cmocka_unit_test(the_same_question_whoever_asks),
+        cmocka_unit_test(people_answer_and_nobody_else), cmocka_unit_test(edits_keep_the_shape),
+        cmocka_unit_test(every_kind_has_its_decisions),  cmocka_unit_test(it_is_decided_once),
+        cmocka_unit_test(several_agree_or_one_denies),   cmocka_unit_test(rules_match_what_they_say),
+        cmocka_unit_test(the_wait_says_what_for),        cmocka_unit_test(the_log_tells_it),
     };
     return cmocka_run_group_tests(tests, NULL, release);
 }

@@ -206,7 +206,9 @@ const RESULTS = new Set([
   'tool.invocation_failed',
 ]);
 /** Said already by what stands beside it. */
-const SILENT = new Set(['session.claimed', 'session.completed', 'prompt.queued', 'ask.resumed', 'ask.voted', 'user.output_approval']);
+const SILENT = new Set([
+  'session.claimed', 'session.completed', 'prompt.queued', 'ask.resumed', 'ask.voted', 'user.output_approval',
+]);
 
 /** Moves that the message, the ask or the end of the turn beside them says better. */
 function isSilent(event: SessionEvent, before: string): boolean {
