@@ -192,6 +192,11 @@ static const struct member explained_members[] = {{"session_id", "s", NULL},
 static const struct member receipt_members[] = {{"prompt_id", "s", NULL},  {"status", "s", NULL},
                                                 {"position", "i", NULL},   {"sequence", "i", NULL},
                                                 {"withdrawn", "a-", NULL}, {0}};
+static const struct member export_members[] = {
+    {"session_id", "s", NULL}, {"workflow_id", "s", NULL}, {"workflow_path", "s", NULL},
+    {"through", "i", NULL},    {"sequence", "i", NULL},    {"document", "s", NULL},
+    {0},
+};
 static const struct member runtime_outcome_members[] = {
     {"session_id", "s", NULL},        {"changed", "b", NULL},       {"status", "s", &work_words},
     {"runtime", "s", &runtime_words}, {"pause_reason", "s?", NULL}, {0},
@@ -358,6 +363,7 @@ static const struct schema schemas[] = {
     {"Stopped", stopped_members},
     {"Explanation", explained_members},
     {"Unblocker", unblocker_members},
+    {"Export", export_members},
     {"Receipt", receipt_members},
     {"Interrupted", interrupted_members},
     {"RuntimeOutcome", runtime_outcome_members},
