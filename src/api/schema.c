@@ -189,7 +189,7 @@ static const struct member explained_members[] = {{"session_id", "s", NULL},
                                                   {"next_timer", "o?", NULL},
                                                   {"last_watchdog", "o?", NULL},
                                                   {0}};
-static const struct member receipt_members[] = {{"prompt_id", "s", NULL},  {"status", "s", NULL},
+static const struct member receipt_members[] = {{"prompt_id", "s", NULL},  {"status", "s", NULL}, {"triggered", "b", NULL},
                                                 {"position", "i", NULL},   {"sequence", "i", NULL},
                                                 {"withdrawn", "a-", NULL}, {0}};
 static const struct member export_members[] = {
@@ -207,7 +207,8 @@ static const struct member prompt_members[] = {
     {"position", "i", NULL},   {"actor", "s", NULL},
     {"content", "a", NULL},    {"metadata", "o", NULL},
     {"thread_id", "s?", NULL}, {"created_at", "t", NULL},
-    {"revision", "i", NULL},   {0},
+    {"revision", "i", NULL},   {"priority", "i", NULL},
+    {0},
 };
 static const struct member ask_members[] = {{"session_id", "s", NULL},
                                             {"session_title", "s?-", NULL},

@@ -255,6 +255,7 @@ MUST_CHECK enum status store_prompt_by_id(struct db *db, int64_t tenant_key, int
 struct prompt_figures {
     int64_t waiting;
     int64_t first, last; /* positions; 0 when none waits */
+    int64_t lowest;      /* no waiting prompt has a lower priority; 0 when none waits */
 };
 MUST_CHECK enum status store_prompt_figures(struct db *db, int64_t tenant_key, int64_t session_key,
                                             struct prompt_figures *out, struct failure *failure);
