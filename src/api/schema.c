@@ -97,6 +97,7 @@ static const struct member session_words_members[] = {
     {"chat", "s", NULL},
     {"lifecycle", "s", NULL},
     {"live_status", "s", NULL},
+    {"kind", "s", NULL},
     {0},
 };
 static const struct member session_source_members[] = {

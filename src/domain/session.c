@@ -97,6 +97,12 @@ bool session_is_conversation(const struct session *session)
     return (session->type == TYPE_AGENT || session->type == TYPE_MIXED) && !session_is_human_bridge(session);
 }
 
+bool session_is_chat(const struct session *session)
+{
+    return session_is_conversation(session) && session->purpose == PURPOSE_INTERACTIVE &&
+           !slice_present(session->initial_prompt) && !slice_present(session->task_id);
+}
+
 bool session_purpose_is_private(enum purpose purpose)
 {
     return purpose == PURPOSE_ORCHESTRATOR || purpose == PURPOSE_WORKFLOW;

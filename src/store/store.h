@@ -51,6 +51,7 @@ struct session_filter {
     /* filters; -1 or absent = not given */
     int type, work, display, archived /* 0 no, 1 yes, -1 both */, interactive, visibility;
     int group; /* 1 active, 2 live, 3 failing; -1 none */
+    int kind;  /* 1 runs, 2 chats; 0 both */
     struct slice source_kind, source_platform, owner, participant, parent_id, task_id, entity_id, workspace, agent;
     struct slice label_name, label_value; /* metadata.NAME=VALUE; label_value absent = has the key */
     struct slice text;                    /* in title or preview, case-insensitive */
