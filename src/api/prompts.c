@@ -23,7 +23,8 @@ const struct field message_body[] = {
     {"message_id", FIELD_STRING, false, "Your id of the message: sent again, it gives the same receipt.", NULL, 1, 200},
     {"sender", FIELD_OBJECT, false, "Who said it in a channel: channel, channel_user_id, display_name.", NULL, 0, 0},
     {"attachments", FIELD_LIST, false, "Objects with type and either url or data.", NULL, 0, 0},
-    {"mentioned", FIELD_BOOLEAN, false, "Of a group: the agent was named; unless told it was. Without it only its owner makes it run.", NULL, 0, 0},
+    {"mentioned", FIELD_BOOLEAN, false,
+     "Of a group: the agent was named; unless told it was. Without it only its owner makes it run.", NULL, 0, 0},
     {0},
 };
 

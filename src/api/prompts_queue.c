@@ -59,9 +59,10 @@ void prompts_write_receipt(struct json_out *out, const struct prompt_receipt *re
 {
     json_begin_object(out);
     json_put_text(out, "prompt_id", receipt->id);
-    json_put_text(out, "status", receipt->logged   ? SLICE("logged")
-                                 : receipt->queued ? SLICE("queued")
-                                                   : SLICE("dispatched"));
+    json_put_text(out, "status",
+                  receipt->logged   ? SLICE("logged")
+                  : receipt->queued ? SLICE("queued")
+                                    : SLICE("dispatched"));
     json_put_bool(out, "triggered", !receipt->logged);
     json_put_i64(out, "position", receipt->place);
     json_put_i64(out, "sequence", receipt->sequence);

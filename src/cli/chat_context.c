@@ -30,7 +30,7 @@ static bool ask_git(const char *directory, const char *const *question, char out
     bool started = posix_spawnp(&child, "git", &actions, NULL, (char *const *)words, environ) == 0;
     posix_spawn_file_actions_destroy(&actions);
     close(pipe_ends[1]);
-    for (ssize_t got = 1; started && got > 0 && len < REF_BYTES - 1; len += got > 0 ? (size_t)got : 0) {
+    for (ssize_t got = 1; started && got > 0 && len<REF_BYTES - 1; len += got> 0 ? (size_t)got : 0) {
         got = read(pipe_ends[0], out + len, REF_BYTES - 1 - len);
     }
     close(pipe_ends[0]);

@@ -14,7 +14,8 @@ struct chat_context {
     struct text_list variables;
 };
 
-/* Writes the member `context`: {working_dir, git_ref, active_file, variables}. INVALID when a variable is no KEY=VALUE. */
+/* Writes the member `context`: {working_dir, git_ref, active_file, variables}. INVALID when a variable is no KEY=VALUE.
+ */
 MUST_CHECK enum status chat_context_put(struct json_out *out, const struct chat_context *context,
                                         struct failure *failure);
 

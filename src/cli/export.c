@@ -36,8 +36,8 @@ static int write_file(const char *path, struct slice text, struct arena *arena)
 {
     const char *beside = arena_format(arena, "%s.part", path).ptr;
     FILE *file = fopen(beside, "w");
-    bool written = file && fwrite(text.ptr, 1, text.len, file) == text.len && fflush(file) == 0 &&
-                   fsync(fileno(file)) == 0;
+    bool written =
+        file && fwrite(text.ptr, 1, text.len, file) == text.len && fflush(file) == 0 && fsync(fileno(file)) == 0;
     written = file && fclose(file) == 0 && written && rename(beside, path) == 0;
     int error = errno;
     if (!written && file) {
@@ -67,9 +67,8 @@ static int export_session(struct remote *remote, const struct export_options *op
     json_begin_object(&out);
     json_maybe_text(&out, "path", slice_of(options->output));
     json_end_object(&out);
-    struct client_request request = {.method = "POST",
-                                     .target = remote_path(remote, "sessions", session, "/export"),
-                                     .body = buffer_slice(&body)};
+    struct client_request request = {
+        .method = "POST", .target = remote_path(remote, "sessions", session, "/export"), .body = buffer_slice(&body)};
     int code = remote_call_json(remote, &request, &answer);
     code = code == EXIT_DONE ? show(remote, answer, options) : code;
     buffer_release(&body);

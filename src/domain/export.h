@@ -14,7 +14,7 @@ enum { EXPORT_ID_BYTES = 65 }; /* a slug and its zero byte */
 
 struct export_source {
     const struct session *session;
-    struct slice agent; /* the frozen definition, a JSON object; absent = none was captured */
+    struct slice agent;         /* the frozen definition, a JSON object; absent = none was captured */
     const struct event *events; /* in order, of the types below; others are left out */
     size_t count;
 };
@@ -29,7 +29,8 @@ MUST_CHECK enum status export_check(const struct session *session, struct failur
 /* Appends the document as JSON, with every secret replaced and without any signature of reasoning. */
 MUST_CHECK enum status export_write(struct arena *arena, const struct export_source *source, struct buffer *to,
                                     struct failure *failure);
-/* The workflow's id: the title in kebab-case, ASCII letters and digits only; "exported-session" when nothing is left. */
+/* The workflow's id: the title in kebab-case, ASCII letters and digits only; "exported-session" when nothing is left.
+ */
 void export_id(struct slice title, char out[EXPORT_ID_BYTES]);
 /* session.exported {workflow_id, workflow_path, through, bytes} */
 struct exported {

@@ -6,8 +6,14 @@
 #include "domain/turn.h"
 
 const struct slice export_event_types[] = {
-    SLICE("user.message"),      SLICE("agent.message"),    SLICE("agent.thinking"),           SLICE("agent.tool_call"),
-    SLICE("agent.tool_result"), SLICE("user.tool_result"), SLICE("session.context_injected"), SLICE("turn.ended"),
+    SLICE("user.message"),
+    SLICE("agent.message"),
+    SLICE("agent.thinking"),
+    SLICE("agent.tool_call"),
+    SLICE("agent.tool_result"),
+    SLICE("user.tool_result"),
+    SLICE("session.context_injected"),
+    SLICE("turn.ended"),
     {NULL, 0},
 };
 /* Of the same types in the same order. */

@@ -54,7 +54,8 @@ struct slice prompt_text_of(struct arena *arena, struct slice content);
 /* --- the queue, in its order --- */
 
 enum { PROMPT_PRIORITY_MAX = 100 }; /* and as far below zero */
-/* Where a new prompt goes: behind the last that is as urgent as it, or interrupts a turn. An index; `count` = the end. */
+/* Where a new prompt goes: behind the last that is as urgent as it, or interrupts a turn. An index; `count` = the end.
+ */
 size_t prompt_place(const struct prompt *queue, size_t count, const struct prompt *prompt);
 bool prompt_same_thread(const struct prompt *a, const struct prompt *b);
 /* What is dispatched next, as one message: the oldest prompt that is ready, or the collected prompts of one thread that

@@ -36,9 +36,9 @@ static enum status keep_cap(struct call *call, struct loaded_session *loaded, co
         return STATUS_OK;
     }
     bool holds = ask->state == ASK_PENDING;
-    enum status status = change_cap(call->arena, &loaded->session, holds,
-                                    holds ? "the cap on cost is reached" : "beyond the cap on cost", &changes,
-                                    &call->failure);
+    enum status status =
+        change_cap(call->arena, &loaded->session, holds,
+                   holds ? "the cap on cost is reached" : "beyond the cap on cost", &changes, &call->failure);
     return status == STATUS_OK && changes.count > 0 ? unit_append_changes(call, loaded, &changes) : status;
 }
 

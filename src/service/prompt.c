@@ -42,9 +42,9 @@ static enum status squeeze_in(struct call *call, struct loaded_session *loaded, 
     figures->last++;
     prompt->position = at < count ? queue[at].position : figures->last;
     unit_wrote(call->unit);
-    return at < count ? store_prompt_make_room(call->db, session->tenant_key, session->key, prompt->position,
-                                               &call->failure)
-                      : STATUS_OK;
+    return at < count
+               ? store_prompt_make_room(call->db, session->tenant_key, session->key, prompt->position, &call->failure)
+               : STATUS_OK;
 }
 
 static enum status take_place(struct call *call, struct loaded_session *loaded, struct prompt *prompt, bool first,
@@ -54,8 +54,7 @@ static enum status take_place(struct call *call, struct loaded_session *loaded, 
     if (!first && figures->waiting > 0 && prompt->priority > figures->lowest) {
         return squeeze_in(call, loaded, prompt, out_place);
     }
-    figures->lowest =
-        figures->waiting == 0 || prompt->priority < figures->lowest ? prompt->priority : figures->lowest;
+    figures->lowest = figures->waiting == 0 || prompt->priority < figures->lowest ? prompt->priority : figures->lowest;
     prompt->position = first ? --figures->first : ++figures->last;
     *out_place = first ? 1 : figures->waiting + 1;
     return STATUS_OK;

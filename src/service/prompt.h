@@ -10,9 +10,9 @@ struct prompt_request {
     struct slice content;  /* a JSON array */
     struct slice metadata; /* a JSON object, checked by prompt_metadata_of; absent = none */
     struct slice thread_id;
-    bool clear_queue;    /* steer: withdraw what waits in its thread */
-    int64_t debounce_ms; /* collect; -1 = the option */
-    int64_t priority;    /* within the queue; higher first */
+    bool clear_queue;          /* steer: withdraw what waits in its thread */
+    int64_t debounce_ms;       /* collect; -1 = the option */
+    int64_t priority;          /* within the queue; higher first */
     const struct json *sender; /* whom a channel names; NULL = the caller */
     bool aside;                /* of a group: the agent was not named */
 };

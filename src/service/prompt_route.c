@@ -57,7 +57,7 @@ enum status prompt_route(struct call *call, const struct session_entry *entry, c
 }
 
 enum status prompt_log(struct call *call, struct loaded_session *loaded, const struct prompt *prompt,
-                            struct prompt_receipt *out)
+                       struct prompt_receipt *out)
 {
     struct changes changes = {0};
     enum status status = prompt_check_append(&loaded->session, &call->failure);

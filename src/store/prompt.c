@@ -68,8 +68,8 @@ enum status store_prompt_figures(struct db *db, int64_t tenant_key, int64_t sess
         statement_first(&query, db, SQL_PROMPT_FIGURES, VALUES(number(tenant_key), number(session_key)), failure);
     if (status)
         return status;
-    *out = (struct prompt_figures){query_i64(&query, 0), query_i64(&query, 1), query_i64(&query, 2),
-                                    query_i64(&query, 3)};
+    *out =
+        (struct prompt_figures){query_i64(&query, 0), query_i64(&query, 1), query_i64(&query, 2), query_i64(&query, 3)};
     query_end(&query);
     return STATUS_OK;
 }

@@ -108,8 +108,8 @@ static void add_quoted(struct buffer *to, struct slice text)
  * break at either end. */
 static bool is_block(struct slice text)
 {
-    bool ok = memchr(text.ptr, '\n', text.len) && text.ptr[0] != ' ' && text.ptr[0] != '\n' &&
-              text.ptr[text.len - 1] != '\n';
+    bool ok =
+        memchr(text.ptr, '\n', text.len) && text.ptr[0] != ' ' && text.ptr[0] != '\n' && text.ptr[text.len - 1] != '\n';
     for (size_t i = 0; ok && i < text.len; i++) {
         bool ends_line = i + 1 == text.len || text.ptr[i + 1] == '\n';
         ok = text.ptr[i] == '\n' || (special_length(text, i) == 0 && !(text.ptr[i] == ' ' && ends_line));

@@ -151,8 +151,10 @@ static void test_hostile_text(void **state)
     struct event events[] = {event_of('u', 0), event_of('a', 1), event_of('c', 2), event_of('a', 3)};
     events[0].content = SLICE("[{\"type\":\"text\",\"text\":\"{{secrets.x}} {{{ { sk-ant-api03-"
                               "abcdefghijklmnopqrstuvwxyz0123456789\"},{\"type\":\"text\",\"text\":\"more\"}]");
-    events[2].content = SLICE("[{\"type\":\"tool_call\",\"name\":\"login\",\"input\":{\"password\":\"hunter2hunter2\"}}]");
-    struct session session = {.id = SLICE("s1"), .title = SLICE("Key sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789")};
+    events[2].content =
+        SLICE("[{\"type\":\"tool_call\",\"name\":\"login\",\"input\":{\"password\":\"hunter2hunter2\"}}]");
+    struct session session = {.id = SLICE("s1"),
+                              .title = SLICE("Key sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789")};
     struct slice text = export_of(&session, (struct slice){0}, events, 4);
     assert_non_null(strstr(text.ptr, "\"prompt_template\":\"{ {secrets.x}} { { { { [redacted]\\n\\nmore\""));
     assert_non_null(strstr(text.ptr, "{\"password\":\"[redacted]\"}"));

@@ -16,12 +16,9 @@ static const struct {
     enum routing routing;
     bool triggers;
 } rules[] = {
-    {CHAT_NONE, false, false, ROUTING_DIRECT, true},
-    {CHAT_DIRECT, false, false, ROUTING_DIRECT, true},
-    {CHAT_GROUP, true, true, ROUTING_OWNER, true},
-    {CHAT_GROUP, true, false, ROUTING_OWNER_UNDIRECTED, true},
-    {CHAT_GROUP, false, true, ROUTING_MENTIONED, true},
-    {CHAT_GROUP, false, false, ROUTING_NOT_MENTIONED, false},
+    {CHAT_NONE, false, false, ROUTING_DIRECT, true},    {CHAT_DIRECT, false, false, ROUTING_DIRECT, true},
+    {CHAT_GROUP, true, true, ROUTING_OWNER, true},      {CHAT_GROUP, true, false, ROUTING_OWNER_UNDIRECTED, true},
+    {CHAT_GROUP, false, true, ROUTING_MENTIONED, true}, {CHAT_GROUP, false, false, ROUTING_NOT_MENTIONED, false},
 };
 
 /* The same on every platform and in every state: nothing else is asked. */
@@ -61,8 +58,7 @@ static void what_the_agent_reads(void **state)
          "[{\"type\":\"text\",\"text\":\"[A B]\"},{\"type\":\"image\",\"url\":\"https://a/b\"}]"},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        struct slice said =
-            routing_content(&arena, rows[i].routing, slice_of(rows[i].name), slice_of(rows[i].content));
+        struct slice said = routing_content(&arena, rows[i].routing, slice_of(rows[i].name), slice_of(rows[i].content));
         assert_true(slice_is(said, rows[i].said));
     }
 }

@@ -47,8 +47,9 @@ static void messages_lose_their_marks(void **state)
         {CHAT_GROUP, "agent.message", "[{\"type\":\"text\",\"text\":\"<NO_REPLY>\"}]", "agent.silent", NULL},
         {CHAT_DIRECT, "agent.message", "[{\"type\":\"text\",\"text\":\"Hi <NO_REPLY>\",\"a\":1}]", "agent.message",
          "[{\"type\":\"text\",\"text\":\"Hi\",\"a\":1}]"},
-        {CHAT_GROUP, "agent.message", "[{\"type\":\"text\",\"text\":\"<NO_REPLY>\"},{\"type\":\"image\",\"url\":\"u\"}]",
-         "agent.message", "[{\"type\":\"image\",\"url\":\"u\"}]"},
+        {CHAT_GROUP, "agent.message",
+         "[{\"type\":\"text\",\"text\":\"<NO_REPLY>\"},{\"type\":\"image\",\"url\":\"u\"}]", "agent.message",
+         "[{\"type\":\"image\",\"url\":\"u\"}]"},
         {CHAT_GROUP, "agent.message", "[{\"type\":\"text\",\"text\":\"\"}]", "agent.message",
          "[{\"type\":\"text\",\"text\":\"\"}]"}, /* nothing said is not silence kept */
         {CHAT_GROUP, "user.message", "[{\"type\":\"text\",\"text\":\"<NO_REPLY>\"}]", "user.message",
