@@ -61,7 +61,7 @@ const struct explanation explanations[] = {
                 "It is paused; no turn begins until somebody lets it go on.",
                 {{"person", "POST /api/sessions/{id}/unpause"}, BY_STOP}},
     [CAPPED] = {WAIT_PERSON,
-                "It has cost what it may cost; no turn begins until somebody lets it go on.",
+                "It is paused because it has cost what it may cost; no turn begins until somebody lets it go on.",
                 {{"person", "POST /api/sessions/{id}/unpause"}, BY_STOP}},
     [BLOCKED] = {WAIT_PERSON,
                  "It is paused because something is not paid or not allowed; no turn begins until it is.",
