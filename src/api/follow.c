@@ -303,7 +303,7 @@ bool follow_is_wanted(const struct request *request)
     return asks(request, "wait") || asks(request, "stream");
 }
 
-static enum status read_receipt(struct request *request, struct opening *opening)
+static enum status read_receipt(struct request *request, struct opening *opening, bool *out_triggered)
 {
     const struct json *receipt;
     enum status status =
@@ -311,6 +311,7 @@ static enum status read_receipt(struct request *request, struct opening *opening
     if (status == STATUS_OK) {
         opening->prompt_id = json_text_of(receipt, "prompt_id");
         opening->options.after.sequence = json_i64_of(receipt, "sequence") - 1;
+        json_as_bool(json_get(receipt, "triggered"), out_triggered);
     }
     bool usable = opening->prompt_id.len > 0 && opening->prompt_id.len < UUID_TEXT_BYTES;
     return status != STATUS_OK || usable ? status
@@ -323,7 +324,11 @@ enum status follow_begin(struct request *request)
     struct session_entry entry;
     struct api *api = request->api;
     struct opening *opening = arena_alloc(request_arena(request), sizeof *opening);
-    enum status status = read_receipt(request, opening);
+    bool triggered = true;
+    enum status status = read_receipt(request, opening, &triggered);
+    if (status == STATUS_OK && !triggered) {
+        return STATUS_OK; /* the receipt is the whole answer */
+    }
     if (status == STATUS_OK) {
         status = session_enter(&request->call, request->params[0], ACTION_READ, &entry);
     }

@@ -53,6 +53,11 @@ enum status deltas_accept(struct request *request);
 /* The limit of a page of events: what was asked for, at most the option's. */
 int64_t request_page_limit(const struct request *request);
 
+/* exports.c */
+extern const struct field export_body[];
+enum status exports_prepare(struct request *request);
+enum status exports_create(struct request *request);
+
 /* messages.c */
 extern const struct field message_list_query[];
 enum status messages_list(struct request *request);

@@ -15,13 +15,16 @@ const struct field message_body[] = {
      "together with it, reject answers 409; as the session's queue_mode unless told.",
      &queue_mode_words, 0, 0},
     {"clear_queue", FIELD_BOOLEAN, false, "With steer: withdraw what waits in its thread.", NULL, 0, 0},
+    {"priority", FIELD_INTEGER, false, "While it waits: higher goes first, in front of what is less urgent; 0.", NULL,
+     -PROMPT_PRIORITY_MAX, PROMPT_PRIORITY_MAX},
     {"debounce_ms", FIELD_INTEGER, false, "With collect: how long to wait for more.", NULL, 0, DEBOUNCE_MS_MAX},
     {"metadata", FIELD_OBJECT, false, "Kept with the message.", NULL, 0, 0},
     {"thread_id", FIELD_STRING, false, "The thread it belongs to.", NULL, 1, 128},
     {"message_id", FIELD_STRING, false, "Your id of the message: sent again, it gives the same receipt.", NULL, 1, 200},
     {"sender", FIELD_OBJECT, false, "Who said it in a channel: channel, channel_user_id, display_name.", NULL, 0, 0},
     {"attachments", FIELD_LIST, false, "Objects with type and either url or data.", NULL, 0, 0},
-    {"mentioned", FIELD_BOOLEAN, false, "The agent was named in a group.", NULL, 0, 0},
+    {"mentioned", FIELD_BOOLEAN, false,
+     "Of a group: the agent was named; unless told it was. Without it only its owner makes it run.", NULL, 0, 0},
     {0},
 };
 
@@ -96,6 +99,9 @@ static enum status read_message(struct request *request, struct prompt_request *
         .mode = words_find(queue_mode_words, json_text_of(body, "mode")),
         .thread_id = json_text_of(body, "thread_id"),
         .clear_queue = body_says(request, "clear_queue"),
+        .priority = json_i64_of(body, "priority"),
+        .sender = extras.sender,
+        .aside = extras.mentioned && !body_says(request, "mentioned"),
         .debounce_ms = json_get_value(body, "debounce_ms") ? json_i64_of(body, "debounce_ms") : -1,
     };
     enum status status = prompts_read_content(request, true, &out->content);

@@ -42,6 +42,7 @@ static void write_prompt(struct json_out *out, const struct prompt *prompt, int6
     json_put_text(out, "thread_id", prompt->thread_id);
     json_put_time(out, "created_at", prompt->created_at_ms);
     json_put_i64(out, "revision", prompt->revision);
+    json_put_i64(out, "priority", prompt->priority);
     json_end_object(out);
 }
 
@@ -58,7 +59,11 @@ void prompts_write_receipt(struct json_out *out, const struct prompt_receipt *re
 {
     json_begin_object(out);
     json_put_text(out, "prompt_id", receipt->id);
-    json_put_text(out, "status", receipt->queued ? SLICE("queued") : SLICE("dispatched"));
+    json_put_text(out, "status",
+                  receipt->logged   ? SLICE("logged")
+                  : receipt->queued ? SLICE("queued")
+                                    : SLICE("dispatched"));
+    json_put_bool(out, "triggered", !receipt->logged);
     json_put_i64(out, "position", receipt->place);
     json_put_i64(out, "sequence", receipt->sequence);
     if (receipt->withdrawn_count > 0) {

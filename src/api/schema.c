@@ -87,17 +87,9 @@ static const struct member session_members[] = {
     {0},
 };
 static const struct member session_words_members[] = {
-    {"response", "s", NULL},
-    {"tool", "s", NULL},
-    {"block", "s", NULL},
-    {"conversation", "s", NULL},
-    {"sandbox", "s", NULL},
-    {"agent", "s", NULL},
-    {"joint", "s", NULL},
-    {"chat", "s", NULL},
-    {"lifecycle", "s", NULL},
-    {"live_status", "s", NULL},
-    {0},
+    {"response", "s", NULL},  {"tool", "s", NULL},        {"block", "s", NULL}, {"conversation", "s", NULL},
+    {"sandbox", "s", NULL},   {"agent", "s", NULL},       {"joint", "s", NULL}, {"chat", "s", NULL},
+    {"lifecycle", "s", NULL}, {"live_status", "s", NULL}, {"kind", "s", NULL},  {0},
 };
 static const struct member session_source_members[] = {
     {"kind", "s", NULL},        {"platform", "s?", NULL}, {"interactive", "b", NULL},
@@ -189,20 +181,39 @@ static const struct member explained_members[] = {{"session_id", "s", NULL},
                                                   {"next_timer", "o?", NULL},
                                                   {"last_watchdog", "o?", NULL},
                                                   {0}};
-static const struct member receipt_members[] = {{"prompt_id", "s", NULL},  {"status", "s", NULL},
-                                                {"position", "i", NULL},   {"sequence", "i", NULL},
-                                                {"withdrawn", "a-", NULL}, {0}};
+static const struct member receipt_members[] = {{"prompt_id", "s", NULL},
+                                                {"status", "s", NULL},
+                                                {"triggered", "b", NULL},
+                                                {"position", "i", NULL},
+                                                {"sequence", "i", NULL},
+                                                {"withdrawn", "a-", NULL},
+                                                {0}};
+static const struct member export_members[] = {
+    {"session_id", "s", NULL},
+    {"workflow_id", "s", NULL},
+    {"workflow_path", "s", NULL},
+    {"through", "i", NULL},
+    {"sequence", "i", NULL},
+    {"document", "s", NULL},
+    {0},
+};
 static const struct member runtime_outcome_members[] = {
     {"session_id", "s", NULL},        {"changed", "b", NULL},       {"status", "s", &work_words},
     {"runtime", "s", &runtime_words}, {"pause_reason", "s?", NULL}, {0},
 };
 static const struct member interrupted_members[] = {{"turn", "i", NULL}, {"requested", "b", NULL}, {0}};
 static const struct member prompt_members[] = {
-    {"prompt_id", "s", NULL},  {"mode", "s", &queue_mode_words},
-    {"position", "i", NULL},   {"actor", "s", NULL},
-    {"content", "a", NULL},    {"metadata", "o", NULL},
-    {"thread_id", "s?", NULL}, {"created_at", "t", NULL},
-    {"revision", "i", NULL},   {0},
+    {"prompt_id", "s", NULL},
+    {"mode", "s", &queue_mode_words},
+    {"position", "i", NULL},
+    {"actor", "s", NULL},
+    {"content", "a", NULL},
+    {"metadata", "o", NULL},
+    {"thread_id", "s?", NULL},
+    {"created_at", "t", NULL},
+    {"revision", "i", NULL},
+    {"priority", "i", NULL},
+    {0},
 };
 static const struct member ask_members[] = {{"session_id", "s", NULL},
                                             {"session_title", "s?-", NULL},
@@ -358,6 +369,7 @@ static const struct schema schemas[] = {
     {"Stopped", stopped_members},
     {"Explanation", explained_members},
     {"Unblocker", unblocker_members},
+    {"Export", export_members},
     {"Receipt", receipt_members},
     {"Interrupted", interrupted_members},
     {"RuntimeOutcome", runtime_outcome_members},

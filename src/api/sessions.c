@@ -6,6 +6,8 @@
 
 static const char *const group_names[] = {"active", "live", "failing"};
 static const struct words group_words = {group_names, 3};
+static const char *const kind_names[] = {"run", "chat"};
+static const struct words kind_words = {kind_names, 2};
 static const char *const ownership_names[] = {"all", "mine", "shared"};
 static const struct words ownership_words = {ownership_names, 3};
 static const char *const archived_names[] = {"false", "true", "all"};
@@ -70,6 +72,7 @@ const struct field session_list_query[] = {
     {"status", FIELD_WORD, false, "Only in this state.", &work_words, 0, 0},
     {"display_status", FIELD_WORD, false, "Only with this display status.", &display_status_words, 0, 0},
     {"group", FIELD_WORD, false, "Only in this group of states.", &group_words, 0, 0},
+    {"kind", FIELD_WORD, false, "run: only work that was handed over; chat: only conversations.", &kind_words, 0, 0},
     {"archived", FIELD_WORD, false, "Archived sessions: false (default), true or all.", &archived_words, 0, 0},
     {"source_kind", FIELD_STRING, false, "Only from this source.", NULL, 1, 64},
     {"source_platform", FIELD_STRING, false, "Only from this platform.", NULL, 1, 64},
@@ -381,6 +384,7 @@ static void read_filter(const struct request *request, struct session_filter *fi
         .display = word_param(request, "display_status", &display_status_words),
         .visibility = word_param(request, "visibility", &visibility_words),
         .group = group < 0 ? -1 : group + 1,
+        .kind = word_param(request, "kind", &kind_words) + 1,
         .archived = slice_is(archived, "all") ? -1 : slice_is(archived, "true"),
         .interactive = slice_present(interactive) ? slice_is(interactive, "true") : -1,
         .source_kind = request_param(request, "source_kind"),

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/chat_context.h"
 #include "cli/client_commands.h"
 #include "wire/url.h"
 
@@ -18,6 +19,7 @@ struct chat_options {
     const char *session;
     int64_t last;
     int64_t silence_ms;
+    struct chat_context context;
 };
 
 /* clang-format off */
@@ -30,6 +32,22 @@ static const struct option chat_table[] = {
     {.name = "silence-ms", .type = OPTION_NUMBER, .offset = OPTION_FIELD(struct chat_options, silence_ms, int64_t),
      .value = "TIME", .fallback = "60s", .min = 1, .max = 24 * 3600 * 1000, .unit = UNIT_MS,
      .help = "A connection that says nothing for this long counts as lost."},
+    {.name = "The context of a new conversation", .type = OPTION_SECTION},
+    {.name = "detect-context", .type = OPTION_SWITCH,
+     .offset = OPTION_FIELD(struct chat_options, context.detects, bool), .fallback = "true",
+     .help = "Find out what is not told; with --no-detect-context only what is told is sent."},
+    {.name = "working-dir", .type = OPTION_TEXT,
+     .offset = OPTION_FIELD(struct chat_options, context.working_dir, const char *), .value = "DIR",
+     .help = "Where you work; the current directory when left out."},
+    {.name = "git-ref", .type = OPTION_TEXT,
+     .offset = OPTION_FIELD(struct chat_options, context.git_ref, const char *), .value = "REF",
+     .help = "The branch or commit; what git says of the working directory when left out."},
+    {.name = "active-file", .type = OPTION_TEXT,
+     .offset = OPTION_FIELD(struct chat_options, context.active_file, const char *), .value = "FILE",
+     .help = "The file that is open before you; SOJOURN_ACTIVE_FILE when left out."},
+    {.name = "variable", .type = OPTION_LIST,
+     .offset = OPTION_FIELD(struct chat_options, context.variables, struct text_list), .value = "KEY=VALUE",
+     .help = "Stands for {{ctx.KEY}} in the agent's system prompt, as quoted text; never a secret."},
     {0},
 };
 /* clang-format on */
@@ -274,8 +292,9 @@ static int choose_agent(struct chat *chat)
     return code;
 }
 
-static int create_session(struct chat *chat, const char *id, const struct json **out)
+static int create_session(struct chat *chat, const struct chat_options *options, const struct json **out)
 {
+    struct failure failure;
     struct buffer body = {0};
     struct json_out json = json_out_to(&body);
     int code = slice_present(chat->agent) ? EXIT_DONE : choose_agent(chat);
@@ -283,7 +302,13 @@ static int create_session(struct chat *chat, const char *id, const struct json *
     json_put_text(&json, "type", SLICE("agent"));
     json_put_text(&json, "agent", chat->agent);
     json_put_text(&json, "status", SLICE("idle"));
-    json_maybe_text(&json, "id", slice_of(id));
+    json_maybe_text(&json, "id", slice_of(options->session));
+    json_key(&json, "details");
+    json_begin_object(&json);
+    if (code == EXIT_DONE && chat_context_put(&json, &options->context, &failure) != STATUS_OK) {
+        code = command_refuse(chat->remote.invocation->command, &failure);
+    }
+    json_end_object(&json);
     json_end_object(&json);
     struct client_request request = {.method = "POST", .target = SLICE("/api/sessions"), .body = buffer_slice(&body)};
     code = code == EXIT_DONE ? remote_call_json(&chat->remote, &request, out) : code;
@@ -294,7 +319,7 @@ static int create_session(struct chat *chat, const char *id, const struct json *
 static int open_session(struct chat *chat, const struct chat_options *options, const struct json **out)
 {
     if (!options->session || slice_present(chat->agent)) {
-        return create_session(chat, options->session, out);
+        return create_session(chat, options, out);
     }
     chat->session_id = slice_of(options->session);
     struct client_request request = {.method = "GET", .target = chat_path(chat, "")};

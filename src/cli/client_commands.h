@@ -12,6 +12,8 @@ extern const struct option *const sessions_list_tables[],
                                                                                  *const sessions_delete_tables[];
 int command_sessions_list(const struct invocation *invocation);
 int command_sessions_explain(const struct invocation *invocation);
+int command_sessions_pause(const struct invocation *invocation);
+int command_sessions_unpause(const struct invocation *invocation);
 int command_sessions_stop(const struct invocation *invocation);
 int command_sessions_show(const struct invocation *invocation);
 int command_sessions_create(const struct invocation *invocation);
@@ -39,6 +41,10 @@ int command_events_tail(const struct invocation *invocation);
 /* chat.c */
 extern const struct option *const chat_tables[];
 int command_chat(const struct invocation *invocation);
+
+/* export.c */
+extern const struct option *const export_tables[];
+int command_export(const struct invocation *invocation);
 
 /* agents.c */
 extern const struct option *const agents_list_tables[], *const agents_show_tables[], *const agents_remove_tables[];

@@ -10,6 +10,7 @@ static const char *const mode_names[] = {"followup", "steer", "collect", "reject
 static const struct option message_table[] = {
     {.name = "The message", .type = OPTION_SECTION},
     PASS_CHOICE("mode", mode_names, "While a turn runs: wait, interrupt it, wait for more, or be refused; as the session says when left out."),
+    PASS_NUMBER("priority", -100, 100, "While it waits: higher goes first."),
     PASS_TEXT("thread-id", "THREAD", "The thread it belongs to."),
     PASS_TEXT("message-id", "ID", "A name of its own: the same message again is not sent twice."),
     PASS_WORDS(PASSED_PAIRS, "KEY=VALUE", "A key of its metadata."),

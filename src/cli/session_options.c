@@ -6,6 +6,7 @@ static const char *const type_names[] = {"agent", "response", "tool", "mixed"};
 static const char *const status_names[] = {"draft", "pending",   "running", "waiting_human", "awaiting_tool",
                                            "idle",  "completed", "failed",  "expired",       "abandoned"};
 static const char *const display_names[] = {"active", "idle", "paused", "blocked", "recovering", "completed", "failed"};
+static const char *const kind_names[] = {"run", "chat"};
 static const char *const group_names[] = {"active", "live", "failing"};
 static const char *const archived_names[] = {"false", "true", "all"};
 static const char *const ownership_names[] = {"all", "mine", "shared"};
@@ -21,6 +22,7 @@ const struct option session_filter_table[] = {
     PASS_CHOICE("type", type_names, "Only of this type."),
     PASS_CHOICE("status", status_names, "Only in this state."),
     PASS_CHOICE("display-status", display_names, "Only with this display status."),
+    PASS_CHOICE("kind", kind_names, "Only work that was handed over (run), or only conversations (chat)."),
     PASS_CHOICE("group", group_names, "Only in this group of states."),
     PASS_CHOICE("archived", archived_names, "Archived sessions too (all) or only (true)."),
     PASS_CHOICE("ownership", ownership_names, "Only your own, or only those shared with you."),

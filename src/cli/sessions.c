@@ -235,6 +235,16 @@ int command_sessions_stop(const struct invocation *invocation)
     return remote_do_each(invocation, &(struct remote_deed){"POST", "sessions", "/stop", "stopped"});
 }
 
+int command_sessions_pause(const struct invocation *invocation)
+{
+    return remote_do_each(invocation, &(struct remote_deed){"POST", "sessions", "/pause", "paused"});
+}
+
+int command_sessions_unpause(const struct invocation *invocation)
+{
+    return remote_do_each(invocation, &(struct remote_deed){"POST", "sessions", "/unpause", "unpaused"});
+}
+
 int command_sessions_delete(const struct invocation *invocation)
 {
     int code = confirm(invocation, "Delete", "with all events? They can't be brought back.");

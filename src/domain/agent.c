@@ -41,6 +41,16 @@ static const char *const sandbox_names[SANDBOX_KIND_COUNT] = {
 };
 const struct words sandbox_kind_words = {sandbox_names, SANDBOX_KIND_COUNT};
 
+struct model_price agent_price(const struct agent *agent, struct slice model)
+{
+    for (size_t i = 0; i < agent->price_count; i++) {
+        if (slice_eq(agent->prices[i].model, model)) {
+            return agent->prices[i];
+        }
+    }
+    return (struct model_price){model, agent->input_microcents_per_mtok, agent->output_microcents_per_mtok};
+}
+
 bool agent_has_tool(const struct agent *agent, struct slice tool)
 {
     for (size_t i = 0; i < agent->tool_count; i++) {

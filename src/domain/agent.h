@@ -32,6 +32,11 @@ struct model_choice {
     struct slice model;
 };
 
+struct model_price {
+    struct slice model;
+    int64_t input_microcents_per_mtok, output_microcents_per_mtok;
+};
+
 struct sandbox_settings {
     enum sandbox_kind kind;
     struct slice url; /* http: the backend */
@@ -74,6 +79,8 @@ struct agent {
     double compact_threshold;                                      /* of the context window; 0.8 */
     int64_t context_tokens;                                        /* the model's window; 0 = unknown */
     int64_t input_microcents_per_mtok, output_microcents_per_mtok; /* price per million tokens; 0 = unpriced */
+    const struct model_price *prices; /* of models that cost something else: of fallbacks, mostly */
+    size_t price_count;
     struct sandbox_settings sandbox;
     const struct slice *command; /* acp: what to start, with arguments */
     size_t command_length;
@@ -103,6 +110,8 @@ MUST_CHECK enum status agent_narrow(struct arena *arena, const struct json *narr
 /* The strictest rule that matches decides; without one, `otherwise` of the tool. */
 enum permission agent_permission(const struct agent *agent, struct slice tool, struct slice arguments,
                                  struct slice path, enum permission otherwise);
+/* What a million tokens of this model cost: its own row, else what the agent says for all. */
+struct model_price agent_price(const struct agent *agent, struct slice model);
 bool agent_has_tool(const struct agent *agent, struct slice tool);
 /* Does the server itself run its turns (demo, acp, model)? */
 bool agent_is_hosted(enum agent_driver driver);

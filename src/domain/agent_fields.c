@@ -95,6 +95,16 @@ static const struct agent_field model_choice_fields[] = {
     {0},
 };
 
+static const struct agent_field price_fields[] = {
+    {"model", AGENT_TEXT, .offset = offsetof(struct model_price, model), .required = true, .min = 1, .max = 200,
+     .problem = name_problem},
+    {"input_microcents_per_mtok", AGENT_NUMBER, .offset = offsetof(struct model_price, input_microcents_per_mtok),
+     .max = MICROCENTS_MAX},
+    {"output_microcents_per_mtok", AGENT_NUMBER, .offset = offsetof(struct model_price, output_microcents_per_mtok),
+     .max = MICROCENTS_MAX},
+    {0},
+};
+
 static const struct agent_field cap_fields[] = {
     {"turns_max", AGENT_NUMBER, OF(turns_max), .max = 1000000},
     {"tool_rounds_max", AGENT_NUMBER, OF(tool_rounds_max), .max = 10000},
@@ -161,6 +171,8 @@ const struct agent_field agent_fields[] = {
     {"context_tokens", AGENT_NUMBER, OF(context_tokens), .max = 1000000000},
     {"input_microcents_per_mtok", AGENT_NUMBER, OF(input_microcents_per_mtok), .max = MICROCENTS_MAX},
     {"output_microcents_per_mtok", AGENT_NUMBER, OF(output_microcents_per_mtok), .max = MICROCENTS_MAX},
+    {"prices", AGENT_ITEMS, LIST_OF(prices, price_count), .members = price_fields,
+     .item_size = sizeof(struct model_price)},
     {"sandbox", AGENT_GROUP, .members = sandbox_fields},
     {"command", AGENT_TEXTS, LIST_OF(command, command_length), .max = 4000},
     {"environment", AGENT_PAIRS, LIST_OF(environment, environment_count), .max = 4000, .problem = variable_problem},

@@ -249,6 +249,11 @@ static const struct ask *first_in(const struct ask *pending, size_t count, enum 
     return NULL;
 }
 
+bool ask_is_budget(const struct ask *ask)
+{
+    return ask->kind == ASK_APPROVAL && slice_is(ask->tool, "budget");
+}
+
 enum work ask_waits_in(const struct ask *pending, size_t count)
 {
     return first_in(pending, count, WORK_WAITING_HUMAN) ? WORK_WAITING_HUMAN : WORK_AWAITING_TOOL;

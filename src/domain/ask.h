@@ -111,6 +111,8 @@ bool ask_rule_matches(struct arena *arena, const struct ask_rule *rule, const st
                       const struct ask *ask);
 
 /* The state in which a session waits for these (at least one), and a line that says for what. */
+/* Does it ask to go on beyond a cap on cost? While nobody allowed it, no other turn begins. */
+bool ask_is_budget(const struct ask *ask);
 enum work ask_waits_in(const struct ask *pending, size_t count);
 struct slice ask_reason(struct arena *arena, const struct ask *pending, size_t count);
 

@@ -335,11 +335,24 @@ enum status change_sandbox(struct arena *arena, const struct session *session, e
     return STATUS_OK;
 }
 
+enum status change_cap(struct arena *arena, const struct session *session, bool holds, const char *reason,
+                       struct changes *out, struct failure *failure)
+{
+    bool differs = holds ? !session_is_held(session) : session->pause_reason == PAUSE_OVERAGE_CAP;
+    out->count = 0;
+    return differs ? change_runtime(arena, session, session->runtime, holds ? PAUSE_OVERAGE_CAP : PAUSE_NONE, reason,
+                                    out, failure)
+                   : STATUS_OK;
+}
+
 enum status change_pause(struct arena *arena, const struct session *session, bool paused, const char *reason,
                          struct changes *out, struct failure *failure)
 {
     bool by_person = session->pause_reason == PAUSE_MANUAL;
     out->count = 0;
+    if (!paused && session->pause_reason == PAUSE_OVERAGE_CAP) {
+        return change_cap(arena, session, false, reason, out, failure);
+    }
     if (by_person == paused) {
         return STATUS_OK;
     }

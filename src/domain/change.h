@@ -79,8 +79,12 @@ MUST_CHECK enum status change_runtime(struct arena *arena, const struct session 
 MUST_CHECK enum status change_sandbox(struct arena *arena, const struct session *session, enum runtime to,
                                       enum pause_reason pause, const char *reason, const struct runtime_news *news,
                                       struct changes *out, struct failure *failure);
-/* A person's pause, and its end: no turn begins while it lasts. CONFLICT `session_ended` when there is nothing to
- * pause, `session_blocked` when something else holds it. count = 0 when it is so already. */
+/* The cap on cost holds the session (PAUSE_OVERAGE_CAP), or does so no longer. count = 0 when it is so already, or
+ * something else holds it. */
+MUST_CHECK enum status change_cap(struct arena *arena, const struct session *session, bool holds, const char *reason,
+                                  struct changes *out, struct failure *failure);
+/* A person's pause, and its end, which lifts a cap on cost too: no turn begins while it lasts. CONFLICT `session_ended`
+ * when there is nothing to pause, `session_blocked` when something else holds it. count = 0 when it is so already. */
 MUST_CHECK enum status change_pause(struct arena *arena, const struct session *session, bool paused, const char *reason,
                                     struct changes *out, struct failure *failure);
 /* session.status_change pending -> running and session.claimed {worker, fence, attempt}. */

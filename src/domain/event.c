@@ -19,6 +19,7 @@ enum { THREAD_ID_BYTES_MAX = 128, EXTERNAL_ID_BYTES_MAX = 256, TYPE_BYTES_MAX = 
 const struct event_type event_types[] = {
     {"agent.files_changed", WRITERS_HOLDER, ROLE_AGENT, false, false, false, payload_check_files_changed},
     {"agent.message", WRITERS_HOLDER, ROLE_AGENT, true, false, false, payload_check_message},
+    {"agent.silent", WRITERS_HOLDER, ROLE_AGENT, false, false, false, NULL},
     {"agent.thinking", WRITERS_HOLDER, ROLE_AGENT, false, false, false, payload_check_message},
     {"agent.tool_call", WRITERS_HOLDER, ROLE_AGENT, false, true, true, NULL},
     {"agent.tool_result", WRITERS_HOLDER, ROLE_AGENT, false, false, false, NULL},
@@ -51,6 +52,7 @@ const struct event_type event_types[] = {
     {"session.context_injected", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"session.created", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"session.error", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
+    {"session.exported", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"session.lease_lost", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"session.participant_added", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"session.participant_removed", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},

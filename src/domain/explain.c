@@ -12,6 +12,7 @@ enum {
     ENDED,
     DRAFTED,
     PAUSED,
+    CAPPED,
     BLOCKED,
     MOVES_SANDBOX,
     SANDBOX_BROKEN,
@@ -58,6 +59,9 @@ const struct explanation explanations[] = {
     [DRAFTED] = {WAIT_MESSAGE, "It is a draft: nobody has submitted it.", {BY_MESSAGE, BY_MOVE, BY_STOP}},
     [PAUSED] = {WAIT_PERSON,
                 "It is paused; no turn begins until somebody lets it go on.",
+                {{"person", "POST /api/sessions/{id}/unpause"}, BY_STOP}},
+    [CAPPED] = {WAIT_PERSON,
+                "It is paused because it has cost what it may cost; no turn begins until somebody lets it go on.",
                 {{"person", "POST /api/sessions/{id}/unpause"}, BY_STOP}},
     [BLOCKED] = {WAIT_PERSON,
                  "It is paused because something is not paid or not allowed; no turn begins until it is.",
@@ -183,7 +187,9 @@ static int of_hold(const struct session *session)
     if (!session_is_held(session) || work_is_in_turn(session->work)) {
         return -1;
     }
-    return session->pause_reason == PAUSE_MANUAL ? PAUSED : BLOCKED;
+    return session->pause_reason == PAUSE_MANUAL        ? PAUSED
+           : session->pause_reason == PAUSE_OVERAGE_CAP ? CAPPED
+                                                        : BLOCKED;
 }
 
 const struct explanation *explain(const struct explain_facts *facts)

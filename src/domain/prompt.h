@@ -15,6 +15,7 @@ struct prompt {
     struct slice thread_id;
     int64_t created_at_ms;
     int64_t revision; /* from 1; grows with every change */
+    int64_t priority; /* -100 to 100; higher first */
     int64_t due_ms;   /* steady; mode collect: when it may be dispatched, unless another one follows it */
 };
 
@@ -52,6 +53,10 @@ struct slice prompt_text_of(struct arena *arena, struct slice content);
 
 /* --- the queue, in its order --- */
 
+enum { PROMPT_PRIORITY_MAX = 100 }; /* and as far below zero */
+/* Where a new prompt goes: behind the last that is as urgent as it, or interrupts a turn. An index; `count` = the end.
+ */
+size_t prompt_place(const struct prompt *queue, size_t count, const struct prompt *prompt);
 bool prompt_same_thread(const struct prompt *a, const struct prompt *b);
 /* What is dispatched next, as one message: the oldest prompt that is ready, or the collected prompts of one thread that
  * stand together. Collected ones are ready when the last of them is due or something else of their thread follows.
@@ -71,7 +76,7 @@ MUST_CHECK enum status change_dispatch(struct arena *arena, const struct session
 /* user.message {appended: true}: said, and nobody runs for it. */
 MUST_CHECK enum status change_append_message(struct arena *arena, const struct prompt *prompt, struct changes *out,
                                              struct failure *failure);
-/* prompt.queued {prompt_id, mode, position}: `place` counts from 1. */
+/* prompt.queued {prompt_id, mode, position, priority unless 0}: `place` counts from 1. */
 void change_queue(struct arena *arena, const struct prompt *prompt, int64_t place, struct changes *out);
 /* prompt.edited {prompt_id, revision} */
 void change_edit_prompt(struct arena *arena, const struct prompt *prompt, struct changes *out);

@@ -132,6 +132,9 @@ void change_queue(struct arena *arena, const struct prompt *prompt, int64_t plac
     json_put_text(&payload.out, "prompt_id", prompt->id);
     payload_word(&payload, "mode", queue_mode_words, (int)prompt->mode);
     json_put_i64(&payload.out, "position", place);
+    if (prompt->priority != 0) {
+        json_put_i64(&payload.out, "priority", prompt->priority);
+    }
     end_note(&payload, arena, "prompt.queued", prompt, out);
 }
 

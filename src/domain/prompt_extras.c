@@ -5,7 +5,7 @@ enum { ATTACHMENTS_MAX = 32, SENDER_TEXT_CHARS_MAX = 200, ATTACHMENT_TYPE_CHARS_
 
 /* Members of user.message that the server writes. */
 static const char *const own_names[] = {"prompt_id",   "prompts",   "appended", "message_id",
-                                        "attachments", "mentioned", "sender"};
+                                        "attachments", "mentioned", "sender",   "routing"};
 
 enum status prompt_check_metadata(const struct json *metadata, struct failure *failure)
 {

@@ -1,5 +1,14 @@
 #include "domain/prompt.h"
 
+size_t prompt_place(const struct prompt *queue, size_t count, const struct prompt *prompt)
+{
+    size_t at = count;
+    while (at > 0 && queue[at - 1].priority < prompt->priority && queue[at - 1].mode != QUEUE_STEER) {
+        at--;
+    }
+    return at;
+}
+
 bool prompt_same_thread(const struct prompt *a, const struct prompt *b)
 {
     return slice_eq(a->thread_id, b->thread_id);

@@ -4,6 +4,7 @@
 #define DOMAIN_REDACT_H
 
 #include "base/buffer.h"
+#include "base/json.h"
 
 #define REDACTED "[redacted]"
 
@@ -19,5 +20,7 @@ struct redaction redact_at(struct slice text, size_t at);
 void redact_add(struct buffer *to, struct slice text);
 /* Would anything of "NAME=VALUE" be replaced? */
 bool redact_finds(struct slice name, struct slice value);
+/* Writes the value with every secret in its texts replaced, those that only their names give away included. */
+void redact_json(struct json_out *out, const struct json *value);
 
 #endif

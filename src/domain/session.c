@@ -100,6 +100,8 @@ bool session_is_conversation(const struct session *session)
 bool session_is_chat(const struct session *session)
 {
     return session->source_type != CHAT_NONE && session_is_conversation(session);
+    return session_is_conversation(session) && session->purpose == PURPOSE_INTERACTIVE &&
+           !slice_present(session->initial_prompt) && !slice_present(session->task_id);
 }
 
 bool session_purpose_is_private(enum purpose purpose)

@@ -200,6 +200,25 @@ static unsigned fold_unarchived(const struct fold *fold)
     return CHANGED_ALL;
 }
 
+/* The time is the event's; where it went is in the log. */
+static unsigned fold_exported(const struct fold *fold)
+{
+    struct session *session = fold->session;
+    struct buffer buffer = {0};
+    struct json_out out = json_out_to(&buffer);
+    struct arena scratch = {0};
+    const struct json *patch = NULL;
+    json_begin_object(&out);
+    json_put_time(&out, "exported_at", fold->at_ms);
+    json_end_object(&out);
+    if (json_parse(&scratch, buffer_slice(&buffer), &patch, NULL) == STATUS_OK) {
+        session->details = merge_objects(fold->arena, session->details, patch);
+    }
+    arena_release(&scratch);
+    buffer_release(&buffer);
+    return CHANGED_ALL;
+}
+
 /* --- created and updated --- */
 
 static void fold_source(const struct fold *fold)
@@ -287,6 +306,7 @@ static const struct {
     {"session.updated", fold_updated},
     {"session.runtime_change", fold_runtime_change},
     {"session.archived", fold_archived},
+    {"session.exported", fold_exported},
     {"session.unarchived", fold_unarchived},
 };
 

@@ -38,6 +38,7 @@ static void write_words(struct json_out *out, const struct session *session)
     json_put_text(out, "chat", slice_of(chat_word(session)));
     json_put_text(out, "lifecycle", slice_of(lifecycle_word(session)));
     json_put_text(out, "live_status", slice_of(live_status_word(session)));
+    json_put_text(out, "kind", session_is_chat(session) ? SLICE("chat") : SLICE("run"));
     json_end_object(out);
 }
 

@@ -19,6 +19,7 @@ struct service limits_of_service(const struct options *options)
             },
         .events_per_append_max = (size_t)options->events_per_append_max,
         .event_bytes_max = (size_t)options->event_bytes_max,
+        .export_bytes_max = (size_t)options->export_bytes_max,
         .sessions_per_user_max = options->sessions_per_user_max,
         .bulk_delete_max = (size_t)options->bulk_delete_max,
         .participants_max = (size_t)options->participants_max,

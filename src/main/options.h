@@ -148,6 +148,7 @@ struct options {
     int64_t events_page_max;
     int64_t events_per_append_max;
     int64_t event_bytes_max;
+    int64_t export_bytes_max;
     int64_t heartbeat_ms;
     int64_t viewers_max;
     int64_t stream_page_events;

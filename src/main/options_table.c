@@ -359,6 +359,8 @@ const struct option server_options[] = {
           "How many events one request may append."),
     SIZE("event-bytes-max", event_bytes_max, "1MiB", 1 * KIB, GIB,
          "The largest event, content and metadata together."),
+    SIZE("export-bytes-max", export_bytes_max, "32MiB", 1 * KIB, GIB,
+         "The largest conversation that is exported as a workflow."),
     TIME("heartbeat-ms", heartbeat_ms, "15s", 10, HOUR,
          "How often a silent stream shows that it is alive."),
     COUNT("viewers-max", viewers_max, "100000", 1, 10000000,

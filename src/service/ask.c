@@ -27,6 +27,21 @@ enum status ask_load(struct call *call, const struct session *session, struct sl
                : status;
 }
 
+/* A cap on cost holds the session until somebody allowed to go on, or the turn that asked is no more. */
+static enum status keep_cap(struct call *call, struct loaded_session *loaded, const struct ask *ask)
+{
+    struct changes changes = {0};
+    bool allowed = ask->state == ASK_ANSWERED && ask->decision != DECISION_DENY;
+    if (!ask_is_budget(ask) || (ask->state != ASK_PENDING && !allowed && ask->state != ASK_CANCELLED)) {
+        return STATUS_OK;
+    }
+    bool holds = ask->state == ASK_PENDING;
+    enum status status =
+        change_cap(call->arena, &loaded->session, holds,
+                   holds ? "the cap on cost is reached" : "beyond the cap on cost", &changes, &call->failure);
+    return status == STATUS_OK && changes.count > 0 ? unit_append_changes(call, loaded, &changes) : status;
+}
+
 enum status ask_close(struct call *call, struct loaded_session *loaded, const struct ask *ask, struct slice actor)
 {
     struct changes changes = {0};
@@ -35,9 +50,10 @@ enum status ask_close(struct call *call, struct loaded_session *loaded, const st
         changes.events[i].actor = actor;
     }
     enum status status = unit_append_changes(call, loaded, &changes);
-    return status == STATUS_OK
-               ? store_ask_update(call->db, loaded->session.tenant_key, loaded->session.key, ask, &call->failure)
-               : status;
+    if (status == STATUS_OK) {
+        status = store_ask_update(call->db, loaded->session.tenant_key, loaded->session.key, ask, &call->failure);
+    }
+    return status == STATUS_OK ? keep_cap(call, loaded, ask) : status;
 }
 
 static enum status move_to(struct call *call, struct loaded_session *loaded, enum work to, const char *reason)
@@ -180,7 +196,8 @@ static enum status put(struct call *call, struct loaded_session *loaded, struct 
         status = store_ask_insert(call->db, session->tenant_key, session->key, ask, &call->failure);
     }
     if (status == STATUS_OK && !ruled) {
-        status = ask_refresh(call, loaded, true);
+        status = keep_cap(call, loaded, ask);
+        status = status == STATUS_OK ? ask_refresh(call, loaded, true) : status;
         status = status == STATUS_OK ? tell_parent(call, session, ask) : status;
     }
     return status;

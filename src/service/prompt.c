@@ -21,19 +21,60 @@ static enum status check_room(struct call *call, const struct loaded_session *lo
     return STATUS_OK;
 }
 
+/* Among those that wait, in front of the less urgent. */
+static enum status squeeze_in(struct call *call, struct loaded_session *loaded, struct prompt *prompt,
+                              int64_t *out_place)
+{
+    struct prompt *queue;
+    size_t count;
+    struct prompt_figures *figures = &loaded->prompts;
+    const struct session *session = &loaded->session;
+    enum status status = prompt_read_queue(call, loaded, &queue, &count);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    size_t at = prompt_place(queue, count, prompt);
+    *out_place = (int64_t)at + 1;
+    if (at == 0 && count > 0) {
+        prompt->position = --figures->first;
+        return STATUS_OK;
+    }
+    figures->last++;
+    prompt->position = at < count ? queue[at].position : figures->last;
+    unit_wrote(call->unit);
+    return at < count
+               ? store_prompt_make_room(call->db, session->tenant_key, session->key, prompt->position, &call->failure)
+               : STATUS_OK;
+}
+
+static enum status take_place(struct call *call, struct loaded_session *loaded, struct prompt *prompt, bool first,
+                              int64_t *out_place)
+{
+    struct prompt_figures *figures = &loaded->prompts;
+    if (!first && figures->waiting > 0 && prompt->priority > figures->lowest) {
+        return squeeze_in(call, loaded, prompt, out_place);
+    }
+    figures->lowest = figures->waiting == 0 || prompt->priority < figures->lowest ? prompt->priority : figures->lowest;
+    prompt->position = first ? --figures->first : ++figures->last;
+    *out_place = first ? 1 : figures->waiting + 1;
+    return STATUS_OK;
+}
+
 static enum status insert(struct call *call, struct loaded_session *loaded, struct prompt *prompt, bool first,
                           struct prompt_receipt *out)
 {
     struct changes changes = {0};
     const struct session *session = &loaded->session;
     struct prompt_figures *figures = &loaded->prompts;
-    prompt->position = first ? --figures->first : ++figures->last;
+    enum status status = take_place(call, loaded, prompt, first, &out->place);
+    if (status != STATUS_OK) {
+        return status;
+    }
     figures->waiting++;
     out->queued = true;
-    out->place = first ? 1 : figures->waiting;
     out->sequence = session->last_sequence + 1;
     change_queue(call->arena, prompt, out->place, &changes);
-    enum status status = unit_append_changes(call, loaded, &changes);
+    status = unit_append_changes(call, loaded, &changes);
     return status == STATUS_OK
                ? store_prompt_insert(call->db, session->tenant_key, session->key, prompt, &call->failure)
                : status;
@@ -159,6 +200,7 @@ static struct prompt prompt_of(struct call *call, const struct session *session,
         .content = request->content,
         .metadata = request->metadata,
         .thread_id = request->thread_id,
+        .priority = request->priority,
         .created_at_ms = call->now_ms,
         .revision = 1,
         .due_ms = call->steady_ms + debounce_ms,
@@ -183,7 +225,13 @@ enum status prompt_send(struct call *call, struct slice session_id, const struct
                            "`clear_queue` belongs to mode steer; this message is sent in mode %s.",
                            queue_mode_words.names[prompt.mode]);
     }
-    return accept(call, entry.loaded, &prompt, request, out);
+    enum routing routing;
+    status = prompt_route(call, &entry, request, &prompt, &routing);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    return routing_triggers(routing) ? accept(call, entry.loaded, &prompt, request, out)
+                                     : prompt_log(call, entry.loaded, &prompt, out);
 }
 
 enum status prompt_append(struct call *call, struct slice session_id, const struct prompt_request *request,

@@ -10,13 +10,17 @@ struct prompt_request {
     struct slice content;  /* a JSON array */
     struct slice metadata; /* a JSON object, checked by prompt_metadata_of; absent = none */
     struct slice thread_id;
-    bool clear_queue;    /* steer: withdraw what waits in its thread */
-    int64_t debounce_ms; /* collect; -1 = the option */
+    bool clear_queue;          /* steer: withdraw what waits in its thread */
+    int64_t debounce_ms;       /* collect; -1 = the option */
+    int64_t priority;          /* within the queue; higher first */
+    const struct json *sender; /* whom a channel names; NULL = the caller */
+    bool aside;                /* of a group: the agent was not named */
 };
 
 struct prompt_receipt {
     struct slice id;
     bool queued;      /* else its user.message is in the log */
+    bool logged;      /* it is in the log and makes nobody run: routing of groups */
     int64_t place;    /* in the queue, from 1; 0 when dispatched */
     int64_t sequence; /* of its user.message or prompt.queued */
     struct prompt *withdrawn;

@@ -196,7 +196,8 @@ enum status prompt_promote(struct call *call, struct slice session_id, struct sl
     }
     struct prompt prompt = entry.queue[entry.at];
     struct loaded_session *loaded = entry.loaded;
-    *out = (struct prompt_receipt){prompt.id, true, 1, loaded->session.last_sequence + 1, NULL, 0};
+    *out = (struct prompt_receipt){
+        .id = prompt.id, .queued = true, .place = 1, .sequence = loaded->session.last_sequence + 1};
     prompt.mode = steers ? QUEUE_STEER : QUEUE_FOLLOWUP;
     prompt.due_ms = 0;
     status = put_at(call, &entry, 0, &prompt);

@@ -2,6 +2,7 @@
 #ifndef SERVICE_PROMPT_STEPS_H
 #define SERVICE_PROMPT_STEPS_H
 
+#include "domain/routing.h"
 #include "service/prompt.h"
 
 /* How many wait is known from the first question on: every change of the queue goes through this writer, or makes the
@@ -22,5 +23,11 @@ MUST_CHECK enum status prompt_dispatch(struct call *call, struct loaded_session 
  * NULL) learns when its prompt is among what was said. */
 MUST_CHECK enum status prompt_dispatch_next(struct call *call, struct loaded_session *loaded,
                                             struct prompt_receipt *receipt);
+/* Who is heard in a group; the prompt then says who spoke. */
+MUST_CHECK enum status prompt_route(struct call *call, const struct session_entry *entry,
+                                    const struct prompt_request *request, struct prompt *prompt, enum routing *out);
+/* Into the log, and nobody runs. */
+MUST_CHECK enum status prompt_log(struct call *call, struct loaded_session *loaded, const struct prompt *prompt,
+                                  struct prompt_receipt *out);
 
 #endif

@@ -21,6 +21,7 @@ struct service {
     struct session_limits session_limits;
     size_t events_per_append_max;
     size_t event_bytes_max;
+    size_t export_bytes_max;
     int64_t sessions_per_user_max;
     size_t bulk_delete_max;
     size_t participants_max;

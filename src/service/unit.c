@@ -1,5 +1,7 @@
 #include "service/unit.h"
 
+#include "domain/silence.h"
+
 #include <assert.h>
 #include <stdlib.h>
 
@@ -384,6 +386,7 @@ enum status unit_append(struct call *call, struct loaded_session *loaded, struct
     bool was_claimable = session_is_claimable(&loaded->session);
     touch(unit, loaded);
     for (size_t i = 0; i < count; i++) {
+        silence_keep(call->arena, &loaded->session, &events[i]);
         apply(call, loaded, &events[i]);
         enum status status =
             store_event_insert(unit->db, loaded->session.tenant_key, loaded->session.key, &events[i], &call->failure);

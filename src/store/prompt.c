@@ -14,6 +14,7 @@ static void read_prompt(struct query *query, struct arena *arena, void *item)
     out->created_at_ms = query_i64(query, 7);
     out->revision = query_i64(query, 8);
     out->due_ms = query_i64(query, 9);
+    out->priority = query_i64(query, 10);
 }
 
 static enum status read_one(struct db *db, enum sql sql, const struct value *values, struct arena *arena,
@@ -35,7 +36,7 @@ enum status store_prompt_insert(struct db *db, int64_t tenant_key, int64_t sessi
                          VALUES(number(tenant_key), number(session_key), number(prompt->position), text(prompt->id),
                                 number(prompt->mode), text(prompt->actor), text(prompt->content),
                                 text(prompt->metadata), text(prompt->thread_id), number(prompt->created_at_ms),
-                                number(prompt->revision), number(prompt->due_ms)),
+                                number(prompt->revision), number(prompt->due_ms), number(prompt->priority)),
                          NULL, failure);
 }
 
@@ -67,7 +68,8 @@ enum status store_prompt_figures(struct db *db, int64_t tenant_key, int64_t sess
         statement_first(&query, db, SQL_PROMPT_FIGURES, VALUES(number(tenant_key), number(session_key)), failure);
     if (status)
         return status;
-    *out = (struct prompt_figures){query_i64(&query, 0), query_i64(&query, 1), query_i64(&query, 2)};
+    *out =
+        (struct prompt_figures){query_i64(&query, 0), query_i64(&query, 1), query_i64(&query, 2), query_i64(&query, 3)};
     query_end(&query);
     return STATUS_OK;
 }

@@ -51,6 +51,7 @@ struct session_filter {
     /* filters; -1 or absent = not given */
     int type, work, display, archived /* 0 no, 1 yes, -1 both */, interactive, visibility;
     int group; /* 1 active, 2 live, 3 failing; -1 none */
+    int kind;  /* 1 runs, 2 chats; 0 both */
     struct slice source_kind, source_platform, owner, participant, parent_id, task_id, entity_id, workspace, agent;
     struct slice label_name, label_value; /* metadata.NAME=VALUE; label_value absent = has the key */
     struct slice text;                    /* in title or preview, case-insensitive */
@@ -255,6 +256,7 @@ MUST_CHECK enum status store_prompt_by_id(struct db *db, int64_t tenant_key, int
 struct prompt_figures {
     int64_t waiting;
     int64_t first, last; /* positions; 0 when none waits */
+    int64_t lowest;      /* no waiting prompt has a lower priority; 0 when none waits */
 };
 MUST_CHECK enum status store_prompt_figures(struct db *db, int64_t tenant_key, int64_t session_key,
                                             struct prompt_figures *out, struct failure *failure);

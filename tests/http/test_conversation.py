@@ -124,3 +124,22 @@ def ended_at_rest(server):
     check.equal(client.get(path).json()["status"], "idle")
     check.equal(client.post(path + "/stop", {}, expect=200).json()["session"]["status"], "completed")
     check.contains(client.get(path).json(), {"status": "completed", "stop_reason": "user", "active": False})
+
+
+@test
+def a_chat_is_not_a_run(server):
+    """S4-007: a conversation is in no list of runs, whatever happened in it; what was handed over with a prompt is."""
+    client = server.client()
+    chat = client.post("/api/sessions", {"type": "agent", "agent": "demo"}, expect=201).json()["id"]
+    runs = [client.post("/api/sessions", {"type": "agent", "agent": "a", **body}, expect=201).json()["id"]
+            for body in ({"prompt": "do it"}, {"task_id": "t1"}, {"purpose": "workflow"}, {"purpose": "orchestrator"})]
+    runs.append(client.post("/api/sessions", {"type": "tool"}, expect=201).json()["id"])
+    send(client, f"/api/sessions/{chat}", "echo hi")
+    wait_turns(client, f"/api/sessions/{chat}", 1)
+    listed = lambda **query: {one["id"] for one in client.get("/api/sessions", query=query).json()["sessions"]}
+    check.equal(listed(kind="run"), set(runs))
+    check.equal(listed(kind="chat"), {chat})
+    check.equal(listed(), {chat, *runs})
+    kinds = {one["id"]: one["words"]["kind"] for one in client.get("/api/sessions").json()["sessions"]}
+    check.equal(kinds, {chat: "chat", **{run: "run" for run in runs}})
+    check.equal(client.get("/api/sessions?kind=walk").status, 400)

@@ -12,7 +12,7 @@ from harness.server import ROOT
 from harness.suite import OPTIMISED, test
 
 COPIES = 3000
-PARAMETERS = 33
+PARAMETERS = 34
 
 # What S3-004 names: the statement that answers it, and the index that must lead it.
 LED_BY = {

@@ -275,6 +275,7 @@ class Example:
         check.eventually(rests, "the turn is over", 30)
         for part in ("wake", "pause", "unpause", "hibernate", "stop"):
             self.call("POST", "/api/sessions/{id}/" + part, {}, id=boxed)
+        self.call("POST", "/api/sessions/{id}/export", {}, id=self.fresh())
         ended = self.fresh()
         self.client.post(f"/api/sessions/{ended}/status", {"status": "completed"}, expect=200)
         self.call("POST", "/api/sessions/{id}/reopen", {}, id=ended)

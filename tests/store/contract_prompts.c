@@ -37,7 +37,7 @@ static void prompts_keep_their_order(void **state)
     struct fixture *f = *state;
     struct session *s = fixture_session(f, f->tenant, "s", "u1", NULL);
     struct session *t = fixture_session(f, f->tenant, "t", "u1", NULL);
-    struct prompt_figures figures = {9, 9, 9};
+    struct prompt_figures figures = {9, 9, 9, 9};
     struct prompt out;
     must(store_prompt_figures(f->db, f->tenant, s->key, &figures, &f->failure));
     assert_int_equal(figures.waiting, 0);
@@ -53,6 +53,7 @@ static void prompts_keep_their_order(void **state)
     assert_int_equal(figures.waiting, 2);
     assert_int_equal(figures.first, 3);
     assert_int_equal(figures.last, 7);
+    assert_int_equal(figures.lowest, 0);
     must(store_prompt_first(f->db, f->tenant, s->key, &f->arena, &out, &f->failure));
     assert_slice(out.id, "sooner");
     fixture_begin(f);
@@ -73,6 +74,7 @@ static void a_prompt_is_found_as_it_was_stored(void **state)
     prompt.thread_id = SLICE("thread");
     prompt.revision = 4;
     prompt.due_ms = 77;
+    prompt.priority = -5;
     fixture_begin(f);
     must(store_prompt_insert(f->db, f->tenant, s->key, &prompt, &f->failure));
     fixture_commit(f);
@@ -83,6 +85,10 @@ static void a_prompt_is_found_as_it_was_stored(void **state)
     assert_slice(out.content, "[{\"type\":\"text\",\"text\":\"hi\"}]");
     assert_slice(out.metadata, "{\"a\":1}");
     assert_slice(out.thread_id, "thread");
+    assert_int_equal(out.priority, -5);
+    struct prompt_figures figures;
+    must(store_prompt_figures(f->db, f->tenant, s->key, &figures, &f->failure));
+    assert_int_equal(figures.lowest, -5);
     assert_int_equal(out.created_at_ms, 41);
     assert_int_equal(out.revision, 4);
     assert_int_equal(out.due_ms, 77);

@@ -318,6 +318,30 @@ def a_session_is_stopped(server):
         no_complaints(browser)
 
 
+@test(on=HERE, timeout_s=120)
+def a_session_is_paused(server):
+    """The button and the key p pause and let go on; the state is shown, and what waited begins."""
+    client = server.client()
+    session = scene.create(client, "Hold on", agent="demo", status="idle")
+    path = f"/api/sessions/{session['id']}"
+    with Browser() as browser:
+        sign_in(browser, server, f"/sessions/{session['id']}")
+        until_text(browser, "button.pause", "Pause")
+        browser.click("button.pause")
+        until_text(browser, "button.pause", "Go on")
+        browser.see("button.pause[aria-pressed=true]")
+        check.equal(client.get(path).json()["pause_reason"], "manual")
+        client.post(path + "/messages", {"text": "echo one"}, expect=202)
+        until_text(browser, ".queue", "echo one")
+        browser.press("p")
+        until_text(browser, "button.pause", "Pause")
+        browser.gone(".queue")
+        check.eventually(lambda: client.get(path).json()["turn_count"] == 1, "what waited began", 30)
+        browser.press("p")
+        until_text(browser, "button.pause", "Go on")
+        no_complaints(browser)
+
+
 def crash(browser, server):
     """Kills the server; the caller starts it again at the same address."""
     server.port = int(server.address.rsplit(":", 1)[-1])

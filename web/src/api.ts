@@ -163,6 +163,8 @@ export const api = {
     call<{ turn: number; requested: boolean }>('POST', at(id, '/interrupt'), { body: {}, key }),
   resume: (id: string, key: string) => call<Session>('POST', at(id, '/resume'), { body: {}, key }),
   stop: (id: string, key: string) => call<unknown>('POST', at(id, '/stop'), { body: {}, key }),
+  pause: (id: string) => call<unknown>('POST', at(id, '/pause'), { body: {} }),
+  unpause: (id: string) => call<unknown>('POST', at(id, '/unpause'), { body: {} }),
   hibernate: (id: string) => call<unknown>('POST', at(id, '/hibernate'), { body: {} }),
   wake: (id: string) => call<unknown>('POST', at(id, '/wake'), { body: {} }),
   explain: (id: string, signal?: AbortSignal) => call<Explanation>('GET', at(id, '/explain'), { signal }),

@@ -457,3 +457,7 @@ ALTER TABLE partials ADD COLUMN saved_at_ms BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE events DROP COLUMN xid;
 ALTER TABLE events ADD COLUMN batch BIGINT NOT NULL DEFAULT 0;
 CREATE INDEX events_firehose ON events (tenant_key, position);
+
+-- migration: 13 prompt priorities
+-- A prompt that is more urgent is put in front of those that are less; people may move it all the same.
+ALTER TABLE prompts ADD COLUMN priority BIGINT NOT NULL DEFAULT 0;

@@ -464,3 +464,7 @@ ALTER TABLE partials ADD COLUMN saved_at_ms INTEGER NOT NULL DEFAULT 0;
 -- migration: 12 events in the order of their positions
 -- They always were; the number of the schema is the same on both engines.
 SELECT 12;
+
+-- migration: 13 prompt priorities
+-- A prompt that is more urgent is put in front of those that are less; people may move it all the same.
+ALTER TABLE prompts ADD COLUMN priority INTEGER NOT NULL DEFAULT 0;

@@ -7,7 +7,7 @@
 -- $12 source kind  $13 platform  $14 owner  $15 parent  $16 task  $17 entity  $18 workspace  $19 agent
 -- $20 text pattern  $21 $22 created from, to  $23 $24 active from, to  $25 $26 id range
 -- $27 the user who looks  $28 whose orchestrators and workflows are shown  $29 participant  $30 shared with $27 only
--- $31 label  $32 its value  $33 one work state
+-- $31 label  $32 its value  $33 one work state  $34 1 runs, 2 chats: session_is_chat of the domain
 
 -- fragment: session_list_text (sqlite)
 (s.title LIKE $20 ESCAPE '\'
@@ -24,6 +24,8 @@ AND (CAST($8 AS BIGINT) IS NULL OR s.display = $8)
 AND (CAST($9 AS BIGINT) IS NULL OR CASE WHEN s.archived_at_ms > 0 THEN 1 ELSE 0 END = $9)
 AND (CAST($10 AS BIGINT) IS NULL OR s.source_interactive = $10)
 AND (CAST($11 AS BIGINT) IS NULL OR s.visibility = $11)
+AND (CAST($34 AS BIGINT) IS NULL OR CASE WHEN s.type IN (0, 3) AND s.purpose = 0 AND s.initial_prompt IS NULL
+    AND s.task_id IS NULL AND COALESCE(s.source_kind, '') <> 'human-session-bridge' THEN 2 ELSE 1 END = $34)
 AND (CAST($12 AS TEXT) IS NULL OR s.source_kind = $12)
 AND (CAST($13 AS TEXT) IS NULL OR s.source_platform = $13)
 AND (CAST($14 AS TEXT) IS NULL OR s.owner = $14)

@@ -77,7 +77,8 @@ static const char *const everything =
     "\"argument\":\"git *\",\"path\":\"/w/*\",\"then\":\"deny\"}],\"commands\":[\"git *\"],\"hosts\":[\"a.example\"],"
     "\"fs_scope\":\"project\",\"caps\":{\"turns_max\":5,\"tool_rounds_max\":6,\"cost_microcents_max\":7,\"on_exceed\":"
     "\"pause\"},\"messages_max\":8,\"compact_threshold\":0.5,\"context_tokens\":9,\"input_microcents_per_mtok\":10,"
-    "\"output_microcents_per_mtok\":11,\"sandbox\":{\"kind\":\"http\",\"url\":\"http://x\",\"network\":true,"
+    "\"output_microcents_per_mtok\":11,\"prices\":[{\"model\":\"b\",\"input_microcents_per_mtok\":3,\"output_"
+    "microcents_per_mtok\":4}],\"sandbox\":{\"kind\":\"http\",\"url\":\"http://x\",\"network\":true,"
     "\"memory_bytes_max\":\"512MiB\",\"processes_max\":12,\"disk_bytes_max\":\"1GiB\",\"command_ms_max\":\"2m\","
     "\"repository\":\"/srv/"
     "x.git\",\"branch\":\"main\"},\"command\":[\"opencode\",\"acp\"],\"environment\":{\"A\":\"b\"},"
@@ -92,6 +93,8 @@ static void every_key(void **state)
     assert_int_equal(agent.driver, DRIVER_ACP);
     assert_slice(agent.fallbacks[0].model, "b");
     assert_slice(agent.tools[1], "run_command");
+    assert_int_equal(agent_price(&agent, SLICE("b")).output_microcents_per_mtok, 4);
+    assert_int_equal(agent_price(&agent, SLICE("m")).output_microcents_per_mtok, 11);
     assert_slice(agent.permissions[0].argument, "git *");
     assert_int_equal(agent.permissions[0].then, PERMISSION_DENY);
     assert_int_equal(agent.fs_scope, SCOPE_PROJECT);
@@ -144,6 +147,9 @@ static void what_is_wrong_is_named(void **state)
     refused("[]", "must be an object, not");
     refused("{}", "`id` is missing");
     refused("{\"id\":\"a\",\"modell\":1}", "`modell` is not known; accepted: id, version, name");
+    refused("{" MODEL ",\"chat\":{\"max_turns\":1}}", "`chat` is not known; accepted: id, ");
+    refused("{" MODEL ",\"turns_max\":1}", "`turns_max` is not known; accepted: id, ");
+    refused("{" MODEL ",\"prices\":[{\"input_microcents_per_mtok\":1}]}", "model");
     refused("{" MODEL ",\"caps\":{\"turn_max\":1}}",
             "`caps.turn_max` is not known; accepted: turns_max, tool_rounds_max");
     refused("{" MODEL ",\"permissions\":[{\"tool\":\"x\"}]}", "`permissions[0].then` is missing");

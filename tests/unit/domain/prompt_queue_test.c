@@ -48,6 +48,30 @@ static void what_is_next(void **state)
     }
 }
 
+static void the_more_urgent_goes_before_the_less(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t waiting[4]; /* 1000 = one that interrupts */
+        size_t count;
+        int64_t priority;
+        size_t place;
+    } rows[] = {
+        {{0}, 0, 5, 0},         {{0, 0}, 2, 0, 2},    {{0, 0}, 2, 1, 0},
+        {{5, 0, -5}, 3, 0, 2},  {{5, 5, 0}, 3, 5, 2}, {{5, 0, -5}, 3, 9, 0},
+        {{5, 0, -5}, 3, -9, 3}, {{1000, 0}, 2, 9, 1}, {{0, 5}, 2, 3, 2},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct prompt queue[4] = {0}, prompt = {.priority = rows[i].priority};
+        for (size_t k = 0; k < rows[i].count; k++) {
+            bool steers = rows[i].waiting[k] == 1000;
+            queue[k].mode = steers ? QUEUE_STEER : QUEUE_FOLLOWUP;
+            queue[k].priority = steers ? 0 : rows[i].waiting[k];
+        }
+        assert_int_equal(prompt_place(queue, rows[i].count, &prompt), rows[i].place);
+    }
+}
+
 static void what_is_said_together_fits(void **state)
 {
     (void)state;
@@ -65,6 +89,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_next),
+        cmocka_unit_test(the_more_urgent_goes_before_the_less),
         cmocka_unit_test(what_is_said_together_fits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -116,7 +116,7 @@ static void groups_and_words_follow_the_state(void **state)
         assert_true(json_as_bool(json_get(object, "active"), &flag) && flag == work_is_active((enum work)work));
         assert_true(json_as_bool(json_get(object, "live"), &flag) && flag == work_is_live((enum work)work));
         assert_true(json_as_bool(json_get(object, "failing"), &flag) && flag == work_is_failing((enum work)work));
-        assert_int_equal(json_get(object, "words")->count, 10);
+        assert_int_equal(json_get(object, "words")->count, 11);
     }
 }
 

@@ -24,7 +24,7 @@ import { type Place, sessionPlace, sessionsPlace, type View } from '../state/pla
 import { archive, closeSession, isForAgent, loadOlder, lookBack, openSession, retry, say } from '../state/session';
 import { dispatch, getState, useStore } from '../state/store';
 import { gist, transcript } from '../state/transcript';
-import { hibernate, interrupt, isRunning, wake } from '../state/turn';
+import { hibernate, interrupt, isPaused, isRunning, setPaused, wake } from '../state/turn';
 import { isEnded, lookOf } from '../status';
 import type { Agent, Ask, Session } from '../types';
 
@@ -98,6 +98,10 @@ function Facts({ session }: { session: Session }) {
   );
 }
 
+function canPause(session: Session): boolean {
+  return session.type === 'agent' && !isEnded(session.status);
+}
+
 function Actions({ session }: { session: Session }) {
   const isArchived = session.archived_at !== null;
   return (
@@ -105,6 +109,16 @@ function Actions({ session }: { session: Session }) {
       {isRunning(session) && (
         <button class="interrupt" title="End the running turn (Esc)" onClick={() => void interrupt(session.id)}>
           Interrupt <kbd>esc</kbd>
+        </button>
+      )}
+      {canPause(session) && (
+        <button
+          class="pause"
+          aria-pressed={isPaused(session)}
+          title={isPaused(session) ? 'Let turns begin again (p)' : 'Let no turn begin; the running one goes on (p)'}
+          onClick={() => void setPaused(session.id, !isPaused(session))}
+        >
+          {isPaused(session) ? 'Go on' : 'Pause'} <kbd>p</kbd>
         </button>
       )}
       <button class="archive" onClick={() => void archive([session.id], !isArchived)}>
@@ -289,6 +303,9 @@ export function SessionPage({ place }: { place: SessionPlace }) {
       if (place.at) adjust({ ...place, at: null });
       else if (current && isRunning(current)) void interrupt(place.id);
       else go(getState().lastList);
+    },
+    p: () => {
+      if (current && canPause(current)) void setPaused(place.id, !isPaused(current));
     },
   });
   if (isThere && open.phase === 'gone') {

@@ -195,6 +195,7 @@ const KEYS: readonly [string, string][] = [
   [`${MOD}↵`, 'send a message'],
   [`${MOD}⇧↵`, 'send it the other way: steer instead of follow-up'],
   ['esc', 'interrupt the running turn'],
+  ['p', 'pause the session, let it go on'],
   ['alt ↑ ↓', 'move a waiting message'],
   ['?', 'this list'],
 ];

@@ -1,0 +1,28 @@
+/* Which messages of a group make its agent run. In a group many people talk, and mostly not to the agent: its owner is
+ * always heard, others when they name it. The same for every channel, and whether a turn is under way or not. */
+#ifndef DOMAIN_ROUTING_H
+#define DOMAIN_ROUTING_H
+
+#include "domain/session.h"
+
+enum routing {
+    ROUTING_DIRECT,           /* no group: whoever may write is heard */
+    ROUTING_OWNER,            /* the owner names the agent */
+    ROUTING_OWNER_UNDIRECTED, /* the owner says something to others: the agent runs, and may stay silent */
+    ROUTING_MENTIONED,        /* somebody else names the agent */
+    ROUTING_NOT_MENTIONED,    /* is in the log, and nobody runs */
+    ROUTING_COUNT
+};
+extern const struct words routing_words;
+
+enum routing routing_of(const struct session *session, bool is_owner, bool is_mentioned);
+bool routing_triggers(enum routing routing);
+/* Is the sender whom a channel names the owner of the group, by the session's metadata (`CHANNEL_owner_id`)? */
+bool routing_names_owner(const struct session *session, const struct json *sender);
+/* What is said in a group says who says it: "[Name] text", "[Name] [not directed at you] text". The name can't imitate
+ * the marks. Content as it is when it is no group. */
+struct slice routing_content(struct arena *arena, enum routing routing, struct slice name, struct slice content);
+/* The metadata (a JSON object, or absent) with `routing`: {"rule","triggered"}; as it is when it is no group. */
+struct slice routing_metadata(struct arena *arena, enum routing routing, struct slice metadata);
+
+#endif

@@ -1,0 +1,109 @@
+"""What a conversation may cost: each model has its price, and a cap that is reached holds the session until somebody allows more."""
+import os
+
+from harness import check, people
+from harness.model_server import ModelServer
+from harness.suite import test
+from harness.talk import events, send, wait_event, waiting
+
+AGENT = """
+id: helper
+driver: model
+provider: anthropic
+model: first
+system_prompt: You help.
+sandbox: {{kind: none}}
+{more}
+"""
+CAP = "caps: {cost_microcents_max: 100, on_exceed: pause}\ninput_microcents_per_mtok: 1000000"
+STEP = {"text": "Yes.", "usage": {"input": 100, "output": 10}}
+
+
+def start(env, model, more):
+    folder = os.path.join(env.directory, "agents")
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, "helper.agent.yaml"), "w", encoding="utf-8") as file:
+        file.write(AGENT.format(more=more))
+    server = env.server(["--agents", folder, "--model-backoff-ms", "1"], model.environment())
+    client = server.client()
+    return server, client, people.session(client, agent="helper")
+
+
+def ended(client, path, count):
+    seen = []
+    is_it = lambda event: event["type"] == "turn.ended" and (seen.append(1) or len(seen) == count)
+    return wait_event(client, path, is_it)["metadata"]
+
+
+def asked(client, path, count=1):
+    """The `count`-th approval that is asked for, waited for."""
+    seen = []
+    is_it = lambda event: event["type"] == "ask.requested" and (seen.append(1) or len(seen) == count)
+    return wait_event(client, path, is_it)["metadata"]["id"]
+
+
+def answer(client, path, ask, decision):
+    client.post(f"{path}/asks/{ask}/answer", {"decision": decision}, expect=200)
+
+
+@test
+def a_fallback_has_its_own_price(env):
+    """What a call costs is the price of the model that answered it."""
+    more = ("input_microcents_per_mtok: 1000000\noutput_microcents_per_mtok: 2000000\n"
+            "fallback_chain:\n  - {provider: anthropic, model: second}\n"
+            "prices:\n  - {model: second, input_microcents_per_mtok: 5000000, output_microcents_per_mtok: 7000000}")
+    with ModelServer([STEP, {"status": 401, "message": "no"}, STEP]) as model:
+        _, client, path = start(env, model, more)
+        send(client, path, "one")
+        check.equal(ended(client, path, 1)["usage"]["cost_microcents"], 100 * 1 + 10 * 2)
+        send(client, path, "two")
+        usage = ended(client, path, 2)["usage"]
+        check.contains(usage, {"model": "second", "cost_microcents": 100 * 5 + 10 * 7})
+        shown = client.get("/api/agents/helper").json()["definition"]
+        check.equal(shown["prices"], [{"model": "second", "input_microcents_per_mtok": 5000000,
+                                       "output_microcents_per_mtok": 7000000}])
+
+
+@test
+def a_cap_holds_until_it_is_lifted(env):
+    """on_exceed: pause holds the session with an approval; allowed, the turn goes on; denied, messages wait."""
+    with ModelServer([STEP]) as model:
+        server, client, path = start(env, model, CAP)
+        send(client, path, "one")
+        ended(client, path, 1)
+        send(client, path, "two")
+        ask = asked(client, path)
+        check.contains(client.get(path).json(), {"pause_reason": "overage_cap", "status": "awaiting_tool"})
+        check.equal(len(model.requests), 1, "nothing leaves before somebody allowed it")
+        answer(client, path, ask, "once")
+        check.equal(ended(client, path, 2)["stop_reason"], "stop")
+        check.contains(client.get(path).json(), {"pause_reason": None, "status": "idle"})
+        send(client, path, "three")
+        answer(client, path, asked(client, path, 2), "deny")
+        check.equal(ended(client, path, 3)["error"]["code"], "budget_exceeded")
+        check.contains(client.get(path).json(), {"pause_reason": "overage_cap", "status": "idle", "display_status": "blocked"})
+        check.contains(client.get(path + "/explain").json()["detail"], "it has cost what it may cost")
+        check.equal(send(client, path, "four")["status"], "queued")
+        check.equal(waiting(client, path), ["four"])
+        server.kill()
+        client = server.start().client()
+        check.equal(waiting(client, path), ["four"], "the hold survives a crash")
+        client.post(path + "/unpause", {}, expect=200)
+        answer(client, path, asked(client, path, 3), "once")
+        check.equal(ended(client, path, 4)["stop_reason"], "stop")
+        check.equal(len(model.requests), 3)
+        holds = [one["metadata"].get("pause_reason") for one in events(client, path, "session.runtime_change")]
+        check.equal(holds, ["overage_cap", None, "overage_cap", None, "overage_cap", None])
+
+
+@test
+def an_interrupt_lifts_what_nobody_decided(env):
+    with ModelServer([STEP]) as model:
+        _, client, path = start(env, model, CAP)
+        send(client, path, "one")
+        ended(client, path, 1)
+        send(client, path, "two")
+        asked(client, path)
+        client.post(path + "/interrupt", {}, expect=200)
+        check.equal(ended(client, path, 2)["stop_reason"], "aborted")
+        check.equal(client.get(path).json()["pause_reason"], None)

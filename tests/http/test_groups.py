@@ -1,0 +1,147 @@
+"""Groups: who makes the agent run, what it reads, and that it may keep silent; and prompts that are more urgent than others."""
+from harness import check, people
+from harness.suite import test
+from harness.talk import claim, events, said, send, settle, speak, talk, waiting
+
+PLATFORMS = ("telegram", "discord", "slack")
+ADA = {"channel_user_id": "7", "display_name": "Ada"}
+BOB = {"channel_user_id": "8", "display_name": "Bob"}
+
+
+def group(client, platform="telegram", **body):
+    return talk(client, source={"kind": "channel", "platform": platform, "type": "group"},
+                metadata={f"{platform}_owner_id": "7"}, **body)
+
+
+def by(person, platform="telegram"):
+    return {**person, "channel": platform}
+
+
+def rules(client, path):
+    return [(one["metadata"]["routing"]["rule"], one["metadata"]["routing"]["triggered"])
+            for one in events(client, path, "user.message")]
+
+
+@test
+def the_owner_is_always_heard(server):
+    """S2-027, S2-032 to S2-036: the rules are the same for every platform."""
+    owner = server.client()
+    for platform in PLATFORMS:
+        channel = people.token(owner, name=platform, kind="channel", id_prefix=platform + ":", scopes=["read", "write"])
+        path = group(channel, platform, id=f"{platform}:room")
+        cases = [(ADA, True, "owner", "[Ada] one"), (ADA, False, "owner_undirected", "[Ada] [not directed at you] two"),
+                 (BOB, True, "mentioned", "[Bob] three"), (BOB, False, "not_mentioned", "[Bob] four")]
+        for (person, mentioned, rule, text), word in zip(cases, ("one", "two", "three", "four")):
+            receipt = send(channel, path, word, sender=by(person, platform), mentioned=mentioned)
+            triggers = rule != "not_mentioned"
+            check.contains(receipt, {"triggered": triggers, "status": "dispatched" if triggers else "logged"})
+            check.equal(owner.get(path).json()["status"], "pending" if triggers else "idle")
+            if triggers:
+                settle(owner, path, claim(owner))
+            check.equal((rules(owner, path)[-1], said(owner, path)[-1]), ((rule, triggers), text))
+        check.equal(send(channel, path, "five", sender=by(BOB, platform))["triggered"], True, "told nothing, it was named")
+        settle(owner, path, claim(owner))
+
+
+@test
+def who_the_owner_is(server):
+    """The owner's address in the channel, or the caller's own role; a channel is nobody's owner by itself."""
+    owner = server.client()
+    email = owner.get("/api/me").json().get("email")
+    path = group(owner)
+    check.equal(send(owner, path, "here", mentioned=False)["triggered"], True)
+    settle(owner, path, claim(owner))
+    friend = people.person(owner, "bob")
+    owner.post(path + "/participants", {"user_id": friend.id, "role": "collaborator"}, expect=201)
+    check.equal(send(friend.client, path, "there", mentioned=False)["triggered"], False)
+    check.equal(said(owner, path)[-1], "[bob] there")
+    if email:
+        check.equal(send(owner, path, "mail", mentioned=False, sender={"channel": "telegram", "channel_user_id": "9", "email": email.upper()})["triggered"], True)
+
+
+@test
+def the_gate_holds_while_a_turn_runs(server):
+    """S2-035: an unmentioned message neither waits nor interrupts while the agent works; the agent reads it later."""
+    client = server.client()
+    path = group(client)
+    send(client, path, "go", sender=by(ADA))
+    held = claim(client)
+    for mode in ("followup", "steer", "collect", "reject"):
+        receipt = send(client, path, mode, sender=by(BOB), mentioned=False, mode=mode)
+        check.contains(receipt, {"triggered": False, "status": "logged", "position": 0})
+    check.equal(waiting(client, path), [])
+    check.equal(events(client, path, "turn.interrupt_requested"), [])
+    check.equal(send(client, path, "next", sender=by(ADA), mentioned=False)["status"], "queued")
+    settle(client, path, held)
+    check.equal(said(client, path)[-1], "[Ada] [not directed at you] next")
+
+
+@test
+def nothing_to_wait_for(server):
+    """An unmentioned message is answered at once, whether the sender waits or streams."""
+    client = server.client()
+    path = group(client)
+    for way in ("wait", "stream"):
+        answer = client.post(f"{path}/messages?{way}=true", {"text": way, "sender": by(BOB), "mentioned": False})
+        check.equal(answer.status, 202)
+        check.contains(answer.json(), {"triggered": False, "status": "logged"})
+    refused = client.post(path + "/messages", {"text": "x", "metadata": {"routing": {"rule": "owner"}}})
+    check.equal((refused.status, refused.json()["code"]), (400, "invalid_metadata"))
+
+
+@test
+def an_agent_may_keep_silent(server):
+    """S2-037 to S2-039: marks are taken out of what the agent says; nothing but a mark is no message."""
+    client = server.client()
+    path = group(client)
+    send(client, path, "anybody?", sender=by(ADA), mentioned=False)
+    held = claim(client)
+    speak(client, path, held, "<NO_REPLY>", "Hello <EMPTY_RESPONSE>", " <EMPTY_RESPONSE>\n<NO_REPLY> ")
+    settle(client, path, held)
+    check.equal([one["content"][0]["text"] for one in events(client, path, "agent.message")], ["Hello"])
+    silent = events(client, path, "agent.silent")
+    check.equal([(one["content"], one["metadata"]["suppressed"]) for one in silent], [([], True)] * 2)
+    check.equal(client.get(path).json()["message_count"], 2)
+    plain = talk(client)
+    send(client, plain, "what is the mark?")
+    held = claim(client)
+    speak(client, plain, held, "It is <NO_REPLY>.")
+    check.equal(events(client, plain, "agent.message")[0]["content"][0]["text"], "It is <NO_REPLY>.")
+
+
+@test
+def the_urgent_goes_first(server):
+    """Higher priorities wait in front of lower ones, equal ones in their order, behind what interrupts."""
+    client = server.client()
+    path = talk(client)
+    send(client, path, "running")
+    held = claim(client)
+    places = [send(client, path, text, priority=priority)["position"]
+              for text, priority in (("a", 0), ("low", -10), ("b", 0), ("high", 50), ("high too", 50), ("top", 100))]
+    check.equal(places, [1, 2, 2, 1, 2, 1])
+    check.equal(waiting(client, path), ["top", "high", "high too", "a", "b", "low"])
+    send(client, path, "now", mode="steer")
+    check.equal(send(client, path, "top too", priority=100)["position"], 3)
+    queue = client.get(path + "/queue").json()["prompts"]
+    check.equal([one["priority"] for one in queue], [0, 100, 100, 50, 50, 0, 0, -10])
+    queued = [one["metadata"].get("priority") for one in events(client, path, "prompt.queued")]
+    check.equal(queued, [None, -10, None, 50, 50, 100, None, 100])
+    settle(client, path, held)
+    for text in ("now", "top", "top too", "high"):
+        check.equal(said(client, path)[-1], text)
+        settle(client, path, claim(client))
+    for wrong in (101, -101, 1.5, "high"):
+        check.equal(client.post(path + "/messages", {"text": "x", "priority": wrong}).status, 400)
+
+
+@test
+def urgency_survives_a_restart(env):
+    server = env.server()
+    client = server.client()
+    path = talk(client)
+    send(client, path, "running")
+    send(client, path, "b", priority=-5)
+    server.kill()
+    client = server.start().client()
+    send(client, path, "a")
+    check.equal(waiting(client, path), ["a", "b"])
