@@ -97,9 +97,13 @@ bool session_is_conversation(const struct session *session)
     return (session->type == TYPE_AGENT || session->type == TYPE_MIXED) && !session_is_human_bridge(session);
 }
 
-bool session_is_chat(const struct session *session)
+bool session_is_from_channel(const struct session *session)
 {
     return session->source_type != CHAT_NONE && session_is_conversation(session);
+}
+
+bool session_is_chat(const struct session *session)
+{
     return session_is_conversation(session) && session->purpose == PURPOSE_INTERACTIVE &&
            !slice_present(session->initial_prompt) && !slice_present(session->task_id);
 }

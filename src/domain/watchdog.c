@@ -144,7 +144,7 @@ int64_t health_first_silence_ms(const struct health_limits *limits)
 
 bool health_is_stale(const struct session *session, int64_t silent_ms, const struct health_limits *limits)
 {
-    return session_is_chat(session) && work_takes_prompt(session->work) && session->archived_at_ms == 0 &&
+    return session_is_from_channel(session) && work_takes_prompt(session->work) && session->archived_at_ms == 0 &&
            lasts(silent_ms, limits->stale_ms);
 }
 

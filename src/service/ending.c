@@ -16,7 +16,7 @@ static enum status stop_timers(struct call *call, struct loaded_session *loaded)
     if (status == STATUS_OK && session_is_human_bridge(&loaded->session)) {
         status = unit_timer(call, loaded, TIMER_HUMAN, 0);
     }
-    if (status == STATUS_OK && session_is_chat(&loaded->session)) {
+    if (status == STATUS_OK && session_is_from_channel(&loaded->session)) {
         status = unit_timer(call, loaded, TIMER_STALE, 0);
     }
     return status; /* those of the lease, the asks and collected prompts go with them */

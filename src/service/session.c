@@ -10,7 +10,7 @@
 static enum status start_stale(struct call *call, struct loaded_session *loaded)
 {
     int64_t stale_ms = call->service->health.stale_ms;
-    return stale_ms != 0 && session_is_chat(&loaded->session)
+    return stale_ms != 0 && session_is_from_channel(&loaded->session)
                ? unit_timer(call, loaded, TIMER_STALE, call->steady_ms + stale_ms)
                : STATUS_OK;
 }
