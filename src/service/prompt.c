@@ -1,5 +1,6 @@
 #include "service/prompt.h"
 
+#include "service/channel.h"
 #include "service/prompt_steps.h"
 #include "service/secret.h"
 #include "service/turn.h"
@@ -183,7 +184,8 @@ enum status prompt_send(struct call *call, struct slice session_id, const struct
                            "`clear_queue` belongs to mode steer; this message is sent in mode %s.",
                            queue_mode_words.names[prompt.mode]);
     }
-    return accept(call, entry.loaded, &prompt, request, out);
+    enum status accepted = accept(call, entry.loaded, &prompt, request, out);
+    return accepted == STATUS_OK ? channel_note_message(call, entry.loaded, request->metadata) : accepted;
 }
 
 enum status prompt_append(struct call *call, struct slice session_id, const struct prompt_request *request,

@@ -3,7 +3,7 @@
 #include "store/statement.h"
 #include "store/store.h"
 
-static_assert(TIMER_LEASE == 1 && TIMER_COUNT == 7, "timer kinds in store/sql");
+static_assert(TIMER_LEASE == 1 && TIMER_COUNT == 8, "timer kinds in store/sql");
 
 static const char *const timer_kind_names[TIMER_COUNT] = {
     [0] = "",
@@ -13,6 +13,7 @@ static const char *const timer_kind_names[TIMER_COUNT] = {
     [TIMER_ASK] = "ask",
     [TIMER_COLLECT] = "collect",
     [TIMER_CASCADE] = "end_children",
+    [TIMER_FOLLOWUP] = "channel_followup",
 };
 const struct words timer_kind_words = {timer_kind_names, TIMER_COUNT};
 
