@@ -98,6 +98,9 @@ enum status tunnels_open(struct request *request);
 enum status tunnels_close(struct request *request);
 enum status system_messages_append(struct request *request);
 
+/* proxy.c */
+enum status proxy_pass(struct request *request);
+
 /* claims.c */
 extern const struct field claim_body[], heartbeat_body[], settle_body[], empty_body[];
 enum status claims_take(struct request *request);

@@ -52,6 +52,8 @@ struct sandbox *sandboxes_adopt(struct sandboxes *sandboxes, struct loop *loop, 
                                 struct slice sandbox_id);
 /* http: {"name":"url",…} as the backend said; absent for others. */
 struct slice sandbox_tunnels(const struct sandbox *sandbox);
+/* local: does a process in the session's sandbox listen on this TCP port of the machine? Any thread. */
+bool sandboxes_listens(struct sandboxes *sandboxes, int64_t tenant_key, int64_t session_key, int64_t port);
 /* The server stops: every process is killed, trees stay where they are, and the sandbox is freed. No callback. */
 void sandbox_give_up(struct sandbox *sandbox);
 /* The session was erased: its tree, its snapshots and the files kept for it go. Any thread; `sandbox` must not be
