@@ -66,6 +66,11 @@ struct slice sandbox_tunnels(const struct sandbox *sandbox)
     return sandbox->kind == SANDBOX_HTTP ? http_tunnels(sandbox) : (struct slice){NULL, 0};
 }
 
+void sandboxes_look(struct sandboxes *sandboxes, struct sandbox *sandbox, struct sandbox_told told)
+{
+    http_look(sandboxes->http, sandbox, told);
+}
+
 bool sandboxes_listens(struct sandboxes *sandboxes, int64_t tenant_key, int64_t session_key, int64_t port)
 {
     char dir[LOCAL_PATH_BYTES], tree[LOCAL_PATH_BYTES + 16];

@@ -97,6 +97,21 @@ static enum status note_gone(struct step *step)
                                : status;
 }
 
+/* The backend's word is another than ours and not its last: told, and neither is changed because of it. */
+static enum status note_disagreement(struct step *step, const struct box_news *news)
+{
+    struct call *call = step->call;
+    struct slice ours = slice_of(runtime_words.names[step->loaded->session.runtime]);
+    if (slice_eq_nocase(slice_of(news->status), ours)) {
+        return STATUS_OK;
+    }
+    const char *keys[] = {"ours", "theirs", "sandbox_id"};
+    struct slice values[] = {ours, slice_of(news->status), slice_of(news->sandbox_id)};
+    struct changes changes = {0};
+    change_note(call->arena, "runtime.disagreed", keys, values, 3, &changes);
+    return unit_append_changes(call, step->loaded, &changes);
+}
+
 static enum status note_not_saved(struct step *step, const struct box_news *news)
 {
     struct runtime_box *box = step->box;
@@ -137,6 +152,15 @@ static enum status note_news(struct step *step)
     bool fine = news->outcome == SANDBOX_OK;
     if (!news->there) {
         return STATUS_OK;
+    }
+    if (news->act == RUNTIME_MAKE && news->outcome == SANDBOX_GONE) {
+        return note_gone(step);
+    }
+    if (news->act == RUNTIME_MAKE && fine && news->status[0]) {
+        enum status status = note_disagreement(step, news);
+        if (status != STATUS_OK) {
+            return status;
+        }
     }
     if (news->act == RUNTIME_MAKE) {
         return fine ? note_made(step, news) : note_not_made(step, news);
@@ -223,6 +247,7 @@ static void write_order(struct step *step)
     const struct session *session = &step->loaded->session;
     bool shows_project = step->agent.fs_scope != SCOPE_SANDBOXED && slice_starts(session->workspace, SLICE("/"));
     order->state = session->runtime;
+    order->to_be_ended = work_is_ended(session->work);
     order->driver = session->driver;
     order->settings = step->agent.sandbox;
     order->session_id = arena_copy(&box->arena, session->id);
