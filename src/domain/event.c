@@ -70,7 +70,7 @@ const struct event_type event_types[] = {
     {"session.updated", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"session.waiting_approval", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"state.patch", WRITERS_ANYONE, ROLE_USER, false, false, false, payload_check_state_patch},
-    {"system.message", WRITERS_SERVER, ROLE_SYSTEM, true, false, true, payload_check_message},
+    {"system.message", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"tool.composition_step.completed", WRITERS_ANYONE, ROLE_SYSTEM, false, false, false,
      payload_check_tool_composition_step},
     {"tool.composition_step.started", WRITERS_ANYONE, ROLE_SYSTEM, false, false, false,
