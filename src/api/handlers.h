@@ -83,6 +83,29 @@ enum status runner_socket_open(struct request *request);
 enum status runner_tokens_create(struct request *request);
 enum status sandbox_tokens_create(struct request *request);
 
+/* personas.c */
+extern const struct field persona_body[], persona_update_body[], persona_list_query[], preferences_body[];
+enum status personas_list(struct request *request);
+enum status personas_create(struct request *request);
+enum status personas_get(struct request *request);
+enum status personas_update(struct request *request);
+enum status personas_remove(struct request *request);
+enum status preferences_get(struct request *request);
+enum status preferences_patch(struct request *request);
+
+/* channels.c */
+extern const struct field channel_body[], tunnel_body[], system_message_body[];
+enum status channels_list(struct request *request);
+enum status channels_bind(struct request *request);
+enum status channels_unbind(struct request *request);
+enum status tunnels_list(struct request *request);
+enum status tunnels_open(struct request *request);
+enum status tunnels_close(struct request *request);
+enum status system_messages_append(struct request *request);
+
+/* proxy.c */
+enum status proxy_pass(struct request *request);
+
 /* claims.c */
 extern const struct field claim_body[], heartbeat_body[], settle_body[], empty_body[];
 enum status claims_take(struct request *request);

@@ -25,6 +25,7 @@ static const struct message_type {
     {{"user.message", 12}, "user"},
     {{"agent.message", 13}, "assistant"},
     {{"session.context_injected", 24}, "system"},
+    {{"system.message", 14}, "system"},
     {{"agent.tool_result", 17}, "tool"},
     {{"user.tool_result", 16}, "tool"},
 };

@@ -134,6 +134,16 @@ static void fail(struct request *request, const struct failure *failure)
     reply(request);
 }
 
+void request_reply(struct request *request)
+{
+    reply(request);
+}
+
+void request_fail(struct request *request, const struct failure *failure)
+{
+    fail(request, failure);
+}
+
 /* --- running --- */
 
 /* A job may run a second time: it starts from the request as it came. */
@@ -301,6 +311,8 @@ static void run_on_reader(struct read_job *job, struct db *db)
         fail(request, &request->call.failure);
     } else if (prepare_only) {
         submit_write(request);
+    } else if (request->defer) {
+        request->defer(request);
     } else {
         reply(request);
     }
@@ -351,7 +363,9 @@ static enum status read_query(struct request *request, struct failure *failure)
     struct url_query *query = arena_alloc(request_arena(request), sizeof *query);
     enum status status = url_query_parse(request_arena(request), text, query, failure);
     request->query = query;
-    return status == STATUS_OK ? validate_query(request->route->query, query, failure) : status;
+    return request->route->query == any_query ? STATUS_OK
+           : status == STATUS_OK              ? validate_query(request->route->query, query, failure)
+                                              : status;
 }
 
 static const struct {

@@ -9,7 +9,9 @@
 #include "service/writer.h"
 
 struct gateway;
+struct outgoing;
 struct runners;
+struct runtimes;
 struct server;
 struct signin_guard;
 
@@ -21,6 +23,8 @@ struct api {
     struct readers *readers;
     struct runners *runners;
     struct gateway *gateway;
+    struct runtimes *runtimes;
+    struct outgoing *outgoing;
     struct server *server; /* for figures only */
     struct signin_guard *signin_guard;
     const char *const *cors_origins;
@@ -31,6 +35,9 @@ struct api {
     int64_t claim_wait_ms_max;
     int64_t prompt_wait_ms_max;
     int64_t runner_frame_chars_max;
+    int64_t proxy_connect_ms, proxy_silence_ms;
+    const char *const *tunnel_hosts; /* of tunnels that may lead to addresses which are not public */
+    size_t tunnel_host_count;
     bool wake_on_view; /* a viewer wakes a session that sleeps */
     bool metrics_public;
     bool secure_cookies;
@@ -56,6 +63,9 @@ struct request {
     bool prepared;
     struct call call;
     struct slice idempotency_key;
+    /* Set by a query's handler that does not answer itself: runs when its read is over; request_reply or request_fail
+     * follows, once, from any thread. */
+    void (*defer)(struct request *request);
     bool needs_commit;   /* the answer waits for it, as all answers of writers do unless the handler says otherwise */
     void *state;         /* of the handler, from prepare to handle */
     struct json_out out; /* writes the answer's body */
@@ -85,6 +95,8 @@ static inline struct arena *request_arena(struct request *request)
 struct hash;
 MUST_CHECK enum status request_once(struct request *request, struct slice key, const struct hash *fingerprint,
                                     enum status (*handle)(struct request *request));
+void request_reply(struct request *request);
+void request_fail(struct request *request, const struct failure *failure);
 struct slice request_copy(struct request *request, const char *text);
 
 #endif

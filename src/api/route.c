@@ -2,12 +2,15 @@
 
 #include <assert.h>
 
-enum { ROUTES_MAX = 128 };
+enum { ROUTES_MAX = 192 };
+
+const struct field any_query[] = {{0}};
 
 /* The patterns, cut into segments once, so that a request only compares. */
 static struct pattern {
     struct slice segments[PATH_SEGMENTS_MAX];
     size_t count;
+    bool is_open; /* anything may follow */
 } patterns[ROUTES_MAX];
 
 static void cut_pattern(const char *path, struct pattern *out)
@@ -18,6 +21,8 @@ static void cut_pattern(const char *path, struct pattern *out)
         assert(out->count < PATH_SEGMENTS_MAX);
         more = slice_cut(rest, '/', &out->segments[out->count], &rest);
     }
+    out->is_open = out->count > 0 && slice_is(out->segments[out->count - 1], "{rest}");
+    out->count -= out->is_open;
 }
 
 void routes_prepare(void)
@@ -38,10 +43,10 @@ static bool pattern_matches(const struct pattern *pattern, const struct path *pa
                             struct slice params[ROUTE_PARAMS_MAX])
 {
     size_t param_count = 0;
-    if (pattern->count != path->count) {
+    if (pattern->is_open ? path->count < pattern->count : path->count != pattern->count) {
         return false;
     }
-    for (size_t i = 0; i < path->count; i++) {
+    for (size_t i = 0; i < pattern->count; i++) {
         struct slice wanted = pattern->segments[i], got = path->segments[i];
         if (!is_parameter(wanted) && !slice_eq(wanted, got)) {
             return false;

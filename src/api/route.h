@@ -44,11 +44,14 @@ struct field {
     int64_t min, max; /* both 0 = no bound */
 };
 
+/* The query of a route that takes any parameter. */
+extern const struct field any_query[];
+
 enum { ROUTE_PARAMS_MAX = 2 };
 
 struct route {
     enum http_method method;
-    const char *path; /* "/api/sessions/{id}/events" */
+    const char *path; /* "/api/sessions/{id}/events"; a last "{rest}" stands for any further path, or none */
     enum run_on run_on;
     enum route_auth auth;
     unsigned scope;  /* of enum scope; 0 = any */

@@ -84,6 +84,8 @@ static const struct member session_members[] = {
     {"agent_config", "o?-", NULL},
     {"claims", "[Claim-", NULL}, /* of a settlement that asked for them */
     {"details", "o-", NULL},
+    {"ws_url", "s-", NULL},
+    {"runner_token", "s-", NULL},
     {0},
 };
 static const struct member session_words_members[] = {
@@ -332,7 +334,39 @@ static const struct member agent_list_members[] = {
 static const struct member agent_versions_members[] = {
     {"agents", "[Agent", NULL}, {"has_more", "b", NULL}, {"next_before", "i?", NULL}, {0}};
 
+static const struct member persona_members[] = {
+    {"id", "s", NULL},        {"name", "s", NULL},       {"prompt", "s", NULL},     {"visibility", "s", NULL},
+    {"owner_id", "s?", NULL}, {"created_at", "t", NULL}, {"updated_at", "t", NULL}, {0},
+};
+static const struct member persona_list_members[] = {
+    {"personas", "[Persona", NULL}, {"has_more", "b", NULL}, {"next_cursor", "s?", NULL}, {0}};
+static const struct member preferences_members[] = {
+    {"idle_timeout_ms", "i", NULL}, {"queue_mode", "s", &queue_mode_words}, {"set", "a", NULL}, {0}};
+static const struct member channel_members[] = {
+    {"id", "s", NULL},
+    {"kind", "s", NULL},
+    {"address", "s?", NULL},
+    {"followup_ms", "i", NULL},
+    {"waiting", "b", NULL},
+    {"created_at", "t", NULL},
+    {0},
+};
+static const struct member channel_list_members[] = {{"channels", "[Channel", NULL}, {0}};
+static const struct member tunnel_members[] = {
+    {"name", "s", NULL}, {"url", "s?", NULL}, {"port", "i?", NULL}, {"proxy", "s", NULL}, {0}};
+static const struct member tunnel_list_members[] = {{"tunnels", "[Tunnel", NULL}, {0}};
+static const struct member system_message_members[] = {
+    {"session_id", "s", NULL}, {"sequence", "i", NULL}, {"prompt_id", "s-", NULL}, {0}};
+
 static const struct schema schemas[] = {
+    {"Persona", persona_members},
+    {"PersonaList", persona_list_members},
+    {"Preferences", preferences_members},
+    {"Channel", channel_members},
+    {"ChannelList", channel_list_members},
+    {"Tunnel", tunnel_members},
+    {"TunnelList", tunnel_list_members},
+    {"SystemMessage", system_message_members},
     {"Problem", problem_members},
     {"Health", health_members},
     {"Session", session_members},

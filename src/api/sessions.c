@@ -1,5 +1,6 @@
 #include "api/handlers.h"
 #include "domain/vocabulary.h"
+#include "service/identity.h"
 #include "service/session.h"
 #include "service/turn_close.h"
 #include "wire/base64.h"
@@ -38,6 +39,13 @@ const struct field session_create_body[] = {
     {"priority", FIELD_INTEGER, false, "Higher is claimed first.", NULL, -1000, 1000},
     {"ttl_ms", FIELD_INTEGER, false, "Time to live; 0 = never expires.", NULL, 0, INT64_MAX},
     {"anonymous", FIELD_BOOLEAN, false, "A respondent without an account.", NULL, 0, 0},
+    {"persona", FIELD_STRING, false, "Id of a persona: its prompt is frozen into the session.", NULL, 1, 64},
+    {"idle_timeout_ms", FIELD_INTEGER, false,
+     "How long its sandbox is idle before it is put to sleep; the agent's or the caller's preference unless told.",
+     NULL, 1000, 2592000000},
+    {"sandbox", FIELD_OBJECT, false,
+     "A sandbox that is there already: id, tunnel_urls. The session is running at once.", NULL, 0, 0},
+    {"start", FIELD_BOOLEAN, false, "Make the agent's sandbox at once, not with the first message.", NULL, 0, 0},
     {0},
 };
 
@@ -103,11 +111,56 @@ static enum status write_entry(struct request *request, const struct session_ent
     return STATUS_OK;
 }
 
+/* Where its stream is, as seen by whoever asks. */
+static struct slice stream_url(struct request *request, struct slice id)
+{
+    const struct api *api = request->api;
+    struct slice host = request_header(request, "host");
+    struct slice rest = slice_of(api->public_url ? api->public_url : "");
+    bool secure = api->public_url ? slice_starts(rest, SLICE("https:")) : api->secure_cookies;
+    if (api->public_url) {
+        host = slice_after(rest, secure ? 8 : 7);
+        while (host.len > 0 && host.ptr[host.len - 1] == '/') {
+            host.len--;
+        }
+    }
+    return arena_format(request_arena(request), "%s://%.*s/api/sessions/%.*s/ws", secure ? "wss" : "ws",
+                        SLICE_ARG(host), SLICE_ARG(id));
+}
+
+/* Answers to an Idempotency-Key are kept, and a secret is not: who sends one asks for the token by itself. */
+static enum status write_runner_token(struct request *request, const struct session *session)
+{
+    struct token token;
+    char secret[TOKEN_TEXT_BYTES];
+    bool own = slice_present(session->owner) && slice_eq(session->owner, request->who.user_id);
+    if (session->driver != DRIVER_RUNNER || !own || slice_present(request->idempotency_key)) {
+        return STATUS_OK;
+    }
+    enum status status = token_of_session(&request->call, session->id, PRINCIPAL_RUNNER, &token, secret);
+    if (status == STATUS_OK) {
+        json_put_text(&request->out, "runner_token", slice_of(secret));
+    }
+    return status;
+}
+
+static enum status write_created(struct request *request, const struct session *session, bool created)
+{
+    struct json_out *out = &request->out;
+    json_begin_object(out);
+    session_write_members(out, session, true);
+    json_put_text(out, "ws_url", stream_url(request, session->id));
+    enum status status = created ? write_runner_token(request, session) : STATUS_OK;
+    json_end_object(out);
+    return status;
+}
+
 enum status sessions_create(struct request *request)
 {
     const struct json *body = request->body;
     int64_t ttl_ms = -1;
-    bool anonymous = false, created = false;
+    bool anonymous = false, starts = false, created = false;
+    json_as_bool(json_get(body, "start"), &starts);
     json_as_i64(json_get(body, "ttl_ms"), &ttl_ms);
     json_as_bool(json_get(body, "anonymous"), &anonymous);
     struct session_input input = {
@@ -132,6 +185,10 @@ enum status sessions_create(struct request *request)
         .attempt = 1,
         .ttl_ms = ttl_ms,
         .anonymous = anonymous,
+        .persona = json_text_of(body, "persona"),
+        .idle_timeout_ms = json_i64_of(body, "idle_timeout_ms"),
+        .sandbox = json_get_value(body, "sandbox"),
+        .starts_sandbox = starts,
     };
     struct session_entry entry;
     enum status status = session_create(&request->call, &input, &entry, &created);
@@ -139,7 +196,7 @@ enum status sessions_create(struct request *request)
         return status;
     }
     request->exchange->status = created ? 201 : 200;
-    return write_entry(request, &entry);
+    return write_created(request, &entry.loaded->session, created);
 }
 
 /* What people are asked just now. */

@@ -21,6 +21,7 @@ static const struct {
     [STATUS_LIMITED] = {"limited", 429},
     [STATUS_UNAVAILABLE] = {"unavailable", 503},
     [STATUS_UNCERTAIN] = {"uncertain", 503},
+    [STATUS_BAD_GATEWAY] = {"bad_gateway", 502},
     [STATUS_TIMEOUT] = {"timeout", 504},
     [STATUS_INTERNAL] = {"internal", 500},
 };

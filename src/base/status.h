@@ -21,6 +21,7 @@ enum status {
     STATUS_LIMITED,         /* a limit on rate or number; retry later */
     STATUS_UNAVAILABLE,     /* temporary; nothing was acknowledged */
     STATUS_UNCERTAIN,       /* temporary, but it may have been done: look before trying again */
+    STATUS_BAD_GATEWAY,     /* another server, asked on behalf of the caller, failed */
     STATUS_TIMEOUT,         /* the wait ended before the result */
     STATUS_INTERNAL,        /* our fault */
     STATUS_COUNT

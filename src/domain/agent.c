@@ -61,6 +61,12 @@ bool agent_has_tool(const struct agent *agent, struct slice tool)
     return false;
 }
 
+bool agent_has_sandbox(const struct agent *agent)
+{
+    static const bool elsewhere[DRIVER_COUNT] = {[DRIVER_WORKER] = true, [DRIVER_RUNNER] = true};
+    return agent->sandbox.kind != SANDBOX_NONE && !elsewhere[agent->driver];
+}
+
 bool agent_is_hosted(enum agent_driver driver)
 {
     static const bool hosted[DRIVER_COUNT] = {

@@ -115,6 +115,8 @@ struct model_price agent_price(const struct agent *agent, struct slice model);
 bool agent_has_tool(const struct agent *agent, struct slice tool);
 /* Does the server itself run its turns (demo, acp, model)? */
 bool agent_is_hosted(enum agent_driver driver);
+/* Does the server make a sandbox for it? Whoever runs elsewhere, a runner or a worker, has his own. */
+bool agent_has_sandbox(const struct agent *agent);
 /* The first key by which it reaches the server's own machine or network (a program to start, variables of the server,
  * files outside the sandbox, another address), or NULL: not for everybody to define. */
 const char *agent_reaches_host(const struct agent *agent);

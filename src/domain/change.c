@@ -1,6 +1,7 @@
 #include "domain/change.h"
 
 #include "domain/change_payload.h"
+#include "domain/session_details.h"
 
 /* --- the work machine --- */
 
@@ -287,14 +288,20 @@ static enum status check_pause(const struct session *session, enum runtime to, e
 
 static bool tells_news(const struct runtime_news *news)
 {
-    return news->sandbox_over || slice_present(news->sandbox_id) || slice_present(news->snapshot_id);
+    return news->sandbox_over || slice_present(news->sandbox_id) || slice_present(news->snapshot_id) ||
+           slice_present(news->tunnel_urls);
 }
 
-static void put_news(struct json_out *out, const struct runtime_news *news)
+/* What led into a sandbox that is over leads nowhere. */
+static void put_news(struct json_out *out, const struct session *session, const struct runtime_news *news)
 {
     json_maybe_text(out, "sandbox_id", news->sandbox_id);
+    json_maybe_raw(out, "tunnel_urls", news->tunnel_urls);
     if (news->sandbox_over) {
         json_put_raw(out, "sandbox_id", SLICE("null"));
+        if (session_details_has(session, "tunnel_urls")) {
+            json_put_raw(out, "tunnel_urls", SLICE("null"));
+        }
     }
     json_maybe_text(out, "snapshot_id", news->snapshot_id);
     if (news->snapshot_bytes > 0) {
@@ -330,7 +337,7 @@ enum status change_sandbox(struct arena *arena, const struct session *session, e
     payload_word(&payload, "to", runtime_words, (int)to);
     payload_word(&payload, "pause_reason", pause_reason_words, (int)pause);
     json_maybe_text(&payload.out, "reason", line_of(reason));
-    put_news(&payload.out, news);
+    put_news(&payload.out, session, news);
     payload_end(&payload, arena, "session.runtime_change", out);
     return STATUS_OK;
 }

@@ -32,6 +32,11 @@ struct session_input {
     bool anonymous;
     const struct json *agent_config; /* how it narrows the agent; an object, null or NULL */
     const struct agent *definition;  /* of the agent, found by the caller; NULL = nobody defined it */
+    const struct json *sandbox;      /* {"id","tunnel_urls"}: it has one already, made by others; or NULL */
+    bool starts_sandbox;             /* one is made at once, not with the first message */
+    const struct json *served;       /* details that the server adds; NULL = none */
+    struct slice persona;            /* id of the persona it shall have; resolved by the caller into `served` */
+    int64_t idle_timeout_ms;         /* 0 = not told */
 };
 
 struct session_limits {
@@ -69,10 +74,11 @@ struct runtime_news {
     bool sandbox_over;        /* it has none any more */
     struct slice snapshot_id; /* what it can be restored from */
     int64_t snapshot_bytes;   /* of that one; 0 = not told */
+    struct slice tunnel_urls; /* JSON object: what leads into it */
 };
-/* session.runtime_change {from, to, pause_reason, reason, sandbox_id, snapshot_id, snapshot_bytes}. The same `to` with
- * another `pause` pauses or resumes without touching the sandbox; another `to` keeps what holds the session
- * (pause_holds); falling asleep without a reason counts as inactivity. count = 0 when nothing differs. */
+/* session.runtime_change {from, to, pause_reason, reason, sandbox_id, snapshot_id, snapshot_bytes, tunnel_urls}. The
+ * same `to` with another `pause` pauses or resumes without touching the sandbox; another `to` keeps what holds the
+ * session (pause_holds); falling asleep without a reason counts as inactivity. count = 0 when nothing differs. */
 MUST_CHECK enum status change_runtime(struct arena *arena, const struct session *session, enum runtime to,
                                       enum pause_reason pause, const char *reason, struct changes *out,
                                       struct failure *failure);

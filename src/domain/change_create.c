@@ -2,6 +2,7 @@
 #include "domain/input.h"
 #include "domain/prompt.h"
 #include "domain/session_details.h"
+#include "domain/tunnel.h"
 
 /* What is decided about a new session before its event is written. */
 struct creation {
@@ -148,6 +149,20 @@ static enum status decide_agent(struct arena *arena, const struct session_input 
     return agent_narrow(arena, input->agent_config, &narrowed, failure);
 }
 
+static enum status decide_details(struct arena *arena, const struct session_input *input, struct creation *creation,
+                                  struct failure *failure)
+{
+    bool hosted = input->definition && agent_is_hosted(input->definition->driver);
+    enum status status = session_details_check_own(input->details, hosted, failure);
+    if (status == STATUS_OK) {
+        status = session_details_merge(arena, (struct slice){NULL, 0}, input->details, &creation->details, failure);
+    }
+    if (status == STATUS_OK) {
+        status = session_details_merge(arena, creation->details, input->served, &creation->details, failure);
+    }
+    return status;
+}
+
 static enum status decide_creation(struct arena *arena, const struct session_input *input,
                                    const struct session_limits *limits, struct slice id, struct slice owner,
                                    int64_t now_ms, struct creation *creation, struct failure *failure)
@@ -178,13 +193,7 @@ static enum status decide_creation(struct arena *arena, const struct session_inp
         status =
             input_merge_metadata(arena, (struct slice){NULL, 0}, input->metadata, limits, &creation->metadata, failure);
     }
-    if (status == STATUS_OK && input->definition && agent_is_hosted(input->definition->driver)) {
-        status = session_details_check_own(input->details, failure);
-    }
-    if (status == STATUS_OK) {
-        status = session_details_merge(arena, (struct slice){NULL, 0}, input->details, &creation->details, failure);
-    }
-    return status;
+    return status == STATUS_OK ? decide_details(arena, input, creation, failure) : status;
 }
 
 static void put_source(struct json_out *out, const struct source *source)
@@ -242,6 +251,47 @@ static bool is_conversation(const struct creation *creation)
     return session_is_conversation(&session);
 }
 
+static void add_runtime(struct arena *arena, enum runtime to, const struct runtime_news *news, struct changes *out)
+{
+    struct session fresh = {.runtime = RUNTIME_NONE};
+    struct changes one = {0};
+    struct failure ignored;
+    if (change_sandbox(arena, &fresh, to, PAUSE_NONE, "", news, &one, &ignored) == STATUS_OK) {
+        out->events[out->count++] = one.events[0];
+    }
+}
+
+/* A sandbox that others made is there at once. One that the server makes begins now, or with the first message. */
+static enum status add_sandbox(struct arena *arena, const struct session_input *input, struct changes *out,
+                               struct failure *failure)
+{
+    struct slice id = json_text_of(input->sandbox, "id");
+    const struct json *tunnels = json_get_value(input->sandbox, "tunnel_urls");
+    bool ours = input->definition && agent_has_sandbox(input->definition);
+    if (!input->sandbox) {
+        if (input->starts_sandbox && ours) {
+            add_runtime(arena, RUNTIME_STARTING, &(struct runtime_news){0}, out);
+        }
+        return STATUS_OK;
+    }
+    if (ours && input->definition->sandbox.kind == SANDBOX_LOCAL) {
+        return failure_set(failure, STATUS_INVALID, "sandbox_is_local",
+                           "The agent's sandbox is made on this machine; `sandbox` names one that is there already.");
+    }
+    enum status status = input_check_name(id, "sandbox.id", REFERENCE_BYTES_MAX, failure);
+    if (status == STATUS_OK && id.len == 0) {
+        return failure_set(failure, STATUS_INVALID, "invalid_member", "`sandbox.id` must name the sandbox.");
+    }
+    if (status == STATUS_OK) {
+        status = tunnel_check_all(tunnels, failure);
+    }
+    if (status == STATUS_OK) {
+        struct runtime_news news = {.sandbox_id = id, .tunnel_urls = tunnels ? tunnels->raw : (struct slice){0}};
+        add_runtime(arena, RUNTIME_RUNNING, &news, out);
+    }
+    return status;
+}
+
 enum status change_create(struct arena *arena, const struct session_input *input, const struct session_limits *limits,
                           struct slice id, struct slice owner, int64_t now_ms, struct changes *out,
                           struct failure *failure)
@@ -258,12 +308,13 @@ enum status change_create(struct arena *arena, const struct session_input *input
     json_maybe_text(&payload.out, "owner_id", owner);
     put_creation(&payload, input, &creation);
     payload_end(&payload, arena, "session.created", out);
-    if (input->prompt.len > 0 && is_conversation(&creation)) {
+    status = add_sandbox(arena, input, out, failure);
+    if (status == STATUS_OK && input->prompt.len > 0 && is_conversation(&creation)) {
         out->events[out->count++] = (struct event){
             .type = SLICE("user.message"),
             .role = ROLE_USER,
             .content = prompt_content_of(arena, input->prompt),
         };
     }
-    return STATUS_OK;
+    return status;
 }

@@ -102,7 +102,7 @@ static enum status read_patch_member(struct arena *arena, const struct session *
     }
     if (slice_is(member->key, "details")) {
         bool hosted = agent_is_hosted((enum agent_driver)session->driver);
-        enum status status = hosted ? session_details_check_own(member, failure) : STATUS_OK;
+        enum status status = session_details_check_own(member, hosted, failure);
         return status == STATUS_OK ? session_details_merge(arena, session->details, member, &update->details, failure)
                                    : status;
     }

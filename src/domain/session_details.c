@@ -27,9 +27,11 @@ const struct detail session_details[] = {
     {"context", DETAIL_CONTEXT, "{}", NULL},
     {"system_prompt", DETAIL_TEXT, "null", NULL},
     {"persona_id", DETAIL_TEXT, "null", NULL},
+    {"persona", DETAIL_OBJECT, "null", NULL},
     {"automation_id", DETAIL_TEXT, "null", NULL},
     {"trigger_event_id", DETAIL_TEXT, "null", NULL},
     {"idle_timeout_minutes", DETAIL_COUNT, "30", NULL},
+    {"idle_timeout_ms", DETAIL_COUNT, "null", NULL},
     {"auto_delete_days", DETAIL_COUNT, "7", NULL},
     {"client_metadata", DETAIL_OBJECT, "{}", NULL},
     {"local_path_hash", DETAIL_TEXT, "null", NULL},
@@ -169,13 +171,22 @@ enum status session_details_merge(struct arena *arena, struct slice old, const s
     return STATUS_OK;
 }
 
-enum status session_details_check_own(const struct json *patch, struct failure *failure)
+enum status session_details_check_own(const struct json *patch, bool hosted, struct failure *failure)
 {
-    static const char *const served[] = {"sandbox_id", "snapshot_id"};
+    static const struct {
+        const char *name;
+        bool hosted_only;
+        const char *how;
+    } served[] = {
+        {"sandbox_id", true, "which runs this session's agent"},
+        {"snapshot_id", true, "which runs this session's agent"},
+        {"tunnel_urls", true, "as the sandbox has them and /tunnels is told"},
+        {"persona", false, "from the `persona` that the creation names"},
+    };
     for (size_t i = 0; i < sizeof served / sizeof *served; i++) {
-        if (json_get(patch, served[i])) {
-            return failure_set(failure, STATUS_INVALID, "served_detail",
-                               "`details.%s` is set by the server, which runs this session's agent.", served[i]);
+        if (json_get(patch, served[i].name) && (hosted || !served[i].hosted_only)) {
+            return failure_set(failure, STATUS_INVALID, "served_detail", "`details.%s` is set by the server, %s.",
+                               served[i].name, served[i].how);
         }
     }
     return STATUS_OK;
@@ -201,6 +212,29 @@ static const struct json *stored_details(struct arena *scratch, const struct ses
     bool readable =
         slice_present(session->details) && json_parse(scratch, session->details, &stored, NULL) == STATUS_OK;
     return readable ? stored : NULL;
+}
+
+int64_t session_details_number(const struct session *session, const char *key)
+{
+    struct arena scratch = {0};
+    int64_t number = 0;
+    if (session_details_has(session, key)) {
+        number = json_i64_of(stored_details(&scratch, session), key);
+    }
+    arena_release(&scratch);
+    return number;
+}
+
+struct slice session_prompt_with_persona(struct arena *arena, const struct session *session, struct slice prompt)
+{
+    struct arena scratch = {0};
+    struct slice whole = prompt;
+    if (session_details_has(session, "persona")) {
+        struct slice persona = json_text_of(json_get(stored_details(&scratch, session), "persona"), "prompt");
+        whole = arena_format(arena, "%.*s%s%.*s", SLICE_ARG(prompt), prompt.len > 0 ? "\n\n" : "", SLICE_ARG(persona));
+    }
+    arena_release(&scratch);
+    return whole;
 }
 
 void session_git_state_write(struct json_out *out, const struct session *session)

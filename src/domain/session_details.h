@@ -23,11 +23,16 @@ enum { DETAILS_BYTES_MAX = 262144 };
  * be NULL. */
 MUST_CHECK enum status session_details_merge(struct arena *arena, struct slice old, const struct json *patch,
                                              struct slice *out, struct failure *failure);
-/* Which sandbox a session has and what it is restored from is the server's to say, where it runs the session's agent:
- * INVALID (`served_detail`) when the patch names one of them. */
-MUST_CHECK enum status session_details_check_own(const struct json *patch, struct failure *failure);
+/* Which sandbox a session has, what leads into it and what it is restored from is the server's to say, where it runs
+ * the session's agent (`hosted`), and its persona always: INVALID (`served_detail`) when the patch names one of them.
+ */
+MUST_CHECK enum status session_details_check_own(const struct json *patch, bool hosted, struct failure *failure);
 /* Is the key there, and not null? */
 bool session_details_has(const struct session *session, const char *key);
+/* The whole number under this key; 0 when there is none. */
+int64_t session_details_number(const struct session *session, const char *key);
+/* A prompt with the persona that was frozen into the session behind it; the prompt itself when there is none. */
+struct slice session_prompt_with_persona(struct arena *arena, const struct session *session, struct slice prompt);
 /* The session's git_state, every member of it. */
 void session_git_state_write(struct json_out *out, const struct session *session);
 /* Every known key, as one object. */

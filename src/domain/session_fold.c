@@ -128,7 +128,7 @@ static unsigned fold_status_change(const struct fold *fold)
 /* Which sandbox it has and what it can be restored from stand among its details; null takes one away. */
 static unsigned fold_sandbox(const struct fold *fold)
 {
-    static const char *const keys[] = {"sandbox_id", "snapshot_id"};
+    static const char *const keys[] = {"sandbox_id", "snapshot_id", "tunnel_urls"};
     struct session *session = fold->session;
     struct buffer buffer = {0};
     struct json_out out = json_out_to(&buffer);
@@ -149,6 +149,49 @@ static unsigned fold_sandbox(const struct fold *fold)
     arena_release(&scratch);
     buffer_release(&buffer);
     return told ? CHANGED_ALL : 0;
+}
+
+/* One tunnel more or less among those of the details. */
+static unsigned fold_tunnel(const struct fold *fold, struct slice target)
+{
+    struct session *session = fold->session;
+    struct arena scratch = {0};
+    struct buffer buffer = {0};
+    struct json_out out = json_out_to(&buffer);
+    const struct json *details = NULL, *one = NULL, *patch = NULL;
+    if (slice_present(session->details) && json_parse(&scratch, session->details, &details, NULL) != STATUS_OK) {
+        details = NULL;
+    }
+    json_begin_object(&out);
+    json_key_slice(&out, json_text_of(fold->payload, "name"));
+    if (slice_present(target)) {
+        json_text(&out, target);
+    } else {
+        json_null(&out);
+    }
+    json_end_object(&out);
+    if (json_parse(&scratch, buffer_slice(&buffer), &one, NULL) == STATUS_OK) {
+        struct slice all = merge_objects(&scratch, json_raw_of(details, "tunnel_urls"), one);
+        struct slice text =
+            arena_format(&scratch, "{\"tunnel_urls\":%.*s}", SLICE_ARG(slice_is(all, "{}") ? SLICE("null") : all));
+        if (json_parse(&scratch, text, &patch, NULL) == STATUS_OK) {
+            struct slice merged = merge_objects(fold->arena, session->details, patch);
+            session->details = slice_is(merged, "{}") ? (struct slice){NULL, 0} : merged;
+        }
+    }
+    buffer_release(&buffer);
+    arena_release(&scratch);
+    return CHANGED_ALL;
+}
+
+static unsigned fold_tunnel_opened(const struct fold *fold)
+{
+    return fold_tunnel(fold, json_text_of(fold->payload, "target"));
+}
+
+static unsigned fold_tunnel_closed(const struct fold *fold)
+{
+    return fold_tunnel(fold, (struct slice){NULL, 0});
 }
 
 static unsigned fold_runtime_change(const struct fold *fold)
@@ -305,6 +348,8 @@ static const struct {
     {"session.created", fold_created},
     {"session.updated", fold_updated},
     {"session.runtime_change", fold_runtime_change},
+    {"session.tunnel_opened", fold_tunnel_opened},
+    {"session.tunnel_closed", fold_tunnel_closed},
     {"session.archived", fold_archived},
     {"session.exported", fold_exported},
     {"session.unarchived", fold_unarchived},

@@ -67,6 +67,10 @@ static void add_acp(struct drivers *drivers, const struct options *options)
         .file_bytes_max = options->acp_file_bytes_max,
         .directory = options->sandbox_unprotected ? drivers->unprotected : NULL,
     };
+    if (options->secrets) {
+        acp.secret = secrets_get;
+        acp.secret_owner = options->secrets;
+    }
     snprintf(drivers->unprotected, sizeof drivers->unprotected, "%s/unprotected", options->data);
     drivers->acp = acp_new(&acp);
     drivers->acp_driver = acp_driver(drivers->acp);

@@ -44,6 +44,10 @@ struct service limits_of_service(const struct options *options)
         .ask_role = options->ask_role == ASK_ROLE_OWNER ? ACCESS_OWNER : ACCESS_COLLABORATOR,
         .collect_debounce_ms = options->collect_debounce_ms,
         .turns_per_session_max = options->turns_per_session_max,
+        .personas_per_user_max = options->personas_per_user_max,
+        .channels_max = options->channels_max,
+        .tunnels_max = options->tunnels_max,
+        .channel_followup_ms = options->channel_followup_ms,
         .health =
             {
                 .turn_silence_ms = options->turn_silence_ms,

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "api/request.h"
+#include "api/outgoing.h"
 #include "api/signin_guard.h"
 #include "base/log.h"
 #include "fanout/fanout.h"
@@ -62,6 +63,12 @@ static void fill_api(struct instance *instance)
         .readers = instance->readers,
         .runners = instance->hosting.runners,
         .gateway = instance->hosting.gateway,
+        .runtimes = instance->hosting.runtimes,
+        .outgoing = outgoing_new(options->ca_file),
+        .proxy_connect_ms = options->proxy_connect_ms,
+        .proxy_silence_ms = options->proxy_silence_ms,
+        .tunnel_hosts = (const char *const *)options->tunnel_hosts.items,
+        .tunnel_host_count = options->tunnel_hosts.count,
         .signin_guard = signin_guard_new(options->signin_attempts_max, options->signin_window_ms),
         .cors_origins = (const char *const *)options->cors_origin.items,
         .cors_origin_count = options->cors_origin.count,
@@ -379,6 +386,9 @@ static void stop(struct instance *instance)
     if (instance->readers) {
         readers_stop(instance->readers);
     }
+    if (instance->api.outgoing && instance->server) {
+        outgoing_leave(instance->api.outgoing, instance->loops, instance->loop_count);
+    }
     for (size_t i = 0; i < instance->loop_count && instance->server; i++) {
         loop_stop(instance->loops[i]);
     }
@@ -395,6 +405,7 @@ static void stop(struct instance *instance)
     }
     free(instance->loops);
     signin_guard_free(instance->api.signin_guard);
+    outgoing_free(instance->api.outgoing);
     store_unlock_directory(instance->lock_fd);
 }
 

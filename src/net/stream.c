@@ -41,6 +41,15 @@ static void compose_sse_head(struct exchange *exchange, struct buffer *out)
     http_write_end(out);
 }
 
+static void compose_plain_head(struct exchange *exchange, struct buffer *out)
+{
+    http_write_status(out, exchange->status);
+    buffer_add(out, buffer_slice(&exchange->body));
+    exchange_write_common(exchange, out);
+    http_write_header(out, SLICE("Connection"), SLICE("close"));
+    http_write_end(out);
+}
+
 static bool compose_head(struct exchange *exchange, enum stream_kind kind)
 {
     struct buffer *out = &exchange->home->scratch;
@@ -48,7 +57,11 @@ static bool compose_head(struct exchange *exchange, enum stream_kind kind)
     if (kind == STREAM_WEBSOCKET) {
         return websocket_compose_head(exchange, out);
     }
-    compose_sse_head(exchange, out);
+    if (kind == STREAM_PLAIN) {
+        compose_plain_head(exchange, out);
+    } else {
+        compose_sse_head(exchange, out);
+    }
     return true;
 }
 

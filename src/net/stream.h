@@ -6,7 +6,9 @@
 #include "base/slice.h"
 #include "net/exchange.h"
 
-enum stream_kind { STREAM_SSE, STREAM_WEBSOCKET };
+/* STREAM_PLAIN: any answer whose body comes piece by piece. The exchange's body holds its header lines, framing among
+ * them; what is written is the body as framed. */
+enum stream_kind { STREAM_SSE, STREAM_WEBSOCKET, STREAM_PLAIN };
 
 struct stream_handler {
     void (*on_writable)(void *owner);                   /* after stream_write took less than offered */
@@ -14,9 +16,10 @@ struct stream_handler {
     void (*on_closed)(void *owner); /* the peer is gone or the stream ended; the stream must not be used again */
 };
 
-/* From take_over only. Sends the head of the answer (200 text/event-stream, or 101), with the exchange's headers, and
- * turns the connection into a stream; frees the exchange. `owner` is passed to the handler, which is not called before
- * this has returned. NULL, with the exchange answered, when the upgrade is not acceptable or the client is gone. */
+/* From take_over only. Sends the head of the answer (200 text/event-stream, 101, or the exchange's status), with the
+ * exchange's headers, and turns the connection into a stream; frees the exchange. `owner` is passed to the handler,
+ * which is not called before this has returned. NULL, with the exchange answered, when the upgrade is not acceptable or
+ * the client is gone. */
 struct stream *stream_accept(struct exchange *exchange, enum stream_kind kind, const struct stream_handler *handler,
                              void *owner);
 /* Offers bytes that are already framed and end with a frame; returns how many were taken (0 .. len). When fewer than

@@ -18,6 +18,10 @@ struct acp_options {
     int64_t file_bytes_max; /* one file it reads or writes through the server */
     const char *directory;  /* where agents without a sandbox work, each session in a directory of its own; NULL = they
                                can't; must outlive the driver */
+    /* The secret of that name, for agents whose definition names it in pass_environment; borrowed for the moment. NULL
+     * = the server's environment alone. */
+    struct slice (*secret)(void *owner, const char *name);
+    void *secret_owner;
 };
 
 struct acp;

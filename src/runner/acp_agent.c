@@ -443,7 +443,7 @@ struct acp_agent *acp_agent_start(struct acp *acp, const struct acp_options *opt
     struct process_handler handler = {agent, on_stdout, on_stderr, on_end};
     enum status status = acp_launch_directory(options, brief, &agent->directory, failure);
     if (status == STATUS_OK) {
-        status = acp_launch(brief, agent->directory.ptr, &handler, &agent->process, failure);
+        status = acp_launch(options, brief, agent->directory.ptr, &handler, &agent->process, failure);
     }
     if (status != STATUS_OK) {
         release(agent);

@@ -5,7 +5,7 @@
 
 #include "runner/acp_agent.h"
 
-enum { BASE_VARIABLES = 3 };
+enum { BASE_VARIABLES = 3, GIT_VARIABLES = 6 };
 
 /* --- where --- */
 
@@ -51,18 +51,61 @@ static void set_variable(struct arena *arena, const char **list, struct slice na
     list[at] = arena_format(arena, "%.*s=%.*s", SLICE_ARG(name), SLICE_ARG(value)).ptr;
 }
 
-static void pass_variable(struct arena *arena, const char **list, struct slice name)
+/* What was granted by name: a variable of the server's own, or a secret it keeps. */
+static void pass_variable(const struct acp_options *options, struct arena *arena, const char **list, struct slice name)
 {
-    const char *value = getenv(arena_copy(arena, name).ptr);
-    if (value) {
-        set_variable(arena, list, name, slice_of(value));
+    const char *text = arena_copy(arena, name).ptr;
+    const char *own = getenv(text);
+    struct slice value = own ? slice_of(own) : (struct slice){0};
+    if (!own && options->secret) {
+        value = options->secret(options->secret_owner, text);
+    }
+    if (slice_present(value)) {
+        set_variable(arena, list, name, value);
+    }
+}
+
+static bool has_variable(const char *const *list, const char *name)
+{
+    size_t len = strlen(name);
+    while (*list && !(strncmp(*list, name, len) == 0 && (*list)[len] == '=')) {
+        list++;
+    }
+    return *list != NULL;
+}
+
+/* Tokens that git needs reach it by a helper that reads them from the environment: they are in no file. */
+static const struct {
+    const char *variable, *host;
+} git_tokens[] = {{"GITHUB_TOKEN", "github.com"}, {"GITLAB_TOKEN", "gitlab.com"}};
+
+static void set_git_helpers(struct arena *arena, const char **list)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof git_tokens / sizeof *git_tokens; i++) {
+        if (!has_variable(list, git_tokens[i].variable)) {
+            continue;
+        }
+        set_variable(arena, list, arena_format(arena, "GIT_CONFIG_KEY_%zu", count),
+                     arena_format(arena, "credential.https://%s.helper", git_tokens[i].host));
+        set_variable(arena, list, arena_format(arena, "GIT_CONFIG_VALUE_%zu", count),
+                     arena_format(arena,
+                                  "!f() { test \"$1\" = get && echo username=x-access-token && "
+                                  "echo \"password=$%s\"; }; f",
+                                  git_tokens[i].variable));
+        count++;
+    }
+    if (count > 0) {
+        set_variable(arena, list, SLICE("GIT_CONFIG_COUNT"), arena_format(arena, "%zu", count));
+        set_variable(arena, list, SLICE("GIT_TERMINAL_PROMPT"), SLICE("0"));
     }
 }
 
 /* Nothing of the server's own environment goes to the agent but what its definition names. */
-static const char **environment_of(struct arena *arena, const struct agent *agent, const char *home)
+static const char **environment_of(const struct acp_options *options, struct arena *arena, const struct agent *agent,
+                                   const char *home)
 {
-    size_t most = BASE_VARIABLES + agent->environment_count + agent->pass_environment_count;
+    size_t most = BASE_VARIABLES + GIT_VARIABLES + agent->environment_count + agent->pass_environment_count;
     const char **list = arena_array(arena, most + 1, sizeof *list);
     const char *path = getenv("PATH");
     set_variable(arena, list, SLICE("PATH"), slice_of(path ? path : "/usr/local/bin:/usr/bin:/bin"));
@@ -71,16 +114,19 @@ static const char **environment_of(struct arena *arena, const struct agent *agen
     }
     set_variable(arena, list, SLICE("LANG"), SLICE("C.UTF-8"));
     for (size_t i = 0; i < agent->pass_environment_count; i++) {
-        pass_variable(arena, list, agent->pass_environment[i]);
+        pass_variable(options, arena, list, agent->pass_environment[i]);
     }
     for (size_t i = 0; i < agent->environment_count; i++) {
         set_variable(arena, list, agent->environment[i].name, agent->environment[i].value);
     }
+    if (!has_variable(list, "GIT_CONFIG_COUNT")) {
+        set_git_helpers(arena, list);
+    }
     return list;
 }
 
-enum status acp_launch(const struct turn_brief *brief, const char *directory, const struct process_handler *handler,
-                       struct process **out, struct failure *failure)
+enum status acp_launch(const struct acp_options *options, const struct turn_brief *brief, const char *directory,
+                       const struct process_handler *handler, struct process **out, struct failure *failure)
 {
     const struct agent *agent = brief->agent;
     struct arena arena = {0};
@@ -93,7 +139,8 @@ enum status acp_launch(const struct turn_brief *brief, const char *directory, co
     }
     struct process_spec spec = {
         .argv = argv,
-        .environment = environment_of(&arena, agent, brief->sandbox ? NULL : directory), /* a sandbox has its own */
+        .environment =
+            environment_of(options, &arena, agent, brief->sandbox ? NULL : directory), /* a sandbox has its own */
         .directory = brief->sandbox ? NULL : directory,
         .wants_stdin = true,
     };

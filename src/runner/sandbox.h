@@ -29,6 +29,7 @@ struct sandbox_news {
     struct slice snapshot;   /* hibernate: id (checksum) */
     int64_t snapshot_bytes;
     struct slice sandbox_id;
+    struct slice status; /* a look: the backend's word for it; absent = it told none */
     struct failure failure;
 };
 struct sandbox_told {

@@ -21,16 +21,15 @@ struct http_sandbox {
     struct slice tunnels; /* JSON */
 };
 
-enum call_kind { CALL_CREATE, CALL_RESTORE, CALL_HIBERNATE, CALL_TERMINATE };
+enum call_kind { CALL_CREATE, CALL_RESTORE, CALL_HIBERNATE, CALL_TERMINATE, CALL_LOOK };
 
 static const struct {
     const char *path;
     bool makes, ends;
 } call_kinds[] = {
-    [CALL_CREATE] = {"create-session", true, false},
-    [CALL_RESTORE] = {"restore-session", true, false},
-    [CALL_HIBERNATE] = {"hibernate-session", false, true},
-    [CALL_TERMINATE] = {"terminate-session", false, true},
+    [CALL_CREATE] = {"create-session", true, false},       [CALL_RESTORE] = {"restore-session", true, false},
+    [CALL_HIBERNATE] = {"hibernate-session", false, true}, [CALL_TERMINATE] = {"terminate-session", false, true},
+    [CALL_LOOK] = {"session-status", false, true},
 };
 
 /* One POST until its answer was told. Owns the sandbox that it makes until then. */
@@ -84,7 +83,8 @@ static void tell(struct loop_message *message)
 {
     struct call *call = (struct call *)((char *)message - offsetof(struct call, message));
     bool is_done = call->news.outcome == SANDBOX_OK;
-    bool frees = call_kinds[call->kind].makes ? !is_done : call->news.outcome != SANDBOX_FAILED;
+    bool ends = call->news.outcome == SANDBOX_GONE || (is_done && call->kind != CALL_LOOK);
+    bool frees = call_kinds[call->kind].makes ? !is_done : ends;
     call->told.tell(call->told.owner, &call->news);
     if (frees) {
         http_sandbox_free(&call->sandbox->base);
@@ -137,11 +137,38 @@ static void take_hibernated(struct call *call, const struct json *answer)
     call->news.snapshot_bytes = json_i64_of(answer, "snapshot_bytes");
 }
 
+/* Words for what does not come back, however backends spell them. */
+static bool is_over(struct slice status)
+{
+    static const char *const words[] = {"stopped", "terminated", "exited", "gone", "deleted", "error", "failed"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (slice_eq_nocase(status, slice_of(words[i]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void take_look(struct call *call, struct slice body)
+{
+    const struct json *answer = NULL;
+    struct slice status = {0};
+    if (json_parse(&call->arena, body, &answer, NULL) == STATUS_OK) {
+        status = text_of(answer, "status", "state");
+    }
+    call->news.outcome = is_over(status) ? SANDBOX_GONE : SANDBOX_OK;
+    call->news.status = slice_utf8_prefix(status, SAID_BYTES);
+}
+
 static void take_answer(struct call *call, struct slice body)
 {
     const struct json *answer;
     struct failure failure;
     if (call->kind == CALL_TERMINATE) {
+        return;
+    }
+    if (call->kind == CALL_LOOK) {
+        take_look(call, body);
         return;
     }
     if (json_parse(&call->arena, body, &answer, &failure) != STATUS_OK) {
@@ -176,7 +203,10 @@ static bool says_gone(const struct call *call, int http_status)
 static void on_reply(void *owner, int http_status, struct slice body, const struct failure *failure)
 {
     struct call *call = owner;
-    if (failure) {
+    bool unasked = call->kind == CALL_LOOK && (failure || http_status < 200 || http_status > 299);
+    if (unasked && http_status != 409 && http_status != 410) {
+        call->news.outcome = SANDBOX_OK; /* a backend that does not answer this contradicts nothing */
+    } else if (failure) {
         fail(call, "", slice_of(failure->detail));
     } else if (says_gone(call, http_status)) {
         call->news.outcome = SANDBOX_GONE;
@@ -289,6 +319,14 @@ static void http_hibernate(void *owner, struct sandbox *sandbox, struct sandbox_
 static void http_terminate(void *owner, struct sandbox *sandbox, struct sandbox_told told)
 {
     call_send(owner, call_new((struct http_sandbox *)sandbox, CALL_TERMINATE, told), NULL);
+}
+
+void http_look(struct http_provider *http, struct sandbox *sandbox, struct sandbox_told told)
+{
+    struct call *call = call_new((struct http_sandbox *)sandbox, CALL_LOOK, told);
+    call->news.sandbox = sandbox;
+    call->news.sandbox_id = sandbox->id;
+    call_send(http, call, NULL);
 }
 
 struct http_provider *http_provider_new(const struct sandboxes_options *options)

@@ -7,6 +7,7 @@
 
 #include "runner/sandbox_http.h"
 #include "runner/sandbox_local.h"
+#include "runner/sandbox_port.h"
 #include "runner/snapshot.h"
 
 struct sandboxes {
@@ -63,6 +64,19 @@ struct slice sandbox_id(const struct sandbox *sandbox)
 struct slice sandbox_tunnels(const struct sandbox *sandbox)
 {
     return sandbox->kind == SANDBOX_HTTP ? http_tunnels(sandbox) : (struct slice){NULL, 0};
+}
+
+void sandboxes_look(struct sandboxes *sandboxes, struct sandbox *sandbox, struct sandbox_told told)
+{
+    http_look(sandboxes->http, sandbox, told);
+}
+
+bool sandboxes_listens(struct sandboxes *sandboxes, int64_t tenant_key, int64_t session_key, int64_t port)
+{
+    char dir[LOCAL_PATH_BYTES], tree[LOCAL_PATH_BYTES + 16];
+    local_session_dir(sandboxes->local, tenant_key, session_key, dir);
+    snprintf(tree, sizeof tree, "%s/workspace", dir);
+    return sandboxes->local->etc && sandbox_listens(&(struct sandbox_place){tree, bubble_workspace}, port);
 }
 
 struct sandbox *sandboxes_adopt(struct sandboxes *sandboxes, struct loop *loop, const struct sandbox_spec *spec,

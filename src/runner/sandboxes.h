@@ -50,8 +50,13 @@ void sandboxes_save(struct sandboxes *sandboxes, struct sandbox *sandbox, struct
 /* http: a sandbox of which only the id is known, after a restart; to be hibernated or terminated. */
 struct sandbox *sandboxes_adopt(struct sandboxes *sandboxes, struct loop *loop, const struct sandbox_spec *spec,
                                 struct slice sandbox_id);
+/* http: asks the backend how the sandbox is. GONE when it is over there; OK with the backend's word, or without one
+ * where it does not know the question. The sandbox stays the caller's, but for GONE, which frees it. */
+void sandboxes_look(struct sandboxes *sandboxes, struct sandbox *sandbox, struct sandbox_told told);
 /* http: {"name":"url",…} as the backend said; absent for others. */
 struct slice sandbox_tunnels(const struct sandbox *sandbox);
+/* local: does a process in the session's sandbox listen on this TCP port of the machine? Any thread. */
+bool sandboxes_listens(struct sandboxes *sandboxes, int64_t tenant_key, int64_t session_key, int64_t port);
 /* The server stops: every process is killed, trees stay where they are, and the sandbox is freed. No callback. */
 void sandbox_give_up(struct sandbox *sandbox);
 /* The session was erased: its tree, its snapshots and the files kept for it go. Any thread; `sandbox` must not be

@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "domain/context.h"
+#include "domain/session_details.h"
 #include "service/identity_rows.h"
 #include "service/secret.h"
 
@@ -158,12 +159,21 @@ enum status agent_for_new(struct call *call, struct slice slug, const struct age
     return status;
 }
 
+/* What was frozen into the session when it began. */
+static void take_own(struct arena *arena, const struct session *session, struct agent *agent)
+{
+    int64_t idle_ms = session_details_number(session, "idle_timeout_ms");
+    agent->idle_timeout_ms = idle_ms > 0 ? idle_ms : agent->idle_timeout_ms;
+    agent->system_prompt = session_prompt_with_persona(arena, session, agent->system_prompt);
+}
+
 enum status agent_of_session(struct call *call, const struct session *session, struct arena *arena, struct agent *out)
 {
     struct agent_row row;
     const struct json *narrower = NULL;
     if (!session->agent_version) {
         agent_set_undefined(out, arena_copy(arena, session->agent));
+        take_own(arena, session, out);
         return STATUS_OK;
     }
     enum status status = store_agent_by_version(call->db, session->tenant_key, session->agent, session->agent_version,
@@ -174,6 +184,7 @@ enum status agent_of_session(struct call *call, const struct session *session, s
     if (status != STATUS_OK) {
         return status;
     }
+    take_own(arena, session, out);
     enum fs_scope asked = context_fs_scope(session, out->fs_scope);
     out->fs_scope = asked < out->fs_scope ? asked : out->fs_scope;
     if (!slice_present(session->agent_config)) {

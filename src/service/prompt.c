@@ -1,5 +1,6 @@
 #include "service/prompt.h"
 
+#include "service/channel.h"
 #include "service/prompt_steps.h"
 #include "service/secret.h"
 #include "service/turn.h"
@@ -232,6 +233,8 @@ enum status prompt_send(struct call *call, struct slice session_id, const struct
     }
     return routing_triggers(routing) ? accept(call, entry.loaded, &prompt, request, out)
                                      : prompt_log(call, entry.loaded, &prompt, out);
+    enum status accepted = accept(call, entry.loaded, &prompt, request, out);
+    return accepted == STATUS_OK ? channel_note_message(call, entry.loaded, request->metadata) : accepted;
 }
 
 enum status prompt_append(struct call *call, struct slice session_id, const struct prompt_request *request,

@@ -71,6 +71,11 @@ void runtimes_rearm(struct runtimes *runtimes)
     finish_if_over(runtimes);
 }
 
+bool runtimes_listens(const struct runtimes *runtimes, int64_t tenant_key, int64_t session_key, int64_t port)
+{
+    return sandboxes_listens(runtimes->options.sandboxes, tenant_key, session_key, port);
+}
+
 /* --- what others want --- */
 
 /* Requests are still answered while the server stops: they find no sandbox any more. */

@@ -90,6 +90,7 @@ static void take_news(struct runtime_box *box, enum runtime_action act, const st
     box->news.snapshot_bytes = news->snapshot_bytes;
     keep_text(box->news.snapshot_id, news->snapshot);
     keep_text(box->news.sandbox_id, news->sandbox_id);
+    keep_text(box->news.status, news->status);
     if (act == RUNTIME_MAKE) {
         box->sandbox = news->outcome == SANDBOX_OK ? news->sandbox : NULL;
     } else if (is_taken(box, act, news->outcome)) {
@@ -157,8 +158,13 @@ static void make(struct runtime_box *box)
     } else if (was_there && box->kind == SANDBOX_HTTP && order->sandbox_id.len > 0) {
         struct sandbox *sandbox =
             sandboxes_adopt(runtimes->options.sandboxes, runtimes->options.loop, &spec, order->sandbox_id);
-        take_news(box, RUNTIME_MAKE,
-                  &(struct sandbox_news){.outcome = SANDBOX_OK, .sandbox = sandbox, .sandbox_id = sandbox_id(sandbox)});
+        if (order->to_be_ended) { /* the end asks how it is by itself */
+            take_news(
+                box, RUNTIME_MAKE,
+                &(struct sandbox_news){.outcome = SANDBOX_OK, .sandbox = sandbox, .sandbox_id = sandbox_id(sandbox)});
+        } else {
+            sandboxes_look(runtimes->options.sandboxes, sandbox, (struct sandbox_told){box, on_made});
+        }
     } else {
         provider->create(provider->owner, runtimes->options.loop, &spec, (struct sandbox_told){box, on_made});
     }

@@ -17,6 +17,7 @@ struct box_news {
     enum runtime_action act;
     enum sandbox_outcome outcome;
     char sandbox_id[BOX_ID_BYTES], snapshot_id[BOX_ID_BYTES];
+    char status[BOX_ID_BYTES]; /* the backend's word for one that was there already; empty = none */
     int64_t snapshot_bytes;
     struct failure failure;
 };
@@ -26,6 +27,7 @@ struct box_order {
     enum runtime_action action;
     enum runtime state; /* of the session, as written */
     bool missing;       /* there is no such session any more */
+    bool to_be_ended;   /* it is made, or found, only to end */
     int driver;         /* enum agent_driver */
     struct sandbox_settings settings;
     struct slice session_id, workspace, snapshot_id, sandbox_id;

@@ -1,10 +1,13 @@
 #include "base/log.h"
 #include "domain/idle.h"
+#include "domain/tunnel.h"
+#include "domain/prompt.h"
 #include "domain/session_details.h"
 #include "service/agent.h"
 #include "service/runtime.h"
 #include "service/runtimes_box.h"
 #include "service/ending.h"
+#include "service/tunnel.h"
 
 /* A step of a box on the writer: what came of the last act is written, then what follows from it is decided and
  * written, in one transaction. A step may run twice; it starts from the box. */
@@ -38,11 +41,23 @@ static struct slice detail_of(struct step *step, struct arena *arena, const char
 
 /* --- what came of the act --- */
 
+/* What a backend said that leads into it. */
+static struct slice tunnels_given(const struct step *step)
+{
+    const struct json *tunnels = NULL;
+    struct failure ignored;
+    struct sandbox *sandbox = step->box->sandbox;
+    struct slice text = sandbox ? sandbox_tunnels(sandbox) : (struct slice){0};
+    bool good = slice_present(text) && json_parse(step->call->arena, text, &tunnels, NULL) == STATUS_OK &&
+                tunnel_check_all(tunnels, &ignored) == STATUS_OK && tunnels->child;
+    return good ? text : (struct slice){0};
+}
+
 /* The one that was there already keeps its name; nothing is worth an event then. */
 static enum status note_made(struct step *step, const struct box_news *news)
 {
     const struct session *session = &step->loaded->session;
-    struct runtime_news told = {.sandbox_id = slice_of(news->sandbox_id)};
+    struct runtime_news told = {.sandbox_id = slice_of(news->sandbox_id), .tunnel_urls = tunnels_given(step)};
     if (!runtime_is_in_hand(session->runtime) || runtime_is_asleep(session->runtime)) {
         if (slice_eq(detail_of(step, step->call->arena, "sandbox_id"), told.sandbox_id)) {
             return STATUS_OK;
@@ -52,13 +67,27 @@ static enum status note_made(struct step *step, const struct box_news *news)
     return move(step, RUNTIME_RUNNING, PAUSE_NONE, "", &told);
 }
 
+/* People read the conversation, not the states of a sandbox. */
+static enum status say_why(struct step *step, const struct failure *failure)
+{
+    struct call *call = step->call;
+    struct buffer text = {0};
+    buffer_format(&text, "The session could not be started: %s", failure->detail);
+    struct slice content = prompt_content_of(call->arena, buffer_slice(&text));
+    buffer_release(&text);
+    struct slice metadata = arena_format(call->arena, "{\"code\":\"%s\"}", failure->code);
+    return system_message_append(call, step->loaded, content, metadata);
+}
+
 static enum status note_not_made(struct step *step, const struct box_news *news)
 {
     const struct session *session = &step->loaded->session;
     if (!runtime_allows(session->runtime, RUNTIME_ERROR, session_has_snapshot(session))) {
         return STATUS_OK;
     }
-    return move(step, RUNTIME_ERROR, PAUSE_NONE, news->failure.detail, &(struct runtime_news){.sandbox_over = true});
+    enum status status =
+        move(step, RUNTIME_ERROR, PAUSE_NONE, news->failure.detail, &(struct runtime_news){.sandbox_over = true});
+    return status == STATUS_OK ? say_why(step, &news->failure) : status;
 }
 
 static enum status note_gone(struct step *step)
@@ -67,6 +96,21 @@ static enum status note_gone(struct step *step)
     return status == STATUS_OK ? move(step, RUNTIME_STOPPED, PAUSE_NONE, "its sandbox was gone",
                                       &(struct runtime_news){.sandbox_over = true})
                                : status;
+}
+
+/* The backend's word is another than ours and not its last: told, and neither is changed because of it. */
+static enum status note_disagreement(struct step *step, const struct box_news *news)
+{
+    struct call *call = step->call;
+    struct slice ours = slice_of(runtime_words.names[step->loaded->session.runtime]);
+    if (slice_eq_nocase(slice_of(news->status), ours)) {
+        return STATUS_OK;
+    }
+    const char *keys[] = {"ours", "theirs", "sandbox_id"};
+    struct slice values[] = {ours, slice_of(news->status), slice_of(news->sandbox_id)};
+    struct changes changes = {0};
+    change_note(call->arena, "runtime.disagreed", keys, values, 3, &changes);
+    return unit_append_changes(call, step->loaded, &changes);
 }
 
 static enum status note_not_saved(struct step *step, const struct box_news *news)
@@ -110,6 +154,15 @@ static enum status note_news(struct step *step)
     if (!news->there) {
         return STATUS_OK;
     }
+    if (news->act == RUNTIME_MAKE && news->outcome == SANDBOX_GONE) {
+        return note_gone(step);
+    }
+    if (news->act == RUNTIME_MAKE && fine && news->status[0]) {
+        enum status status = note_disagreement(step, news);
+        if (status != STATUS_OK) {
+            return status;
+        }
+    }
     if (news->act == RUNTIME_MAKE) {
         return fine ? note_made(step, news) : note_not_made(step, news);
     }
@@ -127,6 +180,10 @@ static enum status note_news(struct step *step)
 static int64_t grace_of(const struct step *step)
 {
     const struct runtimes_options *options = &step->box->runtimes->options;
+    int64_t own_ms = session_details_number(&step->loaded->session, "idle_timeout_ms");
+    if (own_ms > 0) { /* whoever began it chose: no other grace counts */
+        return own_ms;
+    }
     return idle_grace_ms(step->loaded->session.source_interactive, options->idle_grace_ms,
                          options->idle_grace_automated_ms, step->agent.idle_timeout_ms);
 }
@@ -191,6 +248,7 @@ static void write_order(struct step *step)
     const struct session *session = &step->loaded->session;
     bool shows_project = step->agent.fs_scope != SCOPE_SANDBOXED && slice_starts(session->workspace, SLICE("/"));
     order->state = session->runtime;
+    order->to_be_ended = work_is_ended(session->work);
     order->driver = session->driver;
     order->settings = step->agent.sandbox;
     order->session_id = arena_copy(&box->arena, session->id);
@@ -205,6 +263,21 @@ static bool creation_failed(const struct runtime_box *box)
     return box->news.there && box->news.act == RUNTIME_MAKE && box->news.outcome != SANDBOX_OK;
 }
 
+/* It runs in a sandbox that the session was begun with and no provider here knows. */
+static bool is_of_others(const struct step *step)
+{
+    return !agent_has_sandbox(&step->agent) && runtime_is_up(step->loaded->session.runtime) && !step->box->sandbox &&
+           !step->box->news.there;
+}
+
+static enum status leave_to_others(struct step *step)
+{
+    bool ended = work_is_ended(step->loaded->session.work);
+    step->box->order.action = step->box->wanted ? RUNTIME_REFUSE : RUNTIME_REST;
+    return ended ? move(step, RUNTIME_STOPPED, PAUSE_NONE, "", &(struct runtime_news){.sandbox_over = true})
+                 : STATUS_OK;
+}
+
 static enum status take_step(struct step *step)
 {
     struct runtime_box *box = step->box;
@@ -216,6 +289,9 @@ static enum status take_step(struct step *step)
     }
     if (status == STATUS_OK) {
         status = agent_of_session(call, &step->loaded->session, &box->arena, &step->agent);
+    }
+    if (status == STATUS_OK && is_of_others(step)) {
+        return leave_to_others(step);
     }
     if (status == STATUS_OK) {
         status = note_news(step);

@@ -39,6 +39,9 @@ struct service {
     enum access_role ask_role;
     int64_t collect_debounce_ms;
     int64_t turns_per_session_max; /* 0 = no limit */
+    int64_t personas_per_user_max;
+    int64_t channels_max, tunnels_max; /* of a session */
+    int64_t channel_followup_ms;       /* of a channel that is not the web; 0 = never */
     int64_t human_session_ms;
     int64_t idempotency_keep_ms;
     int64_t cookie_ms;

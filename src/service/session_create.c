@@ -1,4 +1,5 @@
 #include "service/agent.h"
+#include "service/channel.h"
 #include "service/ending.h"
 #include "service/session_steps.h"
 #include "service/secret.h"
@@ -182,6 +183,9 @@ static enum status create_new(struct call *call, const struct session_input *inp
     if (status == STATUS_OK) {
         status = session_start_timers(call, loaded);
     }
+    if (status == STATUS_OK) {
+        status = channel_bind_web(call, loaded);
+    }
     if (status == STATUS_OK && parent) {
         status = session_tell_parent(call, parent, "session.child_created", &loaded->session);
     }
@@ -193,7 +197,7 @@ static enum status create_new(struct call *call, const struct session_input *inp
 
 static enum status check_no_secret(struct call *call, const struct session_input *input)
 {
-    const struct json *parts[] = {input->metadata, input->details, input->agent_config, input->source};
+    const struct json *parts[] = {input->metadata, input->details, input->agent_config, input->source, input->sandbox};
     enum status status = secret_check_text(call, input->prompt);
     if (status == STATUS_OK) {
         status = secret_check_text(call, input->title);
@@ -234,6 +238,9 @@ enum status session_create(struct call *call, const struct session_input *input,
     struct session_input resolved = *input;
     if (status == STATUS_OK) {
         status = agent_for_new(call, input->agent, &resolved.definition);
+    }
+    if (status == STATUS_OK) {
+        status = session_equip(call, &resolved);
     }
     return status == STATUS_OK ? create_new(call, &resolved, id, out) : status;
 }

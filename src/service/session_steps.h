@@ -4,6 +4,9 @@
 
 #include "service/session.h"
 
+/* What a new session gets besides what its maker said: its persona, what its user wishes, both frozen into it.
+ * NOT_FOUND for a persona he may not use. Reads, and changes only `input`. */
+MUST_CHECK enum status session_equip(struct call *call, struct session_input *input);
 /* The timers a session that is not ended has: its time to live, the rule for human sessions. */
 MUST_CHECK enum status session_start_timers(struct call *call, struct loaded_session *loaded);
 /* Whoever runs it does so no longer; nothing when nobody does. */

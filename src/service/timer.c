@@ -1,6 +1,7 @@
 #include "service/timer.h"
 
 #include "service/ask.h"
+#include "service/channel.h"
 #include "service/claim.h"
 #include "service/ending.h"
 #include "service/prompt.h"
@@ -37,6 +38,8 @@ static enum status fire(struct call *call, const struct timer *timer, struct loa
         return ending_continue(call, loaded, out_again);
     case TIMER_STALE:
         return watchdog_stale(call, loaded, out_again);
+    case TIMER_FOLLOWUP:
+        return channel_followup(call, loaded, out_again);
     case TIMER_COUNT:
         break;
     }

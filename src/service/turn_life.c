@@ -276,7 +276,7 @@ static void meet_driver(struct turn *turn)
     if (turn->ended) {
         return;
     }
-    if (turn->status == STATUS_OK && turn->driver && runtimes && turn->agent.sandbox.kind != SANDBOX_NONE) {
+    if (turn->status == STATUS_OK && turn->driver && runtimes && agent_has_sandbox(&turn->agent)) {
         turn->readies = true;
         turn->use.owner = turn;
         turn->use.ready = on_ready;

@@ -381,6 +381,57 @@ MUST_CHECK enum status store_kept_put(struct db *db, int64_t tenant_key, int64_t
 MUST_CHECK enum status store_kept_get(struct db *db, int64_t tenant_key, int64_t session_key, struct arena *arena,
                                       struct slice *out, struct failure *failure);
 
+/* --- channels: where people talk with a session --- */
+struct channel {
+    int64_t tenant_key, session_key;
+    struct slice id;          /* KIND or KIND:ADDRESS */
+    struct slice kind;        /* web, slack, … */
+    struct slice address;     /* in the channel, or absent */
+    int64_t followup_ms;      /* an unanswered message is remembered after so long; 0 = never */
+    int64_t waiting_sequence; /* the last message from it; 0 = none yet */
+    int64_t due_ms;           /* steady; 0 = none waits */
+    int64_t created_at_ms;
+};
+/* Inserts, or changes what may change of the one with its id. */
+MUST_CHECK enum status store_channel_put(struct db *db, const struct channel *channel, struct failure *failure);
+/* NOT_FOUND without a word. */
+MUST_CHECK enum status store_channel_get(struct db *db, int64_t tenant_key, int64_t session_key, struct slice id,
+                                         struct arena *arena, struct channel *out, struct failure *failure);
+MUST_CHECK enum status store_channel_list(struct db *db, int64_t tenant_key, int64_t session_key, struct arena *arena,
+                                          struct channel **out, size_t *out_count, struct failure *failure);
+MUST_CHECK enum status store_channel_delete(struct db *db, int64_t tenant_key, int64_t session_key, struct slice id,
+                                            bool *out_deleted, struct failure *failure);
+
+/* --- personas and preferences --- */
+struct persona {
+    int64_t tenant_key;
+    struct slice id, owner, name, prompt;
+    bool shared; /* in the tenant; else its owner's alone */
+    int64_t created_at_ms, updated_at_ms;
+};
+/* Inserts, or changes name, prompt and visibility of the one with its id. */
+MUST_CHECK enum status store_persona_put(struct db *db, const struct persona *persona, struct failure *failure);
+/* NOT_FOUND without a word. */
+MUST_CHECK enum status store_persona_get(struct db *db, int64_t tenant_key, struct slice id, struct arena *arena,
+                                         struct persona *out, struct failure *failure);
+/* Shared ones and those of the user, by id, after `after` (absent = from the first). */
+MUST_CHECK enum status store_persona_list(struct db *db, int64_t tenant_key, struct slice user_id, struct slice after,
+                                          int64_t limit, struct arena *arena, struct persona **out, size_t *out_count,
+                                          struct failure *failure);
+MUST_CHECK enum status store_persona_count(struct db *db, int64_t tenant_key, struct slice owner, int64_t *out,
+                                           struct failure *failure);
+MUST_CHECK enum status store_persona_delete(struct db *db, int64_t tenant_key, struct slice id,
+                                            struct failure *failure);
+struct preferences {
+    int64_t idle_timeout_ms; /* 0 = not told */
+    int queue_mode;          /* enum queue_mode; -1 = not told */
+};
+MUST_CHECK enum status store_preferences_put(struct db *db, int64_t tenant_key, struct slice user_id,
+                                             const struct preferences *preferences, struct failure *failure);
+/* Of who told none: nothing told. */
+MUST_CHECK enum status store_preferences_get(struct db *db, int64_t tenant_key, struct slice user_id,
+                                             struct preferences *out, struct failure *failure);
+
 /* --- timers: one row per (kind, session); a lease is its own timer, which is neither put nor deleted --- */
 enum timer_kind {
     TIMER_LEASE = 1,
@@ -390,6 +441,7 @@ enum timer_kind {
     TIMER_COLLECT = 5,
     TIMER_CASCADE = 6,
     TIMER_STALE = 7,
+    TIMER_FOLLOWUP = 7,
     TIMER_COUNT
 };
 extern const struct words timer_kind_words; /* index 0 is "" */

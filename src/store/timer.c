@@ -14,6 +14,7 @@ static const char *const timer_kind_names[TIMER_COUNT] = {
     [TIMER_COLLECT] = "collect",
     [TIMER_CASCADE] = "end_children",
     [TIMER_STALE] = "stale",
+    [TIMER_FOLLOWUP] = "channel_followup",
 };
 const struct words timer_kind_words = {timer_kind_names, TIMER_COUNT};
 

@@ -6,7 +6,7 @@
 #include "base/buffer.h"
 #include "base/status.h"
 
-enum { QUERY_PARAMS_MAX = 64, PATH_SEGMENTS_MAX = 16 };
+enum { QUERY_PARAMS_MAX = 64, PATH_SEGMENTS_MAX = 32 };
 
 /* Strict: every % needs two hex digits, and the result must be UTF-8 without a zero byte; otherwise false, with *out
  * untouched. The result points into `text` when nothing had to be decoded. */

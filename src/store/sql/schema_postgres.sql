@@ -461,3 +461,39 @@ CREATE INDEX events_firehose ON events (tenant_key, position);
 -- migration: 13 prompt priorities
 -- A prompt that is more urgent is put in front of those that are less; people may move it all the same.
 ALTER TABLE prompts ADD COLUMN priority BIGINT NOT NULL DEFAULT 0;
+
+-- migration: 14 how sessions begin
+-- Named prompts: visibility 0 private to their owner, 1 shared in the tenant.
+CREATE TABLE personas (
+    tenant_key BIGINT NOT NULL,
+    id TEXT COLLATE "C" NOT NULL,
+    owner TEXT COLLATE "C" NOT NULL,
+    name TEXT NOT NULL,
+    prompt TEXT NOT NULL,
+    visibility BIGINT NOT NULL,
+    created_at_ms BIGINT NOT NULL,
+    updated_at_ms BIGINT NOT NULL,
+    PRIMARY KEY (tenant_key, id)
+);
+-- What a user wants of his new sessions: idle_timeout_ms 0 and queue_mode -1 = the server's.
+CREATE TABLE preferences (
+    tenant_key BIGINT NOT NULL,
+    user_id TEXT COLLATE "C" NOT NULL,
+    idle_timeout_ms BIGINT NOT NULL,
+    queue_mode BIGINT NOT NULL,
+    PRIMARY KEY (tenant_key, user_id)
+);
+-- Where people talk with a session: due_ms (steady) is when an unanswered message is remembered, 0 = none waits; the
+-- message is the event waiting_sequence.
+CREATE TABLE channels (
+    tenant_key BIGINT NOT NULL,
+    session_key BIGINT NOT NULL,
+    id TEXT COLLATE "C" NOT NULL,
+    kind TEXT NOT NULL,
+    address TEXT,
+    followup_ms BIGINT NOT NULL,
+    waiting_sequence BIGINT NOT NULL,
+    due_ms BIGINT NOT NULL,
+    created_at_ms BIGINT NOT NULL,
+    PRIMARY KEY (tenant_key, session_key, id)
+);

@@ -468,3 +468,39 @@ SELECT 12;
 -- migration: 13 prompt priorities
 -- A prompt that is more urgent is put in front of those that are less; people may move it all the same.
 ALTER TABLE prompts ADD COLUMN priority INTEGER NOT NULL DEFAULT 0;
+
+-- migration: 14 how sessions begin
+-- Named prompts: visibility 0 private to their owner, 1 shared in the tenant.
+CREATE TABLE personas (
+    tenant_key INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    owner TEXT NOT NULL,
+    name TEXT NOT NULL,
+    prompt TEXT NOT NULL,
+    visibility INTEGER NOT NULL,
+    created_at_ms INTEGER NOT NULL,
+    updated_at_ms INTEGER NOT NULL,
+    PRIMARY KEY (tenant_key, id)
+) WITHOUT ROWID;
+-- What a user wants of his new sessions: idle_timeout_ms 0 and queue_mode -1 = the server's.
+CREATE TABLE preferences (
+    tenant_key INTEGER NOT NULL,
+    user_id TEXT NOT NULL,
+    idle_timeout_ms INTEGER NOT NULL,
+    queue_mode INTEGER NOT NULL,
+    PRIMARY KEY (tenant_key, user_id)
+) WITHOUT ROWID;
+-- Where people talk with a session: due_ms (steady) is when an unanswered message is remembered, 0 = none waits; the
+-- message is the event waiting_sequence.
+CREATE TABLE channels (
+    tenant_key INTEGER NOT NULL,
+    session_key INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    address TEXT,
+    followup_ms INTEGER NOT NULL,
+    waiting_sequence INTEGER NOT NULL,
+    due_ms INTEGER NOT NULL,
+    created_at_ms INTEGER NOT NULL,
+    PRIMARY KEY (tenant_key, session_key, id)
+) WITHOUT ROWID;

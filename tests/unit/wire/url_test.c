@@ -129,8 +129,9 @@ static void test_path_refuses(void **state)
 {
     (void)state;
     static const char *const rows[] = {
-        "",          "api",   "*",   "/a/../b", "/./a", "/a/..",
-        "/%2e%2e/x", "/.%2E", "/a%", "/a%00",   "/%FF", "/1/2/3/4/5/6/7/8/9/10/11/12/13/14/15/16/17",
+        "",     "api",   "*",         "/a/../b",
+        "/./a", "/a/..", "/%2e%2e/x", "/.%2E",
+        "/a%",  "/a%00", "/%FF",      "/1/2/3/4/5/6/7/8/9/0/1/2/3/4/5/6/7/8/9/0/1/2/3/4/5/6/7/8/9/0/1/2/3",
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct path path;
