@@ -231,8 +231,9 @@ enum status prompt_send(struct call *call, struct slice session_id, const struct
     if (status != STATUS_OK) {
         return status;
     }
-    return routing_triggers(routing) ? accept(call, entry.loaded, &prompt, request, out)
-                                     : prompt_log(call, entry.loaded, &prompt, out);
+    if (!routing_triggers(routing)) {
+        return prompt_log(call, entry.loaded, &prompt, out);
+    }
     enum status accepted = accept(call, entry.loaded, &prompt, request, out);
     return accepted == STATUS_OK ? channel_note_message(call, entry.loaded, request->metadata) : accepted;
 }

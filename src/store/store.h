@@ -441,7 +441,7 @@ enum timer_kind {
     TIMER_COLLECT = 5,
     TIMER_CASCADE = 6,
     TIMER_STALE = 7,
-    TIMER_FOLLOWUP = 7,
+    TIMER_FOLLOWUP = 8,
     TIMER_COUNT
 };
 extern const struct words timer_kind_words; /* index 0 is "" */
