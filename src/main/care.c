@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include "cli/terminal.h"
+#include "main/limits.h"
 #include "main/options.h"
+#include "store/blob.h"
 #include "store/store.h"
 
 /* clang-format off */
@@ -107,12 +109,12 @@ static void on_problem(void *owner, const char *sentence)
     buffer_release(&line);
 }
 
-static int verify(const struct db_options *options)
+static int verify(const struct db_options *options, const struct blob_place *blobs)
 {
     struct db *db;
     struct failure failure;
     struct progress progress = {.what = "checking"};
-    struct verify_report report = {.progress = on_progress, .problem = on_problem, .owner = &progress};
+    struct verify_report report = {.blobs = blobs, .progress = on_progress, .problem = on_problem, .owner = &progress};
     enum status status = db_open(options, &db, &failure);
     if (status == STATUS_OK) {
         status = store_verify(db, &report, &failure);
@@ -141,5 +143,6 @@ int command_verify(const struct invocation *invocation)
         return fail(&failure);
     }
     struct db_options from = describe(&options, file);
-    return verify(&from);
+    struct blob_place blobs = blobs_of(&options, arena_format(invocation->arena, "%s/blobs", options.data).ptr);
+    return verify(&from, named ? NULL : &blobs); /* a copy stands alone */
 }

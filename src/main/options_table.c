@@ -3,6 +3,7 @@
 static const char *const log_level_names[] = {"debug", "info", "warn", "error"};
 static const char *const log_format_names[] = {"text", "json"};
 static const char *const metrics_names[] = {"off", "public"};
+static const char *const blobs_names[] = {"auto", "files", "database"};
 static const char *const ask_role_names[] = {"collaborator", "owner"};
 
 enum { KIB = 1024, MIB = 1024 * 1024, SECOND = 1000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE, DAY = 24 * HOUR };
@@ -355,6 +356,18 @@ const struct option server_options[] = {
           "How many events one request may append."),
     SIZE("event-bytes-max", event_bytes_max, "1MiB", 1 * KIB, GIB,
          "The largest event, content and metadata together."),
+    CHOICE("blobs", blobs, blobs_names, "auto",
+           "Where files of sessions are kept: files (in the data directory), database, or auto (the database with PostgreSQL, so that all nodes see them; else files)."),
+    SIZE("blob-bytes-max", blob_bytes_max, "16MiB", 1 * KIB, GIB,
+         "The largest file of a session; what comes in a request is also bound by body-bytes-max."),
+    COUNT("files-per-session-max", files_per_session_max, "1000", 1, 10000,
+          "How many files people and programs may add to one session."),
+    TIME("blob-sweep-ms", blob_sweep_ms, "10m", 10, DAY,
+         "How often files that no session refers to any more are looked for."),
+    TIME("blob-grace-ms", blob_grace_ms, "1h", 1, 30 * (int64_t)DAY,
+         "How long a file stays after the last session that refers to it is gone."),
+    SIZE("turn-media-bytes-max", turn_media_bytes_max, "16MiB", 0, GIB,
+         "How many bytes of images and files of a conversation an agent is shown at most in one turn; the newest count first."),
     TIME("heartbeat-ms", heartbeat_ms, "15s", 10, HOUR,
          "How often a silent stream shows that it is alive."),
     COUNT("viewers-max", viewers_max, "100000", 1, 10000000,

@@ -35,7 +35,7 @@ struct instance {
     struct id_source ids;
     int lock_fd;
     struct db_options db;
-    char sqlite_path[4096];
+    char sqlite_path[4096], blobs_path[4096];
     struct service service;
     struct loop **loops;
     size_t loop_count;
@@ -138,6 +138,14 @@ static enum status open_secrets(struct instance *instance, struct failure *failu
     return status;
 }
 
+/* The data directory is this server's own by now. */
+static void place_blobs(struct instance *instance)
+{
+    snprintf(instance->blobs_path, sizeof instance->blobs_path, "%s/blobs", instance->options->data);
+    instance->service.blobs = blobs_of(instance->options, instance->blobs_path);
+    blob_forget_halves(&instance->service.blobs);
+}
+
 static enum status open_store(struct instance *instance, struct db **out, struct failure *failure)
 {
     const struct options *options = instance->options;
@@ -157,6 +165,7 @@ static enum status open_store(struct instance *instance, struct db **out, struct
         .cache_kib = options->sqlite_cache_kib,
         .checkpoint_pages = options->sqlite_checkpoint_pages,
     };
+    place_blobs(instance);
     status = open_secrets(instance, failure);
     if (status != STATUS_OK) {
         return status;

@@ -3,6 +3,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "service/media.h"
+
 /* Above this a session's strings are copied together into a fresh arena. */
 enum { SESSION_ARENA_BYTES_MAX = 64 * 1024 };
 
@@ -361,6 +363,12 @@ static void apply(struct call *call, struct loaded_session *loaded, struct event
     loaded->changed |= session_apply(&loaded->session, event, &loaded->arena);
 }
 
+static enum status settle_media(struct call *call, const struct session *session, struct event *event)
+{
+    enum status status = media_settle(call, session, &event->content);
+    return status == STATUS_OK ? media_settle(call, session, &event->metadata) : status;
+}
+
 enum status unit_append(struct call *call, struct loaded_session *loaded, struct event *events, size_t count)
 {
     struct unit *unit = call->unit;
@@ -368,8 +376,12 @@ enum status unit_append(struct call *call, struct loaded_session *loaded, struct
     bool held = session_is_held(&loaded->session);
     touch(unit, loaded);
     for (size_t i = 0; i < count; i++) {
+        enum status status = settle_media(call, &loaded->session, &events[i]);
+        if (status != STATUS_OK) {
+            return status;
+        }
         apply(call, loaded, &events[i]);
-        enum status status =
+        status =
             store_event_insert(unit->db, loaded->session.tenant_key, loaded->session.key, &events[i], &call->failure);
         if (status == STATUS_OK) {
             status = keep_files(call, &loaded->session, &events[i]);

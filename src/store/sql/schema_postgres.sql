@@ -457,3 +457,26 @@ ALTER TABLE partials ADD COLUMN saved_at_ms BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE events DROP COLUMN xid;
 ALTER TABLE events ADD COLUMN batch BIGINT NOT NULL DEFAULT 0;
 CREATE INDEX events_firehose ON events (tenant_key, position);
+
+-- migration: 13 blobs
+-- Files of sessions: who refers to which bytes. The bytes are files by their address, or rows of blob_chunks.
+CREATE TABLE blob_uses (
+    tenant_key BIGINT NOT NULL,
+    session_key BIGINT NOT NULL,
+    address BYTEA NOT NULL,
+    about TEXT NOT NULL,
+    bytes BIGINT NOT NULL,
+    created_at_ms BIGINT NOT NULL,
+    actor TEXT,
+    PRIMARY KEY (tenant_key, session_key, address)
+);
+CREATE INDEX blob_uses_address ON blob_uses (tenant_key, address);
+CREATE TABLE blob_chunks (
+    tenant_key BIGINT NOT NULL,
+    address BYTEA NOT NULL,
+    chunk BIGINT NOT NULL,
+    touched_at_ms BIGINT NOT NULL,
+    body BYTEA NOT NULL,
+    PRIMARY KEY (tenant_key, address, chunk)
+);
+CREATE INDEX blob_chunks_touched ON blob_chunks (touched_at_ms);
