@@ -121,8 +121,8 @@ enum status files_list(struct request *request)
     struct json_out *out = &request->out;
     enum status status = session_view(call, request->params[0], ACTION_READ, &session, NULL);
     if (status == STATUS_OK) {
-        status = store_blob_list(call->db, session.tenant_key, session.key, FILES_LISTED_MAX,
-                                 call->arena, &files, &count, &call->failure);
+        status = store_blob_list(call->db, session.tenant_key, session.key, FILES_LISTED_MAX, call->arena, &files,
+                                 &count, &call->failure);
     }
     if (status != STATUS_OK) {
         return status;
@@ -211,9 +211,9 @@ static enum status answer_part(struct request *request, const struct blob *file,
         return STATUS_OK;
     }
     exchange->status = 206;
-    exchange_header(exchange, "Content-Range",
-                    arena_format(request_arena(request), "bytes %zu-%zu/%zu", range->first, range->end - 1,
-                                 file->content.len));
+    exchange_header(
+        exchange, "Content-Range",
+        arena_format(request_arena(request), "bytes %zu-%zu/%zu", range->first, range->end - 1, file->content.len));
     buffer_add(&exchange->body, slice_from(file->content.ptr + range->first, range->end - range->first));
     return STATUS_OK;
 }

@@ -26,6 +26,7 @@ struct options {
     const char *bootstrap_token;
     const char *owner_token_file;
     const char *secret_key;
+    const char *master_key, *master_key_file;
     int64_t stop_timeout_ms;
 
     /* logs and figures */

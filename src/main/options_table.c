@@ -75,6 +75,10 @@ const struct option server_options[] = {
          "When there is no such file, makes an API token of the owner and writes it there, readable by the account of the server only: for commands on the same machine (--token-file)."),
     SECRET("secret-key", secret_key,
            "The key of the stored secrets (sojourn secrets), 64 hexadecimal digits, instead of the one in the file secret.key of the data directory."),
+    SECRET("master-key", master_key,
+           "Encrypts the content of new sessions at rest: 32 bytes in base64. A store that is encrypted does not open without its key."),
+    TEXT("master-key-file", master_key_file, "FILE", NULL,
+         "The same from a file that nobody else can read; make one with: head -c 32 /dev/urandom | base64."),
     TIME("stop-timeout-ms", stop_timeout_ms, "10s", 0, 10 * MINUTE,
          "How long a stop waits for requests under way before it cuts them."),
 

@@ -17,6 +17,7 @@
 #include "main/announce.h"
 #include "main/hosting.h"
 #include "main/limits.h"
+#include "main/master_key.h"
 #include "main/nodes.h"
 #include "main/reload.h"
 #include "net/server.h"
@@ -31,6 +32,7 @@ struct instance {
     const struct options *options;
     struct options own_options; /* with what serve() opened */
     struct secret_place secret_place;
+    struct master_key master_key;
     struct clock clock;
     struct id_source ids;
     int lock_fd;
@@ -149,7 +151,10 @@ static void place_blobs(struct instance *instance)
 static enum status open_store(struct instance *instance, struct db **out, struct failure *failure)
 {
     const struct options *options = instance->options;
-    enum status status = make_directory(options->data, failure);
+    enum status status = master_key_load(options, &instance->master_key, failure);
+    if (status == STATUS_OK) {
+        status = make_directory(options->data, failure);
+    }
     if (status == STATUS_OK) {
         status = store_lock_directory(options->data, &instance->lock_fd, failure);
     }
@@ -164,6 +169,7 @@ static enum status open_store(struct instance *instance, struct db **out, struct
         .busy_ms = options->sqlite_busy_ms,
         .cache_kib = options->sqlite_cache_kib,
         .checkpoint_pages = options->sqlite_checkpoint_pages,
+        .master_key = instance->master_key.given ? instance->master_key.bytes : NULL,
     };
     place_blobs(instance);
     status = open_secrets(instance, failure);
@@ -447,6 +453,7 @@ int serve(const struct options *options)
     }
     stop(instance);
     secrets_close(instance->own_options.secrets);
+    master_key_forget(&instance->master_key);
     free(instance);
     return status == STATUS_OK ? EXIT_DONE : EXIT_REFUSED;
 }

@@ -36,7 +36,7 @@ static bool is_image(struct slice media_type)
 
 static bool is_text(struct slice media_type)
 {
-    static const char *const known[] = {"application/json", "application/xml", "application/yaml",
+    static const char *const known[] = {"application/json", "application/xml",  "application/yaml",
                                         "application/toml", "application/x-sh", NULL};
     return slice_starts(media_type, SLICE("text/")) || is_one_of(media_type, known);
 }
@@ -100,7 +100,8 @@ struct model_block media_block(struct arena *arena, const struct turn_brief *bri
         return (struct model_block){.kind = BLOCK_IMAGE, .url = url};
     }
     if (slice_starts(url, SLICE("http"))) {
-        return (struct model_block){.kind = BLOCK_TEXT, .text = arena_format(arena, "[a file at %.*s]", SLICE_ARG(url))};
+        return (struct model_block){.kind = BLOCK_TEXT,
+                                    .text = arena_format(arena, "[a file at %.*s]", SLICE_ARG(url))};
     }
     return (struct model_block){.kind = BLOCK_TEXT,
                                 .text = may_be_image ? SLICE("[an image that is not available]")

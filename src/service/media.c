@@ -64,9 +64,12 @@ static struct slice sniff(struct slice content)
         struct slice begins;
         struct slice media_type;
     } known[] = {
-        {SLICE("\x89PNG\r\n\x1a\n"), SLICE("image/png")}, {SLICE("\xff\xd8\xff"), SLICE("image/jpeg")},
-        {SLICE("GIF8"), SLICE("image/gif")},              {SLICE("%PDF-"), SLICE("application/pdf")},
-        {SLICE("OggS"), SLICE("audio/ogg")},              {SLICE("ID3"), SLICE("audio/mpeg")},
+        {SLICE("\x89PNG\r\n\x1a\n"), SLICE("image/png")},
+        {SLICE("\xff\xd8\xff"), SLICE("image/jpeg")},
+        {SLICE("GIF8"), SLICE("image/gif")},
+        {SLICE("%PDF-"), SLICE("application/pdf")},
+        {SLICE("OggS"), SLICE("audio/ogg")},
+        {SLICE("ID3"), SLICE("audio/mpeg")},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (slice_starts(content, known[i].begins)) {

@@ -1,9 +1,8 @@
 #include "store/blob.h"
 
-#include <stdio.h>
-
 #include "base/json.h"
 #include "store/blob_file.h"
+#include "store/seal.h"
 #include "store/statement.h"
 
 enum { CHUNK_BYTES = 1024 * 1024 };
@@ -48,21 +47,12 @@ static void about_read(struct slice text, struct arena *arena, struct blob *out)
 static void read_row(struct query *query, struct arena *arena, void *item)
 {
     struct blob *out = item;
-    *out = (struct blob){.bytes = query_i64(query, 1),
-                         .created_at_ms = query_i64(query, 2),
-                         .actor = column_copy(query, 3, arena)};
-    about_read(column_copy(query, 0, arena), arena, out);
+    *out = (struct blob){
+        .bytes = query_i64(query, 1), .created_at_ms = query_i64(query, 2), .actor = column_copy(query, 3, arena)};
+    about_read(column_open(query, 0, arena), arena, out);
 }
 
 /* --- where bytes are --- */
-
-static enum status address_of(struct db *db, int64_t tenant_key, int64_t session_key, const struct hash *sha256,
-                              struct hash *out, struct failure *failure)
-{
-    (void)db, (void)tenant_key, (void)session_key, (void)failure;
-    *out = *sha256;
-    return STATUS_OK;
-}
 
 enum status blob_keep(struct db *db, const struct blob_place *place, int64_t tenant_key, int64_t session_key,
                       const struct blob *blob, struct failure *failure)
@@ -71,8 +61,14 @@ enum status blob_keep(struct db *db, const struct blob_place *place, int64_t ten
     if (place->in_database) {
         return STATUS_OK;
     }
-    enum status status = address_of(db, tenant_key, session_key, &blob->sha256, &address, failure);
-    return status ? status : blob_file_write(place->directory, tenant_key, &address, blob->content, failure);
+    enum status status = seal_address(db, tenant_key, session_key, &blob->sha256, &address, failure);
+    if (status)
+        return status;
+    struct arena scratch = {0};
+    struct slice content = seal_bytes(db, tenant_key, session_key, blob->content, &scratch);
+    status = blob_file_write(place->directory, tenant_key, &address, content, failure);
+    arena_release(&scratch);
+    return status;
 }
 
 static enum status put_chunks(struct db *db, int64_t tenant_key, const struct hash *address, struct slice content,
@@ -95,15 +91,18 @@ static enum status put_chunks(struct db *db, int64_t tenant_key, const struct ha
     return status;
 }
 
-static enum status put_bytes(struct db *db, const struct blob_place *place, int64_t tenant_key,
+static enum status put_bytes(struct db *db, const struct blob_place *place, int64_t tenant_key, int64_t session_key,
                              const struct hash *address, struct slice content, int64_t now_ms, struct failure *failure)
 {
-    if (place->in_database)
-        return put_chunks(db, tenant_key, address, content, now_ms, failure);
-    /* Collected since it was kept, or kept by nobody. */
-    return blob_file_touch(place->directory, tenant_key, address)
-               ? STATUS_OK
-               : blob_file_write(place->directory, tenant_key, address, content, failure);
+    if (!place->in_database && blob_file_touch(place->directory, tenant_key, address))
+        return STATUS_OK;
+    struct arena scratch = {0};
+    struct slice kept = seal_bytes(db, tenant_key, session_key, content, &scratch);
+    /* The file was collected since it was kept, or kept by nobody. */
+    enum status status = place->in_database ? put_chunks(db, tenant_key, address, kept, now_ms, failure)
+                                            : blob_file_write(place->directory, tenant_key, address, kept, failure);
+    arena_release(&scratch);
+    return status;
 }
 
 enum status store_blob_put(struct db *db, const struct blob_place *place, int64_t tenant_key, int64_t session_key,
@@ -112,16 +111,16 @@ enum status store_blob_put(struct db *db, const struct blob_place *place, int64_
     struct hash address;
     struct buffer about = {0};
     int64_t added = 0;
-    enum status status = address_of(db, tenant_key, session_key, &blob->sha256, &address, failure);
+    enum status status = seal_address(db, tenant_key, session_key, &blob->sha256, &address, failure);
     if (!status)
-        status = put_bytes(db, place, tenant_key, &address, blob->content, now_ms, failure);
+        status = put_bytes(db, place, tenant_key, session_key, &address, blob->content, now_ms, failure);
     if (status)
         return status;
     about_write(&about, blob);
     status = statement_run(db, SQL_BLOB_USE_PUT,
                            VALUES(number(tenant_key), number(session_key), bytes(hash_slice(&address)),
-                                  text(buffer_slice(&about)), number((int64_t)blob->content.len), number(now_ms),
-                                  text(blob->actor)),
+                                  text(seal_text(db, tenant_key, session_key, buffer_slice(&about))),
+                                  number((int64_t)blob->content.len), number(now_ms), text(blob->actor)),
                            out_new ? &added : NULL, failure);
     buffer_release(&about);
     if (out_new)
@@ -144,14 +143,14 @@ static enum status get(struct db *db, int64_t tenant_key, int64_t session_key, c
         return status;
     read_row(&query, arena, out);
     query_end(&query);
-    return STATUS_OK;
+    return seal_check(db, failure);
 }
 
 enum status store_blob_get(struct db *db, int64_t tenant_key, int64_t session_key, const struct hash *sha256,
                            struct arena *arena, struct blob *out, struct failure *failure)
 {
     struct hash address;
-    enum status status = address_of(db, tenant_key, session_key, sha256, &address, failure);
+    enum status status = seal_address(db, tenant_key, session_key, sha256, &address, failure);
     return status ? status : get(db, tenant_key, session_key, &address, arena, out, failure);
 }
 
@@ -198,7 +197,7 @@ static enum status read_bytes(struct db *db, const struct blob_place *place, int
 static enum status check_content(const struct blob *blob, const struct hash *sha256, struct failure *failure)
 {
     struct hash found = hash_of(blob->content);
-    if (hash_equal(hash_slice(&found), hash_slice(sha256)))
+    if (slice_present(blob->content) && hash_equal(hash_slice(&found), hash_slice(sha256)))
         return STATUS_OK;
     return failure_set(failure, STATUS_UNAVAILABLE, "damaged_file",
                        "The file is not what its checksum says; restore it from a backup.");
@@ -208,12 +207,14 @@ enum status store_blob_read(struct db *db, const struct blob_place *place, int64
                             const struct hash *sha256, struct arena *arena, struct blob *out, struct failure *failure)
 {
     struct hash address;
-    enum status status = address_of(db, tenant_key, session_key, sha256, &address, failure);
+    enum status status = seal_address(db, tenant_key, session_key, sha256, &address, failure);
     if (!status)
         status = get(db, tenant_key, session_key, &address, arena, out, failure);
     if (status)
         return status;
     status = read_bytes(db, place, tenant_key, &address, arena, &out->content, failure);
+    if (!status && !seal_bytes_open(db, tenant_key, session_key, out->content, arena, &out->content))
+        out->content = (struct slice){0};
     return status ? status : check_content(out, sha256, failure);
 }
 
@@ -282,6 +283,33 @@ enum status store_blob_collect(struct db *db, const struct blob_place *place, in
             blob_file_delete(place->directory, orphans[i].tenant_key, &orphans[i].address, before_ms);
     }
     return status;
+}
+
+struct copying {
+    const char *from, *to;
+    enum status status;
+    struct failure *failure;
+};
+
+static bool copy_one(void *owner, int64_t tenant_key, const struct hash *address)
+{
+    struct copying *copying = owner;
+    struct arena arena = {0};
+    struct slice content;
+    copying->status = blob_file_read(copying->from, tenant_key, address, &arena, &content, copying->failure);
+    if (!copying->status)
+        copying->status = blob_file_write(copying->to, tenant_key, address, content, copying->failure);
+    else if (!blob_file_touch(copying->from, tenant_key, address))
+        copying->status = STATUS_OK; /* nobody referred to it: collected meanwhile */
+    arena_release(&arena);
+    return !copying->status;
+}
+
+enum status blob_copy_all(const struct blob_place *place, const char *to_directory, struct failure *failure)
+{
+    struct copying copying = {place->directory, to_directory, STATUS_OK, failure};
+    blob_file_each(place->directory, INT64_MAX, copy_one, &copying);
+    return copying.status;
 }
 
 void blob_forget_halves(const struct blob_place *place)

@@ -69,6 +69,8 @@ MUST_CHECK enum status blob_find_orphans(struct db *db, const struct blob_place 
 /* Writer: deletes those of them that still are orphans, and all that are in the database. */
 MUST_CHECK enum status store_blob_collect(struct db *db, const struct blob_place *place, int64_t before_ms,
                                           const struct blob_orphan *orphans, size_t count, struct failure *failure);
+/* Copies every file to another directory, where it is on disk when it returns. */
+MUST_CHECK enum status blob_copy_all(const struct blob_place *place, const char *to_directory, struct failure *failure);
 /* At the start, with the data directory locked: what puts that were cut left half written. */
 void blob_forget_halves(const struct blob_place *place);
 

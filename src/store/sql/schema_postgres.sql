@@ -480,3 +480,11 @@ CREATE TABLE blob_chunks (
     PRIMARY KEY (tenant_key, address, chunk)
 );
 CREATE INDEX blob_chunks_touched ON blob_chunks (touched_at_ms);
+
+-- migration: 13 session keys
+-- Data keys of sessions, wrapped by the master key: without its row, nothing of a session can be read.
+CREATE TABLE session_keys (
+    session_key BIGINT PRIMARY KEY,
+    tenant_key BIGINT NOT NULL,
+    wrapped BYTEA NOT NULL
+);

@@ -487,3 +487,11 @@ CREATE TABLE blob_chunks (
     PRIMARY KEY (tenant_key, address, chunk)
 );
 CREATE INDEX blob_chunks_touched ON blob_chunks (touched_at_ms);
+
+-- migration: 13 session keys
+-- Data keys of sessions, wrapped by the master key: without its row, nothing of a session can be read.
+CREATE TABLE session_keys (
+    session_key INTEGER PRIMARY KEY,
+    tenant_key INTEGER NOT NULL,
+    wrapped BLOB NOT NULL
+);
