@@ -227,6 +227,11 @@ static void write_operation(struct json_out *out, const struct route *route)
     if (route->body) {
         write_body(out, route);
     }
+    if (route->handle == files_upload) {
+        json_put_raw(out, "requestBody",
+                     SLICE("{\"content\":{\"*/*\":{\"schema\":{\"type\":\"string\",\"format\":\"binary\"}}},"
+                           "\"required\":true}"));
+    }
     write_responses(out, route);
     json_key(out, "security");
     json_raw(out, route->auth == AUTH_NONE ? SLICE("[]") : SLICE("[{\"token\":[]},{\"cookie\":[]}]"));
