@@ -99,11 +99,16 @@ static void write_headers(struct json_out *out, const struct route *route)
     static const struct field lease = {"Sojourn-Lease", FIELD_STRING, false, "Of the holder of a claim.", NULL, 0, 0};
     static const struct field sequence = {
         "If-Sequence", FIELD_INTEGER, false, "Append only when the log ends here.", NULL, 0, INT64_MAX};
+    static const struct field prefer = {
+        "Prefer", FIELD_STRING, false, "return=minimal: only what whoever runs a session needs of it.", NULL, 0, 0};
     if (route->idempotent) {
         write_parameter(out, slice_of(key.name), "header", false, &key);
     }
     if (route->run_on == RUN_WRITER && strstr(route->path, "/{id}")) {
         write_parameter(out, slice_of(lease.name), "header", false, &lease);
+    }
+    if (route->handle == claims_take || route->handle == claims_settle || route->handle == claims_release) {
+        write_parameter(out, slice_of(prefer.name), "header", false, &prefer);
     }
     if (route->handle == events_append) {
         write_parameter(out, slice_of(sequence.name), "header", false, &sequence);
@@ -226,11 +231,6 @@ static void write_operation(struct json_out *out, const struct route *route)
     write_parameters(out, route);
     if (route->body) {
         write_body(out, route);
-    }
-    if (route->handle == files_upload) {
-        json_put_raw(out, "requestBody",
-                     SLICE("{\"content\":{\"*/*\":{\"schema\":{\"type\":\"string\",\"format\":\"binary\"}}},"
-                           "\"required\":true}"));
     }
     write_responses(out, route);
     json_key(out, "security");

@@ -488,7 +488,7 @@ CREATE TABLE blob_chunks (
 );
 CREATE INDEX blob_chunks_touched ON blob_chunks (touched_at_ms);
 
--- migration: 13 session keys
+-- migration: 14 session keys
 -- Data keys of sessions, wrapped by the master key: without its row, nothing of a session can be read.
 CREATE TABLE session_keys (
     session_key INTEGER PRIMARY KEY,
