@@ -1,10 +1,5 @@
 #include "service/gateway.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "api/handlers.h"
 #include "api/validate.h"
 
@@ -60,47 +55,4 @@ enum status gateway_call_tool(struct request *request)
     }
     write_answer(&request->out, &asked, &answer);
     return STATUS_OK;
-}
-
-/* --- evidence --- */
-
-static enum status read_whole(struct request *request, int fd)
-{
-    struct buffer *body = &request->exchange->body;
-    struct stat file;
-    ssize_t got = 0;
-    if (fstat(fd, &file) != 0 || file.st_size < 0) {
-        return failure_set(&request->call.failure, STATUS_UNAVAILABLE, "unreadable", "The file cannot be read.");
-    }
-    buffer_reserve(body, (size_t)file.st_size + 1);
-    while ((got = read(fd, body->ptr + body->len, body->room - body->len - 1)) > 0 || (got < 0 && errno == EINTR)) {
-        body->len += got > 0 ? (size_t)got : 0;
-        buffer_reserve(body, 2);
-    }
-    return got == 0 ? STATUS_OK
-                    : failure_set(&request->call.failure, STATUS_UNAVAILABLE, "unreadable", "The file cannot be read.");
-}
-
-enum status gateway_get_file(struct request *request)
-{
-    struct session session;
-    struct slice path;
-    struct call *call = &request->call;
-    enum status status = session_view(call, request->params[0], ACTION_READ, &session, NULL);
-    if (status == STATUS_OK) {
-        status =
-            gateway_file_path(request->api->gateway, call->arena, &session, request->params[1], &path, &call->failure);
-    }
-    if (status != STATUS_OK) {
-        return status;
-    }
-    int fd = open(path.ptr, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0) {
-        return failure_set(&call->failure, STATUS_NOT_FOUND, "not_found", "No such file.");
-    }
-    status = read_whole(request, fd);
-    close(fd);
-    request->exchange->content_type = "application/octet-stream";
-    exchange_header(request->exchange, "Content-Disposition", SLICE("attachment"));
-    return status;
 }

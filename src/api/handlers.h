@@ -68,6 +68,15 @@ enum status git_state_get(struct request *request);
 enum status git_state_update(struct request *request);
 enum status files_changed_list(struct request *request);
 
+/* files.c */
+extern const struct field file_upload_query[];
+enum status files_prepare(struct request *request);
+enum status files_upload(struct request *request);
+enum status files_list(struct request *request);
+enum status files_get(struct request *request);
+/* Before what people and agents say: media inside become files. */
+enum status media_prepare(struct request *request);
+
 /* streams.c */
 extern const struct field stream_query[], firehose_query[];
 enum status streams_websocket(struct request *request);
@@ -76,7 +85,6 @@ enum status streams_firehose(struct request *request);
 /* gateway.c */
 extern const struct field tool_call_body[];
 enum status gateway_call_tool(struct request *request);
-enum status gateway_get_file(struct request *request);
 
 /* runner_socket.c */
 enum status runner_socket_open(struct request *request);

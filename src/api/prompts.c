@@ -25,6 +25,8 @@ const struct field message_body[] = {
     {"attachments", FIELD_LIST, false, "Objects with type and either url or data.", NULL, 0, 0},
     {"mentioned", FIELD_BOOLEAN, false,
      "Of a group: the agent was named; unless told it was. Without it only its owner makes it run.", NULL, 0, 0},
+    {"attachments", FIELD_LIST, false, "Objects with type and either url, data or the handle of a file.", NULL, 0, 0},
+    {"mentioned", FIELD_BOOLEAN, false, "The agent was named in a group.", NULL, 0, 0},
     {0},
 };
 

@@ -4,6 +4,7 @@
 
 #include "api/authenticate.h"
 #include "api/follow.h"
+#include "api/handlers.h"
 #include "api/problem.h"
 #include "api/validate.h"
 #include "base/hash.h"
@@ -171,6 +172,7 @@ static void start_call(struct request *request, struct db *db, struct unit *unit
         .arena = request_arena(request),
         .who = &request->who,
         .lease_token = request_header(request, "sojourn-lease"),
+        .media = &request->media,
         .now_ms = clock_wall_ms(service->clock),
         .steady_ms = clock_steady_ms(service->clock),
     };
@@ -443,6 +445,12 @@ static bool needs_writer(const struct request *request)
     return request->route->run_on == RUN_WRITER || ticket;
 }
 
+static bool needs_prepare(const struct request *request)
+{
+    bool for_media = request->route->prepare == media_prepare;
+    return request->route->prepare && (!for_media || media_is_likely(request->exchange->request.body));
+}
+
 static void dispatch(struct request *request)
 {
     if (request->route->run_on == RUN_LOOP) {
@@ -453,7 +461,7 @@ static void dispatch(struct request *request)
             problem_answer(request->exchange, &request->call.failure);
         }
         reply(request);
-    } else if (needs_writer(request) && !request->route->prepare) {
+    } else if (needs_writer(request) && !needs_prepare(request)) {
         submit_write(request);
     } else {
         submit_read(request);

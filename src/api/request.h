@@ -4,6 +4,7 @@
 
 #include "api/route.h"
 #include "net/exchange.h"
+#include "service/media.h"
 #include "service/reader.h"
 #include "service/service.h"
 #include "service/writer.h"
@@ -69,6 +70,10 @@ struct request {
     bool needs_commit;   /* the answer waits for it, as all answers of writers do unless the handler says otherwise */
     void *state;         /* of the handler, from prepare to handle */
     struct json_out out; /* writes the answer's body */
+    bool needs_commit; /* the answer waits for it, as all answers of writers do unless the handler says otherwise */
+    void *state;       /* of the handler, from prepare to handle */
+    struct media_list media; /* taken out of the body by prepare */
+    struct json_out out;     /* writes the answer's body */
 };
 
 /* Matches net's on_request; owner is the api. Loop thread. */

@@ -146,6 +146,11 @@ static const struct member changed_file_members[] = {
     {"changed_at", "t", NULL},
     {0},
 };
+static const struct member file_members[] = {
+    {"handle", "s", NULL}, {"name", "s?", NULL},     {"media_type", "s", NULL}, {"bytes", "i", NULL},
+    {"url", "s", NULL},    {"added_by", "s?", NULL}, {"created_at", "t", NULL}, {0},
+};
+static const struct member file_list_members[] = {{"files", "[File", NULL}, {0}};
 static const struct member files_changed_members[] = {
     {"files", "[ChangedFile", NULL}, {"has_more", "b", NULL}, {"next_cursor", "s?", NULL}, {0}};
 static const struct member appended_members[] = {{"events", "[Event", NULL}, {"last_sequence", "i", NULL}, {0}};
@@ -381,6 +386,8 @@ static const struct schema schemas[] = {
     {"MessageList", message_list_members},
     {"GitState", git_state_members},
     {"ChangedFile", changed_file_members},
+    {"File", file_members},
+    {"FileList", file_list_members},
     {"FilesChanged", files_changed_members},
     {"Appended", appended_members},
     {"BulkDeleted", bulk_members},

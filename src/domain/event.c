@@ -57,6 +57,7 @@ const struct event_type event_types[] = {
     {"session.created", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"session.error", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"session.exported", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
+    {"session.file_added", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"session.lease_lost", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"session.participant_added", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"session.participant_removed", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},

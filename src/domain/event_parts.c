@@ -8,8 +8,8 @@
 const struct part_kind part_kinds[] = {
     {"text", "text"},
     {"reasoning", "text"},
-    {"file", "url|data"},
-    {"image", "image|url|data"},
+    {"file", "url|data|handle"},
+    {"image", "image|url|data|handle"},
     {"source", "url|title"},
     {"source-url", "url"},
     {"source-document", "title"},

@@ -41,8 +41,9 @@ static bool attachment_is_valid(const struct json *attachment)
 {
     struct slice type = json_text_of(attachment, "type");
     bool has_url = json_text_of(attachment, "url").len > 0, has_data = json_text_of(attachment, "data").len > 0;
+    bool has_handle = json_text_of(attachment, "handle").len > 0; /* its url, if any, is the server's own */
     return json_is(attachment, JSON_OBJECT) && type.len > 0 && type.len <= ATTACHMENT_TYPE_CHARS_MAX &&
-           has_url != has_data;
+           (has_handle ? !has_data : has_url != has_data);
 }
 
 static enum status check_attachments(const struct json *attachments, struct failure *failure)
@@ -53,8 +54,9 @@ static enum status check_attachments(const struct json *attachments, struct fail
     }
     for (const struct json *one = attachments ? attachments->child : NULL; one; one = one->next) {
         if (!attachment_is_valid(one)) {
-            return failure_set(failure, STATUS_INVALID, "invalid_attachments",
-                               "Each of `attachments` is an object with `type` and either `url` or `data`.");
+            return failure_set(
+                failure, STATUS_INVALID, "invalid_attachments",
+                "Each of `attachments` is an object with `type` and either `url`, `data` or the `handle` of a file.");
         }
     }
     return STATUS_OK;

@@ -4,13 +4,18 @@
 #include <unistd.h>
 
 #include "cli/terminal.h"
+#include "main/limits.h"
+#include "main/master_key.h"
 #include "main/options.h"
+#include "store/blob.h"
 #include "store/store.h"
 
 /* clang-format off */
 static const struct option care_table[] = {
     {.name = "data", .type = OPTION_TEXT, .value = "DIR", .help = "The data directory of the server."},
     {.name = "database", .type = OPTION_TEXT, .value = "URL", .help = "The PostgreSQL database of the server."},
+    {.name = "master-key-file", .type = OPTION_TEXT, .value = "FILE",
+     .help = "The master key of the server, when its content is encrypted; or SOJOURN_MASTER_KEY."},
     {.name = "config", .type = OPTION_TEXT, .value = "FILE",
      .help = "The configuration file of the server, which names them."},
     {0},
@@ -38,13 +43,14 @@ static int fail(const struct failure *failure)
     return failure->status == STATUS_NOT_FOUND ? EXIT_MISSING : EXIT_REFUSED;
 }
 
-static struct db_options describe(const struct options *options, const char *file)
+static struct db_options describe(const struct options *options, const char *file, const struct master_key *key)
 {
     return (struct db_options){
         .engine = options->database && !file ? DB_POSTGRES : DB_SQLITE,
         .path = file,
         .url = options->database,
         .read_only = true,
+        .master_key = key && key->given ? key->bytes : NULL,
         .busy_ms = options->sqlite_busy_ms,
         .cache_kib = options->sqlite_cache_kib,
     };
@@ -72,6 +78,11 @@ static void on_progress(void *owner, int64_t done, int64_t total)
     progress_show(owner, done, total);
 }
 
+static const char *blobs_beside(const struct invocation *invocation, const char *path, const char *end)
+{
+    return arena_format(invocation->arena, "%s%s", path, end).ptr;
+}
+
 /* --- backup --- */
 
 int command_backup(const struct invocation *invocation)
@@ -85,10 +96,14 @@ int command_backup(const struct invocation *invocation)
     }
     enum status status = find_file(invocation, &options, NULL, &file, &failure);
     if (status == STATUS_OK) {
-        struct db_options from = describe(&options, file);
+        struct db_options from = describe(&options, file, NULL);
         status = store_backup(&from, to_path, on_progress, &progress, &failure);
     }
     progress_end(&progress);
+    if (status == STATUS_OK) {
+        struct blob_place blobs = blobs_of(&options, blobs_beside(invocation, options.data, "/blobs"));
+        status = blob_copy_all(&blobs, blobs_beside(invocation, to_path, ".blobs"), &failure);
+    }
     if (status != STATUS_OK) {
         return fail(&failure);
     }
@@ -107,12 +122,12 @@ static void on_problem(void *owner, const char *sentence)
     buffer_release(&line);
 }
 
-static int verify(const struct db_options *options)
+static int verify(const struct db_options *options, const struct blob_place *blobs)
 {
     struct db *db;
     struct failure failure;
     struct progress progress = {.what = "checking"};
-    struct verify_report report = {.progress = on_progress, .problem = on_problem, .owner = &progress};
+    struct verify_report report = {.blobs = blobs, .progress = on_progress, .problem = on_problem, .owner = &progress};
     enum status status = db_open(options, &db, &failure);
     if (status == STATUS_OK) {
         status = store_verify(db, &report, &failure);
@@ -131,15 +146,72 @@ int command_verify(const struct invocation *invocation)
 {
     struct options options;
     struct failure failure;
+    struct master_key key;
     const struct arguments *arguments = invocation->arguments;
     const char *file;
     if (care_load(invocation, &options, &failure) != STATUS_OK) {
         return command_refuse(invocation->command, &failure);
     }
     const char *named = arguments->positional_count ? arguments->positionals[0] : NULL;
-    if (find_file(invocation, &options, named, &file, &failure) != STATUS_OK) {
+    if (find_file(invocation, &options, named, &file, &failure) != STATUS_OK ||
+        master_key_load(&options, &key, &failure) != STATUS_OK) {
         return fail(&failure);
     }
-    struct db_options from = describe(&options, file);
-    return verify(&from);
+    struct db_options from = describe(&options, file, &key);
+    struct blob_place blobs = blobs_of(&options, named ? blobs_beside(invocation, named, ".blobs")
+                                                       : blobs_beside(invocation, options.data, "/blobs"));
+    int code = verify(&from, &blobs);
+    master_key_forget(&key);
+    return code;
+}
+
+/* --- rekey --- */
+
+static enum status rekey(const struct db_options *options, const struct master_key *fresh, int64_t *out_count,
+                         struct failure *failure)
+{
+    struct db *db;
+    enum status status = db_open(options, &db, failure);
+    if (status == STATUS_OK) {
+        status = store_rekey(db, fresh->bytes, out_count, failure);
+        db_close(db);
+    }
+    return status;
+}
+
+/* The data directory is locked: a server that runs would go on with the old key. */
+int command_rekey(const struct invocation *invocation)
+{
+    struct options options;
+    struct failure failure;
+    struct master_key key = {0}, fresh = {0};
+    const char *file;
+    int64_t count = 0;
+    int lock_fd = -1;
+    if (care_load(invocation, &options, &failure) != STATUS_OK) {
+        return command_refuse(invocation->command, &failure);
+    }
+    enum status status = find_file(invocation, &options, NULL, &file, &failure);
+    if (status == STATUS_OK) {
+        status = master_key_load(&options, &key, &failure);
+    }
+    if (status == STATUS_OK) {
+        status = master_key_read(invocation->arguments->positionals[0], &fresh, &failure);
+    }
+    if (status == STATUS_OK) {
+        status = store_lock_directory(options.data, &lock_fd, &failure);
+    }
+    if (status == STATUS_OK) {
+        struct db_options store = describe(&options, file, &key);
+        store.read_only = false;
+        status = rekey(&store, &fresh, &count, &failure);
+    }
+    store_unlock_directory(lock_fd);
+    master_key_forget(&key);
+    master_key_forget(&fresh);
+    if (status != STATUS_OK) {
+        return fail(&failure);
+    }
+    printf("the keys of %lld sessions are wrapped by the new master key; start the server with it\n", (long long)count);
+    return EXIT_DONE;
 }

@@ -5,7 +5,7 @@
 #include "cli/command.h"
 #include "main/options.h"
 
-/* --config, --data, --database: the same values, from the same places, as the server's. */
+/* --config, --data, --database, --master-key-file: the same values, from the same places, as the server's. */
 extern const struct option *const care_tables[];
 
 /* The options of the server, as its own command line would give them. */
@@ -13,5 +13,6 @@ MUST_CHECK enum status care_load(const struct invocation *invocation, struct opt
 
 int command_backup(const struct invocation *invocation);
 int command_verify(const struct invocation *invocation);
+int command_rekey(const struct invocation *invocation);
 
 #endif

@@ -1,7 +1,5 @@
 #include "main/hosting.h"
 
-#include <stdio.h>
-
 static void leave_backends(void *owner)
 {
     struct hosting *hosting = owner;
@@ -52,7 +50,6 @@ static void make_gateway(struct hosting *hosting)
         .writer = hosting->place.writer,
         .read_owner = hosting->place.read_owner,
         .submit_read = hosting->place.submit_read,
-        .files_dir = hosting->files_dir,
         .timeout_ms = hosting->place.options->gateway_timeout_ms,
         .result_bytes_max = (size_t)hosting->place.options->gateway_result_bytes_max,
         .snapshot_owner = &hosting->snapshots,
@@ -63,7 +60,6 @@ static void make_gateway(struct hosting *hosting)
         .sandboxes = sandboxing_registry(hosting->sandboxing),
         .loop = hosting->place.loop,
     };
-    snprintf(hosting->files_dir, sizeof hosting->files_dir, "%s/files", hosting->place.options->data);
     hosting->gateway = gateway_new(&gateway);
 }
 
@@ -82,6 +78,7 @@ static void make_turns(struct hosting *hosting)
         .interrupt_ms = options->interrupt_ms,
         .history_events_max = options->history_events_max,
         .said_bytes_max = (size_t)options->said_bytes_max,
+        .media_bytes_max = (size_t)options->turn_media_bytes_max,
     };
     for (int kind = 0; kind < DRIVER_COUNT; kind++) {
         turns.drivers[kind] = drivers_of(hosting->drivers, (enum agent_driver)kind);
@@ -104,6 +101,20 @@ static void make_watchdogs(struct hosting *hosting)
     hosting->watchdogs = watchdogs_new(&watchdogs);
 }
 
+static void make_blobs(struct hosting *hosting)
+{
+    struct blobs_options blobs = {
+        .service = hosting->place.service,
+        .writer = hosting->place.writer,
+        .loop = hosting->place.loop,
+        .read_owner = hosting->place.read_owner,
+        .submit_read = hosting->place.submit_read,
+        .sweep_ms = hosting->place.options->blob_sweep_ms,
+        .grace_ms = hosting->place.options->blob_grace_ms,
+    };
+    hosting->blobs = blobs_new(&blobs);
+}
+
 void hosting_make(struct hosting *hosting, const struct hosting_place *place)
 {
     hosting->place = *place;
@@ -113,6 +124,7 @@ void hosting_make(struct hosting *hosting, const struct hosting_place *place)
     make_gateway(hosting);
     make_turns(hosting);
     make_watchdogs(hosting);
+    make_blobs(hosting);
 }
 
 void hosting_start(struct hosting *hosting)
@@ -120,6 +132,7 @@ void hosting_start(struct hosting *hosting)
     runtimes_start(hosting->runtimes);
     turns_start(hosting->turns);
     watchdogs_start(hosting->watchdogs);
+    blobs_start(hosting->blobs);
 }
 
 void hosting_hear(void *owner, const struct publication *publication)
@@ -132,6 +145,7 @@ void hosting_hear(void *owner, const struct publication *publication)
 
 void hosting_stop(struct hosting *hosting)
 {
+    blobs_stop(hosting->blobs);
     watchdogs_stop(hosting->watchdogs);
     turns_stop(hosting->turns);
     runtimes_stop(hosting->runtimes);
@@ -141,6 +155,7 @@ void hosting_free(struct hosting *hosting)
 {
     turns_free(hosting->turns);
     watchdogs_free(hosting->watchdogs);
+    blobs_free(hosting->blobs);
     runtimes_free(hosting->runtimes);
     sandboxing_free(hosting->sandboxing);
     runners_free(hosting->runners);

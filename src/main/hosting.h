@@ -5,6 +5,7 @@
 
 #include "main/drivers.h"
 #include "main/sandboxing.h"
+#include "service/blobs.h"
 #include "service/gateway_snapshot.h"
 #include "service/runners.h"
 #include "service/turns.h"
@@ -29,9 +30,9 @@ struct hosting {
     struct runners *runners;
     struct gateway *gateway;
     struct gateway_snapshots snapshots;
-    char files_dir[4096];
     struct turns *turns;
     struct watchdogs *watchdogs;
+    struct blobs *blobs;
 };
 
 void hosting_make(struct hosting *hosting, const struct hosting_place *place);

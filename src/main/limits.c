@@ -70,6 +70,8 @@ struct service limits_of_service(const struct options *options)
         .delta_bytes_max = (size_t)options->delta_bytes_max,
         .cached_sessions_max = (size_t)options->cached_sessions_max,
         .agents_reach_host = options->agents_reach_host,
+        .blob_bytes_max = (size_t)options->blob_bytes_max,
+        .files_per_session_max = options->files_per_session_max,
     };
 }
 
@@ -87,4 +89,10 @@ struct server_limits limits_of_server(const struct options *options)
         .idle_timeout_ms = options->idle_timeout_ms,
         .write_timeout_ms = options->write_timeout_ms,
     };
+}
+
+struct blob_place blobs_of(const struct options *options, const char *directory)
+{
+    bool in_database = options->blobs == BLOBS_DATABASE || (options->blobs == BLOBS_AUTO && options->database);
+    return (struct blob_place){in_database, directory};
 }

@@ -9,5 +9,7 @@
 /* Without clock and ids. */
 struct service limits_of_service(const struct options *options);
 struct server_limits limits_of_server(const struct options *options);
+/* Where files of sessions are kept; `directory` is borrowed. */
+struct blob_place blobs_of(const struct options *options, const char *directory);
 
 #endif

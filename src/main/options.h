@@ -8,6 +8,7 @@
 #include "cli/option_layers.h"
 
 enum metrics_access { METRICS_OFF, METRICS_PUBLIC, METRICS_COUNT };
+enum blobs_option { BLOBS_AUTO, BLOBS_FILES, BLOBS_DATABASE };
 enum ask_role_option { ASK_ROLE_COLLABORATOR, ASK_ROLE_OWNER, ASK_ROLE_COUNT };
 
 struct secrets;
@@ -25,6 +26,7 @@ struct options {
     const char *bootstrap_token;
     const char *owner_token_file;
     const char *secret_key;
+    const char *master_key, *master_key_file;
     int64_t stop_timeout_ms;
 
     /* logs and figures */
@@ -152,6 +154,8 @@ struct options {
     int64_t events_per_append_max;
     int64_t event_bytes_max;
     int64_t export_bytes_max;
+    int blobs;
+    int64_t blob_bytes_max, files_per_session_max, blob_sweep_ms, blob_grace_ms, turn_media_bytes_max;
     int64_t heartbeat_ms;
     int64_t viewers_max;
     int64_t stream_page_events;

@@ -3,6 +3,7 @@
 static const char *const log_level_names[] = {"debug", "info", "warn", "error"};
 static const char *const log_format_names[] = {"text", "json"};
 static const char *const metrics_names[] = {"off", "public"};
+static const char *const blobs_names[] = {"auto", "files", "database"};
 static const char *const ask_role_names[] = {"collaborator", "owner"};
 
 enum { KIB = 1024, MIB = 1024 * 1024, SECOND = 1000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE, DAY = 24 * HOUR };
@@ -74,6 +75,10 @@ const struct option server_options[] = {
          "When there is no such file, makes an API token of the owner and writes it there, readable by the account of the server only: for commands on the same machine (--token-file)."),
     SECRET("secret-key", secret_key,
            "The key of the stored secrets (sojourn secrets), 64 hexadecimal digits, instead of the one in the file secret.key of the data directory."),
+    SECRET("master-key", master_key,
+           "Encrypts the content of new sessions at rest: 32 bytes in base64. A store that is encrypted does not open without its key."),
+    TEXT("master-key-file", master_key_file, "FILE", NULL,
+         "The same from a file that nobody else can read; make one with: head -c 32 /dev/urandom | base64."),
     TIME("stop-timeout-ms", stop_timeout_ms, "10s", 0, 10 * MINUTE,
          "How long a stop waits for requests under way before it cuts them."),
 
@@ -375,6 +380,18 @@ const struct option server_options[] = {
          "The largest event, content and metadata together."),
     SIZE("export-bytes-max", export_bytes_max, "32MiB", 1 * KIB, GIB,
          "The largest conversation that is exported as a workflow."),
+    CHOICE("blobs", blobs, blobs_names, "auto",
+           "Where files of sessions are kept: files (in the data directory), database, or auto (the database with PostgreSQL, so that all nodes see them; else files)."),
+    SIZE("blob-bytes-max", blob_bytes_max, "16MiB", 1 * KIB, GIB,
+         "The largest file of a session; what comes in a request is also bound by body-bytes-max."),
+    COUNT("files-per-session-max", files_per_session_max, "1000", 1, 10000,
+          "How many files people and programs may add to one session."),
+    TIME("blob-sweep-ms", blob_sweep_ms, "10m", 10, DAY,
+         "How often files that no session refers to any more are looked for."),
+    TIME("blob-grace-ms", blob_grace_ms, "1h", 1, 30 * (int64_t)DAY,
+         "How long a file stays after the last session that refers to it is gone."),
+    SIZE("turn-media-bytes-max", turn_media_bytes_max, "16MiB", 0, GIB,
+         "How many bytes of images and files of a conversation an agent is shown at most in one turn; the newest count first."),
     TIME("heartbeat-ms", heartbeat_ms, "15s", 10, HOUR,
          "How often a silent stream shows that it is alive."),
     COUNT("viewers-max", viewers_max, "100000", 1, 10000000,

@@ -18,6 +18,7 @@
 #include "main/announce.h"
 #include "main/hosting.h"
 #include "main/limits.h"
+#include "main/master_key.h"
 #include "main/nodes.h"
 #include "main/reload.h"
 #include "net/server.h"
@@ -32,11 +33,12 @@ struct instance {
     const struct options *options;
     struct options own_options; /* with what serve() opened */
     struct secret_place secret_place;
+    struct master_key master_key;
     struct clock clock;
     struct id_source ids;
     int lock_fd;
     struct db_options db;
-    char sqlite_path[4096];
+    char sqlite_path[4096], blobs_path[4096];
     struct service service;
     struct loop **loops;
     size_t loop_count;
@@ -145,10 +147,21 @@ static enum status open_secrets(struct instance *instance, struct failure *failu
     return status;
 }
 
+/* The data directory is this server's own by now. */
+static void place_blobs(struct instance *instance)
+{
+    snprintf(instance->blobs_path, sizeof instance->blobs_path, "%s/blobs", instance->options->data);
+    instance->service.blobs = blobs_of(instance->options, instance->blobs_path);
+    blob_forget_halves(&instance->service.blobs);
+}
+
 static enum status open_store(struct instance *instance, struct db **out, struct failure *failure)
 {
     const struct options *options = instance->options;
-    enum status status = make_directory(options->data, failure);
+    enum status status = master_key_load(options, &instance->master_key, failure);
+    if (status == STATUS_OK) {
+        status = make_directory(options->data, failure);
+    }
     if (status == STATUS_OK) {
         status = store_lock_directory(options->data, &instance->lock_fd, failure);
     }
@@ -163,7 +176,9 @@ static enum status open_store(struct instance *instance, struct db **out, struct
         .busy_ms = options->sqlite_busy_ms,
         .cache_kib = options->sqlite_cache_kib,
         .checkpoint_pages = options->sqlite_checkpoint_pages,
+        .master_key = instance->master_key.given ? instance->master_key.bytes : NULL,
     };
+    place_blobs(instance);
     status = open_secrets(instance, failure);
     if (status != STATUS_OK) {
         return status;
@@ -449,6 +464,7 @@ int serve(const struct options *options)
     }
     stop(instance);
     secrets_close(instance->own_options.secrets);
+    master_key_forget(&instance->master_key);
     free(instance);
     return status == STATUS_OK ? EXIT_DONE : EXIT_REFUSED;
 }

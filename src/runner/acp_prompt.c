@@ -39,14 +39,18 @@ static bool cut_data_url(struct slice url, struct slice *out_media, struct slice
     return true;
 }
 
-static void put_image(struct json_out *out, const struct acp_agent *agent, const struct json *part)
+static void put_image(struct json_out *out, const struct acp_turn *turn, const struct json *part)
 {
     const struct json *source = json_get_value(part, "source") ? json_get_value(part, "source") : part;
     struct slice data = json_text_of(source, "data"), media = first_of(source, media_names);
-    if (data.len == 0) {
+    const struct turn_media *file = turn_media_find(turn->brief, json_text_of(source, "handle"));
+    if (file) {
+        media = file->media_type;
+        data = file->data;
+    } else if (data.len == 0) {
         cut_data_url(first_of(source, uri_names), &media, &data);
     }
-    if (data.len == 0 || data.len > IMAGE_BYTES_MAX || media.len == 0 || !agent->can_image) {
+    if (data.len == 0 || data.len > IMAGE_BYTES_MAX || media.len == 0 || !turn->agent->can_image) {
         put_text_block(out, SLICE("[A picture was attached that can't be shown to this agent.]"));
         return;
     }
@@ -57,10 +61,14 @@ static void put_image(struct json_out *out, const struct acp_agent *agent, const
     json_end_object(out);
 }
 
-static void put_link(struct json_out *out, const struct acp_agent *agent, const struct json *part)
+static void put_link(struct json_out *out, const struct acp_turn *turn, const struct json *part)
 {
-    (void)agent;
     struct slice uri = first_of(part, uri_names), name = first_of(part, title_names);
+    const struct turn_media *file = turn_media_find(turn->brief, json_text_of(part, "handle"));
+    if (file && slice_starts(file->media_type, SLICE("image/"))) {
+        put_image(out, turn, part);
+        return;
+    }
     if (uri.len == 0) {
         put_text_block(out, SLICE("[Something was attached that can't be shown to this agent.]"));
         return;
@@ -74,26 +82,26 @@ static void put_link(struct json_out *out, const struct acp_agent *agent, const 
     json_end_object(out);
 }
 
-static void put_text(struct json_out *out, const struct acp_agent *agent, const struct json *part)
+static void put_text(struct json_out *out, const struct acp_turn *turn, const struct json *part)
 {
-    (void)agent;
+    (void)turn;
     put_text_block(out, json_get_value(part, "text") ? json_text_of(part, "text") : SLICE(""));
 }
 
 static const struct {
     const char *type;
-    void (*put)(struct json_out *out, const struct acp_agent *agent, const struct json *part);
+    void (*put)(struct json_out *out, const struct acp_turn *turn, const struct json *part);
 } part_types[] = {
     {"text", put_text},     {"image", put_image},        {"picture", put_image}, {"file", put_link},
     {"resource", put_link}, {"resource_link", put_link}, {"document", put_link}, {"attachment", put_link},
 };
 
-static void put_part(struct json_out *out, const struct acp_agent *agent, const struct json *part)
+static void put_part(struct json_out *out, const struct acp_turn *turn, const struct json *part)
 {
     struct slice type = json_text_of(part, "type");
     for (size_t i = 0; i < sizeof part_types / sizeof part_types[0]; i++) {
         if (slice_is(type, part_types[i].type)) {
-            part_types[i].put(out, agent, part);
+            part_types[i].put(out, turn, part);
             return;
         }
     }
@@ -231,7 +239,7 @@ void acp_prompt_write(struct buffer *to, const struct acp_turn *turn)
     if (brief->prompt.len > 0 && json_parse(&arena, brief->prompt, &prompt, NULL) == STATUS_OK &&
         json_is(prompt, JSON_ARRAY) && prompt->child) {
         for (const struct json *part = prompt->child; part; part = part->next) {
-            put_part(&out, turn->agent, part);
+            put_part(&out, turn, part);
         }
     } else {
         put_text_block(&out, slice_present(brief->said) ? brief->said : SLICE(""));

@@ -20,6 +20,14 @@ struct turn; /* the host's */
 struct sandbox;
 struct loop;
 
+/* A file that the conversation refers to by `handle`. */
+struct turn_media {
+    struct slice handle, media_type;
+    struct slice name; /* absent = none */
+    int64_t bytes;
+    struct slice data; /* base64; absent = there was no room for it */
+};
+
 /* What a turn starts from. Lives as long as the turn. */
 struct turn_brief {
     struct loop *loop;
@@ -36,12 +44,25 @@ struct turn_brief {
     size_t history_count;
     const struct event *since; /* what an earlier attempt of this turn left in the log behind the prompt */
     size_t since_count;
+    const struct turn_media *media; /* files of the session that the above refers to */
+    size_t media_count;
     struct slice thread_id;  /* of the prompt; absent = the main one */
     struct slice variables;  /* JSON object of texts: those of the session's context; absent = none */
     struct slice kept;       /* JSON object the driver kept with the session; absent = none */
     bool was_cut;            /* there was an earlier attempt, which ended without its driver's word */
     struct sandbox *sandbox; /* where it works; NULL = nowhere */
 };
+
+/* NULL when the conversation does not refer to it. */
+static inline const struct turn_media *turn_media_find(const struct turn_brief *brief, struct slice handle)
+{
+    for (size_t i = 0; i < brief->media_count; i++) {
+        if (slice_eq(brief->media[i].handle, handle)) {
+            return &brief->media[i];
+        }
+    }
+    return NULL;
+}
 
 struct driver {
     enum agent_driver kind;

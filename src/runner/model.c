@@ -55,7 +55,7 @@ static void begin(struct model_turn *turn)
                   arena_format(&turn->arena, "the session has had all its %lld turns", (long long)most));
         return;
     }
-    context_init(&turn->context, &turn->arena, turn->brief, turn->owner->options.images);
+    context_init(&turn->context, &turn->arena, turn->brief);
     model_go(turn);
 }
 

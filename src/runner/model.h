@@ -18,7 +18,6 @@ struct model_options {
     int64_t backoff_ms;                /* before the first retry; doubled for each further one */
     int64_t wait_ms_max;               /* a provider that wants us to wait longer counts as failed */
     int64_t output_tokens_max;         /* of one answer; 0 = the provider's own */
-    struct context_images images;
 };
 
 /* A driver of kind DRIVER_MODEL; `close` frees it. */

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "runner/model_media.h"
 #include "runner/tool.h"
 
 static const char SUMMARY_MARK[] = "earlier-conversation-summary";
@@ -71,33 +72,11 @@ static struct model_block text_block(enum block_kind kind, struct slice text)
     return (struct model_block){.kind = kind, .text = text};
 }
 
-static struct model_block image_block(struct model_context *context, const struct json *part)
-{
-    static const char *const handles[] = {"handle", "blob", "file_id", NULL};
-    struct slice handle = first_text(part, handles);
-    struct model_block block = {.kind = BLOCK_IMAGE};
-    block.url = json_text_of(part, "url");
-    block.data = json_text_of(part, "data");
-    block.media_type = json_text_of(part, "media_type");
-    if (block.data.len && block.media_type.len) {
-        return block;
-    }
-    if (slice_starts(block.url, SLICE("https://"))) {
-        return block;
-    }
-    if (handle.len && context->images.resolve &&
-        context->images.resolve(context->images.owner, context->arena, context->tenant_key, handle, &block)) {
-        block.kind = BLOCK_IMAGE;
-        return block;
-    }
-    return text_block(BLOCK_TEXT, SLICE("[an image that is not available]"));
-}
-
 static void add_user_part(struct model_context *context, const struct json *part, int64_t sequence)
 {
     struct slice text;
-    if (slice_is(json_text_of(part, "type"), "image")) {
-        add_at(context, MODEL_USER, image_block(context, part), sequence);
+    if (media_is_part(part)) {
+        add_at(context, MODEL_USER, media_block(context->arena, context->brief, part), sequence);
     } else if (json_as_text(json_get(part, "text"), &text) && slice_trim(text).len) {
         add_at(context, MODEL_USER, text_block(BLOCK_TEXT, text), sequence);
     }
@@ -180,6 +159,20 @@ static void take_mark(struct model_context *context, const struct event *event)
     context->summary = summary.len ? summary : context->summary;
 }
 
+/* What came with a message, beside its words. */
+static void add_attachments(struct model_context *context, const struct event *event, int64_t sequence)
+{
+    const struct json *metadata = NULL;
+    if (!slice_is(event->type, "user.message") || !slice_present(event->metadata) ||
+        json_parse(context->arena, event->metadata, &metadata, NULL) != STATUS_OK) {
+        return;
+    }
+    const struct json *list = json_get_value(metadata, "attachments");
+    for (const struct json *one = json_is(list, JSON_ARRAY) ? list->child : NULL; one; one = one->next) {
+        add_at(context, MODEL_USER, media_block(context->arena, context->brief, one), sequence);
+    }
+}
+
 static void add_events(struct model_context *context, const struct event *events, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -188,6 +181,7 @@ static void add_events(struct model_context *context, const struct event *events
             take_mark(context, event);
         } else {
             add_content(context, event->type, event->content, event->sequence);
+            add_attachments(context, event, event->sequence);
         }
     }
 }
@@ -200,12 +194,14 @@ static void begin_with_user(struct model_context *context)
     }
 }
 
-void context_init(struct model_context *context, struct arena *arena, const struct turn_brief *brief,
-                  struct context_images images)
+void context_init(struct model_context *context, struct arena *arena, const struct turn_brief *brief)
 {
-    *context = (struct model_context){.arena = arena, .images = images, .tenant_key = brief->tenant_key};
+    *context = (struct model_context){.arena = arena, .brief = brief};
     add_events(context, brief->history, brief->history_count);
     add_content(context, SLICE("user.message"), brief->prompt, INT64_MAX);
+    if (brief->message) {
+        add_attachments(context, brief->message, INT64_MAX);
+    }
     add_events(context, brief->since, brief->since_count);
     begin_with_user(context);
 }

@@ -14,24 +14,16 @@ struct context_entry {
     int64_t sequence; /* of its event; INT64_MAX = said in this turn */
 };
 
-/* Turns the handle of an image into a block that can be sent; false = it can't. NULL = none can. */
-struct context_images {
-    void *owner;
-    bool (*resolve)(void *owner, struct arena *arena, int64_t tenant_key, struct slice handle, struct model_block *out);
-};
-
 struct model_context {
     struct arena *arena;           /* the turn's */
     struct context_entry *entries; /* heap */
     size_t count, room;
     size_t first;         /* entries before it are not sent */
     struct slice summary; /* of what was folded; absent = nothing was */
-    int64_t tenant_key;
-    struct context_images images;
+    const struct turn_brief *brief;
 };
 
-void context_init(struct model_context *context, struct arena *arena, const struct turn_brief *brief,
-                  struct context_images images);
+void context_init(struct model_context *context, struct arena *arena, const struct turn_brief *brief);
 void context_release(struct model_context *context);
 /* Slices must live as long as the arena. */
 void context_add(struct model_context *context, enum model_role role, struct model_block block);

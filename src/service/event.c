@@ -1,5 +1,6 @@
 #include "service/event.h"
 
+#include "service/media.h"
 #include "service/secret.h"
 
 static enum status check_sequence(struct call *call, const struct session *session, int64_t if_sequence)
@@ -111,6 +112,9 @@ enum status event_append(struct call *call, struct slice session_id, struct appe
     }
     if (status == STATUS_OK) {
         status = check_events(call, append);
+    }
+    if (status == STATUS_OK) {
+        status = media_keep(call, &append->entry.loaded->session, call->media);
     }
     return status == STATUS_OK ? append_new(call, append) : status;
 }

@@ -22,8 +22,7 @@ struct gateway_options {
     struct writer *writer;
     void *read_owner;
     bool (*submit_read)(void *owner, struct read_job *job);
-    const char *files_dir; /* of all sessions; empty = no files can be kept */
-    int64_t timeout_ms;    /* how long a call waits for its result */
+    int64_t timeout_ms; /* how long a call waits for its result */
     size_t result_bytes_max;
     /* Takes a snapshot of the session's live sandbox: {"snapshot","bytes"}. NULL = there are no sandboxes. */
     void *snapshot_owner;
@@ -50,10 +49,5 @@ struct gateway_answer {
  * (`call_id_reused`) for other arguments, CONFLICT (`ambiguous`) when nobody knows whether it was done. */
 MUST_CHECK enum status gateway_call(struct gateway *gateway, struct call *call, struct slice session_id,
                                     const struct gateway_request *request, struct gateway_answer *out);
-/* Writer or reader: a file that was kept as evidence, by its checksum in hexadecimal; NULL-terminated path. NOT_FOUND
- * for what cannot be a checksum. */
-MUST_CHECK enum status gateway_file_path(const struct gateway *gateway, struct arena *arena,
-                                         const struct session *session, struct slice checksum, struct slice *out,
-                                         struct failure *failure);
 
 #endif

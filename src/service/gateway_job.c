@@ -51,7 +51,7 @@ static enum status write_row(struct call *call, struct gateway_job *job)
     }
     status = store_tool_call_end(call->db, &row, &call->failure);
     if (status == STATUS_OK && !job->failed && job->tool->end) {
-        status = job->tool->end(call, loaded, job->result);
+        status = job->tool->end(call, loaded, job->arguments, job->result);
     }
     return status == STATUS_OK
                ? gateway_tell(call, loaded, job->tool, job->call_id, job->arguments, !job->failed, job->result)

@@ -24,7 +24,8 @@ struct gateway_tool {
     /* After the commit of its row, writer thread: gateway_job_done follows. */
     void (*begin)(struct gateway_job *job);
     /* Writer: what follows from its result, in the transaction that writes it down. May be NULL. */
-    enum status (*end)(struct call *call, struct loaded_session *loaded, struct slice result);
+    enum status (*end)(struct call *call, struct loaded_session *loaded, const struct json *arguments,
+                       struct slice result);
 };
 extern const struct gateway_tool gateway_tools[]; /* ends with a NULL name */
 
@@ -68,5 +69,7 @@ void gateway_job_done(void *job, struct slice result, struct slice error);
 MUST_CHECK enum status gateway_verify_check(const struct gateway *gateway, struct call *call,
                                             const struct session *session, const struct json *arguments);
 void gateway_verify_begin(struct gateway_job *job);
+MUST_CHECK enum status gateway_verify_end(struct call *call, struct loaded_session *loaded,
+                                          const struct json *arguments, struct slice result);
 
 #endif

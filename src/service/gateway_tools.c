@@ -90,8 +90,10 @@ static void begin_snapshot(struct gateway_job *job)
 }
 
 /* The session can be restored from it. */
-static enum status end_snapshot(struct call *call, struct loaded_session *loaded, struct slice result)
+static enum status end_snapshot(struct call *call, struct loaded_session *loaded, const struct json *arguments,
+                                struct slice result)
 {
+    (void)arguments;
     const struct json *snapshot = NULL;
     const struct session *session = &loaded->session;
     struct changes changes = {0};
@@ -125,6 +127,6 @@ const struct gateway_tool gateway_tools[] = {
      OBJECT("\"files\"", "\"summary\":" TEXT ",\"files\":" LIST(
                              "50", OBJECT("\"name\"", "\"name\":" NAME ",\"content\":{\"type\":\"string\"},"
                                                       "\"content_base64\":{\"type\":\"string\"}"))),
-     false, NULL, gateway_verify_check, gateway_verify_begin, NULL},
+     false, NULL, gateway_verify_check, gateway_verify_begin, gateway_verify_end},
     {0},
 };

@@ -1,6 +1,7 @@
 #include "service/prompt.h"
 
 #include "service/channel.h"
+#include "service/media.h"
 #include "service/prompt_steps.h"
 #include "service/secret.h"
 #include "service/turn.h"
@@ -174,6 +175,15 @@ static enum status take(struct call *call, struct loaded_session *loaded, struct
     return prompt->mode == QUEUE_STEER ? steer(call, loaded, prompt, out) : enqueue(call, loaded, prompt, out);
 }
 
+enum status prompt_settle_media(struct call *call, const struct session *session, struct prompt *prompt)
+{
+    enum status status = media_keep(call, session, call->media);
+    if (status == STATUS_OK) {
+        status = media_settle(call, session, &prompt->content);
+    }
+    return status == STATUS_OK ? media_settle(call, session, &prompt->metadata) : status;
+}
+
 static enum status accept(struct call *call, struct loaded_session *loaded, struct prompt *prompt,
                           const struct prompt_request *request, struct prompt_receipt *out)
 {
@@ -185,6 +195,9 @@ static enum status accept(struct call *call, struct loaded_session *loaded, stru
     }
     if (status == STATUS_OK && meets == PROMPT_REOPENS) {
         status = session_reopen(call, loaded->session.id, &entry);
+    }
+    if (status == STATUS_OK) {
+        status = prompt_settle_media(call, &entry.loaded->session, prompt);
     }
     return status == STATUS_OK ? take(call, entry.loaded, prompt, request, out) : status;
 }
@@ -254,7 +267,10 @@ enum status prompt_append(struct call *call, struct slice session_id, const stru
         return status;
     }
     struct prompt prompt = prompt_of(call, &entry.loaded->session, request);
-    status = change_append_message(call->arena, &prompt, &changes, &call->failure);
+    status = prompt_settle_media(call, &entry.loaded->session, &prompt);
+    if (status == STATUS_OK) {
+        status = change_append_message(call->arena, &prompt, &changes, &call->failure);
+    }
     *out_sequence = entry.loaded->session.last_sequence + 1;
     return status == STATUS_OK ? unit_append_changes(call, entry.loaded, &changes) : status;
 }

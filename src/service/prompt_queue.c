@@ -104,6 +104,10 @@ enum status prompt_edit(struct call *call, struct slice session_id, struct slice
     out->content = slice_present(edit->content) ? edit->content : out->content;
     out->metadata = slice_present(edit->metadata) ? edit->metadata : out->metadata;
     out->revision++;
+    status = prompt_settle_media(call, &entry.loaded->session, out);
+    if (status != STATUS_OK) {
+        return status;
+    }
     change_edit_prompt(call->arena, out, &changes);
     return save(call, entry.loaded, out, &changes);
 }

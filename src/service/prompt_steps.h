@@ -16,6 +16,8 @@ MUST_CHECK enum status prompt_withdraw_one(struct call *call, struct loaded_sess
 MUST_CHECK enum status prompt_withdraw_many(struct call *call, struct loaded_session *loaded,
                                             const struct slice *thread_id, const char *reason, struct prompt **out,
                                             size_t *out_count);
+/* Media of the prompt, and what the call brought, become files of the session. */
+MUST_CHECK enum status prompt_settle_media(struct call *call, const struct session *session, struct prompt *prompt);
 /* The session is at rest: says the prompt, in place of the queue. */
 MUST_CHECK enum status prompt_dispatch(struct call *call, struct loaded_session *loaded, const struct prompt *prompts,
                                        size_t count, struct prompt_receipt *receipt);

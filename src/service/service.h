@@ -10,8 +10,10 @@
 #include "domain/change.h"
 #include "domain/session.h"
 #include "domain/watchdog.h"
+#include "store/blob.h"
 #include "store/store.h"
 
+struct media_list;
 struct secrets;
 
 /* What all threads share: set once by main, then only read. */
@@ -55,6 +57,9 @@ struct service {
     struct health_limits health;
     _Atomic int64_t watchdogs_barked[WATCHDOG_COUNT];
     struct secrets *secrets; /* NULL = none */
+    struct blob_place blobs; /* where files of sessions are kept */
+    size_t blob_bytes_max;
+    int64_t files_per_session_max;
     /* Grows whenever tokens, users or memberships change: caches of principals look at it. */
     _Atomic int64_t identity_epoch;
 };
@@ -68,8 +73,9 @@ struct call {
     struct unit *unit; /* NULL on a reader thread */
     struct arena *arena;
     const struct principal *who;
-    struct slice lease_token; /* of the Sojourn-Lease header; absent = none */
-    int64_t now_ms;           /* wall */
+    struct slice lease_token;       /* of the Sojourn-Lease header; absent = none */
+    const struct media_list *media; /* taken out of what the caller sent; NULL = none */
+    int64_t now_ms;                 /* wall */
     int64_t steady_ms;
     struct failure failure;
 };

@@ -91,15 +91,20 @@ static enum status reader_holds_lease(struct call *call, const struct session *s
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
-enum status session_view(struct call *call, struct slice id, enum action action, struct session *out,
-                         enum access_role *out_role)
+enum status session_find(struct call *call, struct slice id, struct session *out)
 {
     if (!session_id_is_valid(id)) {
         return access_not_found(&call->failure);
     }
-    enum status status = store_session_by_id(call->db, call->who->tenant_key, id, call->arena, out, &call->failure);
+    return hide(call, store_session_by_id(call->db, call->who->tenant_key, id, call->arena, out, &call->failure));
+}
+
+enum status session_view(struct call *call, struct slice id, enum action action, struct session *out,
+                         enum access_role *out_role)
+{
+    enum status status = session_find(call, id, out);
     if (status != STATUS_OK) {
-        return hide(call, status);
+        return status;
     }
     bool holds_lease;
     enum access_role stored;

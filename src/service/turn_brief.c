@@ -120,6 +120,7 @@ static void brief_run(struct read_job *job, struct db *db)
     }
     if (turn->status == STATUS_OK) {
         split_history(turn, &history);
+        turn->status = turn_read_media(&call, turn);
     }
     turn->failure = call.failure;
     arena_release(&scratch);

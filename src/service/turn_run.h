@@ -139,6 +139,9 @@ void turn_look(struct turn *turn);
 /* turn_brief.c: reads the conversation on a reader thread; briefed_message follows on the loop. */
 void turn_read_brief(struct turn *turn);
 
+/* turn_media.c: on the same thread. */
+MUST_CHECK enum status turn_read_media(struct call *call, struct turn *turn);
+
 /* turn_said.c */
 struct said *said_new(enum said_kind kind);
 void said_free_all(struct said *said);

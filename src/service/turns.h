@@ -35,6 +35,7 @@ struct turns_options {
     int64_t interrupt_ms;                       /* how long a driver may take to end an interrupted turn */
     int64_t history_events_max;                 /* of the conversation that a turn starts with */
     size_t said_bytes_max;                      /* said and not yet durable, per turn */
+    size_t media_bytes_max;                     /* of the files that a turn starts with */
     /* Agents that come and go: takes up to `room` sessions whose agent is there and free, each once until there is
      * news of it. Writer thread; NULL = there are none. */
     void *ready_owner;

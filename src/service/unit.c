@@ -5,6 +5,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "service/media.h"
+
 /* Above this a session's strings are copied together into a fresh arena. */
 enum { SESSION_ARENA_BYTES_MAX = 64 * 1024 };
 
@@ -376,6 +378,10 @@ static void note_queue_place(struct unit *unit, const struct session *session, b
     if (session_is_claimable(session)) {
         queue_heads_add(&unit->queue_heads, session);
     }
+static enum status settle_media(struct call *call, const struct session *session, struct event *event)
+{
+    enum status status = media_settle(call, session, &event->content);
+    return status == STATUS_OK ? media_settle(call, session, &event->metadata) : status;
 }
 
 enum status unit_append(struct call *call, struct loaded_session *loaded, struct event *events, size_t count)
@@ -387,8 +393,12 @@ enum status unit_append(struct call *call, struct loaded_session *loaded, struct
     touch(unit, loaded);
     for (size_t i = 0; i < count; i++) {
         silence_keep(call->arena, &loaded->session, &events[i]);
+        enum status status = settle_media(call, &loaded->session, &events[i]);
+        if (status != STATUS_OK) {
+            return status;
+        }
         apply(call, loaded, &events[i]);
-        enum status status =
+        status =
             store_event_insert(unit->db, loaded->session.tenant_key, loaded->session.key, &events[i], &call->failure);
         if (status == STATUS_OK) {
             status = keep_files(call, &loaded->session, &events[i]);

@@ -1,3 +1,4 @@
+#include "store/seal.h"
 #include "store/statement.h"
 #include "store/store.h"
 
@@ -12,23 +13,23 @@ static void read_ask(struct query *query, struct arena *arena, void *item)
     out->turn = query_i64(query, 4);
     out->tool = column_copy(query, 5, arena);
     out->call_id = column_copy(query, 6, arena);
-    out->arguments = column_copy(query, 7, arena);
+    out->arguments = column_open(query, 7, arena);
     out->editable = query_i64(query, 8) != 0;
-    out->text = column_copy(query, 9, arena);
-    out->options = column_copy(query, 10, arena);
-    out->schema = column_copy(query, 11, arena);
-    out->details = column_copy(query, 12, arena);
-    out->fields = column_copy(query, 13, arena);
+    out->text = column_open(query, 9, arena);
+    out->options = column_open(query, 10, arena);
+    out->schema = column_open(query, 11, arena);
+    out->details = column_open(query, 12, arena);
+    out->fields = column_open(query, 13, arena);
     out->role = (enum access_role)query_i64(query, 14);
     out->quorum = query_i64(query, 15);
     out->created_at_ms = query_i64(query, 16);
     out->expires_at_ms = query_i64(query, 17);
     out->decision = (enum ask_decision)query_i64(query, 18);
-    out->answer = column_copy(query, 19, arena);
-    out->reason = column_copy(query, 20, arena);
+    out->answer = column_open(query, 19, arena);
+    out->reason = column_open(query, 20, arena);
     out->answered_by = column_copy(query, 21, arena);
     out->answered_at_ms = query_i64(query, 22);
-    out->votes = column_copy(query, 23, arena);
+    out->votes = column_open(query, 23, arena);
 }
 
 enum status store_ask_insert(struct db *db, int64_t tenant_key, int64_t session_key, const struct ask *ask,
@@ -37,11 +38,16 @@ enum status store_ask_insert(struct db *db, int64_t tenant_key, int64_t session_
     return statement_run(db, SQL_ASK_INSERT,
                          VALUES(number(tenant_key), number(session_key), text(ask->id), number(ask->kind),
                                 number(ask->state), number(ask->turn), text(ask->tool), text(ask->call_id),
-                                text(ask->arguments), number(ask->editable), text(ask->text), text(ask->options),
-                                text(ask->schema), text(ask->details), text(ask->fields), number(ask->role),
+                                text(seal_text(db, tenant_key, session_key, ask->arguments)), number(ask->editable),
+                                text(seal_text(db, tenant_key, session_key, ask->text)),
+                                text(seal_text(db, tenant_key, session_key, ask->options)),
+                                text(seal_text(db, tenant_key, session_key, ask->schema)),
+                                text(seal_text(db, tenant_key, session_key, ask->details)),
+                                text(seal_text(db, tenant_key, session_key, ask->fields)), number(ask->role),
                                 number(ask->quorum), number(ask->created_at_ms), number(ask->expires_at_ms),
-                                number(ask->decision), text(ask->answer), text(ask->reason), text(ask->answered_by),
-                                number(ask->answered_at_ms), text(ask->votes)),
+                                number(ask->decision), text(seal_text(db, tenant_key, session_key, ask->answer)),
+                                text(seal_text(db, tenant_key, session_key, ask->reason)), text(ask->answered_by),
+                                number(ask->answered_at_ms), text(seal_text(db, tenant_key, session_key, ask->votes))),
                          NULL, failure);
 }
 
@@ -51,8 +57,9 @@ enum status store_ask_update(struct db *db, int64_t tenant_key, int64_t session_
     struct query query;
     statement_start(&query, db, SQL_ASK_UPDATE,
                     VALUES(number(tenant_key), number(session_key), text(ask->id), number(ask->state),
-                           number(ask->decision), text(ask->answer), text(ask->reason), text(ask->answered_by),
-                           number(ask->answered_at_ms), text(ask->votes)));
+                           number(ask->decision), text(seal_text(db, tenant_key, session_key, ask->answer)),
+                           text(seal_text(db, tenant_key, session_key, ask->reason)), text(ask->answered_by),
+                           number(ask->answered_at_ms), text(seal_text(db, tenant_key, session_key, ask->votes))));
     enum status status = query_run_guarded(&query, failure);
     query_end(&query);
     return status;
@@ -68,7 +75,7 @@ enum status store_ask_by_id(struct db *db, int64_t tenant_key, int64_t session_k
         return status;
     read_ask(&query, arena, out);
     query_end(&query);
-    return STATUS_OK;
+    return seal_check(db, failure);
 }
 
 enum status store_ask_pending(struct db *db, int64_t tenant_key, int64_t session_key, struct arena *arena,
@@ -105,7 +112,7 @@ static void read_seen(struct query *query, struct arena *arena, void *item)
     out->session.visibility = (enum visibility)query_i64(query, ASK_COLUMNS + 3);
     out->session.purpose = (enum purpose)query_i64(query, ASK_COLUMNS + 4);
     out->session.agent = column_copy(query, ASK_COLUMNS + 5, arena);
-    out->session.title = column_copy(query, ASK_COLUMNS + 6, arena);
+    out->session.title = column_open(query, ASK_COLUMNS + 6, arena);
     out->session.parent_id = column_copy(query, ASK_COLUMNS + 7, arena);
     out->participant = (enum access_role)query_i64(query, ASK_COLUMNS + 8);
 }
@@ -140,7 +147,7 @@ static void read_rule(struct query *query, struct arena *arena, void *item)
     out->user_id = column_copy(query, 3, arena);
     out->agent = column_copy(query, 4, arena);
     out->tool = column_copy(query, 5, arena);
-    out->arguments = column_copy(query, 6, arena);
+    out->arguments = column_open(query, 6, arena);
     out->session_id = column_copy(query, 7, arena);
     out->ask_id = column_copy(query, 8, arena);
     out->created_by = column_copy(query, 9, arena);
@@ -151,7 +158,8 @@ enum status store_ask_rule_insert(struct db *db, const struct ask_rule *rule, st
 {
     return statement_run(db, SQL_ASK_RULE_INSERT,
                          VALUES(text(rule->id), number(rule->tenant_key), number(rule->session_key),
-                                text(rule->user_id), text(rule->agent), text(rule->tool), text(rule->arguments),
+                                text(rule->user_id), text(rule->agent), text(rule->tool),
+                                text(seal_text(db, rule->tenant_key, rule->session_key, rule->arguments)),
                                 text(rule->session_id), text(rule->ask_id), text(rule->created_by),
                                 number(rule->created_at_ms)),
                          NULL, failure);
@@ -181,7 +189,7 @@ enum status store_ask_rule_by_id(struct db *db, int64_t tenant_key, struct slice
         return status;
     read_rule(&query, arena, out);
     query_end(&query);
-    return STATUS_OK;
+    return seal_check(db, failure);
 }
 
 enum status store_ask_rule_delete(struct db *db, int64_t tenant_key, struct slice id, bool *out_deleted,

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "store/engine.h"
+#include "store/seal.h"
 #include "store/store.h"
 
 static const struct sql_migration *migrations_of(const struct db *db)
@@ -94,6 +95,8 @@ enum status db_open(const struct db_options *options, struct db **out, struct fa
     status = options->read_only ? check_schema(db, failure) : store_migrate(db, failure);
     if (!status)
         status = db->vtable->prepare(db, failure);
+    if (!status)
+        status = seal_open(db, options, failure);
     if (status) {
         db_close(db);
         return status;
@@ -104,8 +107,10 @@ enum status db_open(const struct db_options *options, struct db **out, struct fa
 
 void db_close(struct db *db)
 {
-    if (db)
-        db->vtable->close(db);
+    if (!db)
+        return;
+    seal_close(db);
+    db->vtable->close(db);
 }
 
 enum db_engine db_engine(const struct db *db)
@@ -115,12 +120,15 @@ enum db_engine db_engine(const struct db *db)
 
 enum status db_begin(struct db *db, struct failure *failure)
 {
+    seal_reset(db);
     return db->vtable->begin(db, failure);
 }
 
 enum status db_commit(struct db *db, struct failure *failure)
 {
-    enum status status = counts_flush(db, failure);
+    enum status status = seal_check_commit(db, failure);
+    if (!status)
+        status = counts_flush(db, failure);
     if (!status)
         return db->vtable->commit(db, failure);
     db_rollback(db);
@@ -131,10 +139,13 @@ void db_rollback(struct db *db)
 {
     db->count_changes.count = 0;
     db->vtable->rollback(db);
+    seal_reset(db);
+    seal_forget(db);
 }
 
 enum status db_begin_read(struct db *db, struct failure *failure)
 {
+    seal_reset(db);
     return db->vtable->begin_read(db, failure);
 }
 

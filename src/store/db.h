@@ -11,6 +11,8 @@ struct db;
 
 enum db_engine { DB_SQLITE, DB_POSTGRES };
 
+enum { MASTER_KEY_BYTES = 32 };
+
 struct db_options {
     enum db_engine engine;
     const char *path; /* SQLite: the file */
@@ -18,8 +20,10 @@ struct db_options {
     bool read_only;   /* readers; exactly one SQLite connection of the process is not */
     int64_t busy_ms;
     int64_t cache_kib;
-    int64_t checkpoint_pages; /* SQLite: 0 = the default */
-    const char *vfs;          /* SQLite: a file layer with faults, for tests; NULL = the system's */
+    int64_t checkpoint_pages;        /* SQLite: 0 = the default */
+    bool content_unread;             /* for copies: content may stay sealed */
+    const unsigned char *master_key; /* MASTER_KEY_BYTES; NULL = content is not encrypted */
+    const char *vfs;                 /* SQLite: a file layer with faults, for tests; NULL = the system's */
 };
 
 /* Connects, brings the schema up to date (a reader: checks it) and prepares every statement (a reader of SQLite: each

@@ -3,12 +3,16 @@
 #include "base/json.h"
 #include "store/engine.h"
 #include "store/event_row.h"
+#include "store/seal.h"
 #include "store/statement.h"
 
 enum status store_event_insert(struct db *db, int64_t tenant_key, int64_t session_key, const struct event *event,
                                struct failure *failure)
 {
-    return db->vtable->event_insert(db, tenant_key, session_key, event, failure);
+    struct event stored = *event;
+    stored.content = seal_text(db, tenant_key, session_key, event->content);
+    stored.metadata = seal_text(db, tenant_key, session_key, event->metadata);
+    return db->vtable->event_insert(db, tenant_key, session_key, &stored, failure);
 }
 
 enum status store_event_by_external_id(struct db *db, int64_t tenant_key, int64_t session_key, struct slice external_id,
@@ -25,8 +29,8 @@ void event_read_row(struct query *query, int first, struct event *out)
     out->at_ms = query_i64(query, first + 1);
     out->type = query_text(query, first + 2);
     out->role = (enum event_role)query_i64(query, first + 3);
-    out->content = query_text(query, first + 4);
-    out->metadata = query_text(query, first + 5);
+    out->content = seal_slot_open(query->db, query_text(query, first + 4), 0);
+    out->metadata = seal_slot_open(query->db, query_text(query, first + 5), 1);
     out->thread_id = query_text(query, first + 6);
     out->external_id = query_text(query, first + 7);
     out->actor = query_text(query, first + 8);
@@ -114,7 +118,8 @@ enum status store_event_read(struct db *db, const struct event_filter *filter,
     while (!status && row && more) {
         struct event event;
         event_read_row(&query, 0, &event);
-        more = each(owner, &event);
+        status = seal_check(db, failure);
+        more = !status && each(owner, &event);
         if (more)
             status = query_step(&query, &row, failure);
     }
@@ -164,7 +169,8 @@ enum status store_firehose_read(struct db *db, int64_t tenant_key, struct positi
         struct event event;
         struct position at = {query_i64(&query, 0), query_i64(&query, 1)};
         event_read_row(&query, 4, &event);
-        more = each(owner, at, query_i64(&query, 2), query_text(&query, 3), &event);
+        status = seal_check(db, failure);
+        more = !status && each(owner, at, query_i64(&query, 2), query_text(&query, 3), &event);
         if (more)
             status = query_step(&query, &row, failure);
     }
@@ -179,7 +185,8 @@ enum status store_partial_save(struct db *db, int64_t tenant_key, int64_t sessio
 {
     return statement_run(db, SQL_PARTIAL_SAVE,
                          VALUES(number(tenant_key), number(session_key), number(partial->sequence),
-                                number(partial->count), text(partial->body), number(partial->saved_at_ms)),
+                                number(partial->count), text(seal_text(db, tenant_key, session_key, partial->body)),
+                                number(partial->saved_at_ms)),
                          NULL, failure);
 }
 
@@ -194,10 +201,10 @@ enum status store_partial_load(struct db *db, int64_t tenant_key, int64_t sessio
         return STATUS_OK;
     if (status)
         return status;
-    *out = (struct partial){query_i64(&query, 0), query_i64(&query, 1), column_copy(&query, 2, arena),
+    *out = (struct partial){query_i64(&query, 0), query_i64(&query, 1), column_open(&query, 2, arena),
                             query_i64(&query, 3)};
     query_end(&query);
-    return STATUS_OK;
+    return seal_check(db, failure);
 }
 
 enum status store_partial_delete(struct db *db, int64_t tenant_key, int64_t session_key, struct failure *failure)

@@ -1,3 +1,4 @@
+#include "store/seal.h"
 #include "store/statement.h"
 #include "store/store.h"
 
@@ -11,9 +12,9 @@ enum status store_idempotency_get(struct db *db, int64_t tenant_key, struct slic
         return status;
     out->fingerprint = column_copy(&query, 0, arena);
     out->status = (int)query_i64(&query, 1);
-    out->body = column_copy(&query, 2, arena);
+    out->body = column_open(&query, 2, arena);
     query_end(&query);
-    return STATUS_OK;
+    return seal_check(db, failure);
 }
 
 enum status store_idempotency_put(struct db *db, int64_t tenant_key, struct slice actor, struct slice key,
@@ -21,7 +22,7 @@ enum status store_idempotency_put(struct db *db, int64_t tenant_key, struct slic
 {
     return statement_run(db, SQL_IDEMPOTENCY_PUT,
                          VALUES(number(tenant_key), text(actor), text(key), bytes(reply->fingerprint),
-                                number(reply->status), text(reply->body), number(now_ms)),
+                                number(reply->status), text(seal_text(db, 0, 0, reply->body)), number(now_ms)),
                          NULL, failure);
 }
 

@@ -1,10 +1,14 @@
+#include "store/seal.h"
 #include "store/statement.h"
 #include "store/store.h"
 
 enum status store_kept_put(struct db *db, int64_t tenant_key, int64_t session_key, struct slice json,
                            struct failure *failure)
 {
-    return statement_run(db, SQL_KEPT_PUT, VALUES(number(tenant_key), number(session_key), text(json)), NULL, failure);
+    return statement_run(
+        db, SQL_KEPT_PUT,
+        VALUES(number(tenant_key), number(session_key), text(seal_text(db, tenant_key, session_key, json))), NULL,
+        failure);
 }
 
 enum status store_kept_get(struct db *db, int64_t tenant_key, int64_t session_key, struct arena *arena,
@@ -15,7 +19,7 @@ enum status store_kept_get(struct db *db, int64_t tenant_key, int64_t session_ke
         statement_first(&query, db, SQL_KEPT_GET, VALUES(number(tenant_key), number(session_key)), failure);
     if (status)
         return status;
-    *out = column_copy(&query, 0, arena);
+    *out = column_open(&query, 0, arena);
     query_end(&query);
-    return STATUS_OK;
+    return seal_check(db, failure);
 }

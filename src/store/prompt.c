@@ -1,3 +1,4 @@
+#include "store/seal.h"
 #include "store/statement.h"
 #include "store/store.h"
 
@@ -8,8 +9,8 @@ static void read_prompt(struct query *query, struct arena *arena, void *item)
     out->id = column_copy(query, 1, arena);
     out->mode = (enum queue_mode)query_i64(query, 2);
     out->actor = column_copy(query, 3, arena);
-    out->content = column_copy(query, 4, arena);
-    out->metadata = column_copy(query, 5, arena);
+    out->content = column_open(query, 4, arena);
+    out->metadata = column_open(query, 5, arena);
     out->thread_id = column_copy(query, 6, arena);
     out->created_at_ms = query_i64(query, 7);
     out->revision = query_i64(query, 8);
@@ -26,7 +27,7 @@ static enum status read_one(struct db *db, enum sql sql, const struct value *val
         return status;
     read_prompt(&query, arena, out);
     query_end(&query);
-    return STATUS_OK;
+    return seal_check(db, failure);
 }
 
 enum status store_prompt_insert(struct db *db, int64_t tenant_key, int64_t session_key, const struct prompt *prompt,
@@ -37,6 +38,10 @@ enum status store_prompt_insert(struct db *db, int64_t tenant_key, int64_t sessi
                                 number(prompt->mode), text(prompt->actor), text(prompt->content),
                                 text(prompt->metadata), text(prompt->thread_id), number(prompt->created_at_ms),
                                 number(prompt->revision), number(prompt->due_ms), number(prompt->priority)),
+                                number(prompt->mode), text(prompt->actor),
+                                text(seal_text(db, tenant_key, session_key, prompt->content)),
+                                text(seal_text(db, tenant_key, session_key, prompt->metadata)), text(prompt->thread_id),
+                                number(prompt->created_at_ms), number(prompt->revision), number(prompt->due_ms)),
                          NULL, failure);
 }
 
@@ -79,7 +84,8 @@ enum status store_prompt_update(struct db *db, int64_t tenant_key, int64_t sessi
 {
     return statement_run(db, SQL_PROMPT_UPDATE,
                          VALUES(number(tenant_key), number(session_key), text(prompt->id), number(prompt->position),
-                                number(prompt->mode), text(prompt->content), text(prompt->metadata),
+                                number(prompt->mode), text(seal_text(db, tenant_key, session_key, prompt->content)),
+                                text(seal_text(db, tenant_key, session_key, prompt->metadata)),
                                 number(prompt->revision), number(prompt->due_ms)),
                          NULL, failure);
 }

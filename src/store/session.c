@@ -6,6 +6,7 @@
 #include "store/count.h"
 #include "store/engine.h"
 #include "store/label.h"
+#include "store/seal.h"
 #include "store/session_row.h"
 #include "store/statement.h"
 
@@ -58,9 +59,28 @@ static enum status insert_activity(struct db *db, const struct session *session,
     return status;
 }
 
+static enum status write_columns(struct db *db, const struct session *session, enum sql sql, unsigned groups,
+                                 struct failure *failure)
+{
+    struct query query;
+    query_start(&query, db, sql);
+    session_bind(&query, session, groups);
+    if (groups != GROUP_LISTED)
+        query_bind_i64(&query, (int64_t)display_status(session));
+    query_bind_i64(&query, session->key);
+    query_bind_i64(&query, session->tenant_key);
+    enum status status = query_run(&query, NULL, failure);
+    query_end(&query);
+    return status;
+}
+
 enum status store_session_insert(struct db *db, struct session *session, struct failure *failure)
 {
     enum status status = insert_row(db, session, failure);
+    if (!status)
+        status = seal_session(db, session->tenant_key, session->key, failure);
+    if (!status && db->seal)
+        status = write_columns(db, session, SQL_SESSION_SAVE, GROUP_SESSIONS, failure);
     if (!status)
         status = insert_activity(db, session, failure);
     if (!status)
@@ -80,21 +100,6 @@ static enum status touch(struct db *db, const struct session *session, int64_t o
     query_start(&query, db, SQL_SESSION_TOUCH);
     session_bind_touch(&query, session, old_sequence);
     enum status status = query_run_guarded(&query, failure);
-    query_end(&query);
-    return status;
-}
-
-static enum status write_columns(struct db *db, const struct session *session, enum sql sql, unsigned groups,
-                                 struct failure *failure)
-{
-    struct query query;
-    query_start(&query, db, sql);
-    session_bind(&query, session, groups);
-    if (groups != GROUP_LISTED)
-        query_bind_i64(&query, (int64_t)display_status(session));
-    query_bind_i64(&query, session->key);
-    query_bind_i64(&query, session->tenant_key);
-    enum status status = query_run(&query, NULL, failure);
     query_end(&query);
     return status;
 }
@@ -153,7 +158,7 @@ static enum status read_one(struct db *db, enum sql sql, const struct value *val
         return status;
     session_read(&query, arena, out);
     query_end(&query);
-    return STATUS_OK;
+    return seal_check(db, failure);
 }
 
 enum status store_session_by_id(struct db *db, int64_t tenant_key, struct slice id, struct arena *arena,
@@ -240,6 +245,8 @@ static const enum sql session_parts[] = {
     SQL_SESSION_DELETE_PROMPTS,    SQL_SESSION_DELETE_TIMERS,        SQL_SESSION_DELETE_ACTIVITY,
     SQL_SESSION_DELETE_ASKS,       SQL_SESSION_DELETE_ASK_RULES,     SQL_SESSION_DELETE_KEPT,
     SQL_SESSION_DELETE_TOOL_CALLS, SQL_SESSION_DELETE_FILES_CHANGED, SQL_SESSION_DELETE_CHANNELS,
+    SQL_SESSION_DELETE_TOOL_CALLS, SQL_SESSION_DELETE_FILES_CHANGED, SQL_SESSION_DELETE_BLOB_USES,
+    SQL_SESSION_DELETE_KEY,
 };
 
 enum status store_session_delete(struct db *db, const struct session *session, struct slice actor, int64_t now_ms,

@@ -1,5 +1,7 @@
 #include "store/session_row.h"
 
+#include "store/engine.h"
+#include "store/seal.h"
 #include "store/statement.h"
 
 enum column_group column_group_of(const struct session_field *field)
@@ -16,6 +18,30 @@ static bool holds_number(const struct session_field *field)
     return field->kind == FIELD_I64 || field->kind == FIELD_BOOL || field->kind == FIELD_ENUM;
 }
 
+/* What people and agents said; lists filter by the rest. */
+static bool is_content(const struct session_field *field)
+{
+    static const size_t offsets[] = {
+        offsetof(struct session, agent_config),  offsetof(struct session, initial_prompt),
+        offsetof(struct session, title),         offsetof(struct session, details),
+        offsetof(struct session, result),        offsetof(struct session, error_message),
+        offsetof(struct session, status_reason), offsetof(struct session, preview),
+    };
+    for (size_t i = 0; i < sizeof offsets / sizeof offsets[0]; i++)
+        if (offsets[i] == field->offset)
+            return true;
+    return false;
+}
+
+/* Before its row has a key, a session that is sealed has no content: it is saved again at once. */
+static struct slice stored_text(struct db *db, const struct session *session, const struct session_field *field)
+{
+    struct slice text = session_field_text(session, field);
+    if (!db->seal || !is_content(field))
+        return text;
+    return session->key ? seal_text(db, session->tenant_key, session->key, text) : (struct slice){0};
+}
+
 void session_bind(struct query *query, const struct session *session, unsigned groups)
 {
     for (size_t i = 0; i < session_fields_count; i++) {
@@ -25,7 +51,7 @@ void session_bind(struct query *query, const struct session *session, unsigned g
         if (holds_number(field))
             query_bind_i64(query, session_field_number(session, field));
         else
-            query_bind_text(query, session_field_text(session, field));
+            query_bind_text(query, stored_text(query->db, session, field));
     }
 }
 
@@ -47,8 +73,8 @@ void session_read(struct query *query, struct arena *arena, struct session *out)
         if (holds_number(field))
             session_field_set_number(out, field, query_i64(query, column));
         else if (field->kind == FIELD_PREVIEW)
-            session_field_set_text(out, field, query_text(query, column));
+            session_field_set_text(out, field, seal_slot_open(query->db, query_text(query, column), 0));
         else
-            session_field_set_text(out, field, column_copy(query, column, arena));
+            session_field_set_text(out, field, column_open(query, column, arena));
     }
 }

@@ -1,6 +1,7 @@
 #include "store/statement.h"
 
 #include "domain/session.h"
+#include "store/seal.h"
 
 void statement_start(struct query *query, struct db *db, enum sql sql, const struct value *values)
 {
@@ -90,6 +91,8 @@ enum status statement_rows(struct db *db, enum sql sql, const struct value *valu
         status = query_step(&query, &row, failure);
     }
     query_end(&query);
+    if (!status)
+        status = seal_check(db, failure);
     if (status)
         return status;
     memcpy(out_items, &list.items, sizeof list.items);
@@ -100,6 +103,11 @@ enum status statement_rows(struct db *db, enum sql sql, const struct value *valu
 struct slice column_copy(struct query *query, int column, struct arena *arena)
 {
     return arena_copy(arena, query_text(query, column));
+}
+
+struct slice column_open(struct query *query, int column, struct arena *arena)
+{
+    return seal_text_open(query->db, query_text(query, column), arena);
 }
 
 /* A prefix that no id can have must match nothing, not everything. */

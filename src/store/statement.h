@@ -52,6 +52,8 @@ MUST_CHECK enum status statement_rows(struct db *db, enum sql sql, const struct 
                                       struct arena *arena, void *out_items, size_t *out_count, struct failure *failure);
 /* A column copied into the arena; absent stays absent. */
 struct slice column_copy(struct query *query, int column, struct arena *arena);
+/* The same for a text that may be sealed; seal_check follows (statement_rows does it by itself). */
+struct slice column_open(struct query *query, int column, struct arena *arena);
 
 /* The ids that begin with `prefix`, as a half-open range: absent values for an absent prefix. The end lives in `end`.
  */

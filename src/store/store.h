@@ -577,14 +577,20 @@ MUST_CHECK enum status store_grant_prune(struct db *db, int64_t before_ms, struc
 MUST_CHECK enum status store_lock_directory(const char *directory, int *out_fd, struct failure *failure);
 void store_unlock_directory(int fd);
 
+struct blob_place;
 struct verify_report {
     int64_t sessions, events, problems;
+    const struct blob_place *blobs; /* whose files are read as well; NULL = none */
     void (*progress)(void *owner, int64_t done, int64_t total);
     void (*problem)(void *owner, const char *sentence);
     void *owner;
 };
-/* Sequences dense, each row equal to the fold of its log, counters equal to their parts, no orphan rows. */
+/* Sequences dense, files whole, each row equal to the fold of its log, counters equal to their parts, no orphan rows.
+ */
 MUST_CHECK enum status store_verify(struct db *db, struct verify_report *report, struct failure *failure);
+/* Wraps the keys of all sessions with another master key, in one transaction; no server may run. */
+MUST_CHECK enum status store_rekey(struct db *db, const unsigned char *master, int64_t *out_count,
+                                   struct failure *failure);
 /* SQLite: a consistent copy while the server runs (online backup from a read-only connection). */
 MUST_CHECK enum status store_backup(const struct db_options *options, const char *to_path,
                                     void (*progress)(void *owner, int64_t done, int64_t total), void *owner,

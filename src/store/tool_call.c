@@ -1,3 +1,4 @@
+#include "store/seal.h"
 #include "store/statement.h"
 #include "store/store.h"
 
@@ -18,12 +19,12 @@ enum status store_tool_call_get(struct db *db, int64_t tenant_key, int64_t sessi
         .call_id = column_copy(&query, 3, arena),
         .arguments_hash = column_copy(&query, 4, arena),
         .state = (enum tool_call_state)query_i64(&query, 5),
-        .result = column_copy(&query, 6, arena),
+        .result = column_open(&query, 6, arena),
         .created_at_ms = query_i64(&query, 7),
         .ended_at_ms = query_i64(&query, 8),
     };
     query_end(&query);
-    return STATUS_OK;
+    return seal_check(db, failure);
 }
 
 enum status store_tool_call_insert(struct db *db, const struct tool_call *call, struct failure *failure)
@@ -31,7 +32,8 @@ enum status store_tool_call_insert(struct db *db, const struct tool_call *call, 
     return statement_run(db, SQL_TOOL_CALL_INSERT,
                          VALUES(number(call->tenant_key), number(call->session_key), text(call->tool),
                                 text(call->call_id), bytes(call->arguments_hash), number(call->state),
-                                text(call->result), number(call->created_at_ms), number(call->ended_at_ms)),
+                                text(seal_text(db, call->tenant_key, call->session_key, call->result)),
+                                number(call->created_at_ms), number(call->ended_at_ms)),
                          NULL, failure);
 }
 
@@ -39,7 +41,8 @@ enum status store_tool_call_end(struct db *db, const struct tool_call *call, str
 {
     return statement_run(db, SQL_TOOL_CALL_END,
                          VALUES(number(call->tenant_key), number(call->session_key), text(call->tool),
-                                text(call->call_id), number(call->state), text(call->result),
+                                text(call->call_id), number(call->state),
+                                text(seal_text(db, call->tenant_key, call->session_key, call->result)),
                                 number(call->ended_at_ms)),
                          NULL, failure);
 }

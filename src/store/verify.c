@@ -1,4 +1,5 @@
 #include "domain/vocabulary.h"
+#include "store/blob.h"
 #include "store/label.h"
 #include "store/session_row.h"
 #include "store/statement.h"
@@ -111,6 +112,32 @@ static enum status verify_session(struct db *db, const struct session *stored, s
     return status;
 }
 
+/* --- its files --- */
+
+static enum status verify_files(struct db *db, const struct session *stored, struct verify_report *report,
+                                struct failure *failure)
+{
+    struct arena arena = {0};
+    struct blob *files, found;
+    size_t count = 0;
+    char handle[BLOB_HANDLE_BYTES];
+    enum status status =
+        store_blob_list(db, stored->tenant_key, stored->key, INT64_MAX, &arena, &files, &count, failure);
+    for (size_t i = 0; !status && i < count; i++) {
+        struct arena scratch = {0};
+        status = store_blob_read(db, report->blobs, stored->tenant_key, stored->key, &files[i].sha256, &scratch, &found,
+                                 failure);
+        arena_release(&scratch);
+        if (status == STATUS_UNAVAILABLE || status == STATUS_NOT_FOUND) {
+            blob_handle(&files[i].sha256, handle);
+            report_problem(report, "session %.*s: the file %s is missing or damaged", SLICE_ARG(stored->id), handle);
+            status = STATUS_OK;
+        }
+    }
+    arena_release(&arena);
+    return status;
+}
+
 /* --- all sessions --- */
 
 static void read_stored(struct query *query, struct arena *arena, void *item)
@@ -143,6 +170,8 @@ static enum status verify_page(struct db *db, int64_t *after_key, struct fold *f
     for (size_t i = 0; !status && i < *out_count; i++) {
         status = verify_session(db, &sessions[i].session, fold, failure);
         check_copies(fold->report, &sessions[i]);
+        if (!status && fold->report->blobs)
+            status = verify_files(db, &sessions[i].session, fold->report, failure);
         *after_key = sessions[i].session.key;
     }
     arena_release(&arena);

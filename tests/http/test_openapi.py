@@ -201,6 +201,7 @@ class Example:
         self.work()
         self.prompts()
         self.asks()
+        self.files()
         self.sharing()
         self.beginnings()
         self.tunnels()
@@ -378,6 +379,12 @@ class Example:
         done = self.call("POST", "/api/sessions/{id}/tools/{tool}",
                          {"call_id": "c", "arguments": {"files": [{"name": "a", "content": "b"}]}}, id=id, tool="verify")
         self.call("GET", "/api/sessions/{id}/evidence/{sha256}", id=id, sha256=done.json()["result"]["files"][0]["sha256"])
+
+    def files(self):
+        id = self.fresh()
+        made = self.call("POST", "/api/sessions/{id}/files", b"content", {"Content-Type": "text/plain"}, id=id).json()
+        self.call("GET", "/api/sessions/{id}/files", id=id)
+        self.call("GET", "/api/sessions/{id}/files/{handle}", id=id, handle=made["handle"])
 
     def sharing(self):
         id = self.fresh()

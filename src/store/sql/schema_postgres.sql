@@ -496,4 +496,34 @@ CREATE TABLE channels (
     due_ms BIGINT NOT NULL,
     created_at_ms BIGINT NOT NULL,
     PRIMARY KEY (tenant_key, session_key, id)
+
+-- migration: 15 blobs
+-- Files of sessions: who refers to which bytes. The bytes are files by their address, or rows of blob_chunks.
+CREATE TABLE blob_uses (
+    tenant_key BIGINT NOT NULL,
+    session_key BIGINT NOT NULL,
+    address BYTEA NOT NULL,
+    about TEXT NOT NULL,
+    bytes BIGINT NOT NULL,
+    created_at_ms BIGINT NOT NULL,
+    actor TEXT,
+    PRIMARY KEY (tenant_key, session_key, address)
+);
+CREATE INDEX blob_uses_address ON blob_uses (tenant_key, address);
+CREATE TABLE blob_chunks (
+    tenant_key BIGINT NOT NULL,
+    address BYTEA NOT NULL,
+    chunk BIGINT NOT NULL,
+    touched_at_ms BIGINT NOT NULL,
+    body BYTEA NOT NULL,
+    PRIMARY KEY (tenant_key, address, chunk)
+);
+CREATE INDEX blob_chunks_touched ON blob_chunks (touched_at_ms);
+
+-- migration: 16 session keys
+-- Data keys of sessions, wrapped by the master key: without its row, nothing of a session can be read.
+CREATE TABLE session_keys (
+    session_key BIGINT PRIMARY KEY,
+    tenant_key BIGINT NOT NULL,
+    wrapped BYTEA NOT NULL
 );

@@ -504,3 +504,34 @@ CREATE TABLE channels (
     created_at_ms INTEGER NOT NULL,
     PRIMARY KEY (tenant_key, session_key, id)
 ) WITHOUT ROWID;
+
+-- migration: 15 blobs
+-- Files of sessions: who refers to which bytes. The bytes are files by their address, or rows of blob_chunks.
+CREATE TABLE blob_uses (
+    tenant_key INTEGER NOT NULL,
+    session_key INTEGER NOT NULL,
+    address BLOB NOT NULL,
+    about TEXT NOT NULL,
+    bytes INTEGER NOT NULL,
+    created_at_ms INTEGER NOT NULL,
+    actor TEXT,
+    PRIMARY KEY (tenant_key, session_key, address)
+) WITHOUT ROWID;
+CREATE INDEX blob_uses_address ON blob_uses (tenant_key, address);
+CREATE TABLE blob_chunks (
+    tenant_key INTEGER NOT NULL,
+    address BLOB NOT NULL,
+    chunk INTEGER NOT NULL,
+    touched_at_ms INTEGER NOT NULL,
+    body BLOB NOT NULL,
+    PRIMARY KEY (tenant_key, address, chunk)
+);
+CREATE INDEX blob_chunks_touched ON blob_chunks (touched_at_ms);
+
+-- migration: 16 session keys
+-- Data keys of sessions, wrapped by the master key: without its row, nothing of a session can be read.
+CREATE TABLE session_keys (
+    session_key INTEGER PRIMARY KEY,
+    tenant_key INTEGER NOT NULL,
+    wrapped BLOB NOT NULL
+);

@@ -109,7 +109,7 @@ enum status store_backup(const struct db_options *options, const char *to_path,
                            "A PostgreSQL database is backed up with its own tools: pg_dump or pg_basebackup.");
     struct db_options reading = *options;
     struct backup backup = {0};
-    reading.read_only = true;
+    reading.read_only = reading.content_unread = true;
     enum status status = db_open(&reading, &backup.from, failure);
     if (status)
         return status;

@@ -249,10 +249,11 @@ static enum status configure(struct sqlite_db *self, const struct db_options *op
     snprintf(script, sizeof script,
              "%s PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF; PRAGMA temp_store = MEMORY;"
              " PRAGMA mmap_size = 0; PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = %lld;"
-             " PRAGMA cache_size = -%lld;",
+             " PRAGMA cache_size = -%lld; PRAGMA secure_delete = %s;",
              options->read_only ? "PRAGMA query_only = ON;" : "PRAGMA journal_mode = WAL;",
              2LL * self->checkpoint_frames * PAGE_BYTES,
-             (long long)(options->cache_kib > 0 ? options->cache_kib : CACHE_KIB_DEFAULT));
+             (long long)(options->cache_kib > 0 ? options->cache_kib : CACHE_KIB_DEFAULT),
+             options->master_key ? "ON" : "OFF"); /* a key that was deleted is not left in a free page */
     enum status status = sqlite_script(&self->base, script, failure);
     /* Without this SQLite plans a statement anew whenever a value could match the condition of a partial index. */
     sqlite3_db_config(self->handle, SQLITE_DBCONFIG_ENABLE_QPSG, 1, NULL);

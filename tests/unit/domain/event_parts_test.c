@@ -51,7 +51,7 @@ static void others_are_refused_with_what_is_missing(void **state)
         {"{\"type\":\"textual\",\"text\":\"x\"}", "data-NAME"},
         {"{\"type\":\"text\"}", "needs `text`"},
         {"{\"type\":\"text\",\"text\":1}", "must be a string"},
-        {"{\"type\":\"file\",\"mediaType\":\"a/b\"}", "needs `url|data`"},
+        {"{\"type\":\"file\",\"mediaType\":\"a/b\"}", "needs `url|data|handle`"},
         {"{\"type\":\"tool-call\",\"toolCallId\":\"1\"}", "needs `tool_name|name`"},
         {"{\"type\":\"tool-weather\"}", "needs `tool_call_id`"},
         {"{\"type\":\"data-\",\"data\":1}", "is no kind of part"},

@@ -1,0 +1,233 @@
+"""Content at rest: with a master key nothing that was said can be read on disk, and everything works as before."""
+import base64
+import os
+import sqlite3
+import subprocess
+
+from harness import check, people
+from harness.postgres import database_name, find_programs
+from harness.suite import test
+from harness.talk import claim, events, send, settle, talk
+
+NEEDLE = "needle-in-the-hay"
+
+
+def new_key(env, name="key"):
+    """A file with a new master key."""
+    path = os.path.join(env.directory, name)
+    with open(path, "wb") as file:
+        os.chmod(path, 0o600)
+        file.write(base64.b64encode(os.urandom(32)) + b"\n")
+    return path
+
+
+def care(server, command, *arguments, expect=0, key=None):
+    database = ["--database", server.database] if server.database else []
+    options = ["--master-key-file", key] if key else []
+    return server.run(command, *arguments, "--data", server.data_directory(), *database, *options, expect=expect)
+
+
+def at_rest(env, server):
+    """Everything that is stored, as (where, bytes)."""
+    for folder, _, names in os.walk(server.data_directory()):
+        for name in names:
+            with open(os.path.join(folder, name), "rb") as file:
+                yield os.path.join(folder, name), file.read()
+    if server.database:
+        cluster = env.cluster()
+        dump = os.path.join(find_programs(), "pg_dump")
+        yield "dump", subprocess.run([dump, "-h", cluster.directory, "-U", "postgres", database_name(server.database)],
+                                     check=True, capture_output=True).stdout
+
+
+def found(env, server, *needles):
+    """Where needles are, in any of the forms in which bytes are shown in a dump."""
+    forms = [form for one in needles for form in (one.encode(), one.encode().hex().encode(), base64.b64encode(one.encode())[:16])]
+    return sorted({where for where, content in at_rest(env, server) for form in forms if form in content})
+
+
+def say_everywhere(client):
+    """A session with the needle in all that holds content; its path and the url of a file."""
+    path = talk(client, title=f"title {NEEDLE}", metadata={"label": "plain-label"})
+    client.post(path + "/messages", {"text": f"hello {NEEDLE}", "metadata": {"m": NEEDLE}}, expect=202,
+                headers={"Idempotency-Key": "k"})
+    held = claim(client)
+    send(client, path, f"waits {NEEDLE}", metadata={"w": NEEDLE})
+    client.post(path + "/deltas", {"deltas": [{"kind": "text", "text": f"partial {NEEDLE}"}]}, headers=held, expect=202)
+    client.post(path + "/events", {"events": [
+        {"type": "agent.message", "content": [{"type": "text", "text": f"said {NEEDLE}"}]},
+        {"type": "agent.tool_call", "content": [{"id": "c", "name": "n", "input": {"a": NEEDLE}}]},
+        {"type": "custom.thing", "metadata": {"x": NEEDLE}}]}, headers=held, expect=201)
+    client.post(path + "/asks", {"id": "q", "kind": "question", "text": f"ask {NEEDLE}"}, headers=held, expect=201)
+    client.post(path + "/asks/q/answer", {"answer": f"answer {NEEDLE}"}, expect=200)
+    made = client.post(path + "/files", f"file {NEEDLE}".encode(), query={"name": f"{NEEDLE}.txt"}, expect=201).json()
+    return path, held, made["url"]
+
+
+@test
+def nothing_said_is_readable_at_rest(env):
+    """Messages, queue, asks, results, titles, files, kept answers: none of it is in the data directory or a dump."""
+    key = new_key(env)
+    for place in ("files", "database"):
+        server = env.server(["--master-key-file", key, "--blobs", place])
+        client = server.client()
+        path, held, url = say_everywhere(client)
+        server.restart()
+        client = server.client()
+        check.equal(found(env, server, NEEDLE), [])
+        check.contains(client.get(path, expect=200).json(), {"title": f"title {NEEDLE}", "metadata": {"label": "plain-label"}})
+        texts = [event["content"][0]["text"] for event in events(client, path, "user.message", "agent.message")]
+        check.equal(texts, [f"hello {NEEDLE}", f"said {NEEDLE}"])
+        check.equal(client.get(path + "/queue").json()["prompts"][0]["content"][0]["text"], f"waits {NEEDLE}")
+        check.equal(client.get(path + "/asks/q").json()["text"], f"ask {NEEDLE}")
+        check.equal(client.get(url, expect=200).body, f"file {NEEDLE}".encode())
+        check.equal(client.get(path + "/files").json()["files"][0]["name"], f"{NEEDLE}.txt")
+        check.equal([one["title"] for one in client.get("/api/sessions").json()["sessions"]], [f"title {NEEDLE}"])
+        again = client.post(path + "/messages", {"text": f"hello {NEEDLE}", "metadata": {"m": NEEDLE}}, expect=202,
+                            headers={"Idempotency-Key": "k"})
+        check.equal(again.header("idempotency-replayed"), "true")
+        client.post(path + "/settle", {"status": "failed", "error": {"code": "c", "message": f"error {NEEDLE}"},
+                                       "result": {"r": NEEDLE}}, headers=held, expect=200)
+        check.equal(client.get(path).json()["result"], {"r": NEEDLE})
+        server.stop()
+        check.equal(found(env, server, NEEDLE), [])
+        check.true("0 problems" in care(server, "verify", key=key).stdout, "the store is whole")
+
+
+@test
+def without_a_key_nothing_changes(env):
+    """The same is readable without one: the search of these tests can find what is there."""
+    server = env.server()
+    say_everywhere(server.client())
+    server.stop()
+    check.true(found(env, server, NEEDLE), "plain content is plain")
+
+
+@test
+def the_key_is_needed(env):
+    """No key, a wrong one and a bad one are refused with a sentence; a store that was plain stays readable."""
+    key, other = new_key(env), new_key(env, "other")
+    server = env.server()
+    plain = talk(server.client(), title="before")
+    server.stop()
+    server.options = ["--master-key-file", key]
+    server.start()
+    client = server.client()
+    sealed = talk(client, title="after")
+    check.equal([client.get(path).json()["title"] for path in (plain, sealed)], ["before", "after"])
+    server.stop()
+    for options, code in (([], "master_key_missing"), (["--master-key-file", other], "master_key_wrong")):
+        server.options = options
+        server.launch()
+        check.true(server.wait_log("start_failed", code=code), code)
+        server.wait_exit(expect=1)
+    short, public = os.path.join(env.directory, "short"), new_key(env, "public")
+    with open(short, "w", encoding="ascii") as file:
+        os.chmod(short, 0o600)
+        file.write("AAAA")
+    os.chmod(public, 0o644)
+    for path in (short, public, os.path.join(env.directory, "nowhere")):
+        server.options = ["--master-key-file", path]
+        server.launch()
+        check.true(server.wait_log("start_failed"), path)
+        server.wait_exit(expect=1)
+    with open(key, encoding="ascii") as file:
+        server.environment["SOJOURN_MASTER_KEY"] = file.read().strip()
+    server.options = []
+    server.start()
+    check.equal(server.client().get(sealed).json()["title"], "after")
+
+
+@test
+def rekey(env):
+    """The keys of sessions are wrapped anew: the old master key opens nothing, the new one everything."""
+    old, new = new_key(env, "old"), new_key(env, "new")
+    server = env.server(["--master-key-file", old])
+    path, _, url = say_everywhere(server.client())
+    if not server.database:
+        refused = care(server, "rekey", new, expect=1, key=old)
+        check.true("process" in refused.stderr, "not while a server runs")
+    server.stop()
+    care(server, "rekey", old, expect=1, key=new)
+    check.true("1 sessions" in care(server, "rekey", new, key=old).stdout, "it says what it did")
+    care(server, "verify", expect=1, key=old)
+    server.options = ["--master-key-file", new]
+    server.start()
+    check.equal(server.client().get(path).json()["title"], f"title {NEEDLE}")
+    check.equal(server.client().get(url, expect=200).body, f"file {NEEDLE}".encode())
+    plain = env.server()
+    plain.stop()
+    check.true("encrypted" in care(plain, "rekey", new, expect=1).stderr, "nothing to change")
+
+
+@test
+def a_deleted_session_takes_its_key_along(env):
+    """What is left of a deleted session on disk has no key any more."""
+    key = new_key(env)
+    server = env.server(["--master-key-file", key])
+    client = server.client()
+    path, _, _ = say_everywhere(client)
+    kept = talk(client, title="kept")
+    wrapped = ""
+    if not server.database:
+        with sqlite3.connect(f"file:{server.data_directory()}/sojourn.db?mode=ro", uri=True) as database:
+            [[wrapped]] = database.execute("SELECT hex(wrapped) FROM session_keys ORDER BY session_key LIMIT 1")
+        database.close()
+    client.post(path + "/stop", {}, expect=200)
+    client.delete(path, expect=204)
+    server.stop()
+    for where, content in at_rest(env, server):
+        check.true(not wrapped or bytes.fromhex(wrapped) not in content, f"the key is gone from {where}")
+    check.true("0 problems" in care(server, "verify", key=key).stdout, "no key is left over")
+    check.true("1 sessions" in care(server, "rekey", new_key(env, "n"), key=key).stdout, "one key is left")
+    server.options = ["--master-key-file", os.path.join(env.directory, "n")]
+    server.start()
+    check.equal(server.client().get(kept).json()["title"], "kept")
+
+
+@test(on=("sqlite",))
+def a_backup_stays_sealed(env):
+    """It is made without the key, holds the files, and is verified with it."""
+    key = new_key(env)
+    server = env.server(["--master-key-file", key])
+    _, _, url = say_everywhere(server.client())
+    copy = os.path.join(env.directory, "copy.db")
+    care(server, "backup", copy)
+    check.true("0 problems" in server.run("verify", copy, "--master-key-file", key).stdout, "the copy is whole")
+    server.run("verify", copy, expect=1)
+    for folder in (copy, copy + ".blobs"):
+        check.true(os.path.exists(folder), folder)
+    server.stop()
+    restored = env.server(["--master-key-file", key], start=False)
+    os.makedirs(restored.data_directory())
+    os.rename(copy, os.path.join(restored.data_directory(), "sojourn.db"))
+    os.rename(copy + ".blobs", os.path.join(restored.data_directory(), "blobs"))
+    restored.token = server.token
+    check.equal(restored.start().client().get(url, expect=200).body, f"file {NEEDLE}".encode())
+
+
+@test(timeout_s=120)
+def killed_with_a_key(env):
+    """Killed between and under writes: what was acknowledged is there, opens, and verify finds nothing."""
+    key = new_key(env)
+    server = env.server(["--master-key-file", key])
+    chance = env.random()
+    acknowledged = []
+    for _ in range(env.rounds(5)):
+        client = server.client()
+        for number in range(chance.randrange(1, 6)):
+            path = talk(client, title=f"t{number}")
+            client.post(path + "/events", {"events": [{"type": "custom.x", "metadata": {"n": number}}] * 5}, expect=201)
+            acknowledged.append((path, number))
+        with client.connect() as connection:
+            connection.send(b"POST %s/messages HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n"
+                            b"Content-Type: application/json\r\nContent-Length: 17\r\n\r\n{\"text\": \"hello\"}"
+                            % (path.encode(), server.token.encode()))
+            server.kill()
+        server.start()
+        client = server.client()
+        for path, number in acknowledged:
+            check.equal(client.get(path).json()["title"], f"t{number}")
+            check.equal([one["metadata"]["n"] for one in events(client, path, "custom.x")], [number] * 5)
+    server.stop()
+    check.true("0 problems" in care(server, "verify", key=key).stdout, "the store is whole")
