@@ -22,11 +22,9 @@ const struct field message_body[] = {
     {"thread_id", FIELD_STRING, false, "The thread it belongs to.", NULL, 1, 128},
     {"message_id", FIELD_STRING, false, "Your id of the message: sent again, it gives the same receipt.", NULL, 1, 200},
     {"sender", FIELD_OBJECT, false, "Who said it in a channel: channel, channel_user_id, display_name.", NULL, 0, 0},
-    {"attachments", FIELD_LIST, false, "Objects with type and either url or data.", NULL, 0, 0},
+    {"attachments", FIELD_LIST, false, "Objects with type and either url, data or the handle of a file.", NULL, 0, 0},
     {"mentioned", FIELD_BOOLEAN, false,
      "Of a group: the agent was named; unless told it was. Without it only its owner makes it run.", NULL, 0, 0},
-    {"attachments", FIELD_LIST, false, "Objects with type and either url, data or the handle of a file.", NULL, 0, 0},
-    {"mentioned", FIELD_BOOLEAN, false, "The agent was named in a group.", NULL, 0, 0},
     {0},
 };
 

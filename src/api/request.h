@@ -67,9 +67,6 @@ struct request {
     /* Set by a query's handler that does not answer itself: runs when its read is over; request_reply or request_fail
      * follows, once, from any thread. */
     void (*defer)(struct request *request);
-    bool needs_commit;   /* the answer waits for it, as all answers of writers do unless the handler says otherwise */
-    void *state;         /* of the handler, from prepare to handle */
-    struct json_out out; /* writes the answer's body */
     bool needs_commit; /* the answer waits for it, as all answers of writers do unless the handler says otherwise */
     void *state;       /* of the handler, from prepare to handle */
     struct media_list media; /* taken out of the body by prepare */

@@ -378,6 +378,8 @@ static void note_queue_place(struct unit *unit, const struct session *session, b
     if (session_is_claimable(session)) {
         queue_heads_add(&unit->queue_heads, session);
     }
+}
+
 static enum status settle_media(struct call *call, const struct session *session, struct event *event)
 {
     enum status status = media_settle(call, session, &event->content);

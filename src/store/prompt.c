@@ -35,13 +35,11 @@ enum status store_prompt_insert(struct db *db, int64_t tenant_key, int64_t sessi
 {
     return statement_run(db, SQL_PROMPT_INSERT,
                          VALUES(number(tenant_key), number(session_key), number(prompt->position), text(prompt->id),
-                                number(prompt->mode), text(prompt->actor), text(prompt->content),
-                                text(prompt->metadata), text(prompt->thread_id), number(prompt->created_at_ms),
-                                number(prompt->revision), number(prompt->due_ms), number(prompt->priority)),
                                 number(prompt->mode), text(prompt->actor),
                                 text(seal_text(db, tenant_key, session_key, prompt->content)),
                                 text(seal_text(db, tenant_key, session_key, prompt->metadata)), text(prompt->thread_id),
-                                number(prompt->created_at_ms), number(prompt->revision), number(prompt->due_ms)),
+                                number(prompt->created_at_ms), number(prompt->revision), number(prompt->due_ms),
+                                number(prompt->priority)),
                          NULL, failure);
 }
 

@@ -3,7 +3,7 @@
 #include "store/statement.h"
 #include "store/store.h"
 
-static_assert(TIMER_LEASE == 1 && TIMER_COUNT == 8, "timer kinds in store/sql");
+static_assert(TIMER_LEASE == 1 && TIMER_COUNT == 9, "timer kinds in store/sql");
 
 static const char *const timer_kind_names[TIMER_COUNT] = {
     [0] = "",

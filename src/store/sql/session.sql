@@ -151,7 +151,7 @@ DELETE FROM kept WHERE tenant_key = $1 AND session_key = $2
 -- name: session_delete_prompts
 DELETE FROM prompts WHERE tenant_key = $1 AND session_key = $2
 -- name: session_delete_timers
-DELETE FROM timers WHERE tenant_key = $1 AND session_key = $2 AND kind IN (2, 3, 4, 5, 6, 7)
+DELETE FROM timers WHERE tenant_key = $1 AND session_key = $2 AND kind IN (2, 3, 4, 5, 6, 7, 8)
 
 -- name: tombstone_insert
 INSERT INTO tombstones (tenant_key, id, actor, deleted_at_ms) VALUES ($1, $2, $3, $4)
