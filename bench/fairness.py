@@ -1,8 +1,8 @@
 """Many sessions with queued messages and fewer places than sessions: how long each waits for its turns.
 
-Messages that come all at once and are served one after the other in order of arrival wait along a straight line, so the last
-waits twice as long as the middle one, whoever serves them. What tells is the wait before every turn: a session that is served
-goes to the end, so that all wait alike unless somebody is passed over."""
+Messages that come all at once and are served one after the other in order of arrival wait along a straight line, so the
+last waits twice as long as the middle one, whoever serves them. What tells is the wait before every turn: a session that
+is served goes to the end, so that all wait alike unless somebody is passed over."""
 import datetime
 import http.client
 import json
@@ -89,8 +89,8 @@ def judge(report, title, waits, goal=None):
 def measure(bench, title, agent, goal, **settings):
     with bench.sojourn(**settings) as server:
         result = run(server, agent, MESSAGES)
-    bench.report.line(f"{title}: {SESSIONS} sessions with {MESSAGES} messages each, accepted within {result['told_s']:.1f} s, "
-                      f"all answered after {result['all_s']:.1f} s")
+    bench.report.line(f"{title}: {SESSIONS} sessions with {MESSAGES} messages each, accepted within "
+                      f"{result['told_s']:.1f} s, all answered after {result['all_s']:.1f} s")
     judge(bench.report, f"{title}, before every turn", result["every"], goal)
     judge(bench.report, f"{title}, until a session's first turn", result["first"])
 

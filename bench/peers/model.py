@@ -1,4 +1,4 @@
-"""A model that always needs the same time for its answer, for any number of callers. As a program: model.py PORT MILLISECONDS"""
+"""A model that always needs the same time for its answer, for any number of callers: model.py PORT MILLISECONDS"""
 import asyncio
 import json
 import sys
