@@ -1,8 +1,8 @@
 """Many sessions with queued messages and fewer places than sessions: how long each waits for its turns.
 
 Messages that come all at once and are served one after the other in order of arrival wait along a straight line, so the
-last waits twice as long as the middle one, whoever serves them. What tells is the wait before every turn: a session that
-is served goes to the end, so that all wait alike unless somebody is passed over."""
+last waits twice as long as the middle one, whoever serves them. What tells is the wait before every turn: a session
+that is served goes to the end, so that all wait alike unless somebody is passed over."""
 import datetime
 import http.client
 import json
