@@ -90,8 +90,7 @@ static struct errand *errand_new(struct loop *loop, const struct snapshot_order 
 
 /* --- the checksum, beside the loop --- */
 
-/* By OpenSSL, which uses the processor's instructions for it: libsodium takes six times as long, beside tar and zstd.
- */
+/* By OpenSSL, which uses the processor's instructions for it: this runs beside tar and zstd. */
 static bool hash_file(int fd, char out[SNAPSHOT_ID_BYTES])
 {
     unsigned char *room = memory_alloc(READ_BYTES);
