@@ -1,11 +1,15 @@
 // How much later a viewer sees a piece of a model's answer because somebody stands between. This process is the
-// provider at one end and all viewers at the other, so one clock measures both; every piece carries its number and its
-// time, and every viewer must get every piece once and in order.
+// provider at one end and all viewers at the other, each in a thread of its own, so one clock measures both. Every
+// viewer of a relay has a twin that asked the provider itself: each piece is sent to both at the same moment and read
+// by the same thread. Every piece carries its number and its time, and every viewer must get every piece once and in
+// order.
 #include "load.h"
 #include "samples.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,9 +21,11 @@
 enum { MARK_BYTES = 2 + 6 + 16 + 1, CARRY_BYTES = MARK_BYTES - 1, DEADLINE_MS = 30000, WARM_UP = 20 };
 
 enum end_kind { END_LISTENER, END_TIMER, END_STREAM, END_VIEWER };
+enum line { LINE_RELAYED, LINE_DIRECT, LINE_COUNT };
 
 struct end {
     enum end_kind kind;
+    enum line line;
     int fd;
     long next; // piece to send, or to see
     bool is_asked;
@@ -27,27 +33,41 @@ struct end {
     char carry[CARRY_BYTES];
 };
 
-struct relay {
-    const struct options *options;
+// The provider's thread owns what is named after it; `asked_count` is read by the other.
+struct provider {
     int epoll_fd;
     struct end listener, timer;
-    struct end *streams, *viewers; // of the provider; of those who watch
-    int stream_count, asked_count;
+    struct end *streams;            // in the order they came
+    struct end **lines[LINE_COUNT]; // the same, by who asked
+    int stream_count, line_counts[LINE_COUNT];
     long turn; // whose piece is next
-    long seen; // pieces in all
-    struct samples samples;
+    atomic_int asked_count;
 };
 
-static void relay_watch(struct relay *relay, struct end *end)
+struct relay {
+    const struct options *options;
+    struct provider provider;
+    int epoll_fd;
+    struct end *viewers;
+    long seen[LINE_COUNT]; // pieces in all
+    struct samples samples[LINE_COUNT];
+};
+
+static void watch(int epoll_fd, struct end *end)
 {
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = end};
-    if (epoll_ctl(relay->epoll_fd, EPOLL_CTL_ADD, end->fd, &event) != 0)
+    if (epoll_ctl(epoll_fd, EPOLL_CTL_ADD, end->fd, &event) != 0)
         die("cannot watch a connection: %s", strerror(errno));
+}
+
+static int all_viewers(const struct relay *relay)
+{
+    return LINE_COUNT * relay->options->connections;
 }
 
 // --- the provider ---
 
-static void provider_listen(struct relay *relay, int port)
+static void provider_listen(struct provider *provider, int port)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -56,18 +76,19 @@ static void provider_listen(struct relay *relay, int port)
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
     if (bind(fd, (struct sockaddr *)&address, sizeof address) != 0 || listen(fd, 512) != 0)
         die("cannot listen on %d: %s", port, strerror(errno));
-    relay->listener = (struct end){.kind = END_LISTENER, .fd = fd};
-    relay_watch(relay, &relay->listener);
+    provider->listener = (struct end){.kind = END_LISTENER, .fd = fd};
+    watch(provider->epoll_fd, &provider->listener);
 }
 
 static void provider_accept(struct relay *relay)
 {
-    int fd = accept4(relay->listener.fd, NULL, NULL, SOCK_CLOEXEC);
-    if (fd < 0 || relay->stream_count == relay->options->connections)
+    struct provider *provider = &relay->provider;
+    int fd = accept4(provider->listener.fd, NULL, NULL, SOCK_CLOEXEC);
+    if (fd < 0 || provider->stream_count == all_viewers(relay))
         die("one connection more than there are viewers, or none: %s", strerror(errno));
-    struct end *stream = &relay->streams[relay->stream_count++];
+    struct end *stream = &provider->streams[provider->stream_count++];
     *stream = (struct end){.kind = END_STREAM, .fd = fd};
-    relay_watch(relay, stream);
+    watch(provider->epoll_fd, stream);
 }
 
 static void put(int fd, const char *bytes, size_t size)
@@ -76,22 +97,28 @@ static void put(int fd, const char *bytes, size_t size)
         die("the relay does not read: %s", strerror(errno));
 }
 
-// The request is not looked at: it is whole when nothing more of it comes, which for one small request is at once.
+// Of the request only the verb is looked at: viewers ask with GET, relays with POST. It is whole when nothing more of
+// it comes, which for one small request is at once.
 static void provider_take(struct relay *relay, struct end *stream)
 {
     static const char head[] =
         "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
     static char request[65536];
+    struct provider *provider = &relay->provider;
     ssize_t got = recv(stream->fd, request, sizeof request, MSG_DONTWAIT);
     if (got <= 0) {
-        epoll_ctl(relay->epoll_fd, EPOLL_CTL_DEL, stream->fd, NULL);
+        epoll_ctl(provider->epoll_fd, EPOLL_CTL_DEL, stream->fd, NULL);
         return;
     }
-    if (!stream->is_asked) {
-        stream->is_asked = true;
-        relay->asked_count++;
-        put(stream->fd, head, sizeof head - 1);
-    }
+    if (stream->is_asked)
+        return;
+    stream->is_asked = true;
+    stream->line = request[0] == 'G' ? LINE_DIRECT : LINE_RELAYED;
+    if (provider->line_counts[stream->line] == relay->options->connections)
+        die("more streams were asked for than there are viewers");
+    provider->lines[stream->line][provider->line_counts[stream->line]++] = stream;
+    put(stream->fd, head, sizeof head - 1);
+    atomic_fetch_add(&provider->asked_count, 1);
 }
 
 static void put_chunk(int fd, const char *body, int size)
@@ -124,27 +151,51 @@ static void provider_end(struct end *stream)
 
 static void provider_start_clock(struct relay *relay)
 {
+    struct provider *provider = &relay->provider;
     long each_ns = 1000000000L / ((long)relay->options->rate * relay->options->connections);
     struct itimerspec pace = {.it_interval = {each_ns / 1000000000L, each_ns % 1000000000L}};
     pace.it_value = pace.it_interval;
-    relay->timer = (struct end){.kind = END_TIMER, .fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC)};
-    timerfd_settime(relay->timer.fd, 0, &pace, NULL);
-    relay_watch(relay, &relay->timer);
+    provider->timer = (struct end){.kind = END_TIMER, .fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC)};
+    timerfd_settime(provider->timer.fd, 0, &pace, NULL);
+    watch(provider->epoll_fd, &provider->timer);
 }
 
-// One piece per tick, stream after stream; ticks that were missed are made up for.
+// One piece per tick, pair after pair; ticks that were missed are made up for. Who of a pair is first alternates.
 static void provider_tick(struct relay *relay)
 {
+    struct provider *provider = &relay->provider;
     uint64_t ticks = 0;
-    long all = (long)relay->options->events * relay->options->connections;
-    if (read(relay->timer.fd, &ticks, sizeof ticks) != sizeof ticks)
+    int pairs = relay->options->connections;
+    if (read(provider->timer.fd, &ticks, sizeof ticks) != sizeof ticks)
         return;
-    for (; ticks > 0 && relay->turn < all; ticks--) {
-        struct end *stream = &relay->streams[relay->turn++ % relay->options->connections];
-        provider_say(stream);
-        if (stream->next == relay->options->events)
-            provider_end(stream);
+    for (; ticks > 0 && provider->turn < (long)relay->options->events * pairs; ticks--) {
+        long turn = provider->turn++;
+        for (long i = 0; i < LINE_COUNT; i++) {
+            struct end *stream = provider->lines[(turn / pairs + i) % LINE_COUNT][turn % pairs];
+            provider_say(stream);
+            if (stream->next == relay->options->events)
+                provider_end(stream);
+        }
     }
+}
+
+static void *provider_main(void *owner)
+{
+    struct relay *relay = owner;
+    for (;;) {
+        struct epoll_event events[64];
+        int ready = epoll_wait(relay->provider.epoll_fd, events, 64, -1);
+        for (int i = 0; i < ready; i++) {
+            struct end *end = events[i].data.ptr;
+            if (end->kind == END_LISTENER)
+                provider_accept(relay);
+            else if (end->kind == END_TIMER)
+                provider_tick(relay);
+            else
+                provider_take(relay, end);
+        }
+    }
+    return NULL;
 }
 
 // --- the viewers ---
@@ -159,9 +210,9 @@ static void viewer_note(struct relay *relay, struct end *viewer, const char *mar
     if (number != viewer->next)
         die("piece %ld came when %ld was due", number, viewer->next);
     viewer->next++;
-    relay->seen++;
+    relay->seen[viewer->line]++;
     if (number >= WARM_UP)
-        samples_add(&relay->samples, at_ns - strtoull(mark + 8, NULL, 16));
+        samples_add(&relay->samples[viewer->line], at_ns - strtoull(mark + 8, NULL, 16));
 }
 
 static void viewer_take(struct relay *relay, struct end *viewer)
@@ -183,40 +234,30 @@ static void viewer_take(struct relay *relay, struct end *viewer)
     memcpy(viewer->carry, bytes + at, viewer->carried_bytes);
 }
 
-static void viewer_open(struct relay *relay, int index, const struct text *request)
+static void viewer_open(struct relay *relay, int index, enum line line, const struct text *request)
 {
-    struct end *viewer = &relay->viewers[index];
-    *viewer = (struct end){.kind = END_VIEWER, .fd = target_connect(&relay->options->target)};
+    const struct options *options = relay->options;
+    struct target target = options->target;
+    struct end *viewer = &relay->viewers[(int)line * options->connections + index];
+    if (line == LINE_DIRECT)
+        target.port = options->provider;
+    *viewer = (struct end){.kind = END_VIEWER, .line = line, .fd = target_connect(&target)};
     put(viewer->fd, request->bytes, request->size);
-    relay_watch(relay, viewer);
+    watch(relay->epoll_fd, viewer);
 }
 
-// --- both ---
-
-static void relay_pump(struct relay *relay, const char *what)
+static void viewers_pump(struct relay *relay)
 {
     struct epoll_event events[256];
     int ready = epoll_wait(relay->epoll_fd, events, 256, DEADLINE_MS);
     if (ready == 0)
-        die("%s: %d streams asked for, %ld pieces seen", what, relay->asked_count, relay->seen);
-    for (int i = 0; i < ready; i++) {
-        struct end *end = events[i].data.ptr;
-        switch (end->kind) {
-        case END_LISTENER:
-            provider_accept(relay);
-            break;
-        case END_TIMER:
-            provider_tick(relay);
-            break;
-        case END_STREAM:
-            provider_take(relay, end);
-            break;
-        case END_VIEWER:
-            viewer_take(relay, end);
-            break;
-        }
-    }
+        die("the pieces stopped: %d streams asked for, %ld pieces seen", atomic_load(&relay->provider.asked_count),
+            relay->seen[LINE_RELAYED]);
+    for (int i = 0; i < ready; i++)
+        viewer_take(relay, events[i].data.ptr);
 }
+
+// --- both ---
 
 // A session each, watched before its message is sent.
 static void relay_open_sessions(struct relay *relay)
@@ -231,7 +272,7 @@ static void relay_open_sessions(struct relay *relay)
         session_create(&connection, options, "idle", id);
         snprintf(path, sizeof path, "/api/sessions/%s/events", id);
         request_build(&request, &options->target, "GET", path, "Accept: text/event-stream\r\n", NULL);
-        viewer_open(relay, i, &request);
+        viewer_open(relay, i, LINE_RELAYED, &request);
         snprintf(path, sizeof path, "/api/sessions/%s/messages", id);
         request_build(&connection.request, &options->target, "POST", path, "", &body);
         connection_call(&connection);
@@ -242,53 +283,95 @@ static void relay_open_sessions(struct relay *relay)
     connection_close(&connection);
 }
 
-static void relay_open_path(struct relay *relay)
+static void relay_open_path(struct relay *relay, enum line line, const char *path)
 {
     struct text request = {0};
-    request_build(&request, &relay->options->target, "GET", relay->options->subscribe, "", NULL);
+    request_build(&request, &relay->options->target, "GET", path, "", NULL);
     for (int i = 0; i < relay->options->connections; i++)
-        viewer_open(relay, i, &request);
+        viewer_open(relay, i, line, &request);
     text_release(&request);
+}
+
+// Frames that come before the pieces are read meanwhile, as a viewer would.
+static void relay_wait_for_streams(struct relay *relay)
+{
+    uint64_t until_ns = now_ns() + DEADLINE_MS * UINT64_C(1000000);
+    while (atomic_load(&relay->provider.asked_count) < all_viewers(relay)) {
+        struct epoll_event events[64];
+        int ready = epoll_wait(relay->epoll_fd, events, 64, 10);
+        for (int i = 0; i < ready; i++)
+            viewer_take(relay, events[i].data.ptr);
+        if (now_ns() > until_ns)
+            die("only %d streams were asked for", atomic_load(&relay->provider.asked_count));
+    }
+}
+
+static void print_line(struct samples *samples, const char *prefix)
+{
+    printf("%sp50_us=%u %sp99_us=%u %sp999_us=%u ", prefix, samples_percentile_us(samples, 0.5), prefix,
+           samples_percentile_us(samples, 0.99), prefix, samples_percentile_us(samples, 0.999));
 }
 
 static void relay_measure(struct relay *relay)
 {
     const struct options *options = relay->options;
     long all = (long)options->events * options->connections, begun = (long)WARM_UP * options->connections;
+    long *seen = &relay->seen[LINE_RELAYED];
     double cpu_s = 0, queued_s = 0;
     provider_start_clock(relay);
-    while (relay->seen < all) {
-        bool was_warm = relay->seen >= begun;
-        relay_pump(relay, "the pieces stopped");
-        if (!was_warm && relay->seen >= begun) {
+    while (*seen < all || relay->seen[LINE_DIRECT] < all) {
+        bool was_warm = *seen >= begun;
+        viewers_pump(relay);
+        if (!was_warm && *seen >= begun) {
             cpu_s = server_cpu_s(options);
             queued_s = server_queued_s(options);
         }
     }
+    double pieces = (double)relay->samples[LINE_RELAYED].count;
     cpu_s = server_cpu_s(options) - cpu_s;
     queued_s = server_queued_s(options) - queued_s;
-    printf("pieces=%zu p50_us=%u p99_us=%u p999_us=%u cpu_us_per_piece=%.2f queued_us_per_piece=%.2f\n",
-           relay->samples.count, samples_percentile_us(&relay->samples, 0.5),
-           samples_percentile_us(&relay->samples, 0.99), samples_percentile_us(&relay->samples, 0.999),
-           cpu_s * 1e6 / (double)relay->samples.count, queued_s * 1e6 / (double)relay->samples.count);
+    printf("pieces=%.0f ", pieces);
+    print_line(&relay->samples[LINE_RELAYED], "");
+    print_line(&relay->samples[LINE_DIRECT], "direct_");
+    printf("cpu_us_per_piece=%.2f queued_us_per_piece=%.2f\n", cpu_s * 1e6 / pieces, queued_s * 1e6 / pieces);
 }
 
+static void *array_of(int count, size_t size)
+{
+    void *array = calloc((size_t)count, size);
+    if (!array)
+        die("out of memory");
+    return array;
+}
+
+static void relay_init(struct relay *relay, const struct options *options)
+{
+    struct provider *provider = &relay->provider;
+    relay->options = options;
+    relay->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    relay->viewers = array_of(all_viewers(relay), sizeof *relay->viewers);
+    provider->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    provider->streams = array_of(all_viewers(relay), sizeof *provider->streams);
+    for (int line = 0; line < LINE_COUNT; line++)
+        provider->lines[line] = array_of(options->connections, sizeof(struct end *));
+}
+
+// The provider's thread ends with the process.
 void mode_relay(const struct options *options)
 {
-    struct relay relay = {.options = options, .epoll_fd = epoll_create1(EPOLL_CLOEXEC)};
-    relay.streams = calloc((size_t)options->connections, sizeof *relay.streams);
-    relay.viewers = calloc((size_t)options->connections, sizeof *relay.viewers);
-    if (!relay.streams || !relay.viewers || options->provider == 0 || options->events <= WARM_UP)
+    static struct relay relay;
+    pthread_t thread;
+    if (options->provider == 0 || options->events <= WARM_UP)
         die("relay needs --provider PORT and more than %d --events", WARM_UP);
-    provider_listen(&relay, options->provider);
+    relay_init(&relay, options);
+    provider_listen(&relay.provider, options->provider);
+    if (pthread_create(&thread, NULL, provider_main, &relay) != 0)
+        die("cannot start the provider");
     if (options->subscribe)
-        relay_open_path(&relay);
+        relay_open_path(&relay, LINE_RELAYED, options->subscribe);
     else
         relay_open_sessions(&relay);
-    while (relay.asked_count < options->connections)
-        relay_pump(&relay, "not all streams were asked for");
+    relay_open_path(&relay, LINE_DIRECT, "/");
+    relay_wait_for_streams(&relay);
     relay_measure(&relay);
-    samples_release(&relay.samples);
-    free(relay.streams);
-    free(relay.viewers);
 }

@@ -327,7 +327,7 @@ void feed_poke(struct feed *feed)
     fetch_start(fetch, hub, slice_from(feed->session_id, feed->session_id_len), on_fetched);
 }
 
-bool feed_save_partial(struct feed *feed)
+bool feed_save_partial(struct feed *feed, size_t *bytes)
 {
     const struct window *window = feed->window;
     if (!window) {
@@ -341,6 +341,7 @@ bool feed_save_partial(struct feed *feed)
     fold_write(&window->fold, &body);
     struct partial partial = {.sequence = window->sequence, .count = window->count, .body = buffer_slice(&body)};
     options->save_partial(options->owner, feed->key[0], feed->key[1], &partial);
+    *bytes += body.len;
     buffer_release(&body);
     return true;
 }

@@ -60,8 +60,9 @@ void feed_poke(struct feed *feed);
 struct cursor feed_number(struct feed *feed, const struct publication_entry *entry);
 /* A viewer read up to the end of the log. */
 void feed_learn_end(struct feed *feed, struct cursor end, const struct partial *partial);
-/* First hub: hands partial output to the writer. False when it has to wait for the store. */
-bool feed_save_partial(struct feed *feed);
+/* First hub: hands partial output to the writer and adds its size to `bytes`. False when it has to wait for the store.
+ */
+bool feed_save_partial(struct feed *feed, size_t *bytes);
 /* Tells viewers (absent only_user = all of them) `closed`. May free the feed. */
 void feed_close(struct feed *feed, struct slice reason, struct slice only_user);
 /* Tells those for which `is_over` holds `closed`. May free the feed. */

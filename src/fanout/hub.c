@@ -7,6 +7,8 @@
 #include "fanout/sweep.h"
 #include "fanout/viewer.h"
 
+enum { FLUSH_BYTES_AT_ONCE = 64 * 1024 };
+
 /* --- feeds --- */
 
 static struct slice key_slice(const int64_t key[2])
@@ -30,15 +32,23 @@ struct feed *hub_find_or_add(struct hub *hub, int64_t tenant_key, int64_t sessio
     return feed;
 }
 
+static bool unlink_dirty(struct feed **list, const struct feed *feed)
+{
+    while (*list && *list != feed) {
+        list = &(*list)->dirty_next;
+    }
+    if (!*list) {
+        return false;
+    }
+    *list = feed->dirty_next;
+    return true;
+}
+
 void hub_forget(struct hub *hub, struct feed *feed)
 {
     map_remove(&hub->feeds, key_slice(feed->key));
-    if (feed->dirty) {
-        struct feed **at = &hub->dirty;
-        while (*at != feed) {
-            at = &(*at)->dirty_next;
-        }
-        *at = feed->dirty_next;
+    if (feed->dirty && !unlink_dirty(&hub->dirty, feed)) {
+        (void)unlink_dirty(&hub->flushing, feed);
     }
 }
 
@@ -268,15 +278,47 @@ static void on_beat(uv_timer_t *timer)
     hub_beat(timer->data);
 }
 
-static void on_flush(uv_timer_t *timer)
+static void flush_after(struct hub *hub, int64_t wait_ms);
+
+/* Saves from `flushing` until so many bytes are copied; what cannot be saved yet is kept for the next time. */
+static void flush_some(struct hub *hub, size_t bytes_max)
 {
-    hub_flush(timer->data);
+    size_t bytes = 0;
+    while (hub->flushing && bytes < bytes_max) {
+        struct feed *feed = hub->flushing;
+        hub->flushing = feed->dirty_next;
+        feed->dirty = !feed_save_partial(feed, &bytes);
+        if (feed->dirty) {
+            feed->dirty_next = hub->dirty;
+            hub->dirty = feed;
+        }
+    }
 }
 
-static void flush_soon(struct hub *hub)
+/* A loop with much to save goes on with its sockets in between. */
+void hub_flush_some(struct hub *hub)
+{
+    if (!hub->flushing) {
+        hub->flushing = hub->dirty;
+        hub->dirty = NULL;
+    }
+    flush_some(hub, FLUSH_BYTES_AT_ONCE);
+    if (hub->flushing) {
+        flush_after(hub, 0);
+    } else if (hub->dirty) {
+        flush_after(hub, hub->fanout->options.partial_flush_ms);
+    }
+}
+
+static void on_flush(uv_timer_t *timer)
+{
+    hub_flush_some(timer->data);
+}
+
+static void flush_after(struct hub *hub, int64_t wait_ms)
 {
     if (hub->timers_open && !uv_is_active((uv_handle_t *)&hub->flush_timer)) {
-        uv_timer_start(&hub->flush_timer, on_flush, (uint64_t)hub->fanout->options.partial_flush_ms, 0);
+        uv_timer_start(&hub->flush_timer, on_flush, (uint64_t)wait_ms, 0);
     }
 }
 
@@ -290,24 +332,18 @@ void hub_mark_dirty(struct hub *hub, struct feed *feed)
     if (hub->closing) {
         hub_flush(hub);
     } else {
-        flush_soon(hub);
+        flush_after(hub, hub->fanout->options.partial_flush_ms);
     }
 }
 
 void hub_flush(struct hub *hub)
 {
-    struct feed *list = hub->dirty;
+    flush_some(hub, SIZE_MAX);
+    hub->flushing = hub->dirty;
     hub->dirty = NULL;
-    for (struct feed *feed = list, *next; feed; feed = next) {
-        next = feed->dirty_next;
-        feed->dirty = !feed_save_partial(feed);
-        if (feed->dirty) {
-            feed->dirty_next = hub->dirty;
-            hub->dirty = feed;
-        }
-    }
+    flush_some(hub, SIZE_MAX);
     if (hub->dirty) {
-        flush_soon(hub);
+        flush_after(hub, hub->fanout->options.partial_flush_ms);
     }
 }
 

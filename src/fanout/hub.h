@@ -30,8 +30,9 @@ struct hub {
     struct lookup_queue lookups;
     struct recheck *recheck; /* under way, or NULL */
     bool recheck_again;
-    int64_t ends_next_ms; /* wall: when the first credential of a viewer is over; 0 = none */
-    struct feed *dirty;   /* first hub: feeds whose deltas are not saved yet */
+    int64_t ends_next_ms;  /* wall: when the first credential of a viewer is over; 0 = none */
+    struct feed *dirty;    /* first hub: feeds whose deltas are not saved yet */
+    struct feed *flushing; /* of these, the ones whose time has come */
     uv_timer_t beat_timer;
     uv_timer_t flush_timer; /* first hub, while there is something to save */
     struct loop_message start_message;
@@ -79,7 +80,10 @@ void hub_close_where(struct hub *hub, bool (*is_over)(void *owner, const struct 
                      struct slice reason);
 /* First hub: the feed's deltas shall be saved soon. */
 void hub_mark_dirty(struct hub *hub, struct feed *feed);
+/* Saves all of them now. */
 void hub_flush(struct hub *hub);
+/* Saves as much as a loop may do at once, and comes back for the rest. */
+void hub_flush_some(struct hub *hub);
 /* One tick of the wheel. */
 void hub_beat(struct hub *hub);
 

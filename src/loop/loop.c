@@ -12,6 +12,8 @@
 struct loop {
     uv_loop_t uv;
     uv_async_t wake;
+    uv_prepare_t before_sleep;
+    uv_check_t after_sleep;
     pthread_t thread;
     struct loop_message stop_message;
     int index;
@@ -49,6 +51,22 @@ static void on_wake(uv_async_t *wake)
     run_posted(wake->data);
 }
 
+/* What callbacks of this turn posted to their own loop runs in the same turn, without a word to the kernel. */
+static void on_awake(uv_check_t *check)
+{
+    run_posted(check->data);
+}
+
+/* What was posted since (by timers, by messages, by other handles of this kind) must not wait for something to happen.
+ * libuv runs such handles youngest first, so this one, the oldest, sees what the others posted. */
+static void on_sleep(uv_prepare_t *prepare)
+{
+    struct loop *loop = prepare->data;
+    if (atomic_load_explicit(&loop->posted, memory_order_relaxed)) {
+        uv_async_send(&loop->wake);
+    }
+}
+
 static void must(int result, const char *what)
 {
     if (result != 0) {
@@ -68,6 +86,13 @@ struct loop *loop_new(int index)
     must(uv_loop_init(&loop->uv), "event loop");
     must(uv_async_init(&loop->uv, &loop->wake, on_wake), "event loop wake-up");
     loop->wake.data = loop;
+    must(uv_prepare_init(&loop->uv, &loop->before_sleep), "event loop");
+    must(uv_check_init(&loop->uv, &loop->after_sleep), "event loop");
+    loop->before_sleep.data = loop->after_sleep.data = loop;
+    uv_prepare_start(&loop->before_sleep, on_sleep);
+    uv_check_start(&loop->after_sleep, on_awake);
+    uv_unref((uv_handle_t *)&loop->before_sleep);
+    uv_unref((uv_handle_t *)&loop->after_sleep);
     return loop;
 }
 
@@ -86,6 +111,8 @@ void loop_free(struct loop *loop)
         return;
     }
     uv_close((uv_handle_t *)&loop->wake, NULL);
+    uv_close((uv_handle_t *)&loop->before_sleep, NULL);
+    uv_close((uv_handle_t *)&loop->after_sleep, NULL);
     uv_run(&loop->uv, UV_RUN_DEFAULT);
     int left = uv_loop_close(&loop->uv);
     assert(left == 0);
@@ -142,7 +169,7 @@ void loop_post(struct loop *loop, struct loop_message *message)
         message->next = newest;
     } while (!atomic_compare_exchange_weak_explicit(&loop->posted, &newest, message, memory_order_release,
                                                     memory_order_relaxed));
-    if (!newest) {
+    if (!newest && !loop_is_current(loop)) {
         uv_async_send(&loop->wake);
     }
 }

@@ -174,11 +174,12 @@ void http_client_settle(struct http_client *client)
         return;
     }
     client->is_settling = true;
-    do {
+    take_ends(client);
+    while (client->is_unsettled) { /* else no call needs a look, however many there are */
         client->is_unsettled = false;
-        take_ends(client);
         take_changed(client);
-    } while (client->is_unsettled);
+        take_ends(client);
+    }
     client->is_settling = false;
 }
 
@@ -186,7 +187,9 @@ void http_client_settle(struct http_client *client)
 
 static void on_kick(void *owner)
 {
-    http_client_settle(owner);
+    struct http_client *client = owner;
+    client->is_unsettled = true;
+    http_client_settle(client);
 }
 
 static void curl_prepare(void)

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <openssl/evp.h>
 #include <sodium.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -89,20 +90,24 @@ static struct errand *errand_new(struct loop *loop, const struct snapshot_order 
 
 /* --- the checksum, beside the loop --- */
 
+/* By OpenSSL, which uses the processor's instructions for it: this runs beside tar and zstd. */
 static bool hash_file(int fd, char out[SNAPSHOT_ID_BYTES])
 {
     unsigned char *room = memory_alloc(READ_BYTES);
     unsigned char sum[HASH_BYTES];
-    crypto_hash_sha256_state state;
-    ssize_t count;
-    crypto_hash_sha256_init(&state);
-    while ((count = read(fd, room, READ_BYTES)) > 0) {
-        crypto_hash_sha256_update(&state, room, (unsigned long long)count);
+    EVP_MD_CTX *state = EVP_MD_CTX_new();
+    ssize_t count = -1;
+    bool good = state && EVP_DigestInit_ex(state, EVP_sha256(), NULL) == 1;
+    while (good && (count = read(fd, room, READ_BYTES)) > 0) {
+        good = EVP_DigestUpdate(state, room, (size_t)count) == 1;
     }
-    crypto_hash_sha256_final(&state, sum);
+    good = good && count == 0 && EVP_DigestFinal_ex(state, sum, NULL) == 1;
+    EVP_MD_CTX_free(state);
     free(room);
-    sodium_bin2hex(out, SNAPSHOT_ID_BYTES, sum, sizeof sum);
-    return count == 0;
+    if (good) {
+        sodium_bin2hex(out, SNAPSHOT_ID_BYTES, sum, sizeof sum);
+    }
+    return good;
 }
 
 static void on_work_done(uv_work_t *work, int status)
@@ -304,6 +309,7 @@ void snapshot_restore(struct loop *loop, const struct snapshot_order *order, str
     }
     const char *argv[] = {"/bin/tar",
                           "--extract",
+                          "--blocking-factor=512", /* 10 KiB at a time from zstd cost a tenth of the time */
                           "--preserve-permissions",
                           "--no-same-owner",
                           "--use-compress-program=zstd -q",

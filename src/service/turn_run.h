@@ -102,6 +102,7 @@ struct turns {
     /* the writer's: taken as ready, kept until the claim was committed */
     struct turn_candidate ready[TURN_CANDIDATES_MAX];
     size_t ready_count;
+    int64_t served_tenant; /* the last that got a turn */
     /* the loop's */
     struct loop_timer *timer;
     struct turn *runs;

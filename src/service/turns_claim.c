@@ -44,10 +44,10 @@ static void forget_found(struct turns *turns)
     }
 }
 
-static enum status claim_in(struct call *call, struct turns *turns, int64_t tenant_key, int64_t *room)
+static enum status claim_in(struct call *call, struct turns *turns, int64_t tenant_key, int64_t max, int64_t *room)
 {
     struct principal host = turn_principal(tenant_key, SLICE(TURN_HOST_NAME));
-    struct claim_request request = {.worker = host.name, .hosted = true, .max = *room};
+    struct claim_request request = {.worker = host.name, .hosted = true, .max = max};
     struct claimed claimed[CLAIM_BATCH_MAX];
     size_t count = 0;
     call->who = &host;
@@ -84,10 +84,38 @@ static enum status claim_ready(struct call *call, struct turns *turns, int64_t *
     return status;
 }
 
+/* Those behind the tenant that was served last come first, so that one with a long queue starves nobody. */
+static size_t first_to_serve(const struct turns *turns, const struct tenant *tenants, size_t count)
+{
+    size_t at = 0;
+    while (at < count && tenants[at].key <= turns->served_tenant) {
+        at++;
+    }
+    return at < count ? at : 0;
+}
+
+/* Each tenant gets at most `share`; tells whether one may have wanted more. */
+static enum status claim_round(struct call *call, struct turns *turns, const struct tenant *tenants, size_t count,
+                               int64_t share, int64_t *room, bool *out_is_more)
+{
+    size_t first = first_to_serve(turns, tenants, count);
+    enum status status = STATUS_OK;
+    *out_is_more = false;
+    for (size_t i = 0; i<count && * room> 0 && status == STATUS_OK; i++) {
+        int64_t key = tenants[(first + i) % count].key, before = *room, max = share < before ? share : before;
+        status = claim_in(call, turns, key, max, room);
+        *out_is_more |= before - *room == max;
+        turns->served_tenant = *room < before ? key : turns->served_tenant;
+    }
+    return status;
+}
+
+/* What the shares of others leave goes to whoever has more to do. */
 static enum status claim_everywhere(struct call *call, struct turns *turns)
 {
     struct tenant *tenants;
     size_t count = 0;
+    bool is_more = false;
     int64_t room = turns->options.turns_max - turns->count;
     if (room <= 0) {
         return STATUS_OK;
@@ -96,8 +124,12 @@ static enum status claim_everywhere(struct call *call, struct turns *turns)
     if (status == STATUS_OK) {
         status = store_tenant_list(call->db, call->arena, &tenants, &count, &call->failure);
     }
-    for (size_t i = 0; i < count && room > 0 && status == STATUS_OK; i++) {
-        status = claim_in(call, turns, tenants[i].key, &room);
+    int64_t share = count > 0 && room / (int64_t)count > 1 ? room / (int64_t)count : 1;
+    if (status == STATUS_OK) {
+        status = claim_round(call, turns, tenants, count, share, &room, &is_more);
+    }
+    if (status == STATUS_OK && is_more && room > 0) {
+        status = claim_round(call, turns, tenants, count, room, &room, &is_more);
     }
     return status;
 }

@@ -174,6 +174,25 @@ def turns_have_a_limit(server):
     check.eventually(all_answered, "all are answered", 60)
 
 
+@test(options=["--turns-max", "1"])
+def tenants_take_turns(server):
+    """A tenant with a long queue lets the session of another one through, and sessions go oldest first."""
+    one = server.client()
+    two = people.tenant(one, "two").client
+    many = [talk(one, prompt=f"echo hello {n}") for n in range(4)]
+    single = talk(two, prompt="echo hello")
+
+    def claimed_at(client, path):
+        [event] = events(client, path, "session.claimed")
+        return event["created_at"]
+
+    for client, path in [*((one, path) for path in many), (two, single)]:
+        check.eventually(lambda: client.get(path).json()["turn_count"] == 1, f"{path} is answered", 60)
+    order = [claimed_at(one, path) for path in many]
+    check.equal(order, sorted(order), "oldest first")
+    check.true(claimed_at(two, single) < order[-1], "the other tenant did not have to wait for all of them")
+
+
 def pending(client, path):
     return client.get(path + "/asks", expect=200).json()["asks"]
 

@@ -121,6 +121,39 @@ static void partial_output_is_saved_and_comes_back(void **state)
     socket_close(&socket);
 }
 
+static int saved_sessions(int sessions)
+{
+    int saved = 0;
+    for (int i = 1; i <= sessions; i++) {
+        saved += fake.partials[i].count > 0;
+    }
+    return saved;
+}
+
+/* Fifty long answers must not stop the loop for as long as copying all of them takes. */
+static void much_partial_output_is_saved_in_pieces(void **state)
+{
+    enum { SESSIONS = 40, TEXT_BYTES = 3000 };
+    struct scene *scene = *state;
+    struct hub *hub = &scene->fanout->hubs[0];
+    static char json[TEXT_BYTES + 64];
+    snprintf(json, sizeof json, "{\"kind\":\"text\",\"text\":\"%0*d\"}", (int)TEXT_BYTES, 7);
+    for (int i = 1; i <= SESSIONS; i++) {
+        publish_delta(scene->fanout, i, say(scene, i), 0, json);
+    }
+    scene_run(scene);
+    hub_flush_some(hub);
+    assert_in_range(saved_sessions(SESSIONS), 1, SESSIONS - 1);
+    int saved = fake.partials[1].count > 0 ? 1 : SESSIONS; /* one end of the list was first */
+    publish_delta(scene->fanout, saved, 1, 0, "{\"kind\":\"text\",\"text\":\"x\"}");
+    scene_run(scene);
+    hub_flush_some(hub);
+    assert_int_equal(saved_sessions(SESSIONS), SESSIONS);
+    assert_int_equal(fake.partials[saved].count, 1); /* what came meanwhile waits behind those that were left */
+    hub_flush_some(hub);
+    assert_int_equal(fake.partials[saved].count, 2);
+}
+
 static void late_viewer_after_a_restart_waits_for_the_store(void **state)
 {
     struct scene *scene = *state;
@@ -249,6 +282,7 @@ int main(void)
         SCENE(late_viewer_gets_them_one_by_one),
         SCENE(cut_window_becomes_a_snapshot),
         SCENE(partial_output_is_saved_and_comes_back),
+        SCENE(much_partial_output_is_saved_in_pieces),
         SCENE(late_viewer_after_a_restart_waits_for_the_store),
         SCENE(client_knows_more_deltas_than_the_server),
         SCENE(delta_overtakes_its_event),

@@ -92,6 +92,65 @@ static void test_posting_from_the_loop(void **state)
     loop_free(loop);
 }
 
+/* Posts to its own loop from every kind of place; nothing else ever wakes that loop. */
+struct stations {
+    struct loop_message message;
+    struct loop *loop;
+    uv_timer_t timer;
+    uv_prepare_t prepare;
+    int reached;
+};
+
+static void on_station(struct loop_message *message);
+
+static void post_from_timer(uv_timer_t *timer)
+{
+    struct stations *stations = timer->data;
+    uv_close((uv_handle_t *)timer, NULL);
+    loop_post(stations->loop, &stations->message);
+}
+
+static void post_from_prepare(uv_prepare_t *prepare)
+{
+    struct stations *stations = prepare->data;
+    uv_close((uv_handle_t *)prepare, NULL);
+    loop_post(stations->loop, &stations->message);
+}
+
+static void on_station(struct loop_message *message)
+{
+    struct stations *stations = (struct stations *)message;
+    switch (++stations->reached) {
+    case 1:
+        loop_post(stations->loop, &stations->message);
+        break;
+    case 2:
+        uv_timer_init(loop_uv(stations->loop), &stations->timer);
+        stations->timer.data = stations;
+        uv_timer_start(&stations->timer, post_from_timer, 1, 0);
+        break;
+    case 3:
+        uv_prepare_init(loop_uv(stations->loop), &stations->prepare);
+        stations->prepare.data = stations;
+        uv_prepare_start(&stations->prepare, post_from_prepare);
+        break;
+    default:
+        loop_stop(stations->loop);
+    }
+}
+
+static void test_own_posts_never_wait(void **state)
+{
+    (void)state;
+    struct loop *loop = loop_new(0);
+    struct stations stations = {.message = {NULL, on_station}, .loop = loop};
+    loop_start(loop);
+    loop_post(loop, &stations.message);
+    loop_join(loop);
+    assert_int_equal(stations.reached, 4);
+    loop_free(loop);
+}
+
 struct ticker {
     struct loop_message message;
     struct loop *loop;
@@ -138,9 +197,8 @@ static void test_never_started(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_posts_arrive_in_order),
-        cmocka_unit_test(test_posting_from_the_loop),
-        cmocka_unit_test(test_open_handles_keep_the_loop),
+        cmocka_unit_test(test_posts_arrive_in_order), cmocka_unit_test(test_posting_from_the_loop),
+        cmocka_unit_test(test_own_posts_never_wait),  cmocka_unit_test(test_open_handles_keep_the_loop),
         cmocka_unit_test(test_never_started),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
