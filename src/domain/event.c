@@ -27,6 +27,7 @@ const struct event_type event_types[] = {
     {"ask.expired", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"ask.requested", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"ask.voted", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
+    {"entity.updated", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"external.event", WRITERS_ANYONE, ROLE_SYSTEM, false, false, false, NULL},
     {"external.files_changed", WRITERS_ANYONE, ROLE_SYSTEM, false, false, false, payload_check_files_changed},
     {"human.entity_view", WRITERS_HUMAN, ROLE_USER, false, false, false, payload_check_human_entity_view},
@@ -97,6 +98,7 @@ enum { TYPES_KNOWN = sizeof event_types / sizeof event_types[0] - 1 };
 const struct event_prefix event_prefixes[] = {
     {"agent.", WRITERS_HOLDER, ROLE_AGENT},     {"approval.", WRITERS_SERVER, ROLE_SYSTEM},
     {"ask.", WRITERS_SERVER, ROLE_SYSTEM},      {"context.", WRITERS_HOLDER, ROLE_SYSTEM},
+    {"entity.", WRITERS_SERVER, ROLE_SYSTEM},
     {"external.", WRITERS_ANYONE, ROLE_SYSTEM}, {"human.", WRITERS_HUMAN, ROLE_USER},
     {"lease.", WRITERS_SERVER, ROLE_SYSTEM},    {"participant.", WRITERS_SERVER, ROLE_SYSTEM},
     {"prompt.", WRITERS_SERVER, ROLE_SYSTEM},   {"question.", WRITERS_SERVER, ROLE_SYSTEM},
