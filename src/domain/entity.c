@@ -1,5 +1,6 @@
 #include "domain/entity.h"
 
+#include "domain/change_payload.h"
 #include "domain/input.h"
 #include "domain/merge.h"
 
@@ -40,6 +41,16 @@ enum status entity_apply(struct arena *arena, struct entity *entity, const struc
         entity->version++;
     }
     return status;
+}
+
+void change_entity_updated(struct arena *arena, const struct entity *entity, struct slice names, struct changes *out)
+{
+    struct payload payload;
+    payload_begin(&payload);
+    json_put_text(&payload.out, "entity_id", entity->id);
+    json_put_i64(&payload.out, "version", entity->version);
+    json_put_raw(&payload.out, "fields", names);
+    payload_end(&payload, arena, "entity.updated", out);
 }
 
 void entity_write(struct json_out *out, const struct entity *entity)

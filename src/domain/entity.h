@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/json.h"
 #include "base/words.h"
+#include "domain/change.h"
 
 enum { ENTITY_ID_BYTES_MAX = 128, ENTITY_TYPE_BYTES_MAX = 64 };
 
@@ -22,6 +23,8 @@ MUST_CHECK enum status entity_check(const struct entity *entity, size_t bytes_ma
 /* Its fields after `patch`, an object: members replace, null removes. The version grows, if anything differs. */
 MUST_CHECK enum status entity_apply(struct arena *arena, struct entity *entity, const struct json *patch,
                                     size_t bytes_max, bool *out_changed, struct failure *failure);
+/* entity.updated {entity_id, version, fields: names}: for the log of the session that did it. */
+void change_entity_updated(struct arena *arena, const struct entity *entity, struct slice names, struct changes *out);
 void entity_write(struct json_out *out, const struct entity *entity);
 
 #endif

@@ -85,8 +85,3 @@ enum status store_entity_list(struct db *db, int64_t tenant_key, struct slice af
     return statement_rows(db, SQL_ENTITY_LIST, VALUES(number(tenant_key), text(from), text(type), number(limit)),
                           sizeof **out, read_entity, arena, out, out_count, failure);
 }
-
-enum status store_entity_count(struct db *db, int64_t tenant_key, int64_t *out, struct failure *failure)
-{
-    return statement_number(db, SQL_ENTITY_COUNT, VALUES(number(tenant_key)), 0, out, failure);
-}

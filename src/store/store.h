@@ -394,7 +394,6 @@ MUST_CHECK enum status store_entity_delete(struct db *db, int64_t tenant_key, st
 MUST_CHECK enum status store_entity_list(struct db *db, int64_t tenant_key, struct slice after, struct slice type,
                                          int64_t limit, struct arena *arena, struct entity **out, size_t *out_count,
                                          struct failure *failure);
-MUST_CHECK enum status store_entity_count(struct db *db, int64_t tenant_key, int64_t *out, struct failure *failure);
 
 /* --- tasks and the steps of their runs --- */
 struct task_row {

@@ -19,5 +19,3 @@ DELETE FROM entities WHERE tenant_key = $1 AND id = $2 AND (CAST($3 AS BIGINT) =
 SELECT {entity_columns} FROM entities
 WHERE tenant_key = $1 AND id > $2 AND (CAST($3 AS TEXT) IS NULL OR type = $3)
 ORDER BY id LIMIT $4
--- name: entity_count
-SELECT COUNT(*) FROM entities WHERE tenant_key = $1
