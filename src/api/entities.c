@@ -125,8 +125,7 @@ static enum status write_summary(struct request *request, const struct session *
     enum status status =
         store_session_count_children(call->db, session->tenant_key, session->id, &children, &call->failure);
     if (status == STATUS_OK && slice_present(session->task_id)) {
-        status =
-            store_task_get(call->db, session->tenant_key, session->task_id, call->arena, &task, &call->failure);
+        status = store_task_get(call->db, session->tenant_key, session->task_id, call->arena, &task, &call->failure);
     }
     if (status != STATUS_OK && status != STATUS_NOT_FOUND) {
         return status;

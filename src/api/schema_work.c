@@ -26,9 +26,9 @@ static const struct member entity_session_members[] = {
 static const struct member entity_sessions_members[] = {
     {"sessions", "[EntitySession", NULL}, {"has_more", "b", NULL}, {0}};
 static const struct member task_members[] = {
-    {"id", "s", NULL},         {"name", "s", NULL},       {"description", "s?", NULL}, {"version", "i", NULL},
-    {"steps", "a", NULL},      {"created_at", "t", NULL}, {"updated_at", "t", NULL},   {"updated_by", "s", NULL},
-    {0}};
+    {"id", "s", NULL},         {"name", "s", NULL},       {"description", "s?", NULL},
+    {"version", "i", NULL},    {"steps", "a", NULL},      {"created_at", "t", NULL},
+    {"updated_at", "t", NULL}, {"updated_by", "s", NULL}, {0}};
 static const struct member task_list_members[] = {
     {"tasks", "[Task", NULL}, {"has_more", "b", NULL}, {"next_cursor", "s?", NULL}, {0}};
 static const struct member task_run_members[] = {{"session", "@Session", NULL}, {"steps", "[StartedStep", NULL}, {0}};

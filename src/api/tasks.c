@@ -112,8 +112,8 @@ enum status tasks_create(struct request *request)
 enum status tasks_update(struct request *request)
 {
     struct task_row row;
-    enum status status = task_change(&request->call, request->params[0], request->body,
-                                     json_i64_of(request->body, "version"), &row);
+    enum status status =
+        task_change(&request->call, request->params[0], request->body, json_i64_of(request->body, "version"), &row);
     return status == STATUS_OK ? write_task(request, &row) : status;
 }
 

@@ -1,5 +1,5 @@
-/* What an approval is about: a tool call that was paused, or an output that was staged. One union, told apart by `kind`;
- * rows older than that word are of tools.
+/* What an approval is about: a tool call that was paused, or an output that was staged. One union, told apart by
+ * `kind`; rows older than that word are of tools.
  *
  *     {"kind": "tool", "paused_tool_call": {"tool_call_id", "tool_name", "tool_input"}}
  *     {"kind": "output", "staged_output": {…}, "criteria_score": 3, "safety_flags": ["risk"]}

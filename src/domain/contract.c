@@ -163,8 +163,8 @@ struct contract_yield contract_yield(struct arena *arena, const struct json *con
     json_end_array(&list);
     struct contract_yield yield = {0};
     if (any) {
-        yield = (struct contract_yield){arena_copy(arena, buffer_slice(&fields)),
-                                        arena_copy(arena, buffer_slice(&names))};
+        yield =
+            (struct contract_yield){arena_copy(arena, buffer_slice(&fields)), arena_copy(arena, buffer_slice(&names))};
     }
     buffer_release(&fields);
     buffer_release(&names);
@@ -186,9 +186,9 @@ static bool is_option(const struct json *option)
     for (const struct json *one = json_is(option, JSON_OBJECT) ? option->child : NULL; one; one = one->next) {
         int64_t score;
         bool flag;
-        bool fits = slice_is(one->key, "score") ? json_as_i64(one, &score)
-                                                : (slice_is(one->key, "flag") || slice_is(one->key, "hard_block")) &&
-                                                      json_as_bool(one, &flag);
+        bool fits = slice_is(one->key, "score")
+                        ? json_as_i64(one, &score)
+                        : (slice_is(one->key, "flag") || slice_is(one->key, "hard_block")) && json_as_bool(one, &flag);
         if (!fits) {
             return false;
         }

@@ -11,7 +11,16 @@
 #include "base/json.h"
 #include "base/words.h"
 
-enum field_type { FIELD_IS_ANY, FIELD_IS_STRING, FIELD_IS_NUMBER, FIELD_IS_INTEGER, FIELD_IS_BOOLEAN, FIELD_IS_OBJECT, FIELD_IS_LIST, FIELD_TYPES };
+enum field_type {
+    FIELD_IS_ANY,
+    FIELD_IS_STRING,
+    FIELD_IS_NUMBER,
+    FIELD_IS_INTEGER,
+    FIELD_IS_BOOLEAN,
+    FIELD_IS_OBJECT,
+    FIELD_IS_LIST,
+    FIELD_TYPES
+};
 extern const struct words field_type_words;
 
 enum { CONTRACT_FIELDS_MAX = 64, CONTRACT_NAME_BYTES_MAX = 64 };

@@ -63,8 +63,8 @@ static bool is_repeated(const struct automation_run *run, const struct run_verdi
     return run->outcome == outcome && slice_eq(run->summary, verdict->summary);
 }
 
-enum status run_complete(struct automation_run *run, const struct run_verdict *verdict, int64_t now_ms, bool *out_repeated,
-                         struct failure *failure)
+enum status run_complete(struct automation_run *run, const struct run_verdict *verdict, int64_t now_ms,
+                         bool *out_repeated, struct failure *failure)
 {
     char list[80];
     int outcome = words_find(run_said_words, verdict->outcome);
@@ -82,10 +82,10 @@ enum status run_complete(struct automation_run *run, const struct run_verdict *v
     }
     if (run->ended_at_ms != 0) {
         *out_repeated = is_repeated(run, verdict, outcome);
-        return *out_repeated ? STATUS_OK
-                             : failure_set(failure, STATUS_CONFLICT, "run_ended",
-                                           "This run ended before, as %s; an outcome is said once.",
-                                           status_names[run->status]);
+        return *out_repeated
+                   ? STATUS_OK
+                   : failure_set(failure, STATUS_CONFLICT, "run_ended",
+                                 "This run ended before, as %s; an outcome is said once.", status_names[run->status]);
     }
     run->outcome = outcome;
     run->status = by_outcome[outcome];

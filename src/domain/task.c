@@ -48,10 +48,10 @@ static const struct {
     enum member_kind kind;
     bool is_short;
 } step_members[] = {
-    {"id", MEMBER_TEXT, false},          {"name", MEMBER_TEXT, false},
-    {"agent", MEMBER_TEXT, true},        {"human", MEMBER_SWITCH, true},
-    {"prompt", MEMBER_TEXT, true},       {"depends_on", MEMBER_LIST, false},
-    {"output", MEMBER_OBJECT, true},     {"requires_approval", MEMBER_SWITCH, true},
+    {"id", MEMBER_TEXT, false},        {"name", MEMBER_TEXT, false},
+    {"agent", MEMBER_TEXT, true},      {"human", MEMBER_SWITCH, true},
+    {"prompt", MEMBER_TEXT, true},     {"depends_on", MEMBER_LIST, false},
+    {"output", MEMBER_OBJECT, true},   {"requires_approval", MEMBER_SWITCH, true},
     {"criteria", MEMBER_OBJECT, true},
 };
 enum { STEP_MEMBERS = sizeof step_members / sizeof *step_members };
@@ -161,8 +161,8 @@ static enum status link_step(struct task_step *steps, size_t count, struct task_
     for (const struct json *one = step->depends_on ? step->depends_on->child : NULL; one; one = one->next) {
         int before = json_is(one, JSON_STRING) ? find_step(steps, count, one->text) : -1;
         if (before < 0) {
-            return refuse(failure, "The step %.*s depends on %.*s, which is no step of this task.",
-                          SLICE_ARG(step->id), SLICE_ARG(slice_utf8_prefix(one->raw, 80)));
+            return refuse(failure, "The step %.*s depends on %.*s, which is no step of this task.", SLICE_ARG(step->id),
+                          SLICE_ARG(slice_utf8_prefix(one->raw, 80)));
         }
         step->after |= UINT64_C(1) << before;
     }

@@ -22,8 +22,7 @@ static enum status not_found(struct call *call, enum status status)
 
 enum status entity_find(struct call *call, struct slice id, struct entity *out)
 {
-    return not_found(call,
-                     store_entity_get(call->db, call->who->tenant_key, id, call->arena, out, &call->failure));
+    return not_found(call, store_entity_get(call->db, call->who->tenant_key, id, call->arena, out, &call->failure));
 }
 
 enum status entity_create(struct call *call, struct slice id, struct slice type, const struct json *fields,
@@ -74,10 +73,11 @@ static enum status save(struct call *call, int64_t tenant_key, struct entity *en
     return store_entity_update(call->db, tenant_key, entity, &call->failure);
 }
 
-static enum status apply(struct call *call, int64_t tenant_key, struct entity *entity, const struct json *fields, bool *out_changed)
+static enum status apply(struct call *call, int64_t tenant_key, struct entity *entity, const struct json *fields,
+                         bool *out_changed)
 {
-    enum status status = entity_apply(call->arena, entity, fields, call->service->entity_bytes_max, out_changed,
-                                      &call->failure);
+    enum status status =
+        entity_apply(call->arena, entity, fields, call->service->entity_bytes_max, out_changed, &call->failure);
     return status == STATUS_OK && *out_changed ? save(call, tenant_key, entity) : status;
 }
 
@@ -87,8 +87,8 @@ enum status entity_change(struct call *call, struct slice id, const struct json 
     bool changed;
     enum status status = entity_check_reach(call);
     if (status == STATUS_OK) {
-        status = not_found(
-            call, store_entity_lock(call->db, call->who->tenant_key, id, call->arena, out, &call->failure));
+        status =
+            not_found(call, store_entity_lock(call->db, call->who->tenant_key, id, call->arena, out, &call->failure));
     }
     if (status == STATUS_OK) {
         status = check_version(call, out, version);
@@ -125,8 +125,7 @@ enum status entity_fill(struct call *call, int64_t tenant_key, struct slice id, 
     *out_changed = false;
     enum status status = json_parse(call->arena, fields, &patch, &call->failure);
     if (status == STATUS_OK) {
-        status = not_found(
-            call, store_entity_lock(call->db, tenant_key, id, call->arena, out, &call->failure));
+        status = not_found(call, store_entity_lock(call->db, tenant_key, id, call->arena, out, &call->failure));
     }
     return status == STATUS_OK ? apply(call, tenant_key, out, patch, out_changed) : status;
 }

@@ -75,8 +75,8 @@ static bool may_see(const struct call *call, const struct seen_run *seen)
 enum status run_find(struct call *call, struct slice id, struct automation_run *out)
 {
     struct seen_run seen;
-    enum status status = store_run_get(call->db, call->who->tenant_key, call->who->user_id, id, call->arena, &seen,
-                                       &call->failure);
+    enum status status =
+        store_run_get(call->db, call->who->tenant_key, call->who->user_id, id, call->arena, &seen, &call->failure);
     if (status == STATUS_NOT_FOUND || (status == STATUS_OK && !may_see(call, &seen))) {
         return failure_set(&call->failure, STATUS_NOT_FOUND, "run_not_found",
                            "There is no such run, or it is not for you.");

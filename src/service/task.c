@@ -36,8 +36,7 @@ enum status task_check_agents(struct call *call, const struct task *task)
 
 static enum status read_checked(struct call *call, const struct json *object, struct task *out)
 {
-    enum status status =
-        task_read(call->arena, object, (size_t)call->service->task_steps_max, out, &call->failure);
+    enum status status = task_read(call->arena, object, (size_t)call->service->task_steps_max, out, &call->failure);
     if (status == STATUS_OK) {
         status = task_check_agents(call, out);
     }
@@ -77,9 +76,8 @@ enum status task_define(struct call *call, const struct json *object, struct tas
 enum status task_find(struct call *call, struct slice id, struct task_row *out)
 {
     enum status status = store_task_get(call->db, call->who->tenant_key, id, call->arena, out, &call->failure);
-    return status == STATUS_NOT_FOUND
-               ? failure_set(&call->failure, status, "task_not_found", "There is no such task.")
-               : status;
+    return status == STATUS_NOT_FOUND ? failure_set(&call->failure, status, "task_not_found", "There is no such task.")
+                                      : status;
 }
 
 enum status task_of_row(struct call *call, const struct task_row *row, const struct json *patch,
@@ -92,8 +90,7 @@ enum status task_of_row(struct call *call, const struct task_row *row, const str
     json_put_text(&json, "id", row->id);
     json_put_text(&json, "name", row->name);
     json_end_object(&json);
-    enum status status =
-        json_parse(call->arena, arena_copy(call->arena, buffer_slice(&text)), &names, &call->failure);
+    enum status status = json_parse(call->arena, arena_copy(call->arena, buffer_slice(&text)), &names, &call->failure);
     buffer_release(&text);
     if (status != STATUS_OK) {
         return status;

@@ -24,8 +24,8 @@ struct started_task {
     struct loaded_session *run; /* over all steps, or the only one */
     struct loaded_session *steps[TASK_STEPS_MAX];
 };
-/* Writer, for members. One step is one session; several hang on one of type mixed. Steps of agents that wait for nothing
- * are pending, the others draft; those of people are sessions of type response. */
+/* Writer, for members. One step is one session; several hang on one of type mixed. Steps of agents that wait for
+ * nothing are pending, the others draft; those of people are sessions of type response. */
 MUST_CHECK enum status task_start(struct call *call, struct slice id, const struct task_order *order,
                                   struct started_task *out);
 

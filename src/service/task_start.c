@@ -82,9 +82,9 @@ static enum status make_step(const struct starting *starting, size_t position, c
     struct call *call = starting->call;
     const struct task_step *step = &starting->task->steps[position];
     bool human = !slice_present(step->agent);
-    struct slice title = parent ? arena_format(call->arena, "%.*s: %.*s", SLICE_ARG(starting->task->name),
-                                               SLICE_ARG(step->name))
-                                : starting->task->name;
+    struct slice title =
+        parent ? arena_format(call->arena, "%.*s: %.*s", SLICE_ARG(starting->task->name), SLICE_ARG(step->name))
+               : starting->task->name;
     struct session_input input = {
         .type = human ? SLICE("response") : SLICE("agent"),
         .status = human || step->after ? SLICE("draft") : SLICE("pending"),
@@ -95,8 +95,7 @@ static enum status make_step(const struct starting *starting, size_t position, c
         .parent_id = parent ? parent->session.id : (struct slice){0},
         .source = !parent && starting->order->source ? starting->order->source : starting->source,
     };
-    enum status status =
-        json_parse(call->arena, metadata_of(call->arena, step), &input.metadata, &call->failure);
+    enum status status = json_parse(call->arena, metadata_of(call->arena, step), &input.metadata, &call->failure);
     if (status == STATUS_OK) {
         status = make_session(starting, &input, out);
     }
@@ -126,8 +125,8 @@ enum status task_start(struct call *call, struct slice id, const struct task_ord
         status = check_order(call, &out->task, order);
     }
     if (status == STATUS_OK) {
-        struct slice source = arena_format(call->arena, "{\"kind\":\"task\",\"trigger_id\":\"%.*s\"}",
-                                           SLICE_ARG(out->task.id));
+        struct slice source =
+            arena_format(call->arena, "{\"kind\":\"task\",\"trigger_id\":\"%.*s\"}", SLICE_ARG(out->task.id));
         status = json_parse(call->arena, source, &starting.source, &call->failure);
     }
     if (status == STATUS_OK && out->task.step_count > 1) {

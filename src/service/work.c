@@ -56,8 +56,8 @@ static enum status judge_entity(struct call *call, const struct session *session
     if (!slice_present(session->entity_id) || !slice_present(yield.fields)) {
         return STATUS_OK;
     }
-    enum status status = store_entity_lock(call->db, session->tenant_key, session->entity_id, call->arena, &entity,
-                                           &call->failure);
+    enum status status =
+        store_entity_lock(call->db, session->tenant_key, session->entity_id, call->arena, &entity, &call->failure);
     if (status == STATUS_NOT_FOUND) {
         fail(call, "entity_gone", "The entity that this output is for is not there any more.", settlement);
         return STATUS_OK;
@@ -65,8 +65,8 @@ static enum status judge_entity(struct call *call, const struct session *session
     if (status == STATUS_OK) {
         status = json_parse(call->arena, yield.fields, &patch, &call->failure);
     }
-    if (status == STATUS_OK && entity_apply(call->arena, &entity, patch, call->service->entity_bytes_max, &changed,
-                                            &why) != STATUS_OK) {
+    if (status == STATUS_OK &&
+        entity_apply(call->arena, &entity, patch, call->service->entity_bytes_max, &changed, &why) != STATUS_OK) {
         fail(call, "output_contract", why.detail, settlement);
     }
     return status;
@@ -181,8 +181,7 @@ static enum status fill_entity(struct call *call, struct loaded_session *loaded,
     if (!slice_present(session->entity_id) || !step->output || !slice_present(session->result)) {
         return STATUS_OK;
     }
-    enum status status =
-        json_parse(call->arena, arena_copy(call->arena, session->result), &output, &call->failure);
+    enum status status = json_parse(call->arena, arena_copy(call->arena, session->result), &output, &call->failure);
     struct contract_yield yield = contract_yield(call->arena, step->output, output);
     if (status != STATUS_OK || !slice_present(yield.fields)) {
         return status;

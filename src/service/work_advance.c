@@ -19,8 +19,8 @@ struct work_run {
 
 static enum status read_steps(struct call *call, int64_t parent_key, struct work_run *out)
 {
-    enum status status = store_step_list(call->db, out->tenant_key, parent_key, call->arena, &out->rows, &out->count,
-                                         &call->failure);
+    enum status status =
+        store_step_list(call->db, out->tenant_key, parent_key, call->arena, &out->rows, &out->count, &call->failure);
     if (status == STATUS_OK && out->count > TASK_STEPS_MAX) {
         return failure_set(&call->failure, STATUS_INTERNAL, "run_broken", "The run has %zu steps.", out->count);
     }
@@ -104,8 +104,7 @@ static enum status start_step(const struct work_run *run, size_t at)
     if (human && !(run->steps[at].after >> run->ended & 1)) {
         return STATUS_OK; /* a person's step stays a draft until somebody begins: it was told before */
     }
-    enum status status =
-        unit_load_key(call->unit, run->tenant_key, run->rows[at].session_key, &step, &call->failure);
+    enum status status = unit_load_key(call->unit, run->tenant_key, run->rows[at].session_key, &step, &call->failure);
     if (status == STATUS_OK) {
         status = tell_results(run, at, step);
     }
@@ -132,8 +131,7 @@ static enum status fail_step(const struct work_run *run, size_t at)
         .error_message = arena_format(call->arena, "A step before it, %.*s, was not completed.",
                                       SLICE_ARG(run->steps[run->ended].id)),
     };
-    enum status status =
-        unit_load_key(call->unit, run->tenant_key, run->rows[at].session_key, &step, &call->failure);
+    enum status status = unit_load_key(call->unit, run->tenant_key, run->rows[at].session_key, &step, &call->failure);
     if (status == STATUS_OK) {
         status = change_end(call->arena, &step->session, &settlement, &changes, &call->failure);
     }
@@ -159,8 +157,8 @@ static enum status end_run(const struct work_run *run, enum run_end end)
         settlement = (struct settlement){
             .to = WORK_FAILED,
             .error_code = SLICE("step_failed"),
-            .error_message = arena_format(call->arena, "Its step %.*s was not completed.",
-                                          SLICE_ARG(run->steps[run->ended].id)),
+            .error_message =
+                arena_format(call->arena, "Its step %.*s was not completed.", SLICE_ARG(run->steps[run->ended].id)),
         };
     }
     return work_end(call, run->parent, &settlement);
@@ -186,8 +184,7 @@ static enum status follow_plan(const struct work_run *run)
 enum status work_advance(struct call *call, struct loaded_session *ended, const struct work_step *step)
 {
     struct work_run run = {.call = call, .tenant_key = ended->session.tenant_key};
-    enum status status =
-        unit_load_key(call->unit, run.tenant_key, step->row.parent_key, &run.parent, &call->failure);
+    enum status status = unit_load_key(call->unit, run.tenant_key, step->row.parent_key, &run.parent, &call->failure);
     if (status == STATUS_NOT_FOUND || (status == STATUS_OK && work_is_ended(run.parent->session.work))) {
         return STATUS_OK; /* nothing is left to go on with */
     }

@@ -73,8 +73,7 @@ enum status work_stage(struct call *call, struct loaded_session *loaded)
 
 /* --- deciding --- */
 
-static enum status staged_output(struct call *call, const struct ask *ask, struct slice answer,
-                                 const struct json **out)
+static enum status staged_output(struct call *call, const struct ask *ask, struct slice answer, const struct json **out)
 {
     const struct json *details = NULL;
     struct approval approval;
@@ -229,8 +228,8 @@ enum status work_end_turn(struct call *call, const struct session *session, cons
                           struct settlement *settlement)
 {
     static const enum work ends[TURN_STOP_COUNT] = {
-        [TURN_STOP] = WORK_COMPLETED,         [TURN_LENGTH] = WORK_FAILED, [TURN_TOOL_USE] = WORK_IDLE,
-        [TURN_CONTENT_FILTER] = WORK_FAILED,  [TURN_ERROR] = WORK_FAILED,  [TURN_ABORTED] = WORK_IDLE,
+        [TURN_STOP] = WORK_COMPLETED,        [TURN_LENGTH] = WORK_FAILED, [TURN_TOOL_USE] = WORK_IDLE,
+        [TURN_CONTENT_FILTER] = WORK_FAILED, [TURN_ERROR] = WORK_FAILED,  [TURN_ABORTED] = WORK_IDLE,
     };
     struct work_step step;
     if (settlement->to != WORK_IDLE) {

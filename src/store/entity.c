@@ -18,12 +18,11 @@ static void read_entity(struct query *query, struct arena *arena, void *item)
 enum status store_entity_insert(struct db *db, int64_t tenant_key, const struct entity *entity, struct failure *failure)
 {
     int64_t inserted = 0;
-    enum status status =
-        statement_run(db, SQL_ENTITY_INSERT,
-                      VALUES(number(tenant_key), text(entity->id), text(entity->type), text(entity->fields),
-                             number(entity->version), number(entity->created_at_ms), number(entity->updated_at_ms),
-                             text(entity->updated_by)),
-                      &inserted, failure);
+    enum status status = statement_run(
+        db, SQL_ENTITY_INSERT,
+        VALUES(number(tenant_key), text(entity->id), text(entity->type), text(entity->fields), number(entity->version),
+               number(entity->created_at_ms), number(entity->updated_at_ms), text(entity->updated_by)),
+        &inserted, failure);
     if (!status && inserted != 1)
         return failure_set(failure, STATUS_CONFLICT, "entity_exists",
                            "There is an entity with this id already; change that one, or choose another id.");

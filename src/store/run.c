@@ -32,7 +32,8 @@ static void read_seen(struct query *query, struct arena *arena, void *item)
     out->participant = (enum access_role)query_i64(query, RUN_COLUMNS + 4);
 }
 
-enum status store_run_insert(struct db *db, int64_t tenant_key, const struct automation_run *run, struct failure *failure)
+enum status store_run_insert(struct db *db, int64_t tenant_key, const struct automation_run *run,
+                             struct failure *failure)
 {
     return statement_run(db, SQL_RUN_INSERT,
                          VALUES(number(tenant_key), text(run->id), number(run->session_key), number(run->status),
@@ -54,7 +55,8 @@ enum status store_run_of_session(struct db *db, int64_t tenant_key, int64_t sess
     return STATUS_OK;
 }
 
-enum status store_run_update(struct db *db, int64_t tenant_key, const struct automation_run *run, struct failure *failure)
+enum status store_run_update(struct db *db, int64_t tenant_key, const struct automation_run *run,
+                             struct failure *failure)
 {
     return statement_run(db, SQL_RUN_UPDATE,
                          VALUES(number(tenant_key), number(run->session_key), number(run->status), number(run->outcome),
@@ -63,7 +65,8 @@ enum status store_run_update(struct db *db, int64_t tenant_key, const struct aut
                          NULL, failure);
 }
 
-enum status store_run_follow(struct db *db, int64_t tenant_key, const struct automation_run *run, struct failure *failure)
+enum status store_run_follow(struct db *db, int64_t tenant_key, const struct automation_run *run,
+                             struct failure *failure)
 {
     return statement_run(db, SQL_RUN_FOLLOW,
                          VALUES(number(tenant_key), number(run->session_key), number(run->status), number(run->outcome),
@@ -76,12 +79,11 @@ enum status store_run_list(struct db *db, const struct run_filter *filter, struc
 {
     struct slice nobody = SLICE("");
     struct slice user = slice_present(filter->user_id) ? filter->user_id : nobody;
-    enum status status =
-        statement_rows(db, SQL_RUN_LIST,
-                       VALUES(number(filter->tenant_key), text(user), text(filter->before),
-                              filter->status >= 0 ? number(filter->status) : null_value(),
-                              filter->sees_all ? null_value() : text(user), number(filter->limit)),
-                       sizeof **out, read_seen, arena, out, out_count, failure);
+    enum status status = statement_rows(db, SQL_RUN_LIST,
+                                        VALUES(number(filter->tenant_key), text(user), text(filter->before),
+                                               filter->status >= 0 ? number(filter->status) : null_value(),
+                                               filter->sees_all ? null_value() : text(user), number(filter->limit)),
+                                        sizeof **out, read_seen, arena, out, out_count, failure);
     for (size_t i = 0; !status && i < *out_count; i++)
         (*out)[i].session.tenant_key = filter->tenant_key;
     return status;

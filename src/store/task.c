@@ -20,12 +20,11 @@ static void read_task(struct query *query, struct arena *arena, void *item)
 enum status store_task_insert(struct db *db, int64_t tenant_key, const struct task_row *task, struct failure *failure)
 {
     int64_t inserted = 0;
-    enum status status =
-        statement_run(db, SQL_TASK_INSERT,
-                      VALUES(number(tenant_key), text(task->id), text(task->name), text(task->definition),
-                             number(task->version), number(task->created_at_ms), number(task->updated_at_ms),
-                             text(task->updated_by)),
-                      &inserted, failure);
+    enum status status = statement_run(
+        db, SQL_TASK_INSERT,
+        VALUES(number(tenant_key), text(task->id), text(task->name), text(task->definition), number(task->version),
+               number(task->created_at_ms), number(task->updated_at_ms), text(task->updated_by)),
+        &inserted, failure);
     if (!status && inserted != 1)
         return failure_set(failure, STATUS_CONFLICT, "task_exists",
                            "There is a task with this id already; change that one, or choose another id.");
@@ -47,11 +46,11 @@ enum status store_task_get(struct db *db, int64_t tenant_key, struct slice id, s
 enum status store_task_update(struct db *db, int64_t tenant_key, const struct task_row *task, struct failure *failure)
 {
     int64_t changed = 0;
-    enum status status = statement_run(db, SQL_TASK_UPDATE,
-                                       VALUES(number(tenant_key), text(task->id), text(task->name),
-                                              text(task->definition), number(task->version),
-                                              number(task->updated_at_ms), text(task->updated_by)),
-                                       &changed, failure);
+    enum status status =
+        statement_run(db, SQL_TASK_UPDATE,
+                      VALUES(number(tenant_key), text(task->id), text(task->name), text(task->definition),
+                             number(task->version), number(task->updated_at_ms), text(task->updated_by)),
+                      &changed, failure);
     if (!status && changed != 1)
         return failure_set(failure, STATUS_STALE, "task_changed", "The task was changed at the same moment.");
     return status;
