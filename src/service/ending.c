@@ -154,7 +154,7 @@ enum status ending_end(struct call *call, struct loaded_session *loaded, enum st
     enum work to = session_ends_as(&loaded->session, stop);
     enum status status = work_is_step(call, &loaded->session, &step);
     if (status == STATUS_OK) { /* who ends a step from outside does not complete it */
-        to = step && to == WORK_COMPLETED ? WORK_ABANDONED : to;
+        to = step ? work_cut_short(to) : to;
         status = move_to_end(call, loaded, to, stop, reason);
     }
     return status == STATUS_OK ? session_after_move(call, loaded) : status;

@@ -103,7 +103,7 @@ enum status work_decide(struct call *call, const struct session *session, struct
 {
     struct work_step step;
     *out_staged = false;
-    if (settlement->to != WORK_COMPLETED) {
+    if (!work_is_done(settlement->to)) {
         return STATUS_OK;
     }
     enum status status = work_load(call, session, &step);
@@ -114,7 +114,7 @@ enum status work_decide(struct call *call, const struct session *session, struct
     if (status == STATUS_OK) {
         status = work_judge(call, session, &step.step, settlement);
     }
-    if (status == STATUS_OK && settlement->to == WORK_COMPLETED && step.step.requires_approval) {
+    if (status == STATUS_OK && work_is_done(settlement->to) && step.step.requires_approval) {
         *out_staged = true;
         settlement->to = WORK_WAITING_HUMAN;
         settlement->reason = SLICE("its output waits for approval");
@@ -158,10 +158,10 @@ enum status work_move(struct call *call, struct loaded_session *loaded, enum wor
     if (status != STATUS_OK || !step.found || !work_allows(loaded->session.work, to)) {
         return status;
     }
-    if (loaded->session.work == WORK_DRAFT && (!work_is_ended(to) || to == WORK_COMPLETED)) {
+    if (work_is_unbegun(loaded->session.work) && (!work_is_ended(to) || work_is_done(to))) {
         status = work_check_turn(call, loaded->session.tenant_key, &step);
     }
-    if (status != STATUS_OK || to != WORK_COMPLETED) {
+    if (status != STATUS_OK || !work_is_done(to)) {
         return status;
     }
     *out_done = true;
@@ -170,6 +170,16 @@ enum status work_move(struct call *call, struct loaded_session *loaded, enum wor
         return status;
     }
     return staged ? move_to_stage(call, loaded, &settlement) : work_end(call, loaded, &settlement);
+}
+
+enum status work_check_prompt(struct call *call, const struct session *session)
+{
+    struct work_step step;
+    if (!work_is_unbegun(session->work)) {
+        return STATUS_OK;
+    }
+    enum status status = work_load(call, session, &step);
+    return status == STATUS_OK && step.found ? work_check_turn(call, session->tenant_key, &step) : status;
 }
 
 static enum status fill_entity(struct call *call, struct loaded_session *loaded, const struct task_step *step)
@@ -202,7 +212,7 @@ enum status work_after_end(struct call *call, struct loaded_session *loaded)
     if (status != STATUS_OK || !step.found) {
         return status;
     }
-    if (loaded->session.work == WORK_COMPLETED) {
+    if (work_is_done(loaded->session.work)) {
         status = fill_entity(call, loaded, &step.step);
     }
     return status == STATUS_OK && step.row.parent_key ? work_advance(call, loaded, &step) : status;

@@ -28,6 +28,9 @@ MUST_CHECK enum status work_end_turn(struct call *call, const struct session *se
 MUST_CHECK enum status work_move(struct call *call, struct loaded_session *loaded, enum work to, struct slice reason,
                                  bool *out_done);
 
+/* Before a prompt: CONFLICT `step_waits` for a step whose turn has not come. */
+MUST_CHECK enum status work_check_prompt(struct call *call, const struct session *session);
+
 /* Is it about the output of a step? */
 bool work_asks(const struct ask *ask);
 /* May the staged output be kept as it was edited? INVALID `output_contract`, `output_blocked`. */

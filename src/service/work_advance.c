@@ -47,7 +47,7 @@ enum status work_check_turn(struct call *call, int64_t tenant_key, const struct 
     }
     for (size_t i = 0; i < run.count && status == STATUS_OK; i++) {
         for (size_t before = 0; before < run.count && run.rows[i].session_key == step->row.session_key; before++) {
-            if ((run.steps[i].after >> before & 1) && run.states[before] != WORK_COMPLETED) {
+            if ((run.steps[i].after >> before & 1) && !work_is_done(run.states[before])) {
                 return failure_set(&call->failure, STATUS_CONFLICT, "step_waits",
                                    "This step waits for %.*s, which is %s.", SLICE_ARG(run.steps[before].id),
                                    work_words.names[run.states[before]]);

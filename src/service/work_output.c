@@ -227,18 +227,14 @@ static enum status find_output(struct call *call, const struct session *session,
 enum status work_end_turn(struct call *call, const struct session *session, const struct turn_end *end,
                           struct settlement *settlement)
 {
-    static const enum work ends[TURN_STOP_COUNT] = {
-        [TURN_STOP] = WORK_COMPLETED,        [TURN_LENGTH] = WORK_FAILED, [TURN_TOOL_USE] = WORK_IDLE,
-        [TURN_CONTENT_FILTER] = WORK_FAILED, [TURN_ERROR] = WORK_FAILED,  [TURN_ABORTED] = WORK_IDLE,
-    };
     struct work_step step;
-    if (settlement->to != WORK_IDLE) {
+    if (!work_takes_prompt(settlement->to)) {
         return STATUS_OK;
     }
     enum status status = work_load(call, session, &step);
     if (status != STATUS_OK || !step.found) {
         return status;
     }
-    settlement->to = ends[end->stop];
-    return settlement->to == WORK_COMPLETED ? find_output(call, session, settlement) : STATUS_OK;
+    settlement->to = turn_ends_step(end->stop);
+    return work_is_done(settlement->to) ? find_output(call, session, settlement) : STATUS_OK;
 }

@@ -124,6 +124,7 @@ def the_core_loop(server):
     research = client.get(steps["research"]).json()
     check.contains(research, {"parent_id": whole["id"], "task_id": "work", "entity_id": "e", "metadata": {"step": "research"}})
     check.true('"topic"' in research["initial_prompt"] and '"score"' in research["initial_prompt"], research["initial_prompt"])
+    check.equal(client.post(steps["write"] + "/messages", {"text": "Now."}, expect=409).json()["code"], "step_waits")
     check.equal(claim(client, "a2"), [], "nobody works at a step whose turn has not come")
     done = settle(client, "a1", result={"summary": "s", "score": 3, "other": 1})
     check.equal(done["status"], "completed")
@@ -282,6 +283,23 @@ def an_output_is_approved(server):
     order = [one["type"] for one in events(client, path, "user.output_approval,entity.updated,session.completed")]
     check.equal(order, ["user.output_approval", "session.completed", "entity.updated"])
     check.equal(states(client, steps), {"research": "completed", "write": "pending"})
+
+
+@test
+def what_a_person_answered_is_promoted(server):
+    """The response of a person's step takes the same way: staged, scored, approved, written."""
+    client = server.client()
+    prepare(client)
+    define(client, human=True, requires_approval=True, output={"fields": {"mood": "string"}},
+           criteria={"mood": {"options": {"good": {"score": 5}}}})
+    session, steps = run(client)
+    client.post(steps["main"] + "/status", {"status": "running"}, expect=200)
+    client.post(steps["main"] + "/settle", {"status": "completed", "result": {"mood": "good"}}, expect=200)
+    check.equal(client.get(steps["main"]).json()["status"], "waiting_human")
+    ask = pending_ask(client, steps["main"])
+    check.equal(ask["details"]["criteria_score"], 5)
+    client.post(f"{steps['main']}/asks/{ask['id']}/answer", {"decision": "once"}, expect=200)
+    check.equal((client.get(steps["main"]).json()["status"], entity(client)["fields"]["mood"]), ("completed", "good"))
 
 
 @test
