@@ -87,12 +87,6 @@ static enum status write_agent(struct request *request, const struct agent_row *
     return STATUS_OK;
 }
 
-static int64_t page_limit(const struct request *request)
-{
-    int64_t limit = request_param_i64(request, "limit", request->api->sessions_page_default);
-    return limit < request->api->sessions_page_max ? limit : request->api->sessions_page_max;
-}
-
 /* The object stays open for the cursor. One row more than asked for tells that there is more. */
 static enum status begin_page(struct request *request, const struct agent_row *rows, size_t count, int64_t limit)
 {
@@ -118,7 +112,7 @@ enum status agents_list(struct request *request)
     struct agent_row *rows;
     size_t count = 0;
     struct call *call = &request->call;
-    int64_t limit = page_limit(request);
+    int64_t limit = request_list_limit(request);
     enum status status = request_check_unbound(request);
     if (status == STATUS_OK) {
         status = store_agent_list(call->db, request->who.tenant_key, request_param(request, "after"), limit + 1,
@@ -140,7 +134,7 @@ enum status agents_versions(struct request *request)
     struct agent_row *rows;
     size_t count = 0;
     struct call *call = &request->call;
-    int64_t limit = page_limit(request), before = request_param_i64(request, "before", 0);
+    int64_t limit = request_list_limit(request), before = request_param_i64(request, "before", 0);
     enum status status = request_check_unbound(request);
     if (status == STATUS_OK) {
         status = store_agent_versions(call->db, request->who.tenant_key, request->params[0], before, limit + 1,

@@ -22,6 +22,34 @@ enum status sessions_retry(struct request *request);
 enum status sessions_counts(struct request *request);
 enum status sessions_children(struct request *request);
 
+struct session_filter;
+/* All sessions the caller may see, for handlers that narrow it further; `limit` is to be set. */
+void request_filter_sessions(const struct request *request, struct session_filter *out);
+
+/* entities.c */
+extern const struct field entity_body[], entity_update_body[], entity_list_query[], entity_remove_query[],
+    entity_sessions_query[];
+enum status entities_list(struct request *request);
+enum status entities_create(struct request *request);
+enum status entities_get(struct request *request);
+enum status entities_update(struct request *request);
+enum status entities_delete(struct request *request);
+enum status entities_sessions(struct request *request);
+
+/* tasks.c */
+extern const struct field task_body[], task_update_body[], task_list_query[], task_run_body[];
+enum status tasks_list(struct request *request);
+enum status tasks_create(struct request *request);
+enum status tasks_get(struct request *request);
+enum status tasks_update(struct request *request);
+enum status tasks_delete(struct request *request);
+enum status tasks_run(struct request *request);
+
+/* runs.c */
+extern const struct field run_list_query[];
+enum status runs_list(struct request *request);
+enum status runs_get(struct request *request);
+
 /* stop.c */
 extern const struct field stop_body[];
 extern const struct field pause_body[];

@@ -25,6 +25,12 @@ int64_t request_param_i64(const struct request *request, const char *name, int64
     return value;
 }
 
+int64_t request_list_limit(const struct request *request)
+{
+    int64_t limit = request_param_i64(request, "limit", request->api->sessions_page_default);
+    return limit < request->api->sessions_page_max ? limit : request->api->sessions_page_max;
+}
+
 struct slice request_header(const struct request *request, const char *name)
 {
     return http_request_header(&request->exchange->request, name);

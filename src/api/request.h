@@ -84,6 +84,8 @@ struct slice request_param(const struct request *request,
 int64_t request_param_i64(const struct request *request, const char *name, int64_t otherwise);
 /* Prefer: return=minimal (RFC 7240): the answer may leave out what the caller can ask for. */
 bool request_wants_minimal(struct request *request);
+/* How many rows a page of a list has: the parameter `limit` within the options sessions-page-default and -max. */
+int64_t request_list_limit(const struct request *request);
 /* FORBIDDEN for a credential that reaches one session only. */
 MUST_CHECK enum status request_check_unbound(struct request *request);
 /* A header's text; absent when not sent. */

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "api/schema_parts.h"
 #include "domain/agent.h"
 #include "domain/ask.h"
 #include "domain/file_change.h"
@@ -9,21 +10,6 @@
 #include "domain/session.h"
 #include "domain/vocabulary.h"
 #include "service/agent.h"
-
-/* A member's shape in a few letters: s string, s? string or null, i integer, i? , b boolean, t time, t? , o object, o?,
- * a array, x anything, @Name another schema, [Name an array of it; a last - may be missing; words come from their
- * table.
- */
-struct member {
-    const char *name;
-    const char *shape;
-    const struct words *words;
-};
-
-struct schema {
-    const char *name;
-    const struct member *members;
-};
 
 static const struct member session_members[] = {
     {"id", "s", NULL},
@@ -533,6 +519,9 @@ void schemas_write(struct json_out *out)
     json_begin_object(out);
     for (size_t i = 0; i < sizeof schemas / sizeof *schemas; i++) {
         write_schema(out, &schemas[i]);
+    }
+    for (const struct schema *schema = work_schemas; schema->name; schema++) {
+        write_schema(out, schema);
     }
     json_end_object(out);
 }

@@ -407,6 +407,19 @@ static void limit_to_visible(const struct principal *who, struct session_filter 
     }
 }
 
+void request_filter_sessions(const struct request *request, struct session_filter *out)
+{
+    *out = (struct session_filter){.tenant_key = request->who.tenant_key,
+                                   .type = -1,
+                                   .work = -1,
+                                   .display = -1,
+                                   .archived = -1,
+                                   .interactive = -1,
+                                   .visibility = -1,
+                                   .group = -1};
+    limit_to_visible(&request->who, out);
+}
+
 static void read_label(const struct request *request, struct session_filter *filter)
 {
     for (size_t i = 0; request->query && i < request->query->count; i++) {

@@ -159,14 +159,9 @@ static enum status check_settlement(const struct session *session, const struct 
     return STATUS_OK;
 }
 
-enum status change_settle(struct arena *arena, const struct session *session, const struct settlement *settlement,
-                          struct changes *out, struct failure *failure)
+static void add_settlement(struct arena *arena, const struct session *session, const struct settlement *settlement,
+                           struct changes *out)
 {
-    out->count = 0;
-    enum status status = check_settlement(session, settlement, failure);
-    if (status != STATUS_OK) {
-        return status;
-    }
     struct move move = {
         .to = settlement->to,
         .stop = work_is_ended(settlement->to) ? usual_stop[settlement->to] : STOP_NONE,
@@ -177,6 +172,28 @@ enum status change_settle(struct arena *arena, const struct session *session, co
         .error_message = settlement->error_message,
     };
     add_move(arena, session, &move, out);
+}
+
+enum status change_settle(struct arena *arena, const struct session *session, const struct settlement *settlement,
+                          struct changes *out, struct failure *failure)
+{
+    out->count = 0;
+    enum status status = check_settlement(session, settlement, failure);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    add_settlement(arena, session, settlement, out);
+    return STATUS_OK;
+}
+
+enum status change_end(struct arena *arena, const struct session *session, const struct settlement *settlement,
+                       struct changes *out, struct failure *failure)
+{
+    out->count = 0;
+    if (!work_is_active(session->work) || !work_allows(session->work, settlement->to)) {
+        return refuse_work(session, settlement->to, failure);
+    }
+    add_settlement(arena, session, settlement, out);
     return STATUS_OK;
 }
 

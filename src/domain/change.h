@@ -108,6 +108,9 @@ struct settlement {
 };
 MUST_CHECK enum status change_settle(struct arena *arena, const struct session *session,
                                      const struct settlement *settlement, struct changes *out, struct failure *failure);
+/* The same from any state that is active, whoever decides it: steps of a task end so. */
+MUST_CHECK enum status change_end(struct arena *arena, const struct session *session,
+                                  const struct settlement *settlement, struct changes *out, struct failure *failure);
 /* A lease that ran out or was given back: running -> pending (`session.lease_lost` / `session.released`), or
  * -> failed with STOP_ATTEMPTS_EXHAUSTED when claim_attempts reached `attempts_max` (0 = no limit). What waits goes on
  * waiting, and is pending once it was answered. count = 0 when nobody runs it any more. */

@@ -42,3 +42,12 @@ bool turn_error_is_retryable(enum turn_error error)
     };
     return (unsigned)error < TURN_ERROR_COUNT && retryable[error];
 }
+
+enum work turn_ends_step(enum turn_stop stop)
+{
+    static const enum work ends[TURN_STOP_COUNT] = {
+        [TURN_STOP] = WORK_COMPLETED,        [TURN_LENGTH] = WORK_FAILED, [TURN_TOOL_USE] = WORK_IDLE,
+        [TURN_CONTENT_FILTER] = WORK_FAILED, [TURN_ERROR] = WORK_FAILED,  [TURN_ABORTED] = WORK_IDLE,
+    };
+    return ends[stop];
+}

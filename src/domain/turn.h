@@ -38,6 +38,8 @@ enum turn_error {
     TURN_ERROR_COUNT
 };
 extern const struct words turn_error_words; /* "" validation content_filter provider_auth … internal */
+/* What the end of a turn makes of a step of a task: all is said with the turn, unless it was cut. */
+enum work turn_ends_step(enum turn_stop stop);
 bool turn_error_is_retryable(enum turn_error error);
 
 struct turn_end {

@@ -119,6 +119,16 @@ bool work_is_running(enum work state)
     return in_group(RUNNING, state);
 }
 
+bool work_is_unbegun(enum work state)
+{
+    return in_group(DRAFT, state);
+}
+
+bool work_is_done(enum work state)
+{
+    return in_group(COMPLETED, state);
+}
+
 bool work_is_leased(enum work state)
 {
     return in_group(IN_TURN, state);
@@ -157,6 +167,11 @@ bool work_is_in_turn(enum work state)
 enum work work_stopped_as(enum work state)
 {
     return in_group(IDLE, state) ? WORK_COMPLETED : WORK_ABANDONED;
+}
+
+enum work work_cut_short(enum work to)
+{
+    return work_is_done(to) ? WORK_ABANDONED : to;
 }
 
 void work_targets(enum work from, char *out, size_t room)

@@ -36,6 +36,8 @@ bool work_is_failing(enum work state); /* ended badly */
 bool work_is_ended(enum work state);
 bool work_is_claimable(enum work state);
 bool work_is_running(enum work state);
+bool work_is_unbegun(enum work state); /* a draft */
+bool work_is_done(enum work state);    /* ended, and well */
 bool work_is_leased(enum work state);  /* in a turn: a lease may exist */
 bool work_is_waiting(enum work state); /* inside a turn, for a person or a tool */
 bool work_can_reopen(enum work state);
@@ -45,6 +47,8 @@ bool work_counts_as_concurrent(enum work state); /* towards the limit per user *
 bool work_is_in_turn(enum work state);           /* running, or waiting inside a turn */
 /* The end that being stopped from outside makes of an active state: work under way is abandoned, what rests is done. */
 enum work work_stopped_as(enum work state);
+/* The end that one from outside makes of a step of a task, which is `to` for others: it is not done by that. */
+enum work work_cut_short(enum work to);
 /* "running, idle, completed": where `from` may go; empty when nowhere. */
 void work_targets(enum work from, char *out, size_t room);
 

@@ -34,6 +34,9 @@ struct service limits_of_service(const struct options *options)
         .prompts_queued_max = options->prompts_queued_max,
         .asks_pending_max = options->asks_pending_max,
         .ask_rules_max = options->ask_rules_max,
+        .output_expiry_ms = options->output_expiry_ms,
+        .entity_bytes_max = (size_t)options->entity_bytes_max,
+        .task_steps_max = options->task_steps_max,
         .ask_expiry_ms =
             {
                 [ASK_APPROVAL] = options->approval_expiry_ms,

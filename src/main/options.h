@@ -89,6 +89,9 @@ struct options {
     int64_t prompts_queued_max;
     int64_t asks_pending_max;
     int64_t ask_rules_max;
+    int64_t output_expiry_ms;
+    int64_t entity_bytes_max;
+    int64_t task_steps_max;
     int64_t approval_expiry_ms;
     int64_t question_expiry_ms;
     int64_t elicitation_expiry_ms;

@@ -300,6 +300,14 @@ const struct option server_options[] = {
     TIME("ask-link-ms", ask_link_ms, "1h", SECOND, 30 * (int64_t)DAY,
          "How long a one-time link to an ask works at most."),
 
+    SECTION("Tasks and entities"),
+    COUNT("task-steps-max", task_steps_max, "32", 1, 64,
+          "How many steps a task may have."),
+    SIZE("entity-bytes-max", entity_bytes_max, "256KiB", 256, 16 * MIB,
+         "The largest object of fields that an entity may have."),
+    TIME("output-expiry-ms", output_expiry_ms, "7d", SECOND, YEAR,
+         "How long the output of a step waits for approval; then the step fails."),
+
     SECTION("Models"),
     TEXT("ca-file", ca_file, "FILE", NULL,
          "Certificates that outgoing calls trust, in PEM, instead of the system's."),

@@ -2,6 +2,7 @@
 
 #include "service/ask_steps.h"
 #include "service/session_steps.h"
+#include "service/work.h"
 #include "wire/json_schema.h"
 
 /* --- shared steps --- */
@@ -105,6 +106,13 @@ enum status ask_refresh(struct call *call, struct loaded_session *loaded, bool m
     status = unit_timer(call, loaded, TIMER_ASK, deadline ? call->steady_ms + deadline - call->now_ms : 0);
     return status == STATUS_OK && moves && work_is_in_turn(session->work) ? follow(call, loaded, pending, count)
                                                                           : status;
+}
+
+enum status ask_follow(struct call *call, struct loaded_session *loaded, const struct ask *ask)
+{
+    bool of_step = work_asks(ask);
+    enum status status = ask_refresh(call, loaded, !of_step);
+    return status == STATUS_OK && of_step ? work_follow_ask(call, loaded, ask) : status;
 }
 
 /* --- asking --- */
@@ -321,7 +329,7 @@ enum status ask_after_park(struct call *call, struct loaded_session *loaded)
 
 enum status ask_expire(struct call *call, struct loaded_session *loaded, bool *out_again)
 {
-    struct ask *pending;
+    struct ask *pending, *of_step = NULL;
     size_t count = 0;
     const struct session *session = &loaded->session;
     enum status status =
@@ -329,8 +337,12 @@ enum status ask_expire(struct call *call, struct loaded_session *loaded, bool *o
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
         if (pending[i].expires_at_ms != 0 && pending[i].expires_at_ms <= call->now_ms) {
             status = close_as(call, loaded, &pending[i], ASK_EXPIRED, (struct slice){0});
+            of_step = work_asks(&pending[i]) ? &pending[i] : of_step;
         }
     }
     *out_again = true; /* refreshing puts the timer anew or takes it away */
+    if (status == STATUS_OK && of_step) {
+        return ask_follow(call, loaded, of_step);
+    }
     return status == STATUS_OK ? ask_refresh(call, loaded, true) : status;
 }

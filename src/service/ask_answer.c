@@ -1,4 +1,5 @@
 #include "service/ask_steps.h"
+#include "service/work.h"
 #include "wire/json_schema.h"
 
 static enum status check_form(struct call *call, const struct ask *ask, const struct ask_reply *reply)
@@ -31,6 +32,9 @@ static enum status check(struct call *call, const struct session_entry *entry, c
     if (status == STATUS_OK) {
         status = check_form(call, ask, reply);
     }
+    if (status == STATUS_OK) {
+        status = work_check_reply(call, &entry->loaded->session, ask, reply);
+    }
     return status == STATUS_OK ? ask_check_rule(call, &entry->loaded->session, entry->role, reply->decision) : status;
 }
 
@@ -60,7 +64,7 @@ static enum status decide(struct call *call, struct loaded_session *loaded, stru
     if (status == STATUS_OK) {
         status = ask_add_rule(call, loaded, ask, reply);
     }
-    return status == STATUS_OK ? ask_refresh(call, loaded, true) : status;
+    return status == STATUS_OK ? ask_follow(call, loaded, ask) : status;
 }
 
 bool ask_is_overdue(const struct call *call, const struct ask *ask)

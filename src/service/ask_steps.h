@@ -17,6 +17,8 @@ void ask_fill(struct call *call, const struct session *session, struct ask *ask)
 bool ask_is_overdue(const struct call *call, const struct ask *ask);
 /* After a change: the timer of what is left, and (`moves`) the state that belongs to it. */
 MUST_CHECK enum status ask_refresh(struct call *call, struct loaded_session *loaded, bool moves);
+/* The same after this one was answered or ran out: about the output of a step, it ends the step. */
+MUST_CHECK enum status ask_follow(struct call *call, struct loaded_session *loaded, const struct ask *ask);
 /* What a matching rule answers; *out_found false when none does. */
 MUST_CHECK enum status ask_apply_rules(struct call *call, const struct session *session, struct ask *ask,
                                        bool *out_found);

@@ -7,6 +7,7 @@
 #include "service/session_steps.h"
 #include "service/turn.h"
 #include "service/turn_close.h"
+#include "service/work.h"
 
 struct candidates {
     struct candidate items[CLAIM_BATCH_MAX];
@@ -246,8 +247,13 @@ enum status claim_settle(struct call *call, struct slice id, const struct settle
     if (ends_as_guest) {
         status = access_check(call->who, out->role, ACTION_STOP, &call->failure);
     }
+    struct settlement decided = *settlement;
+    bool staged = false;
     if (status == STATUS_OK) {
-        status = change_settle(call->arena, &out->loaded->session, settlement, &changes, &call->failure);
+        status = work_decide(call, &out->loaded->session, &decided, &staged);
+    }
+    if (status == STATUS_OK) {
+        status = change_settle(call->arena, &out->loaded->session, &decided, &changes, &call->failure);
     }
     if (status == STATUS_OK) {
         status = unit_append_changes(call, out->loaded, &changes);
@@ -256,7 +262,7 @@ enum status claim_settle(struct call *call, struct slice id, const struct settle
         status = session_drop_lease(call, out->loaded);
     }
     if (status == STATUS_OK) {
-        status = ask_after_park(call, out->loaded);
+        status = staged ? work_stage(call, out->loaded) : ask_after_park(call, out->loaded);
     }
     if (status == STATUS_OK) {
         status = turn_after_requeue(call, out->loaded);

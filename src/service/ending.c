@@ -1,6 +1,7 @@
 #include "service/ending.h"
 
 #include "service/session_steps.h"
+#include "service/work.h"
 
 /* How many sessions one transaction ends because of another one. */
 enum { CASCADE_STEP = 64 };
@@ -125,12 +126,18 @@ static enum status end_descendants(struct call *call, struct loaded_session *roo
 
 /* --- the routine --- */
 
+enum status ending_close(struct call *call, struct loaded_session *loaded)
+{
+    enum status status = stop_timers(call, loaded);
+    return status == STATUS_OK ? tell_parent(call, &loaded->session) : status;
+}
+
 enum status ending_run(struct call *call, struct loaded_session *loaded)
 {
     bool rest;
-    enum status status = stop_timers(call, loaded);
+    enum status status = ending_close(call, loaded);
     if (status == STATUS_OK) {
-        status = tell_parent(call, &loaded->session);
+        status = work_after_end(call, loaded);
     }
     return status == STATUS_OK && call->service->children_end_with_parent ? end_descendants(call, loaded, &rest)
                                                                           : status;
@@ -146,16 +153,24 @@ enum status ending_end(struct call *call, struct loaded_session *loaded, enum st
     if (work_is_ended(loaded->session.work)) {
         return STATUS_OK;
     }
-    enum status status = move_to_end(call, loaded, session_ends_as(&loaded->session, stop), stop, reason);
+    bool step;
+    enum work to = session_ends_as(&loaded->session, stop);
+    enum status status = work_is_step(call, &loaded->session, &step);
+    if (status == STATUS_OK) { /* who ends a step from outside does not complete it */
+        to = step ? work_cut_short(to) : to;
+        status = move_to_end(call, loaded, to, stop, reason);
+    }
     return status == STATUS_OK ? session_after_move(call, loaded) : status;
 }
 
 enum status ending_erase(struct call *call, struct loaded_session *loaded)
 {
     struct session gone = loaded->session;
-    enum status status = STATUS_OK;
-    bool rest = call->service->children_end_with_parent;
-    if (!work_is_ended(gone.work)) {
+    bool rest = call->service->children_end_with_parent, step;
+    enum status status = work_is_step(call, &gone, &step);
+    if (status == STATUS_OK && step) { /* its run must not wait for it */
+        status = ending_end(call, loaded, STOP_DELETED, "deleted");
+    } else if (status == STATUS_OK && !work_is_ended(gone.work)) {
         gone.work = session_ends_as(&gone, STOP_DELETED);
         status = tell_parent(call, &gone);
     }

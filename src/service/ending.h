@@ -2,7 +2,8 @@
  * its sandbox gone, its parent ended, deleted), in the transaction of the move:
  *
  *     the lease goes (a hosted turn gets its turn.ended) → asks are cancelled → queued prompts are withdrawn
- *     → timers stop → the parent is told → the children that are active end, and theirs
+ *     → timers stop → the parent is told → a step fills its entity and its run goes on (service/work.h)
+ *     → the children that are active end, and theirs
  *
  * A session that has ended ends no second time. */
 #ifndef SERVICE_ENDING_H
@@ -22,6 +23,8 @@ MUST_CHECK enum status ending_stop(struct call *call, struct slice session_id, s
  * anyway. */
 MUST_CHECK enum status ending_erase(struct call *call, struct loaded_session *loaded);
 
+/* Writer. The timers of one that ended stop, and its parent is told: what ending_run begins with. */
+MUST_CHECK enum status ending_close(struct call *call, struct loaded_session *loaded);
 /* For session_after_move: the steps behind the lease, the asks and the prompts. */
 MUST_CHECK enum status ending_run(struct call *call, struct loaded_session *loaded);
 /* TIMER_CASCADE: more sessions hung on this one than one transaction ends. */

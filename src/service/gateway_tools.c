@@ -1,5 +1,6 @@
 #include "domain/redact.h"
 #include "service/gateway_parts.h"
+#include "service/run.h"
 #include "service/turn_close.h"
 
 #define NAME "{\"type\":\"string\",\"minLength\":1,\"maxLength\":200}"
@@ -111,6 +112,9 @@ static enum status end_snapshot(struct call *call, struct loaded_session *loaded
 }
 
 const struct gateway_tool gateway_tools[] = {
+    {"automation.complete",
+     OBJECT("\"outcome\"", "\"outcome\":" NAME ",\"summary\":{\"type\":\"string\"},\"completion_id\":" NAME), true,
+     run_say, NULL, NULL, NULL},
     {"save_env_files",
      OBJECT("\"files\"",
             "\"files\":" LIST("100", OBJECT("\"path\",\"names\"", "\"path\":" NAME ",\"names\":" LIST("500", NAME)))),

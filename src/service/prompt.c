@@ -5,6 +5,7 @@
 #include "service/prompt_steps.h"
 #include "service/secret.h"
 #include "service/turn.h"
+#include "service/work.h"
 
 /* --- into the queue --- */
 
@@ -228,6 +229,9 @@ enum status prompt_send(struct call *call, struct slice session_id, const struct
     enum status status = session_enter(call, session_id, ACTION_APPEND, &entry);
     if (status == STATUS_OK) {
         status = secret_check_json(call, request->content);
+    }
+    if (status == STATUS_OK) {
+        status = work_check_prompt(call, &entry.loaded->session);
     }
     if (status != STATUS_OK) {
         return status;

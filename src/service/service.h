@@ -36,6 +36,9 @@ struct service {
     int64_t prompts_queued_max;
     int64_t asks_pending_max;
     int64_t ask_rules_max;
+    int64_t output_expiry_ms;
+    size_t entity_bytes_max;
+    int64_t task_steps_max;
     int64_t ask_expiry_ms[ASK_KIND_COUNT]; /* 0 = never */
     int64_t ask_link_ms;
     enum access_role ask_role;

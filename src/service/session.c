@@ -5,6 +5,7 @@
 #include "service/prompt.h"
 #include "service/session_steps.h"
 #include "service/turn_close.h"
+#include "service/work.h"
 #include "service/secret.h"
 
 static enum status start_stale(struct call *call, struct loaded_session *loaded)
@@ -162,6 +163,11 @@ enum status session_move(struct call *call, struct slice id, enum work to, struc
         return status;
     }
     *out = entry;
+    bool done;
+    status = work_move(call, entry.loaded, to, reason, &done);
+    if (status != STATUS_OK || done) {
+        return status;
+    }
     struct changes changes = {0};
     struct slice line = arena_format(call->arena, "%.*s", SLICE_ARG(reason));
     status = change_status(call->arena, &entry.loaded->session, to, line.ptr, work_is_ended(to) ? STOP_USER : STOP_NONE,

@@ -3,6 +3,7 @@
 #include "service/ending.h"
 #include "service/session_steps.h"
 #include "service/secret.h"
+#include "service/work.h"
 
 static enum status check_concurrency(struct call *call, const struct session_input *input, const struct session *parent)
 {
@@ -310,9 +311,15 @@ enum status session_retry(struct call *call, struct slice id, struct session_ent
     if (status == STATUS_OK) {
         status = keep_agent(call, old, &input);
     }
+    if (status == STATUS_OK) {
+        status = work_check_retry(call, old);
+    }
     struct slice new_id;
     if (status == STATUS_OK) {
         status = pick_id(call, (struct slice){0}, &new_id);
     }
-    return status == STATUS_OK ? create_new(call, &input, new_id, out) : status;
+    if (status == STATUS_OK) {
+        status = create_new(call, &input, new_id, out);
+    }
+    return status == STATUS_OK ? work_copy_step(call, old, &out->loaded->session) : status;
 }

@@ -6,6 +6,7 @@
 #include "service/ask_steps.h"
 #include "service/claim.h"
 #include "service/turn.h"
+#include "service/work.h"
 
 /* --- its end --- */
 
@@ -42,6 +43,9 @@ enum status turn_settle(struct call *call, struct slice session_id, const struct
     }
     if (status == STATUS_OK) {
         status = ask_cancel_all(call, entry.loaded, SLICE("the turn ended"));
+    }
+    if (status == STATUS_OK) {
+        status = work_end_turn(call, &entry.loaded->session, end, &settlement);
     }
     return status == STATUS_OK ? claim_settle(call, session_id, &settlement, &entry) : status;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "service/media.h"
+#include "service/run.h"
 
 /* Above this a session's strings are copied together into a fresh arena. */
 enum { SESSION_ARENA_BYTES_MAX = 64 * 1024 };
@@ -411,6 +412,12 @@ enum status unit_append(struct call *call, struct loaded_session *loaded, struct
         publish_event(unit, &loaded->session, &events[i]);
     }
     note_queue_place(unit, &loaded->session, was_claimable);
+    if (loaded->session.work != before) {
+        enum status status = run_keep_up(call, &loaded->session);
+        if (status != STATUS_OK) {
+            return status;
+        }
+    }
     if ((loaded->session.work != before || held) && session_is_claimable(&loaded->session)) {
         unit->work_queued = true;
     }
@@ -447,7 +454,7 @@ enum status unit_create(struct call *call, int64_t tenant_key, struct slice id, 
     note_queue_place(unit, &loaded->session, false);
     unit->work_queued |= work_is_claimable(loaded->session.work);
     *out = loaded;
-    return STATUS_OK;
+    return run_begin(call, &loaded->session);
 }
 
 enum status unit_lease(struct unit *unit, struct loaded_session *loaded, const struct lease **out,

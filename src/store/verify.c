@@ -200,8 +200,9 @@ static const struct {
     enum sql sql;
     bool only_sqlite;
 } sentences[] = {
-    {SQL_VERIFY_COUNTS, false}, {SQL_VERIFY_ORPHANS, false},    {SQL_VERIFY_ROWS_WITHOUT_ACTIVITY, false},
-    {SQL_VERIFY_COPIES, false}, {SQL_VERIFY_EVENT_ROWS, false}, {SQL_VERIFY_TOMBSTONES, false},
+    {SQL_VERIFY_COUNTS, false}, {SQL_VERIFY_ORPHANS, false},     {SQL_VERIFY_ROWS_WITHOUT_ACTIVITY, false},
+    {SQL_VERIFY_COPIES, false}, {SQL_VERIFY_EVENT_ROWS, false},  {SQL_VERIFY_TOMBSTONES, false},
+    {SQL_VERIFY_RUNS, false},   {SQL_VERIFY_UNMADE_RUNS, false}, {SQL_VERIFY_STEPS, false},
     {SQL_VERIFY_BLOCKS, true},
 };
 

@@ -199,6 +199,7 @@ class Example:
         self.outside()
         self.sessions()
         self.work()
+        self.tasks()
         self.prompts()
         self.asks()
         self.files()
@@ -346,6 +347,25 @@ class Example:
         self.call("POST", "/api/sessions/{id}/interrupt", {}, id=id)
         self.call("GET", "/api/sessions/{id}/explain", id=id)
         self.call("POST", "/api/sessions/{id}/stop", {"reason": "enough"}, id=id)
+
+    def tasks(self):
+        """Something to work on, work to do, and an automation that starts it."""
+        one = "/api/entities/{entity}"
+        self.call("POST", "/api/entities", {"id": "e", "type": "ticket", "fields": {"a": 1}})
+        self.call("GET", "/api/entities")
+        self.call("PATCH", one, {"fields": {"a": 2}, "version": 1}, entity="e")
+        self.call("GET", one, entity="e")
+        self.client.post("/api/agents", {"id": "doer", "driver": "worker"}, expect=201)
+        self.call("POST", "/api/tasks", {"id": "t", "steps": [{"id": "a", "agent": "doer"}, {"id": "b", "human": True}]})
+        self.call("GET", "/api/tasks")
+        self.call("PATCH", "/api/tasks/{task}", {"description": "d"}, task="t")
+        self.call("GET", "/api/tasks/{task}", task="t")
+        self.call("POST", "/api/tasks/{task}/runs", {"entity_id": "e", "input": {"x": 1}, "source": "automation"}, task="t")
+        self.call("GET", one + "/sessions", entity="e")
+        run = self.call("GET", "/api/runs").json()["runs"][0]
+        self.call("GET", "/api/runs/{run}", run=run["id"])
+        self.call("DELETE", "/api/tasks/{task}", task="t")
+        self.call("DELETE", one, entity="e")
 
     def asks(self):
         id, held = self.claimed("asker")

@@ -36,12 +36,18 @@ class Two:
         self.one.post(leased + "/asks/decided/answer", {"decision": "always"}, expect=200)
         [rule] = self.one.get("/api/rules", expect=200).json()["rules"]
         self.one.post("/api/agents", {"id": SECRET, "driver": "worker", "description": SECRET}, expect=201)
+        self.one.post("/api/entities", {"id": SECRET, "type": SECRET, "fields": {"x": SECRET}}, expect=201)
+        self.one.post("/api/tasks", {"id": SECRET, "name": SECRET, "agent": SECRET, "prompt": SECRET}, expect=201)
+        self.one.post(f"/api/tasks/{SECRET}/runs", {"entity_id": SECRET, "input": {"x": SECRET},
+                                                    "source": {"kind": "automation"}}, expect=201)
+        [run] = self.one.get("/api/runs", expect=200).json()["runs"]
+        self.ids += [run["id"], run["session_id"]]
         for _ in range(2):
             prompt = self.one.post(self.paths["plain"] + "/messages", {"text": SECRET}, expect=202).json()
         self.parameters = {"{id}": self.paths["plain"].split("/")[-1], "{prompt_id}": prompt["prompt_id"], "{user_id}": self.user.id,
                            "{token_id}": self.token["id"], "{link_id}": self.link["id"], "{token}": self.link["token"],
                            "{ask_id}": SECRET, "{rule_id}": rule["id"],
-                           "{agent}": SECRET, "{tool}": "session_status", "{sha256}": "0" * 64}
+                           "{agent}": SECRET, "{entity}": SECRET, "{task}": SECRET, "{run}": run["id"], "{tool}": "session_status", "{sha256}": "0" * 64}
 
     def make(self, name):
         """A session of tenant one whose every text gives it away."""
@@ -62,7 +68,8 @@ class Two:
         """Everything of tenant one that a request could change."""
         parts = [self.one.get(path).body for path in ("/api/sessions?archived=all&limit=100", "/api/users", "/api/tokens",
                                                       "/api/counts", "/api/queue", "/api/asks",
-                                                      "/api/rules", f"/api/agents/{SECRET}/versions")]
+                                                      "/api/rules", f"/api/agents/{SECRET}/versions",
+                                                      "/api/entities", "/api/tasks", "/api/runs")]
         for path in self.paths.values():
             parts += [self.one.get(path + part).body
                       for part in ("", "/events", "/participants", "/share-links", "/children", "/audit-log", "/queue",

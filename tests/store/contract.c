@@ -5,8 +5,8 @@
 #include <stdio.h>
 
 static const struct contract_part *const parts[] = {
-    &contract_sessions, &contract_lists, &contract_events,   &contract_shares, &contract_leases,
-    &contract_prompts,  &contract_asks,  &contract_identity, &contract_care,   &contract_agents,
+    &contract_sessions, &contract_lists,    &contract_events, &contract_shares, &contract_leases, &contract_prompts,
+    &contract_asks,     &contract_identity, &contract_care,   &contract_agents, &contract_work,
 };
 
 int main(int argc, char **argv)

@@ -14,6 +14,7 @@ struct contract_part {
 
 extern const struct contract_part contract_sessions, contract_lists, contract_events, contract_shares, contract_leases,
     contract_prompts, contract_asks, contract_identity, contract_care;
+extern const struct contract_part contract_work;
 extern const struct contract_part contract_agents, contract_sessions, contract_lists, contract_events, contract_shares,
     contract_leases, contract_prompts, contract_identity, contract_care;
 

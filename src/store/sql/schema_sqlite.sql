@@ -535,3 +535,60 @@ CREATE TABLE session_keys (
     tenant_key INTEGER NOT NULL,
     wrapped BLOB NOT NULL
 );
+
+-- migration: 17 work
+-- Entities are what work is about; tasks are work that is configured; steps say what a session is in a run of a task.
+CREATE TABLE entities (
+    tenant_key INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    type TEXT NOT NULL,
+    fields TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    created_at_ms INTEGER NOT NULL,
+    updated_at_ms INTEGER NOT NULL,
+    updated_by TEXT NOT NULL,
+    PRIMARY KEY (tenant_key, id)
+) WITHOUT ROWID;
+CREATE TABLE tasks (
+    tenant_key INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    name TEXT NOT NULL,
+    definition TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    created_at_ms INTEGER NOT NULL,
+    updated_at_ms INTEGER NOT NULL,
+    updated_by TEXT NOT NULL,
+    PRIMARY KEY (tenant_key, id)
+) WITHOUT ROWID;
+CREATE TABLE steps (
+    tenant_key INTEGER NOT NULL,
+    session_key INTEGER NOT NULL,
+    parent_key INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    definition TEXT NOT NULL,
+    PRIMARY KEY (tenant_key, session_key)
+) WITHOUT ROWID;
+CREATE INDEX steps_of_run ON steps (tenant_key, parent_key, position) WHERE parent_key <> 0;
+-- What became of the sessions that automations started. outcome -1 = not known yet.
+CREATE TABLE automation_runs (
+    tenant_key INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    session_key INTEGER NOT NULL,
+    status INTEGER NOT NULL,
+    outcome INTEGER NOT NULL,
+    summary TEXT,
+    completion_id TEXT,
+    created_at_ms INTEGER NOT NULL,
+    started_at_ms INTEGER NOT NULL,
+    ended_at_ms INTEGER NOT NULL,
+    PRIMARY KEY (tenant_key, id)
+) WITHOUT ROWID;
+CREATE UNIQUE INDEX automation_runs_session ON automation_runs (tenant_key, session_key);
+INSERT INTO automation_runs (tenant_key, id, session_key, status, outcome, summary, completion_id, created_at_ms,
+    started_at_ms, ended_at_ms)
+    SELECT tenant_key, id, key,
+        CASE work WHEN 2 THEN 1 WHEN 3 THEN 4 WHEN 4 THEN 4 WHEN 5 THEN 1 WHEN 6 THEN 2 WHEN 7 THEN 3 WHEN 8 THEN 5
+            WHEN 9 THEN 3 ELSE 0 END,
+        CASE work WHEN 6 THEN 3 WHEN 7 THEN 1 WHEN 8 THEN 1 WHEN 9 THEN 1 ELSE -1 END,
+        NULL, NULL, created_at_ms, started_at_ms, completed_at_ms
+    FROM sessions WHERE source_kind = 'automation';

@@ -31,6 +31,9 @@ SELECT what || ' of session ' || session_key || ' has no session' FROM (
     UNION SELECT 'a changed file', o.tenant_key, o.session_key FROM files_changed o
     UNION SELECT 'a key', o.tenant_key, o.session_key FROM session_keys o
     UNION SELECT 'a file', o.tenant_key, o.session_key FROM blob_uses o
+
+    UNION SELECT 'a step', o.tenant_key, o.session_key FROM steps o
+    UNION SELECT 'a run', o.tenant_key, o.session_key FROM automation_runs o
     UNION SELECT 'a prompt', o.tenant_key, o.session_key FROM prompts o
     UNION SELECT 'an ask', o.tenant_key, o.session_key FROM asks o
     UNION SELECT 'a rule', o.tenant_key, o.session_key FROM ask_rules o WHERE o.session_key <> 0
@@ -55,6 +58,23 @@ FROM events GROUP BY tenant_key, session_key HAVING COUNT(*) <> MAX(sequence) LI
 -- name: verify_tombstones
 SELECT 'session ' || s.id || ' is there although it was deleted' FROM tombstones t
 JOIN sessions s ON s.tenant_key = t.tenant_key AND s.id = t.id LIMIT 100
+-- An automation's run follows its session to its end.
+-- name: verify_runs
+SELECT 'the run ' || r.id || ' goes on though its session ' || s.id || ' has ended' FROM automation_runs r
+JOIN sessions s ON s.tenant_key = r.tenant_key AND s.key = r.session_key
+WHERE r.ended_at_ms = 0 AND s.work >= 6 LIMIT 100
+-- name: verify_unmade_runs
+SELECT 'session ' || s.id || ' was started by an automation and has no run' FROM sessions s
+WHERE s.source_kind = 'automation' AND NOT EXISTS (SELECT 1 FROM automation_runs r
+    WHERE r.tenant_key = s.tenant_key AND r.session_key = s.key) LIMIT 100
+-- The session over all steps of a task ends with the last of them, in one transaction.
+-- name: verify_steps
+SELECT 'session ' || p.id || ' goes on though all its steps have ended' FROM sessions p
+WHERE p.work < 6 AND p.key IN (SELECT st.parent_key FROM steps st WHERE st.tenant_key = p.tenant_key)
+    AND NOT EXISTS (SELECT 1 FROM steps st JOIN sessions s ON s.tenant_key = st.tenant_key AND s.key = st.session_key
+        WHERE st.tenant_key = p.tenant_key AND st.parent_key = p.key AND s.work < 6)
+    AND NOT EXISTS (SELECT 1 FROM events e
+        WHERE e.tenant_key = p.tenant_key AND e.session_key = p.key AND e.type = 'session.reopened') LIMIT 100
 
 -- What only SQLite has: the blocks that the firehose reads, and a file of pages.
 -- name: verify_blocks (sqlite)

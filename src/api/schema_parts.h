@@ -1,0 +1,24 @@
+/* How a schema is written down. Private to schema.c and its parts. */
+#ifndef API_SCHEMA_PARTS_H
+#define API_SCHEMA_PARTS_H
+
+#include "base/words.h"
+
+/* A member's shape in a few letters: s string, s? string or null, i integer, i? , b boolean, t time, t? , o object, o?,
+ * a array, x anything, @Name another schema, [Name an array of it; a last - may be missing; words come from their
+ * table.
+ */
+struct member {
+    const char *name;
+    const char *shape;
+    const struct words *words;
+};
+
+struct schema {
+    const char *name;
+    const struct member *members;
+};
+
+extern const struct schema work_schemas[]; /* tasks, entities, runs; ends with a NULL name */
+
+#endif

@@ -1,0 +1,131 @@
+#include "service/entity.h"
+
+#include "service/secret.h"
+
+enum status entity_check_reach(struct call *call)
+{
+    const struct principal *who = call->who;
+    bool person = who->kind == PRINCIPAL_USER && who->member != MEMBER_NONE;
+    bool allowed = person || who->kind == PRINCIPAL_WORKER || who->kind == PRINCIPAL_SYSTEM;
+    return allowed && !slice_present(who->id_prefix) && !slice_present(who->session_id)
+               ? STATUS_OK
+               : failure_set(&call->failure, STATUS_FORBIDDEN, "tenant_wide",
+                             "Tasks, entities and runs are of the whole tenant; this credential reaches a part of it.");
+}
+
+static enum status not_found(struct call *call, enum status status)
+{
+    return status == STATUS_NOT_FOUND
+               ? failure_set(&call->failure, status, "entity_not_found", "There is no such entity.")
+               : status;
+}
+
+enum status entity_find(struct call *call, struct slice id, struct entity *out)
+{
+    return not_found(call, store_entity_get(call->db, call->who->tenant_key, id, call->arena, out, &call->failure));
+}
+
+enum status entity_create(struct call *call, struct slice id, struct slice type, const struct json *fields,
+                          struct entity *out)
+{
+    char uuid[UUID_TEXT_BYTES];
+    id_uuid7(call->service->ids, call->now_ms, uuid);
+    *out = (struct entity){
+        .id = slice_present(id) ? id : arena_copy(call->arena, slice_of(uuid)),
+        .type = type,
+        .fields = fields ? fields->raw : SLICE("{}"),
+        .version = 1,
+        .created_at_ms = call->now_ms,
+        .updated_at_ms = call->now_ms,
+        .updated_by = call->who->name,
+    };
+    enum status status = entity_check_reach(call);
+    if (status == STATUS_OK) {
+        status = entity_check(out, call->service->entity_bytes_max, &call->failure);
+    }
+    if (status == STATUS_OK) {
+        status = secret_check_json(call, out->fields);
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    unit_wrote(call->unit);
+    return store_entity_insert(call->db, call->who->tenant_key, out, &call->failure);
+}
+
+static enum status check_version(struct call *call, const struct entity *entity, int64_t version)
+{
+    if (version == 0 || version == entity->version) {
+        return STATUS_OK;
+    }
+    enum status status = failure_set(&call->failure, STATUS_STALE, "version_changed",
+                                     "The entity has version %lld by now, not %lld; look at it and try again.",
+                                     (long long)entity->version, (long long)version);
+    failure_members(&call->failure, "\"version\":%lld", (long long)entity->version);
+    return status;
+}
+
+static enum status save(struct call *call, int64_t tenant_key, struct entity *entity)
+{
+    entity->updated_at_ms = call->now_ms;
+    entity->updated_by = call->who->name;
+    unit_wrote(call->unit);
+    return store_entity_update(call->db, tenant_key, entity, &call->failure);
+}
+
+static enum status apply(struct call *call, int64_t tenant_key, struct entity *entity, const struct json *fields,
+                         bool *out_changed)
+{
+    enum status status =
+        entity_apply(call->arena, entity, fields, call->service->entity_bytes_max, out_changed, &call->failure);
+    return status == STATUS_OK && *out_changed ? save(call, tenant_key, entity) : status;
+}
+
+enum status entity_change(struct call *call, struct slice id, const struct json *fields, int64_t version,
+                          struct entity *out)
+{
+    bool changed;
+    enum status status = entity_check_reach(call);
+    if (status == STATUS_OK) {
+        status =
+            not_found(call, store_entity_lock(call->db, call->who->tenant_key, id, call->arena, out, &call->failure));
+    }
+    if (status == STATUS_OK) {
+        status = check_version(call, out, version);
+    }
+    if (status == STATUS_OK) {
+        status = secret_check_json(call, fields->raw);
+    }
+    return status == STATUS_OK ? apply(call, call->who->tenant_key, out, fields, &changed) : status;
+}
+
+enum status entity_remove(struct call *call, struct slice id, int64_t version)
+{
+    struct entity entity;
+    bool deleted = false;
+    enum status status = entity_check_reach(call);
+    if (status == STATUS_OK) {
+        status = not_found(
+            call, store_entity_lock(call->db, call->who->tenant_key, id, call->arena, &entity, &call->failure));
+    }
+    if (status == STATUS_OK) {
+        status = check_version(call, &entity, version);
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    unit_wrote(call->unit);
+    return store_entity_delete(call->db, call->who->tenant_key, id, version, &deleted, &call->failure);
+}
+
+enum status entity_fill(struct call *call, int64_t tenant_key, struct slice id, struct slice fields, struct entity *out,
+                        bool *out_changed)
+{
+    const struct json *patch = NULL;
+    *out_changed = false;
+    enum status status = json_parse(call->arena, fields, &patch, &call->failure);
+    if (status == STATUS_OK) {
+        status = not_found(call, store_entity_lock(call->db, tenant_key, id, call->arena, out, &call->failure));
+    }
+    return status == STATUS_OK ? apply(call, tenant_key, out, patch, out_changed) : status;
+}
