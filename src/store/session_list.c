@@ -169,8 +169,7 @@ static void start_source(struct query *query, struct db *db, const struct sessio
                given(f->created_before_ms, f->created_before_ms > 0), given(f->active_after_ms, f->active_after_ms > 0),
                given(f->active_before_ms, f->active_before_ms > 0), text(ids->from), text(ids->to), text(f->visible_to),
                text(f->private_of), text(f->participant), number(f->shared_with_me), text(f->label_name),
-               text(f->label_value), given(work, work >= 0), given(f->kind, f->kind > 0)));
-               text(f->label_value), given(work, work >= 0), number(f->parents_only)));
+               text(f->label_value), given(work, work >= 0), given(f->kind, f->kind > 0), number(f->parents_only)));
 }
 
 /* --- gathering and merging keys --- */

@@ -8,8 +8,7 @@
 -- $20 text pattern  $21 $22 created from, to  $23 $24 active from, to  $25 $26 id range
 -- $27 the user who looks  $28 whose orchestrators and workflows are shown  $29 participant  $30 shared with $27 only
 -- $31 label  $32 its value  $33 one work state  $34 1 runs, 2 chats: session_is_chat of the domain
-
--- $31 label  $32 its value  $33 one work state  $34 only those without a parent
+-- $35 only those without a parent
 
 -- fragment: session_list_text (sqlite)
 (s.title LIKE $20 ESCAPE '\'
@@ -55,7 +54,7 @@ AND (CAST($30 AS BIGINT) = 0 OR ((s.owner IS NULL OR s.owner <> $27) AND EXISTS 
 AND (CAST($31 AS TEXT) IS NULL OR EXISTS (SELECT 1 FROM labels l
     WHERE l.tenant_key = $1 AND l.session_key = s.key AND l.name = $31 AND (CAST($32 AS TEXT) IS NULL OR l.value = $32)))
 AND (CAST($33 AS BIGINT) IS NULL OR s.work = $33)
-AND (CAST($34 AS BIGINT) = 0 OR s.parent_id IS NULL)
+AND (CAST($35 AS BIGINT) = 0 OR s.parent_id IS NULL)
 
 -- fragment: session_list_order
 ORDER BY s.listed_at_ms DESC, s.key DESC LIMIT $4

@@ -31,7 +31,6 @@ SELECT what || ' of session ' || session_key || ' has no session' FROM (
     UNION SELECT 'a changed file', o.tenant_key, o.session_key FROM files_changed o
     UNION SELECT 'a key', o.tenant_key, o.session_key FROM session_keys o
     UNION SELECT 'a file', o.tenant_key, o.session_key FROM blob_uses o
-
     UNION SELECT 'a step', o.tenant_key, o.session_key FROM steps o
     UNION SELECT 'a run', o.tenant_key, o.session_key FROM automation_runs o
     UNION SELECT 'a prompt', o.tenant_key, o.session_key FROM prompts o
