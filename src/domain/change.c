@@ -287,7 +287,8 @@ static enum status check_pause(const struct session *session, enum runtime to, e
 
 static bool tells_news(const struct runtime_news *news)
 {
-    return news->sandbox_over || slice_present(news->sandbox_id) || slice_present(news->snapshot_id);
+    return news->sandbox_over || news->snapshot_over || slice_present(news->sandbox_id) ||
+           slice_present(news->snapshot_id);
 }
 
 static void put_news(struct json_out *out, const struct runtime_news *news)
@@ -297,6 +298,9 @@ static void put_news(struct json_out *out, const struct runtime_news *news)
         json_put_raw(out, "sandbox_id", SLICE("null"));
     }
     json_maybe_text(out, "snapshot_id", news->snapshot_id);
+    if (news->snapshot_over) {
+        json_put_raw(out, "snapshot_id", SLICE("null"));
+    }
     if (news->snapshot_bytes > 0) {
         json_put_i64(out, "snapshot_bytes", news->snapshot_bytes);
     }
@@ -333,6 +337,19 @@ enum status change_sandbox(struct arena *arena, const struct session *session, e
     put_news(&payload.out, news);
     payload_end(&payload, arena, "session.runtime_change", out);
     return STATUS_OK;
+}
+
+void change_runtime_lost(struct arena *arena, const struct session *session, struct slice node, bool snapshot_kept,
+                         struct changes *out)
+{
+    struct payload payload;
+    const char *snapshot = !session_has_snapshot(session) ? "none" : snapshot_kept ? "kept" : "lost";
+    out->count = 0;
+    payload_begin(&payload);
+    json_put_text(&payload.out, "node", node);
+    payload_word(&payload, "runtime", runtime_words, (int)session->runtime);
+    json_put_text(&payload.out, "snapshot", slice_of(snapshot));
+    payload_end(&payload, arena, "runtime.lost", out);
 }
 
 enum status change_pause(struct arena *arena, const struct session *session, bool paused, const char *reason,

@@ -69,6 +69,7 @@ struct runtime_news {
     bool sandbox_over;        /* it has none any more */
     struct slice snapshot_id; /* what it can be restored from */
     int64_t snapshot_bytes;   /* of that one; 0 = not told */
+    bool snapshot_over;       /* what it could be restored from is lost */
 };
 /* session.runtime_change {from, to, pause_reason, reason, sandbox_id, snapshot_id, snapshot_bytes}. The same `to` with
  * another `pause` pauses or resumes without touching the sandbox; another `to` keeps what holds the session
@@ -79,6 +80,10 @@ MUST_CHECK enum status change_runtime(struct arena *arena, const struct session 
 MUST_CHECK enum status change_sandbox(struct arena *arena, const struct session *session, enum runtime to,
                                       enum pause_reason pause, const char *reason, const struct runtime_news *news,
                                       struct changes *out, struct failure *failure);
+/* runtime.lost {node, runtime, snapshot}: the server that had its files is gone. snapshot: `kept` when it can be restored
+ * from the last one, `lost` when that is out of reach, `none` when there never was one. */
+void change_runtime_lost(struct arena *arena, const struct session *session, struct slice node, bool snapshot_kept,
+                         struct changes *out);
 /* A person's pause, and its end: no turn begins while it lasts. CONFLICT `session_ended` when there is nothing to
  * pause, `session_blocked` when something else holds it. count = 0 when it is so already. */
 MUST_CHECK enum status change_pause(struct arena *arena, const struct session *session, bool paused, const char *reason,

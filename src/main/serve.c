@@ -17,6 +17,7 @@
 #include "main/announce.h"
 #include "main/hosting.h"
 #include "main/limits.h"
+#include "main/node_name.h"
 #include "main/nodes.h"
 #include "main/reload.h"
 #include "net/server.h"
@@ -37,6 +38,7 @@ struct instance {
     struct db_options db;
     char sqlite_path[4096];
     struct service service;
+    char node[NODE_NAME_BYTES];
     struct loop **loops;
     size_t loop_count;
     struct fanout *fanout;
@@ -158,6 +160,11 @@ static enum status open_store(struct instance *instance, struct db **out, struct
         .checkpoint_pages = options->sqlite_checkpoint_pages,
     };
     status = open_secrets(instance, failure);
+    if (status == STATUS_OK && options->database) {
+        status = node_name_find(options->node, options->data, &instance->ids, clock_wall_ms(&instance->clock),
+                                instance->node, failure);
+        instance->service.node = slice_of(instance->node);
+    }
     if (status != STATUS_OK) {
         return status;
     }

@@ -30,6 +30,17 @@ static bool make_private(const char *path)
     return (mkdir(path, 0700) == 0 || errno == EEXIST) && chmod(path, 0700) == 0;
 }
 
+/* Where they are not to be had, prepare_dirs says so. */
+static char *snapshots_of(const struct sandboxes_options *options, const char *base)
+{
+    if (!options->snapshots) {
+        return join(base, "snapshots");
+    }
+    (void)make_private(options->snapshots);
+    char *whole = realpath(options->snapshots, NULL);
+    return whole ? whole : join(options->snapshots, "");
+}
+
 static enum status prepare_dirs(struct local_provider *local, struct failure *failure)
 {
     const char *const paths[] = {local->dir, local->snapshots, local->etc};
@@ -81,7 +92,7 @@ struct local_provider *local_provider_new(const struct sandboxes_options *option
     const char *base = data ? data : options->data;
     local->options = *options;
     local->dir = join(base, "sandboxes");
-    local->snapshots = join(base, "snapshots");
+    local->snapshots = snapshots_of(options, base);
     local->files = join(base, "files");
     local->etc = join(local->dir, "etc");
     local->provider = (struct sandbox_provider){local, local_check, local_create, local_hibernate, local_terminate};

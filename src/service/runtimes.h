@@ -53,6 +53,8 @@ void runtimes_leave(struct runtime_use *use);
 void runtimes_hear(struct runtimes *runtimes, const struct publication *publication);
 /* Another node wrote to this session. Any thread. */
 void runtimes_poke(struct runtimes *runtimes, int64_t session_key);
+/* Something about this session's sandbox is due here. Loop thread. */
+void runtimes_attend(struct runtimes *runtimes, int64_t tenant_key, int64_t session_key);
 /* After the turns: waits for what is under way; live sandboxes are given up, their trees stay for the next life. */
 void runtimes_stop(struct runtimes *runtimes);
 void runtimes_free(struct runtimes *runtimes);

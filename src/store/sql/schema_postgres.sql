@@ -457,3 +457,26 @@ ALTER TABLE partials ADD COLUMN saved_at_ms BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE events DROP COLUMN xid;
 ALTER TABLE events ADD COLUMN batch BIGINT NOT NULL DEFAULT 0;
 CREATE INDEX events_firehose ON events (tenant_key, position);
+
+-- migration: 13 nodes
+-- The servers of this database. Of one whose time is over (steady) nobody has heard.
+CREATE TABLE nodes (
+    id TEXT COLLATE "C" NOT NULL,
+    address TEXT NOT NULL,
+    started_at_ms BIGINT NOT NULL,
+    expires_at_ms BIGINT NOT NULL,
+    PRIMARY KEY (id)
+);
+-- Which of them has the files of a session's sandbox, or the snapshot that nobody else can reach.
+CREATE TABLE sandbox_hosts (
+    tenant_key BIGINT NOT NULL,
+    session_key BIGINT NOT NULL,
+    node TEXT COLLATE "C" NOT NULL,
+    PRIMARY KEY (tenant_key, session_key)
+);
+-- The firehose tells of deletes: where each stands in it, and who could see the session, as JSON. Older ones are nowhere.
+ALTER TABLE tombstones ADD COLUMN session_key BIGINT;
+ALTER TABLE tombstones ADD COLUMN sequence BIGINT;
+ALTER TABLE tombstones ADD COLUMN position BIGINT;
+ALTER TABLE tombstones ADD COLUMN audience TEXT;
+CREATE INDEX tombstones_firehose ON tombstones (tenant_key, position) WHERE position IS NOT NULL;

@@ -29,6 +29,7 @@ SELECT what || ' of session ' || session_key || ' has no session' FROM (
     UNION SELECT 'what a driver kept', o.tenant_key, o.session_key FROM kept o
     UNION SELECT 'a tool call', o.tenant_key, o.session_key FROM tool_calls o
     UNION SELECT 'a changed file', o.tenant_key, o.session_key FROM files_changed o
+    UNION SELECT 'the host of a sandbox', o.tenant_key, o.session_key FROM sandbox_hosts o
     UNION SELECT 'a prompt', o.tenant_key, o.session_key FROM prompts o
     UNION SELECT 'an ask', o.tenant_key, o.session_key FROM asks o
     UNION SELECT 'a rule', o.tenant_key, o.session_key FROM ask_rules o WHERE o.session_key <> 0
