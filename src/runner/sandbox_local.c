@@ -84,10 +84,22 @@ static void discard_unfinished(struct local_provider *local)
     globfree(&found);
 }
 
+/* Whatever control groups do not hold, each process of a sandbox holds for itself (setrlimit), not all together. */
+static void find_group(struct local_provider *local)
+{
+    struct failure why;
+    if (cgroup_find(&local->group, &why) != STATUS_OK) {
+        log_warn("sandboxes_without_cgroups", LOG_TEXT("limits", SLICE("of each process only (setrlimit)")),
+                 LOG_TEXT("reason", slice_of(why.detail)));
+    } else if (!local->group.holds_memory) {
+        log_warn("sandboxes_without_memory_group", LOG_TEXT("limits", SLICE("memory of each process only (setrlimit)")),
+                 LOG_TEXT("reason", SLICE("the machine has control groups of version 1")));
+    }
+}
+
 struct local_provider *local_provider_new(const struct sandboxes_options *options)
 {
     struct local_provider *local = memory_zeroed(sizeof *local);
-    struct failure ignored;
     char *data = realpath(options->data, NULL);
     const char *base = data ? data : options->data;
     local->options = *options;
@@ -105,8 +117,8 @@ struct local_provider *local_provider_new(const struct sandboxes_options *option
             log_warn("sandboxes_unavailable", LOG_TEXT("reason", slice_of(local->refusal.detail)));
         }
     }
-    if (local->refusal.status == STATUS_OK && cgroup_find(&local->group, &ignored) != STATUS_OK) {
-        log_info("sandboxes_without_cgroups", LOG_TEXT("reason", slice_of(ignored.detail)));
+    if (local->refusal.status == STATUS_OK) {
+        find_group(local);
     }
     return local;
 }
