@@ -2,17 +2,18 @@
 
 #include "service/runtimes_box.h"
 
-/* Sandboxes elsewhere than on this machine belong to no node. */
-static bool belongs_to_a_node(const struct call *call, const struct agent *agent)
+/* Sandboxes elsewhere than on this machine belong to no node, and a session with a runner goes where that connects. */
+static bool belongs_to_a_node(const struct call *call, const struct session *session, const struct agent *agent)
 {
-    return slice_present(call->service->node) && agent->sandbox.kind == SANDBOX_LOCAL;
+    return slice_present(call->service->node) && agent->sandbox.kind == SANDBOX_LOCAL &&
+           session->driver != DRIVER_RUNNER;
 }
 
 enum status host_find(struct call *call, const struct session *session, const struct agent *agent,
                       struct host_place *out)
 {
     *out = (struct host_place){.at = HOST_HERE};
-    if (!belongs_to_a_node(call, agent)) {
+    if (!belongs_to_a_node(call, session, agent)) {
         return STATUS_OK;
     }
     struct sandbox_host host;

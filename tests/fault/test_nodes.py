@@ -2,6 +2,7 @@
 import glob
 import os
 import signal
+import time
 
 from harness import check, people
 from harness.suite import test
@@ -211,3 +212,52 @@ def a_node_that_was_only_asleep_lets_go(env):
     send(one.client(), path, "echo 2")
     wait_turns(one.client(), path, 3)
     check.equal((files(other), trees(one), len(losses(client, path))), (["new"], [], 1))
+
+
+def runner(client, path, token):
+    """A connection of the session's runner, which is free."""
+    socket = client.with_token(token).websocket(path + "/ws?role=runner")
+    check.equal(socket.next_json()["type"], "init")
+    socket.send({"type": "agentStatus", "status": "idle"})
+    return socket
+
+
+@test(on=("postgres",), timeout_s=120)
+def a_runner_hears_of_what_another_node_took(env):
+    """Within a second; and when its node dies it connects to the other one and goes on there."""
+    one, other = pair(env, *QUICK)
+    client, there = one.client(), other.client()
+    client.post("/api/agents", {"id": "remote", "driver": "runner", "resume": "retry"}, expect=201)
+    path = people.session(client, agent="remote")
+    token = client.post(path + "/runner-token", {}, expect=201).json()["token"]
+    socket = runner(client, path, token)
+    check.eventually(lambda: events(there, path, "runner.connected"), "the runner is there", 20)
+    began = time.monotonic()
+    send(there, path, "hello")
+    prompt = socket.next_json(20)
+    check.equal((prompt["type"], prompt["content"]), ("prompt", "hello"))
+    check.true(time.monotonic() - began < 1 * check.patience(), "within a second")
+    one.kill()
+    socket = runner(there, path, token)
+    again = socket.next_json(30)
+    check.equal((again["type"], again["content"]), ("prompt", "hello"))
+    socket.send({"type": "complete", "messageId": again["messageId"], "turn": again["turn"]})
+    wait_turns(there, path, 1)
+    check.equal(len(events(there, path, "user.message")), 1, "said once")
+
+
+@test(on=("postgres",), timeout_s=120)
+def an_answer_reaches_a_turn_on_another_node(env):
+    """Within a second, and the turn goes on where it is."""
+    one, other = pair(env, second=False)
+    path = people.session(one.client(), agent="demo", prompt="Show me around")
+    check.eventually(lambda: one.client().get(path + "/asks").json()["asks"], "it asks", 30)
+    client = other.start().client()
+    [ask] = client.get(path + "/asks", expect=200).json()["asks"]
+    with client.stream(path + "/events") as stream:
+        stream.until(lambda frame: frame.event == "event" and frame.json()["type"] == "ask.requested", 20)
+        began = time.monotonic()
+        client.post(f"{path}/asks/{ask['id']}/answer", {"decision": "once"}, expect=200)
+        stream.until(lambda frame: frame.event == "event" and frame.json()["type"] == "agent.tool_result", 20)
+        check.true(time.monotonic() - began < 1 * check.patience(), "within a second")
+    check.equal(client.get(path).json()["fence"], 1)
