@@ -80,8 +80,8 @@ MUST_CHECK enum status change_runtime(struct arena *arena, const struct session 
 MUST_CHECK enum status change_sandbox(struct arena *arena, const struct session *session, enum runtime to,
                                       enum pause_reason pause, const char *reason, const struct runtime_news *news,
                                       struct changes *out, struct failure *failure);
-/* runtime.lost {node, runtime, snapshot}: the server that had its files is gone. snapshot: `kept` when it can be restored
- * from the last one, `lost` when that is out of reach, `none` when there never was one. */
+/* runtime.lost {node, runtime, snapshot}: the server that had its files is gone. snapshot: `kept` when it can be
+ * restored from the last one, `lost` when that is out of reach, `none` when there never was one. */
 void change_runtime_lost(struct arena *arena, const struct session *session, struct slice node, bool snapshot_kept,
                          struct changes *out);
 /* A person's pause, and its end: no turn begins while it lasts. CONFLICT `session_ended` when there is nothing to

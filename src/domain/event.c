@@ -103,11 +103,10 @@ const struct event_prefix event_prefixes[] = {
     {"lease.", WRITERS_SERVER, ROLE_SYSTEM},    {"participant.", WRITERS_SERVER, ROLE_SYSTEM},
     {"prompt.", WRITERS_SERVER, ROLE_SYSTEM},   {"question.", WRITERS_SERVER, ROLE_SYSTEM},
     {"runner.", WRITERS_SERVER, ROLE_SYSTEM},   {"runtime.", WRITERS_SERVER, ROLE_SYSTEM},
-    {"session.", WRITERS_SERVER, ROLE_SYSTEM},
-    {"share.", WRITERS_SERVER, ROLE_SYSTEM},    {"state.", WRITERS_HOLDER, ROLE_SYSTEM},
-    {"tool.", WRITERS_HOLDER, ROLE_SYSTEM},     {"turn.", WRITERS_SERVER, ROLE_SYSTEM},
-    {"user.", WRITERS_ANYONE, ROLE_USER},       {"watchdog.", WRITERS_SERVER, ROLE_SYSTEM},
-    {NULL, WRITERS_ANYONE, ROLE_SYSTEM},
+    {"session.", WRITERS_SERVER, ROLE_SYSTEM},  {"share.", WRITERS_SERVER, ROLE_SYSTEM},
+    {"state.", WRITERS_HOLDER, ROLE_SYSTEM},    {"tool.", WRITERS_HOLDER, ROLE_SYSTEM},
+    {"turn.", WRITERS_SERVER, ROLE_SYSTEM},     {"user.", WRITERS_ANYONE, ROLE_USER},
+    {"watchdog.", WRITERS_SERVER, ROLE_SYSTEM}, {NULL, WRITERS_ANYONE, ROLE_SYSTEM},
 };
 
 static int compare_name(struct slice name, const char *known)

@@ -1,6 +1,6 @@
-/* The deltas that follow one durable event of a session: the recent ones one by one, all of them folded. Output that the
- * event did not settle (the text of a message in whose middle a tool was called) is carried from the window before, in
- * the fold only. Hub thread only. */
+/* The deltas that follow one durable event of a session: the recent ones one by one, all of them folded. Output that
+ * the event did not settle (the text of a message in whose middle a tool was called) is carried from the window before,
+ * in the fold only. Hub thread only. */
 #ifndef FANOUT_WINDOW_H
 #define FANOUT_WINDOW_H
 

@@ -20,8 +20,8 @@ static enum status keep(const char *path, const char *name, struct failure *fail
         close(fd);
     }
     return kept ? STATUS_OK
-                : failure_set(failure, STATUS_UNAVAILABLE, "no_node_name", "The name of this server can't be kept in %s: %s.",
-                              path, strerror(code));
+                : failure_set(failure, STATUS_UNAVAILABLE, "no_node_name",
+                              "The name of this server can't be kept in %s: %s.", path, strerror(code));
 }
 
 /* A file that was cut off in the middle of its first writing counts as none: nothing is known under that name yet. */

@@ -60,8 +60,7 @@ static enum status look_for(struct call *call, struct slice agent, int type, boo
         .node = call->service->node,
         .steady_ms = call->steady_ms,
     };
-    enum status status =
-        store_claim_candidates(call->db, &search, keys, priorities, queued, &count, &call->failure);
+    enum status status = store_claim_candidates(call->db, &search, keys, priorities, queued, &count, &call->failure);
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
         candidates_add(candidates, &(struct candidate){keys[i], priorities[i], queued[i]}, max);
     }

@@ -22,7 +22,8 @@ struct node;
 struct node *node_new(const struct node_options *options);
 /* The writer and the loop are started. Accepts NULL. */
 void node_start(struct node *node);
-/* Its row stays until its time is over: a server that comes back soon finds its sandboxes as they were. Accepts NULL. */
+/* Its row stays until its time is over: a server that comes back soon finds its sandboxes as they were. Accepts NULL.
+ */
 void node_stop(struct node *node);
 void node_free(struct node *node); /* accepts NULL */
 

@@ -58,9 +58,8 @@ enum status host_take_over(struct call *call, struct loaded_session *loaded, con
         status = status == STATUS_OK ? append(call, loaded, &changes) : status;
     }
     call->unit->writes++;
-    return status == STATUS_OK
-               ? store_host_delete(call->db, session->tenant_key, session->key, &call->failure)
-               : status;
+    return status == STATUS_OK ? store_host_delete(call->db, session->tenant_key, session->key, &call->failure)
+                               : status;
 }
 
 enum status host_keep(struct call *call, const struct session *session, const struct host_place *place, bool needed)

@@ -16,8 +16,8 @@ struct host_place {
 
 MUST_CHECK enum status host_find(struct call *call, const struct session *session, const struct agent *agent,
                                  struct host_place *out);
-/* The node is lost: says so in the log (runtime.lost), unless the session sleeps and can be woken here. Afterwards it is
- * nobody's. */
+/* The node is lost: says so in the log (runtime.lost), unless the session sleeps and can be woken here. Afterwards it
+ * is nobody's. */
 MUST_CHECK enum status host_take_over(struct call *call, struct loaded_session *loaded, const struct host_place *place,
                                       bool snapshot_kept);
 /* It is this node's from now on (`needed`), or nobody's. */

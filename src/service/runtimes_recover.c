@@ -4,8 +4,8 @@
 #include "service/runtimes_box.h"
 
 /* What an earlier life left, at the start. SQLite has one server: whatever is in somebody's hands was in its own. With
- * PostgreSQL a local sandbox has its node (runtimes_host.h); of the others, what nobody moved for as long as the lock is
- * good has lost its hands.
+ * PostgreSQL a local sandbox has its node (runtimes_host.h); of the others, what nobody moved for as long as the lock
+ * is good has lost its hands.
  *
  *     starting, restoring  → error: the next message makes or restores it again
  *     hibernating          → taken up again
@@ -27,8 +27,8 @@ static enum status is_ours(struct call *call, const struct runtimes *runtimes, c
     if (slice_present(call->service->node)) {
         status = store_host_get(call->db, session->tenant_key, session->key, call->arena, &host, &call->failure);
     }
-    bool is_nobodys = db_engine(call->db) == DB_SQLITE ||
-                      session->updated_at_ms + runtimes->options.lock_ms < call->now_ms;
+    bool is_nobodys =
+        db_engine(call->db) == DB_SQLITE || session->updated_at_ms + runtimes->options.lock_ms < call->now_ms;
     *out = slice_present(host.node) ? slice_eq(host.node, call->service->node) : is_nobodys;
     return status;
 }

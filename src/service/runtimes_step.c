@@ -207,8 +207,8 @@ static bool reaches_snapshot(struct step *step)
 {
     const struct session *session = &step->loaded->session;
     struct slice id = detail_of(step, step->call->arena, "snapshot_id");
-    return slice_present(id) && sandboxes_has_snapshot(step->box->runtimes->options.sandboxes, session->tenant_key,
-                                                       session->key, id);
+    return slice_present(id) &&
+           sandboxes_has_snapshot(step->box->runtimes->options.sandboxes, session->tenant_key, session->key, id);
 }
 
 /* One that sleeps on a lost node is left until somebody wants it: the node may come back with its snapshot. */

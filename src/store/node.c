@@ -5,10 +5,10 @@
 
 enum status store_node_renew(struct db *db, const struct node_row *node, struct failure *failure)
 {
-    return statement_run(db, SQL_NODE_RENEW,
-                         VALUES(text(node->id), text(node->address), number(node->started_at_ms),
-                                number(node->expires_at_ms)),
-                         NULL, failure);
+    return statement_run(
+        db, SQL_NODE_RENEW,
+        VALUES(text(node->id), text(node->address), number(node->started_at_ms), number(node->expires_at_ms)), NULL,
+        failure);
 }
 
 enum status store_node_count_live(struct db *db, int64_t steady_ms, int64_t *out, struct failure *failure)

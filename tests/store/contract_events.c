@@ -260,7 +260,8 @@ static void firehose_is_one_order(void **state)
     assert_string_equal(read_firehose(f, f->tenant, &seen, end, 100), "a/3 ");
 }
 
-/* What is deleted leaves the firehose, which says so, and what comes after it is still after every position given before. */
+/* What is deleted leaves the firehose, which says so, and what comes after it is still after every position given
+ * before. */
 static void firehose_positions_are_not_reused(void **state)
 {
     struct fixture *f = *state;

@@ -304,10 +304,8 @@ enum status store_firehose_read(struct db *db, int64_t tenant_key, struct positi
         struct event event;
         fake_fill(&fake.events[i], &event, payload);
         snprintf(id, sizeof id, "s%d", (int)fake.events[i].session_key);
-        struct firehose_row row = {.at = {i + 1, 0},
-                                   .session_key = fake.events[i].session_key,
-                                   .session_id = slice_of(id),
-                                   .event = &event};
+        struct firehose_row row = {
+            .at = {i + 1, 0}, .session_key = fake.events[i].session_key, .session_id = slice_of(id), .event = &event};
         going = each(owner, &row);
     }
     return STATUS_OK;
