@@ -149,8 +149,7 @@ enum status store_firehose_end(struct db *db, int64_t tenant_key, int64_t horizo
 }
 
 enum status store_firehose_read(struct db *db, int64_t tenant_key, struct position after, int64_t horizon,
-                                int64_t limit,
-                                bool (*each)(void *owner, const struct firehose_row *row), void *owner,
+                                int64_t limit, bool (*each)(void *owner, const struct firehose_row *row), void *owner,
                                 struct failure *failure)
 {
     struct query query;

@@ -233,8 +233,8 @@ static enum status delete_events(struct db *db, const struct session *session, s
     int64_t ignored;
     enum status status = statement_number(db, SQL_EVENT_POSITIONS_ANNOUNCE, NULL, 0, &ignored, failure);
     return status ? status
-                  : statement_run(db, SQL_EVENT_DELETE_ALL, VALUES(number(session->tenant_key), number(session->key)), NULL,
-                         failure);
+                  : statement_run(db, SQL_EVENT_DELETE_ALL, VALUES(number(session->tenant_key), number(session->key)),
+                                  NULL, failure);
 }
 
 static const enum sql session_parts[] = {

@@ -111,8 +111,9 @@ MUST_CHECK enum status store_event_read(struct db *db, const struct event_filter
                                         struct failure *failure);
 
 /* The firehose: all events of a tenant in one order that never changes, in which a session's events follow their
- * sequence, and its deletes as events `session.deleted` of sessions that are no more. Positions are opaque pairs; (0,0) is the start. It is read up to a horizon, which must be asked for before
- * the transaction that reads begins: whoever is still writing has nothing before it. */
+ * sequence, and its deletes as events `session.deleted` of sessions that are no more. Positions are opaque pairs; (0,0)
+ * is the start. It is read up to a horizon, which must be asked for before the transaction that reads begins: whoever
+ * is still writing has nothing before it. */
 struct position {
     int64_t major; /* SQLite: the row */
     int64_t minor; /* PostgreSQL: the row */
@@ -128,9 +129,8 @@ MUST_CHECK enum status store_firehose_horizon(struct db *db, int64_t *out, struc
 MUST_CHECK enum status store_firehose_end(struct db *db, int64_t tenant_key, int64_t horizon, struct position *out,
                                           struct failure *failure);
 MUST_CHECK enum status store_firehose_read(struct db *db, int64_t tenant_key, struct position after, int64_t horizon,
-                                           int64_t limit,
-                                           bool (*each)(void *owner, const struct firehose_row *row), void *owner,
-                                           struct failure *failure);
+                                           int64_t limit, bool (*each)(void *owner, const struct firehose_row *row),
+                                           void *owner, struct failure *failure);
 
 /* Live output of a running turn, saved about once a second. */
 struct partial {
