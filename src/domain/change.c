@@ -307,6 +307,8 @@ static bool tells_news(const struct runtime_news *news)
 {
     return news->sandbox_over || slice_present(news->sandbox_id) || slice_present(news->snapshot_id) ||
            slice_present(news->tunnel_urls);
+    return news->sandbox_over || news->snapshot_over || slice_present(news->sandbox_id) ||
+           slice_present(news->snapshot_id);
 }
 
 /* What led into a sandbox that is over leads nowhere. */
@@ -321,6 +323,9 @@ static void put_news(struct json_out *out, const struct session *session, const 
         }
     }
     json_maybe_text(out, "snapshot_id", news->snapshot_id);
+    if (news->snapshot_over) {
+        json_put_raw(out, "snapshot_id", SLICE("null"));
+    }
     if (news->snapshot_bytes > 0) {
         json_put_i64(out, "snapshot_bytes", news->snapshot_bytes);
     }
@@ -367,6 +372,17 @@ enum status change_cap(struct arena *arena, const struct session *session, bool 
     return differs ? change_runtime(arena, session, session->runtime, holds ? PAUSE_OVERAGE_CAP : PAUSE_NONE, reason,
                                     out, failure)
                    : STATUS_OK;
+void change_runtime_lost(struct arena *arena, const struct session *session, struct slice node, bool snapshot_kept,
+                         struct changes *out)
+{
+    struct payload payload;
+    const char *snapshot = !session_has_snapshot(session) ? "none" : snapshot_kept ? "kept" : "lost";
+    out->count = 0;
+    payload_begin(&payload);
+    json_put_text(&payload.out, "node", node);
+    payload_word(&payload, "runtime", runtime_words, (int)session->runtime);
+    json_put_text(&payload.out, "snapshot", slice_of(snapshot));
+    payload_end(&payload, arena, "runtime.lost", out);
 }
 
 enum status change_pause(struct arena *arena, const struct session *session, bool paused, const char *reason,

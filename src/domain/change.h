@@ -75,6 +75,7 @@ struct runtime_news {
     struct slice snapshot_id; /* what it can be restored from */
     int64_t snapshot_bytes;   /* of that one; 0 = not told */
     struct slice tunnel_urls; /* JSON object: what leads into it */
+    bool snapshot_over;       /* what it could be restored from is lost */
 };
 /* session.runtime_change {from, to, pause_reason, reason, sandbox_id, snapshot_id, snapshot_bytes, tunnel_urls}. The
  * same `to` with another `pause` pauses or resumes without touching the sandbox; another `to` keeps what holds the
@@ -91,6 +92,12 @@ MUST_CHECK enum status change_cap(struct arena *arena, const struct session *ses
                                   struct changes *out, struct failure *failure);
 /* A person's pause, and its end, which lifts a cap on cost too: no turn begins while it lasts. CONFLICT `session_ended`
  * when there is nothing to pause, `session_blocked` when something else holds it. count = 0 when it is so already. */
+/* runtime.lost {node, runtime, snapshot}: the server that had its files is gone. snapshot: `kept` when it can be
+ * restored from the last one, `lost` when that is out of reach, `none` when there never was one. */
+void change_runtime_lost(struct arena *arena, const struct session *session, struct slice node, bool snapshot_kept,
+                         struct changes *out);
+/* A person's pause, and its end: no turn begins while it lasts. CONFLICT `session_ended` when there is nothing to
+ * pause, `session_blocked` when something else holds it. count = 0 when it is so already. */
 MUST_CHECK enum status change_pause(struct arena *arena, const struct session *session, bool paused, const char *reason,
                                     struct changes *out, struct failure *failure);
 /* session.status_change pending -> running and session.claimed {worker, fence, attempt}. */

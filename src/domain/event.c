@@ -48,6 +48,7 @@ const struct event_type event_types[] = {
     {"runner.disconnected", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"runner.lost", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"runtime.disagreed", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
+    {"runtime.lost", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"session.archived", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"session.child_created", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"session.child_ended", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
@@ -56,6 +57,7 @@ const struct event_type event_types[] = {
     {"session.completed", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"session.context_injected", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"session.created", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
+    {"session.deleted", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"session.error", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"session.exported", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"session.file_added", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
@@ -120,6 +122,9 @@ const struct event_prefix event_prefixes[] = {
     {"tool.", WRITERS_HOLDER, ROLE_SYSTEM},     {"turn.", WRITERS_SERVER, ROLE_SYSTEM},
     {"user.", WRITERS_ANYONE, ROLE_USER},       {"watchdog.", WRITERS_SERVER, ROLE_SYSTEM},
     {NULL, WRITERS_ANYONE, ROLE_SYSTEM},
+    {"state.", WRITERS_HOLDER, ROLE_SYSTEM},    {"tool.", WRITERS_HOLDER, ROLE_SYSTEM},
+    {"turn.", WRITERS_SERVER, ROLE_SYSTEM},     {"user.", WRITERS_ANYONE, ROLE_USER},
+    {"watchdog.", WRITERS_SERVER, ROLE_SYSTEM}, {NULL, WRITERS_ANYONE, ROLE_SYSTEM},
 };
 
 static int compare_name(struct slice name, const char *known)

@@ -55,7 +55,7 @@ enum {
 };
 
 /* A stopped sandbox never comes back; reopening the session puts its runtime back to none. One that could not be put
- * to sleep runs on. */
+ * to sleep runs on; one that sleeps fails when its snapshot is lost. */
 static const struct {
     unsigned always;
     unsigned with_snapshot;
@@ -64,7 +64,7 @@ static const struct {
     [RUNTIME_STARTING] = {RUNNING | STOPPED | ERROR, 0},
     [RUNTIME_RUNNING] = {HIBERNATING | STOPPED | ERROR, 0},
     [RUNTIME_HIBERNATING] = {HIBERNATED | RUNNING | STOPPED | ERROR, 0},
-    [RUNTIME_HIBERNATED] = {RESTORING | STOPPED, 0},
+    [RUNTIME_HIBERNATED] = {RESTORING | STOPPED | ERROR, 0},
     [RUNTIME_RESTORING] = {RUNNING | STOPPED | ERROR, 0},
     [RUNTIME_STOPPED] = {0, 0},
     [RUNTIME_ERROR] = {STARTING | STOPPED, RESTORING},

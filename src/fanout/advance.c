@@ -165,6 +165,7 @@ static void page_accept(struct viewer *viewer, const struct page *page)
     } else if (moved) {
         viewer->cursor = page->reached;
     }
+    viewer->wants_whole = moved && !page->from_end;
     viewer->started = true;
     viewer->caught_up = page->at_end;
 }
@@ -244,6 +245,13 @@ static bool step_farewell(struct viewer *viewer)
     return true;
 }
 
+/* It has had some of the present window, and what came before that. */
+static bool stands_in_window(const struct viewer *viewer)
+{
+    const struct window *window = feed_window(viewer->feed);
+    return window && window->sequence == viewer->cursor.sequence && viewer->cursor.delta > 0;
+}
+
 static bool step_start(struct viewer *viewer)
 {
     const struct feed *feed = viewer->feed;
@@ -254,6 +262,7 @@ static bool step_start(struct viewer *viewer)
         return false;
     }
     viewer->started = true;
+    viewer->wants_whole = !viewer->from_end && !stands_in_window(viewer);
     viewer_hold(viewer, frame_ready(viewer->cursor, feed_style(feed), feed->tail.end));
     return true;
 }
@@ -264,6 +273,7 @@ static bool step_lagging(struct viewer *viewer)
     int32_t lost = (int32_t)(viewer->feed->deltas_before - viewer->deltas_mark);
     int64_t dropped = viewer->deltas && lost > 0 ? lost : 0;
     viewer->lagging = false;
+    viewer->wants_whole = dropped > 0;
     if (!viewer_is_caught_up(viewer) || dropped > 0) {
         figure_add(&hub_of(viewer)->figures.slow_total, 1);
         viewer_hold(viewer, frame_slow(viewer->cursor, feed_style(viewer->feed), dropped));
@@ -276,7 +286,10 @@ static void take_delta(struct viewer *viewer)
     struct feed *feed = viewer->feed;
     struct window *window = feed_window(feed);
     struct frame *next = NULL;
-    if (window) {
+    if (window && window->complete && window->carried && viewer->wants_whole) {
+        next = window_snapshot(window);
+        viewer->wants_whole = false;
+    } else if (window) {
         next = window_next(window, viewer->cursor.delta);
     } else if (viewer->cursor.delta > 0) {
         next = window_snapshot_empty(viewer->cursor.sequence);
@@ -286,6 +299,7 @@ static void take_delta(struct viewer *viewer)
     } else if (window && !window->complete && !feed->fetch) {
         feed_poke(feed);
     }
+    viewer->wants_whole &= window && !window->complete;
     if (!window) {
         frame_unref(next);
     }
@@ -302,7 +316,7 @@ static bool step_next(struct viewer *viewer)
         take_delta(viewer);
     }
     bool moved = before.sequence != viewer->cursor.sequence || before.delta != viewer->cursor.delta;
-    return moved || viewer->must_read;
+    return moved || viewer->frame || viewer->must_read;
 }
 
 static bool viewer_step(struct viewer *viewer)

@@ -157,7 +157,10 @@ static struct frame *frame_of(const struct feed *feed, enum frame_kind kind, con
 static void append(struct feed *feed, const struct publication_entry *entry)
 {
     if (feed->window && feed->window->sequence < entry->sequence) {
-        window_set(feed, NULL);
+        window_set(feed, window_after(feed->window, entry->sequence, entry->type, entry->json));
+        if (feed->window && hub_is_first(feed->hub)) {
+            hub_mark_dirty(feed->hub, feed);
+        }
     }
     if (!feed->viewers) {
         tail_restart(&feed->tail, (struct cursor){entry->sequence, entry->delta});
@@ -248,12 +251,13 @@ void feed_learn_end(struct feed *feed, struct cursor end, const struct partial *
         feed->end_known = true;
         tail_restart(&feed->tail, end);
     }
-    bool usable = partial && partial->count > 0 && partial->sequence == feed->tail.end.sequence;
+    size_t bytes_max = feed->hub->fanout->options.window_bytes_max;
+    bool usable = partial && partial->body.len > 0 && partial->sequence == feed->tail.end.sequence;
     if (usable && !feed->window) {
-        window_set(feed, window_new(partial->sequence, partial->count));
+        window_set(feed, window_from(partial, bytes_max));
     }
     if (usable && feed->window->sequence == partial->sequence) {
-        window_complete(feed->window, partial, feed->hub->fanout->options.window_bytes_max);
+        window_complete(feed->window, partial, bytes_max);
     }
     if (feed->fetch_again || needs_partial(feed)) {
         feed_poke(feed);

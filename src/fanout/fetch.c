@@ -46,10 +46,9 @@ static bool on_event(void *owner, const struct event *event)
     return keep(fetching, (struct cursor){event->sequence, 0}, fetch->session_key, fetch->session_id, event);
 }
 
-static bool on_firehose(void *owner, struct position at, int64_t session_key, struct slice session_id,
-                        const struct event *event)
+static bool on_firehose(void *owner, const struct firehose_row *row)
 {
-    return keep(owner, cursor_of_position(at), session_key, session_id, event);
+    return keep(owner, cursor_of_position(row->at), row->session_key, row->session_id, row->event);
 }
 
 static enum status load_partial(struct fetch *fetch, struct db *db, struct failure *failure)

@@ -1,17 +1,19 @@
 #include "fanout/fold.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/arena.h"
 #include "base/json.h"
 
-enum { FOLD_PARTS_MAX = 1024 };
+enum { FOLD_PARTS_MAX = 1024, FOLD_KIND_BYTES = 16 };
 
 /* Owned by its fold. */
 struct fold_part {
     char *members; /* all but text and dropped_bytes, as `"kind":"text","message_id":"7"` */
     size_t members_len;
     struct buffer text;
+    char kind[FOLD_KIND_BYTES]; /* cut off when it is longer: no known one is */
     bool has_text;
     int64_t dropped_bytes;
 };
@@ -118,6 +120,7 @@ static void add_object(struct fold *fold, const struct json *object, size_t byte
     struct fold_part *part = has_text ? part_find(fold, buffer_slice(&members)) : NULL;
     if (!part) {
         part = part_add(fold, &members, has_text);
+        snprintf(part->kind, sizeof part->kind, "%.*s", SLICE_ARG(json_text_of(object, "kind")));
     }
     buffer_add(&part->text, text);
     part->dropped_bytes += json_i64_of(object, "dropped_bytes");
@@ -140,6 +143,21 @@ void fold_add(struct fold *fold, struct slice json, size_t bytes_max)
         }
     }
     arena_release(&arena);
+}
+
+void fold_settle(struct fold *fold, struct slice kind)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < fold->count; i++) {
+        struct fold_part *part = &fold->parts[i];
+        if (!slice_present(kind) || slice_is(kind, part->kind)) {
+            fold->bytes -= part->text.len + part->members_len;
+            part_release(part);
+        } else {
+            fold->parts[kept++] = *part;
+        }
+    }
+    fold->count = kept;
 }
 
 void fold_write(const struct fold *fold, struct buffer *to)

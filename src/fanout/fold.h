@@ -20,6 +20,8 @@ void fold_release(struct fold *fold);
 /* Adds one delta, or an array of them as fold_write makes it: each text continues the part whose other members are the
  * same; an object without text stands alone. */
 void fold_add(struct fold *fold, struct slice json, size_t bytes_max);
+/* Drops the parts of this kind (text, reasoning, …); absent = all of them. */
+void fold_settle(struct fold *fold, struct slice kind);
 /* Appends a JSON array. */
 void fold_write(const struct fold *fold, struct buffer *to);
 

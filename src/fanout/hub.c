@@ -150,6 +150,7 @@ static void deliver_close(struct hub *hub, const struct publication_entry *entry
         feed_forget_sight(firehose, entry->session_key, entry->only_user);
         if (!slice_present(entry->only_user)) {
             feed_drop_tail(firehose);
+            feed_poke(firehose); /* the store tells of the delete */
         }
     }
 }

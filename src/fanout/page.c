@@ -142,40 +142,44 @@ static enum status read_session(struct reading *reading, struct failure *failure
 }
 
 /* A row of the firehose, kept until all rows are read: deciding access asks the store again. */
-struct firehose_row {
+struct kept_row {
     struct cursor at;
     int64_t session_key;
     size_t json_start, json_len;
+    size_t audience_start, audience_len; /* of a delete */
     bool wanted;
     bool renews_sight;
 };
 
 struct firehose_rows {
     struct reading *reading;
-    struct firehose_row *rows;
+    struct kept_row *rows;
     size_t count;
 };
 
-static bool on_firehose(void *owner, struct position at, int64_t session_key, struct slice session_id,
-                        const struct event *event)
+static bool on_firehose(void *owner, const struct firehose_row *told)
 {
     struct firehose_rows *rows = owner;
     struct reading *reading = rows->reading;
-    struct firehose_row *row = &rows->rows[rows->count++];
-    *row = (struct firehose_row){.at = cursor_of_position(at),
-                                 .session_key = session_key,
-                                 .json_start = reading->json.len,
-                                 .wanted = filter_passes_event(reading->page->filter, event->type, event->thread_id),
-                                 .renews_sight = sight_depends_on(event->type)};
+    const struct event *event = told->event;
+    struct kept_row *row = &rows->rows[rows->count++];
+    *row = (struct kept_row){.at = cursor_of_position(told->at),
+                             .session_key = told->session_key,
+                             .json_start = reading->json.len,
+                             .wanted = filter_passes_event(reading->page->filter, event->type, event->thread_id),
+                             .renews_sight = sight_depends_on(event->type)};
     if (row->wanted) {
-        event_write(&reading->json, session_id, event);
+        event_write(&reading->json, told->session_id, event);
         row->json_len = reading->json.len - row->json_start;
+        row->audience_start = reading->json.len;
+        row->audience_len = told->audience.len;
+        buffer_add(&reading->json, told->audience);
     }
     reading->cut = reading->json.len >= PAGE_BYTES_MAX || (int64_t)rows->count >= reading->page->events_max;
     return !reading->cut;
 }
 
-static enum status row_is_visible(struct reading *reading, const struct firehose_row *row, bool *out_visible,
+static enum status row_is_visible(struct reading *reading, const struct kept_row *row, bool *out_visible,
                                   struct failure *failure)
 {
     struct sight *sight = reading->page->sight;
@@ -186,6 +190,11 @@ static enum status row_is_visible(struct reading *reading, const struct firehose
     if (row->renews_sight) {
         sight_forget(sight, row->session_key);
     }
+    if (row->wanted && row->audience_len > 0) {
+        struct slice audience = slice_from(reading->json.ptr + row->audience_start, row->audience_len);
+        *out_visible = sight_had(sight, row->session_key, audience);
+        return STATUS_OK;
+    }
     return row->wanted ? sight_decide(sight, reading->db, row->session_key, out_visible, failure) : STATUS_OK;
 }
 
@@ -194,7 +203,7 @@ static enum status write_rows(struct firehose_rows *rows, struct failure *failur
     struct page *page = rows->reading->page;
     enum status status = STATUS_OK;
     for (size_t i = 0; status == STATUS_OK && i < rows->count; i++) {
-        const struct firehose_row *row = &rows->rows[i];
+        const struct kept_row *row = &rows->rows[i];
         bool visible;
         char id[CURSOR_TEXT_BYTES];
         status = row_is_visible(rows->reading, row, &visible, failure);

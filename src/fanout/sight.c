@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "base/json.h"
 
 enum { SIGHT_SLOTS = 256 }; /* a power of two */
 
@@ -99,6 +100,42 @@ enum status sight_decide(struct sight *sight, struct db *db, int64_t session_key
             (struct sight_slot){session_key, *out_allowed ? SIGHT_ALLOWED : SIGHT_DENIED};
     }
     return status;
+}
+
+static bool took_part(const struct json *audience, struct slice user_id)
+{
+    const struct json *participants = json_get(audience, "participants");
+    for (const struct json *one = participants ? participants->child : NULL; one; one = one->next) {
+        struct slice id;
+        if (json_as_text(one, &id) && slice_present(user_id) && slice_eq(id, user_id)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Its number is never given to another, so what is known of it stays true. */
+bool sight_had(const struct sight *sight, int64_t session_key, struct slice audience)
+{
+    struct arena arena = {0};
+    const struct json *said;
+    const struct principal *who = &sight->who;
+    enum sight_verdict known = sight_recall(sight, session_key);
+    bool had = known == SIGHT_ALLOWED;
+    if (known == SIGHT_UNKNOWN && json_parse(&arena, audience, &said, NULL) == STATUS_OK) {
+        struct session session = {
+            .key = session_key,
+            .tenant_key = who->tenant_key,
+            .id = json_text_of(said, "id"),
+            .owner = json_text_of(said, "owner"),
+            .visibility = (enum visibility)json_i64_of(said, "visibility"),
+            .purpose = (enum purpose)json_i64_of(said, "purpose"),
+        };
+        enum access_role participant = took_part(said, who->user_id) ? ACCESS_VIEWER : ACCESS_NONE;
+        had = access_role(who, &session, participant, false) != ACCESS_NONE;
+    }
+    arena_release(&arena);
+    return had;
 }
 
 bool sight_depends_on(struct slice event_type)

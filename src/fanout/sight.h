@@ -19,6 +19,8 @@ void sight_forget_all(struct sight *sight);
 MUST_CHECK enum status sight_decide(struct sight *sight, struct db *db, int64_t session_key, bool *out_allowed,
                                     struct failure *failure);
 /* True for events that may change who sees their session. */
+/* Could the viewer see the session that was deleted? `audience` as in struct firehose_row. */
+bool sight_had(const struct sight *sight, int64_t session_key, struct slice audience);
 bool sight_depends_on(struct slice event_type);
 
 #endif

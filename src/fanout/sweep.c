@@ -12,16 +12,13 @@ void sweep_free(struct sweep *sweep)
     free(sweep);
 }
 
-static bool on_row(void *owner, struct position at, int64_t session_key, struct slice session_id,
-                   const struct event *event)
+static bool on_row(void *owner, const struct firehose_row *row)
 {
     struct sweep *sweep = owner;
-    (void)session_id;
-    (void)event;
-    sweep->at = at;
-    bool repeated = sweep->touched_count > 0 && sweep->touched[sweep->touched_count - 1] == session_key;
+    sweep->at = row->at;
+    bool repeated = sweep->touched_count > 0 && sweep->touched[sweep->touched_count - 1] == row->session_key;
     if (!repeated) {
-        sweep->touched[sweep->touched_count++] = session_key;
+        sweep->touched[sweep->touched_count++] = row->session_key;
     }
     return --sweep->rows_left > 0;
 }

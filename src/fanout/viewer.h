@@ -39,6 +39,7 @@ struct viewer {
     bool reading;     /* `page` is in flight */
     bool caught_up;   /* the feed's end is reachable from the tail */
     bool must_read;   /* although the tail would do: access has to be decided */
+    bool wants_whole; /* came here without the output that the present window carries */
     bool live;        /* at the end, nothing pending: frames are written as they come */
     bool blocked;     /* the socket is full */
     bool lagging;     /* was caught up when it got blocked */

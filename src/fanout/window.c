@@ -51,6 +51,55 @@ bool window_append(struct window *window, struct frame *frame, size_t bytes_max)
     return true;
 }
 
+/* What each kind of live output becomes. */
+static const struct {
+    const char *type, *kind;
+} settled_by[] = {
+    {"agent.message", "text"},
+    {"agent.thinking", "reasoning"},
+    {"agent.tool_call", "tool_input"},
+    {"agent.tool_result", "tool_output"},
+};
+
+static bool ends_turn(struct slice type, struct slice json)
+{
+    struct arena arena = {0};
+    const struct json *event;
+    bool moves = slice_is(type, "session.status_change");
+    bool stays = moves && json_parse(&arena, json, &event, NULL) == STATUS_OK &&
+                 slice_is(json_text_of(json_get(event, "metadata"), "to"), "running");
+    arena_release(&arena);
+    return slice_is(type, "turn.ended") || (moves && !stays);
+}
+
+struct window *window_after(struct window *old, int64_t sequence, struct slice event_type, struct slice event_json)
+{
+    if (!old->complete || ends_turn(event_type, event_json)) {
+        return NULL;
+    }
+    for (size_t i = 0; i < sizeof settled_by / sizeof settled_by[0]; i++) {
+        if (slice_is(event_type, settled_by[i].type)) {
+            fold_settle(&old->fold, slice_of(settled_by[i].kind));
+        }
+    }
+    if (old->fold.count == 0) {
+        return NULL;
+    }
+    struct window *window = window_new(sequence, 0);
+    window->fold = old->fold;
+    window->carried = true;
+    old->fold = (struct fold){0};
+    return window;
+}
+
+struct window *window_from(const struct partial *partial, size_t bytes_max)
+{
+    struct window *window = window_new(partial->sequence, partial->count);
+    window->complete = false;
+    window_complete(window, partial, bytes_max);
+    return window;
+}
+
 void window_complete(struct window *window, const struct partial *partial, size_t bytes_max)
 {
     if (window->complete) {
@@ -58,8 +107,9 @@ void window_complete(struct window *window, const struct partial *partial, size_
     }
     struct cursor at = window->recent.base;
     fold_release(&window->fold);
-    if (partial->sequence == window->sequence && partial->count > 0) {
+    if (partial->sequence == window->sequence && partial->body.len > 0) {
         fold_add(&window->fold, partial->body, bytes_max);
+        window->carried = true;
         at = cursor_max(at, (struct cursor){partial->sequence, partial->count});
     }
     for (struct frame *frame; (frame = tail_next(&window->recent, at)); at = frame->parts.at) {

@@ -1,5 +1,6 @@
-/* The deltas that follow one durable event of a session: the recent ones one by one, all of them folded. Hub thread
- * only. */
+/* The deltas that follow one durable event of a session: the recent ones one by one, all of them folded. Output that
+ * the event did not settle (the text of a message in whose middle a tool was called) is carried from the window before,
+ * in the fold only. Hub thread only. */
 #ifndef FANOUT_WINDOW_H
 #define FANOUT_WINDOW_H
 
@@ -12,6 +13,7 @@ struct window {
     struct tail recent;     /* cursors (sequence, number) */
     struct fold fold;       /* of all deltas, when complete */
     struct frame *snapshot; /* of the fold as it is now, or NULL */
+    bool carried;           /* the fold may have more than the deltas of this window */
     bool complete;          /* false: deltas before the first one seen here have to be loaded from the store */
 };
 
@@ -21,6 +23,11 @@ void window_free(struct window *window); /* accepts NULL */
 /* Takes a delta of this window's sequence. False when it was here before. A number left out makes the window
  * incomplete. */
 bool window_append(struct window *window, struct frame *frame, size_t bytes_max);
+/* The window behind an event that came after `old`: with what it did not settle, or NULL when nothing is left. The old
+ * one is emptied. */
+struct window *window_after(struct window *old, int64_t sequence, struct slice event_type, struct slice event_json);
+/* A window that only the store knows. */
+struct window *window_from(const struct partial *partial, size_t bytes_max);
 /* What the store kept, to be put in front. Saved output of another sequence is ignored. */
 void window_complete(struct window *window, const struct partial *partial, size_t bytes_max);
 /* What a viewer that has `delta` deltas gets next: a delta, or a snapshot when it cannot get them one by one. Borrowed.

@@ -113,6 +113,20 @@ static void make_blobs(struct hosting *hosting)
         .grace_ms = hosting->place.options->blob_grace_ms,
     };
     hosting->blobs = blobs_new(&blobs);
+static void make_node(struct hosting *hosting)
+{
+    const struct options *options = hosting->place.options;
+    int64_t look_ms_max = options->node_lease_ms / 3;
+    struct node_options node = {
+        .service = hosting->place.service,
+        .writer = hosting->place.writer,
+        .loop = hosting->place.loop,
+        .runtimes = hosting->runtimes,
+        .address = slice_of(options->public_url ? options->public_url : options->listen.items[0]),
+        .lease_ms = options->node_lease_ms,
+        .look_ms = options->node_look_ms < look_ms_max ? options->node_look_ms : look_ms_max,
+    };
+    hosting->node = slice_present(hosting->place.service->node) ? node_new(&node) : NULL;
 }
 
 void hosting_make(struct hosting *hosting, const struct hosting_place *place)
@@ -125,11 +139,13 @@ void hosting_make(struct hosting *hosting, const struct hosting_place *place)
     make_turns(hosting);
     make_watchdogs(hosting);
     make_blobs(hosting);
+    make_node(hosting);
 }
 
 void hosting_start(struct hosting *hosting)
 {
     runtimes_start(hosting->runtimes);
+    node_start(hosting->node);
     turns_start(hosting->turns);
     watchdogs_start(hosting->watchdogs);
     blobs_start(hosting->blobs);
@@ -148,12 +164,14 @@ void hosting_stop(struct hosting *hosting)
     blobs_stop(hosting->blobs);
     watchdogs_stop(hosting->watchdogs);
     turns_stop(hosting->turns);
+    node_stop(hosting->node);
     runtimes_stop(hosting->runtimes);
 }
 
 void hosting_free(struct hosting *hosting)
 {
     turns_free(hosting->turns);
+    node_free(hosting->node);
     watchdogs_free(hosting->watchdogs);
     blobs_free(hosting->blobs);
     runtimes_free(hosting->runtimes);

@@ -1,4 +1,5 @@
-/* Everything that runs agents: their drivers, sandboxes, runners, gateway tools, turns and watchdogs. Made before the
+/* Everything that runs agents: their drivers, sandboxes, runners, gateway tools, turns, watchdogs and the place among
+ * other servers. Made before the
  * writer and the loops start, started after them, stopped before them. */
 #ifndef MAIN_HOSTING_H
 #define MAIN_HOSTING_H
@@ -7,6 +8,7 @@
 #include "main/sandboxing.h"
 #include "service/blobs.h"
 #include "service/gateway_snapshot.h"
+#include "service/node.h"
 #include "service/runners.h"
 #include "service/turns.h"
 #include "service/watchdog.h"
@@ -33,6 +35,7 @@ struct hosting {
     struct turns *turns;
     struct watchdogs *watchdogs;
     struct blobs *blobs;
+    struct node *node; /* NULL = there is only one */
 };
 
 void hosting_make(struct hosting *hosting, const struct hosting_place *place);

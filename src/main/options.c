@@ -83,6 +83,8 @@ static bool starts(const char *text, const char *prefix)
     return slice_starts(slice_of(text), slice_of(prefix));
 }
 
+enum { NODE_NAME_CHARS_MAX = 64 };
+
 static enum status options_check(const struct options *options, struct failure *failure)
 {
     if (!options->tls_cert != !options->tls_key) {
@@ -93,6 +95,9 @@ static enum status options_check(const struct options *options, struct failure *
     }
     if (options->public_url && !starts(options->public_url, "http://") && !starts(options->public_url, "https://")) {
         return refuse(failure, "--public-url: give a URL that begins with http:// or https://");
+    }
+    if (options->node && (!options->node[0] || strlen(options->node) > NODE_NAME_CHARS_MAX)) {
+        return refuse(failure, "--node: give a name of 1 to 64 characters");
     }
     if (options->bootstrap_token && strlen(options->bootstrap_token) < 32) {
         return refuse(failure, "SOJOURN_BOOTSTRAP_TOKEN: give at least 32 characters");

@@ -22,6 +22,9 @@ struct options {
     const char *data;
     const char *database; /* NULL = SQLite in `data` */
     struct text_list listen;
+    const char *node;
+    int64_t node_lease_ms;
+    int64_t node_look_ms;
     const char *public_url;
     const char *bootstrap_token;
     const char *owner_token_file;
@@ -145,6 +148,7 @@ struct options {
     int64_t idle_grace_ms, idle_grace_automated_ms;
     int64_t snapshot_failures_max;
     int64_t runtime_lock_ms;
+    const char *snapshots;
     bool wake_on_view;
     int64_t process_grace_ms;
     int64_t process_stdin_bytes_max;

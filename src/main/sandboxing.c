@@ -101,6 +101,7 @@ struct sandboxing *sandboxing_new(const struct options *options)
     struct arena *arena = &sandboxing->arena;
     sandboxing->sandboxes = sandboxes_new(&(struct sandboxes_options){
         .data = options->data,
+        .snapshots = options->snapshots,
         .unprotected = options->sandbox_unprotected,
         .shown = list_of(arena, &options->sandbox_show),
         .projects = list_of(arena, &options->sandbox_projects),

@@ -19,6 +19,7 @@
 #include "main/hosting.h"
 #include "main/limits.h"
 #include "main/master_key.h"
+#include "main/node_name.h"
 #include "main/nodes.h"
 #include "main/reload.h"
 #include "net/server.h"
@@ -40,6 +41,7 @@ struct instance {
     struct db_options db;
     char sqlite_path[4096], blobs_path[4096];
     struct service service;
+    char node[NODE_NAME_BYTES];
     struct loop **loops;
     size_t loop_count;
     struct fanout *fanout;
@@ -180,6 +182,11 @@ static enum status open_store(struct instance *instance, struct db **out, struct
     };
     place_blobs(instance);
     status = open_secrets(instance, failure);
+    if (status == STATUS_OK && options->database) {
+        status = node_name_find(options->node, options->data, &instance->ids, clock_wall_ms(&instance->clock),
+                                instance->node, failure);
+        instance->service.node = slice_of(instance->node);
+    }
     if (status != STATUS_OK) {
         return status;
     }

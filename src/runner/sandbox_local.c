@@ -30,6 +30,17 @@ static bool make_private(const char *path)
     return (mkdir(path, 0700) == 0 || errno == EEXIST) && chmod(path, 0700) == 0;
 }
 
+/* Where they are not to be had, prepare_dirs says so. */
+static char *snapshots_of(const struct sandboxes_options *options, const char *base)
+{
+    if (!options->snapshots) {
+        return join(base, "snapshots");
+    }
+    (void)make_private(options->snapshots);
+    char *whole = realpath(options->snapshots, NULL);
+    return whole ? whole : join(options->snapshots, "");
+}
+
 static enum status prepare_dirs(struct local_provider *local, struct failure *failure)
 {
     const char *const paths[] = {local->dir, local->snapshots, local->etc};
@@ -73,15 +84,27 @@ static void discard_unfinished(struct local_provider *local)
     globfree(&found);
 }
 
+/* Whatever control groups do not hold, each process of a sandbox holds for itself (setrlimit), not all together. */
+static void find_group(struct local_provider *local)
+{
+    struct failure why;
+    if (cgroup_find(&local->group, &why) != STATUS_OK) {
+        log_warn("sandboxes_without_cgroups", LOG_TEXT("limits", SLICE("of each process only (setrlimit)")),
+                 LOG_TEXT("reason", slice_of(why.detail)));
+    } else if (!local->group.holds_memory) {
+        log_warn("sandboxes_without_memory_group", LOG_TEXT("limits", SLICE("memory of each process only (setrlimit)")),
+                 LOG_TEXT("reason", SLICE("the machine has control groups of version 1")));
+    }
+}
+
 struct local_provider *local_provider_new(const struct sandboxes_options *options)
 {
     struct local_provider *local = memory_zeroed(sizeof *local);
-    struct failure ignored;
     char *data = realpath(options->data, NULL);
     const char *base = data ? data : options->data;
     local->options = *options;
     local->dir = join(base, "sandboxes");
-    local->snapshots = join(base, "snapshots");
+    local->snapshots = snapshots_of(options, base);
     local->files = join(base, "files");
     local->etc = join(local->dir, "etc");
     local->provider = (struct sandbox_provider){local, local_check, local_create, local_hibernate, local_terminate};
@@ -94,8 +117,8 @@ struct local_provider *local_provider_new(const struct sandboxes_options *option
             log_warn("sandboxes_unavailable", LOG_TEXT("reason", slice_of(local->refusal.detail)));
         }
     }
-    if (local->refusal.status == STATUS_OK && cgroup_find(&local->group, &ignored) != STATUS_OK) {
-        log_info("sandboxes_without_cgroups", LOG_TEXT("reason", slice_of(ignored.detail)));
+    if (local->refusal.status == STATUS_OK) {
+        find_group(local);
     }
     return local;
 }

@@ -147,11 +147,26 @@ static void remove_files(const char *dir, int64_t tenant_key, int64_t session_ke
     }
 }
 
-void sandboxes_forget(struct sandboxes *sandboxes, int64_t tenant_key, int64_t session_key)
+bool sandboxes_has_snapshot(struct sandboxes *sandboxes, int64_t tenant_key, int64_t session_key, struct slice id)
+{
+    return snapshot_exists(sandboxes->local->snapshots, tenant_key, session_key, id);
+}
+
+bool sandboxes_share_snapshots(const struct sandboxes *sandboxes)
+{
+    return sandboxes->local->options.snapshots != NULL;
+}
+
+void sandboxes_forget_tree(struct sandboxes *sandboxes, int64_t tenant_key, int64_t session_key)
 {
     char dir[LOCAL_PATH_BYTES];
     local_session_dir(sandboxes->local, tenant_key, session_key, dir);
     (void)local_discard(sandboxes->local, dir);
+}
+
+void sandboxes_forget(struct sandboxes *sandboxes, int64_t tenant_key, int64_t session_key)
+{
+    sandboxes_forget_tree(sandboxes, tenant_key, session_key);
     snapshot_collect(sandboxes->local->snapshots, tenant_key, session_key, 0);
     remove_files(sandboxes->local->files, tenant_key, session_key);
 }

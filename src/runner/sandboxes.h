@@ -20,7 +20,8 @@ struct sandbox_post {
 
 /* Texts are borrowed for the life of the registry. An agent may ask for less than the limits, never for more. */
 struct sandboxes_options {
-    const char *data;            /* the server's directory: sandboxes/ and snapshots/ are in it */
+    const char *data;            /* the server's directory: sandboxes/ and, unless named, snapshots/ are in it */
+    const char *snapshots;       /* a directory that all servers see; NULL = in data */
     bool unprotected;            /* run without bubblewrap where it cannot work */
     const char *const *shown;    /* further directories seen read-only from inside; NULL-ended, or NULL */
     const char *const *projects; /* where projects and repositories may lie that are copied in; NULL-ended, or NULL */
@@ -47,6 +48,12 @@ void sandboxes_snapshot(struct sandboxes *sandboxes, struct sandbox *sandbox, st
 /* The same for one that is about to be terminated: what runs in it is stopped first, so that its files hold still. Once
  * the snapshot is written down, terminate follows; whoever dies in between loses nothing. A remote one hibernates. */
 void sandboxes_save(struct sandboxes *sandboxes, struct sandbox *sandbox, struct sandbox_told told);
+/* Any thread. Local: can it be restored from this one here? */
+bool sandboxes_has_snapshot(struct sandboxes *sandboxes, int64_t tenant_key, int64_t session_key, struct slice id);
+/* Any thread. Do all servers see the snapshots? */
+bool sandboxes_share_snapshots(const struct sandboxes *sandboxes);
+/* Any thread. A tree that this server had before another took the session over; it must not be alive. */
+void sandboxes_forget_tree(struct sandboxes *sandboxes, int64_t tenant_key, int64_t session_key);
 /* http: a sandbox of which only the id is known, after a restart; to be hibernated or terminated. */
 struct sandbox *sandboxes_adopt(struct sandboxes *sandboxes, struct loop *loop, const struct sandbox_spec *spec,
                                 struct slice sandbox_id);

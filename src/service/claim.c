@@ -78,6 +78,19 @@ static enum status look_for(struct call *call, const struct queue_filter *filter
     }
     for (size_t i = 0; i < count && i < max && status == STATUS_OK; i++) {
         candidates_add(candidates, &found[i], max);
+    struct claim_search search = {
+        .tenant_key = call->who->tenant_key,
+        .agent = agent,
+        .type = type,
+        .id_prefix = call->who->id_prefix,
+        .limit = (int64_t)max,
+        .hosted = hosted,
+        .node = call->service->node,
+        .steady_ms = call->steady_ms,
+    };
+    enum status status = store_claim_candidates(call->db, &search, keys, priorities, queued, &count, &call->failure);
+    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+        candidates_add(candidates, &(struct candidate){keys[i], priorities[i], queued[i]}, max);
     }
     return status;
 }
@@ -152,6 +165,9 @@ static enum status claim_one(struct call *call, int64_t key, const struct claim_
     struct changes changes = {0};
     *out_taken = false;
     enum status status = unit_load_key(call->unit, call->who->tenant_key, key, &loaded, &call->failure);
+    if (status == STATUS_OK && !session_is_claimable(&loaded->session)) { /* another node may have queued it */
+        status = unit_load_fresh(call->unit, call->who->tenant_key, key, &loaded, &call->failure);
+    }
     if (status == STATUS_NOT_FOUND || (status == STATUS_OK && !session_is_claimable(&loaded->session))) {
         return STATUS_OK;
     }

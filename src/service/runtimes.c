@@ -146,6 +146,14 @@ struct poke {
     bool opens; /* a box is made when there is none */
 };
 
+void runtimes_attend(struct runtimes *runtimes, int64_t tenant_key, int64_t session_key)
+{
+    if (!runtimes->stopping) {
+        box_step(box_open(runtimes, tenant_key, session_key));
+        runtimes_rearm(runtimes);
+    }
+}
+
 static void on_poke(struct loop_message *message)
 {
     struct poke *poke = (struct poke *)message;

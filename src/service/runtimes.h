@@ -55,6 +55,8 @@ void runtimes_hear(struct runtimes *runtimes, const struct publication *publicat
 void runtimes_poke(struct runtimes *runtimes, int64_t session_key);
 /* Does a process in the session's sandbox on this machine listen on the TCP port? Any thread. */
 bool runtimes_listens(const struct runtimes *runtimes, int64_t tenant_key, int64_t session_key, int64_t port);
+/* Something about this session's sandbox is due here. Loop thread. */
+void runtimes_attend(struct runtimes *runtimes, int64_t tenant_key, int64_t session_key);
 /* After the turns: waits for what is under way; live sandboxes are given up, their trees stay for the next life. */
 void runtimes_stop(struct runtimes *runtimes);
 void runtimes_free(struct runtimes *runtimes);

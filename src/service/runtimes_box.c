@@ -118,6 +118,12 @@ static void on_ended(void *owner, const struct sandbox_news *news)
         sandbox_give_up(box->sandbox);
         box->sandbox = NULL;
     }
+    if (box->yields) {
+        box->yields = box->acts = false;
+        box->sandbox = NULL;
+        box_step(box);
+        return;
+    }
     take_news(box, RUNTIME_END, news);
 }
 
@@ -149,6 +155,9 @@ static void make(struct runtime_box *box)
         .workspace = order->workspace,
         .snapshot = order->snapshot_id,
     };
+    if (order->taken_over) {
+        sandboxes_forget_tree(runtimes->options.sandboxes, box->tenant_key, box->session_key);
+    }
     bool was_there = !runtime_is_in_hand(order->state) || runtime_is_asleep(order->state);
     box->kind = order->settings.kind;
     box->driver = order->driver;
@@ -259,6 +268,24 @@ static void erase(struct runtime_box *box)
     }
 }
 
+/* Another node has it: whoever waits is told, and what is live here is of no use any more. */
+static void yield_to_other(struct runtime_box *box)
+{
+    struct failure failure;
+    (void)failure_set(&failure, STATUS_UNAVAILABLE, "sandbox_elsewhere", "Another server has the sandbox.");
+    box_answer_all(box, NULL, &failure);
+    box->news.there = false;
+    if (box->sandbox && box->uses == 0) {
+        box->acts = true;
+        box->yields = true;
+        end(box);
+    } else if (box->again) {
+        box_step(box);
+    } else {
+        box_forget_if_empty(box);
+    }
+}
+
 static void perform(struct runtime_box *box)
 {
     struct failure room;
@@ -318,6 +345,8 @@ static void on_stepped(struct loop_message *message)
         }
     } else if (box->order.missing) {
         erase(box);
+    } else if (box->order.elsewhere) {
+        yield_to_other(box);
     } else {
         perform(box);
     }

@@ -28,6 +28,8 @@ struct box_order {
     enum runtime state; /* of the session, as written */
     bool missing;       /* there is no such session any more */
     bool to_be_ended;   /* it is made, or found, only to end */
+    bool elsewhere;     /* another node has it: nothing is done here, and what is live is given up */
+    bool taken_over;    /* a tree that is here is an old one */
     int driver;         /* enum agent_driver */
     struct sandbox_settings settings;
     struct slice session_id, workspace, snapshot_id, sandbox_id;
@@ -52,6 +54,8 @@ struct runtime_box {
     bool again;                      /* something happened meanwhile */
     bool adopts;                     /* taken into hand though nobody wants it, so that it can fall asleep */
     bool asks_idle;                  /* the step asks whether it may sleep */
+    bool yields;                     /* what is live here is ended without a word: another node has the session
+                                      * */
     bool saved;                      /* its snapshot is written down: it may go */
     int64_t snapshot_failures;       /* in a row */
     int64_t idle_at_ms, retry_at_ms; /* steady; 0 = not set */

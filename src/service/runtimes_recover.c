@@ -4,7 +4,8 @@
 #include "service/runtimes_box.h"
 
 /* What an earlier life left, at the start. SQLite has one server: whatever is in somebody's hands was in its own. With
- * PostgreSQL it may be another node's; what nobody moved for as long as the lock is good has lost them.
+ * PostgreSQL a local sandbox has its node (runtimes_host.h); of the others, what nobody moved for as long as the lock
+ * is good has lost its hands.
  *
  *     starting, restoring  → error: the next message makes or restores it again
  *     hibernating          → taken up again
@@ -19,9 +20,17 @@ void orphans_free(struct runtimes *runtimes)
     }
 }
 
-static bool is_lost(const struct call *call, const struct runtimes *runtimes, const struct session *session)
+static enum status is_ours(struct call *call, const struct runtimes *runtimes, const struct session *session, bool *out)
 {
-    return db_engine(call->db) == DB_SQLITE || session->updated_at_ms + runtimes->options.lock_ms < call->now_ms;
+    struct sandbox_host host = {0};
+    enum status status = STATUS_OK;
+    if (slice_present(call->service->node)) {
+        status = store_host_get(call->db, session->tenant_key, session->key, call->arena, &host, &call->failure);
+    }
+    bool is_nobodys =
+        db_engine(call->db) == DB_SQLITE || session->updated_at_ms + runtimes->options.lock_ms < call->now_ms;
+    *out = slice_present(host.node) ? slice_eq(host.node, call->service->node) : is_nobodys;
+    return status;
 }
 
 /* Somebody was about to make it, and does so no longer. */
@@ -44,8 +53,12 @@ static void adopt(struct runtimes *runtimes, const struct session *session)
 static enum status take_up(struct call *call, struct runtimes *runtimes, const struct session_key *key)
 {
     struct loaded_session *loaded;
+    bool ours = false;
     enum status status = unit_load_key(call->unit, key->tenant_key, key->key, &loaded, &call->failure);
-    if (status != STATUS_OK || !is_lost(call, runtimes, &loaded->session)) {
+    if (status == STATUS_OK) {
+        status = is_ours(call, runtimes, &loaded->session, &ours);
+    }
+    if (status != STATUS_OK || !ours) {
         return status == STATUS_NOT_FOUND ? STATUS_OK : status;
     }
     const struct session *session = &loaded->session;

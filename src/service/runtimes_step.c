@@ -6,6 +6,7 @@
 #include "service/agent.h"
 #include "service/runtime.h"
 #include "service/runtimes_box.h"
+#include "service/runtimes_host.h"
 #include "service/ending.h"
 #include "service/tunnel.h"
 
@@ -16,6 +17,7 @@ struct step {
     struct runtime_box *box;
     struct loaded_session *loaded;
     struct agent agent;
+    struct host_place place;
 };
 
 static enum status move(struct step *step, enum runtime to, enum pause_reason pause, const char *reason,
@@ -258,6 +260,55 @@ static void write_order(struct step *step)
     order->grace_ms = grace_of(step);
 }
 
+/* --- which node --- */
+
+static bool reaches_snapshot(struct step *step)
+{
+    const struct session *session = &step->loaded->session;
+    struct slice id = detail_of(step, step->call->arena, "snapshot_id");
+    return slice_present(id) &&
+           sandboxes_has_snapshot(step->box->runtimes->options.sandboxes, session->tenant_key, session->key, id);
+}
+
+/* One that sleeps on a lost node is left until somebody wants it: the node may come back with its snapshot. */
+static enum status settle_place(struct step *step)
+{
+    struct runtime_box *box = step->box;
+    const struct session *session = &step->loaded->session;
+    enum status status = host_find(step->call, session, &step->agent, &step->place);
+    bool held = box->sandbox && box->kind == SANDBOX_LOCAL;
+    if (status != STATUS_OK || !step->place.counts || step->place.at == HOST_HERE) {
+        return status;
+    }
+    box->order.elsewhere = held || step->place.at == HOST_ELSEWHERE;
+    box->order.taken_over = !runtime_is_up(session->runtime) && !runtime_is_in_hand(session->runtime);
+    bool rests = runtime_is_down(session->runtime) && !box->wanted && !work_is_ended(session->work);
+    if (box->order.elsewhere || step->place.at == HOST_NOWHERE || rests) {
+        return STATUS_OK;
+    }
+    box->order.taken_over = true;
+    return host_take_over(step->call, step->loaded, &step->place, reaches_snapshot(step));
+}
+
+static bool is_in_use(const struct step *step)
+{
+    const struct session *session = &step->loaded->session;
+    const struct runtimes_options *options = &step->box->runtimes->options;
+    bool only_here = session_has_snapshot(session) && !sandboxes_share_snapshots(options->sandboxes);
+    return step->box->sandbox || step->box->order.action == RUNTIME_MAKE || runtime_is_up(session->runtime) ||
+           runtime_is_in_hand(session->runtime) || (only_here && runtime_is_something(session->runtime));
+}
+
+static enum status keep_place(struct step *step)
+{
+    bool is_mine = step->place.at == HOST_HERE;
+    bool makes = step->box->order.action == RUNTIME_MAKE;
+    if (!is_mine && !makes) {
+        return STATUS_OK;
+    }
+    return host_keep(step->call, &step->loaded->session, &step->place, is_in_use(step));
+}
+
 static bool creation_failed(const struct runtime_box *box)
 {
     return box->news.there && box->news.act == RUNTIME_MAKE && box->news.outcome != SANDBOX_OK;
@@ -296,6 +347,10 @@ static enum status take_step(struct step *step)
     if (status == STATUS_OK) {
         status = note_news(step);
     }
+static enum status go_on(struct step *step)
+{
+    struct runtime_box *box = step->box;
+    enum status status = note_news(step);
     if (status == STATUS_OK && creation_failed(box) && !work_is_ended(step->loaded->session.work)) {
         /* whoever waited hears why; who comes later tries again */
         box->order.action = RUNTIME_REFUSE;
@@ -311,6 +366,29 @@ static enum status take_step(struct step *step)
         write_order(step);
     }
     return status;
+}
+
+static enum status take_step(struct step *step)
+{
+    struct runtime_box *box = step->box;
+    struct call *call = step->call;
+    enum status status = unit_load_fresh(call->unit, box->tenant_key, box->session_key, &step->loaded, &call->failure);
+    if (status == STATUS_NOT_FOUND) {
+        box->order.missing = true;
+        return STATUS_OK;
+    }
+    if (status == STATUS_OK) {
+        status = agent_of_session(call, &step->loaded->session, &box->arena, &step->agent);
+    }
+    if (status == STATUS_OK) {
+        status = settle_place(step);
+    }
+    if (status != STATUS_OK || box->order.elsewhere) {
+        box->order.action = RUNTIME_REST;
+        return status;
+    }
+    status = go_on(step);
+    return status == STATUS_OK ? keep_place(step) : status;
 }
 
 enum job_outcome box_step_run(struct write_job *job, struct unit *unit)

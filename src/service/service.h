@@ -20,6 +20,7 @@ struct secrets;
 struct service {
     struct clock *clock;
     struct id_source *ids;
+    struct slice node; /* PostgreSQL: which of the servers this is; absent = there is only one */
     struct session_limits session_limits;
     size_t events_per_append_max;
     size_t event_bytes_max;

@@ -61,7 +61,7 @@ static enum status keep_partial(struct call *call, struct loaded_session *loaded
     const struct session *session = &loaded->session;
     enum status status =
         store_partial_load(call->db, session->tenant_key, session->key, call->arena, &partial, &call->failure);
-    bool usable = status == STATUS_OK && partial.count > 0 && partial.sequence == session->last_sequence &&
+    bool usable = status == STATUS_OK && partial.body.len > 0 && partial.sequence == session->last_sequence &&
                   json_parse(call->arena, partial.body, &parts, NULL) == STATUS_OK;
     for (const struct json *part = usable ? parts->child : NULL; part; part = part->next) {
         struct slice kind = json_text_of(part, "kind"), text = json_text_of(part, "text");

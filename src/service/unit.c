@@ -190,6 +190,18 @@ enum status unit_load_key(struct unit *unit, int64_t tenant_key, int64_t key, st
     return STATUS_OK;
 }
 
+enum status unit_load_fresh(struct unit *unit, int64_t tenant_key, int64_t key, struct loaded_session **out,
+                            struct failure *failure)
+{
+    enum status status = unit_load_key(unit, tenant_key, key, out, failure);
+    bool remembered = status == STATUS_OK && (*out)->loaded_by != unit->command && !(*out)->touched;
+    if (!remembered || db_engine(unit->db) != DB_POSTGRES) {
+        return status;
+    }
+    forget(unit, *out);
+    return unit_load_key(unit, tenant_key, key, out, failure);
+}
+
 void unit_start_command(struct unit *unit)
 {
     unit->command++;

@@ -87,6 +87,10 @@ MUST_CHECK enum status unit_load(struct unit *unit, int64_t tenant_key, struct s
                                  struct failure *failure);
 MUST_CHECK enum status unit_load_key(struct unit *unit, int64_t tenant_key, int64_t key, struct loaded_session **out,
                                      struct failure *failure);
+/* The same as the store has it now, unless this group has changed it: for those who act on what another node may have
+ * written, and whom nobody would run again. */
+MUST_CHECK enum status unit_load_fresh(struct unit *unit, int64_t tenant_key, int64_t key, struct loaded_session **out,
+                                       struct failure *failure);
 /* The live lease, from memory or the store; NULL when there is none. */
 MUST_CHECK enum status unit_lease(struct unit *unit, struct loaded_session *loaded, const struct lease **out,
                                   struct failure *failure);

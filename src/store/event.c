@@ -154,25 +154,30 @@ enum status store_firehose_end(struct db *db, int64_t tenant_key, int64_t horizo
 }
 
 enum status store_firehose_read(struct db *db, int64_t tenant_key, struct position after, int64_t horizon,
-                                int64_t limit,
-                                bool (*each)(void *owner, struct position at, int64_t session_key,
-                                             struct slice session_id, const struct event *event),
-                                void *owner, struct failure *failure)
+                                int64_t limit, bool (*each)(void *owner, const struct firehose_row *row), void *owner,
+                                struct failure *failure)
 {
     struct query query;
-    bool row = false, more = true;
+    bool found = false, more = true;
     statement_start(
         &query, db, SQL_FIREHOSE_READ,
         VALUES(number(tenant_key), number(after.major), number(after.minor), number(horizon), number(limit)));
-    enum status status = query_step(&query, &row, failure);
-    while (!status && row && more) {
+    enum status status = query_step(&query, &found, failure);
+    while (!status && found && more) {
         struct event event;
         struct position at = {query_i64(&query, 0), query_i64(&query, 1)};
         event_read_row(&query, 4, &event);
         status = seal_check(db, failure);
         more = !status && each(owner, at, query_i64(&query, 2), query_text(&query, 3), &event);
+        struct firehose_row row = {.at = {query_i64(&query, 0), query_i64(&query, 1)},
+                                   .session_key = query_i64(&query, 2),
+                                   .session_id = query_text(&query, 3),
+                                   .audience = query_text(&query, 4),
+                                   .event = &event};
+        event_read_row(&query, 5, &event);
+        more = each(owner, &row);
         if (more)
-            status = query_step(&query, &row, failure);
+            status = query_step(&query, &found, failure);
     }
     query_end(&query);
     return status;

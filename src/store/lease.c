@@ -3,20 +3,31 @@
 
 /* --- candidates --- */
 
-enum status store_claim_candidates(struct db *db, int64_t tenant_key, struct slice agent, int type, bool hosted,
-                                   struct slice id_prefix, int64_t limit, int64_t *out_keys, int64_t *out_priority,
-                                   int64_t *out_queued_ms, size_t *out_count, struct failure *failure)
+/* The end of the range lives in `ids` while the query runs. */
+static void start_search(struct query *query, struct db *db, const struct claim_search *search, struct id_range *ids)
 {
-    enum sql of_workers = slice_present(agent) ? SQL_CLAIM_CANDIDATES_OF_AGENT : SQL_CLAIM_CANDIDATES;
-    enum sql sql = hosted ? SQL_CLAIM_CANDIDATES_HOSTED : of_workers;
-    struct id_range ids;
+    enum sql of_workers = slice_present(search->agent) ? SQL_CLAIM_CANDIDATES_OF_AGENT : SQL_CLAIM_CANDIDATES;
+    struct value type = search->type < 0 ? null_value() : number(search->type);
+    id_range_of(search->id_prefix, ids);
+    if (search->hosted)
+        statement_start(query, db, SQL_CLAIM_CANDIDATES_HOSTED,
+                        VALUES(number(search->tenant_key), text(search->agent), type, text(ids->from), text(ids->to),
+                               number(search->limit), text(search->node), number(search->steady_ms)));
+    else
+        statement_start(query, db, of_workers,
+                        VALUES(number(search->tenant_key), text(search->agent), type, text(ids->from), text(ids->to),
+                               number(search->limit)));
+}
+
+enum status store_claim_candidates(struct db *db, const struct claim_search *search, int64_t *out_keys,
+                                   int64_t *out_priority, int64_t *out_queued_ms, size_t *out_count,
+                                   struct failure *failure)
+{
     struct query query;
     bool row = false;
     size_t count = 0;
-    id_range_of(id_prefix, &ids);
-    statement_start(&query, db, sql,
-                    VALUES(number(tenant_key), text(agent), type < 0 ? null_value() : number(type), text(ids.from),
-                           text(ids.to), number(limit)));
+    struct id_range ids;
+    start_search(&query, db, search, &ids);
     enum status status = query_step(&query, &row, failure);
     while (!status && row) {
         out_keys[count] = query_i64(&query, 0);

@@ -235,8 +235,11 @@ static enum status delete_events(struct db *db, const struct session *session, s
 {
     if (db->vtable->events_delete)
         return db->vtable->events_delete(db, session->tenant_key, session->key, failure);
-    return statement_run(db, SQL_EVENT_DELETE_ALL, VALUES(number(session->tenant_key), number(session->key)), NULL,
-                         failure);
+    int64_t ignored;
+    enum status status = statement_number(db, SQL_EVENT_POSITIONS_ANNOUNCE, NULL, 0, &ignored, failure);
+    return status ? status
+                  : statement_run(db, SQL_EVENT_DELETE_ALL, VALUES(number(session->tenant_key), number(session->key)),
+                                  NULL, failure);
 }
 
 static const enum sql session_parts[] = {
@@ -247,6 +250,7 @@ static const enum sql session_parts[] = {
     SQL_SESSION_DELETE_TOOL_CALLS, SQL_SESSION_DELETE_FILES_CHANGED, SQL_SESSION_DELETE_CHANNELS,
     SQL_SESSION_DELETE_BLOB_USES,  SQL_SESSION_DELETE_KEY,           SQL_SESSION_DELETE_STEPS,
     SQL_SESSION_DELETE_RUNS,
+    SQL_SESSION_DELETE_TOOL_CALLS, SQL_SESSION_DELETE_FILES_CHANGED, SQL_SESSION_DELETE_HOST,
 };
 
 enum status store_session_delete(struct db *db, const struct session *session, struct slice actor, int64_t now_ms,
@@ -259,15 +263,15 @@ enum status store_session_delete(struct db *db, const struct session *session, s
         return failure_set(failure, STATUS_NOT_FOUND, "session_not_found", "There is no such session.");
     if (!status)
         status = delete_events(db, session, failure);
+    if (!status) /* while it is known who takes part */
+        status = statement_run(db, SQL_TOMBSTONE_INSERT,
+                               VALUES(number(session->tenant_key), text(session->id), text(actor), number(now_ms),
+                                      number(session->key), number(session->last_sequence + 1), text(session->owner),
+                                      number(session->visibility), number(session->purpose)),
+                               NULL, failure);
     for (size_t i = 0; !status && i < sizeof session_parts / sizeof session_parts[0]; i++)
         status = statement_run(db, session_parts[i], keys, NULL, failure);
-    if (!status)
-        status = count(db, session, session->work, -1, failure);
-    if (!status)
-        status = statement_run(db, SQL_TOMBSTONE_INSERT,
-                               VALUES(number(session->tenant_key), text(session->id), text(actor), number(now_ms)),
-                               NULL, failure);
-    return status;
+    return status ? status : count(db, session, session->work, -1, failure);
 }
 
 enum status store_tombstone_exists(struct db *db, int64_t tenant_key, struct slice id, bool *out,

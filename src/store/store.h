@@ -37,7 +37,7 @@ MUST_CHECK enum status store_session_with_sandbox(struct db *db, struct arena *a
 MUST_CHECK enum status store_session_by_key(struct db *db, int64_t tenant_key, int64_t key, struct arena *arena,
                                             struct session *out, struct failure *failure);
 /* Erases the session, its events, prompts, participants, links, lease, timers, partial output, labels; leaves a
- * tombstone. */
+ * tombstone, which the firehose tells of. */
 MUST_CHECK enum status store_session_delete(struct db *db, const struct session *session, struct slice actor,
                                             int64_t now_ms, struct failure *failure);
 /* True when a session with this id was deleted: its id is not used again. */
@@ -115,19 +115,25 @@ MUST_CHECK enum status store_event_read(struct db *db, const struct event_filter
                                         struct failure *failure);
 
 /* The firehose: all events of a tenant in one order that never changes, in which a session's events follow their
- * sequence. Positions are opaque pairs; (0,0) is the start. It is read up to a horizon, which must be asked for before
- * the transaction that reads begins: whoever is still writing has nothing before it. */
+ * sequence, and its deletes as events `session.deleted` of sessions that are no more. Positions are opaque pairs; (0,0)
+ * is the start. It is read up to a horizon, which must be asked for before the transaction that reads begins: whoever
+ * is still writing has nothing before it. */
 struct position {
     int64_t major; /* SQLite: the row */
     int64_t minor; /* PostgreSQL: the row */
+};
+struct firehose_row {
+    struct position at;
+    int64_t session_key;
+    struct slice session_id;
+    struct slice audience; /* of a delete: who could see it, {id, owner, visibility, purpose, participants} */
+    const struct event *event;
 };
 MUST_CHECK enum status store_firehose_horizon(struct db *db, int64_t *out, struct failure *failure);
 MUST_CHECK enum status store_firehose_end(struct db *db, int64_t tenant_key, int64_t horizon, struct position *out,
                                           struct failure *failure);
 MUST_CHECK enum status store_firehose_read(struct db *db, int64_t tenant_key, struct position after, int64_t horizon,
-                                           int64_t limit,
-                                           bool (*each)(void *owner, struct position at, int64_t session_key,
-                                                        struct slice session_id, const struct event *event),
+                                           int64_t limit, bool (*each)(void *owner, const struct firehose_row *row),
                                            void *owner, struct failure *failure);
 
 /* Live output of a running turn, saved about once a second. */
@@ -212,10 +218,18 @@ struct lease {
     int64_t claimed_at_ms; /* wall */
     int64_t heartbeat_at_ms;
 };
-/* The keys of pending sessions, highest priority first, then oldest. agent absent = any; type -1 = any. `hosted`: those
- * whose turns the server runs, else those of workers. */
-MUST_CHECK enum status store_claim_candidates(struct db *db, int64_t tenant_key, struct slice agent, int type,
-                                              bool hosted, struct slice id_prefix, int64_t limit, int64_t *out_keys,
+/* The keys of pending sessions, highest priority first, then oldest. */
+struct claim_search {
+    int64_t tenant_key;
+    struct slice agent; /* absent = any */
+    int type;           /* -1 = any */
+    struct slice id_prefix;
+    int64_t limit;
+    bool hosted;       /* those whose turns the server runs, else those of workers */
+    struct slice node; /* hosted: not those whose sandbox another living node has */
+    int64_t steady_ms;
+};
+MUST_CHECK enum status store_claim_candidates(struct db *db, const struct claim_search *search, int64_t *out_keys,
                                               int64_t *out_priority, int64_t *out_queued_ms, size_t *out_count,
                                               struct failure *failure);
 MUST_CHECK enum status store_lease_put(struct db *db, const struct lease *lease, struct failure *failure);
@@ -467,6 +481,32 @@ MUST_CHECK enum status store_run_list(struct db *db, const struct run_filter *fi
 /* NOT_FOUND without a word. */
 MUST_CHECK enum status store_run_get(struct db *db, int64_t tenant_key, struct slice user_id, struct slice id,
                                      struct arena *arena, struct seen_run *out, struct failure *failure);
+/* --- the servers of one database --- */
+struct node_row {
+    struct slice id, address;
+    int64_t started_at_ms; /* wall */
+    int64_t expires_at_ms; /* steady */
+};
+MUST_CHECK enum status store_node_renew(struct db *db, const struct node_row *node, struct failure *failure);
+MUST_CHECK enum status store_node_count_live(struct db *db, int64_t steady_ms, int64_t *out, struct failure *failure);
+/* Those that were over before and have no sandbox. */
+MUST_CHECK enum status store_node_prune(struct db *db, int64_t before_ms, struct failure *failure);
+
+/* Who has the files of a session's sandbox. */
+struct sandbox_host {
+    struct slice node;     /* absent = nobody */
+    int64_t expires_at_ms; /* steady: when that node was lost, or will be unless it is heard of */
+};
+MUST_CHECK enum status store_host_put(struct db *db, int64_t tenant_key, int64_t session_key, struct slice node,
+                                      struct failure *failure);
+MUST_CHECK enum status store_host_get(struct db *db, int64_t tenant_key, int64_t session_key, struct arena *arena,
+                                      struct sandbox_host *out, struct failure *failure);
+MUST_CHECK enum status store_host_delete(struct db *db, int64_t tenant_key, int64_t session_key,
+                                         struct failure *failure);
+/* Sessions this node has to look at: its own that somebody is to work on, and those of nodes that are gone. */
+MUST_CHECK enum status store_host_due(struct db *db, struct slice node, int64_t steady_ms, int64_t limit,
+                                      struct arena *arena, struct session_key **out, size_t *out_count,
+                                      struct failure *failure);
 
 /* --- what a driver keeps with a session --- */
 MUST_CHECK enum status store_kept_put(struct db *db, int64_t tenant_key, int64_t session_key, struct slice json,

@@ -3,6 +3,7 @@
 One cluster serves a whole test run; every server under test gets a fresh database in it. A test that must kill the
 database server makes a cluster of its own.
 """
+import contextlib
 import glob
 import itertools
 import os
@@ -112,6 +113,20 @@ class Cluster:
         if result.returncode:
             raise Failure(f"SQL failed: {text}\n{result.stderr}")
         return [line.split("\t") for line in result.stdout.splitlines()]
+
+    @contextlib.contextmanager
+    def open_transaction(self, url, text):
+        """A connection that has run SQL in a transaction which it neither commits nor ends, while the block runs."""
+        command = [f"{self.programs}/psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-h", self.directory, "-U",
+                   "postgres", "-d", database_name(url)]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+            process.stdin.write(f"begin;\n{text};\n\\echo open\n")
+            process.stdin.flush()
+            check.equal(process.stdout.readline(), "open\n", "what psql says")
+            try:
+                yield
+            finally:
+                process.kill()
 
     def new_database(self):
         """Creates an empty database and returns its URL."""

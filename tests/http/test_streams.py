@@ -114,6 +114,99 @@ def late_viewer_sees_partial_output(server):
         check.equal(ids, ["2.2", "2.3"])
 
 
+def say_live(client, path, text):
+    client.post(path + "/deltas", {"deltas": [{"kind": "text", "id": "m1", "text": text}]}, expect=202)
+
+
+def live_text(client, path, cursor, is_over):
+    """What a viewer who comes now has of a message that is not over, when `is_over(text, frame)`."""
+    text = ""
+    with client.stream(path + f"/events?after={cursor}") as stream:
+        while True:
+            frame = stream.next()
+            if frame.event == "snapshot":
+                text = "".join(part["text"] for part in frame.json()["partial"] if part["kind"] == "text")
+            elif frame.event == "delta":
+                text += frame.json()["text"]
+            if is_over(text, frame):
+                return text
+
+
+@test
+def an_event_in_the_middle_of_a_message(server):
+    """A tool is called while the agent speaks: who comes later has all of its words, until they are in an event."""
+    client, path = start(server, 1)
+    with client.stream(path + "/events?after=2") as live:
+        check.equal(live.next().event, "ready")
+        say_live(client, path, "one ")
+        say_live(client, path, "two ")
+        check.equal([live.until("delta")[-1].id for _ in range(2)], ["2.1", "2.2"])
+        client.post(path + "/events", {"events": [{"type": "note.taken"}]}, expect=201)
+        check.equal(next_event(live).id, "3")
+        for cursor in ("0", "2", "3"):
+            live_text(client, path, cursor, lambda text, _: text == "one two ")
+        say_live(client, path, "three")
+        frames = live.until("delta")
+        check.equal((frames[-1].id, [frame.event for frame in frames if frame.event == "snapshot"]), ("3.1", []))
+        for cursor in ("0", "2.1", "3"):
+            live_text(client, path, cursor, lambda text, _: text == "one two three")
+        said = {"type": "agent.message", "content": [{"type": "text", "text": "one two three"}]}
+        client.post(path + "/events", {"events": [said, {"type": "note.taken"}]}, expect=201)
+        check.equal(next_event(live).id, "4")
+    say_live(client, path, "!")
+    check.equal(live_text(client, path, "0", lambda _, frame: frame.event in ("delta", "snapshot")), "!")
+
+
+@test
+def the_firehose_tells_of_deletes(server):
+    """To those who could see the session, without what was in it; resumable, in order."""
+    owner = server.client()
+    one, other = person(owner, "one"), person(owner, "other")
+    paths = [one.client.post("/api/sessions", {"type": "agent", "visibility": visibility}, expect=201).json()["id"]
+             for visibility in ("private", "org_visible")]
+    own = owner.post("/api/sessions", {"type": "agent"}, expect=201).json()["id"]
+    streams = [client.stream("/api/stream") for client in (owner, one.client, other.client)]
+    cursors = [stream.next().json()["cursor"] for stream in streams]
+    for id in paths:
+        one.client.delete(f"/api/sessions/{id}", expect=204)
+    owner.delete(f"/api/sessions/{own}", expect=204)
+    later = owner.post("/api/sessions", {"type": "agent", "visibility": "org_visible"}, expect=201).json()["id"]
+
+    def deletes(stream):
+        is_last = lambda frame: frame.event == "event" and frame.json()["session_id"] == later
+        frames = [frame.json() for frame in stream.until(is_last, 20) if frame.event == "event"]
+        for frame in frames:
+            if frame["type"] == "session.deleted":
+                check.contains(frame, {"metadata": {"id": frame["session_id"]}, "content": []})
+        return [frame["session_id"] for frame in frames if frame["type"] == "session.deleted"]
+
+    expected = [paths + [own], paths, paths[1:]]
+    check.equal([deletes(stream) for stream in streams], expected)
+    for stream in streams:
+        stream.close()
+    again = [client.stream(f"/api/stream?after={cursor}")
+             for client, cursor in zip((owner, one.client, other.client), cursors)]
+    check.equal([deletes(stream) for stream in again], expected)
+    for stream in again:
+        stream.close()
+
+
+@test(on=("postgres",))
+def the_firehose_waits_for_nobody_elsewhere(env):
+    """A transaction that somebody left open in another database of the cluster does not hold it up."""
+    server = env.server()
+    cluster = env.cluster()
+    elsewhere = cluster.new_database()
+    env.databases.append(elsewhere)
+    with cluster.open_transaction(elsewhere, "create table t (x int)"):
+        client, path = start(server, 0)
+        with client.stream("/api/stream") as stream:
+            check.equal(stream.next().event, "ready")
+            append(client, path, "a")
+            is_it = lambda frame: frame.event == "event" and frame.json()["type"] == "user.message"
+            check.equal(stream.until(is_it, 20)[-1].json()["content"][0]["text"], "a")
+
+
 @test
 def firehose(server):
     """One connection shows all sessions of the tenant and resumes by its own cursor."""

@@ -210,16 +210,18 @@ static void finds_external_ids(void **state)
 
 /* --- the firehose --- */
 
-static bool note_position(void *owner, struct position at, int64_t session_key, struct slice session_id,
-                          const struct event *event)
+static bool note_position(void *owner, const struct firehose_row *row)
 {
     struct seen *seen = owner;
+    struct position at = row->at;
     size_t used = strlen(seen->text);
-    assert_true(session_key > 0);
+    bool deleted = slice_is(row->event->type, "session.deleted");
+    assert_true(row->session_key > 0);
     assert_true(at.major > seen->last.major || (at.major == seen->last.major && at.minor > seen->last.minor));
+    assert_int_equal(deleted, row->audience.len > 0);
     seen->last = at;
-    snprintf(seen->text + used, sizeof seen->text - used, "%.*s/%lld ", SLICE_ARG(session_id),
-             (long long)event->sequence);
+    snprintf(seen->text + used, sizeof seen->text - used, "%s%.*s/%lld ", deleted ? "-" : "",
+             SLICE_ARG(row->session_id), (long long)row->event->sequence);
     return ++seen->count != seen->stop_after;
 }
 
@@ -258,7 +260,8 @@ static void firehose_is_one_order(void **state)
     assert_string_equal(read_firehose(f, f->tenant, &seen, end, 100), "a/3 ");
 }
 
-/* What is deleted leaves the firehose, and what comes after it is still after every position given before. */
+/* What is deleted leaves the firehose, which says so, and what comes after it is still after every position given
+ * before. */
 static void firehose_positions_are_not_reused(void **state)
 {
     struct fixture *f = *state;
@@ -272,12 +275,15 @@ static void firehose_positions_are_not_reused(void **state)
     fixture_begin(f);
     must(store_session_delete(f->db, b, SLICE("x"), 1, &f->failure));
     fixture_commit(f);
+    assert_string_equal(read_firehose(f, f->tenant, &seen, end, 100), "-b/12 ");
+    must(store_firehose_end(f->db, f->tenant, INT64_MAX, &seen.last, &f->failure));
+    assert_string_equal(read_firehose(f, f->tenant, &seen, seen.last, 100), "");
     db_close(f->db);
     must(db_open(&fixture_database, &f->db, &f->failure));
     struct session *c = fixture_session(f, f->tenant, "c", "u1", NULL);
     assert_int_not_equal(c->key, b->key);
-    assert_string_equal(read_firehose(f, f->tenant, &seen, end, 100), "c/1 ");
-    assert_string_equal(read_firehose(f, f->tenant, &seen, (struct position){0, 0}, 100), "a/1 c/1 ");
+    assert_string_equal(read_firehose(f, f->tenant, &seen, end, 100), "-b/12 c/1 ");
+    assert_string_equal(read_firehose(f, f->tenant, &seen, (struct position){0, 0}, 100), "a/1 -b/12 c/1 ");
 }
 
 static void firehose_finds_rare_events(void **state)

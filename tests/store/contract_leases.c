@@ -8,8 +8,15 @@ static const char *candidates_of(struct fixture *f, int64_t tenant_key, const ch
     int64_t keys[16], priorities[16], queued[16];
     size_t count = 99;
     static char text[400];
-    must(store_claim_candidates(f->db, tenant_key, slice_of(agent), type, hosted, slice_of(prefix), limit, keys,
-                                priorities, queued, &count, &f->failure));
+    struct claim_search search = {.tenant_key = tenant_key,
+                                  .agent = slice_of(agent),
+                                  .type = type,
+                                  .id_prefix = slice_of(prefix),
+                                  .limit = limit,
+                                  .hosted = hosted,
+                                  .node = SLICE("here"),
+                                  .steady_ms = f->now_ms};
+    must(store_claim_candidates(f->db, &search, keys, priorities, queued, &count, &f->failure));
     *text = 0;
     for (size_t i = 0; i < count; i++) {
         struct session s;
@@ -42,6 +49,40 @@ static void workers_and_the_server_have_their_own_queues(void **state)
     assert_string_equal(candidates_of(f, f->tenant, NULL, -1, true, NULL, 1), "h1 ");
     assert_string_equal(candidates_of(f, f->tenant, "b", -1, true, NULL, 10), "h2 ");
     assert_string_equal(candidates_of(f, f->other, NULL, -1, true, NULL, 10), "");
+}
+
+static void host(struct fixture *f, const struct session *session, const char *node)
+{
+    fixture_begin(f);
+    must(store_host_put(f->db, f->tenant, session->key, slice_of(node), &f->failure));
+    fixture_commit(f);
+}
+
+static void a_session_is_claimed_where_its_sandbox_is(void **state)
+{
+    struct fixture *f = *state;
+    struct sandbox_host found;
+    struct session *s = fixture_session(f, f->tenant, "h1", "u1", "{'agent':'a','status':'pending','driver':'demo'}");
+    struct node_row other = {SLICE("there"), SLICE("x"), 1, f->now_ms + 1000};
+    fixture_begin(f);
+    must(store_node_renew(f->db, &other, &f->failure));
+    fixture_commit(f);
+    host(f, s, "there");
+    assert_string_equal(candidates_of(f, f->tenant, NULL, -1, true, NULL, 10), "");
+    must(store_host_get(f->db, f->tenant, s->key, &f->arena, &found, &f->failure));
+    assert_slice(found.node, "there");
+    assert_int_equal(found.expires_at_ms, f->now_ms + 1000);
+    host(f, s, "here");
+    assert_string_equal(candidates_of(f, f->tenant, NULL, -1, true, NULL, 10), "h1 ");
+    host(f, s, "there");
+    f->now_ms += 1000;
+    assert_string_equal(candidates_of(f, f->tenant, NULL, -1, true, NULL, 10), "h1 ");
+    fixture_begin(f);
+    must(store_session_delete(f->db, s, SLICE("x"), 1, &f->failure));
+    must(store_node_prune(f->db, f->now_ms + 1, &f->failure));
+    fixture_commit(f);
+    must(store_host_get(f->db, f->tenant, s->key, &f->arena, &found, &f->failure));
+    assert_false(slice_present(found.node));
 }
 
 static void candidates_by_priority_then_age(void **state)
@@ -263,6 +304,7 @@ static void figures_per_agent_and_worker(void **state)
 static const struct CMUnitTest tests[] = {
     CONTRACT_TEST(candidates_by_priority_then_age),
     CONTRACT_TEST(workers_and_the_server_have_their_own_queues),
+    CONTRACT_TEST(a_session_is_claimed_where_its_sandbox_is),
     CONTRACT_TEST(a_claimed_session_leaves_the_queue),
     CONTRACT_TEST(leases_are_replaced_and_deleted),
     CONTRACT_TEST(a_lease_is_renewed_as_it_was_seen),

@@ -107,27 +107,54 @@ SELECT LEAST(s.taken, (
         AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())))
 FROM (SELECT last_value - CAST(NOT is_called AS INT) AS taken FROM events_position_seq) s
 
+-- A delete as an event: 2 is the role system.
+-- fragment: deleted_columns
+t.sequence, t.deleted_at_ms, 'session.deleted', 2, NULL, '{"id":"' || t.id || '"}', NULL, NULL, NULL
+
 -- name: firehose_end (sqlite)
-SELECT e.position, 0 FROM tenant_blocks b CROSS JOIN events e
-WHERE b.tenant_key = $1 AND e.position >= b.block << 10 AND e.position < (b.block + 1) << 10 AND e.tenant_key = $1
-    AND e.position <= $2
-ORDER BY b.block DESC, e.position DESC LIMIT 1
+SELECT * FROM (
+    SELECT e.position, 0 FROM tenant_blocks b CROSS JOIN events e
+    WHERE b.tenant_key = $1 AND e.position >= b.block << 10 AND e.position < (b.block + 1) << 10 AND e.tenant_key = $1
+        AND e.position <= $2
+    ORDER BY b.block DESC, e.position DESC LIMIT 1)
+UNION ALL SELECT * FROM (
+    SELECT position, 0 FROM tombstones WHERE tenant_key = $1 AND position <= $2 AND position IS NOT NULL
+    ORDER BY position DESC LIMIT 1)
+ORDER BY 1 DESC LIMIT 1
 -- name: firehose_end (postgres)
-SELECT 0, position FROM events WHERE tenant_key = $1 AND position <= $2 ORDER BY position DESC LIMIT 1
+SELECT 0, position FROM (
+    (SELECT position FROM events WHERE tenant_key = $1 AND position <= $2 ORDER BY position DESC LIMIT 1)
+    UNION ALL
+    (SELECT position FROM tombstones WHERE tenant_key = $1 AND position <= $2 AND position IS NOT NULL
+     ORDER BY position DESC LIMIT 1)) AS ends
+ORDER BY position DESC LIMIT 1
 
 -- $2 and $3 are the position after which to read, SQLite's the first, PostgreSQL's the second; $4 is the horizon.
 -- name: firehose_read (sqlite)
-SELECT e.position, 0, e.session_key, s.id, {event_columns}
-FROM tenant_blocks b CROSS JOIN events e CROSS JOIN sessions s
-WHERE b.tenant_key = $1 AND b.block >= $2 >> 10 AND e.position > $2 AND e.position >= b.block << 10
-    AND e.position < (b.block + 1) << 10 AND e.tenant_key = $1 AND s.key = e.session_key AND $3 >= 0
-    AND e.position <= $4
-ORDER BY b.block, e.position LIMIT $5
+SELECT * FROM (
+    SELECT e.position, 0, e.session_key, s.id, NULL, {event_columns}
+    FROM tenant_blocks b CROSS JOIN events e CROSS JOIN sessions s
+    WHERE b.tenant_key = $1 AND b.block >= $2 >> 10 AND e.position > $2 AND e.position >= b.block << 10
+        AND e.position < (b.block + 1) << 10 AND e.tenant_key = $1 AND s.key = e.session_key AND $3 >= 0
+        AND e.position <= $4
+    ORDER BY b.block, e.position LIMIT $5)
+UNION ALL SELECT * FROM (
+    SELECT t.position, 0, t.session_key, t.id, t.audience, {deleted_columns}
+    FROM tombstones t WHERE t.tenant_key = $1 AND t.position > $2 AND t.position <= $4 AND t.position IS NOT NULL
+    ORDER BY t.position LIMIT $5)
+ORDER BY 1 LIMIT $5
 -- name: firehose_read (postgres)
-SELECT 0, e.position, e.session_key, s.id, {event_columns}
-FROM events e JOIN sessions s ON s.tenant_key = e.tenant_key AND s.key = e.session_key
-WHERE e.tenant_key = $1 AND $2 >= 0 AND e.position > $3 AND e.position <= $4
-ORDER BY e.position LIMIT $5
+SELECT * FROM (
+    (SELECT 0 AS major, e.position AS minor, e.session_key, s.id, NULL AS audience, {event_columns}
+     FROM events e JOIN sessions s ON s.tenant_key = e.tenant_key AND s.key = e.session_key
+     WHERE e.tenant_key = $1 AND $2 >= 0 AND e.position > $3 AND e.position <= $4
+     ORDER BY e.position LIMIT $5)
+    UNION ALL
+    (SELECT 0, t.position, t.session_key, t.id, t.audience, {deleted_columns}
+     FROM tombstones t
+     WHERE t.tenant_key = $1 AND t.position > $3 AND t.position <= $4 AND t.position IS NOT NULL
+     ORDER BY t.position LIMIT $5)) AS told
+ORDER BY minor LIMIT $5
 
 -- name: partial_save
 INSERT INTO partials (tenant_key, session_key, sequence, deltas, body, saved_at_ms) VALUES ($1, $2, $3, $4, $5, $6)

@@ -1,5 +1,5 @@
 -- 1 is the work state pending, pause reasons 1 and 3 to 6 hold a session, driver 0 is worker: the others are the server's own to run, but 4 (runner) only while its
--- runner is there, so that it is claimed by key; $4 and $5 are a range of ids, NULL = any.
+-- runner is there, so that it is claimed by key, and none whose sandbox another node than $7 has ($8, steady); $4 and $5 are a range of ids, NULL = any.
 -- fragment: claim_rest
 work = 1 AND (pause_reason IN (0, 2, 7)) AND (CAST($3 AS BIGINT) IS NULL OR type = $3) AND (CAST($4 AS TEXT) IS NULL OR id >= $4)
 AND (CAST($5 AS TEXT) IS NULL OR id < $5)
@@ -11,7 +11,11 @@ WHERE tenant_key = $1 AND CAST($2 AS TEXT) IS NULL AND driver = 0 AND {claim_res
 SELECT key, priority, queued_at_ms FROM sessions WHERE tenant_key = $1 AND agent = $2 AND driver = 0 AND {claim_rest}
 -- name: claim_candidates_hosted
 SELECT key, priority, queued_at_ms FROM sessions
-WHERE tenant_key = $1 AND (CAST($2 AS TEXT) IS NULL OR agent = $2) AND driver > 0 AND driver <> 4 AND {claim_rest}
+WHERE tenant_key = $1 AND (CAST($2 AS TEXT) IS NULL OR agent = $2) AND driver > 0 AND driver <> 4
+    AND NOT EXISTS (SELECT 1 FROM sandbox_hosts h JOIN nodes n ON n.id = h.node
+                    WHERE h.tenant_key = sessions.tenant_key AND h.session_key = sessions.key
+                        AND h.node <> CAST($7 AS TEXT) AND n.expires_at_ms > $8)
+    AND {claim_rest}
 
 -- fragment: lease_columns
 tenant_key, session_key, token_hash, fence, worker, lease_ms, expires_at_ms, claimed_at_ms, heartbeat_at_ms

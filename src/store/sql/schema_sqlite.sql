@@ -592,3 +592,26 @@ INSERT INTO automation_runs (tenant_key, id, session_key, status, outcome, summa
         CASE work WHEN 6 THEN 3 WHEN 7 THEN 1 WHEN 8 THEN 1 WHEN 9 THEN 1 ELSE -1 END,
         NULL, NULL, created_at_ms, started_at_ms, completed_at_ms
     FROM sessions WHERE source_kind = 'automation';
+
+-- migration: 18 nodes
+-- The servers of this database. Of one whose time is over (steady) nobody has heard.
+CREATE TABLE nodes (
+    id TEXT NOT NULL,
+    address TEXT NOT NULL,
+    started_at_ms INTEGER NOT NULL,
+    expires_at_ms INTEGER NOT NULL,
+    PRIMARY KEY (id)
+) WITHOUT ROWID;
+-- Which of them has the files of a session's sandbox, or the snapshot that nobody else can reach.
+CREATE TABLE sandbox_hosts (
+    tenant_key INTEGER NOT NULL,
+    session_key INTEGER NOT NULL,
+    node TEXT NOT NULL,
+    PRIMARY KEY (tenant_key, session_key)
+) WITHOUT ROWID;
+-- The firehose tells of deletes: where each stands in it, and who could see the session, as JSON. Older ones are nowhere.
+ALTER TABLE tombstones ADD COLUMN session_key INTEGER;
+ALTER TABLE tombstones ADD COLUMN sequence INTEGER;
+ALTER TABLE tombstones ADD COLUMN position INTEGER;
+ALTER TABLE tombstones ADD COLUMN audience TEXT;
+CREATE INDEX tombstones_firehose ON tombstones (tenant_key, position) WHERE position IS NOT NULL;

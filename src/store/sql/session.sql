@@ -153,8 +153,20 @@ DELETE FROM prompts WHERE tenant_key = $1 AND session_key = $2
 -- name: session_delete_timers
 DELETE FROM timers WHERE tenant_key = $1 AND session_key = $2 AND kind IN (2, 3, 4, 5, 6, 7, 8)
 
--- name: tombstone_insert
-INSERT INTO tombstones (tenant_key, id, actor, deleted_at_ms) VALUES ($1, $2, $3, $4)
+-- The position is the last that was given: deleting the events took one for this.
+-- name: tombstone_insert (sqlite)
+INSERT INTO tombstones (tenant_key, id, actor, deleted_at_ms, session_key, sequence, position, audience)
+VALUES ($1, $2, $3, $4, $5, $6, (SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'event_position'),
+    json_object('id', $2, 'owner', $7, 'visibility', $8, 'purpose', $9, 'participants', json(
+        (SELECT json_group_array(user_id) FROM participants WHERE tenant_key = $1 AND session_key = $5))))
+ON CONFLICT (tenant_key, id) DO NOTHING
+-- name: tombstone_insert (postgres)
+INSERT INTO tombstones (tenant_key, id, actor, deleted_at_ms, session_key, sequence, position, audience)
+VALUES ($1, $2, $3, $4, $5, $6,
+    nextval(pg_get_serial_sequence('events', 'position')),
+    CAST(json_build_object('id', CAST($2 AS TEXT), 'owner', CAST($7 AS TEXT), 'visibility', CAST($8 AS BIGINT), 'purpose', CAST($9 AS BIGINT),
+        'participants', COALESCE((SELECT json_agg(user_id) FROM participants
+                                  WHERE tenant_key = $1 AND session_key = $5), CAST('[]' AS JSON))) AS TEXT))
 ON CONFLICT (tenant_key, id) DO NOTHING
 -- name: tombstone_exists
 SELECT 1 FROM tombstones WHERE tenant_key = $1 AND id = $2

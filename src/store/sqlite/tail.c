@@ -163,6 +163,7 @@ enum status tail_delete_events(struct sqlite_db *self, int64_t tenant_key, int64
 {
     struct tail *tail = slot_of(self, session_key);
     self->tails.changed = true;
+    self->tails.last_position++; /* where the firehose tells of it */
     enum status status = tails_flush(self, failure);
     if (tail->session_key == session_key)
         *tail = (struct tail){0};

@@ -51,7 +51,7 @@ MUST_CHECK enum status tail_add(struct sqlite_db *self, int64_t tenant_key, int6
                                 struct failure *failure);
 /* Brings all rows up to date: before a commit and before positions are read. */
 MUST_CHECK enum status tails_flush(struct sqlite_db *self, struct failure *failure);
-/* Erases the session's events and what points at them. */
+/* Erases the session's events and what points at them; the delete itself has the next position. */
 MUST_CHECK enum status tail_delete_events(struct sqlite_db *self, int64_t tenant_key, int64_t session_key,
                                           struct failure *failure);
 /* After a commit: what is remembered is true. */

@@ -8,7 +8,7 @@ static const char *const expected_edges[RUNTIME_COUNT] = {
     "..x...xx", /* starting */
     "...x..xx", /* running */
     "..x.x.xx", /* hibernating */
-    ".....xx.", /* hibernated */
+    ".....xxx", /* hibernated */
     "..x...xx", /* restoring */
     "........", /* stopped */
     ".x...sx.", /* error */

@@ -273,6 +273,68 @@ static void unsaved_output_is_saved_when_stopping(void **state)
     assert_true(slice_is(fake.partials[1].body, "[{\"kind\":\"text\",\"text\":\"ab\"}]"));
 }
 
+static void happen(struct scene *scene, const char *type)
+{
+    int64_t sequence = fake_append(1, type, NULL, 0);
+    publish_range(scene->fanout, 1, sequence, sequence);
+}
+
+/* A tool is called in the middle of a message: its text is in no event yet. */
+static void an_event_in_the_middle_of_a_message(void **state)
+{
+    struct scene *scene = *state;
+    struct socket early, between, late, after;
+    say(scene, 1);
+    socket_open_on(scene, 0, &early, watch(1, 1));
+    scene_run(scene);
+    delta(scene, 1, "Hel");
+    happen(scene, "agent.tool_call");
+    scene_run(scene);
+    socket_open_on(scene, 1, &between, watch(1, 1));
+    scene_run(scene);
+    delta(scene, 2, "lo");
+    scene_run(scene);
+    socket_open_on(scene, 1, &late, watch(1, 1));
+    scene_run(scene);
+    assert_string_equal(socket_story(&early), "ready{\"cursor\":\"1\",\"sequence\":1} "
+                                              "delta:1.1{\"kind\":\"text\",\"text\":\"Hel\"} event:2 "
+                                              "delta:2.1{\"kind\":\"text\",\"text\":\"lo\"}");
+    assert_string_equal(socket_story(&between), "ready{\"cursor\":\"1\",\"sequence\":2} event:2 "
+                                                "snapshot{\"sequence\":2,\"cursor\":\"2\",\"partial\":"
+                                                "[{\"kind\":\"text\",\"text\":\"Hel\"}]} "
+                                                "delta:2.1{\"kind\":\"text\",\"text\":\"lo\"}");
+    assert_string_equal(socket_story(&late), "ready{\"cursor\":\"1\",\"sequence\":2} event:2 "
+                                             "snapshot{\"sequence\":2,\"cursor\":\"2.1\",\"partial\":"
+                                             "[{\"kind\":\"text\",\"text\":\"Hello\"}]}");
+    say(scene, 1);
+    scene_run(scene);
+    socket_open_on(scene, 1, &after, watch(1, 2));
+    scene_run(scene);
+    assert_string_equal(socket_story(&late), "event:3");
+    assert_string_equal(socket_story(&after), "ready{\"cursor\":\"2\",\"sequence\":3} event:3");
+    socket_close(&early);
+    socket_close(&between);
+    socket_close(&late);
+    socket_close(&after);
+}
+
+/* It is saved behind the new event, too, and comes back after a restart. */
+static void what_is_carried_is_saved(void **state)
+{
+    struct scene *scene = *state;
+    say(scene, 1);
+    delta(scene, 1, "Hel");
+    happen(scene, "agent.tool_call");
+    scene_run(scene);
+    hub_flush(&scene->fanout->hubs[0]);
+    assert_int_equal(fake.partials[1].sequence, 2);
+    assert_int_equal(fake.partials[1].count, 0);
+    assert_true(slice_is(fake.partials[1].body, "[{\"kind\":\"text\",\"text\":\"Hel\"}]"));
+    happen(scene, "turn.ended");
+    scene_run(scene);
+    assert_int_equal(scene->fanout->hubs[0].feeds.count, 0);
+}
+
 #define SCENE(name) cmocka_unit_test_setup_teardown(name, scene_open, scene_close)
 
 int main(void)
@@ -290,6 +352,8 @@ int main(void)
         SCENE(window_goes_with_the_next_event),
         SCENE(event_right_behind_a_delta_is_not_left_out),
         SCENE(unsaved_output_is_saved_when_stopping),
+        SCENE(an_event_in_the_middle_of_a_message),
+        SCENE(what_is_carried_is_saved),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -289,10 +289,8 @@ enum status store_firehose_end(struct db *db, int64_t tenant_key, int64_t horizo
 }
 
 enum status store_firehose_read(struct db *db, int64_t tenant_key, struct position after, int64_t horizon,
-                                int64_t limit,
-                                bool (*each)(void *owner, struct position at, int64_t session_key,
-                                             struct slice session_id, const struct event *event),
-                                void *owner, struct failure *failure)
+                                int64_t limit, bool (*each)(void *owner, const struct firehose_row *row), void *owner,
+                                struct failure *failure)
 {
     (void)db, (void)tenant_key, (void)horizon;
     if (fake.broken) {
@@ -305,7 +303,9 @@ enum status store_firehose_read(struct db *db, int64_t tenant_key, struct positi
         struct event event;
         fake_fill(&fake.events[i], &event, payload);
         snprintf(id, sizeof id, "s%d", (int)fake.events[i].session_key);
-        going = each(owner, (struct position){i + 1, 0}, fake.events[i].session_key, slice_of(id), &event);
+        struct firehose_row row = {
+            .at = {i + 1, 0}, .session_key = fake.events[i].session_key, .session_id = slice_of(id), .event = &event};
+        going = each(owner, &row);
     }
     return STATUS_OK;
 }

@@ -1,6 +1,10 @@
-/* What is written where, in a directory that stands for the kernel's. */
+/* What is written where, in a directory that stands for the kernel's; and what the kernel makes of it, where it lets
+ * us. */
 #include "unit.h"
 
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -140,6 +144,111 @@ static void test_refusals(void **state)
     fake_end(&fake);
 }
 
+/* --- the kernel's own --- */
+
+enum { PROCESSES_MAX = 6, MEMORY_BYTES_MAX = 32 * 1024 * 1024, SKIPPED = 77 };
+
+static bool join_group(const struct cgroup *group)
+{
+    char path[CGROUP_PATH_BYTES + 32];
+    snprintf(path, sizeof path, "%s/cgroup.procs", group->path);
+    int fd = open(path, O_WRONLY);
+    bool joined = fd >= 0 && write(fd, "0", 1) == 1;
+    if (fd >= 0) {
+        close(fd);
+    }
+    return joined;
+}
+
+/* How many processes can be there beside this one. They wait for its end. */
+static int fork_many(void)
+{
+    int count = 0, ends[2];
+    assert_int_equal(pipe(ends), 0);
+    for (pid_t child; count < 100 && (child = fork()) >= 0; count++) {
+        if (child == 0) {
+            char byte;
+            close(ends[1]);
+            _exit(read(ends[0], &byte, 1) != 0);
+        }
+    }
+    close(ends[1]);
+    return count;
+}
+
+static void fill_memory(void)
+{
+    size_t bytes = 8 * (size_t)MEMORY_BYTES_MAX;
+    volatile char *much = malloc(bytes);
+    for (size_t i = 0; much && i < bytes; i += 4096) {
+        much[i] = 1;
+    }
+}
+
+/* In a process of its own, in the group: exit code 0 when `work` held its limit. */
+static int run_in(const struct cgroup *group, bool fills)
+{
+    int status = -1;
+    pid_t child = fork();
+    if (child == 0) {
+        if (!join_group(group)) {
+            _exit(2);
+        }
+        if (fills) {
+            fill_memory();
+            _exit(3);
+        }
+        _exit(fork_many() < 50 ? 0 : 4);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return status;
+}
+
+/* Beside the test: with version 2 whoever prepares a group is moved. */
+static void try_kernel(void)
+{
+    struct cgroup parent, group;
+    struct failure failure = {0};
+    if (cgroup_find(&parent, &failure) != STATUS_OK) {
+        print_message("no real control group here: %s\n", failure.detail);
+        _exit(SKIPPED);
+    }
+    cgroup_make(&parent, "test", MEMORY_BYTES_MAX, PROCESSES_MAX, &group);
+    if (group.path[0] == '\0') {
+        print_message("no real control group here: %s takes no limits\n", parent.path);
+        _exit(SKIPPED);
+    }
+    int forked = run_in(&group, false);
+    int filled = parent.holds_memory ? run_in(&group, true) : SIGKILL;
+    if (!parent.holds_memory) {
+        print_message("memory is not limited by the control groups of this machine (version 1)\n");
+    }
+    for (int tries = 0; tries < 1000 && access(group.path, F_OK) == 0; tries++) {
+        struct cgroup again = group;
+        cgroup_remove(&again); /* who is still dying keeps it for a moment */
+        sched_yield();
+    }
+    bool held = WIFEXITED(forked) && WEXITSTATUS(forked) == 0 && WIFSIGNALED(filled) && WTERMSIG(filled) == SIGKILL;
+    print_message("forked %x, filled %x, %s\n", (unsigned)forked, (unsigned)filled, parent.path);
+    _exit(held ? 0 : 1);
+}
+
+static void test_the_kernel_holds_its_limits(void **state)
+{
+    int status = -1;
+    (void)state;
+    pid_t child = fork();
+    if (child == 0) {
+        try_kernel();
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    if (WEXITSTATUS(status) == SKIPPED) {
+        skip();
+    }
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -147,6 +256,7 @@ int main(void)
         cmocka_unit_test(test_only_what_nobody_owns_is_removed),
         cmocka_unit_test(test_limits_or_nothing),
         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_the_kernel_holds_its_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

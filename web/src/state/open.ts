@@ -120,9 +120,9 @@ function withDelta(partials: Partial[], sequence: number, delta: Delta): Partial
   return partials.map((one, index) => (index === at ? { ...one, sequence, text: one.text + text } : one));
 }
 
+/** All that streams and has not become an event, joined. */
 function withSnapshot(open: Open, data: { sequence: number; partial: Delta[] }): Open {
-  const earlier = open.partials.filter((partial) => partial.sequence < data.sequence);
-  const partials = (data.partial ?? []).reduce((all, delta) => withDelta(all, data.sequence, delta), earlier);
+  const partials = (data.partial ?? []).reduce<Partial[]>((all, delta) => withDelta(all, data.sequence, delta), []);
   return { ...open, partials };
 }
 
