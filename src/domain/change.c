@@ -305,10 +305,8 @@ static enum status check_pause(const struct session *session, enum runtime to, e
 
 static bool tells_news(const struct runtime_news *news)
 {
-    return news->sandbox_over || slice_present(news->sandbox_id) || slice_present(news->snapshot_id) ||
-           slice_present(news->tunnel_urls);
     return news->sandbox_over || news->snapshot_over || slice_present(news->sandbox_id) ||
-           slice_present(news->snapshot_id);
+           slice_present(news->snapshot_id) || slice_present(news->tunnel_urls);
 }
 
 /* What led into a sandbox that is over leads nowhere. */
@@ -372,6 +370,8 @@ enum status change_cap(struct arena *arena, const struct session *session, bool 
     return differs ? change_runtime(arena, session, session->runtime, holds ? PAUSE_OVERAGE_CAP : PAUSE_NONE, reason,
                                     out, failure)
                    : STATUS_OK;
+}
+
 void change_runtime_lost(struct arena *arena, const struct session *session, struct slice node, bool snapshot_kept,
                          struct changes *out)
 {

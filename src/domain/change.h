@@ -90,14 +90,12 @@ MUST_CHECK enum status change_sandbox(struct arena *arena, const struct session 
  * something else holds it. */
 MUST_CHECK enum status change_cap(struct arena *arena, const struct session *session, bool holds, const char *reason,
                                   struct changes *out, struct failure *failure);
-/* A person's pause, and its end, which lifts a cap on cost too: no turn begins while it lasts. CONFLICT `session_ended`
- * when there is nothing to pause, `session_blocked` when something else holds it. count = 0 when it is so already. */
 /* runtime.lost {node, runtime, snapshot}: the server that had its files is gone. snapshot: `kept` when it can be
  * restored from the last one, `lost` when that is out of reach, `none` when there never was one. */
 void change_runtime_lost(struct arena *arena, const struct session *session, struct slice node, bool snapshot_kept,
                          struct changes *out);
-/* A person's pause, and its end: no turn begins while it lasts. CONFLICT `session_ended` when there is nothing to
- * pause, `session_blocked` when something else holds it. count = 0 when it is so already. */
+/* A person's pause, and its end, which lifts a cap on cost too: no turn begins while it lasts. CONFLICT `session_ended`
+ * when there is nothing to pause, `session_blocked` when something else holds it. count = 0 when it is so already. */
 MUST_CHECK enum status change_pause(struct arena *arena, const struct session *session, bool paused, const char *reason,
                                     struct changes *out, struct failure *failure);
 /* session.status_change pending -> running and session.claimed {worker, fence, attempt}. */

@@ -122,9 +122,6 @@ const struct event_prefix event_prefixes[] = {
     {"tool.", WRITERS_HOLDER, ROLE_SYSTEM},     {"turn.", WRITERS_SERVER, ROLE_SYSTEM},
     {"user.", WRITERS_ANYONE, ROLE_USER},       {"watchdog.", WRITERS_SERVER, ROLE_SYSTEM},
     {NULL, WRITERS_ANYONE, ROLE_SYSTEM},
-    {"state.", WRITERS_HOLDER, ROLE_SYSTEM},    {"tool.", WRITERS_HOLDER, ROLE_SYSTEM},
-    {"turn.", WRITERS_SERVER, ROLE_SYSTEM},     {"user.", WRITERS_ANYONE, ROLE_USER},
-    {"watchdog.", WRITERS_SERVER, ROLE_SYSTEM}, {NULL, WRITERS_ANYONE, ROLE_SYSTEM},
 };
 
 static int compare_name(struct slice name, const char *known)

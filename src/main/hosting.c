@@ -113,6 +113,8 @@ static void make_blobs(struct hosting *hosting)
         .grace_ms = hosting->place.options->blob_grace_ms,
     };
     hosting->blobs = blobs_new(&blobs);
+}
+
 static void make_node(struct hosting *hosting)
 {
     const struct options *options = hosting->place.options;

@@ -1,6 +1,5 @@
 /* Everything that runs agents: their drivers, sandboxes, runners, gateway tools, turns, watchdogs and the place among
- * other servers. Made before the
- * writer and the loops start, started after them, stopped before them. */
+ * other servers. Made before the writer and the loops start, started after them, stopped before them. */
 #ifndef MAIN_HOSTING_H
 #define MAIN_HOSTING_H
 

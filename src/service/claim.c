@@ -37,11 +37,19 @@ static enum status read_queue(struct call *call, const struct queue_filter *filt
                               size_t *out_count)
 {
     int64_t keys[CLAIM_BATCH_MAX], priorities[CLAIM_BATCH_MAX], queued[CLAIM_BATCH_MAX];
+    struct claim_search search = {
+        .tenant_key = filter->tenant_key,
+        .agent = filter->agent,
+        .type = filter->type,
+        .id_prefix = call->who->id_prefix,
+        .limit = (int64_t)max,
+        .hosted = filter->hosted,
+        .node = call->service->node,
+        .steady_ms = call->steady_ms,
+    };
     enum status status = unit_flush(call->unit, &call->failure);
     if (status == STATUS_OK) {
-        status = store_claim_candidates(call->db, filter->tenant_key, filter->agent, filter->type, filter->hosted,
-                                        call->who->id_prefix, (int64_t)max, keys, priorities, queued, out_count,
-                                        &call->failure);
+        status = store_claim_candidates(call->db, &search, keys, priorities, queued, out_count, &call->failure);
     }
     for (size_t i = 0; status == STATUS_OK && i < *out_count; i++) {
         out[i] = (struct candidate){keys[i], priorities[i], queued[i]};
@@ -78,19 +86,6 @@ static enum status look_for(struct call *call, const struct queue_filter *filter
     }
     for (size_t i = 0; i < count && i < max && status == STATUS_OK; i++) {
         candidates_add(candidates, &found[i], max);
-    struct claim_search search = {
-        .tenant_key = call->who->tenant_key,
-        .agent = agent,
-        .type = type,
-        .id_prefix = call->who->id_prefix,
-        .limit = (int64_t)max,
-        .hosted = hosted,
-        .node = call->service->node,
-        .steady_ms = call->steady_ms,
-    };
-    enum status status = store_claim_candidates(call->db, &search, keys, priorities, queued, &count, &call->failure);
-    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
-        candidates_add(candidates, &(struct candidate){keys[i], priorities[i], queued[i]}, max);
     }
     return status;
 }

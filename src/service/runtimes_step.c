@@ -329,24 +329,6 @@ static enum status leave_to_others(struct step *step)
                  : STATUS_OK;
 }
 
-static enum status take_step(struct step *step)
-{
-    struct runtime_box *box = step->box;
-    struct call *call = step->call;
-    enum status status = unit_load_key(call->unit, box->tenant_key, box->session_key, &step->loaded, &call->failure);
-    if (status == STATUS_NOT_FOUND) {
-        box->order.missing = true;
-        return STATUS_OK;
-    }
-    if (status == STATUS_OK) {
-        status = agent_of_session(call, &step->loaded->session, &box->arena, &step->agent);
-    }
-    if (status == STATUS_OK && is_of_others(step)) {
-        return leave_to_others(step);
-    }
-    if (status == STATUS_OK) {
-        status = note_news(step);
-    }
 static enum status go_on(struct step *step)
 {
     struct runtime_box *box = step->box;
@@ -379,6 +361,9 @@ static enum status take_step(struct step *step)
     }
     if (status == STATUS_OK) {
         status = agent_of_session(call, &step->loaded->session, &box->arena, &step->agent);
+    }
+    if (status == STATUS_OK && is_of_others(step)) {
+        return leave_to_others(step);
     }
     if (status == STATUS_OK) {
         status = settle_place(step);

@@ -165,17 +165,14 @@ enum status store_firehose_read(struct db *db, int64_t tenant_key, struct positi
     enum status status = query_step(&query, &found, failure);
     while (!status && found && more) {
         struct event event;
-        struct position at = {query_i64(&query, 0), query_i64(&query, 1)};
-        event_read_row(&query, 4, &event);
-        status = seal_check(db, failure);
-        more = !status && each(owner, at, query_i64(&query, 2), query_text(&query, 3), &event);
         struct firehose_row row = {.at = {query_i64(&query, 0), query_i64(&query, 1)},
                                    .session_key = query_i64(&query, 2),
                                    .session_id = query_text(&query, 3),
                                    .audience = query_text(&query, 4),
                                    .event = &event};
         event_read_row(&query, 5, &event);
-        more = each(owner, &row);
+        status = seal_check(db, failure);
+        more = !status && each(owner, &row);
         if (more)
             status = query_step(&query, &found, failure);
     }

@@ -33,7 +33,6 @@ SELECT what || ' of session ' || session_key || ' has no session' FROM (
     UNION SELECT 'a file', o.tenant_key, o.session_key FROM blob_uses o
     UNION SELECT 'a step', o.tenant_key, o.session_key FROM steps o
     UNION SELECT 'a run', o.tenant_key, o.session_key FROM automation_runs o
-
     UNION SELECT 'the host of a sandbox', o.tenant_key, o.session_key FROM sandbox_hosts o
     UNION SELECT 'a prompt', o.tenant_key, o.session_key FROM prompts o
     UNION SELECT 'an ask', o.tenant_key, o.session_key FROM asks o
