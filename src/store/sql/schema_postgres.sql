@@ -496,6 +496,7 @@ CREATE TABLE channels (
     due_ms BIGINT NOT NULL,
     created_at_ms BIGINT NOT NULL,
     PRIMARY KEY (tenant_key, session_key, id)
+);
 
 -- migration: 15 blobs
 -- Files of sessions: who refers to which bytes. The bytes are files by their address, or rows of blob_chunks.

@@ -65,8 +65,8 @@ static void test_every_row_is_complete(void **state)
         assert_true(!route->prepare || route->run_on == RUN_WRITER);
         assert_true(!route->idempotent || route->run_on == RUN_WRITER);
         bool has_body = route->method == HTTP_POST || route->method == HTTP_PUT || route->method == HTTP_PATCH;
-        bool passes_on = route->query == any_query;                   /* whatever it is */
-        bool reads_itself = /* what its body is */
+        bool passes_on = route->query == any_query; /* whatever it is */
+        bool reads_itself =                         /* what its body is */
             strcmp(route->path, "/asks/{token}") == 0 || strcmp(route->path, "/api/sessions/{id}/files") == 0;
         assert_true(has_body == (route->body != NULL) || reads_itself || passes_on);
         for (const struct route *other = routes; other < route; other++) {

@@ -30,6 +30,16 @@ static void impossible_prefixes_match_nothing(void **state)
     }
 }
 
+/* A brace that begins a JSON text is none. */
+static bool names_fragment(const char *text)
+{
+    const char *brace = strchr(text, '{');
+    while (brace && !islower((unsigned char)brace[1])) {
+        brace = strchr(brace + 1, '{');
+    }
+    return brace != NULL;
+}
+
 static void every_statement_has_a_text(void **state)
 {
     (void)state;
@@ -37,7 +47,7 @@ static void every_statement_has_a_text(void **state)
         const struct sql_text *text = &sql_texts[i];
         assert_row(text->name, text->sqlite || text->postgres);
         assert_row(text->name, !text->sqlite || !strchr(text->sqlite, '$'));
-        assert_row(text->name, !text->sqlite || !strchr(text->sqlite, '{'));
+        assert_row(text->name, !text->sqlite || !names_fragment(text->sqlite));
         assert_row(text->name, !text->postgres || !strchr(text->postgres, '?'));
     }
 }

@@ -207,7 +207,12 @@ const RESULTS = new Set([
 ]);
 /** Said already by what stands beside it. */
 const SILENT = new Set([
-  'session.claimed', 'session.completed', 'prompt.queued', 'ask.resumed', 'ask.voted', 'user.output_approval',
+  'session.claimed',
+  'session.completed',
+  'prompt.queued',
+  'ask.resumed',
+  'ask.voted',
+  'user.output_approval',
 ]);
 
 /** Moves that the message, the ask or the end of the turn beside them says better. */
