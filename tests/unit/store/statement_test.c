@@ -1,5 +1,7 @@
 #include "unit.h"
 
+#include <ctype.h>
+
 #include "store/statement.h"
 
 static void prefixes_become_ranges(void **state)
