@@ -28,6 +28,10 @@ const struct field agent_body[] = {
     {"context_tokens", FIELD_INTEGER, false, "The model's context window; 0 = unknown.", NULL, 0, 1000000000},
     {"input_microcents_per_mtok", FIELD_INTEGER, false, "Price of a million input tokens.", NULL, 0, INT64_MAX},
     {"output_microcents_per_mtok", FIELD_INTEGER, false, "Price of a million output tokens.", NULL, 0, INT64_MAX},
+    {"prices", FIELD_LIST, false,
+     "Of models that cost something else: objects with model and the two prices; the price counted is that of the model "
+     "that answered.",
+     NULL, 0, 0},
     {"sandbox", FIELD_OBJECT, false,
      "kind (none, local or http), url, network, memory_bytes_max, processes_max, disk_bytes_max, command_ms_max, "
      "repository, branch.",

@@ -238,6 +238,7 @@ enum status sessions_get(struct request *request)
     }
     json_begin_object(&request->out);
     session_write_members(&request->out, &session, true);
+    json_put_text(&request->out, "ws_url", stream_url(request, session.id));
     if (!at && work_is_waiting(session.work)) {
         status = write_waiting_for(request, &session);
     }

@@ -29,7 +29,7 @@ static void list_names(const struct field *fields, char *out, size_t room)
 static enum status refuse_unknown(const struct field *fields, const char *what, struct slice name,
                                   struct failure *failure)
 {
-    char names[300];
+    char names[800];
     list_names(fields, names, sizeof names);
     struct slice shown = slice_utf8_prefix(name, 60);
     return failure_set(failure, STATUS_INVALID, "unknown_member", "There is no %s \"%.*s\" here; accepted are: %s.",

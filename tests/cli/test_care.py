@@ -180,7 +180,7 @@ DAMAGE = {
                                     "session 1 has 4 rows of events, the last of which is event 5"),
     "lost labels": ("DELETE FROM labels WHERE session_key = 2", "session s1: it has 0 labels, its metadata makes 1"),
     "a block the firehose skips": ("DELETE FROM tenant_blocks", "does not reach the events of block 0"),
-    "a session that was deleted": ("INSERT INTO tombstones VALUES (1, 's1', 'somebody', 1)",
+    "a session that was deleted": ("INSERT INTO tombstones (tenant_key, id, actor, deleted_at_ms) VALUES (1, 's1', 'somebody', 1)",
                                    "session s1 is there although it was deleted"),
     "an event of nobody": ("INSERT INTO events SELECT position + 1000, tenant_key, 97, sequence, at_ms, type, role, "
                            "content, metadata, thread_id, external_id, actor FROM events WHERE session_key = 1",

@@ -147,7 +147,7 @@ def test_completion_in_bash(program):
     check.equal(complete(program, "serve", "--loop-threads", ""), [])
     check.equal(complete(program, "serve", "--bootstrap-"), [])
     check.equal(complete(program, "sess"), ["sessions"])
-    check.equal(complete(program, "sessions", "un"), ["unarchive"])
+    check.equal(complete(program, "sessions", "un"), ["unarchive", "unpause"])
     check.equal(complete(program, "users", ""), ["list", "create", "update", "remove"])
     check.equal(complete(program, "sessions", "list", "--type", ""), ["agent", "response", "tool", "mixed"])
     check.equal(complete(program, "sessions", "tail", "--si"), ["--silence-ms"])

@@ -139,8 +139,16 @@ class Cluster:
         return f"postgres://postgres@/{name}?host={self.directory}"
 
     def drop_database(self, url):
-        """Removes a database and whoever is connected to it."""
-        self.sql(f"drop database if exists {database_name(url)} with (force)")
+        """Removes a database and whoever is connected to it. A connection may take longer to end than PostgreSQL waits."""
+        def is_gone():
+            try:
+                self.sql(f"drop database if exists {database_name(url)} with (force)")
+            except Failure as failure:
+                if "is being accessed by other users" not in str(failure):
+                    raise
+                return False
+            return True
+        check.eventually(is_gone, "the last connection to the database ends", 30)
 
 
 def database_name(url):
