@@ -157,8 +157,10 @@ class Report:
 class Child:
     """A case that runs: a forked process that leads its own group, so that nothing of it stays behind."""
 
-    def __init__(self, case, seed):
+    def __init__(self, case, seed, crowd):
         self.case = case
+        self.timeout_s = case.timeout_s * crowd
+        self.patience = case.patience * crowd * patience()
         self.output = tempfile.TemporaryFile()
         self.started = time.monotonic()
         self.is_over_time = False
@@ -177,7 +179,7 @@ class Child:
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.dup2(self.output.fileno(), 1)
         os.dup2(self.output.fileno(), 2)
-        os.environ["SOJOURN_TEST_PATIENCE"] = str(self.case.patience * patience())
+        os.environ["SOJOURN_TEST_PATIENCE"] = str(self.patience)
         os.environ["SOJOURN_TEST_SEED"] = str(seed)
         code = 1
         try:
@@ -209,7 +211,7 @@ class Child:
         self.output.seek(0)
         output = self.output.read().decode(errors="replace")
         if self.is_over_time:
-            output += f"\nkilled: not finished within {self.case.timeout_s:g} s"
+            output += f"\nkilled: not finished within {self.timeout_s:g} s"
         return os.waitstatus_to_exitcode(status), seconds, output
 
 
@@ -228,6 +230,7 @@ class Scheduler:
         self.report = report
         self.jobs = jobs
         self.seed = seed
+        self.crowd = 1
         self.running = {}
         self.selector = selectors.DefaultSelector()
 
@@ -236,9 +239,10 @@ class Scheduler:
         for jobs, chosen in ((self.jobs, [case for case in cases if not case.serial]),
                              (1, [case for case in cases if case.serial])):
             waiting = list(reversed(chosen))
+            self.crowd = max(1, jobs / (os.cpu_count() or 1))  # each waits for the processors of the others
             while waiting or self.running:
                 while waiting and len(self.running) < jobs:
-                    child = Child(waiting.pop(), self.seed)
+                    child = Child(waiting.pop(), self.seed, self.crowd)
                     self.running[child.handle] = child
                     self.selector.register(child.handle, selectors.EVENT_READ)
                 self.wait_one()
@@ -246,13 +250,13 @@ class Scheduler:
     def wait_one(self):
         """Waits until a child ends or is over its time."""
         now = time.monotonic()
-        next_end = min(child.started + child.case.timeout_s for child in self.running.values())
+        next_end = min(child.started + child.timeout_s for child in self.running.values())
         for key, _ in self.selector.select(max(0, next_end - now)):
             self.selector.unregister(key.fd)
             child = self.running.pop(key.fd)
             self.report.add(child.case.name, *child.finish())
         for child in self.running.values():
-            if time.monotonic() >= child.started + child.case.timeout_s and not child.is_over_time:
+            if time.monotonic() >= child.started + child.timeout_s and not child.is_over_time:
                 child.is_over_time = True
                 child.kill()
 
