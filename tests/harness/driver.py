@@ -107,10 +107,10 @@ class Report:
         """One line."""
         print(f"{word:<5} {name}  {seconds:.2f} s{note}", flush=True)
 
-    def add(self, name, code, seconds, output, rerun=None):
+    def add(self, name, code, seconds, output, rerun=None, seed=None):
         """The result of one case: 0 passed, 77 skipped with the reason in the last line of its output.
 
-        `rerun` is the command that repeats it, when it is not tests/run NAME.
+        `rerun` is the command that repeats it, when it is not tests/run NAME; `seed` made what was random in it.
         """
         if code == 0:
             self.passed += 1
@@ -124,8 +124,7 @@ class Report:
             self.failed.append(name)
             self.line("FAIL", name, seconds)
             self.show(output)
-            seed = f" --seed {self.options.seed}" if "seed" in output else ""
-            print(f"    rerun: {rerun or f'tests/run{seed} {shlex.quote(name)}'}", flush=True)
+            print(f"    rerun: {rerun or f'tests/run --seed {seed} {shlex.quote(name)}'}", flush=True)
 
     def skip(self, name, reason):
         """A case that was not run."""
@@ -159,6 +158,7 @@ class Child:
 
     def __init__(self, case, seed, crowd):
         self.case = case
+        self.seed = seed
         self.timeout_s = case.timeout_s * crowd
         self.patience = case.patience * crowd * patience()
         self.output = tempfile.TemporaryFile()
@@ -168,10 +168,10 @@ class Child:
         sys.stderr.flush()
         self.pid = os.fork()
         if self.pid == 0:
-            os._exit(self.run(seed))
+            os._exit(self.run())
         self.handle = os.pidfd_open(self.pid)
 
-    def run(self, seed):
+    def run(self):
         """In the child: runs the case and returns its exit code."""
         os.setsid()
         signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -180,7 +180,7 @@ class Child:
         os.dup2(self.output.fileno(), 1)
         os.dup2(self.output.fileno(), 2)
         os.environ["SOJOURN_TEST_PATIENCE"] = str(self.patience)
-        os.environ["SOJOURN_TEST_SEED"] = str(seed)
+        os.environ["SOJOURN_TEST_SEED"] = str(self.seed)
         code = 1
         try:
             self.case.run()
@@ -224,13 +224,14 @@ def print_failure(failure):
 
 
 class Scheduler:
-    """Runs cases, `jobs` at a time; serial ones at the end, alone."""
+    """Runs cases, `jobs` at a time; serial ones at the end, alone. A case that is repeated gets another seed each time."""
 
     def __init__(self, report, jobs, seed):
         self.report = report
         self.jobs = jobs
         self.seed = seed
         self.crowd = 1
+        self.times = {}  # case: how often it was begun
         self.running = {}
         self.selector = selectors.DefaultSelector()
 
@@ -242,10 +243,15 @@ class Scheduler:
             self.crowd = max(1, jobs / (os.cpu_count() or 1))  # each waits for the processors of the others
             while waiting or self.running:
                 while waiting and len(self.running) < jobs:
-                    child = Child(waiting.pop(), self.seed, self.crowd)
-                    self.running[child.handle] = child
-                    self.selector.register(child.handle, selectors.EVENT_READ)
+                    self.begin(waiting.pop())
                 self.wait_one()
+
+    def begin(self, case):
+        """Starts it."""
+        times = self.times[case] = self.times.get(case, -1) + 1
+        child = Child(case, self.seed + times, self.crowd)
+        self.running[child.handle] = child
+        self.selector.register(child.handle, selectors.EVENT_READ)
 
     def wait_one(self):
         """Waits until a child ends or is over its time."""
@@ -254,7 +260,7 @@ class Scheduler:
         for key, _ in self.selector.select(max(0, next_end - now)):
             self.selector.unregister(key.fd)
             child = self.running.pop(key.fd)
-            self.report.add(child.case.name, *child.finish())
+            self.report.add(child.case.name, *child.finish(), seed=child.seed)
         for child in self.running.values():
             if time.monotonic() >= child.started + child.timeout_s and not child.is_over_time:
                 child.is_over_time = True
