@@ -1,10 +1,12 @@
 """The demo agent: a session that lives without any model, and survives what a server can meet."""
+from datetime import datetime, timedelta
+
 from harness import check, people
 from harness.suite import test
 
 TURN = ["session.status_change", "session.claimed", "agent.thinking", "agent.message", "agent.tool_call", "agent.tool_result",
         "agent.message", "turn.ended", "session.status_change"]
-QUICK_LEASES = ["--lease-ms-default", "600", "--lease-ms-min", "100"]
+QUICK_LEASES = ["--lease-ms-default", "600", "--lease-ms-min", "100", "--claim-attempts-max", "1000"]
 
 
 def talk(client, **body):
@@ -18,6 +20,10 @@ def send(client, path, text):
 def events(client, path, types=None):
     query = f"&types={types}" if types else ""
     return client.get(f"{path}/events?limit=1000{query}", expect=200).json()["events"]
+
+
+def moment(event):
+    return datetime.fromisoformat(event["created_at"].replace("Z", "+00:00"))
 
 
 def wait_idle(client, path, seconds=30):
@@ -89,12 +95,14 @@ def every_tenant_is_served(server):
         check.equal(client.get(path).json()["turn_count"], 1)
 
 
-@test(options=QUICK_LEASES)
+@test(options=["--lease-ms-default", "2s", "--demo-pace-percent", "200"])
 def a_lease_is_renewed(server):
     """A turn longer than its lease keeps it: one claim, one turn."""
     client = server.client()
     path = talk(client, prompt="echo hello")
     wait_idle(client, path)
+    [begun], [ended] = (events(client, path, type) for type in ("session.claimed", "turn.ended"))
+    check.true(moment(ended) - moment(begun) > timedelta(seconds=2), "it took longer than the lease")
     check.equal(client.get(path).json()["fence"], 1)
     check.equal(events(client, path, "session.lease_lost"), [])
 
