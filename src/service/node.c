@@ -17,6 +17,7 @@ struct node {
     bool stopping, started;
     int64_t started_at_ms;
     int64_t renew_at_ms; /* steady */
+    int64_t renewed_at_ms;
     /* the writer's while it looks, then the loop's */
     struct session_key due[DUE_MAX];
     size_t due_count;
@@ -44,6 +45,7 @@ static enum status renew(struct call *call, struct node *node)
     }
     call->unit->writes++;
     node->renews = true;
+    node->renewed_at_ms = call->steady_ms;
     enum status status = store_node_renew(call->db, &row, &call->failure);
     return status == STATUS_OK ? store_node_prune(call->db, before_ms, &call->failure) : status;
 }
@@ -96,8 +98,8 @@ static void look_finish(struct write_job *job, enum status status, const struct 
     (void)failure;
     if (status != STATUS_OK) {
         node->due_count = 0;
-    } else if (node->renews) {
-        node->renew_at_ms = clock_steady_ms(node->options.service->clock) + node->options.lease_ms / 3;
+    } else if (node->renews) { /* counted from its beginning: a slow commit brings the next one no later */
+        node->renew_at_ms = node->renewed_at_ms + node->options.lease_ms / 3;
     }
     loop_post(node->options.loop, &node->looked_message);
 }

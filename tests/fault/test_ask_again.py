@@ -11,7 +11,7 @@ from harness.suite import OPTIMISED, test
 from harness.talk import events, send
 
 ACP_AGENT = os.path.join(ROOT, "tests", "unit", "runner", "acp_agent.py")
-QUICK = ["--lease-ms-default", "800", "--lease-ms-min", "100", "--sandbox-unprotected"]
+QUICK = ["--lease-ms-default", "800", "--lease-ms-min", "100", "--claim-attempts-max", "1000", "--sandbox-unprotected"]
 
 
 def acp_server(env, resume):

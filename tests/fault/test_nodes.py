@@ -8,7 +8,7 @@ from harness import check, people
 from harness.suite import test
 from harness.talk import events, send
 
-QUICK = ["--lease-ms-default", "1000", "--lease-ms-min", "100"]
+QUICK = ["--lease-ms-default", "1000", "--lease-ms-min", "100", "--claim-attempts-max", "1000", "--demo-pace-percent", "10"]
 MORTAL = QUICK + ["--node-lease-ms", "3s", "--node-look-ms", "100ms"]
 
 
@@ -232,18 +232,24 @@ def a_runner_hears_of_what_another_node_took(env):
     token = client.post(path + "/runner-token", {}, expect=201).json()["token"]
     socket = runner(client, path, token)
     check.eventually(lambda: events(there, path, "runner.connected"), "the runner is there", 20)
-    began = time.monotonic()
-    send(there, path, "hello")
-    prompt = socket.next_json(20)
-    check.equal((prompt["type"], prompt["content"]), ("prompt", "hello"))
-    check.true(time.monotonic() - began < 1 * check.patience(), "within a second")
+    took_s = []
+    for number in range(3):
+        began = time.monotonic()
+        send(there, path, f"hello {number}")
+        prompt = socket.next_json(20)
+        took_s.append(time.monotonic() - began)
+        check.equal((prompt["type"], prompt["content"]), ("prompt", f"hello {number}"))
+        if number < 2:
+            socket.send({"type": "complete", "messageId": prompt["messageId"], "turn": prompt["turn"]})
+            wait_turns(there, path, number + 1)
+    check.true(min(took_s) < 1, f"within a second, where the machine itself does not stall: {took_s}")
     one.kill()
     socket = runner(there, path, token)
     again = socket.next_json(30)
-    check.equal((again["type"], again["content"]), ("prompt", "hello"))
+    check.equal((again["type"], again["content"]), ("prompt", "hello 2"))
     socket.send({"type": "complete", "messageId": again["messageId"], "turn": again["turn"]})
-    wait_turns(there, path, 1)
-    check.equal(len(events(there, path, "user.message")), 1, "said once")
+    wait_turns(there, path, 3)
+    check.equal(len(events(there, path, "user.message")), 3, "each is said once")
 
 
 @test(on=("postgres",), timeout_s=120)
@@ -253,11 +259,14 @@ def an_answer_reaches_a_turn_on_another_node(env):
     path = people.session(one.client(), agent="demo", prompt="Show me around")
     check.eventually(lambda: one.client().get(path + "/asks").json()["asks"], "it asks", 30)
     client = other.start().client()
-    [ask] = client.get(path + "/asks", expect=200).json()["asks"]
+    took_s = []
+    is_event = lambda frame, type: frame.event == "event" and frame.json()["type"].startswith(type)
     with client.stream(path + "/events") as stream:
-        stream.until(lambda frame: frame.event == "event" and frame.json()["type"] == "ask.requested", 20)
-        began = time.monotonic()
-        client.post(f"{path}/asks/{ask['id']}/answer", {"decision": "once"}, expect=200)
-        stream.until(lambda frame: frame.event == "event" and frame.json()["type"] == "agent.tool_result", 20)
-        check.true(time.monotonic() - began < 1 * check.patience(), "within a second")
+        for reply in ({"decision": "once"}, {"answer": "Hello there"}, {"decision": "once"}):
+            ask = stream.until(lambda frame: is_event(frame, "ask.requested"), 20)[-1].json()["metadata"]["id"]
+            began = time.monotonic()
+            client.post(f"{path}/asks/{ask}/answer", reply, expect=200)
+            stream.until(lambda frame: is_event(frame, "agent."), 20)
+            took_s.append(time.monotonic() - began)
+    check.true(min(took_s) < 1, f"within a second, where the machine itself does not stall: {took_s}")
     check.equal(client.get(path).json()["fence"], 1)

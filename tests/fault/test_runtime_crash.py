@@ -49,8 +49,11 @@ def wait_answers(client, path, count):
     check.eventually(lambda: client.get(path).json()["status"] == "idle", "it is at rest", 30)
 
 
-@test(on=OPTIMISED, options=["--lease-ms-default", "600", "--lease-ms-min", "100", "--runtime-lock-ms", "1s"],
-      timeout_s=300)
+QUICK = ["--lease-ms-default", "600", "--lease-ms-min", "100", "--claim-attempts-max", "1000", "--runtime-lock-ms", "1s",
+         "--demo-pace-percent", "5"]
+
+
+@test(on=OPTIMISED, options=QUICK, timeout_s=300)
 def killed_while_it_sleeps_and_wakes(env):
     """At a random moment of every step; what an agent had written is there whenever it works again."""
     chance = random.Random(env.seed)

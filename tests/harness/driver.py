@@ -19,6 +19,7 @@ from harness.postgres import Cluster
 from harness.server import ROOT, sanitizer_environment
 from harness.suite import ENGINES, TREES, Case, find_functions
 
+CLUSTER_BYTES = 4 << 30
 SKIPPED = 77  # the exit code of a program that could not test anything
 PROGRAM_VARIANTS = {"unit": ("gcc", "asan", "tsan"), "fuzz": ("gcc", "asan"), "suites": ("gcc", "asan"),
                     "disk": ("gcc", "asan"),
@@ -107,10 +108,10 @@ class Report:
         """One line."""
         print(f"{word:<5} {name}  {seconds:.2f} s{note}", flush=True)
 
-    def add(self, name, code, seconds, output, rerun=None):
+    def add(self, name, code, seconds, output, rerun=None, seed=None):
         """The result of one case: 0 passed, 77 skipped with the reason in the last line of its output.
 
-        `rerun` is the command that repeats it, when it is not tests/run NAME.
+        `rerun` is the command that repeats it, when it is not tests/run NAME; `seed` made what was random in it.
         """
         if code == 0:
             self.passed += 1
@@ -124,8 +125,7 @@ class Report:
             self.failed.append(name)
             self.line("FAIL", name, seconds)
             self.show(output)
-            seed = f" --seed {self.options.seed}" if "seed" in output else ""
-            print(f"    rerun: {rerun or f'tests/run{seed} {shlex.quote(name)}'}", flush=True)
+            print(f"    rerun: {rerun or f'tests/run --seed {seed} {shlex.quote(name)}'}", flush=True)
 
     def skip(self, name, reason):
         """A case that was not run."""
@@ -157,8 +157,11 @@ class Report:
 class Child:
     """A case that runs: a forked process that leads its own group, so that nothing of it stays behind."""
 
-    def __init__(self, case, seed):
+    def __init__(self, case, seed, crowd):
         self.case = case
+        self.seed = seed
+        self.timeout_s = case.timeout_s * crowd
+        self.patience = case.patience * crowd * patience()
         self.output = tempfile.TemporaryFile()
         self.started = time.monotonic()
         self.is_over_time = False
@@ -166,10 +169,10 @@ class Child:
         sys.stderr.flush()
         self.pid = os.fork()
         if self.pid == 0:
-            os._exit(self.run(seed))
+            os._exit(self.run())
         self.handle = os.pidfd_open(self.pid)
 
-    def run(self, seed):
+    def run(self):
         """In the child: runs the case and returns its exit code."""
         os.setsid()
         signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -177,8 +180,8 @@ class Child:
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.dup2(self.output.fileno(), 1)
         os.dup2(self.output.fileno(), 2)
-        os.environ["SOJOURN_TEST_PATIENCE"] = str(self.case.patience * patience())
-        os.environ["SOJOURN_TEST_SEED"] = str(seed)
+        os.environ["SOJOURN_TEST_PATIENCE"] = str(self.patience)
+        os.environ["SOJOURN_TEST_SEED"] = str(self.seed)
         code = 1
         try:
             self.case.run()
@@ -209,7 +212,7 @@ class Child:
         self.output.seek(0)
         output = self.output.read().decode(errors="replace")
         if self.is_over_time:
-            output += f"\nkilled: not finished within {self.case.timeout_s:g} s"
+            output += f"\nkilled: not finished within {self.timeout_s:g} s"
         return os.waitstatus_to_exitcode(status), seconds, output
 
 
@@ -222,12 +225,14 @@ def print_failure(failure):
 
 
 class Scheduler:
-    """Runs cases, `jobs` at a time; serial ones at the end, alone."""
+    """Runs cases, `jobs` at a time; serial ones at the end, alone. A case that is repeated gets another seed each time."""
 
     def __init__(self, report, jobs, seed):
         self.report = report
         self.jobs = jobs
         self.seed = seed
+        self.crowd = 1
+        self.times = {}  # case: how often it was begun
         self.running = {}
         self.selector = selectors.DefaultSelector()
 
@@ -236,23 +241,29 @@ class Scheduler:
         for jobs, chosen in ((self.jobs, [case for case in cases if not case.serial]),
                              (1, [case for case in cases if case.serial])):
             waiting = list(reversed(chosen))
+            self.crowd = max(1, jobs / (os.cpu_count() or 1))  # each waits for the processors of the others
             while waiting or self.running:
                 while waiting and len(self.running) < jobs:
-                    child = Child(waiting.pop(), self.seed)
-                    self.running[child.handle] = child
-                    self.selector.register(child.handle, selectors.EVENT_READ)
+                    self.begin(waiting.pop())
                 self.wait_one()
+
+    def begin(self, case):
+        """Starts it."""
+        times = self.times[case] = self.times.get(case, -1) + 1
+        child = Child(case, self.seed + times, self.crowd)
+        self.running[child.handle] = child
+        self.selector.register(child.handle, selectors.EVENT_READ)
 
     def wait_one(self):
         """Waits until a child ends or is over its time."""
         now = time.monotonic()
-        next_end = min(child.started + child.case.timeout_s for child in self.running.values())
+        next_end = min(child.started + child.timeout_s for child in self.running.values())
         for key, _ in self.selector.select(max(0, next_end - now)):
             self.selector.unregister(key.fd)
             child = self.running.pop(key.fd)
-            self.report.add(child.case.name, *child.finish())
+            self.report.add(child.case.name, *child.finish(), seed=child.seed)
         for child in self.running.values():
-            if time.monotonic() >= child.started + child.case.timeout_s and not child.is_over_time:
+            if time.monotonic() >= child.started + child.timeout_s and not child.is_over_time:
                 child.is_over_time = True
                 child.kill()
 
@@ -303,6 +314,16 @@ def parse_options(arguments):
     return parser.parse_args(arguments)
 
 
+def cluster_home(directory):
+    """Where the database of all cases lives: in memory where there is enough of it. What dies in a test is a process, never
+    the machine, so nothing is lost by it; and no test waits for the disk of all the others."""
+    memory = "/dev/shm"
+    if os.path.isdir(memory) and shutil.disk_usage(memory).free >= CLUSTER_BYTES:
+        directory = tempfile.mkdtemp(prefix="sojourn-", dir=memory)
+    os.chmod(directory, 0o755)  # its account must get through
+    return directory
+
+
 def run_cases(cases, options, report, directory):
     """Everything between the choice and the count."""
     os.chmod(directory, 0o755)
@@ -310,13 +331,14 @@ def run_cases(cases, options, report, directory):
     if options.rounds:
         os.environ["SOJOURN_TEST_ROUNDS"] = str(options.rounds)
     broken = set() if options.no_build else build_trees(cases, report, options.jobs)
-    cluster = None
+    cluster = home = None
     scheduler = Scheduler(report, options.jobs, options.seed)
     try:
         no_postgres = None
         if any(case.engine == "postgres" for case in cases):
             try:
-                cluster = Cluster(os.path.join(directory, "pg")).create()
+                home = cluster_home(directory)
+                cluster = Cluster(os.path.join(home, "pg")).create()
                 os.environ["SOJOURN_TEST_CLUSTER"] = cluster.directory
             except Skip as skip:
                 no_postgres = str(skip)
@@ -333,6 +355,8 @@ def run_cases(cases, options, report, directory):
         scheduler.kill_all()
         if cluster:
             cluster.remove()
+        if home:
+            shutil.rmtree(home, ignore_errors=True)
 
 
 def main(arguments):

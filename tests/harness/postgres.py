@@ -23,6 +23,7 @@ SETTINGS = {
     "listen_addresses": "",
     "max_connections": "200",
     "shared_buffers": "64MB",
+    "max_wal_size": "256MB",
     "autovacuum_naptime": "1min",
     "log_min_messages": "warning",
 }

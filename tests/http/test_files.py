@@ -175,7 +175,7 @@ def killed_while_files_come_in(env):
     for round_ in range(env.rounds(6)):
         client = server.client()
         for _ in range(chance.randrange(1, 8)):
-            content = chance.randbytes(chance.choice((1, 1000, 200000)))
+            content = len(acknowledged).to_bytes(2, "big") + chance.randbytes(chance.choice((0, 1000, 200000)))  # never one twice
             acknowledged.append((upload(client, path, content)["url"], content))
         with client.connect() as connection:
             body = chance.randbytes(300000)

@@ -193,7 +193,7 @@ def reconnect_within_the_grace(server):
     check.equal(ends(client, path), [(1, "stop")])
 
 
-@test(options=PATIENT)
+@test(options=PATIENT + ["--lease-ms-default", "4s"])
 def killed_server(server):
     """kill -9 with a prompt in hand: after the restart the prompt goes to the runner again, once."""
     client = server.client()

@@ -285,7 +285,7 @@ def metric_flush_load(server):
     check.equal({session["last_sequence"] for session in listed}, {1})
 
 
-@test
+@test(options=["--lease-ms-default", "3s"])
 def parallel_turns_after_restart(server):
     """A session that ran when the server died is run by one turn afterwards, not by two."""
     client = server.client()

@@ -21,7 +21,8 @@ def a_backend_that_says_otherwise(env):
     def say_after_restart(status, text):
         backend.answers["session-status"] = (200, {"status": status})
         again = server.restart().client()
-        again.post(path + "/messages", {"text": text}, expect=202)
+        if text:
+            again.post(path + "/messages", {"text": text}, expect=202)
         return again
     client = say_after_restart("paused", "echo two")
     check.eventually(lambda: client.get(path).json()["turn_count"] == 2, "it goes on", 30)
@@ -32,12 +33,14 @@ def a_backend_that_says_otherwise(env):
     client = say_after_restart("RUNNING", "echo three")
     check.eventually(lambda: client.get(path).json()["turn_count"] == 3, "it goes on", 30)
     check.equal(len(events(client, path, "runtime.disagreed")), 1)
-    client = say_after_restart("terminated", "echo four")
+    # The only server of its data asks by itself; where there may be others, whoever wants the sandbox next asks.
+    asks_itself = env.engine == "sqlite"
+    client = say_after_restart("terminated", None if asks_itself else "echo four")
     check.eventually(lambda: client.get(path).json()["runtime"] == "stopped", "it is over", 30)
     session = client.get(path).json()
     check.equal(session["stop_reason"], "sandbox_gone")
     check.true(session["completed_at"], "the session ended")
-    check.equal(len(events(client, path, "turn.ended")), 4)
+    check.equal(len(events(client, path, "turn.ended")), 3 if asks_itself else 4)
 
 
 @test

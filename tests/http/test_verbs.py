@@ -116,7 +116,7 @@ def twice_is_once(server):
             check.equal(again.json()["changed"], False, verb)
 
 
-@test
+@test(options=["--demo-pace-percent", "5"])
 def in_a_turn_every_verb_keeps_to_itself(server):
     """X-05: pause and archive leave the turn alone, hibernate and delete are refused, interrupt ends the turn and stop all."""
     client = server.client()
@@ -130,7 +130,7 @@ def in_a_turn_every_verb_keeps_to_itself(server):
         client.post(path + "/stop", {}, expect=200)
 
 
-@test
+@test(options=["--demo-pace-percent", "5"])
 def a_paused_session_starts_no_turn(server):
     """S1-024, S1-034: messages are accepted and wait in their order; unpaused, the first starts its turn at once."""
     client = server.client()

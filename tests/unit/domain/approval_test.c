@@ -4,8 +4,8 @@
 static void a_tool_call(void **state)
 {
     static const char *const same[] = {
-        "{\"kind\":\"tool\",\"paused_tool_call\":{\"tool_call_id\":\"c\",\"tool_name\":\"n\",\"tool_input\":{\"a\":1}}"
-        "}",
+        ("{\"kind\":\"tool\",\"paused_tool_call\":{\"tool_call_id\":\"c\",\"tool_name\":\"n\",\"tool_input\":{\"a\":1}"
+         "}}"),
         "{\"kind\":\"tool\",\"pausedToolCall\":{\"toolCallId\":\"c\",\"toolName\":\"n\",\"toolInput\":{\"a\":1}}}",
         "{\"pausedToolCall\":{\"toolCallId\":\"c\",\"toolName\":\"n\",\"toolInput\":{\"a\":1}}}", /* before `kind` */
         "{\"kind\":null,\"pausedToolCall\":{\"toolCallId\":\"c\",\"toolName\":\"n\",\"toolInput\":{\"a\":1}}}",
