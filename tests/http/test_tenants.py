@@ -42,12 +42,19 @@ class Two:
                                                     "source": {"kind": "automation"}}, expect=201)
         [run] = self.one.get("/api/runs", expect=200).json()["runs"]
         self.ids += [run["id"], run["session_id"]]
+        persona = self.one.post("/api/personas", {"name": SECRET, "prompt": SECRET, "visibility": "shared"}, expect=201).json()
+        channel = self.one.post(self.paths["plain"] + "/channels", {"kind": "slack", "address": SECRET}, expect=201).json()
+        self.one.post(self.paths["plain"] + "/tunnels", {"name": SECRET, "port": 8080}, expect=201)
+        file = self.one.post(self.paths["plain"] + "/files?name=" + SECRET, SECRET.encode(), expect=201).json()
+        self.ids += [persona["id"], channel["id"], file["handle"].removeprefix("blob:")]
         for _ in range(2):
             prompt = self.one.post(self.paths["plain"] + "/messages", {"text": SECRET}, expect=202).json()
         self.parameters = {"{id}": self.paths["plain"].split("/")[-1], "{prompt_id}": prompt["prompt_id"], "{user_id}": self.user.id,
                            "{token_id}": self.token["id"], "{link_id}": self.link["id"], "{token}": self.link["token"],
                            "{ask_id}": SECRET, "{rule_id}": rule["id"],
-                           "{agent}": SECRET, "{entity}": SECRET, "{task}": SECRET, "{run}": run["id"], "{tool}": "session_status", "{sha256}": "0" * 64}
+                           "{agent}": SECRET, "{entity}": SECRET, "{task}": SECRET, "{run}": run["id"], "{tool}": "session_status", "{sha256}": "0" * 64,
+                           "{persona_id}": persona["id"], "{channel_id}": channel["id"], "{tunnel}": SECRET, "{rest}": "x",
+                           "{handle}": file["handle"]}
 
     def make(self, name):
         """A session of tenant one whose every text gives it away."""
@@ -69,11 +76,11 @@ class Two:
         parts = [self.one.get(path).body for path in ("/api/sessions?archived=all&limit=100", "/api/users", "/api/tokens",
                                                       "/api/counts", "/api/queue", "/api/asks",
                                                       "/api/rules", f"/api/agents/{SECRET}/versions",
-                                                      "/api/entities", "/api/tasks", "/api/runs")]
+                                                      "/api/entities", "/api/tasks", "/api/runs", "/api/personas")]
         for path in self.paths.values():
             parts += [self.one.get(path + part).body
                       for part in ("", "/events", "/participants", "/share-links", "/children", "/audit-log", "/queue",
-                                   "/asks?state=all", "/git-state", "/files-changed")]
+                                   "/asks?state=all", "/git-state", "/files-changed", "/channels", "/tunnels", "/files")]
         return parts
 
 
