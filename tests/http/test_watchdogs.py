@@ -89,7 +89,7 @@ def stuck_worker(server):
     check.contains(client.get(path + "/explain").json()["last_watchdog"], {"type": "watchdog.stuck_turn"})
 
 
-@test(options=QUICK + ["--worker-silence-ms", "700", "--partial-flush-ms", "20"])
+@test(options=QUICK + ["--worker-silence-ms", "3s", "--partial-flush-ms", "20"])
 def live_output_is_a_sign_of_life(server):
     """A turn without events that streams is not stuck."""
     client = server.client()
@@ -224,7 +224,7 @@ def time_to_live(server):
     check.contains(moved["metadata"], {"to": "expired", "stop_reason": "expired", "reason": "its time to live is over"})
 
 
-@test(options=["--chat-stale-ms", "700"])
+@test(options=["--chat-stale-ms", "3s"])
 def stale_chats(server):
     """A chat that nobody uses becomes inactive, once; one that is used, or no chat, does not."""
     client = server.client()
