@@ -97,17 +97,17 @@ def reader_that_takes_nothing(server):
 
 
 @test(on=OPTIMISED,
-      options=["--header-timeout-ms", "400ms", "--body-timeout-ms", "400ms", "--idle-timeout-ms", "400ms"])
+      options=["--header-timeout-ms", "1500ms", "--body-timeout-ms", "1500ms", "--idle-timeout-ms", "1500ms"])
 def silent_clients(server):
     """Nothing, half a head, half a body, a byte now and then: each is ended in time, others are served."""
     base = open_files(server)
     silent = [Connection(server.address) for _ in range(100)]
-    half_head = [Connection(server.address) for _ in range(20)]
-    half_body = [Connection(server.address) for _ in range(20)]
-    for connection in half_head:
-        connection.send("GET /healthz HTTP/1.1\r\nHost: x\r\nX-Half: ")
-    for connection in half_body:
-        connection.send(request_bytes(server, "POST", "/api/sessions", None, [("Content-Length", "1000")]) + b'{"type"')
+    half_head, half_body = [], []
+    for _ in range(20):
+        half_head.append(Connection(server.address))
+        half_head[-1].send("GET /healthz HTTP/1.1\r\nHost: x\r\nX-Half: ")
+        half_body.append(Connection(server.address))
+        half_body[-1].send(request_bytes(server, "POST", "/api/sessions", None, [("Content-Length", "1000")]) + b'{"type"')
     with Connection(server.address) as dripping:
         with contextlib.suppress(OSError):
             for byte in b"GET /healthz HTTP/1.1\r\nHost: x\r\nX-Drip: " + b"x" * 1000:

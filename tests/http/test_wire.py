@@ -147,7 +147,7 @@ def malformed_requests_are_refused(server):
     check.equal(server.anonymous().get("/healthz").status, 200)
 
 
-@test(options=["--header-timeout-ms", "300", "--body-timeout-ms", "300", "--idle-timeout-ms", "500"])
+@test(options=["--header-timeout-ms", "1s", "--body-timeout-ms", "1s", "--idle-timeout-ms", "1s"])
 def slow_clients_are_let_go(server):
     """A head or body that does not come gets 408; a silent connection is closed."""
     client = server.client()
