@@ -19,7 +19,7 @@ from harness.postgres import Cluster
 from harness.server import ROOT, sanitizer_environment
 from harness.suite import ENGINES, TREES, Case, find_functions
 
-CLUSTER_BYTES = 4 << 30
+MEMORY_BYTES = 4 << 30
 SKIPPED = 77  # the exit code of a program that could not test anything
 PROGRAM_VARIANTS = {"unit": ("gcc", "asan", "tsan"), "fuzz": ("gcc", "asan"), "suites": ("gcc", "asan"),
                     "disk": ("gcc", "asan"),
@@ -314,13 +314,14 @@ def parse_options(arguments):
     return parser.parse_args(arguments)
 
 
-def cluster_home(directory):
-    """Where the database of all cases lives: in memory where there is enough of it. What dies in a test is a process, never
-    the machine, so nothing is lost by it; and no test waits for the disk of all the others."""
+def memory_directory():
+    """Where the files of databases live: in memory, or None where there is too little of it. What dies in a test is a process,
+    never the machine, so nothing is lost by it; and no test waits for the disk of all the others."""
     memory = "/dev/shm"
-    if os.path.isdir(memory) and shutil.disk_usage(memory).free >= CLUSTER_BYTES:
-        directory = tempfile.mkdtemp(prefix="sojourn-", dir=memory)
-    os.chmod(directory, 0o755)  # its account must get through
+    if not os.path.isdir(memory) or shutil.disk_usage(memory).free < MEMORY_BYTES:
+        return None
+    directory = tempfile.mkdtemp(prefix="sojourn-", dir=memory)
+    os.chmod(directory, 0o755)  # the account of the database server must get through
     return directory
 
 
@@ -331,14 +332,15 @@ def run_cases(cases, options, report, directory):
     if options.rounds:
         os.environ["SOJOURN_TEST_ROUNDS"] = str(options.rounds)
     broken = set() if options.no_build else build_trees(cases, report, options.jobs)
-    cluster = home = None
+    cluster, memory = None, memory_directory()
+    if memory:
+        os.environ["SOJOURN_TEST_MEMORY"] = memory
     scheduler = Scheduler(report, options.jobs, options.seed)
     try:
         no_postgres = None
         if any(case.engine == "postgres" for case in cases):
             try:
-                home = cluster_home(directory)
-                cluster = Cluster(os.path.join(home, "pg")).create()
+                cluster = Cluster(os.path.join(directory, "pg")).create()
                 os.environ["SOJOURN_TEST_CLUSTER"] = cluster.directory
             except Skip as skip:
                 no_postgres = str(skip)
@@ -355,8 +357,8 @@ def run_cases(cases, options, report, directory):
         scheduler.kill_all()
         if cluster:
             cluster.remove()
-        if home:
-            shutil.rmtree(home, ignore_errors=True)
+        if memory:
+            shutil.rmtree(memory, ignore_errors=True)
 
 
 def main(arguments):

@@ -1,7 +1,7 @@
 """A temporary PostgreSQL cluster: durable settings, a unix socket in its own directory, gone afterwards.
 
 One cluster serves a whole test run; every server under test gets a fresh database in it. A test that must kill the
-database server makes a cluster of its own.
+database server makes a cluster of its own. Their files are where SOJOURN_TEST_MEMORY says, which tests/run sets.
 """
 import contextlib
 import glob
@@ -12,6 +12,7 @@ import secrets
 import shutil
 import signal
 import subprocess
+import tempfile
 
 from harness import check
 from harness.check import Failure, Skip
@@ -50,6 +51,7 @@ class Cluster:
         self.directory = directory
         self.is_ours = is_ours
         self.programs = find_programs()
+        self.files = None  # where they are, of one that is ours
         self.process = None
         self.numbers = itertools.count(1)
         if not self.programs:
@@ -65,10 +67,12 @@ class Cluster:
     def create(self):
         """Makes the files and starts the server."""
         os.makedirs(self.directory, mode=0o700)
+        self.files = tempfile.mkdtemp(prefix="pg", dir=os.environ.get("SOJOURN_TEST_MEMORY", self.directory))
         if os.geteuid() == 0:
-            shutil.chown(self.directory, system_user(), system_user())
+            for directory in (self.directory, self.files):
+                shutil.chown(directory, system_user(), system_user())
         result = subprocess.run(
-            [f"{self.programs}/initdb", "--pgdata", f"{self.directory}/files", "--auth=trust", "--username=postgres",
+            [f"{self.programs}/initdb", "--pgdata", self.files, "--auth=trust", "--username=postgres",
              "--encoding=UTF8", "--locale=C", "--no-sync"],
             cwd="/", capture_output=True, text=True, **self.run_as())
         if result.returncode:
@@ -78,7 +82,7 @@ class Cluster:
 
     def start(self):
         """Starts the server on the existing files and waits until it answers."""
-        command = [f"{self.programs}/postgres", "-D", f"{self.directory}/files", "-k", self.directory]
+        command = [f"{self.programs}/postgres", "-D", self.files, "-k", self.directory]
         for name, value in SETTINGS.items():
             command += ["-c", f"{name}={value}"]
         with open(f"{self.directory}/log", "ab") as log:
@@ -105,6 +109,8 @@ class Cluster:
         """Stops the server and deletes its files."""
         self.stop(signal.SIGQUIT)
         shutil.rmtree(self.directory, ignore_errors=True)
+        if self.files:
+            shutil.rmtree(self.files, ignore_errors=True)
 
     def sql(self, text, database="postgres"):
         """Runs SQL as the superuser and returns its rows as lists of text."""
