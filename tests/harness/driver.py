@@ -225,7 +225,7 @@ def print_failure(failure):
 
 
 class Scheduler:
-    """Runs cases, `jobs` at a time; serial ones at the end, alone. A case that is repeated gets another seed each time."""
+    """Runs cases, `jobs` at a time; serial ones at the end, alone. Each repetition of a case gets another seed."""
 
     def __init__(self, report, jobs, seed):
         self.report = report
@@ -315,8 +315,8 @@ def parse_options(arguments):
 
 
 def memory_directory():
-    """Where the files of databases live: in memory, or None where there is too little of it. What dies in a test is a process,
-    never the machine, so nothing is lost by it; and no test waits for the disk of all the others."""
+    """Where the files of databases live: in memory, or None where there is too little of it. What dies in a test is a
+    process, never the machine, so nothing is lost by it; and no test waits for the disk of all the others."""
     memory = "/dev/shm"
     if not os.path.isdir(memory) or shutil.disk_usage(memory).free < MEMORY_BYTES:
         return None
