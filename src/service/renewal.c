@@ -14,15 +14,35 @@ static struct renewal *find(const struct renewals *renewals, const struct lease 
     return renewal && renewal->fence == lease->fence ? renewal : NULL;
 }
 
+void renewals_drop(struct renewals *renewals, int64_t session_key)
+{
+    struct renewal *renewal = map_remove(&renewals->by_session, map_key_of(&session_key));
+    if (!renewal) {
+        return;
+    }
+    *renewal->link = renewal->next;
+    if (renewal->next) {
+        renewal->next->link = renewal->link;
+    }
+    free(renewal);
+}
+
 void renewals_clear(struct renewals *renewals)
 {
     while (renewals->first) {
-        struct renewal *renewal = renewals->first;
-        renewals->first = renewal->next;
-        map_remove(&renewals->by_session, map_key_of(&renewal->session_key));
-        free(renewal);
+        renewals_drop(renewals, renewals->first->session_key);
     }
     renewals->due_ms = 0;
+}
+
+static void link_first(struct renewals *renewals, struct renewal *renewal)
+{
+    renewal->next = renewals->first;
+    renewal->link = &renewals->first;
+    if (renewal->next) {
+        renewal->next->link = &renewal->next;
+    }
+    renewals->first = renewal;
 }
 
 void renewals_release(struct renewals *renewals)
@@ -41,8 +61,7 @@ static struct renewal *renewal_for(struct renewals *renewals, const struct lease
     if (!renewal) {
         renewal = memory_zeroed(sizeof *renewal);
         renewal->session_key = held->session_key;
-        renewal->next = renewals->first;
-        renewals->first = renewal;
+        link_first(renewals, renewal);
         map_put(&renewals->by_session, map_key_of(&renewal->session_key), renewal);
     }
     renewal->tenant_key = held->tenant_key;

@@ -18,7 +18,7 @@ struct renewal {
     int64_t expires_at_ms;        /* steady */
     int64_t heartbeat_at_ms;      /* wall */
     int64_t stored_expires_at_ms; /* what the row says; when it says something else, this renewal is out of date */
-    struct renewal *next;
+    struct renewal *next, **link; /* `link` points here */
 };
 
 struct renewals {
@@ -27,6 +27,8 @@ struct renewals {
     int64_t due_ms; /* steady; 0 = nothing waits */
 };
 
+/* The session's lease is over, and so is what it was renewed to. Only after the commit that ended it. */
+void renewals_drop(struct renewals *renewals, int64_t session_key);
 /* Forgets all, also after they were saved. */
 void renewals_clear(struct renewals *renewals);
 void renewals_release(struct renewals *renewals);

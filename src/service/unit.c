@@ -311,6 +311,9 @@ enum status unit_commit(struct unit *unit, struct publication **out_publication,
         struct loaded_session *loaded = unit->touched;
         unit->touched = loaded->next_touched;
         loaded->touched = false;
+        if (loaded->lease_known && !loaded->has_lease) {
+            renewals_drop(&unit->renewals, loaded->session.key);
+        }
         repack(loaded);
     }
     if (unit->identity_changed) {

@@ -70,12 +70,34 @@ static void test_a_row_that_ends_soon_is_written_at_once(void **state)
     renewals_release(&renewals);
 }
 
+static void test_a_lease_that_is_over_leaves_the_others(void **state)
+{
+    (void)state;
+    struct renewals renewals = {0};
+    for (int64_t key = 7; key <= 9; key++) {
+        struct lease held = lease_of(key, 1, STORED);
+        assert_true(renewals_take(&renewals, &held, STORED + 10, 2, NOW));
+    }
+    renewals_drop(&renewals, 8); /* in the middle, last, first, not there */
+    assert_int_equal(as_told(&renewals, 8, 1, STORED), STORED);
+    assert_int_equal(as_told(&renewals, 7, 1, STORED), STORED + 10);
+    assert_int_equal(as_told(&renewals, 9, 1, STORED), STORED + 10);
+    renewals_drop(&renewals, 7);
+    assert_ptr_equal(renewals.first, map_get(&renewals.by_session, slice_from(&(int64_t){9}, sizeof(int64_t))));
+    assert_null(renewals.first->next);
+    renewals_drop(&renewals, 9);
+    renewals_drop(&renewals, 9);
+    assert_null(renewals.first);
+    renewals_release(&renewals);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_renewal_is_what_the_holder_was_told),
         cmocka_unit_test(test_another_lease_of_the_session_is_not_touched),
         cmocka_unit_test(test_a_row_that_ends_soon_is_written_at_once),
+        cmocka_unit_test(test_a_lease_that_is_over_leaves_the_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
