@@ -42,6 +42,10 @@ const struct field agent_body[] = {
     {"idle_timeout_ms", FIELD_ANY, false, "Milliseconds, or a text with a unit: 15m.", NULL, 0, 0},
     {"queue_mode", FIELD_WORD, false, "What a prompt does while a turn runs.", &queue_mode_words, 0, 0},
     {"resume", FIELD_WORD, false, "What follows a crash within a turn.", &resume_policy_words, 0, 0},
+    {"introspection", FIELD_OBJECT, false,
+     "How it looks back at its chats: enabled (true), turn_interval (5), passive_turn_interval (20), idle_timeout_ms "
+     "(10m), tool_calls_max (10), model (its own).",
+     NULL, 0, 0},
     {0},
 };
 

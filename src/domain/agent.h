@@ -46,6 +46,16 @@ struct sandbox_settings {
     struct slice repository, branch; /* cloned at the start; absent = an empty tree */
 };
 
+/* How the agent looks back at its chats: a turn of its own, with tools for its memory only (domain/introspection.h). */
+struct introspection_settings {
+    bool enabled;
+    int64_t turn_interval;         /* after so many turns at once; 5 */
+    int64_t passive_turn_interval; /* after so many messages of a group that nobody answered; 20 */
+    int64_t idle_timeout_ms;       /* after so long a silence; 10 min */
+    int64_t tool_calls_max;        /* of one look back; 10 */
+    struct slice model;            /* of the agent's provider; absent = the agent's */
+};
+
 struct name_value {
     struct slice name, value;
 };
@@ -91,6 +101,7 @@ struct agent {
     int64_t idle_timeout_ms; /* 900 s */
     int queue_mode;          /* enum queue_mode; -1 = the session's */
     enum resume_policy resume;
+    struct introspection_settings introspection;
 };
 
 /* Every member is checked, unknown ones are refused with the list of accepted ones. `where` (may be NULL) tells the

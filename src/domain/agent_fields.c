@@ -126,6 +126,16 @@ static const struct agent_field sandbox_fields[] = {
     {0},
 };
 
+static const struct agent_field introspection_fields[] = {
+    {"enabled", AGENT_SWITCH, OF(introspection.enabled)},
+    {"turn_interval", AGENT_NUMBER, OF(introspection.turn_interval), .min = 1, .max = 1000000},
+    {"passive_turn_interval", AGENT_NUMBER, OF(introspection.passive_turn_interval), .min = 1, .max = 1000000},
+    {"idle_timeout_ms", AGENT_NUMBER, OF(introspection.idle_timeout_ms), .min = 1, .max = 365 * DAY, .unit = UNIT_MS},
+    {"tool_calls_max", AGENT_NUMBER, OF(introspection.tool_calls_max), .min = 1, .max = 1000},
+    {"model", AGENT_TEXT, OF(introspection.model), .min = 1, .max = 200, .problem = name_problem},
+    {0},
+};
+
 static const struct agent_field narrow_sandbox_fields[] = {
     {"network", AGENT_SWITCH, OF(sandbox.network)},
     {0},
@@ -181,6 +191,7 @@ const struct agent_field agent_fields[] = {
     {"idle_timeout_ms", AGENT_NUMBER, OF(idle_timeout_ms), .min = SECOND, .max = 365 * DAY, .unit = UNIT_MS},
     {"queue_mode", AGENT_WORD, OF(queue_mode), .words = &queue_mode_words},
     {"resume", AGENT_WORD, OF(resume), .words = &resume_policy_words},
+    {"introspection", AGENT_GROUP, .members = introspection_fields},
     {0},
 };
 /* clang-format on */
@@ -216,6 +227,14 @@ void agent_set_defaults(struct agent *agent)
         .idle_timeout_ms = 15 * MINUTE,
         .queue_mode = -1,
         .resume = RESUME_ASK,
+        .introspection =
+            {
+                .enabled = true,
+                .turn_interval = 5,
+                .passive_turn_interval = 20,
+                .idle_timeout_ms = 10 * MINUTE,
+                .tool_calls_max = 10,
+            },
     };
 }
 

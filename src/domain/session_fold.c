@@ -231,6 +231,13 @@ static unsigned fold_error(const struct fold *fold)
     return CHANGED_MACHINE;
 }
 
+/* What looking back cost counts like what turns cost. */
+static unsigned fold_introspection(const struct fold *fold)
+{
+    fold_outcome(fold);
+    return CHANGED_MACHINE;
+}
+
 static unsigned fold_archived(const struct fold *fold)
 {
     fold->session->archived_at_ms = fold->at_ms;
@@ -353,6 +360,8 @@ static const struct {
     {"session.archived", fold_archived},
     {"session.exported", fold_exported},
     {"session.unarchived", fold_unarchived},
+    {"introspection.ended", fold_introspection},
+    {"introspection.failed", fold_introspection},
 };
 
 static unsigned fold_payload(struct session *session, const struct event *event, struct arena *arena)
@@ -390,7 +399,7 @@ static void count(struct session *session, const struct event *event)
 unsigned session_apply(struct session *session, const struct event *event, struct arena *arena)
 {
     unsigned changed = CHANGED_HOT;
-    if (slice_starts(event->type, SLICE("session."))) {
+    if (slice_starts(event->type, SLICE("session.")) || slice_starts(event->type, SLICE("introspection."))) {
         changed |= fold_payload(session, event, arena);
     } else {
         count(session, event);

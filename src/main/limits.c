@@ -51,6 +51,13 @@ struct service limits_of_service(const struct options *options)
         .channels_max = options->channels_max,
         .tunnels_max = options->tunnels_max,
         .channel_followup_ms = options->channel_followup_ms,
+        .introspections_max = options->introspections_max,
+        .introspection_attempts_max = options->introspection_attempts_max,
+        .introspection_retry_ms = options->introspection_retry_ms,
+        .introspection_bytes_max = (size_t)options->introspection_bytes_max,
+        .memories_max = options->memories_max,
+        .memory_bytes_max = (size_t)options->memory_bytes_max,
+        .memories_prompt_bytes_max = (size_t)options->memories_prompt_bytes_max,
         .health =
             {
                 .turn_silence_ms = options->turn_silence_ms,

@@ -108,6 +108,8 @@ struct options {
     int64_t prompt_wait_max_ms;
     int64_t turns_max;
     int64_t interrupt_ms, history_events_max, said_bytes_max;
+    int64_t introspections_max, introspection_attempts_max, introspection_retry_ms, introspection_bytes_max;
+    int64_t memories_max, memory_bytes_max, memories_prompt_bytes_max;
     int64_t runner_grace_ms, runner_lost_ms, runner_silence_ms, runner_frame_chars_max;
     int64_t gateway_timeout_ms, gateway_call_ms_max, gateway_result_bytes_max;
     int64_t watchdog_sweep_ms, watchdog_sessions_max;

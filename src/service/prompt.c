@@ -1,6 +1,7 @@
 #include "service/prompt.h"
 
 #include "service/channel.h"
+#include "service/introspection.h"
 #include "service/media.h"
 #include "service/prompt_steps.h"
 #include "service/secret.h"
@@ -249,10 +250,14 @@ enum status prompt_send(struct call *call, struct slice session_id, const struct
         return status;
     }
     if (!routing_triggers(routing)) {
-        return prompt_log(call, entry.loaded, &prompt, out);
+        status = prompt_log(call, entry.loaded, &prompt, out);
+        return status == STATUS_OK ? introspection_overhear(call, entry.loaded) : status;
     }
-    enum status accepted = accept(call, entry.loaded, &prompt, request, out);
-    return accepted == STATUS_OK ? channel_note_message(call, entry.loaded, request->metadata) : accepted;
+    status = accept(call, entry.loaded, &prompt, request, out);
+    if (status == STATUS_OK) {
+        status = introspection_give_way(call, entry.loaded);
+    }
+    return status == STATUS_OK ? channel_note_message(call, entry.loaded, request->metadata) : status;
 }
 
 enum status prompt_append(struct call *call, struct slice session_id, const struct prompt_request *request,
@@ -276,5 +281,8 @@ enum status prompt_append(struct call *call, struct slice session_id, const stru
         status = change_append_message(call->arena, &prompt, &changes, &call->failure);
     }
     *out_sequence = entry.loaded->session.last_sequence + 1;
-    return status == STATUS_OK ? unit_append_changes(call, entry.loaded, &changes) : status;
+    if (status == STATUS_OK) {
+        status = unit_append_changes(call, entry.loaded, &changes);
+    }
+    return status == STATUS_OK ? introspection_overhear(call, entry.loaded) : status;
 }

@@ -48,6 +48,11 @@ struct service {
     int64_t personas_per_user_max;
     int64_t channels_max, tunnels_max; /* of a session */
     int64_t channel_followup_ms;       /* of a channel that is not the web; 0 = never */
+    int64_t introspections_max; /* at a time; 0 = agents never look back */
+    int64_t introspection_attempts_max, introspection_retry_ms;
+    size_t introspection_bytes_max; /* of the conversation in one look back */
+    int64_t memories_max;           /* per agent and owner */
+    size_t memory_bytes_max, memories_prompt_bytes_max;
     int64_t human_session_ms;
     int64_t idempotency_keep_ms;
     int64_t cookie_ms;

@@ -4,6 +4,7 @@
 #include "service/channel.h"
 #include "service/claim.h"
 #include "service/ending.h"
+#include "service/introspection.h"
 #include "service/prompt.h"
 #include "service/watchdog.h"
 
@@ -40,6 +41,8 @@ static enum status fire(struct call *call, const struct timer *timer, struct loa
         return watchdog_stale(call, loaded, out_again);
     case TIMER_FOLLOWUP:
         return channel_followup(call, loaded, out_again);
+    case TIMER_INTROSPECTION:
+        return introspection_due(call, loaded, out_again);
     case TIMER_COUNT:
         break;
     }

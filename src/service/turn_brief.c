@@ -1,4 +1,5 @@
 #include "service/agent.h"
+#include "service/memory.h"
 #include "service/turn_run.h"
 
 /* What a conversation is made of. */
@@ -98,10 +99,23 @@ static enum status read_session(struct call *call, struct turn *turn)
     brief->agent = &turn->agent;
     status = agent_of_session(call, &session, &turn->arena, &turn->agent);
     if (status == STATUS_OK) {
+        status = memory_tell(call, &session, &turn->arena, &turn->agent);
+    }
+    if (status == STATUS_OK) {
         status =
             store_kept_get(call->db, brief->tenant_key, brief->session_key, &turn->arena, &brief->kept, &call->failure);
     }
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
+static enum status read_conversation(struct call *call, struct turn *turn, struct history *history)
+{
+    enum status status = read_history(call, turn, history);
+    if (status == STATUS_OK) {
+        split_history(turn, history);
+        status = turn_read_media(call, turn);
+    }
+    return status;
 }
 
 static void brief_run(struct read_job *job, struct db *db)
@@ -116,11 +130,8 @@ static void brief_run(struct read_job *job, struct db *db)
     call.steady_ms = clock_steady_ms(service->clock);
     turn->status = read_session(&call, turn);
     if (turn->status == STATUS_OK) {
-        turn->status = read_history(&call, turn, &history);
-    }
-    if (turn->status == STATUS_OK) {
-        split_history(turn, &history);
-        turn->status = turn_read_media(&call, turn);
+        turn->status =
+            turn->introspects ? turn_introspect_brief(&call, turn) : read_conversation(&call, turn, &history);
     }
     turn->failure = call.failure;
     arena_release(&scratch);

@@ -5,6 +5,7 @@
 #include "service/agent.h"
 #include "service/ask_steps.h"
 #include "service/claim.h"
+#include "service/introspection.h"
 #include "service/turn.h"
 #include "service/work.h"
 
@@ -47,7 +48,10 @@ enum status turn_settle(struct call *call, struct slice session_id, const struct
     if (status == STATUS_OK) {
         status = work_end_turn(call, &entry.loaded->session, end, &settlement);
     }
-    return status == STATUS_OK ? claim_settle(call, session_id, &settlement, &entry) : status;
+    if (status == STATUS_OK) {
+        status = claim_settle(call, session_id, &settlement, &entry);
+    }
+    return status == STATUS_OK ? introspection_after_turn(call, entry.loaded) : status;
 }
 
 /* --- its end without its driver --- */

@@ -61,6 +61,10 @@ static void end_without_driver(struct turn *turn, const struct turn_end *end)
 
 void turn_cut_here(struct turn *turn, const char *cause)
 {
+    if (turn->introspects) { /* its run is found without a host */
+        give_up(turn);
+        return;
+    }
     struct said *said = said_new(SAID_CUT);
     if (turn->started) {
         turn->driver->interrupt(turn->state, true);
@@ -107,6 +111,10 @@ static void hear(struct turn *turn, const struct heard_event *heard, struct aren
     const struct json *said = NULL;
     const struct event *event = &heard->event;
     if (turn->ended || turn->over || json_parse(arena, event->metadata, &said, NULL) != STATUS_OK) {
+        return;
+    }
+    if (turn->introspects) { /* the session moves, or somebody speaks */
+        turn->lost |= slice_is(event->type, "introspection.interrupted") || slice_is(event->type, "session.status_change");
         return;
     }
     bool of_this_turn = json_i64_of(said, "turn") == turn->brief.number;
@@ -276,7 +284,8 @@ static void meet_driver(struct turn *turn)
     if (turn->ended) {
         return;
     }
-    if (turn->status == STATUS_OK && turn->driver && runtimes && agent_has_sandbox(&turn->agent)) {
+    if (turn->status == STATUS_OK && turn->driver && runtimes && agent_has_sandbox(&turn->agent) &&
+        !turn->introspects) {
         turn->readies = true;
         turn->use.owner = turn;
         turn->use.ready = on_ready;

@@ -1,4 +1,4 @@
-/* One turn on its host. Private to turns*.c, turn_life.c, turn_said.c and turn_brief.c. */
+/* One turn on its host. Private to turns*.c, turn_*.c that are named below. */
 #ifndef SERVICE_TURN_RUN_H
 #define SERVICE_TURN_RUN_H
 
@@ -37,6 +37,7 @@ struct said {
     struct turn_served then;
     /* of the write */
     struct slice result, error;
+    bool refused;      /* serve: one call too many */
     bool decided;      /* the ask needs nobody */
     struct ask opened; /* then: as it stands */
 };
@@ -77,7 +78,10 @@ struct turn {
     struct said *said, **said_end;                        /* waits to be written */
     struct said *writing;
     size_t said_bytes;
-    bool ended; /* its end was said: nothing follows */
+    bool introspects; /* its number is that of the run */
+    int64_t from, to; /* then: the events it looks back at */
+    int64_t calls;    /* and the calls it made */
+    bool ended;       /* its end was said: nothing follows */
     bool over;  /* the end is durable, or it is gone */
     bool looks; /* a look is under way or waits */
     bool looks_again;
@@ -139,6 +143,17 @@ void turn_look(struct turn *turn);
 
 /* turn_brief.c: reads the conversation on a reader thread; briefed_message follows on the loop. */
 void turn_read_brief(struct turn *turn);
+
+/* turn_introspect.c: a turn in which the agent looks back at the session (service/introspection.h). It holds no lease:
+ * its run does, and every write asks for it. */
+/* Writer thread, after the commit: begins the run that the event tells of. */
+void turn_introspect(struct turns *turns, const struct publication_entry *started);
+/* Reader: what it is told, once the session and its agent were read. */
+MUST_CHECK enum status turn_introspect_brief(struct call *call, struct turn *turn);
+/* Of what it says, only its calls are kept, under names of their own. False = nothing of this event. */
+bool turn_introspect_event(struct event *event);
+/* Counts a call; false when it has had all its calls. */
+bool turn_introspect_may_call(struct turn *turn);
 
 /* turn_media.c: on the same thread. */
 MUST_CHECK enum status turn_read_media(struct call *call, struct turn *turn);

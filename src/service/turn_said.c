@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "service/ask.h"
+#include "service/introspection.h"
 #include "service/turn_close.h"
 #include "service/turn_run.h"
 
@@ -65,7 +66,7 @@ static void publish_delta(const struct turn *turn, enum delta_kind kind, struct 
 
 void turn_delta(struct turn *turn, enum delta_kind kind, struct slice id, struct slice text)
 {
-    if (turn->ended || turn->over) {
+    if (turn->ended || turn->over || turn->introspects) {
         return;
     }
     if (!turn->waits && !turn->said) {
@@ -82,9 +83,13 @@ void turn_delta(struct turn *turn, enum delta_kind kind, struct slice id, struct
 
 void turn_event(struct turn *turn, const struct event *event)
 {
+    struct event kept = *event;
+    if (turn->introspects && !turn_introspect_event(&kept)) {
+        return;
+    }
     struct said *said = said_new(SAID_EVENT);
-    said->event = *event;
-    said->event.type = arena_copy(&said->arena, event->type);
+    said->event = kept;
+    said->event.type = arena_copy(&said->arena, kept.type);
     said->event.content = arena_copy(&said->arena, event->content);
     said->event.metadata = arena_copy(&said->arena, event->metadata);
     said->event.thread_id = arena_copy(&said->arena, event->thread_id);
@@ -120,6 +125,7 @@ void turn_serve(struct turn *turn, struct slice tool, struct slice arguments, st
     said->id = arena_copy(&said->arena, tool);
     said->text = arena_copy(&said->arena, arguments);
     said->then = then;
+    said->refused = turn->introspects && !turn_introspect_may_call(turn);
     turn_say(turn, said);
 }
 
@@ -207,6 +213,9 @@ void turn_flush(struct turn *turn)
 
 static enum status enter(struct call *call, struct turn *turn, struct session_entry *out)
 {
+    if (turn->introspects) {
+        return introspection_enter(call, turn->brief.session_id, turn->brief.number, out);
+    }
     enum status status = session_enter(call, turn->brief.session_id, ACTION_APPEND, out);
     if (status == STATUS_OK && !out->holds_lease) {
         return failure_set(&call->failure, STATUS_STALE, "lease_required", "The turn does not hold its session.");
@@ -307,6 +316,10 @@ static enum status write_serve(struct call *call, struct turn *turn, struct said
     if (status != STATUS_OK) {
         return status;
     }
+    if (said->refused) {
+        said->error = SLICE("not done: all calls of this look back are used up");
+        return STATUS_OK;
+    }
     int64_t writes_before = call->unit->writes;
     status = turn_tool_serve(call, entry.loaded, said->id, said->text, &result);
     if (status == STATUS_OK) {
@@ -349,7 +362,8 @@ static bool keep_heard(void *owner, const struct event *event)
 static enum status write_look(struct call *call, struct turn *turn, struct said *said)
 {
     static const struct slice types[] = {SLICE("ask.answered"), SLICE("ask.expired"), SLICE("ask.cancelled"),
-                                         SLICE("turn.interrupt_requested"), SLICE("session.status_change")};
+                                         SLICE("turn.interrupt_requested"), SLICE("session.status_change"),
+                                         SLICE("introspection.interrupted")};
     struct event_filter filter = {.tenant_key = turn->brief.tenant_key,
                                   .session_key = turn->brief.session_key,
                                   .types = types,
@@ -370,17 +384,26 @@ static enum status write_renew(struct call *call, struct turn *turn, struct said
     struct session_entry entry;
     int64_t expires_at_ms;
     (void)said;
+    if (turn->introspects) {
+        return introspection_renew(call, turn->brief.session_id, turn->brief.number);
+    }
     return claim_heartbeat(call, turn->brief.session_id, 0, &entry, &expires_at_ms);
 }
 
 static enum status write_end(struct call *call, struct turn *turn, struct said *said)
 {
+    if (turn->introspects) {
+        return introspection_settle(call, turn->brief.session_id, turn->brief.number, &said->end, turn->calls);
+    }
     return turn_settle(call, turn->brief.session_id, &said->end);
 }
 
 static enum status write_cut(struct call *call, struct turn *turn, struct said *said)
 {
     struct session_entry entry;
+    if (turn->introspects) {
+        return introspection_return(call, turn->brief.session_id, turn->brief.number, said->text.ptr);
+    }
     enum status status = enter(call, turn, &entry);
     return status == STATUS_OK ? turn_cut(call, entry.loaded, said->text.ptr) : status;
 }
@@ -414,7 +437,7 @@ enum job_outcome turn_write_run(struct write_job *job, struct unit *unit)
     int64_t writes_before = unit->writes;
     struct principal agent = turn_principal(turn->brief.tenant_key, turn->actor);
     struct call call = unit_call(unit, &arena, &agent);
-    call.lease_token = slice_of(turn->lease);
+    call.lease_token = turn->introspects ? (struct slice){0} : slice_of(turn->lease);
     turn->status = STATUS_OK;
     for (struct said *said = turn->writing; said && turn->status == STATUS_OK; said = said->next) {
         turn->status = writes[said->kind](&call, turn, said);

@@ -1,20 +1,16 @@
+#include "service/memory.h"
 #include "service/turn_close.h"
 
 /* Tools of a turn that are commands of the service. Each decides and writes in the name of the turn's agent, but a
  * child belongs to whoever owns the session, and counts for him. */
 
-static enum status tool_set_title(struct call *call, struct loaded_session *loaded, const struct json *arguments,
-                                  struct slice *out)
+/* The buffer is released. */
+static enum status update(struct call *call, struct loaded_session *loaded, struct buffer *buffer, struct slice *out)
 {
     struct changes changes = {0};
-    struct buffer buffer = {0};
-    struct json_out json = json_out_to(&buffer);
     const struct json *patch = NULL;
-    json_begin_object(&json);
-    json_put_text(&json, "title", json_text_of(arguments, "title"));
-    json_end_object(&json);
-    struct slice text = arena_copy(call->arena, buffer_slice(&buffer));
-    buffer_release(&buffer);
+    struct slice text = arena_copy(call->arena, buffer_slice(buffer));
+    buffer_release(buffer);
     enum status status = json_parse(call->arena, text, &patch, &call->failure);
     if (status == STATUS_OK) {
         status = change_update(call->arena, &loaded->session, patch, &call->service->session_limits, call->now_ms,
@@ -22,6 +18,46 @@ static enum status tool_set_title(struct call *call, struct loaded_session *load
     }
     *out = SLICE("{\"ok\":true}");
     return status == STATUS_OK && changes.count > 0 ? unit_append_changes(call, loaded, &changes) : status;
+}
+
+static enum status tool_set_title(struct call *call, struct loaded_session *loaded, const struct json *arguments,
+                                  struct slice *out)
+{
+    struct buffer buffer = {0};
+    struct json_out json = json_out_to(&buffer);
+    json_begin_object(&json);
+    json_put_text(&json, "title", json_text_of(arguments, "title"));
+    json_end_object(&json);
+    return update(call, loaded, &buffer, out);
+}
+
+static enum status tool_set_description(struct call *call, struct loaded_session *loaded, const struct json *arguments,
+                                        struct slice *out)
+{
+    struct buffer buffer = {0};
+    struct json_out json = json_out_to(&buffer);
+    json_begin_object(&json);
+    json_key(&json, "details");
+    json_begin_object(&json);
+    json_put_text(&json, "description", json_text_of(arguments, "description"));
+    json_put_text(&json, "description_source", SLICE("ai"));
+    json_end_object(&json);
+    json_end_object(&json);
+    return update(call, loaded, &buffer, out);
+}
+
+static enum status tool_set_working_memory(struct call *call, struct loaded_session *loaded,
+                                           const struct json *arguments, struct slice *out)
+{
+    struct buffer buffer = {0};
+    struct json_out json = json_out_to(&buffer);
+    json_begin_object(&json);
+    json_key(&json, "details");
+    json_begin_object(&json);
+    json_put_text(&json, "working_memory", json_text_of(arguments, "text"));
+    json_end_object(&json);
+    json_end_object(&json);
+    return update(call, loaded, &buffer, out);
 }
 
 static struct slice describe(struct call *call, const struct session *session)
@@ -94,6 +130,12 @@ static const struct {
     {"set_title", tool_set_title},
     {"spawn_session", tool_spawn_session},
     {"session_status", tool_session_status},
+    {"session_description_update", tool_set_description},
+    {"working_memory_update", tool_set_working_memory},
+    {"memory_recall", memory_recall},
+    {"memory_add", memory_add},
+    {"memory_update", memory_update},
+    {"memory_delete", memory_delete},
 };
 
 enum status turn_tool_serve(struct call *call, struct loaded_session *loaded, struct slice tool, struct slice arguments,

@@ -157,17 +157,20 @@ static bool concerns_turns(const struct publication_entry *entry)
 {
     return entry->kind == PUBLISH_EVENTS &&
            (slice_starts(entry->type, SLICE("ask.")) || slice_is(entry->type, "turn.interrupt_requested") ||
+            slice_is(entry->type, "introspection.interrupted") ||
             slice_is(entry->type, "session.status_change"));
 }
 
 void turns_hear(struct turns *turns, const struct publication *publication)
 {
-    if (!turns || turns->count == 0) {
+    if (!turns) {
         return;
     }
     for (size_t i = 0; i < publication_count(publication); i++) {
         const struct publication_entry *entry = publication_at(publication, i);
-        if (concerns_turns(entry)) {
+        if (entry->kind == PUBLISH_EVENTS && slice_is(entry->type, "introspection.started")) {
+            turn_introspect(turns, entry);
+        } else if (concerns_turns(entry)) {
             turns_poke(turns, entry->session_key);
         }
     }

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "service/introspection.h"
 #include "service/turn_close.h"
 #include "service/turn_run.h"
 
@@ -152,7 +153,7 @@ static enum status cut_orphans(struct call *call, struct turns *turns)
             status = turn_cut(call, loaded, "server_restarted");
         }
     }
-    return status;
+    return status == STATUS_OK ? introspection_recover(call) : status;
 }
 
 enum job_outcome turns_claim_run(struct write_job *job, struct unit *unit)

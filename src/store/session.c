@@ -250,6 +250,7 @@ static const enum sql session_parts[] = {
     SQL_SESSION_DELETE_TOOL_CALLS, SQL_SESSION_DELETE_FILES_CHANGED, SQL_SESSION_DELETE_CHANNELS,
     SQL_SESSION_DELETE_BLOB_USES,  SQL_SESSION_DELETE_KEY,           SQL_SESSION_DELETE_STEPS,
     SQL_SESSION_DELETE_RUNS,       SQL_SESSION_DELETE_HOST,
+    SQL_SESSION_DELETE_INTROSPECTION,
 };
 
 enum status store_session_delete(struct db *db, const struct session *session, struct slice actor, int64_t now_ms,

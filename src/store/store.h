@@ -9,6 +9,7 @@
 #include "domain/ask.h"
 #include "domain/entity.h"
 #include "domain/file_change.h"
+#include "domain/introspection.h"
 #include "domain/prompt.h"
 #include "domain/run.h"
 #include "domain/session.h"
@@ -566,6 +567,44 @@ MUST_CHECK enum status store_preferences_put(struct db *db, int64_t tenant_key, 
 MUST_CHECK enum status store_preferences_get(struct db *db, int64_t tenant_key, struct slice user_id,
                                              struct preferences *out, struct failure *failure);
 
+/* --- looking back --- */
+MUST_CHECK enum status store_introspection_put(struct db *db, const struct introspection *row,
+                                               struct failure *failure);
+MUST_CHECK enum status store_introspection_get(struct db *db, int64_t tenant_key, int64_t session_key,
+                                               struct introspection *out, struct failure *failure);
+/* Those that run, in all tenants. */
+MUST_CHECK enum status store_introspection_running(struct db *db, int64_t limit, struct arena *arena,
+                                                   struct introspection **out, size_t *out_count,
+                                                   struct failure *failure);
+
+/* --- memories of agents --- */
+struct memory {
+    int64_t tenant_key;
+    struct slice agent, owner; /* owner of the sessions it comes from; empty = nobody */
+    struct slice id;
+    struct slice text;
+    struct slice session_id; /* where it was written last */
+    int64_t created_at_ms, updated_at_ms;
+};
+/* Inserts, or replaces text, session and time of the one with its id. */
+MUST_CHECK enum status store_memory_put(struct db *db, const struct memory *memory, struct failure *failure);
+MUST_CHECK enum status store_memory_get(struct db *db, int64_t tenant_key, struct slice agent, struct slice id,
+                                        struct arena *arena, struct memory *out, struct failure *failure);
+struct memory_search {
+    int64_t tenant_key;
+    struct slice agent, owner;
+    bool of_all; /* of every owner */
+    struct slice after;
+    int64_t limit;
+};
+/* By id, which is the order in which they were added. */
+MUST_CHECK enum status store_memory_list(struct db *db, const struct memory_search *search, struct arena *arena,
+                                         struct memory **out, size_t *out_count, struct failure *failure);
+MUST_CHECK enum status store_memory_count(struct db *db, int64_t tenant_key, struct slice agent, struct slice owner,
+                                          int64_t *out, struct failure *failure);
+MUST_CHECK enum status store_memory_delete(struct db *db, int64_t tenant_key, struct slice agent, struct slice id,
+                                           struct failure *failure);
+
 /* --- timers: one row per (kind, session); a lease is its own timer, which is neither put nor deleted --- */
 enum timer_kind {
     TIMER_LEASE = 1,
@@ -576,6 +615,7 @@ enum timer_kind {
     TIMER_CASCADE = 6,
     TIMER_STALE = 7,
     TIMER_FOLLOWUP = 8,
+    TIMER_INTROSPECTION = 9,
     TIMER_COUNT
 };
 extern const struct words timer_kind_words; /* index 0 is "" */

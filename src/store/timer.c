@@ -3,7 +3,7 @@
 #include "store/statement.h"
 #include "store/store.h"
 
-static_assert(TIMER_LEASE == 1 && TIMER_COUNT == 9, "timer kinds in store/sql");
+static_assert(TIMER_LEASE == 1 && TIMER_COUNT == 10, "timer kinds in store/sql");
 
 static const char *const timer_kind_names[TIMER_COUNT] = {
     [0] = "",
@@ -15,6 +15,7 @@ static const char *const timer_kind_names[TIMER_COUNT] = {
     [TIMER_CASCADE] = "end_children",
     [TIMER_STALE] = "stale",
     [TIMER_FOLLOWUP] = "channel_followup",
+    [TIMER_INTROSPECTION] = "introspection",
 };
 const struct words timer_kind_words = {timer_kind_names, TIMER_COUNT};
 

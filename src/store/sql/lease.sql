@@ -63,7 +63,7 @@ SELECT COALESCE(MIN(due_ms), 0) FROM (
 
 -- The next one of a session; a lease is not among them.
 -- name: timer_of_session
-SELECT kind, due_ms FROM timers WHERE kind IN (2, 3, 4, 5, 6, 7, 8) AND session_key = $1 ORDER BY due_ms LIMIT 1
+SELECT kind, due_ms FROM timers WHERE kind IN (2, 3, 4, 5, 6, 7, 8, 9) AND session_key = $1 ORDER BY due_ms LIMIT 1
 
 -- Sessions to look at, behind the key $1: with a lease in no turn (2, 3, 4), a lease over before $2 (steady), a running
 -- turn without an event since $3; at rest (0, 5) with a prompt older than $4; in a turn that nobody holds and nobody was

@@ -608,3 +608,36 @@ ALTER TABLE tombstones ADD COLUMN sequence BIGINT;
 ALTER TABLE tombstones ADD COLUMN position BIGINT;
 ALTER TABLE tombstones ADD COLUMN audience TEXT;
 CREATE INDEX tombstones_firehose ON tombstones (tenant_key, position) WHERE position IS NOT NULL;
+
+-- migration: 19 introspections
+-- How far an agent has looked back at a chat, and the range it has in hand (to_sequence 0 = none).
+CREATE TABLE introspections (
+    tenant_key BIGINT NOT NULL,
+    session_key BIGINT NOT NULL,
+    cursor_sequence BIGINT NOT NULL,
+    turns BIGINT NOT NULL,
+    passive BIGINT NOT NULL,
+    from_sequence BIGINT NOT NULL,
+    to_sequence BIGINT NOT NULL,
+    passive_taken BIGINT NOT NULL,
+    run BIGINT NOT NULL,
+    attempt BIGINT NOT NULL,
+    fence BIGINT NOT NULL,
+    reason BIGINT NOT NULL,
+    runs BIGINT NOT NULL,
+    PRIMARY KEY (tenant_key, session_key)
+);
+CREATE INDEX introspections_running ON introspections (tenant_key, session_key) WHERE runs = 1;
+-- What an agent remembers of whom it talked to. The owner of the session, '' = nobody.
+CREATE TABLE memories (
+    tenant_key BIGINT NOT NULL,
+    agent TEXT COLLATE "C" NOT NULL,
+    owner TEXT COLLATE "C" NOT NULL,
+    id TEXT COLLATE "C" NOT NULL,
+    body TEXT NOT NULL,
+    session_id TEXT NOT NULL,
+    created_at_ms BIGINT NOT NULL,
+    updated_at_ms BIGINT NOT NULL,
+    PRIMARY KEY (tenant_key, agent, id)
+);
+CREATE INDEX memories_owner ON memories (tenant_key, agent, owner, id);

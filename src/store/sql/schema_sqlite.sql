@@ -615,3 +615,36 @@ ALTER TABLE tombstones ADD COLUMN sequence INTEGER;
 ALTER TABLE tombstones ADD COLUMN position INTEGER;
 ALTER TABLE tombstones ADD COLUMN audience TEXT;
 CREATE INDEX tombstones_firehose ON tombstones (tenant_key, position) WHERE position IS NOT NULL;
+
+-- migration: 19 introspections
+-- How far an agent has looked back at a chat, and the range it has in hand (to_sequence 0 = none).
+CREATE TABLE introspections (
+    tenant_key INTEGER NOT NULL,
+    session_key INTEGER NOT NULL,
+    cursor_sequence INTEGER NOT NULL,
+    turns INTEGER NOT NULL,
+    passive INTEGER NOT NULL,
+    from_sequence INTEGER NOT NULL,
+    to_sequence INTEGER NOT NULL,
+    passive_taken INTEGER NOT NULL,
+    run INTEGER NOT NULL,
+    attempt INTEGER NOT NULL,
+    fence INTEGER NOT NULL,
+    reason INTEGER NOT NULL,
+    runs INTEGER NOT NULL,
+    PRIMARY KEY (tenant_key, session_key)
+) WITHOUT ROWID;
+CREATE INDEX introspections_running ON introspections (tenant_key, session_key) WHERE runs = 1;
+-- What an agent remembers of whom it talked to. The owner of the session, '' = nobody.
+CREATE TABLE memories (
+    tenant_key INTEGER NOT NULL,
+    agent TEXT NOT NULL,
+    owner TEXT NOT NULL,
+    id TEXT NOT NULL,
+    body TEXT NOT NULL,
+    session_id TEXT NOT NULL,
+    created_at_ms INTEGER NOT NULL,
+    updated_at_ms INTEGER NOT NULL,
+    PRIMARY KEY (tenant_key, agent, id)
+) WITHOUT ROWID;
+CREATE INDEX memories_owner ON memories (tenant_key, agent, owner, id);

@@ -148,10 +148,12 @@ DELETE FROM partials WHERE tenant_key = $1 AND session_key = $2
 DELETE FROM leases WHERE tenant_key = $1 AND session_key = $2
 -- name: session_delete_kept
 DELETE FROM kept WHERE tenant_key = $1 AND session_key = $2
+-- name: session_delete_introspection
+DELETE FROM introspections WHERE tenant_key = $1 AND session_key = $2
 -- name: session_delete_prompts
 DELETE FROM prompts WHERE tenant_key = $1 AND session_key = $2
 -- name: session_delete_timers
-DELETE FROM timers WHERE tenant_key = $1 AND session_key = $2 AND kind IN (2, 3, 4, 5, 6, 7, 8)
+DELETE FROM timers WHERE tenant_key = $1 AND session_key = $2 AND kind IN (2, 3, 4, 5, 6, 7, 8, 9)
 
 -- The position is the last that was given: deleting the events took one for this.
 -- name: tombstone_insert (sqlite)

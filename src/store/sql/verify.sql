@@ -34,6 +34,7 @@ SELECT what || ' of session ' || session_key || ' has no session' FROM (
     UNION SELECT 'a step', o.tenant_key, o.session_key FROM steps o
     UNION SELECT 'a run', o.tenant_key, o.session_key FROM automation_runs o
     UNION SELECT 'the host of a sandbox', o.tenant_key, o.session_key FROM sandbox_hosts o
+    UNION SELECT 'a look back', o.tenant_key, o.session_key FROM introspections o
     UNION SELECT 'a prompt', o.tenant_key, o.session_key FROM prompts o
     UNION SELECT 'an ask', o.tenant_key, o.session_key FROM asks o
     UNION SELECT 'a rule', o.tenant_key, o.session_key FROM ask_rules o WHERE o.session_key <> 0

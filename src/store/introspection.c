@@ -1,0 +1,53 @@
+#include "store/statement.h"
+#include "store/store.h"
+
+static void read_row(struct query *query, struct arena *arena, void *item)
+{
+    struct introspection *out = item;
+    (void)arena;
+    *out = (struct introspection){
+        .tenant_key = query_i64(query, 0),
+        .session_key = query_i64(query, 1),
+        .cursor = query_i64(query, 2),
+        .turns = query_i64(query, 3),
+        .passive = query_i64(query, 4),
+        .from = query_i64(query, 5),
+        .to = query_i64(query, 6),
+        .passive_taken = query_i64(query, 7),
+        .run = query_i64(query, 8),
+        .attempt = query_i64(query, 9),
+        .fence = query_i64(query, 10),
+        .reason = (enum introspection_reason)query_i64(query, 11),
+        .runs = query_i64(query, 12) != 0,
+    };
+}
+
+enum status store_introspection_put(struct db *db, const struct introspection *row, struct failure *failure)
+{
+    return statement_run(db, SQL_INTROSPECTION_PUT,
+                         VALUES(number(row->tenant_key), number(row->session_key), number(row->cursor),
+                                number(row->turns), number(row->passive), number(row->from), number(row->to),
+                                number(row->passive_taken), number(row->run), number(row->attempt), number(row->fence),
+                                number(row->reason), number(row->runs)),
+                         NULL, failure);
+}
+
+enum status store_introspection_get(struct db *db, int64_t tenant_key, int64_t session_key, struct introspection *out,
+                                    struct failure *failure)
+{
+    struct query query;
+    enum status status =
+        statement_first(&query, db, SQL_INTROSPECTION_GET, VALUES(number(tenant_key), number(session_key)), failure);
+    if (status)
+        return status;
+    read_row(&query, NULL, out);
+    query_end(&query);
+    return STATUS_OK;
+}
+
+enum status store_introspection_running(struct db *db, int64_t limit, struct arena *arena, struct introspection **out,
+                                        size_t *out_count, struct failure *failure)
+{
+    return statement_rows(db, SQL_INTROSPECTION_RUNNING, VALUES(number(limit)), sizeof **out, read_row, arena, out,
+                          out_count, failure);
+}
