@@ -72,6 +72,11 @@ enum status agents_get(struct request *request);
 enum status agents_versions(struct request *request);
 enum status agents_remove(struct request *request);
 
+/* memories.c */
+extern const struct field memory_list_query[];
+enum status memories_list(struct request *request);
+enum status memories_delete(struct request *request);
+
 /* events.c */
 extern const struct field event_append_body[], event_list_query[], audit_query[], delta_body[];
 enum status events_append(struct request *request);

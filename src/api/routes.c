@@ -55,6 +55,11 @@ const struct route routes[] = {
      "One agent with its definition.", NULL, agents_get},
     {HTTP_GET, "/api/agents/{agent}/versions", RUN_READER, AUTH_NEEDED, SCOPE_READ, false, 200, agent_versions_query,
      NULL, "AgentVersions", "All versions of an agent, newest first.", NULL, agents_versions},
+    {HTTP_GET, "/api/agents/{agent}/memories", RUN_READER, AUTH_NEEDED, SCOPE_READ, false, 200, memory_list_query, NULL,
+     "MemoryList", "What the agent remembers of the caller's sessions, oldest first; for admins, of everybody's.", NULL,
+     memories_list},
+    {HTTP_DELETE, "/api/agents/{agent}/memories/{memory}", RUN_WRITER, AUTH_NEEDED, SCOPE_WRITE, false, 204, NULL, NULL,
+     NULL, "The agent forgets it.", NULL, memories_delete},
     {HTTP_DELETE, "/api/agents/{agent}", RUN_WRITER, AUTH_NEEDED, SCOPE_ADMIN, false, 204, NULL, NULL, NULL,
      "No new session gets it; sessions that have it keep their version.", NULL, agents_remove},
 

@@ -325,6 +325,13 @@ static const struct member agent_list_members[] = {
 static const struct member agent_versions_members[] = {
     {"agents", "[Agent", NULL}, {"has_more", "b", NULL}, {"next_before", "i?", NULL}, {0}};
 
+static const struct member memory_members[] = {
+    {"id", "s", NULL},         {"text", "s", NULL},       {"owner_id", "s?", NULL}, {"session_id", "s", NULL},
+    {"created_at", "t", NULL}, {"updated_at", "t", NULL}, {0},
+};
+static const struct member memory_list_members[] = {
+    {"memories", "[Memory", NULL}, {"has_more", "b", NULL}, {"next_cursor", "s?", NULL}, {0}};
+
 static const struct member persona_members[] = {
     {"id", "s", NULL},        {"name", "s", NULL},       {"prompt", "s", NULL},     {"visibility", "s", NULL},
     {"owner_id", "s?", NULL}, {"created_at", "t", NULL}, {"updated_at", "t", NULL}, {0},
@@ -421,6 +428,8 @@ static const struct schema schemas[] = {
     {"Agent", agent_members},
     {"AgentList", agent_list_members},
     {"AgentVersions", agent_versions_members},
+    {"Memory", memory_members},
+    {"MemoryList", memory_list_members},
 };
 
 /* `name` may end in the mark of a member that may be missing. */
