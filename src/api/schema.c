@@ -326,8 +326,13 @@ static const struct member agent_versions_members[] = {
     {"agents", "[Agent", NULL}, {"has_more", "b", NULL}, {"next_before", "i?", NULL}, {0}};
 
 static const struct member memory_members[] = {
-    {"id", "s", NULL},         {"text", "s", NULL},       {"owner_id", "s?", NULL}, {"session_id", "s", NULL},
-    {"created_at", "t", NULL}, {"updated_at", "t", NULL}, {0},
+    {"id", "s", NULL},
+    {"text", "s", NULL},
+    {"owner_id", "s?", NULL},
+    {"session_id", "s", NULL},
+    {"created_at", "t", NULL},
+    {"updated_at", "t", NULL},
+    {0},
 };
 static const struct member memory_list_members[] = {
     {"memories", "[Memory", NULL}, {"has_more", "b", NULL}, {"next_cursor", "s?", NULL}, {0}};

@@ -116,18 +116,18 @@ enum { TYPES_KNOWN = sizeof event_types / sizeof event_types[0] - 1 };
 
 /* Types that nobody listed, by what they begin with. Whatever is not here is free. */
 const struct event_prefix event_prefixes[] = {
-    {"agent.", WRITERS_HOLDER, ROLE_AGENT},     {"approval.", WRITERS_SERVER, ROLE_SYSTEM},
-    {"ask.", WRITERS_SERVER, ROLE_SYSTEM},      {"channel.", WRITERS_SERVER, ROLE_SYSTEM},
-    {"context.", WRITERS_HOLDER, ROLE_SYSTEM},  {"entity.", WRITERS_SERVER, ROLE_SYSTEM},
-    {"external.", WRITERS_ANYONE, ROLE_SYSTEM}, {"human.", WRITERS_HUMAN, ROLE_USER},
-    {"introspection.", WRITERS_SERVER, ROLE_SYSTEM},    {"lease.", WRITERS_SERVER, ROLE_SYSTEM},    {"participant.", WRITERS_SERVER, ROLE_SYSTEM},
-    {"prompt.", WRITERS_SERVER, ROLE_SYSTEM},   {"question.", WRITERS_SERVER, ROLE_SYSTEM},
-    {"runner.", WRITERS_SERVER, ROLE_SYSTEM},   {"runtime.", WRITERS_SERVER, ROLE_SYSTEM},
-    {"session.", WRITERS_SERVER, ROLE_SYSTEM},  {"share.", WRITERS_SERVER, ROLE_SYSTEM},
-    {"state.", WRITERS_HOLDER, ROLE_SYSTEM},    {"system.", WRITERS_SERVER, ROLE_SYSTEM},
-    {"tool.", WRITERS_HOLDER, ROLE_SYSTEM},     {"turn.", WRITERS_SERVER, ROLE_SYSTEM},
-    {"user.", WRITERS_ANYONE, ROLE_USER},       {"watchdog.", WRITERS_SERVER, ROLE_SYSTEM},
-    {NULL, WRITERS_ANYONE, ROLE_SYSTEM},
+    {"agent.", WRITERS_HOLDER, ROLE_AGENT},          {"approval.", WRITERS_SERVER, ROLE_SYSTEM},
+    {"ask.", WRITERS_SERVER, ROLE_SYSTEM},           {"channel.", WRITERS_SERVER, ROLE_SYSTEM},
+    {"context.", WRITERS_HOLDER, ROLE_SYSTEM},       {"entity.", WRITERS_SERVER, ROLE_SYSTEM},
+    {"external.", WRITERS_ANYONE, ROLE_SYSTEM},      {"human.", WRITERS_HUMAN, ROLE_USER},
+    {"introspection.", WRITERS_SERVER, ROLE_SYSTEM}, {"lease.", WRITERS_SERVER, ROLE_SYSTEM},
+    {"participant.", WRITERS_SERVER, ROLE_SYSTEM},   {"prompt.", WRITERS_SERVER, ROLE_SYSTEM},
+    {"question.", WRITERS_SERVER, ROLE_SYSTEM},      {"runner.", WRITERS_SERVER, ROLE_SYSTEM},
+    {"runtime.", WRITERS_SERVER, ROLE_SYSTEM},       {"session.", WRITERS_SERVER, ROLE_SYSTEM},
+    {"share.", WRITERS_SERVER, ROLE_SYSTEM},         {"state.", WRITERS_HOLDER, ROLE_SYSTEM},
+    {"system.", WRITERS_SERVER, ROLE_SYSTEM},        {"tool.", WRITERS_HOLDER, ROLE_SYSTEM},
+    {"turn.", WRITERS_SERVER, ROLE_SYSTEM},          {"user.", WRITERS_ANYONE, ROLE_USER},
+    {"watchdog.", WRITERS_SERVER, ROLE_SYSTEM},      {NULL, WRITERS_ANYONE, ROLE_SYSTEM},
 };
 
 static int compare_name(struct slice name, const char *known)

@@ -11,9 +11,8 @@ static const char *const reason_names[INTROSPECT_REASON_COUNT] = {
 const struct words introspection_reason_words = {reason_names, INTROSPECT_REASON_COUNT};
 
 const struct slice introspection_tools[] = {
-    SLICE("memory_recall"), SLICE("memory_add"),
-    SLICE("memory_update"), SLICE("memory_delete"),
-    SLICE("set_title"),     SLICE("session_description_update"),
+    SLICE("memory_recall"),         SLICE("memory_add"), SLICE("memory_update"),
+    SLICE("memory_delete"),         SLICE("set_title"),  SLICE("session_description_update"),
     SLICE("working_memory_update"),
 };
 const size_t introspection_tool_count = sizeof introspection_tools / sizeof *introspection_tools;
@@ -21,6 +20,11 @@ const size_t introspection_tool_count = sizeof introspection_tools / sizeof *int
 bool introspection_applies(const struct session *session, const struct introspection_settings *settings)
 {
     return session->driver == DRIVER_MODEL && settings->enabled && session_is_chat(session);
+}
+
+bool introspection_may_run(const struct session *session)
+{
+    return session->work == WORK_IDLE && session->archived_at_ms == 0;
 }
 
 static bool limit_is_reached(const struct introspection *row, const struct introspection_settings *settings)
@@ -85,7 +89,7 @@ void introspection_interrupt(struct introspection *row)
 
 bool introspection_is_held(const struct introspection *row, int64_t run, const struct session *session)
 {
-    return row->runs && row->run == run && row->fence == session->fence && session->work == WORK_IDLE;
+    return row->runs && row->run == run && row->fence == session->fence && introspection_may_run(session);
 }
 
 bool introspection_is_done(const struct turn_end *end)

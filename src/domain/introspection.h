@@ -33,6 +33,8 @@ struct introspection {
 
 /* Only in chats with an agent that this server asks a model for, and that has it on. */
 bool introspection_applies(const struct session *session, const struct introspection_settings *settings);
+/* At rest, and nobody has put it away. */
+bool introspection_may_run(const struct session *session);
 /* How long to wait from now on, or -1 when there is nothing new. */
 int64_t introspection_wait_ms(const struct introspection *row, const struct introspection_settings *settings);
 /* Starts the range in hand again, or one up to the last event. */

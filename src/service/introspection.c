@@ -15,8 +15,7 @@ static bool may_apply(const struct session *session)
 static enum status load(struct call *call, const struct session *session, struct introspection *out)
 {
     *out = (struct introspection){.tenant_key = session->tenant_key, .session_key = session->key};
-    enum status status =
-        store_introspection_get(call->db, session->tenant_key, session->key, out, &call->failure);
+    enum status status = store_introspection_get(call->db, session->tenant_key, session->key, out, &call->failure);
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
@@ -66,7 +65,7 @@ static enum status count(struct call *call, struct loaded_session *loaded, struc
     row->turns += turn;
     row->passive += !turn;
     status = save(call, row);
-    bool begins = row->to == 0 && loaded->session.work == WORK_IDLE; /* what is in hand has its timer */
+    bool begins = row->to == 0 && introspection_may_run(&loaded->session); /* what is in hand has its timer */
     return status == STATUS_OK && begins ? set_timer(call, loaded, introspection_wait_ms(row, &settings)) : status;
 }
 
@@ -163,7 +162,7 @@ enum status introspection_due(struct call *call, struct loaded_session *loaded, 
     if (status != STATUS_OK) {
         return status;
     }
-    if (session->work != WORK_IDLE || session->archived_at_ms) {
+    if (!introspection_may_run(session)) {
         return row.to != 0 ? interrupt(call, loaded, &row, "session") : STATUS_OK;
     }
     *out_again = row.runs || session_is_held(session);
@@ -188,8 +187,7 @@ enum status introspection_recover(struct call *call)
 {
     struct introspection *rows;
     size_t count = 0;
-    enum status status =
-        store_introspection_running(call->db, RUNNING_MAX, call->arena, &rows, &count, &call->failure);
+    enum status status = store_introspection_running(call->db, RUNNING_MAX, call->arena, &rows, &count, &call->failure);
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
         status = recover_one(call, &rows[i]);
     }
@@ -202,8 +200,7 @@ static enum status enter(struct call *call, struct slice session_id, int64_t run
                          struct introspection *out_row)
 {
     *out = (struct session_entry){.role = ACCESS_OWNER};
-    enum status status =
-        unit_load(call->unit, call->who->tenant_key, session_id, &out->loaded, &call->failure);
+    enum status status = unit_load(call->unit, call->who->tenant_key, session_id, &out->loaded, &call->failure);
     if (status == STATUS_OK) {
         status = load(call, &out->loaded->session, out_row);
     }
@@ -262,7 +259,6 @@ enum status introspection_return(struct call *call, struct slice session_id, int
     struct session_entry entry;
     struct introspection row;
     enum status status = enter(call, session_id, run, &entry, &row);
-    return status == STATUS_OK
-               ? fail(call, entry.loaded, &row, cause, NULL, call->service->introspection_retry_ms)
-               : status;
+    return status == STATUS_OK ? fail(call, entry.loaded, &row, cause, NULL, call->service->introspection_retry_ms)
+                               : status;
 }

@@ -133,8 +133,8 @@ static enum status check_text(struct call *call, struct slice text)
 static enum status check_room(struct call *call, const struct session *session)
 {
     int64_t count = 0, most = call->service->memories_max;
-    enum status status = store_memory_count(call->db, session->tenant_key, session->agent, owner_of(session), &count,
-                                            &call->failure);
+    enum status status =
+        store_memory_count(call->db, session->tenant_key, session->agent, owner_of(session), &count, &call->failure);
     if (status == STATUS_OK && count >= most) {
         return failure_set(&call->failure, STATUS_LIMITED, "too_many_memories",
                            "There are %lld memories already (option memories-max); update or delete one.",
@@ -169,8 +169,8 @@ enum status memory_add(struct call *call, struct loaded_session *loaded, const s
 
 static enum status find(struct call *call, const struct session *session, struct slice id, struct memory *out)
 {
-    enum status status = store_memory_get(call->db, session->tenant_key, session->agent, id, call->arena, out,
-                                          &call->failure);
+    enum status status =
+        store_memory_get(call->db, session->tenant_key, session->agent, id, call->arena, out, &call->failure);
     if (status == STATUS_NOT_FOUND || (status == STATUS_OK && !slice_eq(out->owner, owner_of(session)))) {
         return failure_set(&call->failure, STATUS_INVALID, "no_such_memory",
                            "There is no memory %.*s; use an id that memory_recall or memory_add gave.", SLICE_ARG(id));
@@ -230,9 +230,8 @@ enum status memory_list(struct call *call, struct slice agent, struct slice afte
                                    .after = after,
                                    .limit = limit};
     enum status status = require_user(call);
-    return status == STATUS_OK
-               ? store_memory_list(call->db, &search, call->arena, out, out_count, &call->failure)
-               : status;
+    return status == STATUS_OK ? store_memory_list(call->db, &search, call->arena, out, out_count, &call->failure)
+                               : status;
 }
 
 enum status memory_forget(struct call *call, struct slice agent, struct slice id)
@@ -240,10 +239,10 @@ enum status memory_forget(struct call *call, struct slice agent, struct slice id
     struct memory memory;
     enum status status = require_user(call);
     if (status == STATUS_OK) {
-        status =
-            store_memory_get(call->db, call->who->tenant_key, agent, id, call->arena, &memory, &call->failure);
+        status = store_memory_get(call->db, call->who->tenant_key, agent, id, call->arena, &memory, &call->failure);
     }
-    bool others = status == STATUS_OK && call->who->member < MEMBER_ADMIN && !slice_eq(memory.owner, call->who->user_id);
+    bool others =
+        status == STATUS_OK && call->who->member < MEMBER_ADMIN && !slice_eq(memory.owner, call->who->user_id);
     if (status == STATUS_NOT_FOUND || others) {
         return failure_set(&call->failure, STATUS_NOT_FOUND, "memory_not_found", "There is no such memory.");
     }

@@ -11,7 +11,8 @@
 MUST_CHECK enum status memory_tell(struct call *call, const struct session *session, struct arena *arena,
                                    struct agent *agent);
 
-/* Writer. The tools: memory_recall, memory_add, memory_update, memory_delete. The result is JSON in the call's arena. */
+/* Writer. The tools: memory_recall, memory_add, memory_update, memory_delete. The result is JSON in the call's arena.
+ */
 MUST_CHECK enum status memory_recall(struct call *call, struct loaded_session *loaded, const struct json *arguments,
                                      struct slice *out);
 MUST_CHECK enum status memory_add(struct call *call, struct loaded_session *loaded, const struct json *arguments,

@@ -48,7 +48,7 @@ struct service {
     int64_t personas_per_user_max;
     int64_t channels_max, tunnels_max; /* of a session */
     int64_t channel_followup_ms;       /* of a channel that is not the web; 0 = never */
-    int64_t introspections_max; /* at a time; 0 = agents never look back */
+    int64_t introspections_max;        /* at a time; 0 = agents never look back */
     int64_t introspection_attempts_max, introspection_retry_ms;
     size_t introspection_bytes_max; /* of the conversation in one look back */
     int64_t memories_max;           /* per agent and owner */

@@ -161,7 +161,11 @@ enum status turn_cut(struct call *call, struct loaded_session *loaded, const cha
     if (status == STATUS_OK) {
         status = turn_after_requeue(call, loaded);
     }
-    return status == STATUS_OK ? session_after_move(call, loaded) : status;
+    if (status == STATUS_OK) {
+        status = session_after_move(call, loaded);
+    }
+    bool rests = introspection_may_run(&loaded->session);
+    return status == STATUS_OK && rests ? introspection_after_turn(call, loaded) : status;
 }
 
 /* Why, in a word. */

@@ -26,8 +26,8 @@ MUST_CHECK enum status turn_resume(struct call *call, struct slice session_id, s
  * else ambiguous. */
 MUST_CHECK enum status turn_close_calls(struct call *call, struct loaded_session *loaded);
 
-/* Writer. A tool that only the service can run, for a turn: set_title, spawn_session, session_status, its memory (memory_*,
- * working_memory_update, session_description_update). The result is JSON in the call's arena. */
+/* Writer. A tool that only the service can run, for a turn: set_title, spawn_session, session_status, its memory
+ * (memory_*, working_memory_update, session_description_update). The result is JSON in the call's arena. */
 MUST_CHECK enum status turn_tool_serve(struct call *call, struct loaded_session *loaded, struct slice tool,
                                        struct slice arguments, struct slice *out);
 

@@ -33,9 +33,12 @@ static void on_start(struct loop_message *message)
 
 void turn_introspect(struct turns *turns, const struct publication_entry *started)
 {
+    const struct json *event = NULL;
+    if (turns->stopping) {
+        return;
+    }
     struct turn *turn = memory_zeroed(sizeof *turn);
     struct start *start = memory_zeroed(sizeof *start);
-    const struct json *event = NULL;
     turn->turns = turns;
     turn->said_end = &turn->said;
     if (json_parse(&turn->arena, arena_copy(&turn->arena, started->json), &event, NULL) != STATUS_OK) {

@@ -114,7 +114,8 @@ static void hear(struct turn *turn, const struct heard_event *heard, struct aren
         return;
     }
     if (turn->introspects) { /* the session moves, or somebody speaks */
-        turn->lost |= slice_is(event->type, "introspection.interrupted") || slice_is(event->type, "session.status_change");
+        turn->lost |=
+            slice_is(event->type, "introspection.interrupted") || slice_is(event->type, "session.status_change");
         return;
     }
     bool of_this_turn = json_i64_of(said, "turn") == turn->brief.number;

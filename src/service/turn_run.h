@@ -82,8 +82,8 @@ struct turn {
     int64_t from, to; /* then: the events it looks back at */
     int64_t calls;    /* and the calls it made */
     bool ended;       /* its end was said: nothing follows */
-    bool over;  /* the end is durable, or it is gone */
-    bool looks; /* a look is under way or waits */
+    bool over;        /* the end is durable, or it is gone */
+    bool looks;       /* a look is under way or waits */
     bool looks_again;
     bool lost; /* the log says that the session ended */
     /* of the write under way */

@@ -361,9 +361,9 @@ static bool keep_heard(void *owner, const struct event *event)
 
 static enum status write_look(struct call *call, struct turn *turn, struct said *said)
 {
-    static const struct slice types[] = {SLICE("ask.answered"), SLICE("ask.expired"), SLICE("ask.cancelled"),
-                                         SLICE("turn.interrupt_requested"), SLICE("session.status_change"),
-                                         SLICE("introspection.interrupted")};
+    static const struct slice types[] = {SLICE("ask.answered"),          SLICE("ask.expired"),
+                                         SLICE("ask.cancelled"),         SLICE("turn.interrupt_requested"),
+                                         SLICE("session.status_change"), SLICE("introspection.interrupted")};
     struct event_filter filter = {.tenant_key = turn->brief.tenant_key,
                                   .session_key = turn->brief.session_key,
                                   .types = types,

@@ -157,8 +157,7 @@ static bool concerns_turns(const struct publication_entry *entry)
 {
     return entry->kind == PUBLISH_EVENTS &&
            (slice_starts(entry->type, SLICE("ask.")) || slice_is(entry->type, "turn.interrupt_requested") ||
-            slice_is(entry->type, "introspection.interrupted") ||
-            slice_is(entry->type, "session.status_change"));
+            slice_is(entry->type, "introspection.interrupted") || slice_is(entry->type, "session.status_change"));
 }
 
 void turns_hear(struct turns *turns, const struct publication *publication)

@@ -44,16 +44,15 @@ enum status store_memory_list(struct db *db, const struct memory_search *search,
                               struct memory **out, size_t *out_count, struct failure *failure)
 {
     struct slice after = slice_present(search->after) ? search->after : SLICE("");
-    enum status status =
-        search->of_all
-            ? statement_rows(db, SQL_MEMORY_LIST_ALL,
-                             VALUES(number(search->tenant_key), text(search->agent), text(after),
-                                    number(search->limit)),
-                             sizeof **out, read_memory, arena, out, out_count, failure)
-            : statement_rows(db, SQL_MEMORY_LIST,
-                             VALUES(number(search->tenant_key), text(search->agent), text(search->owner), text(after),
-                                    number(search->limit)),
-                             sizeof **out, read_memory, arena, out, out_count, failure);
+    enum status status = search->of_all
+                             ? statement_rows(db, SQL_MEMORY_LIST_ALL,
+                                              VALUES(number(search->tenant_key), text(search->agent), text(after),
+                                                     number(search->limit)),
+                                              sizeof **out, read_memory, arena, out, out_count, failure)
+                             : statement_rows(db, SQL_MEMORY_LIST,
+                                              VALUES(number(search->tenant_key), text(search->agent),
+                                                     text(search->owner), text(after), number(search->limit)),
+                                              sizeof **out, read_memory, arena, out, out_count, failure);
     return status ? status : seal_check(db, failure);
 }
 

@@ -568,8 +568,7 @@ MUST_CHECK enum status store_preferences_get(struct db *db, int64_t tenant_key, 
                                              struct preferences *out, struct failure *failure);
 
 /* --- looking back --- */
-MUST_CHECK enum status store_introspection_put(struct db *db, const struct introspection *row,
-                                               struct failure *failure);
+MUST_CHECK enum status store_introspection_put(struct db *db, const struct introspection *row, struct failure *failure);
 MUST_CHECK enum status store_introspection_get(struct db *db, int64_t tenant_key, int64_t session_key,
                                                struct introspection *out, struct failure *failure);
 /* Those that run, in all tenants. */

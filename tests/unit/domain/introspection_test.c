@@ -17,9 +17,10 @@ static const struct json *metadata_of(const struct changes *changes)
 static void agents_say_when(void **state)
 {
     (void)state;
-    struct agent_source source = {.object = json_of("{\"id\":\"a\",\"provider\":\"openai\",\"model\":\"m\","
-                                                    "\"system_prompt\":\"s\",\"introspection\":"
-                                                    "{\"turn_interval\":2,\"idle_timeout_ms\":\"1m\",\"model\":\"s\"}}")};
+    struct agent_source source = {.object =
+                                      json_of("{\"id\":\"a\",\"provider\":\"openai\",\"model\":\"m\","
+                                              "\"system_prompt\":\"s\",\"introspection\":"
+                                              "{\"turn_interval\":2,\"idle_timeout_ms\":\"1m\",\"model\":\"s\"}}")};
     struct agent agent;
     struct failure failure;
     assert_int_equal(agent_read(&test_arena, &source, &agent, &failure), STATUS_OK);
@@ -29,7 +30,7 @@ static void agents_say_when(void **state)
     assert_int_equal(agent.introspection.idle_timeout_ms, 60000);
     assert_int_equal(agent.introspection.tool_calls_max, usual.tool_calls_max);
     assert_slice(agent.introspection.model, "s");
-    agent_set_defaults(&agent);
+    agent_set_undefined(&agent, SLICE("a"));
     assert_int_equal(agent.introspection.turn_interval, usual.turn_interval);
     assert_int_equal(agent.introspection.idle_timeout_ms, usual.idle_timeout_ms);
     assert_false(slice_present(agent.introspection.model));

@@ -11,12 +11,28 @@ static const struct json *parse(struct arena *arena, const char *text)
 static void the_table_is_complete(void **state)
 {
     (void)state;
-    static const char *const names[] = {"read_file",     "write_file",     "edit_file",     "list_directory",
-                                        "search_files",  "run_command",    "git_status",    "git_diff",
-                                        "git_commit",    "http_request",   "ask_user",      "request_approval",
-                                        "spawn_session", "session_status", "save_snapshot", "set_title",
-                                        "memory_recall", "memory_add",     "memory_update", "memory_delete",
-                                        "working_memory_update",           "session_description_update"};
+    static const char *const names[] = {"read_file",
+                                        "write_file",
+                                        "edit_file",
+                                        "list_directory",
+                                        "search_files",
+                                        "run_command",
+                                        "git_status",
+                                        "git_diff",
+                                        "git_commit",
+                                        "http_request",
+                                        "ask_user",
+                                        "request_approval",
+                                        "spawn_session",
+                                        "session_status",
+                                        "save_snapshot",
+                                        "set_title",
+                                        "memory_recall",
+                                        "memory_add",
+                                        "memory_update",
+                                        "memory_delete",
+                                        "working_memory_update",
+                                        "session_description_update"};
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         const struct tool *tool = tool_find(slice_of(names[i]));
         struct arena arena = {0};
