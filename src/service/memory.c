@@ -2,6 +2,7 @@
 
 #include "domain/introspection.h"
 #include "runner/model_context.h"
+#include "service/agent.h"
 #include "service/identity_rows.h"
 #include "service/secret.h"
 
@@ -229,9 +230,14 @@ enum status memory_list(struct call *call, struct slice agent, struct slice afte
                                    .of_all = call->who->member >= MEMBER_ADMIN,
                                    .after = after,
                                    .limit = limit};
+    struct agent_row row;
+    *out_count = 0;
     enum status status = require_user(call);
-    return status == STATUS_OK ? store_memory_list(call->db, &search, call->arena, out, out_count, &call->failure)
-                               : status;
+    if (status == STATUS_OK) {
+        status = store_memory_list(call->db, &search, call->arena, out, out_count, &call->failure);
+    }
+    bool unknown = status == STATUS_OK && *out_count == 0; /* that of a removed agent is still shown */
+    return unknown ? agent_find(call, agent, 0, &row) : status;
 }
 
 enum status memory_forget(struct call *call, struct slice agent, struct slice id)

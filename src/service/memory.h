@@ -22,7 +22,8 @@ MUST_CHECK enum status memory_update(struct call *call, struct loaded_session *l
 MUST_CHECK enum status memory_delete(struct call *call, struct loaded_session *loaded, const struct json *arguments,
                                      struct slice *out);
 
-/* For people. Reader: one's own, for admins those of everybody; behind the id `after`. */
+/* For people. Reader: one's own, for admins those of everybody; behind the id `after`. NOT_FOUND when there is no
+ * such agent and nothing that it remembered. */
 MUST_CHECK enum status memory_list(struct call *call, struct slice agent, struct slice after, int64_t limit,
                                    struct memory **out, size_t *out_count);
 /* Writer. NOT_FOUND also for what is another's, unless an admin asks. */

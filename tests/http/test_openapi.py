@@ -4,9 +4,11 @@ import os
 import re
 
 from harness import check, test
+from harness.model_server import ModelServer
 from harness.people import person, session
 from harness.schema import KNOWN, mistakes
 from harness.server import ROOT
+from harness.talk import send, wait_event
 from harness.tree import read, report
 
 METHODS = ("get", "post", "put", "patch", "delete")
@@ -273,10 +275,16 @@ class Example:
         self.call("POST", "/api/tenants", {"id": "example"})
 
     def agents(self):
-        self.call("POST", "/api/agents", {"id": "thinker", "provider": "openai", "model": "m", "system_prompt": "s"})
+        self.call("POST", "/api/agents", {"id": "thinker", "provider": "openai", "model": "m", "system_prompt": "s",
+                                          "sandbox": {"kind": "none"}, "tools": ["memory_add"]})
         self.call("GET", "/api/agents")
         self.call("GET", "/api/agents/{agent}", agent="thinker")
         self.call("GET", "/api/agents/{agent}/versions", agent="thinker")
+        path = session(self.client, agent="thinker")
+        send(self.client, path, "Remember this.")
+        wait_event(self.client, path, lambda event: event["type"] == "turn.ended")
+        [memory] = self.call("GET", "/api/agents/{agent}/memories", agent="thinker").json()["memories"]
+        self.call("DELETE", "/api/agents/{agent}/memories/{memory}", agent="thinker", memory=memory["id"])
         self.call("DELETE", "/api/agents/{agent}", agent="thinker")
 
     def sessions(self):
@@ -417,12 +425,14 @@ class Example:
         self.call("DELETE", "/api/sessions/{id}/participants/{user_id}", id=id, user_id=self.user.id)
 
 
-@test(options=["--tunnel-hosts", "127.0.0.1"])
-def answers_are_as_described(server):
+@test
+def answers_are_as_described(env):
     """One successful call per route: the status, the media type, every member and type, and no member unnamed."""
-    document = get_document(server)
-    example = Example(server)
-    example.run()
+    with ModelServer([{"tools": [{"name": "memory_add", "input": {"text": "This."}}]}, {"text": "Done."}]) as model:
+        server = env.server(["--tunnel-hosts", "127.0.0.1"], model.environment())
+        document = get_document(server)
+        example = Example(server)
+        example.run()
     described = {(method, path): operation for method, path, operation in operations(document)}
     check.equal(sorted(set(described) - set(example.calls)), [], "routes without an example in this test")
     problems = []

@@ -53,7 +53,7 @@ class Two:
                            "{token_id}": self.token["id"], "{link_id}": self.link["id"], "{token}": self.link["token"],
                            "{ask_id}": SECRET, "{rule_id}": rule["id"],
                            "{agent}": SECRET, "{entity}": SECRET, "{task}": SECRET, "{run}": run["id"], "{tool}": "session_status", "{sha256}": "0" * 64,
-                           "{persona_id}": persona["id"], "{channel_id}": channel["id"], "{tunnel}": SECRET, "{rest}": "x",
+                           "{memory}": SECRET, "{persona_id}": persona["id"], "{channel_id}": channel["id"], "{tunnel}": SECRET, "{rest}": "x",
                            "{handle}": file["handle"]}
 
     def make(self, name):
