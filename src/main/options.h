@@ -109,6 +109,7 @@ struct options {
     int64_t turns_max;
     int64_t interrupt_ms, history_events_max, said_bytes_max;
     int64_t runner_grace_ms, runner_lost_ms, runner_silence_ms, runner_frame_chars_max;
+    const char *gateway_url;
     int64_t gateway_timeout_ms, gateway_call_ms_max, gateway_result_bytes_max;
     int64_t watchdog_sweep_ms, watchdog_sessions_max;
     int64_t turn_silence_ms, worker_silence_ms, stream_silence_ms, turn_cut_ms, lease_over_ms, queue_stuck_ms;

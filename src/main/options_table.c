@@ -229,6 +229,8 @@ const struct option server_options[] = {
          "A runner that says nothing for so long, not even a ping, counts as gone. 0 = it may be silent."),
     COUNT("runner-frame-chars-max", runner_frame_chars_max, "800000", 1000, 100000000,
           "The longest message of a runner, in characters."),
+    TEXT("gateway-url", gateway_url, "URL", NULL,
+         "The address under which processes in sandboxes reach this server; without it public-url, else the first --listen that is no socket."),
     TIME("gateway-timeout-ms", gateway_timeout_ms, "55s", 10, HOUR,
          "How long a call of a gateway tool waits for its result; the call goes on."),
     TIME("gateway-call-ms-max", gateway_call_ms_max, "1h", 10, DAY,

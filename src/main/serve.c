@@ -317,6 +317,7 @@ static enum status listen_all(struct instance *instance, struct failure *failure
         }
         log_info("listening", LOG_TEXT("address", slice_of(address)));
         announce(instance->options, address, instance->first_link);
+        drivers_listen(instance->hosting.drivers, address);
         reached = reached || announce_is_for_browsers(address);
     }
     if (!reached) {
