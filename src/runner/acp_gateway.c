@@ -83,26 +83,49 @@ static void write_file(struct acp_gateway *gateway, const struct path_scope *sco
     }
 }
 
-/* What the server writes is no part of the project. */
+/* A directory that the project did not have. The files in it import nothing: what says so keeps OpenCode from fetching
+ * packages for it before the first prompt. */
 static const struct {
     const char *path, *text;
-} quiet_files[] = {
-    {".opencode/tool/.gitignore", "*\n"},
-    {".opencode/sojourn/.gitignore", "*\n"},
+} own_files[] = {
+    {".opencode/.gitignore", ".gitignore\nbun.lock\nnode_modules\npackage-lock.json\npackage.json\n"},
+    {".opencode/node_modules/.gitignore", "*\n"},
+    {".opencode/package-lock.json",
+     "{\"lockfileVersion\":3,\"packages\":{\"\":{\"dependencies\":{\"@opencode-ai/plugin\":\"*\"}}}}\n"},
 };
+
+static void write_missing(struct acp_gateway *gateway, const struct path_scope *scope, struct slice path,
+                          struct slice text)
+{
+    if (!is_there(gateway, scope, path)) {
+        write_file(gateway, scope, path, text);
+    }
+}
+
+/* What the server writes is no part of the project. */
+static void write_ignored(struct acp_gateway *gateway, const struct path_scope *scope)
+{
+    struct buffer names = {0};
+    buffer_add(&names, SLICE("/.gitignore\n"));
+    for (size_t i = 0; i < gateway->count; i++) {
+        struct slice path = gateway_template_path(&gateway->arena, gateway->tools[i]);
+        buffer_format(&names, "%.*s\n", SLICE_ARG(slice_after(path, strlen(".opencode/tool"))));
+    }
+    write_missing(gateway, scope, SLICE(".opencode/tool/.gitignore"), buffer_slice(&names));
+    write_missing(gateway, scope, SLICE(".opencode/sojourn/.gitignore"), SLICE("*\n"));
+    buffer_release(&names);
+}
 
 static void on_work(uv_work_t *work)
 {
     struct acp_gateway *gateway = work->data;
-    const struct path_scope scope = {
-        .fs_scope = SCOPE_SANDBOXED, .tree = gateway->tree, .mount = slice_of("/workspace")};
+    const struct path_scope scope = {.fs_scope = SCOPE_SANDBOXED, .tree = gateway->tree};
+    bool is_own = !is_there(gateway, &scope, SLICE(".opencode"));
     struct buffer text = {0};
-    for (size_t i = 0; i < sizeof quiet_files / sizeof quiet_files[0]; i++) {
-        struct slice path = slice_of(quiet_files[i].path);
-        if (!is_there(gateway, &scope, path)) {
-            write_file(gateway, &scope, path, slice_of(quiet_files[i].text));
-        }
+    for (size_t i = 0; is_own && i < sizeof own_files / sizeof own_files[0]; i++) {
+        write_file(gateway, &scope, slice_of(own_files[i].path), slice_of(own_files[i].text));
     }
+    write_ignored(gateway, &scope);
     write_file(gateway, &scope, slice_of(gateway_library_path), slice_of(gateway_library_text));
     for (size_t i = 0; i < gateway->count; i++) {
         text.len = 0;

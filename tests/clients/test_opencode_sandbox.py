@@ -38,12 +38,20 @@ def git(path, *words):
     return done.stdout.strip()
 
 
+# Its directory of settings needs no packages, and says so: nothing is fetched from the network.
+PREPARE = """mkdir -p ~/.config/opencode/node_modules
+echo '{"packages":{"":{"dependencies":{"@opencode-ai/plugin":"*"}}}}' >~/.config/opencode/package-lock.json
+exec "$@"
+"""
+
+
 def serve(env, model, project, **more):
     """A server whose agent is OpenCode; what the agent is given is in its definition alone."""
     program = acp.program("opencode-ai", "bin", "opencode.exe")
     environment = {"OPENCODE_CONFIG_CONTENT": json.dumps(settings(model) | {"permission": "allow"}),
                    "OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1"}
-    definition = {"id": "opencode", "driver": "acp", "command": [program, "acp"], "environment": environment,
+    definition = {"id": "opencode", "driver": "acp", "command": ["/bin/sh", "-c", PREPARE, "opencode", program, "acp"],
+                  "environment": environment,
                   "sandbox": {"kind": "local", "network": True, "memory_bytes_max": MEMORY,
                               "repository": project}, **more}
     agents = os.path.join(env.directory, "agents")
@@ -123,7 +131,7 @@ def tools_of_the_server_in_the_sandbox(env):
         clone = tree(server)
         check.equal(sorted(os.listdir(os.path.join(clone, ".opencode", "tool"))),
                     [".gitignore", "automation_complete.ts", "save_service_commands.ts", "verify.ts"])
-        check.equal([line for line in git(clone, "status", "--porcelain").splitlines() if "tool" in line], [])
+        check.equal(git(clone, "status", "--porcelain"), "")
         asked = json.dumps(model.asked("how is it started?")[0])
         check.contains(asked, "once a command that starts a service of the project has worked")
         check.contains(asked, '"automation_complete"')
