@@ -26,6 +26,7 @@ struct options {
     int64_t node_lease_ms;
     int64_t node_look_ms;
     const char *public_url;
+    int64_t ready_timeout_ms;
     const char *bootstrap_token;
     const char *owner_token_file;
     const char *secret_key;

@@ -73,6 +73,8 @@ const struct option server_options[] = {
          "With PostgreSQL: a server that was not heard of for this long is lost, and another takes over what it ran. A restart within this time keeps its sandboxes as they are."),
     TIME("node-look-ms", node_look_ms, "1s", 10, HOUR,
          "With PostgreSQL: how often a server says that it lives and looks after others; at most a third of node-lease-ms is used."),
+    TIME("ready-timeout-ms", ready_timeout_ms, "2s", 10, HOUR,
+         "How long GET /readyz waits for the database before it says that the server is not ready."),
     TEXT("public-url", public_url, "URL", NULL,
          "The address under which people reach this server, for links and cookies; without it the first --listen is used."),
     SECRET("bootstrap-token", bootstrap_token,

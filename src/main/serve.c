@@ -69,6 +69,7 @@ static void fill_api(struct instance *instance)
         .gateway = instance->hosting.gateway,
         .runtimes = instance->hosting.runtimes,
         .outgoing = outgoing_new(options->ca_file),
+        .ready_timeout_ms = options->ready_timeout_ms,
         .proxy_connect_ms = options->proxy_connect_ms,
         .proxy_silence_ms = options->proxy_silence_ms,
         .tunnel_hosts = (const char *const *)options->tunnel_hosts.items,
