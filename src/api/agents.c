@@ -29,7 +29,8 @@ const struct field agent_body[] = {
     {"input_microcents_per_mtok", FIELD_INTEGER, false, "Price of a million input tokens.", NULL, 0, INT64_MAX},
     {"output_microcents_per_mtok", FIELD_INTEGER, false, "Price of a million output tokens.", NULL, 0, INT64_MAX},
     {"prices", FIELD_LIST, false,
-     "Of models that cost something else: objects with model and the two prices; the price counted is that of the model "
+     "Of models that cost something else: objects with model and the two prices; the price counted is that of the "
+     "model "
      "that answered.",
      NULL, 0, 0},
     {"sandbox", FIELD_OBJECT, false,

@@ -65,8 +65,8 @@ struct request {
     bool prepared;
     struct call call;
     struct slice idempotency_key;
-    /* Set by a handler on a reader or the loop that does not answer itself: runs when its read is over; request_reply or request_fail
-     * follows, once, from any thread. */
+    /* Set by a handler on a reader or the loop that does not answer itself: runs when its read is over; request_reply
+     * or request_fail follows, once, from any thread. */
     void (*defer)(struct request *request);
     bool needs_commit; /* the answer waits for it, as all answers of writers do unless the handler says otherwise */
     void *state;       /* of the handler, from prepare to handle */

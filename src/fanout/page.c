@@ -250,8 +250,7 @@ static enum status read_firehose(struct reading *reading, struct failure *failur
         page->from_end ? store_firehose_end(reading->db, page->tenant_key, reading->horizon, &end, failure) : STATUS_OK;
     page->after = page->reached = cursor_of_position(end);
     if (status == STATUS_OK && page->first) {
-        frame_write_ready(&page->bytes, page->framing, page->after, page->style, page->after,
-                          (struct slice){0});
+        frame_write_ready(&page->bytes, page->framing, page->after, page->style, page->after, (struct slice){0});
     }
     if (status == STATUS_OK && !page->from_end) {
         rows.rows = memory_alloc((size_t)page->events_max * sizeof *rows.rows);

@@ -16,7 +16,7 @@ struct drivers {
     struct tool_settings tools;
     struct acp *acp;
     struct driver acp_driver;
-    char gateway_url[512]; /* written once, before it is told */
+    char gateway_url[512];  /* written once, before it is told */
     char unprotected[4096]; /* where agents without a sandbox work */
     struct driver *model;
     struct script demo;

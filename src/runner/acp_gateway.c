@@ -163,7 +163,8 @@ static void on_token(void *owner, struct slice result, struct slice error)
         gateway_free(gateway);
         return;
     }
-    if (slice_present(error) || json_parse(&gateway->arena, arena_copy(&gateway->arena, result), &given, NULL) != STATUS_OK) {
+    if (slice_present(error) ||
+        json_parse(&gateway->arena, arena_copy(&gateway->arena, result), &given, NULL) != STATUS_OK) {
         give_up(gateway, TURN_INTERNAL, slice_present(error) ? error : SLICE("There is no token for the gateway."));
         return;
     }
@@ -205,7 +206,6 @@ void acp_gateway_start(struct acp_turn *turn, const char *url,
         return;
     }
     gateway->tree = arena_copy(&gateway->arena, sandbox_root(brief->sandbox));
-    gateway->access.url =
-        arena_format(&gateway->arena, "%s/api/sessions/%.*s", url, SLICE_ARG(brief->session_id));
+    gateway->access.url = arena_format(&gateway->arena, "%s/api/sessions/%.*s", url, SLICE_ARG(brief->session_id));
     turn_serve(turn->turn, SLICE("gateway_token"), SLICE("{}"), (struct turn_served){gateway, on_token});
 }

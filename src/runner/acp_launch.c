@@ -105,7 +105,8 @@ static void set_git_helpers(struct arena *arena, const char **list)
 static const char **environment_of(const struct acp_options *options, struct arena *arena, const struct agent *agent,
                                    const struct acp_access *access, const char *home)
 {
-    size_t most = BASE_VARIABLES + GIT_VARIABLES + ACCESS_VARIABLES + agent->environment_count + agent->pass_environment_count;
+    size_t most =
+        BASE_VARIABLES + GIT_VARIABLES + ACCESS_VARIABLES + agent->environment_count + agent->pass_environment_count;
     const char **list = arena_array(arena, most + 1, sizeof *list);
     const char *path = getenv("PATH");
     set_variable(arena, list, SLICE("PATH"), slice_of(path ? path : "/usr/local/bin:/usr/bin:/bin"));
@@ -130,7 +131,8 @@ static const char **environment_of(const struct acp_options *options, struct are
 }
 
 enum status acp_launch(const struct acp_options *options, const struct turn_brief *brief,
-                       const struct acp_access *access, const char *directory, const struct process_handler *handler, struct process **out, struct failure *failure)
+                       const struct acp_access *access, const char *directory, const struct process_handler *handler,
+                       struct process **out, struct failure *failure)
 {
     const struct agent *agent = brief->agent;
     struct arena arena = {0};
@@ -143,8 +145,8 @@ enum status acp_launch(const struct acp_options *options, const struct turn_brie
     }
     struct process_spec spec = {
         .argv = argv,
-        .environment =
-            environment_of(options, &arena, agent, access, brief->sandbox ? NULL : directory), /* a sandbox has its own */
+        .environment = environment_of(options, &arena, agent, access,
+                                      brief->sandbox ? NULL : directory), /* a sandbox has its own */
         .directory = brief->sandbox ? NULL : directory,
         .wants_stdin = true,
     };

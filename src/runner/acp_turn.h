@@ -50,7 +50,7 @@ struct acp_turn {
     struct acp *acp;
     struct turn *turn; /* NULL once it ended */
     const struct turn_brief *brief;
-    struct acp_agent *agent; /* NULL before and after it has one */
+    struct acp_agent *agent;     /* NULL before and after it has one */
     struct acp_gateway *gateway; /* being prepared, before there is an agent; or NULL */
     struct acp_said said;
     struct acp_call *calls; /* newest first */

@@ -17,9 +17,9 @@ const struct gateway_template gateway_templates[] = {
             "\"files\":" LIST("100", OBJECT("\"path\",\"names\"", "\"path\":" NAME ",\"names\":" LIST("500", NAME))))},
     {"save_service_commands", "Remembers the commands that start the services of this project.",
      "once a command that starts a service of the project has worked",
-     OBJECT("\"commands\"", "\"commands\":" LIST("100", OBJECT("\"name\",\"command\"",
-                                                               "\"name\":" NAME ",\"command\":" TEXT
-                                                               ",\"directory\":" NAME)))},
+     OBJECT("\"commands\"",
+            "\"commands\":" LIST(
+                "100", OBJECT("\"name\",\"command\"", "\"name\":" NAME ",\"command\":" TEXT ",\"directory\":" NAME)))},
     {"save_snapshot", "Saves the whole file tree, so that the session can go back to it.",
      "before something risky, and when the project is set up", OBJECT("", "\"reason\":" TEXT)},
     {"session_status", "Tells how a session stands: this one, or one that it started.",
@@ -28,10 +28,9 @@ const struct gateway_template gateway_templates[] = {
      "when you know what the session is about, in a few words", OBJECT("\"title\"", "\"title\":" TEXT)},
     {"verify", "Keeps files as evidence that the work is done: test logs, pictures. People read them.",
      "after you checked your work, with what shows the result",
-     OBJECT("\"files\"", "\"summary\":" TEXT
-                         ",\"files\":" LIST("50", OBJECT("\"name\"", "\"name\":" NAME
-                                                                     ",\"content\":{\"type\":\"string\"},"
-                                                                     "\"content_base64\":{\"type\":\"string\"}")))},
+     OBJECT("\"files\"", "\"summary\":" TEXT ",\"files\":" LIST(
+                             "50", OBJECT("\"name\"", "\"name\":" NAME ",\"content\":{\"type\":\"string\"},"
+                                                      "\"content_base64\":{\"type\":\"string\"}")))},
     {0},
 };
 
@@ -67,7 +66,8 @@ const char gateway_library_text[] =
     "\n"
     "export async function callGatewayTool(name, args, context) {\n"
     "  const id = `${context?.messageID ?? \"\"}:${context?.callID ?? crypto.randomUUID()}`\n"
-    "  const body = JSON.stringify({ call_id: id, arguments: Object.fromEntries(Object.entries(args).filter(given)) })\n"
+    "  const body = JSON.stringify({ call_id: id, arguments: Object.fromEntries(Object.entries(args).filter(given)) "
+    "})\n"
     "  let last = \"\"\n"
     "  for (let tried = 0; tried < TRIES; tried++) {\n"
     "    let wait = 250 * 2 ** tried\n"
@@ -111,8 +111,9 @@ void gateway_template_write(struct buffer *to, const struct gateway_template *to
     if (json_parse(&arena, slice_of(tool->schema), &schema, NULL) == STATUS_OK) {
         arguments = json_raw_of(schema, "properties");
     }
-    buffer_add(to, SLICE("// Written by the server when the agent starts; changes are lost.\n"
-                         "import { callGatewayTool } from \"../sojourn/gateway\"\n\nexport default {\n  description: "));
+    buffer_add(to,
+               SLICE("// Written by the server when the agent starts; changes are lost.\n"
+                     "import { callGatewayTool } from \"../sojourn/gateway\"\n\nexport default {\n  description: "));
     json_text(&out, slice_of(tool->description));
     buffer_format(to,
                   ",\n  args: %.*s,\n"

@@ -1,5 +1,5 @@
-/* The gateway tools as code inside a sandbox has them: one table, from which the server takes what it accepts, the agent
- * in the sandbox the file with which it calls the tool, and the system prompt the sentence that says when. */
+/* The gateway tools as code inside a sandbox has them: one table, from which the server takes what it accepts, the
+ * agent in the sandbox the file with which it calls the tool, and the system prompt the sentence that says when. */
 #ifndef RUNNER_GATEWAY_TEMPLATE_H
 #define RUNNER_GATEWAY_TEMPLATE_H
 

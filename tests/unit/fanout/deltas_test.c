@@ -78,10 +78,11 @@ static void cut_window_becomes_a_snapshot(void **state)
         text[i] = i % 2 ? 'b' : 'a';
     }
     text[200] = 0;
-    snprintf(expected, sizeof expected,
-             "ready{\"cursor\":\"1\",\"sequence\":1,\"asks\":[]} snapshot{\"sequence\":1,\"cursor\":\"1.100\",\"partial\":"
-             "[{\"kind\":\"text\",\"text\":\"%s\"}]}",
-             text);
+    snprintf(
+        expected, sizeof expected,
+        "ready{\"cursor\":\"1\",\"sequence\":1,\"asks\":[]} snapshot{\"sequence\":1,\"cursor\":\"1.100\",\"partial\":"
+        "[{\"kind\":\"text\",\"text\":\"%s\"}]}",
+        text);
     assert_string_equal(socket_story(&socket), expected);
     delta(scene, 1, "!");
     scene_run(scene);
@@ -108,9 +109,10 @@ static void partial_output_is_saved_and_comes_back(void **state)
     scene->fanout = fanout_new(&options, scene->loops, LOOPS);
     socket_open_on(scene, 1, &socket, watch(1, 1));
     scene_run(scene);
-    assert_string_equal(socket_story(&socket),
-                        "ready{\"cursor\":\"1\",\"sequence\":1,\"asks\":[]} snapshot{\"sequence\":1,\"cursor\":\"1.2\",\"partial\":"
-                        "[{\"kind\":\"text\",\"text\":\"ab\"}]}");
+    assert_string_equal(
+        socket_story(&socket),
+        "ready{\"cursor\":\"1\",\"sequence\":1,\"asks\":[]} snapshot{\"sequence\":1,\"cursor\":\"1.2\",\"partial\":"
+        "[{\"kind\":\"text\",\"text\":\"ab\"}]}");
     /* The turn goes on: numbers and text continue, also where nobody watches. */
     publish_delta(scene->fanout, 1, 1, 2, "{\"kind\":\"text\",\"text\":\"c\"}");
     scene_run(scene);
@@ -167,9 +169,10 @@ static void late_viewer_after_a_restart_waits_for_the_store(void **state)
     assert_int_equal(fake.partials[1].count, 2); /* and saves nothing before */
     socket_open_on(scene, 1, &socket, watch(1, 1));
     scene_run(scene);
-    assert_string_equal(socket_story(&socket),
-                        "ready{\"cursor\":\"1\",\"sequence\":1,\"asks\":[]} snapshot{\"sequence\":1,\"cursor\":\"1.3\",\"partial\":"
-                        "[{\"kind\":\"text\",\"text\":\"abc\"}]}");
+    assert_string_equal(
+        socket_story(&socket),
+        "ready{\"cursor\":\"1\",\"sequence\":1,\"asks\":[]} snapshot{\"sequence\":1,\"cursor\":\"1.3\",\"partial\":"
+        "[{\"kind\":\"text\",\"text\":\"abc\"}]}");
     hub_flush(&scene->fanout->hubs[0]);
     assert_int_equal(fake.partials[1].count, 3);
     socket_close(&socket);

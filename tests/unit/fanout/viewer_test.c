@@ -25,8 +25,9 @@ static void backlog_then_live(void **state)
     append_many(1, 25);
     socket_open(scene, &socket, watch(1, 20));
     scene_run(scene);
-    assert_string_equal(socket_story(&socket), "ready{\"cursor\":\"20\",\"sequence\":25,\"asks\":[]} event:21 event:22 event:23 "
-                                               "event:24 event:25");
+    assert_string_equal(socket_story(&socket),
+                        "ready{\"cursor\":\"20\",\"sequence\":25,\"asks\":[]} event:21 event:22 event:23 "
+                        "event:24 event:25");
     say(scene, 1, "agent.message");
     say(scene, 2, "agent.message");
     scene_run(scene);
@@ -194,12 +195,14 @@ static void slow_viewer_continues_from_the_tail(void **state)
         say(scene, 1, "agent.message");
     }
     scene_run(scene);
-    assert_string_equal(socket_story(&fast), "ready{\"cursor\":\"1\",\"sequence\":1,\"asks\":[]} event:2 event:3 event:4 event:5");
+    assert_string_equal(socket_story(&fast),
+                        "ready{\"cursor\":\"1\",\"sequence\":1,\"asks\":[]} event:2 event:3 event:4 event:5");
     int64_t reads = fake.reads;
     socket_drain(&slow, SIZE_MAX);
     scene_run(scene);
     assert_int_equal(fake.reads, reads);
-    assert_string_equal(socket_story(&slow), "ready{\"cursor\":\"1\",\"sequence\":1,\"asks\":[]} event:2 event:3 event:4 event:5");
+    assert_string_equal(socket_story(&slow),
+                        "ready{\"cursor\":\"1\",\"sequence\":1,\"asks\":[]} event:2 event:3 event:4 event:5");
     socket_close(&slow);
     socket_close(&fast);
 }
@@ -262,7 +265,8 @@ static void filters(void **state)
     int64_t sequence = fake_append(1, "agent.message", "a", 0);
     publish_range(scene->fanout, 1, sequence, sequence);
     scene_run(scene);
-    assert_string_equal(socket_story(&types), "ready{\"cursor\":\"0\",\"sequence\":17,\"asks\":[]} event:2 event:19 event:21");
+    assert_string_equal(socket_story(&types),
+                        "ready{\"cursor\":\"0\",\"sequence\":17,\"asks\":[]} event:2 event:19 event:21");
     assert_string_equal(socket_story(&thread), "ready{\"cursor\":\"0\",\"sequence\":17,\"asks\":[]} event:2 event:22");
     socket_close(&types);
     socket_close(&thread);
@@ -390,7 +394,8 @@ static void missing_publication_is_fetched(void **state)
     scene_run(scene);
     assert_int_equal(fake.reads, reads + 1);
     for (int i = 0; i < 10; i++) {
-        assert_string_equal(socket_story(&sockets[i]), "ready{\"cursor\":\"1\",\"sequence\":1,\"asks\":[]} event:2 event:3");
+        assert_string_equal(socket_story(&sockets[i]),
+                            "ready{\"cursor\":\"1\",\"sequence\":1,\"asks\":[]} event:2 event:3");
         socket_close(&sockets[i]);
     }
 }
