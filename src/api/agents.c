@@ -40,6 +40,8 @@ const struct field agent_body[] = {
     {"command", FIELD_LIST, false, "The program to start, with arguments; needed by the driver acp.", NULL, 0, 0},
     {"environment", FIELD_OBJECT, false, "Variables for the program; never secrets.", NULL, 0, 0},
     {"pass_environment", FIELD_LIST, false, "Names of variables taken from the server's environment.", NULL, 0, 0},
+    {"gateway_tools", FIELD_LIST, false,
+     "acp: tools of the server that the agent gets as files of its sandbox (.opencode/tool).", NULL, 0, 0},
     {"idle_timeout_ms", FIELD_ANY, false, "Milliseconds, or a text with a unit: 15m.", NULL, 0, 0},
     {"queue_mode", FIELD_WORD, false, "What a prompt does while a turn runs.", &queue_mode_words, 0, 0},
     {"resume", FIELD_WORD, false, "What follows a crash within a turn.", &resume_policy_words, 0, 0},

@@ -466,7 +466,11 @@ static void dispatch(struct request *request)
         if (status != STATUS_OK) {
             problem_answer(request->exchange, &request->call.failure);
         }
-        reply(request);
+        if (status == STATUS_OK && request->defer) {
+            request->defer(request);
+        } else {
+            reply(request);
+        }
     } else if (needs_writer(request) && !needs_prepare(request)) {
         submit_write(request);
     } else {

@@ -36,6 +36,7 @@ struct api {
     int64_t claim_wait_ms_max;
     int64_t prompt_wait_ms_max;
     int64_t runner_frame_chars_max;
+    int64_t ready_timeout_ms;
     int64_t proxy_connect_ms, proxy_silence_ms;
     const char *const *tunnel_hosts; /* of tunnels that may lead to addresses which are not public */
     size_t tunnel_host_count;
@@ -64,8 +65,8 @@ struct request {
     bool prepared;
     struct call call;
     struct slice idempotency_key;
-    /* Set by a query's handler that does not answer itself: runs when its read is over; request_reply or request_fail
-     * follows, once, from any thread. */
+    /* Set by a handler on a reader or the loop that does not answer itself: runs when its read is over; request_reply
+     * or request_fail follows, once, from any thread. */
     void (*defer)(struct request *request);
     bool needs_commit; /* the answer waits for it, as all answers of writers do unless the handler says otherwise */
     void *state;       /* of the handler, from prepare to handle */

@@ -4,7 +4,7 @@
 const struct route routes[] = {
     {HTTP_GET, "/healthz", RUN_LOOP, AUTH_NONE, 0, false, 200, NULL, NULL, "Health", "The process is alive.", NULL,
      system_health},
-    {HTTP_GET, "/readyz", RUN_READER, AUTH_NONE, 0, false, 200, NULL, NULL, "Health",
+    {HTTP_GET, "/readyz", RUN_LOOP, AUTH_NONE, 0, false, 200, NULL, NULL, "Health",
      "The server takes requests and its database answers.", NULL, system_ready},
     {HTTP_GET, "/metrics", RUN_LOOP, AUTH_NONE, 0, false, 200, NULL, NULL, NULL, "Figures as Prometheus text.", NULL,
      system_metrics},

@@ -7,23 +7,6 @@ enum status system_health(struct request *request)
     return STATUS_OK;
 }
 
-enum status system_ready(struct request *request)
-{
-    if (request->api->stopping) {
-        return failure_set(&request->call.failure, STATUS_UNAVAILABLE, "stopping", "The server is stopping.");
-    }
-    if (!request->api->ready) {
-        return failure_set(&request->call.failure, STATUS_UNAVAILABLE, "starting", "The server is starting.");
-    }
-    int64_t users;
-    struct failure *failure = &request->call.failure;
-    if (store_user_count(request->call.db, &users, failure) != STATUS_OK) {
-        return failure_set(failure, STATUS_UNAVAILABLE, "database_unavailable", "The database does not answer.");
-    }
-    buffer_add(&request->exchange->body, SLICE("{\"status\":\"ready\"}"));
-    return STATUS_OK;
-}
-
 struct metric {
     const char *name;
     const char *kind;

@@ -98,6 +98,8 @@ struct agent {
     size_t environment_count;
     const struct slice *pass_environment; /* acp: names taken from the server's own environment */
     size_t pass_environment_count;
+    const struct slice *gateway_tools; /* acp: tools of the server, written into its tree (runner/gateway_template.h) */
+    size_t gateway_tool_count;
     int64_t idle_timeout_ms; /* 900 s */
     int queue_mode;          /* enum queue_mode; -1 = the session's */
     enum resume_policy resume;

@@ -188,6 +188,8 @@ const struct agent_field agent_fields[] = {
     {"environment", AGENT_PAIRS, LIST_OF(environment, environment_count), .max = 4000, .problem = variable_problem},
     {"pass_environment", AGENT_TEXTS, LIST_OF(pass_environment, pass_environment_count), .min = 1, .max = 200,
      .problem = variable_problem},
+    {"gateway_tools", AGENT_TEXTS, LIST_OF(gateway_tools, gateway_tool_count), .min = 1, .max = 200,
+     .problem = name_problem},
     {"idle_timeout_ms", AGENT_NUMBER, OF(idle_timeout_ms), .min = SECOND, .max = 365 * DAY, .unit = UNIT_MS},
     {"queue_mode", AGENT_WORD, OF(queue_mode), .words = &queue_mode_words},
     {"resume", AGENT_WORD, OF(resume), .words = &resume_policy_words},

@@ -154,10 +154,20 @@ static void start_at_end(struct viewer *viewer, struct cursor end)
     }
 }
 
+/* It has had some of the present window, and what came before that. */
+static bool stands_in_window(const struct viewer *viewer)
+{
+    const struct window *window = feed_window(viewer->feed);
+    return window && window->sequence == viewer->cursor.sequence && viewer->cursor.delta > 0;
+}
+
 static void page_accept(struct viewer *viewer, const struct page *page)
 {
     if (page->at_end) {
         feed_learn_end(viewer->feed, page->reached, &page->partial);
+    }
+    if (page->is_unasked && page->at_end && !cursor_before(page->reached, viewer->feed->tail.end)) {
+        viewer->feed->is_unasked = true; /* an ask of later comes as an event */
     }
     bool moved = feed_is_firehose(viewer->feed) || page->reached.sequence != viewer->cursor.sequence;
     if (page->from_end) {
@@ -165,7 +175,7 @@ static void page_accept(struct viewer *viewer, const struct page *page)
     } else if (moved) {
         viewer->cursor = page->reached;
     }
-    viewer->wants_whole = moved && !page->from_end;
+    viewer->wants_whole = !page->from_end && (moved || (page->first && !stands_in_window(viewer)));
     viewer->started = true;
     viewer->caught_up = page->at_end;
 }
@@ -245,16 +255,13 @@ static bool step_farewell(struct viewer *viewer)
     return true;
 }
 
-/* It has had some of the present window, and what came before that. */
-static bool stands_in_window(const struct viewer *viewer)
-{
-    const struct window *window = feed_window(viewer->feed);
-    return window && window->sequence == viewer->cursor.sequence && viewer->cursor.delta > 0;
-}
-
 static bool step_start(struct viewer *viewer)
 {
     const struct feed *feed = viewer->feed;
+    if (!feed_is_firehose(feed) && !feed->is_unasked) {
+        viewer_read(viewer);
+        return false;
+    }
     if (viewer->from_end && feed->end_known) {
         start_at_end(viewer, feed->tail.end);
     } else if (viewer->from_end || !viewer_is_caught_up(viewer)) {
@@ -263,7 +270,8 @@ static bool step_start(struct viewer *viewer)
     }
     viewer->started = true;
     viewer->wants_whole = !viewer->from_end && !stands_in_window(viewer);
-    viewer_hold(viewer, frame_ready(viewer->cursor, feed_style(feed), feed->tail.end));
+    viewer_hold(viewer, frame_ready(viewer->cursor, feed_style(feed), feed->tail.end,
+                                    feed_is_firehose(feed) ? (struct slice){0} : SLICE("[]")));
     return true;
 }
 

@@ -118,12 +118,16 @@ static void json_put_sequence(struct json_out *out, struct cursor cursor, enum c
     }
 }
 
-static void ready_json(struct buffer *to, struct cursor cursor, enum cursor_style style, struct cursor end)
+static void ready_json(struct buffer *to, struct cursor cursor, enum cursor_style style, struct cursor end,
+                       struct slice asks)
 {
     struct json_out out = json_out_to(to);
     json_begin_object(&out);
     json_put_cursor(&out, cursor, style);
     json_put_sequence(&out, end, style);
+    if (slice_present(asks)) {
+        json_put_raw(&out, "asks", asks);
+    }
     json_end_object(&out);
 }
 
@@ -134,10 +138,10 @@ static struct frame *frame_of_text(enum frame_kind kind, struct buffer *text)
     return frame;
 }
 
-struct frame *frame_ready(struct cursor cursor, enum cursor_style style, struct cursor end)
+struct frame *frame_ready(struct cursor cursor, enum cursor_style style, struct cursor end, struct slice asks)
 {
     struct buffer text = {0};
-    ready_json(&text, cursor, style, end);
+    ready_json(&text, cursor, style, end, asks);
     return frame_of_text(FRAME_READY, &text);
 }
 
@@ -170,10 +174,10 @@ struct frame *frame_ping(void)
 }
 
 void frame_write_ready(struct buffer *to, enum framing framing, struct cursor cursor, enum cursor_style style,
-                       struct cursor end)
+                       struct cursor end, struct slice asks)
 {
     struct buffer text = {0};
-    ready_json(&text, cursor, style, end);
+    ready_json(&text, cursor, style, end, asks);
     frame_write(to, framing, FRAME_READY, (struct slice){0}, buffer_slice(&text));
     buffer_release(&text);
 }

@@ -47,13 +47,14 @@ size_t frame_weight(const struct frame *frame);
 void frame_write(struct buffer *to, enum framing framing, enum frame_kind kind, struct slice id, struct slice json);
 
 /* The frames about the stream itself. */
-struct frame *frame_ready(struct cursor cursor, enum cursor_style style, struct cursor end);
+/* `asks` is the JSON array of a session's asks that are pending; absent for a firehose. */
+struct frame *frame_ready(struct cursor cursor, enum cursor_style style, struct cursor end, struct slice asks);
 struct frame *frame_slow(struct cursor cursor, enum cursor_style style, int64_t dropped_deltas);
 struct frame *frame_closed(struct cursor cursor, enum cursor_style style, struct slice reason);
 struct frame *frame_ping(void);
 /* The same as text, for pages that are encoded on a reader thread. */
 void frame_write_ready(struct buffer *to, enum framing framing, struct cursor cursor, enum cursor_style style,
-                       struct cursor end);
+                       struct cursor end, struct slice asks);
 /* Events `from` … `to` cannot be delivered; the stream goes on after `cursor`. */
 void frame_write_gap(struct buffer *to, enum framing framing, int64_t from, int64_t until, struct cursor cursor,
                      const char *reason);

@@ -5,6 +5,8 @@
 #include "base/arena.h"
 #include "base/log.h"
 
+enum { READY_ASKS_MAX = 100 }; /* a session that asks more than that is looked at through /asks */
+
 /* The state of one run. */
 struct reading {
     struct page *page;
@@ -76,14 +78,34 @@ static enum status log_end(struct reading *reading, int64_t *out_sequence, struc
     return status;
 }
 
+/* Read after the end of the log: what is asked later is told by an event behind it. */
+static enum status read_asks(struct reading *reading, struct buffer *to, struct failure *failure)
+{
+    struct page *page = reading->page;
+    struct arena arena = {0};
+    struct ask *asks;
+    size_t count = 0;
+    struct json_out out = json_out_to(to);
+    enum status status =
+        store_ask_pending(reading->db, page->tenant_key, page->session_key, &arena, &asks, &count, failure);
+    json_begin_array(&out);
+    for (size_t i = 0; i < count && i < READY_ASKS_MAX && status == STATUS_OK; i++) {
+        ask_write(&out, &asks[i]);
+    }
+    json_end_array(&out);
+    page->is_unasked = status == STATUS_OK && count == 0;
+    arena_release(&arena);
+    return status;
+}
+
 /* The first page says where it begins, and admits when the client's cursor lies behind the end of the log. */
-static void begin_session(struct page *page, int64_t end)
+static void begin_session(struct page *page, int64_t end, struct slice asks)
 {
     struct cursor asked = page->after;
     if (page->from_end || asked.sequence > end) {
         page->after = (struct cursor){end, 0};
     }
-    frame_write_ready(&page->bytes, page->framing, page->after, page->style, (struct cursor){end, 0});
+    frame_write_ready(&page->bytes, page->framing, page->after, page->style, (struct cursor){end, 0}, asks);
     if (!page->from_end && asked.sequence > end) {
         frame_write_gap(&page->bytes, page->framing, end + 1, asked.sequence, page->after, "ahead");
     }
@@ -125,7 +147,10 @@ static enum status read_session(struct reading *reading, struct failure *failure
     bool needs_end = page->first || page->filter;
     enum status status = needs_end ? log_end(reading, &end, failure) : STATUS_OK;
     if (status == STATUS_OK && page->first) {
-        begin_session(page, end);
+        struct buffer asks = {0};
+        status = read_asks(reading, &asks, failure);
+        begin_session(page, end, buffer_slice(&asks));
+        buffer_release(&asks);
     }
     page->reached = (struct cursor){page->after.sequence, 0};
     if (status == STATUS_OK && !page->from_end) {
@@ -225,7 +250,7 @@ static enum status read_firehose(struct reading *reading, struct failure *failur
         page->from_end ? store_firehose_end(reading->db, page->tenant_key, reading->horizon, &end, failure) : STATUS_OK;
     page->after = page->reached = cursor_of_position(end);
     if (status == STATUS_OK && page->first) {
-        frame_write_ready(&page->bytes, page->framing, page->after, page->style, page->after);
+        frame_write_ready(&page->bytes, page->framing, page->after, page->style, page->after, (struct slice){0});
     }
     if (status == STATUS_OK && !page->from_end) {
         rows.rows = memory_alloc((size_t)page->events_max * sizeof *rows.rows);

@@ -16,6 +16,7 @@ struct drivers {
     struct tool_settings tools;
     struct acp *acp;
     struct driver acp_driver;
+    char gateway_url[512];  /* written once, before it is told */
     char unprotected[4096]; /* where agents without a sandbox work */
     struct driver *model;
     struct script demo;
@@ -76,12 +77,44 @@ static void add_acp(struct drivers *drivers, const struct options *options)
     drivers->acp_driver = acp_driver(drivers->acp);
 }
 
+static void set_gateway(struct drivers *drivers, const char *url)
+{
+    if (url && drivers->gateway_url[0] == '\0') {
+        size_t len = strlen(url);
+        snprintf(drivers->gateway_url, sizeof drivers->gateway_url, "%.*s", (int)(len - (url[len - 1] == '/')), url);
+        acp_set_gateway(drivers->acp, drivers->gateway_url);
+    }
+}
+
+/* As far as it is known before anybody listens: turns may begin earlier. */
+static void foresee_gateway(struct drivers *drivers, const struct options *options)
+{
+    char url[sizeof drivers->gateway_url];
+    set_gateway(drivers, options->gateway_url ? options->gateway_url : options->public_url);
+    for (size_t i = 0; i < options->listen.count; i++) {
+        const char *address = options->listen.items[i], *port = strrchr(address, ':');
+        if (strncmp(address, "unix:", 5) != 0 && port && strcmp(port, ":0") != 0) {
+            snprintf(url, sizeof url, "%s://%s%s", options->tls_cert ? "https" : "http",
+                     port == address ? "127.0.0.1" : "", address);
+            set_gateway(drivers, url);
+        }
+    }
+}
+
+void drivers_listen(struct drivers *drivers, const char *address)
+{
+    if (strncmp(address, "http", 4) == 0) {
+        set_gateway(drivers, address);
+    }
+}
+
 struct drivers *drivers_new(const struct options *options)
 {
     struct drivers *drivers = memory_zeroed(sizeof *drivers);
     make_directory(drivers->files_dir, sizeof drivers->files_dir, options->data, "files");
     add_model(drivers, options);
     add_acp(drivers, options);
+    foresee_gateway(drivers, options);
     drivers->demo = demo_script;
     drivers->demo.pace_percent = options->demo_pace_percent;
     drivers->demo_driver = demo_driver(&drivers->demo);

@@ -11,6 +11,10 @@ struct drivers;
 struct drivers *drivers_new(const struct options *options);
 /* When the turns have stopped, which closes each driver. */
 void drivers_free(struct drivers *drivers);
+/* It listens there ("http://127.0.0.1:8080"): sandboxes reach it at the first such address, unless an option says
+ * where.
+ */
+void drivers_listen(struct drivers *drivers, const char *address);
 /* NULL where this server has none of that kind. */
 const struct driver *drivers_of(const struct drivers *drivers, enum agent_driver kind);
 

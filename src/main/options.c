@@ -96,6 +96,9 @@ static enum status options_check(const struct options *options, struct failure *
     if (options->public_url && !starts(options->public_url, "http://") && !starts(options->public_url, "https://")) {
         return refuse(failure, "--public-url: give a URL that begins with http:// or https://");
     }
+    if (options->gateway_url && !starts(options->gateway_url, "http://") && !starts(options->gateway_url, "https://")) {
+        return refuse(failure, "--gateway-url: give a URL that begins with http:// or https://");
+    }
     if (options->node && (!options->node[0] || strlen(options->node) > NODE_NAME_CHARS_MAX)) {
         return refuse(failure, "--node: give a name of 1 to 64 characters");
     }

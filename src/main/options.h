@@ -26,6 +26,7 @@ struct options {
     int64_t node_lease_ms;
     int64_t node_look_ms;
     const char *public_url;
+    int64_t ready_timeout_ms;
     const char *bootstrap_token;
     const char *owner_token_file;
     const char *secret_key;
@@ -111,6 +112,7 @@ struct options {
     int64_t introspections_max, introspection_attempts_max, introspection_retry_ms, introspection_bytes_max;
     int64_t memories_max, memory_bytes_max, memories_prompt_bytes_max;
     int64_t runner_grace_ms, runner_lost_ms, runner_silence_ms, runner_frame_chars_max;
+    const char *gateway_url;
     int64_t gateway_timeout_ms, gateway_call_ms_max, gateway_result_bytes_max;
     int64_t watchdog_sweep_ms, watchdog_sessions_max;
     int64_t turn_silence_ms, worker_silence_ms, stream_silence_ms, turn_cut_ms, lease_over_ms, queue_stuck_ms;

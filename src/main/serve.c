@@ -69,6 +69,7 @@ static void fill_api(struct instance *instance)
         .gateway = instance->hosting.gateway,
         .runtimes = instance->hosting.runtimes,
         .outgoing = outgoing_new(options->ca_file),
+        .ready_timeout_ms = options->ready_timeout_ms,
         .proxy_connect_ms = options->proxy_connect_ms,
         .proxy_silence_ms = options->proxy_silence_ms,
         .tunnel_hosts = (const char *const *)options->tunnel_hosts.items,
@@ -317,6 +318,7 @@ static enum status listen_all(struct instance *instance, struct failure *failure
         }
         log_info("listening", LOG_TEXT("address", slice_of(address)));
         announce(instance->options, address, instance->first_link);
+        drivers_listen(instance->hosting.drivers, address);
         reached = reached || announce_is_for_browsers(address);
     }
     if (!reached) {

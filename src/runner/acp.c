@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -11,6 +12,7 @@
 struct acp {
     struct acp_options options;
     struct map agents; /* by session */
+    _Atomic(const char *) gateway_url;
 };
 
 struct acp *acp_new(const struct acp_options *options)
@@ -18,6 +20,11 @@ struct acp *acp_new(const struct acp_options *options)
     struct acp *acp = memory_zeroed(sizeof *acp);
     acp->options = *options;
     return acp;
+}
+
+void acp_set_gateway(struct acp *acp, const char *url)
+{
+    atomic_store(&acp->gateway_url, url);
 }
 
 void acp_free(struct acp *acp)
@@ -70,10 +77,11 @@ static struct acp_agent *find_agent(struct acp *acp, const struct turn_brief *br
     return NULL;
 }
 
-static void start_agent(struct acp *acp, struct acp_turn *turn)
+static void start_agent(struct acp_turn *turn, const struct acp_access *access)
 {
     struct failure failure = {0};
-    struct acp_agent *agent = acp_agent_start(acp, &acp->options, turn, &failure);
+    struct acp *acp = turn->acp;
+    struct acp_agent *agent = acp_agent_start(acp, &acp->options, turn, access, &failure);
     if (!agent) {
         acp_turn_end(turn, TURN_ERROR, TURN_SANDBOX_ERROR, slice_of(failure.detail), NULL);
         return;
@@ -94,8 +102,10 @@ static void *driver_start(void *owner, struct turn *host_turn, const struct turn
         agent->turn = turn;
         turn->agent = agent;
         acp_turn_prompt(turn);
+    } else if (acp_gateway_is_wanted(brief)) {
+        acp_gateway_start(turn, atomic_load(&acp->gateway_url), start_agent);
     } else {
-        start_agent(acp, turn);
+        start_agent(turn, &(struct acp_access){0});
     }
     return turn;
 }
@@ -113,6 +123,7 @@ static void detach(struct acp_turn *turn)
     if (turn->agent) {
         abandon(turn->agent);
     }
+    acp_gateway_leave(turn);
     turn->turn = NULL;
 }
 
@@ -123,6 +134,11 @@ static void driver_interrupt(void *state, bool gone)
     struct acp_turn *turn = state;
     if (gone) {
         detach(turn);
+        return;
+    }
+    if (turn->gateway) {
+        acp_gateway_leave(turn);
+        acp_turn_end(turn, TURN_ABORTED, TURN_CANCELLED, SLICE("The turn was interrupted."), NULL);
         return;
     }
     if (!turn->agent || turn->is_interrupted) {

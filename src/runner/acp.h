@@ -27,6 +27,9 @@ struct acp_options {
 struct acp;
 
 struct acp *acp_new(const struct acp_options *options);
+/* Any thread: the address under which processes in sandboxes reach this server; it must outlive the driver. NULL =
+ * they don't. */
+void acp_set_gateway(struct acp *acp, const char *url);
 /* After its `close`. Accepts NULL. */
 void acp_free(struct acp *acp);
 /* The driver's face; its owner is `acp`. */

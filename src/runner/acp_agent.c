@@ -436,14 +436,14 @@ static void on_end(void *owner, const struct process_end *end)
 /* --- its start --- */
 
 struct acp_agent *acp_agent_start(struct acp *acp, const struct acp_options *options, struct acp_turn *turn,
-                                  struct failure *failure)
+                                  const struct acp_access *access, struct failure *failure)
 {
     struct acp_agent *agent = memory_zeroed(sizeof *agent);
     const struct turn_brief *brief = turn->brief;
     struct process_handler handler = {agent, on_stdout, on_stderr, on_end};
     enum status status = acp_launch_directory(options, brief, &agent->directory, failure);
     if (status == STATUS_OK) {
-        status = acp_launch(options, brief, agent->directory.ptr, &handler, &agent->process, failure);
+        status = acp_launch(options, brief, access, agent->directory.ptr, &handler, &agent->process, failure);
     }
     if (status != STATUS_OK) {
         release(agent);

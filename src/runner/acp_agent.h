@@ -49,10 +49,15 @@ struct acp_agent {
     int64_t cost_microcents;       /* of its whole session, as it told last */
 };
 
+/* The way from the sandbox to the tools of the server. */
+struct acp_access {
+    struct slice url, token; /* absent = there is none */
+};
+
 /* Starts the process and opens a session in it for `turn`, whose brief says how. NULL with a failure when the process
  * can't be started. */
 struct acp_agent *acp_agent_start(struct acp *acp, const struct acp_options *options, struct acp_turn *turn,
-                                  struct failure *failure);
+                                  const struct acp_access *access, struct failure *failure);
 /* Kills the process and forgets the agent; its turn must be detached. */
 void acp_agent_end(struct acp_agent *agent);
 
@@ -73,8 +78,8 @@ void acp_agent_guard_silence(struct acp_agent *agent);
 MUST_CHECK enum status acp_launch_directory(const struct acp_options *options, const struct turn_brief *brief,
                                             struct buffer *out, struct failure *failure);
 MUST_CHECK enum status acp_launch(const struct acp_options *options, const struct turn_brief *brief,
-                                  const char *directory, const struct process_handler *handler, struct process **out,
-                                  struct failure *failure);
+                                  const struct acp_access *access, const char *directory,
+                                  const struct process_handler *handler, struct process **out, struct failure *failure);
 
 /* --- the registry (acp.c) --- */
 

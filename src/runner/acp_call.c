@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "domain/file_change.h"
 #include "runner/acp_turn.h"
 
 enum { CALL_ID_BYTES_MAX = 256, TITLE_BYTES_MAX = 1000, DIFFS_BYTES_MAX = 256 * 1024 };
@@ -258,6 +259,88 @@ static void tell_result(struct acp_turn *turn, struct acp_call *call, bool is_er
     end_part(&out, turn, "agent.tool_result");
 }
 
+/* --- files --- */
+
+static int64_t count_lines(struct slice text)
+{
+    int64_t lines = text.len > 0 && text.ptr[text.len - 1] != '\n';
+    for (size_t i = 0; i < text.len; i++) {
+        lines += text.ptr[i] == '\n';
+    }
+    return lines;
+}
+
+/* Without the lines that both begin and end with. */
+static void trim_same(struct slice *before, struct slice *after)
+{
+    struct slice a, b, rest_a, rest_b;
+    while (before->len > 0 && after->len > 0) {
+        slice_cut(*before, '\n', &a, &rest_a);
+        slice_cut(*after, '\n', &b, &rest_b);
+        if (!slice_eq(a, b)) {
+            break;
+        }
+        *before = rest_a;
+        *after = rest_b;
+    }
+    size_t same = 0, end = 0;
+    while (same < before->len && same < after->len &&
+           before->ptr[before->len - 1 - same] == after->ptr[after->len - 1 - same]) {
+        same++;
+        end = before->ptr[before->len - same] == '\n' ? same - 1 : end;
+    }
+    before->len -= end;
+    after->len -= end;
+}
+
+static void put_file(struct json_out *out, const struct json *diff, struct slice directory)
+{
+    struct slice path = json_text_of(diff, "path");
+    struct slice before = json_text_of(diff, "old_text"), after = json_text_of(diff, "new_text");
+    const char *status = slice_present(before) || json_get(diff, "truncated") ? "modified" : "added";
+    if (slice_starts(path, directory) && path.len > directory.len + 1 && path.ptr[directory.len] == '/') {
+        path = slice_after(path, directory.len + 1);
+    }
+    trim_same(&before, &after);
+    json_begin_object(out);
+    json_put_text(out, "path", path);
+    json_put_text(out, "status", slice_of(status));
+    json_put_i64(out, "additions", count_lines(after));
+    json_put_i64(out, "deletions", count_lines(before));
+    json_end_object(out);
+}
+
+/* A call that succeeded and showed what it changed: agent.files_changed. */
+static void tell_files(struct acp_turn *turn, const struct acp_call *call)
+{
+    struct buffer list = {0}, metadata = {0};
+    struct arena arena = {0};
+    const struct json *diffs = NULL;
+    struct json_out out = json_out_to(&metadata);
+    buffer_format(&list, "[%.*s]", SLICE_ARG(buffer_slice(&call->diffs)));
+    if (call->diffs.len > 0 && turn->turn && json_parse(&arena, buffer_slice(&list), &diffs, NULL) == STATUS_OK) {
+        json_begin_object(&out);
+        json_key(&out, "files");
+        json_begin_array(&out);
+        size_t count = 0;
+        for (const struct json *diff = diffs->child; diff && count < FILES_PER_EVENT_MAX; diff = diff->next) {
+            struct slice path = json_text_of(diff, "path");
+            if (path.len > 0 && path.len <= FILE_PATH_BYTES_MAX) {
+                put_file(&out, diff, buffer_slice(&turn->agent->directory));
+                count++;
+            }
+        }
+        json_end_array(&out);
+        json_end_object(&out);
+        turn_event(turn->turn, &(struct event){.type = SLICE("agent.files_changed"),
+                                               .role = ROLE_AGENT,
+                                               .metadata = buffer_slice(&metadata)});
+    }
+    arena_release(&arena);
+    buffer_release(&list);
+    buffer_release(&metadata);
+}
+
 /* A call that only announces itself is told when its input is known. */
 static bool is_worth_telling(const struct acp_call *call, struct slice status)
 {
@@ -283,6 +366,9 @@ struct acp_call *acp_call_take(struct acp_turn *turn, const struct json *update)
     if (is_over) {
         take_raw_output(call, json_get_value(update, "rawOutput"));
         tell_result(turn, call, failed, false);
+        if (!failed) {
+            tell_files(turn, call);
+        }
     }
     return call;
 }

@@ -5,7 +5,7 @@
 
 #include "runner/acp_agent.h"
 
-enum { BASE_VARIABLES = 3, GIT_VARIABLES = 6 };
+enum { BASE_VARIABLES = 3, GIT_VARIABLES = 6, ACCESS_VARIABLES = 2 };
 
 /* --- where --- */
 
@@ -103,9 +103,10 @@ static void set_git_helpers(struct arena *arena, const char **list)
 
 /* Nothing of the server's own environment goes to the agent but what its definition names. */
 static const char **environment_of(const struct acp_options *options, struct arena *arena, const struct agent *agent,
-                                   const char *home)
+                                   const struct acp_access *access, const char *home)
 {
-    size_t most = BASE_VARIABLES + GIT_VARIABLES + agent->environment_count + agent->pass_environment_count;
+    size_t most =
+        BASE_VARIABLES + GIT_VARIABLES + ACCESS_VARIABLES + agent->environment_count + agent->pass_environment_count;
     const char **list = arena_array(arena, most + 1, sizeof *list);
     const char *path = getenv("PATH");
     set_variable(arena, list, SLICE("PATH"), slice_of(path ? path : "/usr/local/bin:/usr/bin:/bin"));
@@ -119,14 +120,19 @@ static const char **environment_of(const struct acp_options *options, struct are
     for (size_t i = 0; i < agent->environment_count; i++) {
         set_variable(arena, list, agent->environment[i].name, agent->environment[i].value);
     }
+    if (slice_present(access->token)) {
+        set_variable(arena, list, SLICE("SOJOURN_GATEWAY_URL"), access->url);
+        set_variable(arena, list, SLICE("SOJOURN_GATEWAY_TOKEN"), access->token);
+    }
     if (!has_variable(list, "GIT_CONFIG_COUNT")) {
         set_git_helpers(arena, list);
     }
     return list;
 }
 
-enum status acp_launch(const struct acp_options *options, const struct turn_brief *brief, const char *directory,
-                       const struct process_handler *handler, struct process **out, struct failure *failure)
+enum status acp_launch(const struct acp_options *options, const struct turn_brief *brief,
+                       const struct acp_access *access, const char *directory, const struct process_handler *handler,
+                       struct process **out, struct failure *failure)
 {
     const struct agent *agent = brief->agent;
     struct arena arena = {0};
@@ -139,8 +145,8 @@ enum status acp_launch(const struct acp_options *options, const struct turn_brie
     }
     struct process_spec spec = {
         .argv = argv,
-        .environment =
-            environment_of(options, &arena, agent, brief->sandbox ? NULL : directory), /* a sandbox has its own */
+        .environment = environment_of(options, &arena, agent, access,
+                                      brief->sandbox ? NULL : directory), /* a sandbox has its own */
         .directory = brief->sandbox ? NULL : directory,
         .wants_stdin = true,
     };

@@ -1,4 +1,5 @@
 #include "runner/acp_turn.h"
+#include "runner/gateway_template.h"
 
 enum { HISTORY_BYTES_MAX = 64 * 1024, ENTRY_BYTES_MAX = 4 * 1024, IMAGE_BYTES_MAX = 4 * 1024 * 1024 };
 
@@ -215,6 +216,14 @@ static void put_history(struct json_out *out, const struct turn_brief *brief)
 
 /* --- the whole --- */
 
+static void put_tools(struct json_out *out, const struct agent *agent)
+{
+    struct buffer text = {0};
+    gateway_template_explain(&text, agent);
+    put_text_block(out, buffer_slice(&text));
+    buffer_release(&text);
+}
+
 /* The agent may have done part of it: repeating is its own decision, made with open eyes. */
 static const struct slice cut_note =
     SLICE("Your work on the following message was cut off by a restart. What was under way then may or may not have "
@@ -229,6 +238,9 @@ void acp_prompt_write(struct buffer *to, const struct acp_turn *turn)
     json_begin_array(&out);
     if (turn->agent->is_fresh && slice_trim(brief->agent->system_prompt).len > 0) {
         put_text_block(&out, brief->agent->system_prompt);
+    }
+    if (turn->agent->is_fresh && brief->agent->gateway_tool_count > 0) {
+        put_tools(&out, brief->agent);
     }
     if (turn->agent->is_fresh) {
         put_history(&out, brief);

@@ -44,11 +44,14 @@ struct acp_said {
     struct buffer parts; /* what is no text: JSON objects with commas */
 };
 
+struct acp_gateway;
+
 struct acp_turn {
     struct acp *acp;
     struct turn *turn; /* NULL once it ended */
     const struct turn_brief *brief;
-    struct acp_agent *agent; /* NULL before and after it has one */
+    struct acp_agent *agent;     /* NULL before and after it has one */
+    struct acp_gateway *gateway; /* being prepared, before there is an agent; or NULL */
     struct acp_said said;
     struct acp_call *calls; /* newest first */
     size_t call_count;
@@ -112,6 +115,17 @@ void acp_file_read(struct acp_turn *turn, const struct rpc_message *message);
 void acp_file_write(struct acp_turn *turn, const struct rpc_message *message);
 /* The agent is over: nobody waits for its files any more. */
 void acp_files_end(struct acp_agent *agent);
+
+/* --- acp_gateway.c --- */
+
+/* Does the agent's definition name gateway tools? */
+bool acp_gateway_is_wanted(const struct turn_brief *brief);
+/* Gets a token and writes the tools into the tree, then calls `then`; or ends the turn. `url` is the server's, as the
+ * sandbox reaches it (NULL = it does not). */
+void acp_gateway_start(struct acp_turn *turn, const char *url,
+                       void (*then)(struct acp_turn *turn, const struct acp_access *access));
+/* The turn does not wait any more. */
+void acp_gateway_leave(struct acp_turn *turn);
 
 /* --- acp_prompt.c --- */
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "domain/redact.h"
+#include "runner/gateway_template.h"
 #include "service/gateway_parts.h"
 #include "wire/json_schema.h"
 
@@ -96,7 +97,8 @@ static enum status check_arguments(struct call *call, const struct gateway_tool 
         return failure_set(&call->failure, STATUS_INVALID, "invalid_call_id", "call_id has 1 to %d bytes.",
                            CALL_ID_BYTES_MAX);
     }
-    enum status status = json_parse(call->arena, slice_of(tool->schema), &schema, &call->failure);
+    enum status status =
+        json_parse(call->arena, slice_of(gateway_template_find(slice_of(tool->name))->schema), &schema, &call->failure);
     return status == STATUS_OK ? json_schema_validate(schema, request->arguments, &call->failure) : status;
 }
 

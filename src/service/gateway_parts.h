@@ -13,8 +13,7 @@ struct gateway_job;
 /* One row of the registry: either `run` or `begin`. */
 struct gateway_tool {
     const char *name;
-    const char *schema; /* of its arguments */
-    bool tells;         /* the event holds the arguments */
+    bool tells; /* the event holds the arguments */
     /* Writer: a command. The result is JSON in the call's arena. What it refuses is not remembered. */
     enum status (*run)(struct call *call, struct loaded_session *loaded, const struct json *arguments,
                        struct slice *out);

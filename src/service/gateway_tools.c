@@ -3,12 +3,6 @@
 #include "service/run.h"
 #include "service/turn_close.h"
 
-#define NAME "{\"type\":\"string\",\"minLength\":1,\"maxLength\":200}"
-#define TEXT "{\"type\":\"string\",\"minLength\":1,\"maxLength\":2000}"
-#define OBJECT(required, properties)                                                                                   \
-    "{\"type\":\"object\",\"additionalProperties\":false,\"required\":[" required "],\"properties\":{" properties "}}"
-#define LIST(most, items) "{\"type\":\"array\",\"minItems\":1,\"maxItems\":" most ",\"items\":" items "}"
-
 static const struct slice done = SLICE("{\"ok\":true}");
 
 static enum status run_set_title(struct call *call, struct loaded_session *loaded, const struct json *arguments,
@@ -111,26 +105,14 @@ static enum status end_snapshot(struct call *call, struct loaded_session *loaded
     return status == STATUS_OK ? unit_append_changes(call, loaded, &changes) : status;
 }
 
+/* What each accepts is in gateway_templates. */
 const struct gateway_tool gateway_tools[] = {
-    {"automation.complete",
-     OBJECT("\"outcome\"", "\"outcome\":" NAME ",\"summary\":{\"type\":\"string\"},\"completion_id\":" NAME), true,
-     run_say, NULL, NULL, NULL},
-    {"save_env_files",
-     OBJECT("\"files\"",
-            "\"files\":" LIST("100", OBJECT("\"path\",\"names\"", "\"path\":" NAME ",\"names\":" LIST("500", NAME)))),
-     true, run_save, NULL, NULL, NULL},
-    {"save_service_commands",
-     OBJECT("\"commands\"",
-            "\"commands\":" LIST(
-                "100", OBJECT("\"name\",\"command\"", "\"name\":" NAME ",\"command\":" TEXT ",\"directory\":" NAME))),
-     true, run_save, NULL, NULL, NULL},
-    {"save_snapshot", OBJECT("", "\"reason\":" TEXT), true, NULL, check_snapshot, begin_snapshot, end_snapshot},
-    {"session_status", OBJECT("", "\"session_id\":" NAME), true, run_session_status, NULL, NULL, NULL},
-    {"set_title", OBJECT("\"title\"", "\"title\":" TEXT), true, run_set_title, NULL, NULL, NULL},
-    {"verify",
-     OBJECT("\"files\"", "\"summary\":" TEXT ",\"files\":" LIST(
-                             "50", OBJECT("\"name\"", "\"name\":" NAME ",\"content\":{\"type\":\"string\"},"
-                                                      "\"content_base64\":{\"type\":\"string\"}"))),
-     false, NULL, gateway_verify_check, gateway_verify_begin, gateway_verify_end},
+    {"automation.complete", true, run_say, NULL, NULL, NULL},
+    {"save_env_files", true, run_save, NULL, NULL, NULL},
+    {"save_service_commands", true, run_save, NULL, NULL, NULL},
+    {"save_snapshot", true, NULL, check_snapshot, begin_snapshot, end_snapshot},
+    {"session_status", true, run_session_status, NULL, NULL, NULL},
+    {"set_title", true, run_set_title, NULL, NULL, NULL},
+    {"verify", false, NULL, gateway_verify_check, gateway_verify_begin, gateway_verify_end},
     {0},
 };

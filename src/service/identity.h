@@ -54,6 +54,9 @@ MUST_CHECK enum status token_create(struct call *call, const struct token_reques
  * connections end. For the owner of the session. */
 MUST_CHECK enum status token_of_session(struct call *call, struct slice session_id, enum principal_kind kind,
                                         struct token *out, char out_secret[TOKEN_TEXT_BYTES]);
+/* The same by the server itself, for what it starts in the session's sandbox: nobody is asked whether he may. */
+MUST_CHECK enum status token_replace(struct call *call, struct slice session_id, enum principal_kind kind,
+                                     struct token *out, char out_secret[TOKEN_TEXT_BYTES]);
 MUST_CHECK enum status token_revoke(struct call *call, struct slice id);
 
 struct user_request {

@@ -119,34 +119,56 @@ static enum status enter_for_token(struct call *call, struct slice session_id, e
     return status;
 }
 
-enum status token_of_session(struct call *call, struct slice session_id, enum principal_kind kind, struct token *out,
-                             char out_secret[TOKEN_TEXT_BYTES])
+static enum status revoke_old(struct call *call, struct slice session_id, enum principal_kind kind)
 {
     struct token *old;
     size_t count = 0;
-    enum status status = enter_for_token(call, session_id, kind);
-    *out = (struct token){
-        .name = slice_utf8_prefix(session_id, 100),
-        .kind = kind,
-        .tenant_key = call->who->tenant_key,
-        .scopes = call->who->scopes & (SCOPE_READ | SCOPE_WRITE),
-        .session_id = session_id,
-    };
-    if (status == STATUS_OK) {
-        status = inherit_bounds(call, out);
-    }
-    if (status == STATUS_OK) {
-        status = store_token_of_session(call->db, call->who->tenant_key, session_id, kind, call->arena, &old, &count,
-                                        &call->failure);
-    }
+    enum status status = store_token_of_session(call->db, call->who->tenant_key, session_id, kind, call->arena, &old,
+                                                &count, &call->failure);
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
         status = revoke_row(call, &old[i]);
     }
-    if (status != STATUS_OK) {
-        return status;
+    return status;
+}
+
+static enum status insert_in_place(struct call *call, struct token *token, char out_secret[TOKEN_TEXT_BYTES])
+{
+    enum status status = revoke_old(call, token->session_id, token->kind);
+    if (status == STATUS_OK) {
+        id_token(call->service->ids, "sj_", out_secret);
+        status = identity_insert_token(call, token, slice_of(out_secret));
     }
-    id_token(call->service->ids, "sj_", out_secret);
-    return identity_insert_token(call, out, slice_of(out_secret));
+    return status;
+}
+
+static struct token token_for(const struct call *call, struct slice session_id, enum principal_kind kind,
+                              unsigned scopes)
+{
+    return (struct token){
+        .name = slice_utf8_prefix(session_id, 100),
+        .kind = kind,
+        .tenant_key = call->who->tenant_key,
+        .scopes = scopes,
+        .session_id = session_id,
+    };
+}
+
+enum status token_of_session(struct call *call, struct slice session_id, enum principal_kind kind, struct token *out,
+                             char out_secret[TOKEN_TEXT_BYTES])
+{
+    enum status status = enter_for_token(call, session_id, kind);
+    *out = token_for(call, session_id, kind, call->who->scopes & (SCOPE_READ | SCOPE_WRITE));
+    if (status == STATUS_OK) {
+        status = inherit_bounds(call, out);
+    }
+    return status == STATUS_OK ? insert_in_place(call, out, out_secret) : status;
+}
+
+enum status token_replace(struct call *call, struct slice session_id, enum principal_kind kind, struct token *out,
+                          char out_secret[TOKEN_TEXT_BYTES])
+{
+    *out = token_for(call, session_id, kind, SCOPE_READ | SCOPE_WRITE);
+    return insert_in_place(call, out, out_secret);
 }
 
 enum status token_revoke(struct call *call, struct slice id)

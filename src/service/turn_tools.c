@@ -1,4 +1,5 @@
 #include "service/memory.h"
+#include "service/identity.h"
 #include "service/turn_close.h"
 
 /* Tools of a turn that are commands of the service. Each decides and writes in the name of the turn's agent, but a
@@ -122,6 +123,24 @@ static enum status tool_session_status(struct call *call, struct loaded_session 
     return status;
 }
 
+/* For the process that is started now: the one before it is gone, and its token ends. */
+static enum status tool_gateway_token(struct call *call, struct loaded_session *loaded, const struct json *arguments,
+                                      struct slice *out)
+{
+    struct token token;
+    char secret[TOKEN_TEXT_BYTES];
+    struct buffer text = {0};
+    struct json_out json = json_out_to(&text);
+    (void)arguments;
+    enum status status = token_replace(call, loaded->session.id, PRINCIPAL_SANDBOX, &token, secret);
+    json_begin_object(&json);
+    json_put_text(&json, "token", slice_of(secret));
+    json_end_object(&json);
+    *out = status == STATUS_OK ? arena_copy(call->arena, buffer_slice(&text)) : (struct slice){0};
+    buffer_release(&text);
+    return status;
+}
+
 static const struct {
     const char *name;
     enum status (*serve)(struct call *call, struct loaded_session *loaded, const struct json *arguments,
@@ -136,6 +155,7 @@ static const struct {
     {"memory_add", memory_add},
     {"memory_update", memory_update},
     {"memory_delete", memory_delete},
+    {"gateway_token", tool_gateway_token},
 };
 
 enum status turn_tool_serve(struct call *call, struct loaded_session *loaded, struct slice tool, struct slice arguments,

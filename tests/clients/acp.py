@@ -121,7 +121,7 @@ class Talk:
     def ends(self):
         return [event["metadata"] for event in self.events("turn.ended")]
 
-    def wait_end(self, count, seconds=90):
+    def wait_end(self, count, seconds=150):
         """The end of the turn with this number, from 1."""
         check.eventually(lambda: len(self.ends()) >= count, f"turn {count} is over", seconds)
         return self.ends()[count - 1]

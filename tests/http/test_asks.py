@@ -607,3 +607,40 @@ def results_come_whole_between_many_frames(server):
         check.equal([results[0]["ok"], sorted(results)], [True, list(range(30))])
         codes = {results[number]["error"]["code"] for number in range(1, 30)}
         check.true(codes <= {"ask_not_pending", "too_many_answers"}, f"the others were too late: {codes}")
+
+
+@test
+def a_new_viewer_is_told_what_is_asked(server):
+    """`ready` holds the pending asks, wherever the viewer begins, whoever watches already; nobody asks a second time."""
+    client = server.client()
+    turn = Turn(client)
+
+    def end():
+        return f"?after={client.get(turn.path).json()['last_sequence']}"
+
+    def ready(query=""):
+        with client.stream(turn.path + "/events" + query) as stream:
+            return [ask["id"] for ask in stream.next().json()["asks"]]
+    check.equal(ready(), [])
+    with client.stream(turn.path + "/events" + end()) as first:
+        check.equal(first.next().json()["asks"], [])
+        check.equal(ready(end()), [], "a second viewer, from memory")
+        asked = turn.ask(id="q", kind="question", text="Which?", options=["red", "green"])
+        turn.approval("a")
+        first.until(lambda frame: frame.event == "event" and frame.json()["type"] == "ask.requested" and
+                    frame.json()["metadata"]["id"] == "a", 20)
+        for query in ("", end(), "?after=2", "?types=user.message"):
+            check.equal(ready(query), ["q", "a"], query)
+        with client.websocket(turn.path + "/ws") as socket:
+            [told, _] = socket.until(lambda frame: frame["type"] == "ready")[-1]["data"]["asks"]
+            check.contains(told, {"id": "q", "kind": "question", "text": "Which?", "options": asked["options"],
+                                  "state": "pending"})
+        turn.answer("q", answer="red")
+        check.equal(ready(end()), ["a"])
+        turn.answer("a", decision="deny", reason="no")
+        check.equal(ready(end()), [])
+    server.kill()
+    server.start()
+    client = server.client()
+    turn.client = client
+    check.equal(ready(end()), [])

@@ -103,6 +103,25 @@ def tool_calls_are_kept_across_turns(env):
 
 
 @test
+def a_killed_server_tells_the_model_everything_again(env):
+    """S4-069: after kill -9 the next turn is told the whole conversation, tool calls and their results included."""
+    script = [{"text": "One moment.", "tools": [{"name": "set_title", "input": {"title": "Tea"}}]}, {"text": "Done."},
+              {"text": "You are welcome."}]
+    with ModelServer(script) as model:
+        server, client, path = start(env, model, more="tools: [set_title]")
+        check.contains(turn(client, path), {"stop_reason": "stop"})
+        server.kill()
+        server.start()
+        client = server.client()
+        send(client, path, "Thanks")
+        ended(client, path, 2)
+        blocks = [block for message in model.requests[2]["body"]["messages"] for block in message["content"]]
+        check.equal([block["type"] for block in blocks], ["text", "text", "tool_use", "tool_result", "text", "text"])
+        check.equal((blocks[2]["name"], blocks[2]["input"]), ("set_title", {"title": "Tea"}))
+        check.equal((blocks[3]["tool_use_id"], blocks[5]["text"]), (blocks[2]["id"], "Thanks"))
+
+
+@test
 def kept_files_go_with_their_session(env):
     """What tools left beside the log is erased when the session is."""
     script = [{"tools": [{"name": "set_title", "input": {"title": "Tea"}}]}, {"text": "Done."}]

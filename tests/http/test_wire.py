@@ -528,6 +528,41 @@ def a_stop_does_not_wait_for_streams_to_close(server):
         check.equal(stream.until("closed")[-1].json()["reason"], "server_stopping")
 
 
+def processes_of(parent):
+    """The process and its children."""
+    found = [parent]
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+                if file.read().rsplit(")", 1)[1].split()[1] == str(parent):
+                    found.append(int(pid))
+        except OSError:
+            pass
+    return found
+
+
+@test(on=("postgres",))
+def readiness_does_not_wait_for_a_database_that_hangs(env):
+    """Its processes are stopped, its sockets stay open: /readyz answers 503 within ready-timeout-ms, however many ask."""
+    cluster = env.own_cluster()
+    server = env.server(database=cluster.new_database(), options=["--ready-timeout-ms", "300"])
+    guest = server.anonymous(timeout_s=60)
+    guest.get("/readyz", expect=200)
+    stopped = processes_of(cluster.process.pid)
+    for pid in stopped:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        for _ in range(12):
+            check.problem(guest.get("/readyz"), 503, "database_unavailable")
+        guest.get("/healthz", expect=200)
+    finally:
+        for pid in stopped:
+            os.kill(pid, signal.SIGCONT)
+    check.eventually(lambda: guest.get("/readyz").status == 200, "it is ready again", 60)
+    server.stop()
+    cluster.remove()
+
+
 @test(on=("postgres",))
 def readiness_looks_at_the_database(env):
     """While it is away /readyz says so and /healthz does not; it comes back by itself."""

@@ -31,13 +31,13 @@ static void deltas_follow_their_event(void **state)
     delta(scene, 2, "x");
     delta(scene, 1, "late"); /* its sender did not know of event 2 yet */
     scene_run(scene);
-    const char *expected = "ready{\"cursor\":\"0\",\"sequence\":1} event:1 "
+    const char *expected = "ready{\"cursor\":\"0\",\"sequence\":1,\"asks\":[]} event:1 "
                            "delta:1.1{\"kind\":\"text\",\"text\":\"Hel\"} delta:1.2{\"kind\":\"text\",\"text\":\"lo\"} "
                            "event:2 delta:2.1{\"kind\":\"text\",\"text\":\"x\"} "
                            "delta:2.2{\"kind\":\"text\",\"text\":\"late\"}";
     assert_string_equal(socket_story(&here), expected);
     assert_string_equal(socket_story(&there), expected);
-    assert_string_equal(socket_story(&without), "ready{\"cursor\":\"0\",\"sequence\":1} event:1 event:2");
+    assert_string_equal(socket_story(&without), "ready{\"cursor\":\"0\",\"sequence\":1,\"asks\":[]} event:1 event:2");
     socket_close(&here);
     socket_close(&there);
     socket_close(&without);
@@ -56,7 +56,7 @@ static void late_viewer_gets_them_one_by_one(void **state)
     scene_run(scene);
     socket_open_on(scene, 1, &socket, options);
     scene_run(scene);
-    assert_string_equal(socket_story(&socket), "ready{\"cursor\":\"1.1\",\"sequence\":1} "
+    assert_string_equal(socket_story(&socket), "ready{\"cursor\":\"1.1\",\"sequence\":1,\"asks\":[]} "
                                                "delta:1.2{\"kind\":\"text\",\"text\":\"b\"} "
                                                "delta:1.3{\"kind\":\"text\",\"text\":\"c\"}");
     socket_close(&socket);
@@ -78,10 +78,11 @@ static void cut_window_becomes_a_snapshot(void **state)
         text[i] = i % 2 ? 'b' : 'a';
     }
     text[200] = 0;
-    snprintf(expected, sizeof expected,
-             "ready{\"cursor\":\"1\",\"sequence\":1} snapshot{\"sequence\":1,\"cursor\":\"1.100\",\"partial\":"
-             "[{\"kind\":\"text\",\"text\":\"%s\"}]}",
-             text);
+    snprintf(
+        expected, sizeof expected,
+        "ready{\"cursor\":\"1\",\"sequence\":1,\"asks\":[]} snapshot{\"sequence\":1,\"cursor\":\"1.100\",\"partial\":"
+        "[{\"kind\":\"text\",\"text\":\"%s\"}]}",
+        text);
     assert_string_equal(socket_story(&socket), expected);
     delta(scene, 1, "!");
     scene_run(scene);
@@ -108,9 +109,10 @@ static void partial_output_is_saved_and_comes_back(void **state)
     scene->fanout = fanout_new(&options, scene->loops, LOOPS);
     socket_open_on(scene, 1, &socket, watch(1, 1));
     scene_run(scene);
-    assert_string_equal(socket_story(&socket),
-                        "ready{\"cursor\":\"1\",\"sequence\":1} snapshot{\"sequence\":1,\"cursor\":\"1.2\",\"partial\":"
-                        "[{\"kind\":\"text\",\"text\":\"ab\"}]}");
+    assert_string_equal(
+        socket_story(&socket),
+        "ready{\"cursor\":\"1\",\"sequence\":1,\"asks\":[]} snapshot{\"sequence\":1,\"cursor\":\"1.2\",\"partial\":"
+        "[{\"kind\":\"text\",\"text\":\"ab\"}]}");
     /* The turn goes on: numbers and text continue, also where nobody watches. */
     publish_delta(scene->fanout, 1, 1, 2, "{\"kind\":\"text\",\"text\":\"c\"}");
     scene_run(scene);
@@ -167,9 +169,10 @@ static void late_viewer_after_a_restart_waits_for_the_store(void **state)
     assert_int_equal(fake.partials[1].count, 2); /* and saves nothing before */
     socket_open_on(scene, 1, &socket, watch(1, 1));
     scene_run(scene);
-    assert_string_equal(socket_story(&socket),
-                        "ready{\"cursor\":\"1\",\"sequence\":1} snapshot{\"sequence\":1,\"cursor\":\"1.3\",\"partial\":"
-                        "[{\"kind\":\"text\",\"text\":\"abc\"}]}");
+    assert_string_equal(
+        socket_story(&socket),
+        "ready{\"cursor\":\"1\",\"sequence\":1,\"asks\":[]} snapshot{\"sequence\":1,\"cursor\":\"1.3\",\"partial\":"
+        "[{\"kind\":\"text\",\"text\":\"abc\"}]}");
     hub_flush(&scene->fanout->hubs[0]);
     assert_int_equal(fake.partials[1].count, 3);
     socket_close(&socket);
@@ -185,7 +188,7 @@ static void client_knows_more_deltas_than_the_server(void **state)
     say(scene, 1);
     socket_open(scene, &socket, options);
     scene_run(scene);
-    assert_string_equal(socket_story(&socket), "ready{\"cursor\":\"1.7\",\"sequence\":1} "
+    assert_string_equal(socket_story(&socket), "ready{\"cursor\":\"1.7\",\"sequence\":1,\"asks\":[]} "
                                                "snapshot{\"sequence\":1,\"cursor\":\"1\",\"partial\":[]}");
     delta(scene, 1, "a");
     scene_run(scene);
@@ -205,7 +208,7 @@ static void delta_overtakes_its_event(void **state)
     scene_run(scene);
     publish_range(scene->fanout, 1, 2, 2);
     scene_run(scene);
-    assert_string_equal(socket_story(&socket), "ready{\"cursor\":\"1\",\"sequence\":1} event:2 "
+    assert_string_equal(socket_story(&socket), "ready{\"cursor\":\"1\",\"sequence\":1,\"asks\":[]} event:2 "
                                                "delta:2.1{\"kind\":\"text\",\"text\":\"a\"}");
     socket_close(&socket);
 }
@@ -296,14 +299,14 @@ static void an_event_in_the_middle_of_a_message(void **state)
     scene_run(scene);
     socket_open_on(scene, 1, &late, watch(1, 1));
     scene_run(scene);
-    assert_string_equal(socket_story(&early), "ready{\"cursor\":\"1\",\"sequence\":1} "
+    assert_string_equal(socket_story(&early), "ready{\"cursor\":\"1\",\"sequence\":1,\"asks\":[]} "
                                               "delta:1.1{\"kind\":\"text\",\"text\":\"Hel\"} event:2 "
                                               "delta:2.1{\"kind\":\"text\",\"text\":\"lo\"}");
-    assert_string_equal(socket_story(&between), "ready{\"cursor\":\"1\",\"sequence\":2} event:2 "
+    assert_string_equal(socket_story(&between), "ready{\"cursor\":\"1\",\"sequence\":2,\"asks\":[]} event:2 "
                                                 "snapshot{\"sequence\":2,\"cursor\":\"2\",\"partial\":"
                                                 "[{\"kind\":\"text\",\"text\":\"Hel\"}]} "
                                                 "delta:2.1{\"kind\":\"text\",\"text\":\"lo\"}");
-    assert_string_equal(socket_story(&late), "ready{\"cursor\":\"1\",\"sequence\":2} event:2 "
+    assert_string_equal(socket_story(&late), "ready{\"cursor\":\"1\",\"sequence\":2,\"asks\":[]} event:2 "
                                              "snapshot{\"sequence\":2,\"cursor\":\"2.1\",\"partial\":"
                                              "[{\"kind\":\"text\",\"text\":\"Hello\"}]}");
     say(scene, 1);
@@ -311,7 +314,7 @@ static void an_event_in_the_middle_of_a_message(void **state)
     socket_open_on(scene, 1, &after, watch(1, 2));
     scene_run(scene);
     assert_string_equal(socket_story(&late), "event:3");
-    assert_string_equal(socket_story(&after), "ready{\"cursor\":\"2\",\"sequence\":3} event:3");
+    assert_string_equal(socket_story(&after), "ready{\"cursor\":\"2\",\"sequence\":3,\"asks\":[]} event:3");
     socket_close(&early);
     socket_close(&between);
     socket_close(&late);

@@ -237,6 +237,15 @@ static bool fake_type_passes(const struct event_filter *filter, const struct fak
     return passes && (!slice_present(filter->thread_id) || slice_is(filter->thread_id, row->thread_id));
 }
 
+enum status store_ask_pending(struct db *db, int64_t tenant_key, int64_t session_key, struct arena *arena,
+                              struct ask **out, size_t *out_count, struct failure *failure)
+{
+    (void)db, (void)tenant_key, (void)session_key, (void)arena, (void)failure;
+    *out = NULL;
+    *out_count = 0;
+    return STATUS_OK;
+}
+
 enum status db_begin_read(struct db *db, struct failure *failure)
 {
     (void)db;

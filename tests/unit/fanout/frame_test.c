@@ -33,13 +33,13 @@ static void frames_about_the_stream_carry_none(void **state)
 {
     (void)state;
     struct frame *frames[] = {
-        frame_ready((struct cursor){3, 1}, CURSOR_SESSION, (struct cursor){9, 0}),
+        frame_ready((struct cursor){3, 1}, CURSOR_SESSION, (struct cursor){9, 0}, SLICE("[]")),
         frame_slow((struct cursor){3, 0}, CURSOR_SESSION, 4),
         frame_closed((struct cursor){812, 4}, CURSOR_FIREHOSE, SLICE("deleted")),
         frame_ping(),
     };
     static const char *const expected[] = {
-        "event: ready\ndata: {\"cursor\":\"3.1\",\"sequence\":9}\n\n",
+        "event: ready\ndata: {\"cursor\":\"3.1\",\"sequence\":9,\"asks\":[]}\n\n",
         "event: slow\ndata: {\"sequence\":3,\"cursor\":\"3\",\"dropped_deltas\":4}\n\n",
         "event: closed\ndata: {\"reason\":\"deleted\",\"cursor\":\"812-4\"}\n\n",
         ": ping\n\n",

@@ -25,8 +25,9 @@ static void backlog_then_live(void **state)
     append_many(1, 25);
     socket_open(scene, &socket, watch(1, 20));
     scene_run(scene);
-    assert_string_equal(socket_story(&socket), "ready{\"cursor\":\"20\",\"sequence\":25} event:21 event:22 event:23 "
-                                               "event:24 event:25");
+    assert_string_equal(socket_story(&socket),
+                        "ready{\"cursor\":\"20\",\"sequence\":25,\"asks\":[]} event:21 event:22 event:23 "
+                        "event:24 event:25");
     say(scene, 1, "agent.message");
     say(scene, 2, "agent.message");
     scene_run(scene);
@@ -65,7 +66,7 @@ static void switch_without_gap_or_repeat(void **state)
     publish_range(scene->fanout, 1, 4, 4);
     scene_run(scene);
     assert_string_equal(socket_story(&socket),
-                        "ready{\"cursor\":\"0\",\"sequence\":4} event:1 event:2 event:3 event:4 event:5");
+                        "ready{\"cursor\":\"0\",\"sequence\":4,\"asks\":[]} event:1 event:2 event:3 event:4 event:5");
     socket_close(&socket);
 }
 
@@ -83,7 +84,7 @@ static void second_viewer_needs_no_store(void **state)
     socket_open(scene, &second, watch(1, 3));
     scene_run(scene);
     assert_int_equal(fake.reads, reads);
-    assert_string_equal(socket_story(&second), "ready{\"cursor\":\"3\",\"sequence\":4} event:4");
+    assert_string_equal(socket_story(&second), "ready{\"cursor\":\"3\",\"sequence\":4,\"asks\":[]} event:4");
     socket_close(&first);
     socket_close(&second);
 }
@@ -100,8 +101,8 @@ static void from_the_end(void **state)
     socket_open(scene, &second, options);
     say(scene, 1, "agent.message");
     scene_run(scene);
-    assert_string_equal(socket_story(&first), "ready{\"cursor\":\"7\",\"sequence\":7} event:8");
-    assert_string_equal(socket_story(&second), "ready{\"cursor\":\"7\",\"sequence\":7} event:8");
+    assert_string_equal(socket_story(&first), "ready{\"cursor\":\"7\",\"sequence\":7,\"asks\":[]} event:8");
+    assert_string_equal(socket_story(&second), "ready{\"cursor\":\"7\",\"sequence\":7,\"asks\":[]} event:8");
     socket_close(&first);
     socket_close(&second);
 }
@@ -116,7 +117,7 @@ static void cursor_ahead_of_the_log(void **state)
     say(scene, 1, "agent.message");
     scene_run(scene);
     assert_string_equal(socket_story(&socket),
-                        "ready{\"cursor\":\"5\",\"sequence\":5} "
+                        "ready{\"cursor\":\"5\",\"sequence\":5,\"asks\":[]} "
                         "gap{\"from\":6,\"to\":9,\"reason\":\"ahead\",\"cursor\":\"5\"} event:6");
     socket_close(&socket);
 }
@@ -130,7 +131,7 @@ static void hole_in_the_store(void **state)
     socket_open(scene, &socket, watch(1, 1));
     scene_run(scene);
     assert_string_equal(socket_story(&socket),
-                        "ready{\"cursor\":\"1\",\"sequence\":5} event:2 "
+                        "ready{\"cursor\":\"1\",\"sequence\":5,\"asks\":[]} event:2 "
                         "gap{\"from\":3,\"to\":4,\"reason\":\"erased\",\"cursor\":\"4\"} event:5");
     socket_close(&socket);
 }
@@ -194,12 +195,14 @@ static void slow_viewer_continues_from_the_tail(void **state)
         say(scene, 1, "agent.message");
     }
     scene_run(scene);
-    assert_string_equal(socket_story(&fast), "ready{\"cursor\":\"1\",\"sequence\":1} event:2 event:3 event:4 event:5");
+    assert_string_equal(socket_story(&fast),
+                        "ready{\"cursor\":\"1\",\"sequence\":1,\"asks\":[]} event:2 event:3 event:4 event:5");
     int64_t reads = fake.reads;
     socket_drain(&slow, SIZE_MAX);
     scene_run(scene);
     assert_int_equal(fake.reads, reads);
-    assert_string_equal(socket_story(&slow), "ready{\"cursor\":\"1\",\"sequence\":1} event:2 event:3 event:4 event:5");
+    assert_string_equal(socket_story(&slow),
+                        "ready{\"cursor\":\"1\",\"sequence\":1,\"asks\":[]} event:2 event:3 event:4 event:5");
     socket_close(&slow);
     socket_close(&fast);
 }
@@ -262,8 +265,9 @@ static void filters(void **state)
     int64_t sequence = fake_append(1, "agent.message", "a", 0);
     publish_range(scene->fanout, 1, sequence, sequence);
     scene_run(scene);
-    assert_string_equal(socket_story(&types), "ready{\"cursor\":\"0\",\"sequence\":17} event:2 event:19 event:21");
-    assert_string_equal(socket_story(&thread), "ready{\"cursor\":\"0\",\"sequence\":17} event:2 event:22");
+    assert_string_equal(socket_story(&types),
+                        "ready{\"cursor\":\"0\",\"sequence\":17,\"asks\":[]} event:2 event:19 event:21");
+    assert_string_equal(socket_story(&thread), "ready{\"cursor\":\"0\",\"sequence\":17,\"asks\":[]} event:2 event:22");
     socket_close(&types);
     socket_close(&thread);
 }
@@ -277,7 +281,7 @@ static void websocket_frames(void **state)
     fake_append(1, "session.created", NULL, 0);
     socket_open(scene, &socket, options);
     scene_run(scene);
-    const char expected[] = "\x81\x33{\"type\":\"ready\",\"data\":{\"cursor\":\"0\",\"sequence\":1}}"
+    const char expected[] = "\x81\x3d{\"type\":\"ready\",\"data\":{\"cursor\":\"0\",\"sequence\":1,\"asks\":[]}}"
                             "\x81\x7e";
     assert_memory_equal(socket.got.ptr, expected, sizeof expected - 1);
     assert_non_null(
@@ -390,7 +394,8 @@ static void missing_publication_is_fetched(void **state)
     scene_run(scene);
     assert_int_equal(fake.reads, reads + 1);
     for (int i = 0; i < 10; i++) {
-        assert_string_equal(socket_story(&sockets[i]), "ready{\"cursor\":\"1\",\"sequence\":1} event:2 event:3");
+        assert_string_equal(socket_story(&sockets[i]),
+                            "ready{\"cursor\":\"1\",\"sequence\":1,\"asks\":[]} event:2 event:3");
         socket_close(&sockets[i]);
     }
 }
@@ -409,7 +414,7 @@ static void poke_looks_into_the_store(void **state)
     fanout_poke(scene->fanout, 0, 0);
     scene_run(scene);
     const char *story = socket_story(&socket);
-    assert_non_null(strstr(story, "\"sequence\":1} event:2 event:3 "));
+    assert_non_null(strstr(story, "\"sequence\":1,\"asks\":[]} event:2 event:3 "));
     assert_non_null(strstr(story, "event:14 event:15 event:16"));
     socket_close(&socket);
 }
@@ -433,7 +438,7 @@ static void poke_during_a_read_is_not_forgotten(void **state)
     fake.meanwhile = write_and_poke;
     socket_open(scene, &socket, watch(1, 0)); /* during the first page */
     scene_run(scene);
-    assert_string_equal(socket_story(&socket), "ready{\"cursor\":\"0\",\"sequence\":1} event:1 event:2");
+    assert_string_equal(socket_story(&socket), "ready{\"cursor\":\"0\",\"sequence\":1,\"asks\":[]} event:1 event:2");
     append_many(1, 1);
     fanout_poke(scene->fanout, FAKE_TENANT, 1);
     fake.meanwhile = write_and_poke; /* during a fetch */
@@ -490,7 +495,7 @@ static void readers_that_refuse_are_asked_again(void **state)
     scene->refuses_jobs = false;
     hub_beat(&scene->fanout->hubs[0]);
     scene_run(scene);
-    assert_string_equal(socket_story(&socket), "ready{\"cursor\":\"0\",\"sequence\":2} event:1 event:2");
+    assert_string_equal(socket_story(&socket), "ready{\"cursor\":\"0\",\"sequence\":2,\"asks\":[]} event:1 event:2");
     socket_close(&socket);
 }
 
