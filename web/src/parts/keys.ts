@@ -15,7 +15,9 @@ function isTheirs(event: KeyboardEvent): boolean {
 }
 
 function nameOf(event: KeyboardEvent): string {
-  return event.metaKey || event.ctrlKey ? `mod+${event.key.toLowerCase()}` : event.key;
+  if (event.metaKey || event.ctrlKey) return `mod+${event.key.toLowerCase()}`;
+  // With alt the key may have become another sign; digits are told by where they are.
+  return event.altKey ? `alt+${event.code.replace('Digit', '')}` : event.key;
 }
 
 export function useKeys(isOn: boolean, keys: Keys): void {
@@ -27,7 +29,8 @@ export function useKeys(isOn: boolean, keys: Keys): void {
       const name = nameOf(event);
       const call = latest.current[name];
       const isFree =
-        name.startsWith('mod+') || (!isTyping(event) && !isTheirs(event) && !event.altKey && !getState().dialog);
+        name.startsWith('mod+') ||
+        (!getState().dialog && (name.startsWith('alt+') || (!isTyping(event) && !isTheirs(event))));
       if (!call || !isFree || event.defaultPrevented) return;
       event.preventDefault();
       call(event);
