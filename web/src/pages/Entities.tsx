@@ -1,7 +1,7 @@
 // Entities: what work is about. Tasks fill their fields, people correct them.
 import { useEffect, useState } from 'preact/hooks';
 import { api, newKey } from '../api';
-import { firstLine, pretty } from '../format';
+import { firstLine } from '../format';
 import { Copy } from '../parts/Copy';
 import { useKeys } from '../parts/keys';
 import { useLive } from '../parts/loaded';
@@ -51,7 +51,9 @@ function Nothing() {
 
 /** What is known of it, in one line. */
 function gistOf(entity: Entity): string {
-  const all = Object.entries(entity.fields).map(([name, value]) => `${name}: ${firstLine(pretty(value))}`);
+  const all = Object.entries(entity.fields).map(
+    ([name, value]) => `${name}: ${typeof value === 'string' ? firstLine(value) : JSON.stringify(value)}`,
+  );
   return all.join(' · ') || 'nothing is known of it yet';
 }
 

@@ -1,7 +1,7 @@
 // What a person wants of his new sessions, and the personas he may begin them with.
 import { useState } from 'preact/hooks';
 import { api, type Problem } from '../api';
-import { duration, firstLine } from '../format';
+import { duration, firstLine, plural } from '../format';
 import { useLoaded } from '../parts/loaded';
 import { Failed, Waiting } from '../parts/States';
 import { Time } from '../parts/Time';
@@ -11,7 +11,13 @@ import { useStore } from '../state/store';
 import type { Persona, Preferences, QueueMode } from '../types';
 
 const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
 const IDLE_MS = [1, 5, 15, 30, 60, 240, 1440].map((minutes) => minutes * MINUTE_MS);
+
+function timeWord(ms: number): string {
+  if (ms % HOUR_MS === 0) return plural(ms / HOUR_MS, 'hour');
+  return ms % MINUTE_MS === 0 ? plural(ms / MINUTE_MS, 'minute') : duration(ms);
+}
 
 const MODES: readonly { mode: QueueMode; word: string; text: string }[] = [
   { mode: 'followup', word: 'follow-up', text: 'a message waits until the turn is over' },
@@ -61,7 +67,7 @@ function Wishes({ start }: { start: Preferences }) {
         >
           {choices.map((ms) => (
             <option key={ms} value={String(ms)}>
-              {duration(ms)}
+              {timeWord(ms)}
             </option>
           ))}
         </select>

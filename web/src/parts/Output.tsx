@@ -18,7 +18,7 @@ export function Safety({ details }: { details: Record<string, unknown> | undefin
   const flags = details?.['safety_flags'];
   return (
     <>
-      {typeof score === 'number' && <span class="chip">score {score}</span>}
+      {typeof score === 'number' && score !== 0 && <span class="chip">score {score}</span>}
       {Array.isArray(flags) &&
         flags.map((flag) => (
           <span key={String(flag)} class="chip tone-red">

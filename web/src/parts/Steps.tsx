@@ -17,7 +17,7 @@ const fit = (text: string, most: number): string => (text.length > most ? `${tex
 
 /** Who does it, and what is special about it. */
 function whoOf(step: Step): string {
-  return `${step.human ? 'a person' : (step.agent ?? '')}${step.requires_approval ? ' · needs approval' : ''}`;
+  return `${step.human ? 'a person' : (step.agent ?? '')}${step.requires_approval ? ' · approval' : ''}`;
 }
 
 function BoxOf({ box, session }: { box: Box; session: Session | undefined }) {
@@ -40,7 +40,7 @@ function BoxOf({ box, session }: { box: Box; session: Session | undefined }) {
         {fit(step.name ?? step.id, look ? 20 : 23)}
       </text>
       <text x="10" y="34" class="step-who">
-        {fit(whoOf(step), 28)}
+        {fit(whoOf(step), 25)}
       </text>
       {look && (
         <svg x={BOX.width - 22} y="8" width="12" height="12">

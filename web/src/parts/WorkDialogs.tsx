@@ -53,11 +53,13 @@ export function RunTask({ task, entity, close }: Closing & { task: string; entit
   const [values, setValues] = useState({ task, entity, input: '' });
   const [problem, setProblem] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);
-  const [key] = useState(newKey);
+  const [key, setKey] = useState(newKey);
   const tasks = useLoaded('tasks', (signal) => api.tasks(signal)).value?.tasks ?? [];
   const entities = useLoaded('entities', (signal) => api.entities({ limit: 200 }, signal)).value?.entities ?? [];
-  const set = (name: string) => (event: { currentTarget: { value: string } }) =>
+  const set = (name: string) => (event: { currentTarget: { value: string } }) => {
     setValues({ ...values, [name]: event.currentTarget.value });
+    setKey(newKey()); // what was changed is another intent
+  };
   const run = async (): Promise<void> => {
     const input = readObject(values.input);
     if (typeof input === 'string') return setProblem(input);

@@ -20,7 +20,7 @@ export function useLoaded<T>(key: string, load: (signal: AbortSignal) => Promise
     );
     return () => stop.abort();
   }, [key, round]);
-  return { ...found, again: () => setRound(round + 1) };
+  return { ...found, again: () => setRound((one) => one + 1) };
 }
 
 /** The same, asked for again whenever the firehose tells of something that may have changed it. */

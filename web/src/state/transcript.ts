@@ -226,6 +226,7 @@ const TELLINGS: Record<string, Telling> = {
     text: `Filled in ${names(event.metadata['fields'])} of ${str(event.metadata['entity_id'])}`,
     tone: 'green',
   }),
+  'session.child_waiting': () => ({ text: 'A part waits for a person', tone: 'orange' }),
   'session.waiting_approval': () => ({ text: 'Waits for approval', tone: 'orange' }),
 };
 
@@ -263,6 +264,7 @@ const SILENT = new Set([
 
 /** Moves that the message, the ask or the end of the turn beside them says better. */
 function isSilent(event: SessionEvent, before: string): boolean {
+  if (event.type === 'session.waiting_approval') return before === 'session.child_waiting';
   if (event.type !== 'session.status_change') return SILENT.has(event.type);
   const { to, reason } = event.metadata;
   const isPrompted = to === 'pending' && reason === 'prompt';
