@@ -57,7 +57,7 @@ def home_at_a_glance(server):
         agent.say("Published.")
         agent.settle("completed", usage={"cost_usd": 0.42})
         part(browser, "Happened today", "Publish 2.4")
-        until_text(browser, ".figures", "1 session today · 1 new · 1 completed · $0.42")
+        until_text(browser, ".figures", "0 running now · 1 session today · 1 new · 1 completed · $0.42")
         browser.press("j")
         browser.press("Enter")
         until_text(browser, ".head h1", "Publish 2.4")
@@ -75,10 +75,24 @@ def the_day_by_the_hour(server):
         scene.create(client, "Two", agent="worker", prompt="Begin.")
         scene.settled(client, "worker", status="failed", error={"code": "x", "message": "The disk is full"})
         until_text(browser, ".today .home-row", "The disk is full")
-        until_text(browser, ".figures", "2 sessions today · 2 new · 0 completed · 1 failed")
+        until_text(browser, ".figures", "1 running now · 2 sessions today · 2 new · 0 completed · 1 failed")
         browser.until("document.querySelectorAll('.home-row').length === 2")
         client.delete(f"/api/sessions/{one['id']}", expect=204)
         browser.until("document.querySelectorAll('.home-row').length === 1")
+        no_complaints(browser)
+
+
+@test(on=HERE, timeout_s=120)
+def work_begins_at_home(server):
+    """Said what and chosen who: the session is open, and the agent at work."""
+    with Browser() as browser:
+        sign_in(browser, server, "/")
+        browser.until("document.querySelector('.home-ask select')?.value === 'demo'")
+        browser.press("/")
+        browser.fill(".home-ask textarea", "Hello from home")
+        browser.press("Control+Enter")
+        until_text(browser, ".message.from-you", "Hello from home")
+        until_text(browser, ".ask .ask-text", "Change welcome.txt")
         no_complaints(browser)
 
 
@@ -108,7 +122,8 @@ def files_are_attached(server):
         browser.until("document.querySelector('.message .picture')?.naturalWidth === 24")
         until_text(browser, ".message .attached", "notes.txt")
         check.equal(browser.count(".upload"), 0)
-        browser.press("Alt+2")
+        browser.click(".transcript")
+        browser.press("v")
         browser.until("document.querySelectorAll('.file').length === 3")
         browser.until("document.querySelector('.file img')?.naturalWidth === 24")
         until_text(browser, ".file", "8 B · text/plain")

@@ -265,7 +265,7 @@ export function EntityOne({ id }: { id: string }) {
   const { entity, problem, again, setChanged } = useEntity(id);
   const nameOf = useName();
   const run = (): void => dispatch({ type: 'dialog', dialog: { kind: 'run', task: '', entity: id } });
-  useKeys(Boolean(entity), { r: run });
+  useKeys(true, { r: run });
   useRows('.field-value, .plain-row a');
   if (problem?.status === 404) {
     return (

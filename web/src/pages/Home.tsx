@@ -1,7 +1,11 @@
 // One glance: what needs you, what is happening, what happened.
 import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { api, newKey, type Problem } from '../api';
 import { dollars, firstLine, plural, titleOf } from '../format';
 import { useDay } from '../parts/day';
+import { MOD, useKeys } from '../parts/keys';
+import { useLoaded } from '../parts/loaded';
 import { useRows } from '../parts/rows';
 import { SecondLine } from '../parts/SessionRow';
 import { Failed, Waiting } from '../parts/States';
@@ -10,12 +14,12 @@ import { Time } from '../parts/Time';
 import { askKey, waitingWithoutAsk } from '../state/asklist';
 import { decideFromList } from '../state/asks';
 import { type Day, isHappening, isOver } from '../state/day';
-import { linkTo } from '../state/navigate';
+import { go, linkTo } from '../state/navigate';
 import { type Place, sessionPlace, sessionsPlace } from '../state/place';
 import { tryDemo } from '../state/session';
 import { dispatch, useStore } from '../state/store';
 import { lookOf, lookOfState } from '../status';
-import type { Ask, Session } from '../types';
+import type { Agent, Ask as AskOf, Session } from '../types';
 
 const SHOWN = 8;
 
@@ -59,7 +63,7 @@ export function SessionLine({ session }: { session: Session }) {
 }
 
 /** Only what can be decided without looking further has buttons here. */
-function AskLine({ ask }: { ask: Ask }) {
+function AskLine({ ask }: { ask: AskOf }) {
   const isPlain = ask.kind === 'approval' && Boolean(ask.tool);
   return (
     <li class="home-row">
@@ -130,9 +134,83 @@ function Happened({ day }: { day: Day }) {
   );
 }
 
+const AGENT = 'sojourn.agent';
+
+/** The agent that was used last is offered first. */
+function useAgent(): { agents: Agent[]; agent: string; choose: (agent: string) => void } {
+  const agents = useLoaded('agents', (signal) => api.agents(signal)).value?.agents ?? [];
+  const [chosen, setChosen] = useState(() => localStorage.getItem(AGENT) ?? '');
+  const known = agents.find((one) => one.id === chosen) ?? agents[0];
+  const choose = (agent: string): void => {
+    localStorage.setItem(AGENT, agent);
+    setChosen(agent);
+  };
+  return { agents, agent: known?.id ?? '', choose };
+}
+
+/** The shortest way to work: say what, choose who. What was typed stays when it is refused. */
+function Ask() {
+  const { agents, agent, choose } = useAgent();
+  const [text, setText] = useState('');
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const [key, setKey] = useState(newKey);
+  const send = async (): Promise<void> => {
+    if (!text.trim() || !agent) return;
+    try {
+      const session = await api.create({ type: 'agent', agent, prompt: text }, key);
+      dispatch({ type: 'session', session });
+      go(sessionPlace(session.id));
+    } catch (error) {
+      setProblem(error as Problem);
+      setKey(newKey());
+    }
+  };
+  return (
+    <form
+      class="home-ask"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void send();
+      }}
+    >
+      <textarea
+        rows={2}
+        value={text}
+        placeholder="What shall an agent do?"
+        aria-label="What shall an agent do?"
+        onInput={(event) => {
+          setText(event.currentTarget.value);
+          setKey(newKey());
+        }}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) void send();
+          if (event.key === 'Escape') event.currentTarget.blur();
+        }}
+      />
+      <select aria-label="Agent" value={agent} onChange={(event) => choose(event.currentTarget.value)}>
+        {agents.map((one) => (
+          <option key={one.id} value={one.id}>
+            {one.name ?? one.id}
+          </option>
+        ))}
+      </select>
+      <button class="primary" disabled={!text.trim() || !agent} title={`Begin (${MOD}↵)`}>
+        Begin
+      </button>
+      {problem && (
+        <p class="problem-line" role="alert">
+          {problem.message} What you typed is kept here.
+        </p>
+      )}
+    </form>
+  );
+}
+
 /** The day in one line. */
 export function Figures({ day, isMore }: { day: Day; isMore: boolean }) {
+  const running = day.sessions.filter(isHappening).length;
   const said = [
+    `${running} running now`,
     `${plural(day.sessions.length, 'session')}${isMore ? ' or more' : ''} today`,
     `${day.began} new`,
     `${day.completed} completed`,
@@ -150,7 +228,7 @@ export function Figures({ day, isMore }: { day: Day; isMore: boolean }) {
 function First() {
   return (
     <div class="home-first">
-      <p class="muted">Nothing happened yet. Give an agent something to do, here or in a terminal:</p>
+      <p class="muted">Nothing happened yet. Give an agent something to do, above or in a terminal:</p>
       <div class="command">
         <code>sojourn chat demo</code>
       </div>
@@ -167,6 +245,7 @@ export function Home() {
   const isEmpty = useStore((state) => Object.keys(state.sessions).length === 0);
   const asksPhase = useStore((state) => state.asks.phase);
   useRows('.home-row a');
+  useKeys(true, { '/': () => document.querySelector<HTMLElement>('.home-ask textarea')?.focus() });
   if (problem && !day) return <Failed what="The day can’t be shown" problem={problem} again={again} />;
   if (!day || asksPhase === 'loading') return <Waiting />;
   return (
@@ -175,6 +254,7 @@ export function Home() {
         <h1>Home</h1>
         <Figures day={day} isMore={isMore} />
       </header>
+      <Ask />
       {isEmpty ? (
         <First />
       ) : (

@@ -311,15 +311,18 @@ export function SessionPage({ place }: { place: SessionPlace }) {
   useEffect(() => {
     if (isReady) lookBack(place.id, place.at);
   }, [isReady, place.id, place.at]);
+  const step = (by: number): void => {
+    const at = VIEWS.findIndex(({ view }) => view === place.view) + by + VIEWS.length;
+    adjust({ ...place, view: VIEWS[at % VIEWS.length]?.view ?? 'transcript' });
+  };
   useKeys(true, {
     Escape: () => {
       if (place.at) adjust({ ...place, at: null });
       else if (current && isRunning(current)) void interrupt(place.id);
       else go(getState().lastList);
     },
-    ...Object.fromEntries(
-      VIEWS.map(({ view }, index) => [`alt+${index + 1}`, () => adjust({ ...place, view })] as const),
-    ),
+    v: () => step(1),
+    V: () => step(-1),
     p: () => {
       if (current && canPause(current)) void setPaused(place.id, !isPaused(current));
     },

@@ -164,7 +164,7 @@ function One({ place }: { place: TasksPlace }) {
   const { value: task, problem, again } = useLive(`task ${place.id}`, (signal) => api.task(place.id, signal));
   const runs = useRuns(place.id);
   const run = (): void => dispatch({ type: 'dialog', dialog: { kind: 'run', task: place.id, entity: '' } });
-  useKeys(Boolean(task), { r: run });
+  useKeys(true, { r: run });
   useRows('.run-pick');
   if (problem?.status === 404) {
     return (

@@ -211,7 +211,7 @@ const KEYS: readonly [string, string][] = [
   [`${MOD}⇧↵`, 'send it the other way: steer instead of follow-up'],
   ['esc', 'interrupt the running turn'],
   ['p', 'pause the session, let it go on'],
-  ['alt 1 … 6', 'transcript, files, tree, time, people, raw'],
+  ['v  V', 'next and previous view of the session: files, tree, time, people, raw'],
   ['r', 'run the task, or a task for the entity'],
   ['alt ↑ ↓', 'move a waiting message'],
   ['?', 'this list'],

@@ -1,5 +1,5 @@
 // Single keys as commands, silent while somebody types or a dialog is open.
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { getState } from '../state/store';
 
 export type Keys = Record<string, (event: KeyboardEvent) => void>;
@@ -15,22 +15,20 @@ function isTheirs(event: KeyboardEvent): boolean {
 }
 
 function nameOf(event: KeyboardEvent): string {
-  if (event.metaKey || event.ctrlKey) return `mod+${event.key.toLowerCase()}`;
-  // With alt the key may have become another sign; digits are told by where they are.
-  return event.altKey ? `alt+${event.code.replace('Digit', '')}` : event.key;
+  return event.metaKey || event.ctrlKey ? `mod+${event.key.toLowerCase()}` : event.key;
 }
 
 export function useKeys(isOn: boolean, keys: Keys): void {
   const latest = useRef(keys);
   latest.current = keys;
-  useEffect(() => {
+  // At once: what can be seen can be pressed.
+  useLayoutEffect(() => {
     if (!isOn) return;
     const onKey = (event: KeyboardEvent): void => {
       const name = nameOf(event);
       const call = latest.current[name];
       const isFree =
-        name.startsWith('mod+') ||
-        (!getState().dialog && (name.startsWith('alt+') || (!isTyping(event) && !isTheirs(event))));
+        name.startsWith('mod+') || (!isTyping(event) && !isTheirs(event) && !event.altKey && !getState().dialog);
       if (!call || !isFree || event.defaultPrevented) return;
       event.preventDefault();
       call(event);
