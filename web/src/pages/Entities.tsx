@@ -1,7 +1,7 @@
 // Entities: what work is about. Tasks fill their fields, people correct them.
 import { useEffect, useState } from 'preact/hooks';
 import { api, newKey } from '../api';
-import { firstLine } from '../format';
+import { firstLine, postCommand } from '../format';
 import { Copy } from '../parts/Copy';
 import { useKeys } from '../parts/keys';
 import { useLive } from '../parts/loaded';
@@ -32,7 +32,7 @@ async function makeExample(): Promise<void> {
 }
 
 function Nothing() {
-  const command = `curl -H "Authorization: Bearer $SOJOURN_TOKEN" ${location.origin}/api/entities -d '${JSON.stringify(EXAMPLE)}'`;
+  const command = postCommand('/api/entities', EXAMPLE);
   return (
     <Empty
       title="There is nothing to work on"

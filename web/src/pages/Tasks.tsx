@@ -1,6 +1,6 @@
 // Tasks: work that is configured once and run again and again.
 import { api, newKey } from '../api';
-import { duration, firstLine, plural, pretty } from '../format';
+import { duration, firstLine, plural, postCommand, pretty } from '../format';
 import { Copy, Id } from '../parts/Copy';
 import { useKeys } from '../parts/keys';
 import { useLive } from '../parts/loaded';
@@ -57,7 +57,7 @@ async function makeExample(): Promise<void> {
 }
 
 function Nothing() {
-  const command = `curl -H "Authorization: Bearer $SOJOURN_TOKEN" ${location.origin}/api/tasks -d '${JSON.stringify(EXAMPLE)}'`;
+  const command = postCommand('/api/tasks', EXAMPLE);
   return (
     <Empty
       title="No task is configured"
