@@ -428,7 +428,7 @@ def raw_people_and_time(server):
     with Browser() as browser:
         browser.goto(f"{server.address}/sign-in#{other['sign_in_secret']}")
         browser.click("text=Not now")
-        browser.see(".empty")
+        browser.see(".home-first")
         browser.goto(link)
         until_text(browser, ".head h1", "Fix flaky login test")
         no_complaints(browser)
