@@ -79,6 +79,7 @@ def a_task_is_run(server):
         until_mark(browser, "customer", "Queued")
         browser.click(".run-row:nth-child(2) .run-pick")
         until_mark(browser, "customer", "Completed")
+        browser.until("location.search.startsWith('?run=')")
         browser.reload()
         until_mark(browser, "customer", "Completed")
         no_complaints(browser, REFUSED)
