@@ -248,10 +248,13 @@ class Example:
 
     def pages(self):
         guest = self.server.anonymous()
-        for path in ("/", "/sign-in", "/sessions", "/inbox", "/agents", "/rules"):
+        for path in ("/", "/sign-in", "/sessions", "/inbox", "/agents", "/rules", "/today", "/tasks", "/entities",
+                     "/settings"):
             self.call("GET", path, client=guest)
         self.call("GET", "/sessions/{id}", client=guest, id="any")
         self.call("GET", "/agents/{agent}", client=guest, agent="any")
+        self.call("GET", "/tasks/{task}", client=guest, task="any")
+        self.call("GET", "/entities/{entity}", client=guest, entity="any")
         name = re.search(r"/assets/([\w.-]+)", self.calls["get", "/"].body.decode()).group(1)
         self.call("GET", "/assets/{name}", client=guest, name=name)
 

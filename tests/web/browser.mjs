@@ -49,6 +49,36 @@ async function untilTrue(expression) {
   }
 }
 
+const real = ({ name, mimeType, base64 }) => ({
+  name,
+  mimeType,
+  buffer: Buffer.from(base64, "base64"),
+});
+
+// Files that come with a drop or a paste, as the browser would hand them over.
+const hand = (selector, type, files) =>
+  page
+    .locator(selector)
+    .first()
+    .evaluate(
+      (node, [kind, all]) => {
+        const data = new DataTransfer();
+        for (const { name, mimeType, base64 } of all) {
+          const bytes = Uint8Array.from(atob(base64), (one) =>
+            one.charCodeAt(0),
+          );
+          data.items.add(new File([bytes], name, { type: mimeType }));
+        }
+        const options = { bubbles: true, cancelable: true };
+        node.dispatchEvent(
+          kind === "paste"
+            ? new ClipboardEvent(kind, { ...options, clipboardData: data })
+            : new DragEvent(kind, { ...options, dataTransfer: data }),
+        );
+      },
+      [type, files],
+    );
+
 const commands = {
   async open(options = {}) {
     browser ??= await chromium.launch({
@@ -73,6 +103,14 @@ const commands = {
   count: (selector) => page.locator(selector).count(),
   text: (selector) => page.locator(selector).first().innerText(),
   texts: (selector) => page.locator(selector).allTextContents(),
+  // files: [{name, mimeType, base64}]
+  choose: (selector, files) => page.setInputFiles(selector, files.map(real)),
+  drop: (selector, event, files) => hand(selector, event, files),
+  style: (selector, name) =>
+    page
+      .locator(selector)
+      .first()
+      .evaluate((node, of) => getComputedStyle(node)[of], name),
   see: async (selector) =>
     void (await page.locator(selector).first().waitFor()),
   gone: async (selector) =>

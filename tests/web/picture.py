@@ -27,6 +27,7 @@ def draw(server, path):
         browser.fill("input[name=password]", PASSWORD)
         browser.press("Enter")
         browser.see("[data-state=connected]")
+        browser.click(".page-link:has-text('Sessions')")
         browser.see(".row")
         browser.press("j")
         browser.press("p")

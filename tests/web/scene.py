@@ -102,6 +102,40 @@ def flaky_login(client, is_live=True):
     return session, agent
 
 
+CHAIN = [
+    {"id": "research", "name": "Look into it", "agent": "researcher", "prompt": "Find out what it is about.",
+     "output": {"fields": {"summary": "string", "score": "integer"}}, "requires_approval": True},
+    {"id": "customer", "name": "Ask the customer", "agent": "support", "prompt": "Write to the customer."},
+    {"id": "write", "name": "Write the answer", "agent": "writer", "prompt": "Write it.",
+     "depends_on": ["research", "customer"], "output": {"fields": {"answer": "string"}}},
+    {"id": "review", "name": "Read it", "human": True, "depends_on": ["write"]}]
+
+
+def configured(client, steps=None):
+    """Agents that workers run, a task of several steps, and things it can be about."""
+    for name in ("researcher", "support", "writer"):
+        client.post("/api/agents", {"id": name, "driver": "worker"}, expect=201)
+    client.post("/api/tasks", {"id": "answer-ticket", "name": "Answer a ticket", "steps": steps or CHAIN,
+                               "description": "From a ticket to an answer somebody has read."}, expect=201)
+    for id, type, fields in (("ticket-7", "ticket", {"title": "Login fails at night", "priority": 2}),
+                             ("ticket-8", "ticket", {"title": "Invoice is missing"}),
+                             ("acme", "customer", {"name": "Acme Ltd.", "tags": ["big", "old"]})):
+        client.post("/api/entities", {"id": id, "type": type, "fields": fields}, expect=201)
+
+
+def started(client, **body):
+    """A run of the task; the sessions of its steps by their ids, and the run as ""."""
+    run = client.post("/api/tasks/answer-ticket/runs", {"entity_id": "ticket-7", **body}, expect=201).json()
+    return {"": run["session"]["id"], **{one["step"]: one["session_id"] for one in run["steps"]}}
+
+
+def settled(client, agent, status="completed", **more):
+    """The session of a step, claimed and ended."""
+    worker = Agent(client, agent)
+    worker.claim()
+    worker.settle(status, **more)
+
+
 def working_day(client):
     """About a dozen sessions in every state; returns the one worth opening and its agent."""
     rows = [

@@ -61,7 +61,8 @@ def files_are_served_safely(server):
     check.equal(page.header("content-type"), "text/html; charset=utf-8")
     check.equal(page.header("cache-control"), "no-cache")
     for path in ("/sign-in", "/sessions", "/sessions/some:id", "/inbox", "/sessions?tab=idle&q=x", "/agents",
-                 "/agents/demo?version=1", "/rules"):
+                 "/agents/demo?version=1", "/rules", "/today", "/tasks", "/tasks/one?run=x", "/entities", "/entities/some:id",
+                 "/settings"):
         check.equal(guest.get(path, expect=200).body, page.body, path)
     names = re.findall(r"/assets/([\w.-]+)", page.body.decode())
     check.equal(sorted(name.split(".")[-1] for name in names), ["css", "js", "svg"])
@@ -122,6 +123,8 @@ def from_the_link_to_a_session(server):
         browser.fill("input[name=new-password]", PASSWORD)
         check.equal(browser.url(), f"{server.address}/sign-in", "the secret is gone from the address")
         browser.press("Enter")
+        until_text(browser, ".home-first", "Nothing happened yet")
+        browser.click(".page-link:has-text('Sessions')")
         until_text(browser, ".empty", "No sessions yet")
         browser.press("c")
         browser.fill("dialog input", "First steps")
@@ -308,7 +311,7 @@ def a_session_is_followed(server):
         browser.fill(".composer textarea", "Thanks")
         browser.reload()
         browser.until("document.querySelector('.composer textarea')?.value === 'Thanks'")
-        browser.click(".composer button")
+        browser.click(".composer .primary")
         until_text(browser, ".message.from-you", "Thanks")
         client.patch(f"/api/sessions/{session['id']}", {"title": "Work done"}, expect=200)
         until_text(browser, ".head h1", "Work done")
@@ -425,7 +428,7 @@ def raw_people_and_time(server):
     with Browser() as browser:
         browser.goto(f"{server.address}/sign-in#{other['sign_in_secret']}")
         browser.click("text=Not now")
-        browser.see(".empty")
+        browser.see(".home-first")
         browser.goto(link)
         until_text(browser, ".head h1", "Fix flaky login test")
         no_complaints(browser)

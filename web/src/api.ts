@@ -3,10 +3,18 @@ import type {
   Agent,
   Ask,
   AskPage,
+  ChangedFile,
+  Entity,
+  EntityPage,
+  EntitySession,
   EventPage,
   Explanation,
+  Export,
+  File as SessionFile,
   Me,
   Participant,
+  Persona,
+  Preferences,
   Prompt,
   QueueMode,
   Receipt,
@@ -16,6 +24,8 @@ import type {
   SessionEvent,
   SessionPage,
   ShareLink,
+  Task,
+  TaskPage,
   User,
 } from './types';
 
@@ -100,6 +110,8 @@ const at = (id: string, rest = ''): string => `/api/sessions/${encodeURIComponen
 
 const waiting = (id: string, prompt: Prompt, rest = ''): string =>
   at(id, `/queue/${encodeURIComponent(prompt.prompt_id)}${rest}`);
+const workAt = (kind: 'tasks' | 'entities' | 'personas', id: string, rest = ''): string =>
+  `/api/${kind}/${encodeURIComponent(id)}${rest}`;
 const agentAt = (id: string, rest = ''): string => `/api/agents/${encodeURIComponent(id)}${rest}`;
 
 /** A key that is used for one intent, so that trying again does nothing twice. */
@@ -142,11 +154,18 @@ export const api = {
   /** Makes the session's agent run, now or when its turn is over. */
   send: (id: string, content: unknown[], mode: QueueMode | null, key: string) =>
     call<Receipt>('POST', at(id, '/messages'), { body: mode ? { content, mode } : { content }, key }),
-  say: (id: string, text: string, key: string) =>
+  say: (id: string, content: unknown[], key: string) =>
     call<{ events: SessionEvent[] }>('POST', at(id, '/events'), {
-      body: { events: [{ type: 'user.message', content: [{ type: 'text', text }], external_event_id: key }] },
+      body: { events: [{ type: 'user.message', content, external_event_id: key }] },
       key,
     }),
+
+  files: (id: string, signal?: AbortSignal) => call<{ files: SessionFile[] }>('GET', at(id, '/files'), { signal }),
+  changedFiles: (id: string, signal?: AbortSignal) =>
+    call<{ files: ChangedFile[]; has_more: boolean }>('GET', withQuery(at(id, '/files-changed'), { limit: 1000 }), {
+      signal,
+    }),
+  exportSession: (id: string) => call<Export>('POST', at(id, '/export'), { body: {} }),
 
   queue: (id: string) => call<{ prompts: Prompt[] }>('GET', at(id, '/queue')),
   withdraw: (id: string, prompt: Prompt) => call<void>('DELETE', waiting(id, prompt), { revision: prompt.revision }),
@@ -184,6 +203,36 @@ export const api = {
   agentVersions: (id: string, signal?: AbortSignal) =>
     call<{ agents: Agent[]; has_more: boolean }>('GET', agentAt(id, '/versions'), { signal }),
 
+  tasks: (signal?: AbortSignal) => call<TaskPage>('GET', withQuery('/api/tasks', { limit: 200 }), { signal }),
+  task: (id: string, signal?: AbortSignal) => call<Task>('GET', workAt('tasks', id), { signal }),
+  createTask: (body: Record<string, unknown>, key: string) => call<Task>('POST', '/api/tasks', { body, key }),
+  runTask: (id: string, body: Record<string, unknown>, key: string) =>
+    call<{ session: Session }>('POST', workAt('tasks', id, '/runs'), { body, key }),
+
+  entities: (query: Query, signal?: AbortSignal) =>
+    call<EntityPage>('GET', withQuery('/api/entities', query), { signal }),
+  entity: (id: string, signal?: AbortSignal) => call<Entity>('GET', workAt('entities', id), { signal }),
+  createEntity: (body: Record<string, unknown>, key: string) => call<Entity>('POST', '/api/entities', { body, key }),
+  /** Refused when it has another version than the one that was seen. */
+  changeEntity: (id: string, fields: Record<string, unknown>, version: number) =>
+    call<Entity>('PATCH', workAt('entities', id), { body: { fields, version } }),
+  removeEntity: (id: string, version: number) => call<void>('DELETE', withQuery(workAt('entities', id), { version })),
+  entitySessions: (id: string, signal?: AbortSignal) =>
+    call<{ sessions: EntitySession[]; has_more: boolean }>(
+      'GET',
+      withQuery(workAt('entities', id, '/sessions'), { parents_only: 'true', limit: 50 }),
+      { signal },
+    ),
+
+  preferences: (signal?: AbortSignal) => call<Preferences>('GET', '/api/me/preferences', { signal }),
+  setPreferences: (body: Record<string, unknown>) => call<Preferences>('PATCH', '/api/me/preferences', { body }),
+  personas: (signal?: AbortSignal) =>
+    call<{ personas: Persona[]; has_more: boolean }>('GET', withQuery('/api/personas', { limit: 200 }), { signal }),
+  createPersona: (body: Record<string, unknown>) => call<Persona>('POST', '/api/personas', { body }),
+  changePersona: (id: string, body: Record<string, unknown>) =>
+    call<Persona>('PATCH', workAt('personas', id), { body }),
+  removePersona: (id: string) => call<void>('DELETE', workAt('personas', id)),
+
   participants: (id: string) => call<{ participants: Participant[] }>('GET', at(id, '/participants')),
   addParticipant: (id: string, email: string, role: string) =>
     call<unknown>('POST', at(id, '/participants'), { body: { email, role } }),
@@ -195,6 +244,37 @@ export const api = {
   join: (token: string) =>
     call<{ session_id: string }>('POST', `/api/sessions/join/${encodeURIComponent(token)}`, { body: {} }),
 };
+
+// --- files ---
+
+/** XMLHttpRequest and not fetch, because only it tells how far an upload is. */
+export function upload(
+  id: string,
+  file: Blob,
+  name: string,
+  onProgress: (part: number) => void,
+  signal: AbortSignal,
+): Promise<SessionFile> {
+  return new Promise((done, fail) => {
+    const request = new XMLHttpRequest();
+    request.open('POST', withQuery(at(id, '/files'), { name }));
+    request.setRequestHeader('X-CSRF-Token', csrf);
+    request.setRequestHeader('Content-Type', file.type || 'application/octet-stream');
+    request.responseType = 'json';
+    request.upload.onprogress = (event) => onProgress(event.loaded / Math.max(event.total, 1));
+    request.onload = () => {
+      if (request.status < 300) return done(request.response as SessionFile);
+      const { code = 'unknown', detail } = (request.response ?? {}) as { code?: string; detail?: string };
+      fail(new Problem(request.status, code, detail ?? `The server answered ${request.status}.`));
+    };
+    request.onerror = () => fail(new Problem(0, 'unreachable', 'The server can’t be reached, or refuses the file.'));
+    signal.addEventListener('abort', () => request.abort());
+    request.send(file);
+  });
+}
+
+/** Where a file of a session is, by its handle. */
+export const fileUrl = (id: string, handle: string): string => at(id, `/files/${encodeURIComponent(handle)}`);
 
 // --- streams ---
 

@@ -81,3 +81,9 @@ export function firstLine(text: string): string {
     .replace(/[*_`]{1,3}/g, '')
     .trim();
 }
+
+/** What to type in a terminal to do the same. */
+export function postCommand(path: string, body: unknown): string {
+  const url = `${location.origin}${path}`;
+  return `curl -H "Authorization: Bearer $SOJOURN_TOKEN" ${url} -d '${JSON.stringify(body)}'`;
+}

@@ -27,7 +27,7 @@ export interface Session {
   display_status: string;
   display_reason: string;
   runtime: string;
-  words: { sandbox: string };
+  words: { sandbox: string; kind: 'run' | 'chat' };
   agent: string | null;
   agent_version: number;
   driver: string;
@@ -37,6 +37,9 @@ export interface Session {
   source: { kind: string | null; platform: string | null; interactive: boolean };
   visibility: string;
   parent_id: string | null;
+  task_id: string | null;
+  entity_id: string | null;
+  metadata: Record<string, unknown>;
   retry_of: string | null;
   attempt: number;
   owner_id: string | null;
@@ -120,6 +123,7 @@ export interface Prompt {
   content: unknown[];
   created_at: string;
   revision: number;
+  priority: number;
 }
 
 export interface Receipt {
@@ -213,4 +217,110 @@ export interface Explanation {
   children?: string[] | null;
   next_timer?: { kind: string; due_at: string } | null;
   last_watchdog?: { type: string; at: string } | null;
+}
+
+// --- work ---
+
+export interface Step {
+  id: string;
+  name?: string;
+  agent?: string;
+  human?: boolean;
+  prompt?: string;
+  depends_on?: string[];
+  output?: { fields?: Record<string, string>; required?: string[] };
+  requires_approval?: boolean;
+}
+
+/** Work that is configured: each run of it makes a session per step. */
+export interface Task {
+  id: string;
+  name: string;
+  description: string | null;
+  version: number;
+  steps: Step[];
+  created_at: string;
+  updated_at: string;
+  updated_by: string;
+}
+
+export interface TaskPage {
+  tasks: Task[];
+  has_more: boolean;
+}
+
+/** What work is about; outputs of tasks fill its fields. */
+export interface Entity {
+  id: string;
+  type: string;
+  fields: Record<string, unknown>;
+  version: number;
+  created_at: string;
+  updated_at: string;
+  updated_by: string;
+}
+
+export interface EntityPage {
+  entities: Entity[];
+  has_more: boolean;
+  next_cursor: string | null;
+}
+
+export interface EntitySession {
+  id: string;
+  title: string | null;
+  task_id: string | null;
+  task_name: string | null;
+  status: string;
+  started_at: string | null;
+  completed_at: string | null;
+  duration_ms: number;
+  error_message: string | null;
+  child_count: number;
+}
+
+// --- files ---
+
+export interface File {
+  handle: string;
+  name: string | null;
+  media_type: string;
+  bytes: number;
+  url: string;
+  added_by: string | null;
+  created_at: string;
+}
+
+export interface ChangedFile {
+  path: string;
+  previous_path: string | null;
+  status: 'added' | 'modified' | 'deleted' | 'renamed';
+  additions: number;
+  deletions: number;
+  sequence: number;
+  changed_at: string;
+}
+
+export interface Export {
+  workflow_id: string;
+  workflow_path: string;
+  document: string;
+}
+
+// --- what a person wants ---
+
+export interface Preferences {
+  idle_timeout_ms: number;
+  queue_mode: QueueMode;
+  set: string[];
+}
+
+export interface Persona {
+  id: string;
+  name: string;
+  prompt: string;
+  visibility: 'private' | 'shared';
+  owner_id: string | null;
+  created_at: string;
+  updated_at: string;
 }

@@ -7,30 +7,44 @@ import { Notices } from '../parts/Notices';
 import { Empty, Waiting } from '../parts/States';
 import { useKeys } from '../parts/keys';
 import { go } from '../state/navigate';
-import { type Place, sessionsPlace } from '../state/place';
+import { HOME, type Place } from '../state/place';
 import { waitingWithoutAsk } from '../state/asklist';
 import { dispatch, useStore } from '../state/store';
 import { Agents } from './Agents';
+import { Entities } from './Entities';
+import { Home } from './Home';
 import { Inbox } from './Inbox';
 import { Join } from './Join';
 import { Rules } from './Rules';
 import { SessionPage } from './Session';
 import { Sessions } from './Sessions';
+import { Settings } from './Settings';
 import { SignIn } from './SignIn';
+import { Tasks } from './Tasks';
+import { Today } from './Today';
 
 const TITLES: Record<Place['page'], string> = {
   'sign-in': 'Sign in',
+  home: 'Home',
+  today: 'Today',
   sessions: 'Sessions',
   session: 'Session',
   inbox: 'Inbox',
   agents: 'Agents',
+  tasks: 'Tasks',
+  entities: 'Entities',
   rules: 'Rules',
+  settings: 'Settings',
   join: 'Join',
   nowhere: 'Not found',
 };
 
 function Page({ place }: { place: Place }) {
   switch (place.page) {
+    case 'home':
+      return <Home />;
+    case 'today':
+      return <Today />;
     case 'sessions':
       return <Sessions place={place} />;
     case 'session':
@@ -39,6 +53,12 @@ function Page({ place }: { place: Place }) {
       return <Inbox place={place} />;
     case 'agents':
       return <Agents place={place} />;
+    case 'tasks':
+      return <Tasks place={place} />;
+    case 'entities':
+      return <Entities place={place} />;
+    case 'settings':
+      return <Settings />;
     case 'rules':
       return <Rules />;
     case 'join':
@@ -47,7 +67,7 @@ function Page({ place }: { place: Place }) {
     case 'nowhere':
       return (
         <Empty title="There is nothing here" text="The address may have a typing error.">
-          <button onClick={() => go(sessionsPlace())}>Go to sessions</button>
+          <button onClick={() => go(HOME)}>Go home</button>
         </Empty>
       );
   }

@@ -4,6 +4,7 @@ import { cost, dollars, plural, titleOf, usdOf } from '../format';
 import { AskCard } from '../parts/Ask';
 import { Composer } from '../parts/Composer';
 import { Id } from '../parts/Copy';
+import { Files } from '../parts/Files';
 import { Menu } from '../parts/Menu';
 import { People } from '../parts/People';
 import { Queue } from '../parts/Queue';
@@ -14,13 +15,14 @@ import { Status } from '../parts/Status';
 import { Time } from '../parts/Time';
 import { Timeline } from '../parts/Timeline';
 import { Transcript } from '../parts/Transcript';
+import { Tree } from '../parts/Tree';
 import { Why } from '../parts/Why';
 import { useKeys } from '../parts/keys';
 import { agentOf, budgetOf } from '../state/agents';
 import { adjust, go, linkTo } from '../state/navigate';
 import { askKey } from '../state/asklist';
 import type { Open } from '../state/open';
-import { type Place, sessionPlace, sessionsPlace, type View } from '../state/place';
+import { entityPlace, type Place, sessionPlace, sessionsPlace, taskPlace, type View } from '../state/place';
 import { archive, closeSession, isForAgent, loadOlder, lookBack, openSession, retry, say } from '../state/session';
 import { dispatch, getState, useStore } from '../state/store';
 import { gist, transcript } from '../state/transcript';
@@ -32,9 +34,11 @@ type SessionPlace = Place & { page: 'session' };
 
 const VIEWS: readonly { view: View; word: string }[] = [
   { view: 'transcript', word: 'transcript' },
-  { view: 'raw', word: 'raw' },
-  { view: 'people', word: 'people' },
+  { view: 'files', word: 'files' },
+  { view: 'tree', word: 'tree' },
   { view: 'time', word: 'time' },
+  { view: 'people', word: 'people' },
+  { view: 'raw', word: 'raw' },
 ];
 
 /** The definition of the version the session was started with. */
@@ -93,6 +97,8 @@ function Facts({ session }: { session: Session }) {
         <a {...linkTo(sessionPlace(session.retry_of))}>attempt {session.attempt}, see the one before</a>
       )}
       {session.parent_id && <a {...linkTo(sessionPlace(session.parent_id))}>part of another session</a>}
+      {session.task_id && <a {...linkTo(taskPlace(session.task_id))}>task {session.task_id}</a>}
+      {session.entity_id && <a {...linkTo(entityPlace(session.entity_id))}>about {session.entity_id}</a>}
       <Id value={session.id} />
     </div>
   );
@@ -129,6 +135,9 @@ function Actions({ session }: { session: Session }) {
           {isArchived ? 'Bring back' : 'Archive'}
         </button>
         <button onClick={() => dispatch({ type: 'dialog', dialog: { kind: 'rename', id: session.id } })}>Rename</button>
+        <button onClick={() => dispatch({ type: 'dialog', dialog: { kind: 'export', id: session.id } })}>
+          Export as a workflow…
+        </button>
         {session.runtime === 'running' && (
           <button onClick={() => void hibernate(session.id)}>Put its sandbox to sleep</button>
         )}
@@ -210,6 +219,10 @@ function ViewTabs({ place }: { place: SessionPlace }) {
 function Side({ place, open, session }: { place: SessionPlace; open: Open; session: Session }) {
   const events = open.past?.events ?? open.events;
   switch (place.view) {
+    case 'files':
+      return <Files session={session} events={events} />;
+    case 'tree':
+      return <Tree session={session} />;
     case 'raw':
       return (
         <Raw
@@ -274,7 +287,7 @@ function Body({ place, open, session }: { place: SessionPlace; open: Open; sessi
           isOff={Boolean(past)}
           hint={past ? 'This is how it was. Go back to now to write.' : 'Message…'}
           mode={isForAgent(open.id) ? session.queue_mode : null}
-          onSend={(text, mode) => void say(open.id, text, { mode })}
+          onSend={(text, mode, files) => void say(open.id, text, { mode, files })}
         />
       </section>
       {place.view !== 'transcript' && (
@@ -298,12 +311,18 @@ export function SessionPage({ place }: { place: SessionPlace }) {
   useEffect(() => {
     if (isReady) lookBack(place.id, place.at);
   }, [isReady, place.id, place.at]);
+  const step = (by: number): void => {
+    const at = VIEWS.findIndex(({ view }) => view === place.view) + by + VIEWS.length;
+    adjust({ ...place, view: VIEWS[at % VIEWS.length]?.view ?? 'transcript' });
+  };
   useKeys(true, {
     Escape: () => {
       if (place.at) adjust({ ...place, at: null });
       else if (current && isRunning(current)) void interrupt(place.id);
       else go(getState().lastList);
     },
+    v: () => step(1),
+    V: () => step(-1),
     p: () => {
       if (current && canPause(current)) void setPaused(place.id, !isPaused(current));
     },

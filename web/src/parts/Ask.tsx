@@ -1,4 +1,3 @@
-// Something an agent wants to know from a person, with everything needed to decide.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Problem } from '../api';
 import { plural, pretty } from '../format';
@@ -11,6 +10,7 @@ import { Expiry } from './Expiry';
 import { Form } from './Form';
 import { type Keys, useKeys } from './keys';
 import { Code } from './Markdown';
+import { EditOutput, isOutput, Safety, Staged, stagedOf } from './Output';
 
 interface Deciding {
   ask: Ask;
@@ -40,7 +40,7 @@ function Deny({ isBusy, send, close }: Pick<Deciding, 'isBusy' | 'send'> & { clo
         class="ask-reason"
         value={reason}
         maxLength={4000}
-        placeholder="Why not? The agent reads it. May be left empty."
+        placeholder="Why not? It is read. May be left empty."
         aria-label="Reason"
         onInput={(event) => setReason(event.currentTarget.value)}
         onKeyDown={(event) => event.key === 'Escape' && close()}
@@ -113,7 +113,7 @@ function ApprovalButtons({ ask, isBusy, hasKeys, send, open }: Deciding & { open
     <>
       <div class="ask-buttons">
         <button class="primary" disabled={isBusy} onClick={() => send({ decision: 'once' })}>
-          Allow once {key('a')}
+          {isOutput(ask) ? 'Keep it' : 'Allow once'} {key('a')}
         </button>
         {isOfTool && (
           <>
@@ -131,7 +131,7 @@ function ApprovalButtons({ ask, isBusy, hasKeys, send, open }: Deciding & { open
           </button>
         )}
         <button class="danger" disabled={isBusy} onClick={() => open('deny')}>
-          Deny… {key('d')}
+          {isOutput(ask) ? 'Reject…' : 'Deny…'} {key('d')}
         </button>
       </div>
       {isOfTool && (
@@ -196,6 +196,10 @@ function Decide(deciding: Deciding) {
   const [step, setStep] = useState<'choose' | 'deny' | 'edit'>('choose');
   const back = (): void => setStep('choose');
   if (step === 'deny') return <Deny isBusy={isBusy} send={send} close={back} />;
+  if (step === 'edit' && isOutput(ask)) {
+    const keep = (answer: Record<string, unknown>): void => send({ decision: 'once', answer });
+    return <EditOutput fields={stagedOf(ask)} isBusy={isBusy} onSend={keep} onClose={back} />;
+  }
   if (step === 'edit') return <Edit {...deciding} close={back} />;
   switch (ask.kind) {
     case 'approval':
@@ -276,16 +280,23 @@ export function AskCard({ ask, hasKeys, onDecided }: Props) {
     <section class="ask" aria-label={KIND_WORDS[ask.kind]} data-ask={ask.id}>
       <div class="ask-head">
         <span class="tone-orange ask-kind">
-          {ask.agent ?? 'The agent'} {KIND_WORDS[ask.kind]}
+          {ask.agent ?? 'The agent'} {isOutput(ask) ? 'brought an output' : KIND_WORDS[ask.kind]}
         </span>
+        {isOutput(ask) && <Safety details={ask.details} />}
         {ask.tool && <code>{ask.tool}</code>}
         <Risk details={ask.details} />
         <Votes ask={ask} />
         <Expiry from={ask.created_at} to={ask.expires_at} />
       </div>
       <p class="ask-text">{ask.text}</p>
-      {ask.kind === 'approval' && ask.arguments && <Arguments value={ask.arguments} />}
-      {ask.details && <Details details={ask.details} />}
+      {isOutput(ask) ? (
+        <Staged fields={stagedOf(ask)} />
+      ) : (
+        <>
+          {ask.kind === 'approval' && ask.arguments && <Arguments value={ask.arguments} />}
+          {ask.details && <Details details={ask.details} />}
+        </>
+      )}
       {!may ? (
         <p class="muted">Only somebody who is {ask.role} of the session, or more, can decide this.</p>
       ) : (
@@ -310,11 +321,12 @@ const DECISION_WORDS = {
 };
 
 /** What became of it, in a few words. */
-export function outcomeOf(ask: Pick<Ask, 'kind' | 'state' | 'decision' | 'answer' | 'reason'>): string {
+export function outcomeOf(ask: Pick<Ask, 'kind' | 'state' | 'decision' | 'answer' | 'reason' | 'details'>): string {
   const reason = ask.reason ? `: ${ask.reason}` : '';
   if (ask.state === 'expired') return 'nobody decided in time';
   if (ask.state === 'cancelled') return `no longer asked${reason}`;
   if (ask.state === 'pending') return 'not decided yet';
+  if (isOutput(ask)) return ask.decision === 'deny' ? `rejected${reason}` : ask.answer ? 'kept with changes' : 'kept';
   if (ask.decision === 'deny') return ask.kind === 'approval' ? `denied${reason}` : `declined${reason}`;
   if (ask.kind === 'approval') return ask.decision ? DECISION_WORDS[ask.decision] : 'allowed';
   return ask.kind === 'question' ? `answered: ${pretty(ask.answer)}` : 'filled in';

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { QueueMode } from '../types';
+import type { File as SessionFile, QueueMode } from '../types';
+import { AttachButton, Uploads, useAttachments } from './Attach';
 import { MOD } from './keys';
 
 const storage = (id: string): string => `sojourn.draft.${id}`;
@@ -25,7 +26,7 @@ interface Props {
   hint: string;
   /** How the session takes messages while it works; null: nobody answers here. */
   mode: QueueMode | null;
-  onSend: (text: string, mode: QueueMode | null) => void;
+  onSend: (text: string, mode: QueueMode | null, files: SessionFile[]) => void;
 }
 
 /** The choice is the person's, per session, and stays in this browser. */
@@ -59,6 +60,28 @@ function ModeChoice({ mode, onChoose }: { mode: QueueMode; onChoose: (mode: Queu
   );
 }
 
+/** Anywhere on the page of the session: a file that misses the box must not replace the page. */
+function useDrop(onFiles: ((files: FileList) => void) | null): void {
+  const latest = useRef(onFiles);
+  latest.current = onFiles;
+  useEffect(() => {
+    const over = (event: DragEvent): void => {
+      if (event.dataTransfer?.types.includes('Files')) event.preventDefault();
+    };
+    const drop = (event: DragEvent): void => {
+      if (!event.dataTransfer?.files.length) return;
+      event.preventDefault();
+      latest.current?.(event.dataTransfer.files);
+    };
+    addEventListener('dragover', over);
+    addEventListener('drop', drop);
+    return () => {
+      removeEventListener('dragover', over);
+      removeEventListener('drop', drop);
+    };
+  }, []);
+}
+
 /** What is typed is kept in the browser until it is sent, also across a reload. */
 export function Composer({ id, isOff, hint, mode: usual, onSend }: Props) {
   const [text, show] = useState(() => localStorage.getItem(storage(id)) ?? '');
@@ -74,19 +97,32 @@ export function Composer({ id, isOff, hint, mode: usual, onSend }: Props) {
     node.style.height = 'auto';
     node.style.height = `${Math.min(node.scrollHeight, 240)}px`;
   }, [text]);
+  const attachments = useAttachments(id);
+  const isRefused = attachments.uploads.some((one) => one.problem);
+  const isReady = !isOff && !attachments.isBusy && !isRefused && Boolean(text.trim() || attachments.files.length);
   const send = (as: QueueMode): void => {
-    if (!text.trim() || isOff) return;
-    onSend(text, usual && as);
+    if (!isReady) return;
+    onSend(text, usual && as, attachments.files);
     setText('');
+    attachments.clear();
   };
+  const take = (event: Event, from: DataTransfer | null): void => {
+    if (isOff || !from || from.files.length === 0) return;
+    event.preventDefault();
+    attachments.add(from.files);
+  };
+  useDrop(isOff ? null : attachments.add);
   return (
     <form
       class="composer"
+      onPaste={(event) => take(event, event.clipboardData)}
       onSubmit={(event) => {
         event.preventDefault();
         send(mode);
       }}
     >
+      <Uploads attachments={attachments} />
+      <AttachButton isOff={isOff} onFiles={attachments.add} />
       <textarea
         ref={area}
         rows={1}
@@ -104,7 +140,11 @@ export function Composer({ id, isOff, hint, mode: usual, onSend }: Props) {
         }}
       />
       {usual && <ModeChoice mode={mode} onChoose={choose} />}
-      <button class="primary" disabled={isOff || !text.trim()} title={`Send (${MOD}↵)`}>
+      <button
+        class="primary"
+        disabled={!isReady}
+        title={isRefused ? 'Leave out what was refused first' : `Send (${MOD}↵)`}
+      >
         Send <kbd>{MOD}↵</kbd>
       </button>
     </form>

@@ -11,6 +11,7 @@ import { stop } from '../state/turn';
 import { MOD } from './keys';
 import { useLoaded } from './loaded';
 import { Palette } from './Palette';
+import { ExportSession, NewEntity, RemoveEntity, RunTask } from './WorkDialogs';
 
 export function closeDialog(): void {
   dispatch({ type: 'dialog', dialog: null });
@@ -119,7 +120,8 @@ function Rename({ id }: { id: string }) {
 }
 
 function NewSession({ agent = '' }: { agent?: string | undefined }) {
-  const [values, setValues] = useState({ title: '', agent, prompt: '' });
+  const [values, setValues] = useState({ title: '', agent, prompt: '', persona: '' });
+  const personas = useLoaded('personas', (signal) => api.personas(signal)).value?.personas ?? [];
   const agents = useLoaded('agents', (signal) => api.agents(signal)).value?.agents ?? [];
   const [problem, setProblem] = useState<Problem | null>(null);
   const [key] = useState(newKey);
@@ -163,6 +165,19 @@ function NewSession({ agent = '' }: { agent?: string | undefined }) {
         First message
         <textarea rows={4} value={values.prompt} onInput={set('prompt')} />
       </label>
+      {personas.length > 0 && (
+        <label>
+          Persona
+          <select value={values.persona} onChange={set('persona')}>
+            <option value="">none</option>
+            {personas.map((one) => (
+              <option key={one.id} value={one.id}>
+                {one.name}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
       {problem && (
         <p class="problem-line" role="alert">
           {problem.message}
@@ -196,6 +211,8 @@ const KEYS: readonly [string, string][] = [
   [`${MOD}⇧↵`, 'send it the other way: steer instead of follow-up'],
   ['esc', 'interrupt the running turn'],
   ['p', 'pause the session, let it go on'],
+  ['v  V', 'next and previous view of the session: files, tree, time, people, raw'],
+  ['r', 'run the task, or a task for the entity'],
   ['alt ↑ ↓', 'move a waiting message'],
   ['?', 'this list'],
 ];
@@ -255,6 +272,30 @@ export function Dialogs() {
       return (
         <Modal label="Rename">
           <Rename id={dialog.id} />
+        </Modal>
+      );
+    case 'run':
+      return (
+        <Modal label="Run a task">
+          <RunTask task={dialog.task} entity={dialog.entity} close={closeDialog} />
+        </Modal>
+      );
+    case 'entity':
+      return (
+        <Modal label="New entity">
+          <NewEntity close={closeDialog} />
+        </Modal>
+      );
+    case 'remove entity':
+      return (
+        <Modal label="Remove the entity">
+          <RemoveEntity id={dialog.id} version={dialog.version} close={closeDialog} />
+        </Modal>
+      );
+    case 'export':
+      return (
+        <Modal label="Export">
+          <ExportSession id={dialog.id} close={closeDialog} />
         </Modal>
       );
     default:

@@ -38,6 +38,11 @@ function distinct(values: (string | null)[]): [string, string][] {
     .map((value) => [value, value]);
 }
 
+const KINDS: [string, string][] = [
+  ['run', 'work handed over'],
+  ['chat', 'conversations'],
+];
+
 export function Filters({ filters, isOpen, onOpen }: { filters: Values; isOpen: boolean; onOpen: () => void }) {
   const sessions = Object.values(useStore((state) => state.sessions));
   const users = useStore((state) => state.users);
@@ -50,7 +55,7 @@ export function Filters({ filters, isOpen, onOpen }: { filters: Values; isOpen: 
     return () => clearTimeout(timer);
   }, [text]);
   const people = Object.values(users).map((user): [string, string] => [user.id, user.name || user.email]);
-  const isShown = isOpen || filters.q || filters.agent || filters.source || filters.owner;
+  const isShown = isOpen || filters.q || filters.agent || filters.source || filters.owner || filters.kind;
   return (
     <div class={isShown ? 'filters is-shown' : 'filters'}>
       <Choice
@@ -65,6 +70,7 @@ export function Filters({ filters, isOpen, onOpen }: { filters: Values; isOpen: 
         choices={distinct(sessions.map((one) => one.source.kind))}
         onChoose={(source) => set({ source })}
       />
+      <Choice name="kind" value={filters.kind} choices={KINDS} onChoose={(kind) => set({ kind })} />
       {people.length > 1 && (
         <Choice name="owner" value={filters.owner} choices={people} onChoose={(owner) => set({ owner })} />
       )}

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { waitingWithoutAsk } from '../state/asklist';
 import { signOut } from '../state/account';
 import { go, linkTo } from '../state/navigate';
-import { type Place, sessionsPlace } from '../state/place';
+import { entityPlace, HOME, type Place, sessionsPlace, taskPlace } from '../state/place';
 import { countOf } from '../state/sessions';
 import { dispatch, useStore } from '../state/store';
 import { MOD } from './keys';
@@ -69,30 +69,67 @@ function Me() {
   if (!me || me === 'unknown') return null;
   const user = me.user_id ? users[me.user_id] : undefined;
   return (
-    <Menu label={user?.name || user?.email || me.actor} class="me" isUp>
+    <Menu
+      label={
+        <>
+          <span class="me-name">{user?.name || user?.email || me.actor}</span>
+          <span class="me-more">More</span>
+        </>
+      }
+      class="me"
+      isUp
+    >
       <div class="menu-note">
         {user?.email ?? me.actor} · {me.role} of {me.tenant_id}
       </div>
-      <button class="on-phone" onClick={() => go(AGENTS)}>
-        Agents
+      {PAGES.filter((page) => !page.isOnPhone).map(({ word, to }) => (
+        <button key={word} class="on-phone" onClick={() => go(to)}>
+          {word}
+        </button>
+      ))}
+      <button class="on-phone" onClick={openPalette}>
+        Search
       </button>
-      <button class="on-phone" onClick={() => go(RULES)}>
-        Rules
-      </button>
+      <button onClick={() => go({ page: 'settings' })}>Settings</button>
       <button onClick={() => dispatch({ type: 'dialog', dialog: { kind: 'keys' } })}>Keys</button>
       <button onClick={() => void signOut()}>Sign out</button>
     </Menu>
   );
 }
 
-const AGENTS: Place = { page: 'agents', id: '', version: null };
-const RULES: Place = { page: 'rules' };
+interface PageOf {
+  word: string;
+  to: Place;
+  pages: readonly Place['page'][];
+  isOnPhone: boolean; // the bar of a phone has room for three; the others are in the menu
+  count?: () => preact.JSX.Element;
+}
 
-/** Too many for the bar of a phone; there they are in the menu. */
-function PageLink({ word, to, isHere }: { word: string; to: Place; isHere: boolean }) {
+const PAGES: readonly PageOf[] = [
+  { word: 'Home', to: HOME, pages: ['home'], isOnPhone: true },
+  { word: 'Inbox', to: { page: 'inbox', cursor: '' }, pages: ['inbox'], isOnPhone: true, count: () => <Waiting /> },
+  {
+    word: 'Sessions',
+    to: sessionsPlace(),
+    pages: ['sessions', 'session'],
+    isOnPhone: true,
+    count: () => <Count display="active" />,
+  },
+  { word: 'Today', to: { page: 'today' }, pages: ['today'], isOnPhone: false },
+  { word: 'Tasks', to: taskPlace(), pages: ['tasks'], isOnPhone: false },
+  { word: 'Entities', to: entityPlace(), pages: ['entities'], isOnPhone: false },
+  { word: 'Agents', to: { page: 'agents', id: '', version: null }, pages: ['agents'], isOnPhone: false },
+  { word: 'Rules', to: { page: 'rules' }, pages: ['rules'], isOnPhone: false },
+];
+
+function PageLink({ page, place }: { page: PageOf; place: Place }) {
   return (
-    <a {...linkTo(to)} class="page-link not-on-phone" aria-current={isHere ? 'page' : undefined}>
-      {word}
+    <a
+      {...linkTo(page.to)}
+      class={page.isOnPhone ? 'page-link' : 'page-link not-on-phone'}
+      aria-current={page.pages.includes(place.page) ? 'page' : undefined}
+    >
+      {page.word} {page.count?.()}
     </a>
   );
 }
@@ -102,28 +139,18 @@ function openPalette(): void {
 }
 
 export function Frame({ place, children }: { place: Place; children: ComponentChildren }) {
-  const isSessions = place.page === 'sessions' || place.page === 'session';
   const stream = useStore((state) => state.stream);
   return (
     <div class="frame">
       <nav class="side" aria-label="Pages">
         <div class="brand">Sojourn</div>
-        <button class="search" onClick={openPalette}>
+        <button class="search not-on-phone" onClick={openPalette}>
           <span class="search-word">Search</span>
           <kbd>{MOD}K</kbd>
         </button>
-        <a
-          {...linkTo({ page: 'inbox', cursor: '' })}
-          class="page-link"
-          aria-current={place.page === 'inbox' ? 'page' : undefined}
-        >
-          Inbox <Waiting />
-        </a>
-        <a {...linkTo(sessionsPlace())} class="page-link" aria-current={isSessions ? 'page' : undefined}>
-          Sessions <Count display="active" />
-        </a>
-        <PageLink word="Agents" to={AGENTS} isHere={place.page === 'agents'} />
-        <PageLink word="Rules" to={RULES} isHere={place.page === 'rules'} />
+        {PAGES.map((page) => (
+          <PageLink key={page.word} page={page} place={place} />
+        ))}
         <div class="side-foot">
           <Connection />
           <Me />

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { api, type Problem } from '../api';
 import { titleOf } from '../format';
 import { go } from '../state/navigate';
-import { sessionPlace, sessionsPlace } from '../state/place';
+import { entityPlace, HOME, sessionPlace, sessionsPlace, taskPlace } from '../state/place';
 import { dispatch, getState } from '../state/store';
 import { lookOf, TABS } from '../status';
 import type { Session } from '../types';
@@ -18,6 +18,7 @@ interface Choice {
 }
 
 const PLACES: readonly Choice[] = [
+  { key: 'home', text: 'Go home', session: null, run: () => go(HOME) },
   { key: 'inbox', text: 'Go to inbox', session: null, run: () => go({ page: 'inbox', cursor: '' }) },
   ...TABS.map((tab) => ({
     key: tab.name,
@@ -26,6 +27,10 @@ const PLACES: readonly Choice[] = [
     run: () => go(sessionsPlace({ tab: tab.name })),
   })),
   { key: 'archive', text: 'Sessions: archived', session: null, run: () => go(sessionsPlace({ archived: true })) },
+  { key: 'today', text: 'Go to today', session: null, run: () => go({ page: 'today' }) },
+  { key: 'tasks', text: 'Go to tasks', session: null, run: () => go(taskPlace()) },
+  { key: 'entities', text: 'Go to entities', session: null, run: () => go(entityPlace()) },
+  { key: 'settings', text: 'Go to settings', session: null, run: () => go({ page: 'settings' }) },
   { key: 'agents', text: 'Go to agents', session: null, run: () => go({ page: 'agents', id: '', version: null }) },
   { key: 'rules', text: 'Go to rules', session: null, run: () => go({ page: 'rules' }) },
   { key: 'new', text: 'New session', session: null, run: () => dispatch({ type: 'dialog', dialog: { kind: 'new' } }) },
@@ -75,7 +80,7 @@ export function Palette() {
   const [cursor, setCursor] = useState(0);
   const { found, problem } = useFound(query.trim());
   const places = PLACES.filter((place) => place.text.toLowerCase().includes(query.trim().toLowerCase()));
-  const choices = query.trim() ? [...found, ...places] : [...places.slice(0, 2), ...found];
+  const choices = query.trim() ? [...found, ...places] : [...places.slice(0, 3), ...found];
   const at = Math.min(cursor, choices.length - 1);
   const run = (choice: Choice | undefined): void => {
     if (!choice) return;

@@ -138,7 +138,8 @@ function Row({ id, prompt, count, isOver, onEdit, onDrag, onOver, onDrop }: RowP
       }}
     >
       <span class="queue-word">
-        {prompt.position}. {MODE_WORDS[prompt.mode]}
+        {prompt.position}.{' '}
+        {prompt.priority > 0 ? 'urgent' : prompt.priority < 0 ? 'not urgent' : MODE_WORDS[prompt.mode]}
       </span>
       <span class="queue-text" onDblClick={onEdit}>
         {firstLine(saidIn(prompt.content))}

@@ -78,7 +78,7 @@ export const SessionRow = memo(({ session, ask, isCursor, isSelected, isLeaving,
         <span class="row-cost">{cost(session)}</span>
         <SecondLine session={session} ask={ask} />
       </a>
-      {ask?.kind === 'approval' && <RowActs ask={ask} />}
+      {ask?.kind === 'approval' && ask.tool && <RowActs ask={ask} />}
     </li>
   );
 });

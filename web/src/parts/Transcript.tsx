@@ -3,8 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { bytes, clock, duration, exact, pretty } from '../format';
 import type { Partial, Sending } from '../state/open';
-import { gist, type Item, outputText, type ToolCall, transcript } from '../state/transcript';
-import { useStore } from '../state/store';
+import { type Attached, gist, type Item, outputText, type ToolCall, transcript } from '../state/transcript';
 import type { Ask, SessionEvent } from '../types';
 import { readDiff } from '../state/diff';
 import { Arguments } from './Arguments';
@@ -12,6 +11,7 @@ import { outcomeOf } from './Ask';
 import { Diff } from './Diff';
 import { Code, Markdown } from './Markdown';
 import { memo } from './memo';
+import { useName } from './name';
 
 const LONG = 4000; // characters of output shown before "more"
 
@@ -78,17 +78,6 @@ function Reasoning({ text, tookMs = 0, isLive = false }: { text: string; tookMs?
   );
 }
 
-function useName(): (actor: string) => string {
-  const me = useStore((state) => state.me);
-  const users = useStore((state) => state.users);
-  return (actor) => {
-    const id = actor.startsWith('user:') ? actor.slice(5) : '';
-    if (me && me !== 'unknown' && id && id === me.user_id) return 'you';
-    if (actor.startsWith('rule:')) return 'a standing rule';
-    return users[id]?.name || users[id]?.email || '';
-  };
-}
-
 const ASK_TONES = { pending: 'orange', answered: 'green', expired: 'grey', cancelled: 'grey' };
 
 function AskLine({ item }: { item: Item & { kind: 'ask' } }) {
@@ -130,6 +119,30 @@ function Who({ who, at, actor }: { who: 'you' | 'agent'; at: string; actor?: str
   );
 }
 
+function AttachedList({ all }: { all: Attached[] }) {
+  return (
+    <div class="attached">
+      {all.map((one, index) => {
+        if (!one.url)
+          return (
+            <span key={index} class="chip">
+              {one.name}
+            </span>
+          );
+        return (
+          <a key={index} href={one.url} download={one.name} title={`Download ${one.name}`}>
+            {one.isPicture ? (
+              <img class="picture" src={one.url} alt={one.name} loading="lazy" />
+            ) : (
+              <span class="chip">{one.name}</span>
+            )}
+          </a>
+        );
+      })}
+    </div>
+  );
+}
+
 const ItemOf = memo(({ item, isFirst }: { item: Item; isFirst: boolean }) => {
   switch (item.kind) {
     case 'line':
@@ -141,13 +154,7 @@ const ItemOf = memo(({ item, isFirst }: { item: Item; isFirst: boolean }) => {
         <article class={`message from-${item.who}`}>
           {isFirst && <Who who={item.who} at={item.at} actor={item.actor} />}
           <Markdown text={item.text} />
-          {item.pictures.map((picture) =>
-            picture.url ? (
-              <img class="picture" src={picture.url} alt="attached" />
-            ) : (
-              <span class="chip">{picture.type}</span>
-            ),
-          )}
+          {item.attached.length > 0 && <AttachedList all={item.attached} />}
         </article>
       );
     case 'reasoning':
@@ -197,6 +204,11 @@ function Unsent({ message, onAgain, onDrop }: { message: Sending } & Pick<Props,
     <article class="message from-you is-sending">
       <div class="who">{message.problem ? 'not sent' : 'sending…'}</div>
       <Markdown text={message.text} />
+      {message.files.map((file) => (
+        <span key={file.handle} class="chip">
+          {file.name ?? file.media_type}
+        </span>
+      ))}
       {message.problem && (
         <p class="problem-line">
           {message.problem.message} The text is kept here.

@@ -1,5 +1,5 @@
 // Single keys as commands, silent while somebody types or a dialog is open.
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { getState } from '../state/store';
 
 export type Keys = Record<string, (event: KeyboardEvent) => void>;
@@ -21,7 +21,8 @@ function nameOf(event: KeyboardEvent): string {
 export function useKeys(isOn: boolean, keys: Keys): void {
   const latest = useRef(keys);
   latest.current = keys;
-  useEffect(() => {
+  // At once: what can be seen can be pressed.
+  useLayoutEffect(() => {
     if (!isOn) return;
     const onKey = (event: KeyboardEvent): void => {
       const name = nameOf(event);

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Problem } from '../api';
+import { useStore } from '../state/store';
 
 export interface Loaded<T> {
   value: T | null;
@@ -19,5 +20,11 @@ export function useLoaded<T>(key: string, load: (signal: AbortSignal) => Promise
     );
     return () => stop.abort();
   }, [key, round]);
-  return { ...found, again: () => setRound(round + 1) };
+  return { ...found, again: () => setRound((one) => one + 1) };
+}
+
+/** The same, asked for again whenever the firehose tells of something that may have changed it. */
+export function useLive<T>(key: string, load: (signal: AbortSignal) => Promise<T>): Loaded<T> {
+  const beat = useStore((state) => state.beat);
+  return useLoaded(`${beat} ${key}`, load);
 }

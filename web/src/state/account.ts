@@ -1,7 +1,7 @@
 // Who we are.
 import { api, onSignedOut, type Problem } from '../api';
 import { go } from './navigate';
-import { readPlace, sessionsPlace, writePlace } from './place';
+import { HOME, readPlace, writePlace } from './place';
 import { closeSession } from './session';
 import { startLive, stopLive } from './sessions';
 import { dispatch, getState } from './store';
@@ -54,7 +54,7 @@ export async function signInByLink(secret: string): Promise<void> {
 export function goOn(): void {
   const url = sessionStorage.getItem(RETURN);
   sessionStorage.removeItem(RETURN);
-  go(url ? readPlace(new URL(url, location.href)) : sessionsPlace());
+  go(url ? readPlace(new URL(url, location.href)) : HOME);
 }
 
 function forgetDrafts(): void {

@@ -12,6 +12,7 @@ export function filterQuery(filters: Filters): Record<string, string | number | 
     agent: filters.agent,
     source_kind: filters.source,
     owner: filters.owner,
+    kind: filters.kind,
     archived: filters.archived ? 'true' : undefined,
     limit: PAGE,
   };
@@ -25,6 +26,7 @@ export function matches(session: Session, filters: Filters): boolean {
     (session.archived_at !== null) === filters.archived &&
     (!filters.agent || session.agent === filters.agent) &&
     (!filters.source || session.source.kind === filters.source) &&
+    (!filters.kind || session.words.kind === filters.kind) &&
     (!filters.owner || session.owner_id === filters.owner) &&
     (!filters.q || text.includes(filters.q.toLowerCase()))
   );

@@ -1,6 +1,6 @@
 // The session that is open: a window of its log, what streams right now, and how it was at an earlier event.
 import type { Frame, Problem, StreamState } from '../api';
-import type { Ask, Delta, EventPage, Prompt, QueueMode, Receipt, Session, SessionEvent } from '../types';
+import type { Ask, Delta, EventPage, File, Prompt, QueueMode, Receipt, Session, SessionEvent } from '../types';
 
 /** Live output behind event `sequence`, its pieces joined. */
 export interface Partial {
@@ -10,10 +10,15 @@ export interface Partial {
   text: string;
 }
 
-export interface Sending {
-  key: string;
+/** A message of the person at the page. */
+export interface Saying {
+  key: string; // the server writes it once, however often it is sent
   text: string;
   mode: QueueMode | null;
+  files: File[];
+}
+
+export interface Sending extends Saying {
   problem: Problem | null;
   sequence: number | null; // of its event, once the server has told
 }

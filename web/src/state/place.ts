@@ -6,23 +6,29 @@ export interface Filters {
   agent: string;
   source: string;
   owner: string;
+  kind: string; // run: work that was handed over; chat: a conversation
   archived: boolean;
 }
 
-export type View = 'transcript' | 'raw' | 'people' | 'time';
+export type View = 'transcript' | 'files' | 'tree' | 'time' | 'people' | 'raw';
 
 export type Place =
   | { page: 'sign-in' }
+  | { page: 'home' }
+  | { page: 'today' }
   | { page: 'sessions'; filters: Filters; cursor: string; peek: boolean }
   | { page: 'session'; id: string; view: View; at: number | null }
   | { page: 'inbox'; cursor: string }
   | { page: 'agents'; id: string; version: number | null }
+  | { page: 'tasks'; id: string; run: string }
+  | { page: 'entities'; id: string; kind: string; q: string }
   | { page: 'rules' }
+  | { page: 'settings' }
   | { page: 'join'; token: string }
   | { page: 'nowhere' };
 
-export const NO_FILTERS: Filters = { tab: 'all', q: '', agent: '', source: '', owner: '', archived: false };
-const VIEWS: readonly View[] = ['transcript', 'raw', 'people', 'time'];
+export const NO_FILTERS: Filters = { tab: 'all', q: '', agent: '', source: '', owner: '', kind: '', archived: false };
+const VIEWS: readonly View[] = ['transcript', 'files', 'tree', 'time', 'people', 'raw'];
 
 function readSessions(params: URLSearchParams): Place {
   const text = (name: string): string => params.get(name) ?? '';
@@ -32,6 +38,7 @@ function readSessions(params: URLSearchParams): Place {
     agent: text('agent'),
     source: text('source'),
     owner: text('owner'),
+    kind: text('kind'),
     archived: text('archived') === 'true',
   };
   return { page: 'sessions', filters, cursor: text('row'), peek: text('peek') === 'true' };
@@ -49,17 +56,29 @@ function readAgents(id: string, params: URLSearchParams): Place {
   return { page: 'agents', id, version: Number.isInteger(version) && version > 0 ? version : null };
 }
 
+/** Pages that have an address and nothing else. */
+const PLAIN = { '': 'home', today: 'today', rules: 'rules', settings: 'settings' } as const;
+
+function readWork(first: string, id: string, params: URLSearchParams): Place | null {
+  const text = (name: string): string => params.get(name) ?? '';
+  if (first === 'tasks') return { page: 'tasks', id, run: text('run') };
+  if (first === 'entities') return { page: 'entities', id, kind: text('type'), q: text('q') };
+  return null;
+}
+
 export function readPlace(url: URL): Place {
-  const [first, second, ...rest] = url.pathname.split('/').slice(1);
+  const [first = '', second, ...rest] = url.pathname.split('/').slice(1);
   if (rest.length > 0) return { page: 'nowhere' };
+  if (first in PLAIN && !second) return { page: PLAIN[first as keyof typeof PLAIN] };
+  const work = readWork(first, decodeURIComponent(second ?? ''), url.searchParams);
+  if (work) return work;
   if (first === 'sign-in') return { page: 'sign-in' };
   if (first === 'inbox') return { page: 'inbox', cursor: url.searchParams.get('row') ?? '' };
   if (first === 'agents') return readAgents(decodeURIComponent(second ?? ''), url.searchParams);
-  if (first === 'rules' && !second) return { page: 'rules' };
   if (first === 'sessions' && second) {
     return readSession(decodeURIComponent(second), url.searchParams, url.hash.slice(1));
   }
-  return first === 'sessions' || first === '' ? readSessions(url.searchParams) : { page: 'nowhere' };
+  return first === 'sessions' ? readSessions(url.searchParams) : { page: 'nowhere' };
 }
 
 function query(values: Record<string, string | number | boolean | null>): string {
@@ -87,8 +106,16 @@ export function writePlace(place: Place): string {
     }
     case 'agents':
       return `/agents${place.id ? `/${encodeURIComponent(place.id)}` : ''}${query({ version: place.version })}`;
+    case 'tasks':
+      return `/tasks${place.id ? `/${encodeURIComponent(place.id)}` : ''}${query({ run: place.run })}`;
+    case 'entities':
+      return `/entities${place.id ? `/${encodeURIComponent(place.id)}` : ''}${query({ type: place.kind, q: place.q })}`;
+    case 'home':
+      return '/';
+    case 'today':
     case 'rules':
-      return '/rules';
+    case 'settings':
+      return `/${place.page}`;
     case 'join':
       return `/sessions/join#${place.token}`;
     case 'nowhere':
@@ -96,6 +123,9 @@ export function writePlace(place: Place): string {
   }
 }
 
+export const HOME: Place = { page: 'home' };
+export const taskPlace = (id = '', run = ''): Place => ({ page: 'tasks', id, run });
+export const entityPlace = (id = ''): Place => ({ page: 'entities', id, kind: '', q: '' });
 export const sessionPlace = (id: string): Place => ({ page: 'session', id, view: 'transcript', at: null });
 
 export function sessionsPlace(filters: Partial<Filters> = {}): Place {

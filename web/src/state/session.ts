@@ -1,9 +1,9 @@
 // The open session: loading, following, answering, looking back.
 import { api, newKey, type Problem, type Watch, watchSession } from '../api';
-import type { QueueMode, Receipt, SessionEvent } from '../types';
+import type { File, Receipt, SessionEvent } from '../types';
 import { loadSessionAsks } from './asks';
 import { tell, tellProblem } from './notices';
-import { eventsUntil } from './open';
+import { eventsUntil, type Saying } from './open';
 import { go } from './navigate';
 import { sessionPlace } from './place';
 import { loadQueue, noticeQueue } from './queue';
@@ -110,8 +110,8 @@ export function lookBack(id: string, at: number | null): void {
 // --- what a person does ---
 
 /** In a session without an agent a message is only written down. */
-async function note(id: string, text: string, key: string): Promise<Receipt> {
-  const { events } = await api.say(id, text, key);
+async function note(id: string, content: unknown[], key: string): Promise<Receipt> {
+  const { events } = await api.say(id, content, key);
   return { prompt_id: '', status: 'dispatched', sequence: events[0]?.sequence ?? 0 };
 }
 
@@ -121,17 +121,23 @@ export function isForAgent(id: string): boolean {
   return session?.type === 'agent' && session.agent !== null;
 }
 
-interface Saying {
-  mode?: QueueMode | null;
-  /** Of an earlier attempt: the server then writes the message once, however often it is sent. */
-  key?: string;
+function contentOf(text: string, files: File[]): unknown[] {
+  const named = files.map((file) => ({
+    type: file.media_type.startsWith('image/') ? 'image' : 'file',
+    handle: file.handle,
+    media_type: file.media_type,
+    ...(file.name && { filename: file.name }),
+  }));
+  return text.trim() ? [{ type: 'text', text }, ...named] : named;
 }
 
-export async function say(id: string, text: string, { mode = null, key = newKey() }: Saying = {}): Promise<void> {
-  dispatch({ type: 'open sending', id, key, text, mode });
+/** With the key of an earlier attempt it is that attempt, made again. */
+export async function say(id: string, text: string, how: Partial<Saying> = {}): Promise<void> {
+  const { mode = null, key = newKey(), files = [] } = how;
+  dispatch({ type: 'open sending', id, sent: { key, text, mode, files } });
   try {
-    const content = [{ type: 'text', text }];
-    const receipt = isForAgent(id) ? await api.send(id, content, mode, key) : await note(id, text, key);
+    const content = contentOf(text, files);
+    const receipt = isForAgent(id) ? await api.send(id, content, mode, key) : await note(id, content, key);
     dispatch({ type: 'open accepted', id, key, receipt });
     if (receipt.status === 'queued') await loadQueue(id);
   } catch (problem) {

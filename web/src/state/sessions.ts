@@ -3,12 +3,14 @@ import { api, type Problem, type Watch, watchAll } from '../api';
 import { TABS } from '../status';
 import type { Session, SessionEvent } from '../types';
 import { loadAsks, noticeAsks } from './asks';
+import { beat, noticeBeat } from './beat';
 import { filterKey, filterQuery } from './filter';
 import type { Filters } from './place';
 import { openSession } from './session';
 import { dispatch, getState } from './store';
 
 const COUNTED_MAX = 100;
+const DAY_MAX = 500;
 const REFRESH_MS = 60_000;
 
 // --- pages ---
@@ -39,6 +41,12 @@ export async function loadMore(): Promise<void> {
   } catch (problem) {
     dispatch({ type: 'list failed', filters, problem: problem as Problem });
   }
+}
+
+/** Everything that happened since `from`, as far as one page goes; the firehose keeps it up to date. */
+export async function loadSince(from: string): Promise<void> {
+  const page = await api.sessions({ active_after: from, archived: 'all', limit: DAY_MAX });
+  dispatch({ type: 'known', display: 'today', page });
 }
 
 // --- counts ---
@@ -111,8 +119,16 @@ function isBack(): void {
   const { list, open } = getState();
   void countAll();
   void loadAsks();
+  beat();
   if (list.filters && list.problem) void loadList(list.filters);
   if (open?.phase === 'error') void openSession(open.id);
+}
+
+function hear(event: SessionEvent): void {
+  if (event.type === 'session.deleted') dispatch({ type: 'session gone', id: event.session_id });
+  else look(event.session_id);
+  noticeAsks(event);
+  noticeBeat(event);
 }
 
 export function startLive(): void {
@@ -120,22 +136,21 @@ export function startLive(): void {
   watch = watchAll({
     onState: (stream) => dispatch({ type: 'stream', stream }),
     onFrame: (frame) => {
-      if (frame.type === 'event') {
-        look((frame.data as SessionEvent).session_id);
-        noticeAsks(frame.data as SessionEvent);
-      }
+      if (frame.type === 'event') hear(frame.data as SessionEvent);
       if (frame.type === 'gap') {
         void lookAtAll();
         void loadAsks();
+        beat();
       }
       if (frame.type === 'ready') isBack();
     },
   });
-  // The firehose tells nothing of sessions that others erase.
+  // What people change in tasks and entities is in no log.
   refresh = window.setInterval(() => {
     if (document.hidden) return;
     void countAll();
     void loadAsks();
+    beat();
   }, REFRESH_MS);
 }
 

@@ -1,18 +1,6 @@
 // The whole state of the page and how every action changes it. No input, no output, no clock.
 import type { Frame, Problem, StreamState } from '../api';
-import type {
-  Ask,
-  AskPage,
-  EventPage,
-  Me,
-  Prompt,
-  QueueMode,
-  Receipt,
-  Session,
-  SessionEvent,
-  SessionPage,
-  User,
-} from '../types';
+import type { Ask, AskPage, EventPage, Me, Prompt, Receipt, Session, SessionEvent, SessionPage, User } from '../types';
 import * as asks from './asklist';
 import { filterKey } from './filter';
 import * as list from './list';
@@ -32,6 +20,8 @@ export interface State {
   me: Me | null | 'unknown';
   users: Record<string, User>;
   stream: StreamState;
+  /** Grows whenever something was told that tasks, entities or files may have changed by. */
+  beat: number;
   sessions: Record<string, Session>;
   /** How many sessions of a display status are known: all of them, or only the newest. */
   known: Record<string, 'all' | 'some'>;
@@ -49,13 +39,18 @@ export type Dialog =
   | { kind: 'new'; agent?: string }
   | { kind: 'delete'; ids: string[] }
   | { kind: 'stop'; id: string }
-  | { kind: 'rename'; id: string };
+  | { kind: 'rename'; id: string }
+  | { kind: 'run'; task: string; entity: string }
+  | { kind: 'entity' }
+  | { kind: 'remove entity'; id: string; version: number }
+  | { kind: 'export'; id: string };
 
 export type Action =
   | { type: 'went'; place: Place }
   | { type: 'me'; me: Me | null }
   | { type: 'users'; users: User[] }
   | { type: 'stream'; stream: StreamState }
+  | { type: 'beat' }
   | { type: 'session'; session: Session }
   | { type: 'session gone'; id: string }
   | { type: 'known'; display: string; page: SessionPage }
@@ -76,7 +71,7 @@ export type Action =
   | { type: 'open got older'; id: string; page: EventPage | null }
   | { type: 'open stream'; id: string; stream: StreamState }
   | { type: 'open frame'; id: string; frame: Frame }
-  | { type: 'open sending'; id: string; key: string; text: string; mode: QueueMode | null }
+  | { type: 'open sending'; id: string; sent: open.Saying }
   | { type: 'open accepted'; id: string; key: string; receipt: Receipt }
   | { type: 'open queue'; id: string; queue: Prompt[] }
   | { type: 'open asks'; id: string; asks: Ask[] }
@@ -101,6 +96,7 @@ export function initialState(place: Place): State {
     me: 'unknown',
     users: {},
     stream: 'connecting',
+    beat: 0,
     sessions: {},
     known: {},
     list: list.NO_LIST,
@@ -235,10 +231,10 @@ function reduceOpen(state: State, action: Action): State {
 function reduceSending(state: State, action: Action): State {
   switch (action.type) {
     case 'open sending': {
-      const sent = { key: action.key, text: action.text, mode: action.mode, problem: null, sequence: null };
+      const sent = { ...action.sent, problem: null, sequence: null };
       return changeOpen(state, action.id, (one) => ({
         ...one,
-        sending: [...one.sending.filter((message) => message.key !== action.key), sent],
+        sending: [...one.sending.filter((message) => message.key !== sent.key), sent],
       }));
     }
     case 'open accepted':
@@ -324,6 +320,8 @@ export function reduce(state: State, action: Action): State {
       return { ...state, users: Object.fromEntries(action.users.map((user) => [user.id, user])) };
     case 'stream':
       return { ...state, stream: action.stream };
+    case 'beat':
+      return { ...state, beat: state.beat + 1 };
     case 'session':
       return withSession(state, action.session);
     case 'session gone':

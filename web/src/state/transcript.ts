@@ -1,15 +1,26 @@
 // From the log to what people read: messages, folded reasoning and tool calls, thin lines for everything else.
+import { fileUrl } from '../api';
 import { dollars, firstLine, microcents, plural, pretty, usdOf } from '../format';
 import { lookOfState, type Tone } from '../status';
 import type { Ask, SessionEvent } from '../types';
 
-export interface Picture {
-  type: string;
-  url: string | null;
+/** What came beside the words of a message. */
+export interface Attached {
+  name: string;
+  isPicture: boolean;
+  url: string | null; // null: nothing that may be loaded
 }
 
 export type Item =
-  | { kind: 'message'; key: string; who: 'you' | 'agent'; actor: string; at: string; text: string; pictures: Picture[] }
+  | {
+      kind: 'message';
+      key: string;
+      who: 'you' | 'agent';
+      actor: string;
+      at: string;
+      text: string;
+      attached: Attached[];
+    }
   | { kind: 'reasoning'; key: string; at: string; text: string; tookMs: number }
   | { kind: 'tool'; key: string; at: string; tool: ToolCall }
   | { kind: 'ask'; key: string; at: string; ask: Ask; by: string }
@@ -55,12 +66,26 @@ function textOf(event: SessionEvent): string {
 /** Only pictures that came with the message: nothing is loaded from elsewhere. */
 const INLINE_PICTURE = /^data:image\/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/=]+$/;
 
-function picturesOf(event: SessionEvent): Picture[] {
-  return parts(event).flatMap((part) => {
+const HANDLE = /^blob:[0-9a-f]{64}$/;
+const SHOWN_TYPE = /^image\/(png|jpeg|gif|webp|avif)$/;
+
+export const isPicture = (mediaType: string): boolean => SHOWN_TYPE.test(mediaType);
+
+function attachedOf(event: SessionEvent): Attached[] {
+  const beside = event.metadata['attachments'];
+  const all = [...parts(event), ...(Array.isArray(beside) ? beside.filter(isPart) : [])];
+  return all.flatMap((part) => {
     if (part['type'] !== 'file' && part['type'] !== 'image') return [];
+    const type = text(part['mediaType']) || text(part['media_type']);
+    const name = text(part['filename']) || text(part['name']) || type || String(part['type']);
+    const handle = text(part['handle']);
+    if (HANDLE.test(handle)) {
+      const shown = isPicture(type) || (part['type'] === 'image' && !type);
+      return [{ name, isPicture: shown, url: fileUrl(event.session_id, handle) }];
+    }
     const url = text(part['url']) || text(part['image']) || text(part['data']);
-    const type = text(part['mediaType']) || text(part['media_type']) || text(part['type']);
-    return [{ type, url: INLINE_PICTURE.test(url) ? url : null }];
+    const isInline = INLINE_PICTURE.test(url);
+    return [{ name, isPicture: isInline, url: isInline ? url : null }];
   });
 }
 
@@ -140,6 +165,19 @@ function tellBudget(event: SessionEvent): { text: string; tone: Tone } {
   return { text: `Budget passed: ${microcents(spent ?? 0)} of ${microcents(most ?? 0)}`, tone: 'amber' };
 }
 
+const names = (value: unknown): string => (Array.isArray(value) ? value.map(str).join(', ') : '');
+
+const SNAPSHOT_WORDS: Record<string, string> = {
+  kept: 'it begins again from its last snapshot',
+  lost: 'its last snapshot is lost, too',
+  none: 'there was no snapshot of it',
+};
+
+function tellLost(event: SessionEvent): { text: string; tone: Tone } {
+  const what = SNAPSHOT_WORDS[str(event.metadata['snapshot'])] ?? '';
+  return { text: ['The sandbox was lost with its server', what].filter(Boolean).join(': '), tone: 'violet' };
+}
+
 const TELLINGS: Record<string, Telling> = {
   'turn.ended': tellTurnEnd,
   'turn.interrupt_requested': (event) => ({
@@ -180,6 +218,15 @@ const TELLINGS: Record<string, Telling> = {
   'session.share_redeemed': () => ({ text: 'Share link used' }),
   'session.child_created': () => ({ text: 'Began a part of this work in another session' }),
   'session.child_ended': (event) => ({ text: `A part ended: ${str(event.metadata['status']) || 'done'}` }),
+  'session.file_added': (event) => ({ text: `File added: ${str(event.metadata['name']) || 'without a name'}` }),
+  'session.exported': () => ({ text: 'Exported as a workflow' }),
+  'agent.silent': () => ({ text: 'The agent chose to say nothing' }),
+  'runtime.lost': tellLost,
+  'entity.updated': (event) => ({
+    text: `Filled in ${names(event.metadata['fields'])} of ${str(event.metadata['entity_id'])}`,
+    tone: 'green',
+  }),
+  'session.child_waiting': () => ({ text: 'A part waits for a person', tone: 'orange' }),
   'session.waiting_approval': () => ({ text: 'Waits for approval', tone: 'orange' }),
 };
 
@@ -217,6 +264,7 @@ const SILENT = new Set([
 
 /** Moves that the message, the ask or the end of the turn beside them says better. */
 function isSilent(event: SessionEvent, before: string): boolean {
+  if (event.type === 'session.waiting_approval') return before === 'session.child_waiting';
   if (event.type !== 'session.status_change') return SILENT.has(event.type);
   const { to, reason } = event.metadata;
   const isPrompted = to === 'pending' && reason === 'prompt';
@@ -266,7 +314,7 @@ class Builder {
     const head = { at: event.created_at, key: `${event.sequence}` };
     if (reasoning.length) this.pushReasoning(event, `${head.key}r`, reasoning.join('\n\n'));
     if (this.prompt && who === 'you') this.dropPrompt(said.join('\n\n'));
-    const message = { who, actor: event.actor ?? '', text: said.join('\n\n'), pictures: picturesOf(event) } as const;
+    const message = { who, actor: event.actor ?? '', text: said.join('\n\n'), attached: attachedOf(event) } as const;
     this.items.push({ kind: 'message', ...head, ...message });
     for (const part of parts(event)) {
       if (part['type'] === 'tool-call' || part['type'] === 'tool_use') this.addCall({ ...event, content: [part] });
@@ -357,7 +405,7 @@ class Builder {
     const prompt = str(event.metadata['prompt']);
     if (!prompt) return;
     const head = { key: `${event.sequence}p`, at: event.created_at, actor: event.actor ?? '' };
-    this.prompt = { kind: 'message', ...head, who: 'you', text: prompt, pictures: [] };
+    this.prompt = { kind: 'message', ...head, who: 'you', text: prompt, attached: [] };
     this.items.push(this.prompt);
   }
 }

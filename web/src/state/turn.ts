@@ -6,7 +6,7 @@ import { dispatch } from './store';
 
 /** Is there a turn that somebody may interrupt? */
 export function isRunning(session: Session): boolean {
-  return ['running', 'waiting_human', 'awaiting_tool'].includes(session.status);
+  return session.type !== 'mixed' && ['running', 'waiting_human', 'awaiting_tool'].includes(session.status);
 }
 
 /** A crash or a stop of the server cut the turn; its message waits for somebody to run it again. */

@@ -1,0 +1,269 @@
+// One glance: what needs you, what is happening, what happened.
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { api, newKey, type Problem } from '../api';
+import { dollars, firstLine, plural, titleOf } from '../format';
+import { useDay } from '../parts/day';
+import { MOD, useKeys } from '../parts/keys';
+import { useLoaded } from '../parts/loaded';
+import { useRows } from '../parts/rows';
+import { SecondLine } from '../parts/SessionRow';
+import { Failed, Waiting } from '../parts/States';
+import { MarkOf } from '../parts/Status';
+import { Time } from '../parts/Time';
+import { askKey, waitingWithoutAsk } from '../state/asklist';
+import { decideFromList } from '../state/asks';
+import { type Day, isHappening, isOver } from '../state/day';
+import { go, linkTo } from '../state/navigate';
+import { type Place, sessionPlace, sessionsPlace } from '../state/place';
+import { tryDemo } from '../state/session';
+import { dispatch, useStore } from '../state/store';
+import { lookOf, lookOfState } from '../status';
+import type { Agent, Ask as AskOf, Session } from '../types';
+
+const SHOWN = 8;
+
+interface PartProps {
+  word: string;
+  count: number;
+  all: Place;
+  nothing: string;
+  children: ComponentChildren;
+}
+
+function Part({ word, count, all, nothing, children }: PartProps) {
+  return (
+    <section class="home-part" aria-label={word}>
+      <h2 class="group">
+        <a {...linkTo(all)}>
+          {word} {count > 0 && <span class="count">{count}</span>}
+        </a>
+      </h2>
+      {count === 0 ? <p class="muted home-nothing">{nothing}</p> : <ul>{children}</ul>}
+      {count > SHOWN && (
+        <a class="muted home-more" {...linkTo(all)}>
+          {count - SHOWN} more
+        </a>
+      )}
+    </section>
+  );
+}
+
+export function SessionLine({ session }: { session: Session }) {
+  return (
+    <li class="home-row">
+      <a {...linkTo(sessionPlace(session.id))}>
+        <MarkOf look={lookOf(session)} />
+        <span class="row-title">{titleOf(session)}</span>
+        <Time at={session.last_active_at} />
+        <SecondLine session={session} />
+      </a>
+    </li>
+  );
+}
+
+/** Only what can be decided without looking further has buttons here. */
+function AskLine({ ask }: { ask: AskOf }) {
+  const isPlain = ask.kind === 'approval' && Boolean(ask.tool);
+  return (
+    <li class="home-row">
+      <a {...linkTo({ page: 'inbox', cursor: askKey(ask) })}>
+        <MarkOf look={lookOfState('waiting_human')} />
+        <span class="row-title">{firstLine(ask.text)}</span>
+        <Time at={ask.created_at} />
+        <span class="row-second">
+          {ask.tool && <code>{ask.tool}</code>} {ask.session_title ?? ask.session_id}
+        </span>
+      </a>
+      {isPlain && (
+        <span class="row-acts">
+          <button onClick={() => void decideFromList(ask, 'once')}>Allow once</button>
+          <button class="danger" onClick={() => void decideFromList(ask, 'deny')}>
+            Deny
+          </button>
+        </span>
+      )}
+    </li>
+  );
+}
+
+function NeedsYou() {
+  const asks = useStore((state) => state.asks);
+  const sessions = useStore((state) => state.sessions);
+  const silent = waitingWithoutAsk(sessions, asks);
+  const count = asks.items.length + silent.length;
+  return (
+    <Part word="Needs you" count={count} all={{ page: 'inbox', cursor: '' }} nothing="Nothing needs you.">
+      {asks.items.slice(0, SHOWN).map((ask) => (
+        <AskLine key={askKey(ask)} ask={ask} />
+      ))}
+      {silent.slice(0, Math.max(0, SHOWN - asks.items.length)).map((session) => (
+        <SessionLine key={session.id} session={session} />
+      ))}
+    </Part>
+  );
+}
+
+function Happening() {
+  const sessions = useStore((state) => state.sessions);
+  const active = Object.values(sessions)
+    .filter((one) => isHappening(one) && !one.parent_id)
+    .sort((a, b) => (a.last_active_at < b.last_active_at ? 1 : -1));
+  return (
+    <Part
+      word="Happening"
+      count={active.length}
+      all={sessionsPlace({ tab: 'active' })}
+      nothing="No agent is working. Press c to give one something to do."
+    >
+      {active.slice(0, SHOWN).map((session) => (
+        <SessionLine key={session.id} session={session} />
+      ))}
+    </Part>
+  );
+}
+
+function Happened({ day }: { day: Day }) {
+  const over = day.sessions.filter(isOver);
+  return (
+    <Part word="Happened today" count={over.length} all={{ page: 'today' }} nothing="Nothing has ended today.">
+      {over.slice(0, SHOWN).map((session) => (
+        <SessionLine key={session.id} session={session} />
+      ))}
+    </Part>
+  );
+}
+
+const AGENT = 'sojourn.agent';
+
+/** The agent that was used last is offered first. */
+function useAgent(): { agents: Agent[]; agent: string; choose: (agent: string) => void } {
+  const agents = useLoaded('agents', (signal) => api.agents(signal)).value?.agents ?? [];
+  const [chosen, setChosen] = useState(() => localStorage.getItem(AGENT) ?? '');
+  const known = agents.find((one) => one.id === chosen) ?? agents[0];
+  const choose = (agent: string): void => {
+    localStorage.setItem(AGENT, agent);
+    setChosen(agent);
+  };
+  return { agents, agent: known?.id ?? '', choose };
+}
+
+/** The shortest way to work: say what, choose who. What was typed stays when it is refused. */
+function Ask() {
+  const { agents, agent, choose } = useAgent();
+  const [text, setText] = useState('');
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const [key, setKey] = useState(newKey);
+  const send = async (): Promise<void> => {
+    if (!text.trim() || !agent) return;
+    try {
+      const session = await api.create({ type: 'agent', agent, prompt: text }, key);
+      dispatch({ type: 'session', session });
+      go(sessionPlace(session.id));
+    } catch (error) {
+      setProblem(error as Problem);
+      setKey(newKey());
+    }
+  };
+  return (
+    <form
+      class="home-ask"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void send();
+      }}
+    >
+      <textarea
+        rows={2}
+        value={text}
+        placeholder="What shall an agent do?"
+        aria-label="What shall an agent do?"
+        onInput={(event) => {
+          setText(event.currentTarget.value);
+          setKey(newKey());
+        }}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) void send();
+          if (event.key === 'Escape') event.currentTarget.blur();
+        }}
+      />
+      <select aria-label="Agent" value={agent} onChange={(event) => choose(event.currentTarget.value)}>
+        {agents.map((one) => (
+          <option key={one.id} value={one.id}>
+            {one.name ?? one.id}
+          </option>
+        ))}
+      </select>
+      <button class="primary" disabled={!text.trim() || !agent} title={`Begin (${MOD}↵)`}>
+        Begin
+      </button>
+      {problem && (
+        <p class="problem-line" role="alert">
+          {problem.message} What you typed is kept here.
+        </p>
+      )}
+    </form>
+  );
+}
+
+/** The day in one line. */
+export function Figures({ day, isMore }: { day: Day; isMore: boolean }) {
+  const running = day.sessions.filter(isHappening).length;
+  const said = [
+    `${running} running now`,
+    `${plural(day.sessions.length, 'session')}${isMore ? ' or more' : ''} today`,
+    `${day.began} new`,
+    `${day.completed} completed`,
+    day.usd > 0 && dollars(day.usd),
+  ].filter(Boolean);
+  return (
+    <p class="figures muted">
+      {said.join(' · ')}
+      {day.failed > 0 && <span class="tone-red"> · {day.failed} failed</span>}
+    </p>
+  );
+}
+
+/** Nothing was ever done here: the first thing to do. */
+function First() {
+  return (
+    <div class="home-first">
+      <p class="muted">Nothing happened yet. Give an agent something to do, above or in a terminal:</p>
+      <div class="command">
+        <code>sojourn chat demo</code>
+      </div>
+      <button class="primary" onClick={() => void tryDemo()}>
+        Try the demo
+      </button>{' '}
+      <button onClick={() => dispatch({ type: 'dialog', dialog: { kind: 'new' } })}>New session</button>
+    </div>
+  );
+}
+
+export function Home() {
+  const { day, isMore, problem, again } = useDay();
+  const isEmpty = useStore((state) => Object.keys(state.sessions).length === 0);
+  const asksPhase = useStore((state) => state.asks.phase);
+  useRows('.home-row a');
+  useKeys(true, { '/': () => document.querySelector<HTMLElement>('.home-ask textarea')?.focus() });
+  if (problem && !day) return <Failed what="The day can’t be shown" problem={problem} again={again} />;
+  if (!day || asksPhase === 'loading') return <Waiting />;
+  return (
+    <div class="plain home">
+      <header class="home-head">
+        <h1>Home</h1>
+        <Figures day={day} isMore={isMore} />
+      </header>
+      <Ask />
+      {isEmpty ? (
+        <First />
+      ) : (
+        <div class="home-parts">
+          <NeedsYou />
+          <Happening />
+          <Happened day={day} />
+        </div>
+      )}
+    </div>
+  );
+}
