@@ -2,8 +2,13 @@
 #include "runner/sandbox_scene.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <linux/magic.h>
 #include <netinet/in.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/vfs.h>
 
 static const struct sandbox_settings plain = {.kind = SANDBOX_LOCAL};
 
@@ -421,6 +426,28 @@ static void test_tree_outlives_the_server(void **state)
     scene_end(&scene);
 }
 
+/* On ext4 only: elsewhere there is no such flag. */
+static void test_trees_are_spread_over_the_disk(void **state)
+{
+    (void)state;
+    struct scene scene = {0};
+    char trees[256];
+    struct statfs about;
+    int flags = 0;
+    scene_begin(&scene);
+    struct sandbox *sandbox = scene_sandbox(&scene, &plain);
+    snprintf(trees, sizeof trees, "%.*s/../..", SLICE_ARG(sandbox_root(sandbox)));
+    int fd = open(trees, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_int_equal(fstatfs(fd, &about), 0);
+    if (about.f_type == EXT4_SUPER_MAGIC) {
+        assert_int_equal(ioctl(fd, FS_IOC_GETFLAGS, &flags), 0);
+        assert_true(flags & FS_TOPDIR_FL);
+    }
+    close(fd);
+    sandbox_give_up(sandbox);
+    scene_end(&scene);
+}
+
 static int begin(void **state)
 {
     (void)state;
@@ -452,6 +479,7 @@ int main(void)
         cmocka_unit_test(test_what_may_not_be_cloned),
         cmocka_unit_test(test_project_is_copied_and_stays_as_it_is),
         cmocka_unit_test(test_tree_outlives_the_server),
+        cmocka_unit_test(test_trees_are_spread_over_the_disk),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
