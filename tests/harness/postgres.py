@@ -146,7 +146,7 @@ class Cluster:
         return f"postgres://postgres@/{name}?host={self.directory}"
 
     def drop_database(self, url):
-        """Removes a database and whoever is connected to it. A connection may take longer to end than PostgreSQL waits."""
+        """Removes a database and whoever is connected to it, which may take longer than PostgreSQL itself waits."""
         def is_gone():
             try:
                 self.sql(f"drop database if exists {database_name(url)} with (force)")
