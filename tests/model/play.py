@@ -33,6 +33,7 @@ class Firehose(threading.Thread):
         self.client = client
         self.address = client.address
         self.events = []
+        self.deleted = []
         self.cursor = "0-0"
         self.is_over = False
         self.start()
@@ -46,7 +47,10 @@ class Firehose(threading.Thread):
                         if frame.event == "event":
                             event = frame.json()
                             self.cursor = frame.id
-                            self.events.append((event["session_id"], event["sequence"]))
+                            if is_delete(event):
+                                self.deleted.append(event["session_id"])
+                            else:
+                                self.events.append((event["session_id"], event["sequence"]))
             except (OSError, Closed):
                 time.sleep(0.01)  # the server restarts
 
@@ -481,7 +485,9 @@ class Play:
         sessions = self.model.sessions
         complete = lambda told: all(told.get(id, 0) == len(session.log) for id, session in sessions.items())
         check.eventually(lambda: complete(last_told(self.firehose.events)), "the firehose has told everything", 20)
+        check.eventually(lambda: len(self.firehose.deleted) >= len(self.model.deleted), "it has told every delete", 20)
         self.firehose.is_over = True
+        check.equal(self.firehose.deleted, self.model.deleted, "sessions that were deleted, in their order")
         self.check_order(self.firehose.events)
         for caller in self.users:
             wanted = {session.id: len(session.log) for session in self.model.visible(caller)}
@@ -510,18 +516,24 @@ class Play:
             newest = when
 
 
+def is_delete(event):
+    """The last the firehose tells of a session."""
+    return event["type"] == "session.deleted"
+
+
 def last_told(events):
     """session → the last sequence in a list of told events."""
     return {id: sequence for id, sequence in events}
 
 
 def read_until(stream, count):
-    """The first `count` events of a stream."""
+    """The first `count` events of a stream that are in a log."""
     told = []
     with stream:
         while len(told) < count:
             frame = stream.next()
             if frame.event == "event":
                 event = frame.json()
-                told.append((event["session_id"], event["sequence"]))
+                if not is_delete(event):
+                    told.append((event["session_id"], event["sequence"]))
     return told
