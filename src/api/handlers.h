@@ -72,6 +72,9 @@ enum status agents_get(struct request *request);
 enum status agents_versions(struct request *request);
 enum status agents_remove(struct request *request);
 
+/* models.c */
+enum status models_list(struct request *request);
+
 /* memories.c */
 extern const struct field memory_list_query[];
 enum status memories_list(struct request *request);

@@ -25,6 +25,7 @@ struct api {
     struct runners *runners;
     struct gateway *gateway;
     struct runtimes *runtimes;
+    struct models *models;
     struct outgoing *outgoing;
     struct server *server; /* for figures only */
     struct signin_guard *signin_guard;

@@ -55,6 +55,8 @@ const struct route routes[] = {
      "One agent with its definition.", NULL, agents_get},
     {HTTP_GET, "/api/agents/{agent}/versions", RUN_READER, AUTH_NEEDED, SCOPE_READ, false, 200, agent_versions_query,
      NULL, "AgentVersions", "All versions of an agent, newest first.", NULL, agents_versions},
+    {HTTP_GET, "/api/models", RUN_READER, AUTH_NEEDED, SCOPE_READ, false, 200, NULL, NULL, "ModelList",
+     "The models that providers offer and agents name.", NULL, models_list},
     {HTTP_GET, "/api/agents/{agent}/memories", RUN_READER, AUTH_NEEDED, SCOPE_READ, false, 200, memory_list_query, NULL,
      "MemoryList", "What the agent remembers of the caller's sessions, oldest first; for admins, of everybody's.", NULL,
      memories_list},

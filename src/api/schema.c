@@ -10,6 +10,7 @@
 #include "domain/session.h"
 #include "domain/vocabulary.h"
 #include "service/agent.h"
+#include "service/models.h"
 
 static const struct member session_members[] = {
     {"id", "s", NULL},
@@ -337,6 +338,15 @@ static const struct member memory_members[] = {
 static const struct member memory_list_members[] = {
     {"memories", "[Memory", NULL}, {"has_more", "b", NULL}, {"next_cursor", "s?", NULL}, {0}};
 
+static const struct member model_members[] = {
+    {"provider", "s", NULL}, {"id", "s", NULL}, {"name", "s?", NULL}, {"listed", "b", NULL}, {"agents", "a", NULL}, {0},
+};
+static const struct member model_provider_members[] = {
+    {"name", "s", NULL}, {"state", "s", &vendor_state_words}, {"detail", "s?", NULL}, {"asked_at", "t?", NULL}, {0},
+};
+static const struct member model_list_members[] = {
+    {"models", "[Model", NULL}, {"providers", "[ModelProvider", NULL}, {0}};
+
 static const struct member persona_members[] = {
     {"id", "s", NULL},        {"name", "s", NULL},       {"prompt", "s", NULL},     {"visibility", "s", NULL},
     {"owner_id", "s?", NULL}, {"created_at", "t", NULL}, {"updated_at", "t", NULL}, {0},
@@ -435,6 +445,9 @@ static const struct schema schemas[] = {
     {"AgentVersions", agent_versions_members},
     {"Memory", memory_members},
     {"MemoryList", memory_list_members},
+    {"Model", model_members},
+    {"ModelProvider", model_provider_members},
+    {"ModelList", model_list_members},
 };
 
 /* `name` may end in the mark of a member that may be missing. */

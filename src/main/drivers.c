@@ -18,6 +18,7 @@ struct drivers {
     struct driver acp_driver;
     char gateway_url[512];  /* written once, before it is told */
     char unprotected[4096]; /* where agents without a sandbox work */
+    struct provider_options provider;
     struct driver *model;
     struct script demo;
     struct driver demo_driver;
@@ -33,14 +34,19 @@ static void make_directory(char *path, size_t room, const char *data, const char
 
 static void add_model(struct drivers *drivers, const struct options *options)
 {
+    drivers->provider = (struct provider_options){
+        .connect_ms = options->model_connect_ms,
+        .silence_ms = options->model_silence_ms,
+        .answer_bytes_max = (size_t)options->model_answer_bytes_max,
+        .event_bytes_max = (size_t)options->model_event_bytes_max,
+    };
+    provider_options_read_environment(&drivers->provider);
+    if (options->secrets) {
+        drivers->provider.secret = secrets_get;
+        drivers->provider.secret_owner = options->secrets;
+    }
     struct model_options model = {
-        .provider =
-            {
-                .connect_ms = options->model_connect_ms,
-                .silence_ms = options->model_silence_ms,
-                .answer_bytes_max = (size_t)options->model_answer_bytes_max,
-                .event_bytes_max = (size_t)options->model_event_bytes_max,
-            },
+        .provider = drivers->provider,
         .ca_file = options->ca_file,
         .tools = &drivers->tools,
         .files_dir = slice_of(drivers->files_dir),
@@ -50,11 +56,6 @@ static void add_model(struct drivers *drivers, const struct options *options)
         .output_tokens_max = options->model_output_tokens_max,
     };
     tool_options(options, &drivers->tools);
-    provider_options_read_environment(&model.provider);
-    if (options->secrets) {
-        model.provider.secret = secrets_get;
-        model.provider.secret_owner = options->secrets;
-    }
     drivers->model = model_driver_new(&model);
 }
 
@@ -127,6 +128,11 @@ void drivers_free(struct drivers *drivers)
         acp_free(drivers->acp);
         free(drivers);
     }
+}
+
+const struct provider_options *drivers_providers(const struct drivers *drivers)
+{
+    return &drivers->provider;
 }
 
 const struct driver *drivers_of(const struct drivers *drivers, enum agent_driver kind)

@@ -6,6 +6,7 @@
 #include "runner/driver.h"
 
 struct drivers;
+struct provider_options;
 
 /* The options must live as long. */
 struct drivers *drivers_new(const struct options *options);
@@ -15,6 +16,8 @@ void drivers_free(struct drivers *drivers);
  * where.
  */
 void drivers_listen(struct drivers *drivers, const char *address);
+/* How providers of models are reached; lives as long as the drivers. */
+const struct provider_options *drivers_providers(const struct drivers *drivers);
 /* NULL where this server has none of that kind. */
 const struct driver *drivers_of(const struct drivers *drivers, enum agent_driver kind);
 

@@ -115,6 +115,18 @@ static void make_blobs(struct hosting *hosting)
     hosting->blobs = blobs_new(&blobs);
 }
 
+static void make_models(struct hosting *hosting)
+{
+    struct models_options models = {
+        .providers = drivers_providers(hosting->drivers),
+        .clock = hosting->place.service->clock,
+        .loop = hosting->place.loop,
+        .cache_ms = hosting->place.options->models_cache_ms,
+        .timeout_ms = hosting->place.options->models_timeout_ms,
+    };
+    hosting->models = models_new(&models);
+}
+
 static void make_node(struct hosting *hosting)
 {
     const struct options *options = hosting->place.options;
@@ -141,6 +153,7 @@ void hosting_make(struct hosting *hosting, const struct hosting_place *place)
     make_turns(hosting);
     make_watchdogs(hosting);
     make_blobs(hosting);
+    make_models(hosting);
     make_node(hosting);
 }
 
@@ -176,6 +189,7 @@ void hosting_free(struct hosting *hosting)
     node_free(hosting->node);
     watchdogs_free(hosting->watchdogs);
     blobs_free(hosting->blobs);
+    models_free(hosting->models);
     runtimes_free(hosting->runtimes);
     sandboxing_free(hosting->sandboxing);
     runners_free(hosting->runners);

@@ -7,6 +7,7 @@
 #include "main/sandboxing.h"
 #include "service/blobs.h"
 #include "service/gateway_snapshot.h"
+#include "service/models.h"
 #include "service/node.h"
 #include "service/runners.h"
 #include "service/turns.h"
@@ -34,6 +35,7 @@ struct hosting {
     struct turns *turns;
     struct watchdogs *watchdogs;
     struct blobs *blobs;
+    struct models *models;
     struct node *node; /* NULL = there is only one */
 };
 

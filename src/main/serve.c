@@ -68,6 +68,7 @@ static void fill_api(struct instance *instance)
         .runners = instance->hosting.runners,
         .gateway = instance->hosting.gateway,
         .runtimes = instance->hosting.runtimes,
+        .models = instance->hosting.models,
         .outgoing = outgoing_new(options->ca_file),
         .ready_timeout_ms = options->ready_timeout_ms,
         .proxy_connect_ms = options->proxy_connect_ms,

@@ -14,7 +14,7 @@ enum { ERROR_BODY_MAX = 16 * 1024, HEADERS_MAX = 4 };
 struct provider {
     const char *name;
     const struct model_wire *wire;
-    const char *base, *path;
+    const char *base, *path, *models_path;
     const char *secret;     /* its name */
     const char *key_header; /* in which the key goes */
     const char *key_prefix; /* before it */
@@ -22,10 +22,10 @@ struct provider {
 };
 
 static const struct provider providers[] = {
-    {"anthropic", &anthropic_wire, "https://api.anthropic.com", "/v1/messages", "ANTHROPIC_API_KEY", "x-api-key", "",
-     "anthropic-version", "2023-06-01"},
-    {"openai", &openai_wire, "https://api.openai.com/v1", "/chat/completions", "OPENAI_API_KEY", "Authorization",
-     "Bearer ", NULL, NULL},
+    {"anthropic", &anthropic_wire, "https://api.anthropic.com", "/v1/messages", "/v1/models?limit=1000",
+     "ANTHROPIC_API_KEY", "x-api-key", "", "anthropic-version", "2023-06-01"},
+    {"openai", &openai_wire, "https://api.openai.com/v1", "/chat/completions", "/models", "OPENAI_API_KEY",
+     "Authorization", "Bearer ", NULL, NULL},
 };
 enum { PROVIDER_COUNT = sizeof providers / sizeof providers[0] };
 
@@ -252,9 +252,10 @@ static const char *base_of(const struct provider_options *options, const struct 
     return given ? given : provider->base;
 }
 
-static void url_build(struct buffer *url, const struct provider_options *options, const struct provider *provider)
+static void url_build(struct buffer *url, const struct provider_options *options, const struct provider *provider,
+                      const char *at)
 {
-    struct slice base = slice_of(base_of(options, provider)), path = slice_of(provider->path);
+    struct slice base = slice_of(base_of(options, provider)), path = slice_of(at);
     while (base.len && base.ptr[base.len - 1] == '/') {
         base.len--;
     }
@@ -264,11 +265,12 @@ static void url_build(struct buffer *url, const struct provider_options *options
     buffer_add_byte(url, '\0');
 }
 
-static size_t headers_build(struct http_header *headers, const struct provider *provider, struct slice key)
+static size_t headers_build(struct http_header *headers, const struct provider *provider, struct slice accept,
+                            struct slice key)
 {
     size_t count = 0;
     headers[count++] = (struct http_header){SLICE("Content-Type"), SLICE("application/json")};
-    headers[count++] = (struct http_header){SLICE("Accept"), SLICE("text/event-stream")};
+    headers[count++] = (struct http_header){SLICE("Accept"), accept};
     if (key.len) {
         headers[count++] = (struct http_header){slice_of(provider->key_header), key};
     }
@@ -278,36 +280,92 @@ static size_t headers_build(struct http_header *headers, const struct provider *
     return count;
 }
 
+/* In one place, which the caller wipes. */
+static void key_build(struct buffer *key, const struct provider *provider, struct slice secret)
+{
+    buffer_reserve(key, 16 + secret.len);
+    if (secret.len) {
+        buffer_add(key, slice_of(provider->key_prefix));
+        buffer_add(key, secret);
+    }
+}
+
+static void key_wipe(struct buffer *key)
+{
+    explicit_bzero(key->ptr, key->len);
+    buffer_release(key);
+}
+
+static bool speaks_plainly(const struct provider_options *options, const struct provider *provider)
+{
+    return slice_starts(slice_of(base_of(options, provider)), SLICE("http://"));
+}
+
 static enum status call_send(struct provider_call *call, struct http_client *client,
                              const struct provider_options *options, struct slice secret,
                              const struct model_request *request, struct failure *failure)
 {
     struct buffer url = {0}, body = {0}, key = {0};
     struct http_header headers[HEADERS_MAX];
-    url_build(&url, options, call->provider);
+    url_build(&url, options, call->provider, call->provider->path);
     call->provider->wire->write(&body, request);
-    buffer_reserve(&key, 16 + secret.len); /* one place, wiped below */
-    if (secret.len) {
-        buffer_add(&key, slice_of(call->provider->key_prefix));
-        buffer_add(&key, secret);
-    }
+    key_build(&key, call->provider, secret);
     struct http_call_spec spec = {
         .method = "POST",
         .url = url.ptr,
         .headers = headers,
-        .header_count = headers_build(headers, call->provider, buffer_slice(&key)),
+        .header_count = headers_build(headers, call->provider, SLICE("text/event-stream"), buffer_slice(&key)),
         .body = buffer_slice(&body),
         .connect_ms = options->connect_ms,
         .silence_ms = options->silence_ms,
         .body_bytes_max = options->answer_bytes_max,
-        .allow_http = slice_starts(slice_of(base_of(options, call->provider)), SLICE("http://")),
+        .allow_http = speaks_plainly(options, call->provider),
     };
     struct http_call_handler handler = {call, on_head, on_body, on_end};
     enum status status = http_call_start(client, &spec, &handler, &call->http, failure);
-    explicit_bzero(key.ptr, key.len);
-    buffer_release(&key);
+    key_wipe(&key);
     buffer_release(&url);
     buffer_release(&body);
+    return status;
+}
+
+size_t provider_count(void)
+{
+    return PROVIDER_COUNT;
+}
+
+const char *provider_name(size_t index)
+{
+    return providers[index].name;
+}
+
+bool provider_is_configured(const struct provider_options *options, size_t index)
+{
+    const struct provider *provider = &providers[index];
+    return secret_find(options, provider->secret).len > 0 || strcmp(base_of(options, provider), provider->base) != 0;
+}
+
+enum status provider_ask_models(struct http_client *client, const struct provider_options *options, size_t index,
+                                const struct provider_question *question, const struct http_call_handler *handler,
+                                struct http_call **out, struct failure *failure)
+{
+    const struct provider *provider = &providers[index];
+    struct buffer url = {0}, key = {0};
+    struct http_header headers[HEADERS_MAX];
+    url_build(&url, options, provider, provider->models_path);
+    key_build(&key, provider, secret_find(options, provider->secret));
+    struct http_call_spec spec = {
+        .url = url.ptr,
+        .headers = headers,
+        .header_count = headers_build(headers, provider, SLICE("application/json"), buffer_slice(&key)),
+        .connect_ms = options->connect_ms,
+        .total_ms = question->total_ms,
+        .body_bytes_max = question->bytes_max,
+        .allow_http = speaks_plainly(options, provider),
+    };
+    enum status status = http_call_start(client, &spec, handler, out, failure);
+    key_wipe(&key);
+    buffer_release(&url);
     return status;
 }
 

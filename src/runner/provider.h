@@ -41,6 +41,20 @@ struct provider_handler {
 /* ANTHROPIC_BASE_URL and OPENAI_BASE_URL, where they are set. */
 void provider_options_read_environment(struct provider_options *options);
 bool provider_is_known(struct slice name);
+/* The vendors by number. */
+size_t provider_count(void);
+const char *provider_name(size_t index);
+/* Is there a key, or another address that may need none? */
+bool provider_is_configured(const struct provider_options *options, size_t index);
+/* Asks a vendor for its list of models: {"data":[{"id",…}]} by either format. The handler is the caller's. */
+struct provider_question {
+    int64_t total_ms;
+    size_t bytes_max;
+};
+MUST_CHECK enum status provider_ask_models(struct http_client *client, const struct provider_options *options,
+                                           size_t index, const struct provider_question *question,
+                                           const struct http_call_handler *handler, struct http_call **out,
+                                           struct failure *failure);
 
 /* The options must outlive the call. Not OK: nothing was started, *out_failure says why (no key, unknown provider). */
 MUST_CHECK enum status provider_start(struct http_client *client, const struct provider_options *options,

@@ -154,6 +154,18 @@ class Handler(BaseHTTPRequestHandler):
         else:
             self.answer(wire(step, number), step)
 
+    def do_GET(self):
+        models = self.server.model.list_models(self.path, dict(self.headers))
+        if models is None:
+            self.refuse(503, {"message": "no list today"})
+            return
+        body = json.dumps({"object": "list", "data": models}).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
     def refuse(self, status, step):
         body = json.dumps({"type": "error", "error": {"type": step.get("error", "api_error"),
                                                       "message": step.get("message", "the script says so")}}).encode()
@@ -205,12 +217,20 @@ class ModelServer:
     def __init__(self, script, port=0):
         self.script = list(script)
         self.requests = []
+        self.models = []  # for whoever asks which there are; None = it refuses
+        self.listings = []  # who asked
         self.changed = threading.Condition()
         self.released = False
         self.http = ThreadingHTTPServer(("127.0.0.1", port), Handler)
         self.http.daemon_threads = True
         self.http.model = self
         self.thread = threading.Thread(target=self.http.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+
+    def list_models(self, path, headers):
+        """What GET /v1/models answers; None is a refusal."""
+        with self.changed:
+            self.listings.append({"path": path, "headers": headers})
+            return self.models
 
     def __enter__(self):
         self.thread.start()

@@ -281,6 +281,7 @@ class Example:
         self.call("POST", "/api/agents", {"id": "thinker", "provider": "openai", "model": "m", "system_prompt": "s",
                                           "sandbox": {"kind": "none"}, "tools": ["memory_add"]})
         self.call("GET", "/api/agents")
+        self.call("GET", "/api/models")
         self.call("GET", "/api/agents/{agent}", agent="thinker")
         self.call("GET", "/api/agents/{agent}/versions", agent="thinker")
         path = session(self.client, agent="thinker")
