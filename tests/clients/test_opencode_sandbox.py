@@ -13,7 +13,7 @@ EDIT = {"tools": [{"name": "edit", "input": {"filePath": "/workspace/greeting.tx
                                              "newString": "Good evening"}}]}
 COMMIT = {"tools": [{"name": "bash", "input": {
     "command": "git add -A && git -c user.name=Agent -c user.email=agent@example.com commit -q -m 'Evening' && "
-               "echo hidden: $(ls -d /etc/shadow /var /srv 2>/dev/null | wc -l)", "description": "Commits"}}]}
+               "echo hidden: $(ls -d /etc/shadow /boot /media 2>/dev/null | wc -l)", "description": "Commits"}}]}
 SAVE = {"tools": [{"name": "save_service_commands", "input": {
     "commands": [{"name": "web", "command": "npm run dev"}]}}]}
 VERIFY = {"tools": [{"name": "verify", "input": {"summary": "", "files": [{"name": "log", "content": "all green"}]}}]}
