@@ -105,12 +105,6 @@ const struct field session_list_query[] = {
     {0},
 };
 
-static enum status write_entry(struct request *request, const struct session_entry *entry)
-{
-    session_write(&request->exchange->body, &entry->loaded->session, true);
-    return STATUS_OK;
-}
-
 /* Where its stream is, as seen by whoever asks. */
 static struct slice stream_url(struct request *request, struct slice id)
 {
@@ -126,6 +120,21 @@ static struct slice stream_url(struct request *request, struct slice id)
     }
     return arena_format(request_arena(request), "%s://%.*s/api/sessions/%.*s/ws", secure ? "wss" : "ws",
                         SLICE_ARG(host), SLICE_ARG(id));
+}
+
+/* All of it; what else the answer says follows. */
+static void write_members(struct request *request, const struct session *session)
+{
+    session_write_members(&request->out, session, true);
+    json_put_text(&request->out, "ws_url", stream_url(request, session->id));
+}
+
+static enum status write_entry(struct request *request, const struct session_entry *entry)
+{
+    json_begin_object(&request->out);
+    write_members(request, &entry->loaded->session);
+    json_end_object(&request->out);
+    return STATUS_OK;
 }
 
 /* Answers to an Idempotency-Key are kept, and a secret is not: who sends one asks for the token by itself. */
@@ -148,8 +157,7 @@ static enum status write_created(struct request *request, const struct session *
 {
     struct json_out *out = &request->out;
     json_begin_object(out);
-    session_write_members(out, session, true);
-    json_put_text(out, "ws_url", stream_url(request, session->id));
+    write_members(request, session);
     enum status status = created ? write_runner_token(request, session) : STATUS_OK;
     json_end_object(out);
     return status;
@@ -237,8 +245,7 @@ enum status sessions_get(struct request *request)
         return status;
     }
     json_begin_object(&request->out);
-    session_write_members(&request->out, &session, true);
-    json_put_text(&request->out, "ws_url", stream_url(request, session.id));
+    write_members(request, &session);
     if (!at && work_is_waiting(session.work)) {
         status = write_waiting_for(request, &session);
     }
