@@ -353,6 +353,21 @@ static void the_same_event_of_another_node_proves_nothing(void **state)
     db_close(other);
 }
 
+static void a_new_session_that_was_not_written_is_known_not_to_be(void **state)
+{
+    (void)state;
+    struct failure failure = {0};
+    struct db *db = open_db(false);
+    struct session session = {.tenant_key = TENANT, .id = SLICE("never")};
+    begin(db);
+    expect_ok(store_session_insert(db, &session, &failure), &failure);
+    append(db, session.key, 1);
+    shutdown(PQsocket(((struct postgres *)db)->connection), SHUT_RDWR);
+    assert_int_equal(db_commit(db, &failure), STATUS_UNAVAILABLE);
+    assert_string_equal(failure.code, "storage_failed");
+    db_close(db);
+}
+
 /* --- the firehose --- */
 
 struct told {
@@ -710,6 +725,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_deferred_key_that_exists_is_stale_at_the_next_question),
         cmocka_unit_test(a_reader_keeps_its_view),
         cmocka_unit_test(the_same_event_of_another_node_proves_nothing),
+        cmocka_unit_test(a_new_session_that_was_not_written_is_known_not_to_be),
         cmocka_unit_test(a_session_written_by_two_nodes_is_told_in_its_order),
         cmocka_unit_test(nothing_is_told_behind_what_is_still_being_written),
         cmocka_unit_test(the_firehose_waits_for_no_stranger),

@@ -54,33 +54,33 @@ static enum status witness_find(struct postgres *postgres, const struct witness 
     return status;
 }
 
-static enum status session_find(struct postgres *postgres, const struct witness *witness, bool *out_found)
+static enum status session_is_deleted(struct postgres *postgres, const struct witness *witness, bool *out_deleted)
 {
-    struct query query = {.db = &postgres->db, .sql = SQL_SESSION_BY_KEY};
+    struct query query = {.db = &postgres->db, .sql = SQL_EVENT_SESSION_DELETED};
     postgres_start(&query);
     postgres_bind_i64(&query, witness->tenant_key);
     postgres_bind_i64(&query, witness->session_key);
-    enum status status = postgres_step(&query, out_found, NULL);
+    enum status status = postgres_step(&query, out_deleted, NULL);
     postgres_end(&query);
     return status;
 }
 
 enum outcome { OUTCOME_ASK_AGAIN, OUTCOME_WRITTEN, OUTCOME_NOT_WRITTEN, OUTCOME_UNKNOWABLE };
 
-/* Without its session the witness proves nothing: somebody may have deleted both since. */
+/* A witness that is not there proves nothing when somebody has deleted its session since. */
 static enum outcome look(struct postgres *postgres, const struct backend *old)
 {
     struct failure unheard;
-    bool written = false, session_exists = false;
+    bool written = false, deleted = false;
     if (postgres_ensure(postgres, &unheard) != STATUS_OK || !backend_end(postgres, old) ||
         witness_find(postgres, &postgres->witness, &written) != STATUS_OK ||
-        session_find(postgres, &postgres->witness, &session_exists) != STATUS_OK) {
+        session_is_deleted(postgres, &postgres->witness, &deleted) != STATUS_OK) {
         return OUTCOME_ASK_AGAIN;
     }
     if (written) {
         return OUTCOME_WRITTEN;
     }
-    return session_exists ? OUTCOME_NOT_WRITTEN : OUTCOME_UNKNOWABLE;
+    return deleted ? OUTCOME_UNKNOWABLE : OUTCOME_NOT_WRITTEN;
 }
 
 enum status outcome_find(struct postgres *postgres, struct failure *failure)

@@ -11,6 +11,9 @@ SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5:
 -- name: event_batch (postgres)
 SELECT batch FROM events WHERE tenant_key = $1 AND session_key = $2 AND sequence = $3
 
+-- name: event_session_deleted (postgres)
+SELECT id FROM tombstones WHERE tenant_key = $1 AND session_key = $2
+
 -- A transaction takes its positions behind this lock, whose number is (modulo 2^31) the last one taken before.
 -- name: event_positions_announce (postgres)
 SELECT CAST(pg_advisory_xact_lock_shared({position_lock},
