@@ -101,10 +101,7 @@ enum status entities_list(struct request *request)
     for (size_t i = 0; i < (has_more ? (size_t)limit : count); i++) {
         entity_write(out, &entities[i]);
     }
-    json_end_array(out);
-    json_put_bool(out, "has_more", has_more);
-    json_put_text(out, "next_cursor", has_more ? entities[limit - 1].id : (struct slice){0});
-    json_end_object(out);
+    request_end_page(request, has_more, has_more ? entities[limit - 1].id : (struct slice){0});
     return STATUS_OK;
 }
 

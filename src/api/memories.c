@@ -41,10 +41,7 @@ enum status memories_list(struct request *request)
     for (size_t i = 0; i < shown; i++) {
         write_memory(out, &memories[i]);
     }
-    json_end_array(out);
-    json_put_bool(out, "has_more", has_more);
-    json_put_text(out, "next_cursor", has_more ? memories[shown - 1].id : (struct slice){0});
-    json_end_object(out);
+    request_end_page(request, has_more, has_more ? memories[shown - 1].id : (struct slice){0});
     return STATUS_OK;
 }
 

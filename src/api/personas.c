@@ -125,10 +125,7 @@ enum status personas_list(struct request *request)
     for (size_t i = 0; i < (has_more ? (size_t)limit : count); i++) {
         write_persona(out, &personas[i]);
     }
-    json_end_array(out);
-    json_put_bool(out, "has_more", has_more);
-    json_put_text(out, "next_cursor", has_more ? personas[limit - 1].id : (struct slice){0});
-    json_end_object(out);
+    request_end_page(request, has_more, has_more ? personas[limit - 1].id : (struct slice){0});
     return STATUS_OK;
 }
 

@@ -25,6 +25,14 @@ int64_t request_param_i64(const struct request *request, const char *name, int64
     return value;
 }
 
+void request_end_page(struct request *request, bool has_more, struct slice last)
+{
+    json_end_array(&request->out);
+    json_put_bool(&request->out, "has_more", has_more);
+    json_put_text(&request->out, "next_cursor", has_more ? last : (struct slice){0});
+    json_end_object(&request->out);
+}
+
 int64_t request_list_limit(const struct request *request)
 {
     int64_t limit = request_param_i64(request, "limit", request->api->sessions_page_default);

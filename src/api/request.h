@@ -86,6 +86,8 @@ struct slice request_param(const struct request *request,
 int64_t request_param_i64(const struct request *request, const char *name, int64_t otherwise);
 /* Prefer: return=minimal (RFC 7240): the answer may leave out what the caller can ask for. */
 bool request_wants_minimal(struct request *request);
+/* The end of a page of a list: `last` is its last item's cursor. */
+void request_end_page(struct request *request, bool has_more, struct slice last);
 /* How many rows a page of a list has: the parameter `limit` within the options sessions-page-default and -max. */
 int64_t request_list_limit(const struct request *request);
 /* FORBIDDEN for a credential that reaches one session only. */

@@ -93,10 +93,7 @@ enum status tasks_list(struct request *request)
     for (size_t i = 0; i < (has_more ? (size_t)limit : count) && status == STATUS_OK; i++) {
         status = write_task(request, &rows[i]);
     }
-    json_end_array(out);
-    json_put_bool(out, "has_more", has_more);
-    json_put_text(out, "next_cursor", has_more ? rows[limit - 1].id : (struct slice){0});
-    json_end_object(out);
+    request_end_page(request, has_more, has_more ? rows[limit - 1].id : (struct slice){0});
     return status;
 }
 

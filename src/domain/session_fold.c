@@ -125,15 +125,28 @@ static unsigned fold_status_change(const struct fold *fold)
     return CHANGED_MACHINE | (beyond ? CHANGED_ALL : 0);
 }
 
+/* What is written in `patch`, which is released here; null takes a member away. */
+static unsigned merge_details(const struct fold *fold, struct buffer *patch)
+{
+    struct session *session = fold->session;
+    struct arena scratch = {0};
+    const struct json *told = NULL;
+    bool tells = json_parse(&scratch, buffer_slice(patch), &told, NULL) == STATUS_OK && told->child;
+    if (tells) {
+        struct slice merged = merge_objects(fold->arena, session->details, told);
+        session->details = slice_is(merged, "{}") ? (struct slice){NULL, 0} : merged;
+    }
+    arena_release(&scratch);
+    buffer_release(patch);
+    return tells ? CHANGED_ALL : 0;
+}
+
 /* Which sandbox it has and what it can be restored from stand among its details; null takes one away. */
 static unsigned fold_sandbox(const struct fold *fold)
 {
     static const char *const keys[] = {"sandbox_id", "snapshot_id", "tunnel_urls"};
-    struct session *session = fold->session;
     struct buffer buffer = {0};
     struct json_out out = json_out_to(&buffer);
-    struct arena scratch = {0};
-    const struct json *patch = NULL;
     json_begin_object(&out);
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         if (json_get(fold->payload, keys[i])) {
@@ -141,14 +154,7 @@ static unsigned fold_sandbox(const struct fold *fold)
         }
     }
     json_end_object(&out);
-    bool told = json_parse(&scratch, buffer_slice(&buffer), &patch, NULL) == STATUS_OK && patch->child;
-    if (told) {
-        struct slice merged = merge_objects(fold->arena, session->details, patch);
-        session->details = slice_is(merged, "{}") ? (struct slice){NULL, 0} : merged;
-    }
-    arena_release(&scratch);
-    buffer_release(&buffer);
-    return told ? CHANGED_ALL : 0;
+    return merge_details(fold, &buffer);
 }
 
 /* One tunnel more or less among those of the details. */
@@ -253,20 +259,12 @@ static unsigned fold_unarchived(const struct fold *fold)
 /* The time is the event's; where it went is in the log. */
 static unsigned fold_exported(const struct fold *fold)
 {
-    struct session *session = fold->session;
     struct buffer buffer = {0};
     struct json_out out = json_out_to(&buffer);
-    struct arena scratch = {0};
-    const struct json *patch = NULL;
     json_begin_object(&out);
     json_put_time(&out, "exported_at", fold->at_ms);
     json_end_object(&out);
-    if (json_parse(&scratch, buffer_slice(&buffer), &patch, NULL) == STATUS_OK) {
-        session->details = merge_objects(fold->arena, session->details, patch);
-    }
-    arena_release(&scratch);
-    buffer_release(&buffer);
-    return CHANGED_ALL;
+    return merge_details(fold, &buffer);
 }
 
 /* --- created and updated --- */

@@ -1,5 +1,6 @@
 #include "runner/acp_turn.h"
 
+#include "domain/prompt.h"
 #include "domain/redact.h"
 
 enum { ERROR_BYTES_MAX = 600, AUTH_REQUIRED = -32000 };
@@ -172,16 +173,9 @@ void acp_turn_end(struct acp_turn *turn, enum turn_stop stop, enum turn_error er
 
 static void say_notice(struct acp_turn *turn, struct slice text)
 {
-    struct buffer content = {0};
-    struct json_out out = json_out_to(&content);
-    json_begin_array(&out);
-    json_begin_object(&out);
-    json_put_text(&out, "type", SLICE("text"));
-    json_put_text(&out, "text", text);
-    json_end_object(&out);
-    json_end_array(&out);
-    acp_turn_say(turn, "agent.notice", buffer_slice(&content));
-    buffer_release(&content);
+    struct arena arena = {0};
+    acp_turn_say(turn, "agent.notice", prompt_content_of(&arena, text));
+    arena_release(&arena);
 }
 
 void acp_turn_return(struct acp_turn *turn, struct slice why)

@@ -118,3 +118,15 @@ enum status event_append(struct call *call, struct slice session_id, struct appe
     }
     return status == STATUS_OK ? append_new(call, append) : status;
 }
+
+enum status event_last(struct call *call, const struct session *session, const struct slice *types, size_t count,
+                       bool (*keep)(void *owner, const struct event *event), void *owner)
+{
+    struct event_filter filter = {.tenant_key = session->tenant_key,
+                                  .session_key = session->key,
+                                  .types = types,
+                                  .type_count = count,
+                                  .newest_first = true,
+                                  .limit = 1};
+    return store_event_read(call->db, &filter, keep, owner, &call->failure);
+}

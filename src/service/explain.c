@@ -1,4 +1,5 @@
 #include "service/explain.h"
+#include "service/event.h"
 
 #include "service/turn.h"
 
@@ -21,14 +22,8 @@ static bool keep_last(void *owner, const struct event *event)
 static enum status read_last(struct call *call, const struct session *session, struct slice type,
                              struct last_event *out)
 {
-    struct event_filter filter = {.tenant_key = session->tenant_key,
-                                  .session_key = session->key,
-                                  .types = &type,
-                                  .type_count = 1,
-                                  .newest_first = true,
-                                  .limit = 1};
     *out = (struct last_event){.arena = call->arena};
-    return store_event_read(call->db, &filter, keep_last, out, &call->failure);
+    return event_last(call, session, &type, 1, keep_last, out);
 }
 
 static enum status learn_since(struct call *call, struct session_explained *out)

@@ -1,4 +1,5 @@
 #include "service/turn.h"
+#include "service/event.h"
 
 enum { MESSAGES_LOOKED_AT = 200 };
 
@@ -74,15 +75,8 @@ static bool keep_turn(void *owner, const struct event *event)
 
 enum status turn_is_interrupted(struct call *call, const struct session *session, bool *out)
 {
-    static const struct slice types[] = {{"turn.interrupt_requested", 24}};
-    struct event_filter filter = {.tenant_key = session->tenant_key,
-                                  .session_key = session->key,
-                                  .types = types,
-                                  .type_count = 1,
-                                  .newest_first = true,
-                                  .limit = 1};
     int64_t turn = -1;
-    enum status status = store_event_read(call->db, &filter, keep_turn, &turn, &call->failure);
+    enum status status = event_last(call, session, &SLICE("turn.interrupt_requested"), 1, keep_turn, &turn);
     *out = turn == session->fence;
     return status;
 }

@@ -1,4 +1,5 @@
 #include "service/turn_close.h"
+#include "service/event.h"
 
 #include "domain/change_turn.h"
 #include "domain/prompt.h"
@@ -188,19 +189,13 @@ static bool keep_ended(void *owner, const struct event *event)
 /* The end may have been written in an earlier life. */
 static enum status learn_end(struct call *call, struct loaded_session *loaded)
 {
-    static const struct slice types[] = {SLICE("turn.ended")};
-    struct event_filter filter = {.tenant_key = loaded->session.tenant_key,
-                                  .session_key = loaded->session.key,
-                                  .types = types,
-                                  .type_count = 1,
-                                  .newest_first = true,
-                                  .limit = 1};
     if (loaded->ended_turn != 0) {
         return STATUS_OK;
     }
     enum status status = unit_flush(call->unit, &call->failure);
-    return status == STATUS_OK ? store_event_read(call->db, &filter, keep_ended, &loaded->ended_turn, &call->failure)
-                               : status;
+    return status == STATUS_OK
+               ? event_last(call, &loaded->session, &SLICE("turn.ended"), 1, keep_ended, &loaded->ended_turn)
+               : status;
 }
 
 enum status turn_abandon(struct call *call, struct loaded_session *loaded)
@@ -236,13 +231,7 @@ enum status turn_resume(struct call *call, struct slice session_id, struct sessi
         return status;
     }
     const struct session *session = &out->loaded->session;
-    struct event_filter filter = {.tenant_key = session->tenant_key,
-                                  .session_key = session->key,
-                                  .types = types,
-                                  .type_count = 3,
-                                  .newest_first = true,
-                                  .limit = 1};
-    status = store_event_read(call->db, &filter, keep_type, &interrupted, &call->failure);
+    status = event_last(call, session, types, sizeof types / sizeof types[0], keep_type, &interrupted);
     if (status == STATUS_OK && (!interrupted || !work_takes_prompt(session->work))) {
         return failure_set(&call->failure, STATUS_CONFLICT, "nothing_to_resume",
                            "Only a session at rest whose last turn was cut can be resumed; this one is %s.",

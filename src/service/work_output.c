@@ -2,6 +2,7 @@
 #include "domain/contract.h"
 #include "domain/prompt.h"
 #include "service/ask.h"
+#include "service/event.h"
 #include "service/work_steps.h"
 
 /* How an ask of this room is known: no client writes it. */
@@ -173,17 +174,10 @@ static bool keep_words(void *owner, const struct event *event)
 
 static enum status read_last_words(struct call *call, const struct session *session, struct slice *out)
 {
-    static const struct slice types[] = {SLICE("agent.message")};
-    struct event_filter filter = {.tenant_key = session->tenant_key,
-                                  .session_key = session->key,
-                                  .types = types,
-                                  .type_count = 1,
-                                  .newest_first = true,
-                                  .limit = 1};
     struct last_words words = {.arena = call->arena, .text = SLICE("")};
     enum status status = unit_flush(call->unit, &call->failure);
     if (status == STATUS_OK) {
-        status = store_event_read(call->db, &filter, keep_words, &words, &call->failure);
+        status = event_last(call, session, &SLICE("agent.message"), 1, keep_words, &words);
     }
     *out = words.text;
     return status;

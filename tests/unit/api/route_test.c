@@ -1,5 +1,6 @@
 #include "../unit.h"
 #include "api/handlers.h"
+#include "domain/agent_fields.h"
 
 static const struct route *find(enum http_method method, const char *text, struct slice *params, unsigned *allowed)
 {
@@ -75,6 +76,17 @@ static void test_every_row_is_complete(void **state)
     }
 }
 
+/* The API describes a definition, the domain reads it: both know the same members, in the same order. */
+static void test_agents_have_the_members_of_a_definition(void **state)
+{
+    (void)state;
+    size_t i = 0;
+    for (; agent_fields[i].name && agent_body[i].name; i++) {
+        assert_string_equal(agent_body[i].name, agent_fields[i].name);
+    }
+    assert_true(!agent_fields[i].name && !agent_body[i].name);
+}
+
 static int prepare(void **state)
 {
     (void)state;
@@ -87,7 +99,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fixed_segments_win),    cmocka_unit_test(test_parameters),
         cmocka_unit_test(test_head_is_get),           cmocka_unit_test(test_unknown),
-        cmocka_unit_test(test_every_row_is_complete),
+        cmocka_unit_test(test_every_row_is_complete), cmocka_unit_test(test_agents_have_the_members_of_a_definition),
     };
     return cmocka_run_group_tests(tests, prepare, NULL);
 }
