@@ -7,13 +7,13 @@
 
 #include "domain/access.h"
 #include "domain/ask.h"
-#include "domain/entity.h"
 #include "domain/file_change.h"
-#include "domain/introspection.h"
 #include "domain/prompt.h"
-#include "domain/run.h"
 #include "domain/session.h"
 #include "store/db.h"
+#include "store/store_agent.h"
+#include "store/store_identity.h"
+#include "store/store_work.h"
 
 /* --- schema --- */
 /* Brings the schema up to date; a newer one is refused with `schema_too_new` and both numbers. Writer connection. */
@@ -287,39 +287,6 @@ MUST_CHECK enum status store_prompt_make_room(struct db *db, int64_t tenant_key,
 MUST_CHECK enum status store_prompt_delete(struct db *db, int64_t tenant_key, int64_t session_key, struct slice id,
                                            struct failure *failure);
 
-/* --- agents --- */
-enum agent_origin { AGENT_BUILT_IN = 0, AGENT_OF_FILE = 1, AGENT_OF_API = 2, AGENT_ORIGIN_COUNT };
-/* One version of a definition. Never changed, but for the mark that it was removed. */
-struct agent_row {
-    int64_t tenant_key; /* 0 = of a file or built in: for all tenants */
-    struct slice slug;
-    int64_t version;
-    struct slice definition; /* JSON, as agent_write writes it */
-    enum agent_origin source;
-    int64_t created_at_ms;
-    struct slice created_by; /* actor, or absent */
-    int64_t removed_at_ms;   /* 0 = new sessions may use it */
-};
-/* The next version of its slug; sets agent->version. Numbers of a tenant and of tenant 0 never meet, so that a session
- * finds its version by number. CONFLICT `agent_changed`: somebody else took the number. */
-MUST_CHECK enum status store_agent_insert(struct db *db, struct agent_row *agent, struct failure *failure);
-/* What a new session of the tenant gets: its own newest, else that of tenant 0; NOT_FOUND when none is left. */
-MUST_CHECK enum status store_agent_newest(struct db *db, int64_t tenant_key, struct slice slug, struct arena *arena,
-                                          struct agent_row *out, struct failure *failure);
-/* Also when it was removed. */
-MUST_CHECK enum status store_agent_by_version(struct db *db, int64_t tenant_key, struct slice slug, int64_t version,
-                                              struct arena *arena, struct agent_row *out, struct failure *failure);
-/* All versions below `before` (0 = from the newest), newest first. */
-MUST_CHECK enum status store_agent_versions(struct db *db, int64_t tenant_key, struct slice slug, int64_t before,
-                                            int64_t limit, struct arena *arena, struct agent_row **out,
-                                            size_t *out_count, struct failure *failure);
-/* The newest version of every agent the tenant has, by slug, those after `after` (absent = from the first). */
-MUST_CHECK enum status store_agent_list(struct db *db, int64_t tenant_key, struct slice after, int64_t limit,
-                                        struct arena *arena, struct agent_row **out, size_t *out_count,
-                                        struct failure *failure);
-/* Marks the tenant's own versions; false when there was nothing left to mark. */
-MUST_CHECK enum status store_agent_remove(struct db *db, int64_t tenant_key, struct slice slug, int64_t now_ms,
-                                          bool *out_removed, struct failure *failure);
 /* --- asks and the decisions that stand --- */
 MUST_CHECK enum status store_ask_insert(struct db *db, int64_t tenant_key, int64_t session_key, const struct ask *ask,
                                         struct failure *failure);
@@ -392,96 +359,6 @@ MUST_CHECK enum status store_tool_call_end(struct db *db, const struct tool_call
 MUST_CHECK enum status store_tool_call_count_running(struct db *db, int64_t tenant_key, int64_t session_key,
                                                      int64_t since_ms, int64_t *out, struct failure *failure);
 
-/* --- entities: NOT_FOUND without a word --- */
-/* CONFLICT (`entity_exists`) when the id is taken. */
-MUST_CHECK enum status store_entity_insert(struct db *db, int64_t tenant_key, const struct entity *entity,
-                                           struct failure *failure);
-MUST_CHECK enum status store_entity_get(struct db *db, int64_t tenant_key, struct slice id, struct arena *arena,
-                                        struct entity *out, struct failure *failure);
-/* The same on a writer, who changes it in this transaction: nobody else does until the commit. */
-MUST_CHECK enum status store_entity_lock(struct db *db, int64_t tenant_key, struct slice id, struct arena *arena,
-                                         struct entity *out, struct failure *failure);
-/* The row must be one version behind, else STALE. */
-MUST_CHECK enum status store_entity_update(struct db *db, int64_t tenant_key, const struct entity *entity,
-                                           struct failure *failure);
-/* `version` 0 = any. */
-MUST_CHECK enum status store_entity_delete(struct db *db, int64_t tenant_key, struct slice id, int64_t version,
-                                           bool *out_deleted, struct failure *failure);
-/* By id, those behind `after`; type absent = any. */
-MUST_CHECK enum status store_entity_list(struct db *db, int64_t tenant_key, struct slice after, struct slice type,
-                                         int64_t limit, struct arena *arena, struct entity **out, size_t *out_count,
-                                         struct failure *failure);
-
-/* --- tasks and the steps of their runs --- */
-struct task_row {
-    struct slice id, name;
-    struct slice definition; /* JSON, see task_write_definition */
-    int64_t version;
-    int64_t created_at_ms, updated_at_ms;
-    struct slice updated_by;
-};
-/* CONFLICT (`task_exists`). */
-MUST_CHECK enum status store_task_insert(struct db *db, int64_t tenant_key, const struct task_row *task,
-                                         struct failure *failure);
-/* NOT_FOUND without a word. */
-MUST_CHECK enum status store_task_get(struct db *db, int64_t tenant_key, struct slice id, struct arena *arena,
-                                      struct task_row *out, struct failure *failure);
-/* The row must be one version behind, else STALE. */
-MUST_CHECK enum status store_task_update(struct db *db, int64_t tenant_key, const struct task_row *task,
-                                         struct failure *failure);
-MUST_CHECK enum status store_task_delete(struct db *db, int64_t tenant_key, struct slice id, bool *out_deleted,
-                                         struct failure *failure);
-MUST_CHECK enum status store_task_list(struct db *db, int64_t tenant_key, struct slice after, int64_t limit,
-                                       struct arena *arena, struct task_row **out, size_t *out_count,
-                                       struct failure *failure);
-struct step_row {
-    int64_t session_key;
-    int64_t parent_key; /* of the session over all steps; 0 = none */
-    int64_t position;
-    struct slice definition; /* JSON, see task_write_step */
-    enum work work;          /* of its session, as stored */
-    struct slice result;
-};
-MUST_CHECK enum status store_step_insert(struct db *db, int64_t tenant_key, const struct step_row *step,
-                                         struct failure *failure);
-/* NOT_FOUND without a word. */
-MUST_CHECK enum status store_step_get(struct db *db, int64_t tenant_key, int64_t session_key, struct arena *arena,
-                                      struct step_row *out, struct failure *failure);
-/* All of one run, in the order of the task. */
-MUST_CHECK enum status store_step_list(struct db *db, int64_t tenant_key, int64_t parent_key, struct arena *arena,
-                                       struct step_row **out, size_t *out_count, struct failure *failure);
-
-/* --- runs of automations --- */
-MUST_CHECK enum status store_run_insert(struct db *db, int64_t tenant_key, const struct automation_run *run,
-                                        struct failure *failure);
-/* NOT_FOUND without a word. */
-MUST_CHECK enum status store_run_of_session(struct db *db, int64_t tenant_key, int64_t session_key, struct arena *arena,
-                                            struct automation_run *out, struct failure *failure);
-/* Nothing when it has ended. The second one leaves what was said of it. */
-MUST_CHECK enum status store_run_update(struct db *db, int64_t tenant_key, const struct automation_run *run,
-                                        struct failure *failure);
-MUST_CHECK enum status store_run_follow(struct db *db, int64_t tenant_key, const struct automation_run *run,
-                                        struct failure *failure);
-/* A run, what access to its session depends on, and the stored role of the user who looks. */
-struct seen_run {
-    struct automation_run run;
-    struct session session; /* key, tenant_key, id, owner, visibility, purpose; nothing else */
-    enum access_role participant;
-};
-struct run_filter {
-    int64_t tenant_key;
-    struct slice user_id; /* who looks; absent = nobody in particular */
-    bool sees_all;        /* else only runs of sessions that the user may see at all */
-    struct slice before;  /* id of the last row of the page before; absent = the first page */
-    int status;           /* enum run_status; -1 = any */
-    int64_t limit;
-};
-/* Newest first. */
-MUST_CHECK enum status store_run_list(struct db *db, const struct run_filter *filter, struct arena *arena,
-                                      struct seen_run **out, size_t *out_count, struct failure *failure);
-/* NOT_FOUND without a word. */
-MUST_CHECK enum status store_run_get(struct db *db, int64_t tenant_key, struct slice user_id, struct slice id,
-                                     struct arena *arena, struct seen_run *out, struct failure *failure);
 /* --- the servers of one database --- */
 struct node_row {
     struct slice id, address;
@@ -536,73 +413,6 @@ MUST_CHECK enum status store_channel_list(struct db *db, int64_t tenant_key, int
                                           struct channel **out, size_t *out_count, struct failure *failure);
 MUST_CHECK enum status store_channel_delete(struct db *db, int64_t tenant_key, int64_t session_key, struct slice id,
                                             bool *out_deleted, struct failure *failure);
-
-/* --- personas and preferences --- */
-struct persona {
-    int64_t tenant_key;
-    struct slice id, owner, name, prompt;
-    bool shared; /* in the tenant; else its owner's alone */
-    int64_t created_at_ms, updated_at_ms;
-};
-/* Inserts, or changes name, prompt and visibility of the one with its id. */
-MUST_CHECK enum status store_persona_put(struct db *db, const struct persona *persona, struct failure *failure);
-/* NOT_FOUND without a word. */
-MUST_CHECK enum status store_persona_get(struct db *db, int64_t tenant_key, struct slice id, struct arena *arena,
-                                         struct persona *out, struct failure *failure);
-/* Shared ones and those of the user, by id, after `after` (absent = from the first). */
-MUST_CHECK enum status store_persona_list(struct db *db, int64_t tenant_key, struct slice user_id, struct slice after,
-                                          int64_t limit, struct arena *arena, struct persona **out, size_t *out_count,
-                                          struct failure *failure);
-MUST_CHECK enum status store_persona_count(struct db *db, int64_t tenant_key, struct slice owner, int64_t *out,
-                                           struct failure *failure);
-MUST_CHECK enum status store_persona_delete(struct db *db, int64_t tenant_key, struct slice id,
-                                            struct failure *failure);
-struct preferences {
-    int64_t idle_timeout_ms; /* 0 = not told */
-    int queue_mode;          /* enum queue_mode; -1 = not told */
-};
-MUST_CHECK enum status store_preferences_put(struct db *db, int64_t tenant_key, struct slice user_id,
-                                             const struct preferences *preferences, struct failure *failure);
-/* Of who told none: nothing told. */
-MUST_CHECK enum status store_preferences_get(struct db *db, int64_t tenant_key, struct slice user_id,
-                                             struct preferences *out, struct failure *failure);
-
-/* --- looking back --- */
-MUST_CHECK enum status store_introspection_put(struct db *db, const struct introspection *row, struct failure *failure);
-MUST_CHECK enum status store_introspection_get(struct db *db, int64_t tenant_key, int64_t session_key,
-                                               struct introspection *out, struct failure *failure);
-/* Those that run, in all tenants. */
-MUST_CHECK enum status store_introspection_running(struct db *db, int64_t limit, struct arena *arena,
-                                                   struct introspection **out, size_t *out_count,
-                                                   struct failure *failure);
-
-/* --- memories of agents --- */
-struct memory {
-    int64_t tenant_key;
-    struct slice agent, owner; /* owner of the sessions it comes from; empty = nobody */
-    struct slice id;
-    struct slice text;
-    struct slice session_id; /* where it was written last */
-    int64_t created_at_ms, updated_at_ms;
-};
-/* Inserts, or replaces text, session and time of the one with its id. */
-MUST_CHECK enum status store_memory_put(struct db *db, const struct memory *memory, struct failure *failure);
-MUST_CHECK enum status store_memory_get(struct db *db, int64_t tenant_key, struct slice agent, struct slice id,
-                                        struct arena *arena, struct memory *out, struct failure *failure);
-struct memory_search {
-    int64_t tenant_key;
-    struct slice agent, owner;
-    bool of_all; /* of every owner */
-    struct slice after;
-    int64_t limit;
-};
-/* By id, which is the order in which they were added. */
-MUST_CHECK enum status store_memory_list(struct db *db, const struct memory_search *search, struct arena *arena,
-                                         struct memory **out, size_t *out_count, struct failure *failure);
-MUST_CHECK enum status store_memory_count(struct db *db, int64_t tenant_key, struct slice agent, struct slice owner,
-                                          int64_t *out, struct failure *failure);
-MUST_CHECK enum status store_memory_delete(struct db *db, int64_t tenant_key, struct slice agent, struct slice id,
-                                           struct failure *failure);
 
 /* --- timers: one row per (kind, session); a lease is its own timer, which is neither put nor deleted --- */
 enum timer_kind {
@@ -661,88 +471,6 @@ MUST_CHECK enum status store_idempotency_put(struct db *db, int64_t tenant_key, 
                                              const struct idempotent_reply *reply, int64_t now_ms,
                                              struct failure *failure);
 MUST_CHECK enum status store_idempotency_prune(struct db *db, int64_t before_ms, struct failure *failure);
-
-/* --- identity --- */
-struct tenant {
-    int64_t key;
-    struct slice id, name;
-    int64_t created_at_ms;
-};
-struct user {
-    struct slice id, email, name, password_hash;
-    int64_t created_at_ms, disabled_at_ms;
-    int64_t sessions_max; /* 0 = the server's option */
-};
-struct token {
-    struct slice id, name, hash, user_id, id_prefix, session_id;
-    int64_t tenant_key;
-    enum principal_kind kind;
-    unsigned scopes;
-    int64_t created_at_ms, expires_at_ms, revoked_at_ms, last_used_at_ms;
-};
-/* A browser's sign-in, a one-time link, a one-use ticket, or a one-time link to an ask: secrets with an end. */
-enum grant_kind { GRANT_COOKIE = 1, GRANT_LINK = 2, GRANT_TICKET = 3, GRANT_ASK = 4 };
-struct grant {
-    enum grant_kind kind;
-    struct slice hash, user_id, csrf;
-    struct slice token_id;   /* ticket: of the token it was made with, or absent */
-    struct slice session_id; /* ticket: only this session, or absent */
-    struct slice ask_id;     /* of a link to an ask */
-    int64_t tenant_key, created_at_ms, expires_at_ms;
-};
-MUST_CHECK enum status store_tenant_insert(struct db *db, struct tenant *tenant,
-                                           struct failure *failure); /* sets key */
-MUST_CHECK enum status store_tenant_by_id(struct db *db, struct slice id, struct arena *arena, struct tenant *out,
-                                          struct failure *failure);
-MUST_CHECK enum status store_tenant_by_key(struct db *db, int64_t key, struct arena *arena, struct tenant *out,
-                                           struct failure *failure);
-MUST_CHECK enum status store_tenant_list(struct db *db, struct arena *arena, struct tenant **out, size_t *out_count,
-                                         struct failure *failure);
-MUST_CHECK enum status store_user_insert(struct db *db, const struct user *user,
-                                         struct failure *failure); /* CONFLICT: id taken */
-MUST_CHECK enum status store_user_update(struct db *db, const struct user *user, struct failure *failure);
-MUST_CHECK enum status store_user_by_id(struct db *db, struct slice id, struct arena *arena, struct user *out,
-                                        struct failure *failure);
-/* An email is unique within a tenant, not across them: tenants must not learn of each other's users. The accounts of
- * all tenants with this email, at most `max`: for signing in. */
-MUST_CHECK enum status store_users_by_email(struct db *db, struct slice email, int64_t max, struct arena *arena,
-                                            struct user **out, size_t *out_count, struct failure *failure);
-MUST_CHECK enum status store_member_by_email(struct db *db, int64_t tenant_key, struct slice email, struct arena *arena,
-                                             struct user *out, struct failure *failure);
-MUST_CHECK enum status store_user_list(struct db *db, int64_t tenant_key, struct arena *arena, struct user **out,
-                                       enum member_role **out_roles, size_t *out_count, struct failure *failure);
-MUST_CHECK enum status store_user_count(struct db *db, int64_t *out, struct failure *failure);
-MUST_CHECK enum status store_membership_put(struct db *db, int64_t tenant_key, struct slice user_id,
-                                            enum member_role role, struct failure *failure); /* MEMBER_NONE deletes */
-MUST_CHECK enum status store_membership_get(struct db *db, int64_t tenant_key, struct slice user_id,
-                                            enum member_role *out, struct failure *failure);
-/* The user's tenants, oldest membership first. */
-MUST_CHECK enum status store_membership_list(struct db *db, struct slice user_id, struct arena *arena,
-                                             struct tenant **out, enum member_role **out_roles, size_t *out_count,
-                                             struct failure *failure);
-MUST_CHECK enum status store_token_insert(struct db *db, const struct token *token, struct failure *failure);
-MUST_CHECK enum status store_token_by_hash(struct db *db, struct slice hash, struct arena *arena, struct token *out,
-                                           struct failure *failure);
-MUST_CHECK enum status store_token_by_id(struct db *db, int64_t tenant_key, struct slice id, struct arena *arena,
-                                         struct token *out, struct failure *failure);
-MUST_CHECK enum status store_token_list(struct db *db, int64_t tenant_key, struct arena *arena, struct token **out,
-                                        size_t *out_count, struct failure *failure);
-/* Those bound to this session that were not revoked. */
-MUST_CHECK enum status store_token_of_session(struct db *db, int64_t tenant_key, struct slice session_id,
-                                              enum principal_kind kind, struct arena *arena, struct token **out,
-                                              size_t *out_count, struct failure *failure);
-MUST_CHECK enum status store_token_revoke(struct db *db, int64_t tenant_key, struct slice id, int64_t now_ms,
-                                          bool *out_changed, struct failure *failure);
-MUST_CHECK enum status store_grant_insert(struct db *db, const struct grant *grant, struct failure *failure);
-MUST_CHECK enum status store_grant_by_hash(struct db *db, enum grant_kind kind, struct slice hash, struct arena *arena,
-                                           struct grant *out, struct failure *failure);
-/* Takes a link or ticket: NOT_FOUND when it was used before. */
-MUST_CHECK enum status store_grant_delete(struct db *db, enum grant_kind kind, struct slice hash,
-                                          struct failure *failure);
-/* All of a user's but those of `except_kind` and the one with this hash (absent = none). */
-MUST_CHECK enum status store_grant_delete_of_user(struct db *db, struct slice user_id, enum grant_kind except_kind,
-                                                  struct slice except_hash, struct failure *failure);
-MUST_CHECK enum status store_grant_prune(struct db *db, int64_t before_ms, struct failure *failure);
 
 /* --- care --- */
 /* Locks the data directory against a second server until the descriptor is given back. The failure names the process
