@@ -228,6 +228,7 @@ void box_step(struct runtime_box *box)
     box->again = false;
     box->idle_at_ms = 0;
     box->wanted = box->waiting != NULL || box->adopts;
+    box->uses_seen = box->uses;
     box->steps = writer_submit(box->runtimes->options.writer, &box->job);
     if (!box->steps) {
         box->retry_at_ms = runtimes_steady_ms(box->runtimes) + TRY_AGAIN_MS;

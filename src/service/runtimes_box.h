@@ -61,6 +61,7 @@ struct runtime_box {
     int64_t idle_at_ms, retry_at_ms; /* steady; 0 = not set */
     /* of the step */
     bool wanted;
+    int64_t uses_seen; /* when it began; fewer by now, perhaps: who leaves asks for another step */
     int64_t viewers;
     struct box_news news;
     struct arena arena; /* of the order */

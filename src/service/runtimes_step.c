@@ -197,7 +197,7 @@ static enum status fall_asleep_if_idle(struct step *step)
     struct call *call = step->call;
     const struct session *session = &step->loaded->session;
     struct idle_facts facts = {
-        .running_tools = box->uses,
+        .running_tools = box->uses_seen,
         .viewers = box->viewers,
         .in_turn = !work_takes_prompt(session->work) || box->wanted,
         .idle_ms = step->call->now_ms - session->last_active_at_ms,
@@ -232,7 +232,7 @@ static enum status decide(struct step *step)
         .has_snapshot = session_has_snapshot(session),
         .live = box->sandbox != NULL,
         .wanted = box->wanted,
-        .used = box->uses > 0,
+        .used = box->uses_seen > 0,
         .saved = box->saved || (ends_now && box->news.act == RUNTIME_SAVE && box->news.outcome == SANDBOX_OK),
     };
     struct runtime_step next = runtime_next(&facts);
