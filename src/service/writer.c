@@ -1,39 +1,14 @@
-#include "service/writer.h"
-
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/log.h"
-#include "service/timer.h"
+#include "service/writer_parts.h"
 
 enum {
     GATHER_US = 60,
     GATHER_TURNS_MAX = 16,
     GATHER_JOBS_MAX = 24, /* so many are worth their commit; more arrive while it runs */
-    TIMERS_PER_GROUP = 64,
-    PRUNE_EVERY_MS = 600000,
     WAIT_MS_MAX = 1000,
-    RETRY_TIMERS_MS = 1000,
     LOOK_FOR_TIMERS_MS = 5000
-};
-
-struct writer {
-    struct writer_options options;
-    struct work_queue *queue;
-    struct unit unit;
-    pthread_t thread;
-    bool started;
-    struct write_job *parked; /* through work.next */
-    int64_t parked_count;
-    size_t crowd;     /* callers that were waiting when the last group was committed, its own included */
-    bool work_queued; /* by a committed group: parked jobs look again */
-    atomic_bool poked;
-    int64_t next_timer_ms; /* steady; 0 = none */
-    bool timers_known;
-    int64_t next_look_ms; /* for timers that another node put */
-    int64_t next_prune_ms;
-    _Atomic int64_t jobs, groups, retries_alone, commit_failures, parked_now, timers_fired;
 };
 
 struct writer *writer_new(const struct writer_options *options)
@@ -45,7 +20,7 @@ struct writer *writer_new(const struct writer_options *options)
     return writer;
 }
 
-static int64_t steady_now(struct writer *writer)
+int64_t writer_steady_ms(struct writer *writer)
 {
     return clock_steady_ms(writer->options.service->clock);
 }
@@ -83,8 +58,7 @@ static void after_commit(struct writer *writer, struct publication *publication)
     }
 }
 
-/* Commits what the group wrote; a group that wrote nothing costs no disk. */
-static enum status end_group(struct writer *writer, struct failure *failure)
+enum status writer_end_group(struct writer *writer, struct failure *failure)
 {
     struct publication *publication = NULL;
     if (writer->unit.writes == 0) {
@@ -100,7 +74,7 @@ static enum status end_group(struct writer *writer, struct failure *failure)
     return status;
 }
 
-static void log_failed(const struct failure *failure)
+void writer_log_failed(const struct failure *failure)
 {
     log_error("write_failed", LOG_TEXT("code", slice_of(failure->code)), LOG_TEXT("detail", slice_of(failure->detail)));
 }
@@ -123,7 +97,7 @@ static void run_alone(struct writer *writer, struct write_job *job)
             unit_rollback(&writer->unit);
             break;
         }
-        status = end_group(writer, &failure);
+        status = writer_end_group(writer, &failure);
     }
     if (outcome == JOB_PARKED && status == STATUS_OK) {
         park(writer, job);
@@ -134,7 +108,7 @@ static void run_alone(struct writer *writer, struct write_job *job)
         failure.retry_after_s = 1;
     }
     if (status != STATUS_OK) {
-        log_failed(&failure);
+        writer_log_failed(&failure);
     }
     job->finish(job, status, &failure);
 }
@@ -223,11 +197,11 @@ static void run_group(struct writer *writer, struct write_job *first)
     if (spoiled) {
         unit_rollback(&writer->unit);
     } else {
-        status = end_group(writer, &failure);
+        status = writer_end_group(writer, &failure);
         writer->crowd = group.count + work_queue_length(writer->queue);
     }
     if (status == STATUS_UNCERTAIN) {
-        log_failed(&failure);
+        writer_log_failed(&failure);
     }
     if (spoiled || (status != STATUS_OK && status != STATUS_UNCERTAIN)) {
         run_each_alone(writer, jobs);
@@ -240,7 +214,7 @@ static void run_group(struct writer *writer, struct write_job *first)
 
 static void run_parked(struct writer *writer, bool all)
 {
-    int64_t now = steady_now(writer);
+    int64_t now = writer_steady_ms(writer);
     struct write_job *parked = writer->parked, *due = NULL;
     writer->parked = NULL;
     writer->parked_count = 0;
@@ -270,110 +244,11 @@ static int64_t parked_deadline(const struct writer *writer)
     return earliest;
 }
 
-/* --- timers --- */
-
-static enum status fire_timers(struct writer *writer, const struct timer *timers, size_t count)
-{
-    struct arena arena = {0};
-    struct call call = unit_call(&writer->unit, &arena, &server_principal);
-    enum status status = unit_begin(&writer->unit, &call.failure);
-    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
-        unit_start_command(&writer->unit);
-        status = timer_fire(&call, &timers[i]);
-    }
-    if (status == STATUS_OK) {
-        writer->unit.writes++;
-        status = end_group(writer, &call.failure);
-    } else {
-        unit_rollback(&writer->unit);
-    }
-    if (status == STATUS_OK) {
-        writer->timers_fired += (int64_t)count;
-    } else {
-        log_error("timers_failed", LOG_TEXT("code", slice_of(call.failure.code)),
-                  LOG_TEXT("detail", slice_of(call.failure.detail)));
-    }
-    arena_release(&arena);
-    return status;
-}
-
-static void run_timers(struct writer *writer)
-{
-    struct timer due[TIMERS_PER_GROUP];
-    size_t count = 0;
-    struct failure failure = {0};
-    int64_t now = steady_now(writer);
-    enum status status = unit_begin(&writer->unit, &failure);
-    if (status == STATUS_OK) {
-        status = store_timer_due(writer->unit.db, now, TIMERS_PER_GROUP, due, &count, &writer->next_timer_ms, &failure);
-        unit_rollback(&writer->unit);
-    }
-    writer->timers_known = status == STATUS_OK;
-    if (status == STATUS_OK && count > 0) {
-        status = fire_timers(writer, due, count);
-        for (size_t i = 0; i < count && status != STATUS_OK && count > 1; i++) {
-            enum status alone = fire_timers(writer, &due[i], 1);
-            (void)alone; /* logged; the timer stays and is tried again */
-        }
-        writer->timers_known = false;
-    }
-    if (status != STATUS_OK) {
-        writer->timers_known = true;
-        writer->next_timer_ms = now + RETRY_TIMERS_MS;
-    }
-}
-
-static void save_renewals(struct writer *writer)
-{
-    struct renewals *renewals = &writer->unit.renewals;
-    struct failure failure = {0};
-    enum status status = unit_begin(&writer->unit, &failure);
-    if (status == STATUS_OK) {
-        status = renewals_save(renewals, writer->unit.db, &failure);
-        writer->unit.writes++;
-        if (status == STATUS_OK) {
-            status = end_group(writer, &failure);
-        } else {
-            unit_rollback(&writer->unit);
-        }
-    }
-    if (status == STATUS_OK) {
-        renewals_clear(renewals);
-    } else {
-        renewals->due_ms = steady_now(writer) + RENEWAL_DELAY_MS;
-        log_failed(&failure);
-    }
-}
-
-static void prune(struct writer *writer)
-{
-    struct service *service = writer->options.service;
-    struct failure failure = {0};
-    int64_t now = clock_wall_ms(service->clock);
-    writer->next_prune_ms = steady_now(writer) + PRUNE_EVERY_MS;
-    enum status status = unit_begin(&writer->unit, &failure);
-    if (status == STATUS_OK) {
-        status = store_idempotency_prune(writer->unit.db, now - service->idempotency_keep_ms, &failure);
-    }
-    if (status == STATUS_OK) {
-        status = store_grant_prune(writer->unit.db, now, &failure);
-    }
-    if (status == STATUS_OK) {
-        writer->unit.writes++;
-        status = end_group(writer, &failure);
-    } else {
-        unit_rollback(&writer->unit);
-    }
-    if (status != STATUS_OK) {
-        log_warn("prune_failed", LOG_TEXT("detail", slice_of(failure.detail)));
-    }
-}
-
 /* --- the thread --- */
 
 static int64_t wait_ms(struct writer *writer)
 {
-    int64_t now = steady_now(writer);
+    int64_t now = writer_steady_ms(writer);
     int64_t wait = WAIT_MS_MAX;
     int64_t marks[] = {writer->timers_known ? writer->next_timer_ms : now, parked_deadline(writer),
                        writer->unit.renewals.due_ms};
@@ -387,14 +262,14 @@ static int64_t wait_ms(struct writer *writer)
 
 static void tick(struct writer *writer)
 {
-    int64_t now = steady_now(writer);
+    int64_t now = writer_steady_ms(writer);
     bool due = writer->next_timer_ms != 0 && writer->next_timer_ms <= now;
     if (!writer->timers_known || due || writer->next_look_ms <= now) {
         writer->next_look_ms = now + LOOK_FOR_TIMERS_MS;
-        run_timers(writer);
+        writer_run_timers(writer);
     }
     if (writer->unit.renewals.due_ms != 0 && writer->unit.renewals.due_ms <= now) {
-        save_renewals(writer);
+        writer_save_renewals(writer);
     }
     bool poked = atomic_exchange(&writer->poked, false);
     if (writer->parked && (writer->work_queued || poked)) {
@@ -405,7 +280,7 @@ static void tick(struct writer *writer)
     writer->work_queued = false;
     writer->parked_now = writer->parked_count;
     if (now >= writer->next_prune_ms) {
-        prune(writer);
+        writer_prune(writer);
     }
 }
 
@@ -487,47 +362,4 @@ void writer_figures_read(struct writer *writer, struct writer_figures *out)
         .parked = writer->parked_now,
         .timers_fired = writer->timers_fired,
     };
-}
-
-/* --- partial output --- */
-
-struct partial_job {
-    struct write_job job;
-    int64_t tenant_key, session_key;
-    struct partial partial;
-    struct arena arena;
-};
-
-static enum job_outcome partial_run(struct write_job *job, struct unit *unit)
-{
-    struct partial_job *own = (struct partial_job *)job;
-    struct failure failure;
-    unit_wrote(unit);
-    enum status status = store_partial_save(unit->db, own->tenant_key, own->session_key, &own->partial, &failure);
-    return status == STATUS_OK ? JOB_DONE : JOB_SPOILED;
-}
-
-/* Losing one is no harm: the next comes within a second. */
-static void partial_finish(struct write_job *job, enum status status, const struct failure *failure)
-{
-    struct partial_job *own = (struct partial_job *)job;
-    (void)status;
-    (void)failure;
-    arena_release(&own->arena);
-    free(own);
-}
-
-void writer_save_partial(void *writer, int64_t tenant_key, int64_t session_key, const struct partial *partial)
-{
-    struct partial_job *job = memory_zeroed(sizeof *job);
-    job->job.run = partial_run;
-    job->job.finish = partial_finish;
-    job->tenant_key = tenant_key;
-    job->session_key = session_key;
-    job->partial = *partial;
-    job->partial.body = arena_copy(&job->arena, partial->body);
-    job->partial.saved_at_ms = clock_wall_ms(((struct writer *)writer)->options.service->clock);
-    if (!writer_submit(writer, &job->job)) {
-        partial_finish(&job->job, STATUS_UNAVAILABLE, NULL);
-    }
 }

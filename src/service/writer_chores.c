@@ -1,0 +1,102 @@
+#include "base/log.h"
+#include "service/timer.h"
+#include "service/writer_parts.h"
+
+enum { TIMERS_PER_GROUP = 64, PRUNE_EVERY_MS = 600000, RETRY_TIMERS_MS = 1000 };
+
+static enum status fire_timers(struct writer *writer, const struct timer *timers, size_t count)
+{
+    struct arena arena = {0};
+    struct call call = unit_call(&writer->unit, &arena, &server_principal);
+    enum status status = unit_begin(&writer->unit, &call.failure);
+    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+        unit_start_command(&writer->unit);
+        status = timer_fire(&call, &timers[i]);
+    }
+    if (status == STATUS_OK) {
+        writer->unit.writes++;
+        status = writer_end_group(writer, &call.failure);
+    } else {
+        unit_rollback(&writer->unit);
+    }
+    if (status == STATUS_OK) {
+        writer->timers_fired += (int64_t)count;
+    } else {
+        log_error("timers_failed", LOG_TEXT("code", slice_of(call.failure.code)),
+                  LOG_TEXT("detail", slice_of(call.failure.detail)));
+    }
+    arena_release(&arena);
+    return status;
+}
+
+void writer_run_timers(struct writer *writer)
+{
+    struct timer due[TIMERS_PER_GROUP];
+    size_t count = 0;
+    struct failure failure = {0};
+    int64_t now = writer_steady_ms(writer);
+    enum status status = unit_begin(&writer->unit, &failure);
+    if (status == STATUS_OK) {
+        status = store_timer_due(writer->unit.db, now, TIMERS_PER_GROUP, due, &count, &writer->next_timer_ms, &failure);
+        unit_rollback(&writer->unit);
+    }
+    writer->timers_known = status == STATUS_OK;
+    if (status == STATUS_OK && count > 0) {
+        status = fire_timers(writer, due, count);
+        for (size_t i = 0; i < count && status != STATUS_OK && count > 1; i++) {
+            enum status alone = fire_timers(writer, &due[i], 1);
+            (void)alone; /* logged; the timer stays and is tried again */
+        }
+        writer->timers_known = false;
+    }
+    if (status != STATUS_OK) {
+        writer->timers_known = true;
+        writer->next_timer_ms = now + RETRY_TIMERS_MS;
+    }
+}
+
+void writer_save_renewals(struct writer *writer)
+{
+    struct renewals *renewals = &writer->unit.renewals;
+    struct failure failure = {0};
+    enum status status = unit_begin(&writer->unit, &failure);
+    if (status == STATUS_OK) {
+        status = renewals_save(renewals, writer->unit.db, &failure);
+        writer->unit.writes++;
+        if (status == STATUS_OK) {
+            status = writer_end_group(writer, &failure);
+        } else {
+            unit_rollback(&writer->unit);
+        }
+    }
+    if (status == STATUS_OK) {
+        renewals_clear(renewals);
+    } else {
+        renewals->due_ms = writer_steady_ms(writer) + RENEWAL_DELAY_MS;
+        writer_log_failed(&failure);
+    }
+}
+
+void writer_prune(struct writer *writer)
+{
+    struct service *service = writer->options.service;
+    struct failure failure = {0};
+    int64_t now = clock_wall_ms(service->clock);
+    writer->next_prune_ms = writer_steady_ms(writer) + PRUNE_EVERY_MS;
+    enum status status = unit_begin(&writer->unit, &failure);
+    if (status == STATUS_OK) {
+        status = store_idempotency_prune(writer->unit.db, now - service->idempotency_keep_ms, &failure);
+    }
+    if (status == STATUS_OK) {
+        status = store_grant_prune(writer->unit.db, now, &failure);
+    }
+    if (status == STATUS_OK) {
+        writer->unit.writes++;
+        status = writer_end_group(writer, &failure);
+    } else {
+        unit_rollback(&writer->unit);
+    }
+    if (status != STATUS_OK) {
+        log_warn("prune_failed", LOG_TEXT("detail", slice_of(failure.detail)));
+    }
+}
