@@ -106,8 +106,10 @@ def what_is_inside_is_what_was_named(env):
         body = {"id": id, "driver": "acp", "command": ["/usr/bin/python3", "-c", AGENT], "sandbox": sandbox}
         client.post("/api/agents", {**body, **definition}, expect=201)
         path = people.session(client, agent=id, prompt="tell")
-        check.eventually(lambda: client.get(path + "/messages?roles=assistant").json()["messages"], "it told", 30)
-        [said] = client.get(path + "/messages?roles=assistant").json()["messages"]
+        check.eventually(lambda: client.get(path).json()["turn_count"] == 1, "it told", 30)
+        messages = client.get(path + "/messages?roles=assistant").json()["messages"]
+        check.equal(len(messages), 1, f"one message among {client.get(path + '/events').json()['events']}")
+        [said] = messages
         return json.loads(said["content"].replace("[redacted]", "")) if said["content"].startswith("{") else said
     bare = inside("bare")
     check.equal((bare["names"], bare["git"]), (usual, ""))
