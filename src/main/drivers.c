@@ -50,6 +50,7 @@ static void add_model(struct drivers *drivers, const struct options *options)
         .ca_file = options->ca_file,
         .tools = &drivers->tools,
         .files_dir = slice_of(drivers->files_dir),
+        .gather_us = options->model_gather_us,
         .retries = options->model_retries,
         .backoff_ms = options->model_backoff_ms,
         .wait_ms_max = options->model_wait_ms_max,

@@ -121,7 +121,7 @@ struct options {
     const char *ca_file;
     int64_t model_retries, model_backoff_ms, model_wait_ms_max, model_connect_ms, model_silence_ms;
     int64_t models_cache_ms, models_timeout_ms;
-    int64_t model_output_tokens_max, model_answer_bytes_max, model_event_bytes_max;
+    int64_t model_gather_us, model_output_tokens_max, model_answer_bytes_max, model_event_bytes_max;
     int64_t acp_start_ms, acp_cancel_ms, acp_silence_ms, acp_line_bytes_max, acp_file_bytes_max;
 
     /* tools of built-in agents */

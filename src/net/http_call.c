@@ -242,6 +242,7 @@ void http_call_free(struct http_call *call)
     if (call->next) {
         call->next->link = call->link;
     }
+    socket_set_hold(&call->client->sockets, call->client->calls);
     buffer_release(&call->head);
     free(call);
 }
@@ -403,6 +404,7 @@ static void call_link(struct http_call *call)
         call->next->link = &call->next;
     }
     client->calls = call;
+    socket_set_hold(&client->sockets, true);
 }
 
 void http_call_add(struct http_call *call)

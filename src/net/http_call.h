@@ -7,16 +7,16 @@
 #include "base/buffer.h"
 #include "loop/timer.h"
 #include "net/http_client.h"
-
-struct http_poll;
+#include "net/socket_set.h"
 
 struct http_client {
     struct loop *loop;
     struct http_client_options options;
     CURLM *multi;
-    uv_timer_t timer;        /* the client is freed when it is closed */
+    uv_timer_t timer;
+    struct socket_set sockets;
+    int parts_open;          /* timer and sockets: with the last one the client is freed */
     struct loop_timer *kick; /* settles soon: a call was resumed */
-    struct http_poll *polls;
     struct http_call *calls;
     unsigned inside; /* curl is on the stack: no handle may be added or removed */
     bool is_settling;

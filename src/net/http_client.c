@@ -9,52 +9,7 @@
 
 enum { HEADER_BYTES_MAX = 64 * 1024 };
 
-/* One socket of curl's. */
-struct http_poll {
-    uv_poll_t handle; /* first: closed as itself */
-    struct http_client *client;
-    struct http_poll *next;
-    curl_socket_t fd;
-};
-
 /* --- sockets --- */
-
-static void on_poll_closed(uv_handle_t *handle)
-{
-    free(handle);
-}
-
-static void poll_close(struct http_client *client, struct http_poll *poll)
-{
-    struct http_poll **at = &client->polls;
-    while (*at && *at != poll) {
-        at = &(*at)->next;
-    }
-    if (*at) {
-        *at = poll->next;
-        uv_poll_stop(&poll->handle);
-        uv_close((uv_handle_t *)&poll->handle, on_poll_closed);
-    }
-}
-
-static struct http_poll *poll_find(struct http_client *client, curl_socket_t fd)
-{
-    struct http_poll *poll = client->polls;
-    while (poll && poll->fd != fd) {
-        poll = poll->next;
-    }
-    return poll;
-}
-
-/* libuv aborts when a socket it polls is closed under it. */
-void http_client_close_socket(struct http_client *client, curl_socket_t fd)
-{
-    struct http_poll *poll = poll_find(client, fd);
-    if (poll) {
-        poll_close(client, poll);
-    }
-    close(fd);
-}
 
 static void act(struct http_client *client, curl_socket_t fd, int events)
 {
@@ -65,47 +20,32 @@ static void act(struct http_client *client, curl_socket_t fd, int events)
     http_client_settle(client);
 }
 
-static void on_poll(uv_poll_t *handle, int status, int events)
+/* What is wrong with a socket curl learns by using it. */
+static void on_ready(void *owner, int fd, unsigned events)
 {
-    struct http_poll *poll = (struct http_poll *)handle;
-    int flags = status < 0 ? CURL_CSELECT_ERR : 0;
-    flags |= events & UV_READABLE ? CURL_CSELECT_IN : 0;
-    flags |= events & UV_WRITABLE ? CURL_CSELECT_OUT : 0;
-    act(poll->client, poll->fd, flags);
+    bool is_broken = events & (EPOLLERR | EPOLLHUP);
+    int flags = is_broken || events & EPOLLIN ? CURL_CSELECT_IN : 0;
+    flags |= is_broken || events & EPOLLOUT ? CURL_CSELECT_OUT : 0;
+    act(owner, fd, flags);
 }
 
-static struct http_poll *poll_new(struct http_client *client, curl_socket_t fd)
+void http_client_close_socket(struct http_client *client, curl_socket_t fd)
 {
-    struct http_poll *poll = memory_zeroed(sizeof *poll);
-    if (uv_poll_init_socket(loop_uv(client->loop), &poll->handle, fd) != 0) {
-        free(poll);
-        return NULL;
-    }
-    poll->client = client;
-    poll->fd = fd;
-    poll->next = client->polls;
-    client->polls = poll;
-    return poll;
+    socket_set_drop(&client->sockets, fd);
+    close(fd);
 }
 
 static int on_socket(CURL *easy, curl_socket_t fd, int what, void *owner, void *assigned)
 {
     struct http_client *client = owner;
-    struct http_poll *poll = poll_find(client, fd);
+    unsigned events = (what & CURL_POLL_IN ? (unsigned)EPOLLIN : 0) | (what & CURL_POLL_OUT ? (unsigned)EPOLLOUT : 0);
     (void)easy;
     (void)assigned;
     if (what == CURL_POLL_REMOVE) {
-        if (poll) {
-            poll_close(client, poll);
-        }
+        socket_set_drop(&client->sockets, fd);
         return 0;
     }
-    poll = poll ? poll : poll_new(client, fd);
-    if (!poll) {
-        return -1;
-    }
-    int events = (what & CURL_POLL_IN ? UV_READABLE : 0) | (what & CURL_POLL_OUT ? UV_WRITABLE : 0);
-    return uv_poll_start(&poll->handle, events, on_poll) == 0 ? 0 : -1;
+    return socket_set_watch(&client->sockets, fd, events) ? 0 : -1;
 }
 
 /* --- time --- */
@@ -197,6 +137,15 @@ static void curl_prepare(void)
     curl_global_init(CURL_GLOBAL_DEFAULT);
 }
 
+/* The socket set, or the timer. */
+static void on_part_closed(void *owner)
+{
+    struct http_client *client = owner;
+    if (--client->parts_open == 0) {
+        free(client);
+    }
+}
+
 struct http_client *http_client_new(struct loop *loop, const struct http_client_options *options)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -209,6 +158,9 @@ struct http_client *http_client_new(struct loop *loop, const struct http_client_
     }
     uv_timer_init(loop_uv(loop), &client->timer);
     client->timer.data = client;
+    client->sockets = (struct socket_set){.owner = client, .on_ready = on_ready, .on_closed = on_part_closed};
+    socket_set_open(&client->sockets, loop, client->options.gather_us);
+    client->parts_open = 2;
     client->kick = loop_timer_new(loop, on_kick, client);
     client->multi = curl_multi_init();
     if (!client->multi) {
@@ -225,9 +177,9 @@ struct http_client *http_client_new(struct loop *loop, const struct http_client_
     return client;
 }
 
-static void on_client_closed(uv_handle_t *handle)
+static void on_timer_closed(uv_handle_t *handle)
 {
-    free(handle->data);
+    on_part_closed(handle->data);
 }
 
 void http_client_free(struct http_client *client)
@@ -239,9 +191,7 @@ void http_client_free(struct http_client *client)
         http_call_free(client->calls);
     }
     curl_multi_cleanup(client->multi);
-    while (client->polls) {
-        poll_close(client, client->polls);
-    }
     loop_timer_free(client->kick);
-    uv_close((uv_handle_t *)&client->timer, on_client_closed);
+    socket_set_close(&client->sockets);
+    uv_close((uv_handle_t *)&client->timer, on_timer_closed);
 }

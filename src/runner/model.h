@@ -14,6 +14,7 @@ struct model_options {
     const char *ca_file;               /* certificates to trust; NULL = the system's */
     const struct tool_settings *tools; /* NULL = the usual ones */
     struct slice files_dir;            /* where large tool results are kept */
+    int64_t gather_us;                 /* how long pieces of very busy streams wait for each other; 0 = not */
     int64_t retries;                   /* of one model, before anything was heard from it */
     int64_t backoff_ms;                /* before the first retry; doubled for each further one */
     int64_t wait_ms_max;               /* a provider that wants us to wait longer counts as failed */
