@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { ARENA_BLOCK_BYTES = 4096 - 64, ARENA_ALIGN = 16 };
+enum { ARENA_BLOCK_BYTES = 4096 - 64, ARENA_BLOCK_BYTES_MAX = 1 << 20, ARENA_ALIGN = 16 };
 
 struct arena_block {
     struct arena_block *older;
@@ -74,28 +74,41 @@ void arena_reset(struct arena *arena)
     arena->block = keep;
 }
 
+static struct arena_block *block_new(struct arena_block *older, size_t size)
+{
+    struct arena_block *block = memory_alloc(sizeof *block + size);
+    block->older = older;
+    block->size = size;
+    block->used = 0;
+    return block;
+}
+
+/* Twice the last one; a small one was asked for. */
+static size_t room_for(const struct arena_block *last, size_t size)
+{
+    size_t room = last && last->size >= ARENA_BLOCK_BYTES ? last->size * 2 : ARENA_BLOCK_BYTES;
+    room = room < ARENA_BLOCK_BYTES_MAX ? room : ARENA_BLOCK_BYTES_MAX;
+    return room > size ? room : size;
+}
+
 static void *arena_take(struct arena *arena, size_t size, size_t align)
 {
     struct arena_block *block = arena->block;
     size_t start = block ? (block->used + align - 1) & ~(align - 1) : 0;
     if (!block || start > block->size || block->size - start < size) {
-        size_t room = block ? block->size * 2 : ARENA_BLOCK_BYTES;
-        if (room > 1u << 20) {
-            room = 1u << 20;
-        }
-        if (room < size) {
-            room = size;
-        }
-        struct arena_block *fresh = memory_alloc(sizeof *fresh + room);
-        fresh->older = block;
-        fresh->size = room;
-        fresh->used = 0;
-        arena->block = block = fresh;
+        arena->block = block = block_new(block, room_for(block, size));
         start = 0;
     }
     block->used = start + size;
     arena->used_bytes += size;
     return block->bytes + start;
+}
+
+void arena_reserve(struct arena *arena, size_t size)
+{
+    if (!arena->block) {
+        arena->block = block_new(NULL, size);
+    }
 }
 
 void *arena_alloc(struct arena *arena, size_t size)

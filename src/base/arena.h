@@ -21,6 +21,10 @@ void arena_release(struct arena *arena);
 /* Keeps the newest block for reuse. */
 void arena_reset(struct arena *arena);
 
+/* The first block is of just this size: for the few bytes of something that is made very often, or kept for long.
+ * Nothing when there is a block. */
+void arena_reserve(struct arena *arena, size_t size);
+
 /* Aligned to 16 bytes, zeroed. */
 void *arena_alloc(struct arena *arena, size_t size);
 void *arena_array(struct arena *arena, size_t count, size_t size);

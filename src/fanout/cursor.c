@@ -1,8 +1,5 @@
 #include "fanout/cursor.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 static bool number_parse(struct slice text, int64_t *out)
 {
     return text.len > 0 && text.ptr[0] != '-' && slice_to_i64(text, out);
@@ -34,15 +31,27 @@ enum status position_parse(struct slice text, struct position *out, struct failu
     return STATUS_OK;
 }
 
+/* Every frame has one, so no printf. Written before `end`; where it begins. */
+static size_t number_put(char *out, size_t end, int64_t value)
+{
+    uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    do {
+        out[--end] = (char)('0' + rest % 10);
+        rest /= 10;
+    } while (rest);
+    if (value < 0) {
+        out[--end] = '-';
+    }
+    return end;
+}
+
 struct slice cursor_format(struct cursor cursor, enum cursor_style style, char out[CURSOR_TEXT_BYTES])
 {
-    int len;
-    if (style == CURSOR_FIREHOSE) {
-        len = snprintf(out, CURSOR_TEXT_BYTES, "%" PRId64 "-%" PRId64, cursor.sequence, cursor.delta);
-    } else if (cursor.delta) {
-        len = snprintf(out, CURSOR_TEXT_BYTES, "%" PRId64 ".%" PRId64, cursor.sequence, cursor.delta);
-    } else {
-        len = snprintf(out, CURSOR_TEXT_BYTES, "%" PRId64, cursor.sequence);
+    size_t at = CURSOR_TEXT_BYTES;
+    if (style == CURSOR_FIREHOSE || cursor.delta) {
+        at = number_put(out, at, cursor.delta);
+        out[--at] = style == CURSOR_FIREHOSE ? '-' : '.';
     }
-    return slice_from(out, (size_t)len);
+    at = number_put(out, at, cursor.sequence);
+    return slice_from(out + at, CURSOR_TEXT_BYTES - at);
 }

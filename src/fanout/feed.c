@@ -225,6 +225,7 @@ static void take_into_window(struct feed *feed, struct frame *frame)
     }
     if (feed_window(feed)) {
         offer_all(feed, frame);
+        frame_forget_bytes(frame); /* kept for those who come late, and they are few */
     }
 }
 

@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "base/json.h"
 
-enum { FOLD_PARTS_MAX = 1024, FOLD_KIND_BYTES = 16 };
+enum { FOLD_PARTS_MAX = 1024, FOLD_KIND_BYTES = 16, SCRATCH_BYTES = 480 };
 
 /* Owned by its fold. */
 struct fold_part {
@@ -30,6 +30,7 @@ void fold_release(struct fold *fold)
         part_release(&fold->parts[i]);
     }
     free(fold->parts);
+    arena_release(&fold->scratch);
     *fold = (struct fold){0};
 }
 
@@ -111,6 +112,35 @@ static void shrink(struct fold *fold, size_t bytes_max)
     }
 }
 
+static void add_text(struct fold *fold, struct fold_part *part, struct slice text, size_t bytes_max)
+{
+    buffer_add(&part->text, text);
+    fold->bytes += text.len;
+    shrink(fold, bytes_max);
+}
+
+static bool pass(struct slice *json, struct slice expected)
+{
+    bool is_there = slice_starts(*json, expected);
+    *json = is_there ? slice_after(*json, expected.len) : *json;
+    return is_there;
+}
+
+/* Nearly every delta says what the one before said but for its text, which is last: then only that is read. */
+static bool add_to_newest(struct fold *fold, struct slice json, size_t bytes_max)
+{
+    struct fold_part *part = fold->count ? &fold->parts[fold->count - 1] : NULL;
+    const struct json *text;
+    if (!part || !part->has_text || !part->members_len || !pass(&json, SLICE("{")) ||
+        !pass(&json, slice_from(part->members, part->members_len)) || !pass(&json, SLICE(",\"text\":")) || !json.len ||
+        json.ptr[--json.len] != '}' || json_parse(&fold->scratch, json, &text, NULL) != STATUS_OK ||
+        !json_is(text, JSON_STRING)) {
+        return false;
+    }
+    add_text(fold, part, text->text, bytes_max);
+    return true;
+}
+
 static void add_object(struct fold *fold, const struct json *object, size_t bytes_max)
 {
     struct slice text = {0};
@@ -122,27 +152,37 @@ static void add_object(struct fold *fold, const struct json *object, size_t byte
         part = part_add(fold, &members, has_text);
         snprintf(part->kind, sizeof part->kind, "%.*s", SLICE_ARG(json_text_of(object, "kind")));
     }
-    buffer_add(&part->text, text);
     part->dropped_bytes += json_i64_of(object, "dropped_bytes");
-    fold->bytes += text.len;
-    shrink(fold, bytes_max);
+    add_text(fold, part, text, bytes_max);
     buffer_release(&members);
+}
+
+static void add_any(struct fold *fold, struct slice json, size_t bytes_max)
+{
+    const struct json *value;
+    if (json_parse(&fold->scratch, json, &value, NULL) != STATUS_OK) {
+        return;
+    }
+    bool is_array = json_is(value, JSON_ARRAY);
+    const struct json *object = is_array ? value->child : value;
+    for (; object; object = is_array ? object->next : NULL) {
+        if (json_is(object, JSON_OBJECT)) {
+            add_object(fold, object, bytes_max);
+        }
+    }
 }
 
 void fold_add(struct fold *fold, struct slice json, size_t bytes_max)
 {
-    struct arena arena = {0};
-    const struct json *value;
-    if (json_parse(&arena, json, &value, NULL) == STATUS_OK) {
-        bool is_array = json_is(value, JSON_ARRAY);
-        const struct json *object = is_array ? value->child : value;
-        for (; object; object = is_array ? object->next : NULL) {
-            if (json_is(object, JSON_OBJECT)) {
-                add_object(fold, object, bytes_max);
-            }
-        }
+    arena_reserve(&fold->scratch, SCRATCH_BYTES);
+    if (!add_to_newest(fold, json, bytes_max)) {
+        add_any(fold, json, bytes_max);
     }
-    arena_release(&arena);
+    if (fold->scratch.used_bytes > SCRATCH_BYTES) {
+        arena_release(&fold->scratch);
+    } else {
+        arena_reset(&fold->scratch);
+    }
 }
 
 void fold_settle(struct fold *fold, struct slice kind)

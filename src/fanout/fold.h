@@ -4,6 +4,7 @@
 #ifndef FANOUT_FOLD_H
 #define FANOUT_FOLD_H
 
+#include "base/arena.h"
 #include "base/buffer.h"
 
 struct fold_part;
@@ -13,6 +14,7 @@ struct fold {
     size_t count;
     size_t room;
     size_t bytes;
+    struct arena scratch; /* of one fold_add */
 };
 
 /* A fold of zeroes is empty and ready. */

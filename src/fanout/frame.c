@@ -39,10 +39,16 @@ void frame_unref(struct frame *frame)
     if (!frame || --frame->refs > 0) {
         return;
     }
+    frame_forget_bytes(frame);
+    free(frame);
+}
+
+void frame_forget_bytes(struct frame *frame)
+{
     for (int framing = 0; framing < FRAMING_COUNT; framing++) {
         free((char *)frame->encoded[framing].ptr);
+        frame->encoded[framing] = (struct slice){0};
     }
-    free(frame);
 }
 
 static void write_sse(struct buffer *to, enum frame_kind kind, struct slice id, struct slice json)

@@ -40,6 +40,8 @@ struct frame *frame_new(const struct frame_parts *parts);
 struct frame *frame_ref(struct frame *frame);
 void frame_unref(struct frame *frame); /* accepts NULL */
 struct slice frame_bytes(struct frame *frame, enum framing framing);
+/* The encoded bytes, which are made again when somebody still needs them. */
+void frame_forget_bytes(struct frame *frame);
 /* What it costs while it is kept. */
 size_t frame_weight(const struct frame *frame);
 

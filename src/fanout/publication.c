@@ -9,15 +9,18 @@ struct publication {
     atomic_int refs;
     unsigned kinds; /* bits of enum publication_kind */
     struct arena arena;
-    struct publication_entry *entries;
+    struct publication_entry *entries; /* `first` while there is one */
     size_t count;
     size_t room;
+    struct publication_entry first;
 };
 
 struct publication *publication_new(void)
 {
     struct publication *publication = memory_zeroed(sizeof *publication);
     atomic_init(&publication->refs, 1);
+    publication->entries = &publication->first;
+    publication->room = 1;
     return publication;
 }
 
@@ -33,19 +36,45 @@ void publication_unref(struct publication *publication)
         return;
     }
     arena_release(&publication->arena);
-    free(publication->entries);
+    if (publication->entries != &publication->first) {
+        free(publication->entries);
+    }
     free(publication);
+}
+
+static void make_room(struct publication *publication)
+{
+    struct publication_entry *old = publication->entries;
+    bool is_first = old == &publication->first;
+    size_t room = is_first ? 4 : publication->room * 2;
+    publication->entries = memory_resize(is_first ? NULL : old, room * sizeof *old);
+    publication->entries[0] = is_first ? *old : publication->entries[0];
+    publication->room = room;
+}
+
+/* Live output is one entry, thousands of times a second: its texts get just the room they need. */
+static void reserve_texts(struct arena *arena, const struct publication_entry *entry)
+{
+    const struct slice texts[] = {entry->session_id, entry->type,   entry->thread_id,
+                                  entry->json,       entry->reason, entry->only_user};
+    size_t bytes = 0;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        bytes += texts[i].len + 1;
+    }
+    arena_reserve(arena, bytes);
 }
 
 void publication_add(struct publication *publication, const struct publication_entry *entry)
 {
     if (publication->count == publication->room) {
-        publication->room = publication->room ? publication->room * 2 : 4;
-        publication->entries = memory_resize(publication->entries, publication->room * sizeof *publication->entries);
+        make_room(publication);
     }
     struct publication_entry *copy = &publication->entries[publication->count++];
     struct arena *arena = &publication->arena;
     *copy = *entry;
+    if (entry->kind == PUBLISH_DELTA) {
+        reserve_texts(arena, entry);
+    }
     copy->session_id = arena_copy(arena, entry->session_id);
     copy->type = arena_copy(arena, entry->type);
     copy->thread_id = arena_copy(arena, entry->thread_id);

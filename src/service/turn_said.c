@@ -5,7 +5,7 @@
 #include "service/turn_close.h"
 #include "service/turn_run.h"
 
-enum { WRITE_AGAIN_MS = 500, LOOK_EVENTS = 100 };
+enum { WRITE_AGAIN_MS = 500, LOOK_EVENTS = 100, DELTA_ROOM_BYTES = 80 };
 
 static const char *const delta_kind_names[DELTA_COUNT] = {
     [DELTA_TEXT] = "text",
@@ -44,6 +44,7 @@ static void publish_delta(const struct turn *turn, enum delta_kind kind, struct 
     struct publication *publication = publication_new();
     struct buffer json = {0};
     struct json_out out = json_out_to(&json);
+    buffer_reserve(&json, id.len + text.len + DELTA_ROOM_BYTES);
     json_begin_object(&out);
     json_put_text(&out, "kind", slice_of(delta_kind_names[kind]));
     if (slice_present(id)) {
