@@ -1,7 +1,6 @@
 #include "net/moderation.h"
 
-/* A span is long against the time that is waited and short against what a person notices. */
-enum { SPAN_US = 10000 };
+enum { WAITS_IN_SPAN = 40 };
 
 void moderation_init(struct moderation *moderation, int64_t gather_us)
 {
@@ -24,7 +23,7 @@ bool moderation_note(struct moderation *moderation, int64_t now_us, size_t piece
     int64_t elapsed_us = now_us - moderation->since_us;
     moderation->looks += pieces > 0;
     moderation->pieces += (int64_t)pieces;
-    if (elapsed_us >= SPAN_US) {
+    if (elapsed_us >= WAITS_IN_SPAN * moderation->gather_us) {
         moderation->is_on = is_worth_it(moderation, elapsed_us);
         moderation->since_us = now_us;
         moderation->looks = moderation->pieces = 0;
