@@ -63,6 +63,22 @@ static void test_reset_reuses_memory_and_zeroes_it(void **state)
     arena_release(&arena);
 }
 
+static void test_reserve_is_exact_and_only_the_beginning(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    arena_reserve(&arena, 100);
+    char *first = arena_bytes(&arena, 60);
+    assert_ptr_equal(arena_bytes(&arena, 40), first + 60);
+    memset(first, 'a', 100);
+    arena_reserve(&arena, 1); /* there is a block */
+    char *large = arena_alloc(&arena, 5000);
+    assert_int_equal(large[4999], 0);
+    assert_int_equal(first[99], 'a');
+    assert_int_equal(arena.used_bytes, 5100);
+    arena_release(&arena);
+}
+
 static void test_copy(void **state)
 {
     (void)state;
@@ -120,6 +136,7 @@ int main(void)
         cmocka_unit_test(test_alloc_is_aligned_and_zeroed),
         cmocka_unit_test(test_values_stay_where_they_are),
         cmocka_unit_test(test_reset_reuses_memory_and_zeroes_it),
+        cmocka_unit_test(test_reserve_is_exact_and_only_the_beginning),
         cmocka_unit_test(test_copy),
         cmocka_unit_test(test_format),
         cmocka_unit_test(test_array),

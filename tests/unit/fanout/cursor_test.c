@@ -52,6 +52,9 @@ static void text_and_order(void **state)
     char text[CURSOR_TEXT_BYTES];
     assert_true(slice_is(cursor_format((struct cursor){12, 0}, CURSOR_SESSION, text), "12"));
     assert_true(slice_is(cursor_format((struct cursor){12, 3}, CURSOR_SESSION, text), "12.3"));
+    assert_true(slice_is(cursor_format((struct cursor){INT64_MAX, INT64_MIN}, CURSOR_FIREHOSE, text),
+                         "9223372036854775807--9223372036854775808"));
+    assert_true(slice_is(cursor_format((struct cursor){0, 0}, CURSOR_FIREHOSE, text), "0-0"));
     assert_true(cursor_before((struct cursor){1, 9}, (struct cursor){2, 0}));
     assert_true(cursor_before((struct cursor){2, 0}, (struct cursor){2, 1}));
     assert_false(cursor_before((struct cursor){2, 1}, (struct cursor){2, 1}));

@@ -30,6 +30,31 @@ static void texts_are_joined_by_kind_and_message(void **state)
     fold_release(&fold);
 }
 
+/* What continues the newest part is read without the rest of the object, and must come out the same. */
+static void what_continues_the_newest_part(void **state)
+{
+    static const char *const added[] = {
+        "{\"kind\":\"text\",\"id\":\"1\",\"text\":\"a\"}",
+        "{\"kind\":\"text\",\"id\":\"1\",\"text\":\" \\\"b\\\" \\u00e4}\"}",
+        "{\"kind\":\"text\",\"id\":\"1\",\"text\":\"\"}",
+        "{\"kind\":\"text\",\"id\":\"1\",\"text\":\"c\",\"dropped_bytes\":3}",
+        "{\"kind\":\"text\",\"id\":\"1\",\"text\":\"not closed}",
+        "{\"kind\":\"text\",\"id\":\"1\",\"text\":",
+        "{\"kind\":\"text\",\"id\":\"1\",\"text\":7}",
+        "{\"kind\":\"text\",\"id\":\"1\",\"text\":\"d\",\"more\":1}",
+        "{\"kind\":\"text\",\"id\":\"1\",\"text\":\"e\"}",
+    };
+    (void)state;
+    struct fold fold = {0};
+    for (size_t i = 0; i < sizeof added / sizeof added[0]; i++) {
+        fold_add(&fold, slice_of(added[i]), 1000);
+    }
+    assert_fold(&fold, "[{\"kind\":\"text\",\"id\":\"1\",\"text\":\"a \\\"b\\\" \xc3\xa4}ce\",\"dropped_bytes\":3},"
+                       "{\"kind\":\"text\",\"id\":\"1\",\"text\":7},"
+                       "{\"kind\":\"text\",\"id\":\"1\",\"more\":1,\"text\":\"d\"}]");
+    fold_release(&fold);
+}
+
 static void what_was_written_can_be_added(void **state)
 {
     (void)state;
@@ -82,9 +107,8 @@ static void number_of_parts_is_bounded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(texts_are_joined_by_kind_and_message),
-        cmocka_unit_test(what_was_written_can_be_added),
-        cmocka_unit_test(too_much_text_loses_its_beginning),
+        cmocka_unit_test(texts_are_joined_by_kind_and_message), cmocka_unit_test(what_continues_the_newest_part),
+        cmocka_unit_test(what_was_written_can_be_added),        cmocka_unit_test(too_much_text_loses_its_beginning),
         cmocka_unit_test(number_of_parts_is_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

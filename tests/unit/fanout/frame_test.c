@@ -67,6 +67,9 @@ static void encoded_once_and_shared(void **state)
     assert_ptr_equal(frame_ref(frame), frame);
     assert_ptr_equal(frame_bytes(frame, FRAMING_SSE).ptr, first);
     assert_null(frame->encoded[FRAMING_WEBSOCKET].ptr);
+    frame_forget_bytes(frame);
+    assert_null(frame->encoded[FRAMING_SSE].ptr);
+    assert_non_null(frame_bytes(frame, FRAMING_SSE).ptr);
     frame_unref(frame);
     assert_true(slice_is(frame->parts.type, "a.b"));
     frame_unref(frame);
