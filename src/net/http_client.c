@@ -17,7 +17,6 @@ static void act(struct http_client *client, curl_socket_t fd, int events)
     client->inside++;
     curl_multi_socket_action(client->multi, fd, events, &running);
     client->inside--;
-    http_client_settle(client);
 }
 
 /* What is wrong with a socket curl learns by using it. */
@@ -53,6 +52,7 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *owner, void *
 static void on_timer(uv_timer_t *timer)
 {
     act(timer->data, CURL_SOCKET_TIMEOUT, 0);
+    http_client_settle(timer->data);
 }
 
 static int on_timeout_wanted(CURLM *multi, long after_ms, void *owner)
@@ -123,6 +123,11 @@ void http_client_settle(struct http_client *client)
     client->is_settling = false;
 }
 
+static void on_looked(void *owner)
+{
+    http_client_settle(owner);
+}
+
 /* --- the client --- */
 
 static void on_kick(void *owner)
@@ -158,7 +163,8 @@ struct http_client *http_client_new(struct loop *loop, const struct http_client_
     }
     uv_timer_init(loop_uv(loop), &client->timer);
     client->timer.data = client;
-    client->sockets = (struct socket_set){.owner = client, .on_ready = on_ready, .on_closed = on_part_closed};
+    client->sockets =
+        (struct socket_set){.owner = client, .on_ready = on_ready, .on_looked = on_looked, .on_closed = on_part_closed};
     socket_set_open(&client->sockets, loop, client->options.gather_us);
     client->parts_open = 2;
     client->kick = loop_timer_new(loop, on_kick, client);

@@ -56,6 +56,7 @@ static void look(struct socket_set *set)
             set->on_ready(set->owner, met[i].data.fd, met[i].events);
         }
     }
+    set->on_looked(set->owner);
     gather(set, moderation_note(&set->moderation, (int64_t)(uv_hrtime() / 1000), (size_t)set->met_count));
     set->met = NULL;
     set->met_count = 0;

@@ -13,6 +13,7 @@
 struct socket_set {
     void *owner;
     void (*on_ready)(void *owner, int fd, unsigned events); /* EPOLLIN, EPOLLOUT, EPOLLERR, EPOLLHUP */
+    void (*on_looked)(void *owner);                         /* after those of one look, before the next */
     void (*on_closed)(void *owner);
     struct moderation moderation;
     uv_poll_t sockets; /* ready when one of them is */
@@ -24,7 +25,7 @@ struct socket_set {
     int met_count;
 };
 
-/* The caller has set owner, on_ready and on_closed. gather_us 0 = never gathers. Keeps the loop running only while it
+/* The caller has set owner and the three callbacks. gather_us 0 = never gathers. Keeps the loop running only while it
  * is held. */
 void socket_set_open(struct socket_set *set, struct loop *loop, int64_t gather_us);
 void socket_set_hold(struct socket_set *set, bool held);

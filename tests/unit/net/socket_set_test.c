@@ -14,6 +14,7 @@ struct scene {
     int ours[PAIRS], theirs[PAIRS];
     int heard[PAIRS];
     int heard_now; /* since the loop was last run */
+    int looks;
     bool drops_others, is_closed;
 };
 
@@ -43,6 +44,12 @@ static void on_ready(void *owner, int fd, unsigned events)
     }
 }
 
+static void on_looked(void *owner)
+{
+    struct scene *scene = owner;
+    scene->looks++;
+}
+
 static void on_closed(void *owner)
 {
     struct scene *scene = owner;
@@ -52,7 +59,8 @@ static void on_closed(void *owner)
 static void scene_open(struct scene *scene, int64_t gather_us)
 {
     *scene = (struct scene){.loop = loop_new(0)};
-    scene->set = (struct socket_set){.owner = scene, .on_ready = on_ready, .on_closed = on_closed};
+    scene->set =
+        (struct socket_set){.owner = scene, .on_ready = on_ready, .on_looked = on_looked, .on_closed = on_closed};
     socket_set_open(&scene->set, scene->loop, gather_us);
     for (int i = 0; i < PAIRS; i++) {
         int ends[2];
@@ -132,6 +140,7 @@ static void dropped_sockets_are_silent_within_the_same_look(void **state)
         say(&scene, i);
     }
     assert_int_equal(run_once(&scene), 1);
+    assert_int_equal(scene.looks, 1);
     scene_close(&scene);
 }
 
