@@ -347,7 +347,7 @@ const struct option server_options[] = {
          "How long a provider's list of its models is remembered."),
     TIME("models-timeout-ms", models_timeout_ms, "5s", 10, MINUTE,
          "How long a provider has to tell its models."),
-    COUNT("model-gather-us", model_gather_us, "250", 0, 100000,
+    COUNT("model-gather-us", model_gather_us, "500", 0, 100000,
           "How many microseconds the pieces of all streams wait for each other while thousands come each second; 0 = never."),
     TIME("model-silence-ms", model_silence_ms, "120s", 10, DAY,
          "A provider that sends no byte for this long is given up."),
