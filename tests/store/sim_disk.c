@@ -54,6 +54,8 @@ static struct {
     struct disk_fault fault;
     int64_t calls;
     bool fault_happened;
+    void (*watch)(void *owner, bool done);
+    void *watch_owner;
 } disk;
 
 uint64_t disk_random(void)
@@ -62,6 +64,11 @@ uint64_t disk_random(void)
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
     z = (z ^ z >> 27) * 0x94d049bb133111ebu;
     return z ^ z >> 31;
+}
+
+void disk_seed(uint64_t seed)
+{
+    disk.random = seed;
 }
 
 /* --- faults --- */
@@ -186,9 +193,10 @@ static void shuffle(struct change *changes, size_t count)
     }
 }
 
-static void cut_power_of(struct disk_file *file)
+static void cut_power_of(struct disk_file *file, enum disk_fate wanted)
 {
-    int fate = (int)(disk_random() % 4); /* 0: nothing survives, 1: everything does, else: some of it */
+    /* 0: nothing survives, 1: everything does, else: some of it */
+    int fate = wanted == DISK_TOSSES ? (int)(disk_random() % 4) : wanted == DISK_LOSES ? 0 : 2;
     if (fate != 1)
         shuffle(file->changes, file->change_count);
     if (fate == 1)
@@ -202,14 +210,19 @@ static void cut_power_of(struct disk_file *file)
     memset(file->shm, 0, sizeof file->shm);
 }
 
-void disk_cut_power(void)
+void disk_cut_power_so(enum disk_fate fate)
 {
     disk.power_cuts++;
     memset(disk.handles, 0, sizeof disk.handles);
     disk_set_fault((struct disk_fault){0});
     for (int i = 0; i < FILES_MAX; i++)
         if (disk.files[i].exists)
-            cut_power_of(&disk.files[i]);
+            cut_power_of(&disk.files[i], fate);
+}
+
+void disk_cut_power(void)
+{
+    disk_cut_power_so(DISK_TOSSES);
 }
 
 void disk_save(void)
@@ -289,15 +302,29 @@ static int sim_truncate(sqlite3_file *file, sqlite3_int64 len)
     return SQLITE_OK;
 }
 
+void disk_watch_syncs(void (*watch)(void *owner, bool done), void *owner)
+{
+    disk.watch = watch;
+    disk.watch_owner = owner;
+}
+
+static void tell_watch(bool done)
+{
+    if (disk.watch)
+        disk.watch(disk.watch_owner, done);
+}
+
 static int sim_sync(sqlite3_file *file, int flags)
 {
     struct disk_file *on = handle_of(file)->file;
     (void)flags;
+    tell_watch(false);
     if (is_dead(file) || fails(DISK_SYNC))
         return failure_code(SQLITE_IOERR_FSYNC);
     content_copy(&on->durable, &on->now);
     forget_changes(on);
     on->synced_once = true;
+    tell_watch(true);
     return SQLITE_OK;
 }
 
