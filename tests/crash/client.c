@@ -258,7 +258,7 @@ static bool is_time_to_send(const struct client *client, const struct sight *sig
 
 enum act client_act(struct client *client, bool quiet)
 {
-    struct sight sight = look(client);
+    struct sight sight = quiet ? look(client) : (struct sight){0};
     struct message *message = next_message(client);
     bool sent = false;
     while (message && is_time_to_send(client, &sight, quiet)) {

@@ -8,25 +8,39 @@ struct talk {
     bool over;
 };
 
-static void say(struct talk *talk, const char *type, const char *content)
+static void say(struct talk *talk, const char *type, struct slice content)
+{
+    turn_event(talk->turn,
+               &(struct event){.type = slice_of(type), .role = ROLE_AGENT, .content = content, .metadata = SLICE("{}")});
+}
+
+/* A tool call that a person must approve. */
+static void call_tool(struct talk *talk)
 {
     struct arena arena = {0};
-    struct event event = {.type = slice_of(type), .role = ROLE_AGENT, .metadata = SLICE("{}")};
-    event.content = arena_format(&arena, content, (long long)talk->number);
-    turn_event(talk->turn, &event);
-    /* What is said behind live output is written after what was said before it. */
-    turn_delta(talk->turn, DELTA_TEXT, (struct slice){0}, SLICE("."));
+    long long number = talk->number;
+    struct ask ask = {
+        .kind = ASK_APPROVAL, .tool = SLICE("write"), .arguments = SLICE("{\"path\":\"a\"}"), .text = SLICE("Write a")};
+    ask.id = arena_format(&arena, "ask-%lld", number);
+    ask.call_id = arena_format(&arena, "call-%lld", number);
+    say(talk, "agent.tool_call",
+        arena_format(&arena,
+                     "[{\"type\":\"tool_call\",\"tool_call_id\":\"call-%lld\",\"name\":\"write\","
+                     "\"input\":{\"path\":\"a\"}}]",
+                     number));
+    turn_ask(talk->turn, &ask);
     arena_release(&arena);
 }
 
-static void ask(struct talk *talk)
+static void say_result(struct talk *talk)
 {
     struct arena arena = {0};
-    struct ask asked = {
-        .kind = ASK_APPROVAL, .tool = SLICE("write"), .arguments = SLICE("{\"path\":\"a\"}"), .text = SLICE("Write a")};
-    asked.id = arena_format(&arena, "ask-%lld", (long long)talk->number);
-    asked.call_id = arena_format(&arena, "call-%lld", (long long)talk->number);
-    turn_ask(talk->turn, &asked);
+    say(talk, "agent.tool_result",
+        arena_format(&arena,
+                     "[{\"type\":\"tool_result\",\"tool_call_id\":\"call-%lld\",\"output\":\"done\","
+                     "\"is_error\":false}]",
+                     (long long)talk->number));
+    say(talk, "agent.message", SLICE("[{\"type\":\"text\",\"text\":\"It is written.\"}]"));
     arena_release(&arena);
 }
 
@@ -36,9 +50,7 @@ static void *talker_start(void *owner, struct turn *turn, const struct turn_brie
     (void)owner;
     talk->turn = turn;
     talk->number = brief->number;
-    say(talk, "agent.tool_call",
-        "[{\"type\":\"tool_call\",\"tool_call_id\":\"call-%lld\",\"name\":\"write\",\"input\":{\"path\":\"a\"}}]");
-    ask(talk);
+    call_tool(talk);
     return talk;
 }
 
@@ -54,9 +66,9 @@ static void talker_answer(void *state, const struct ask *answered)
     if (talk->over || answered->state != ASK_ANSWERED) {
         return;
     }
-    say(talk, "agent.tool_result",
-        "[{\"type\":\"tool_result\",\"tool_call_id\":\"call-%lld\",\"output\":\"done\",\"is_error\":false}]");
-    say(talk, "agent.message", "[{\"type\":\"text\",\"text\":\"turn %lld is done\"}]");
+    say_result(talk);
+    /* What follows live output is written after what was said before it: the end has a commit of its own. */
+    turn_delta(talk->turn, DELTA_TEXT, (struct slice){0}, SLICE("."));
     end(talk, TURN_STOP);
 }
 

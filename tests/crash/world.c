@@ -11,7 +11,7 @@
 #include "talker.h"
 
 static const struct db_options database = {
-    .engine = DB_SQLITE, .path = "db", .vfs = "sim", .cache_kib = 4096, .checkpoint_pages = 120};
+    .engine = DB_SQLITE, .path = "db", .vfs = "sim", .cache_kib = 1024, .checkpoint_pages = 120, .prepare_late = true};
 
 void world_must(enum status status, const struct failure *failure, const char *doing)
 {

@@ -166,6 +166,14 @@ static void apply_torn(struct content *to, const struct change *change)
     }
 }
 
+static void apply(struct content *to, const struct change *change)
+{
+    if (change->len >= 0)
+        content_write(to, change->offset, change->bytes, change->len);
+    else if (change->offset < to->len)
+        content_resize(to, change->offset);
+}
+
 static void apply_some(struct content *to, const struct change *change)
 {
     switch (disk_random() % 3) {
@@ -176,10 +184,7 @@ static void apply_some(struct content *to, const struct change *change)
             apply_torn(to, change);
         return;
     default:
-        if (change->len < 0)
-            content_resize(to, change->offset);
-        else
-            content_write(to, change->offset, change->bytes, change->len);
+        apply(to, change);
     }
 }
 
@@ -197,6 +202,10 @@ static void cut_power_of(struct disk_file *file, enum disk_fate wanted)
 {
     /* 0: nothing survives, 1: everything does, else: some of it */
     int fate = wanted == DISK_TOSSES ? (int)(disk_random() % 4) : wanted == DISK_LOSES ? 0 : 2;
+    if (file->change_count == 0 && file->synced_once) { /* it is as it was synced */
+        memset(file->shm, 0, sizeof file->shm);
+        return;
+    }
     if (fate != 1)
         shuffle(file->changes, file->change_count);
     if (fate == 1)
@@ -321,7 +330,8 @@ static int sim_sync(sqlite3_file *file, int flags)
     tell_watch(false);
     if (is_dead(file) || fails(DISK_SYNC))
         return failure_code(SQLITE_IOERR_FSYNC);
-    content_copy(&on->durable, &on->now);
+    for (size_t i = 0; i < on->change_count; i++)
+        apply(&on->durable, &on->changes[i]);
     forget_changes(on);
     on->synced_once = true;
     tell_watch(true);
