@@ -1,56 +1,89 @@
-/* Three messages in every order of manners, at every tempo, to an agent that the server runs, and the power goes at
- * every sync of the disk: before it, with all that was not synced lost or torn, and after it, with nobody told.
+/* Three messages in every order of manners to an agent that the server runs, and the power goes at every sync of the
+ * disk: before it, when what was not synced is lost or torn, and after it, when nobody was told yet.
  *
- * One good life of each script is lived through. At every point its process forks: the child cuts the power of its copy of
- * the disk, forgets everything but what the person in front of it was told, opens the database anew, lives on to the
- * end, and checks (witness.h). What a crash leaves is what is on the disk and what people were told; both change at a
- * sync only, so these are all the points there are.
+ * Each script is lived through once without a crash. At every point its process forks: the child cuts the power of its
+ * copy of the disk, keeps nothing but what the person in front of it was told, opens the database anew, lives on to the
+ * end and checks what was promised (witness.h). A crash leaves what is on the disk and what people know; both change
+ * with a sync only, so that these are all the points there are.
  *
- * mode_crash [scripts, one in so many [the first of them]] */
+ * mode_crash [script]: that one alone. SOJOURN_TEST_ROUNDS takes every script, not only what the parts below say. */
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "../store/sim_disk.h"
-#include "service/event.h"
 #include "witness.h"
 
-enum { ORDERS = MANNER_COUNT * MANNER_COUNT * MANNER_COUNT, SCRIPTS = ORDERS * TEMPO_COUNT * RESUME_COUNT, WORKERS = 2, QUIET_MAX = 200, STEP_MS = 20 };
+enum {
+    ORDERS = MANNER_COUNT * MANNER_COUNT * MANNER_COUNT,
+    WORKERS = 2,
+    QUIET_ROUNDS_MAX = 200, /* so many times a little later nothing has happened */
+    LITTLE_MS = 20,
+    DEATHS_MAX = 2,
+    SECOND_SYNCS = 3, /* of a second life, at which it ends too */
+};
 
-enum end { LOSES, TEARS, KEEPS, END_COUNT };
-static const char *const end_names[END_COUNT] = {"before it, all lost", "before it, torn", "after it"};
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { ORDERS_APART = 23 }; /* ten times as slow: a few of each part */
+#else
+enum { ORDERS_APART = 1 };
+#endif
+
+/* One script for each order: every `apart`th of them, and every `twice`th also with a second crash behind each. */
+static const struct part {
+    enum tempo tempo;
+    enum resume_policy policy;
+    int apart, twice;
+} parts[] = {
+    {ONE_BY_ONE, RESUME_RETRY, 1, 62},  {WHEN_ASKED, RESUME_RETRY, 1, 62}, {AT_ONCE, RESUME_RETRY, 10, 0},
+    {WHEN_RESTED, RESUME_RETRY, 10, 0}, {ONE_BY_ONE, RESUME_ASK, 10, 0},   {WHEN_ASKED, RESUME_ASK, 10, 0},
+    {AT_ONCE, RESUME_ASK, 10, 0},       {WHEN_RESTED, RESUME_ASK, 10, 0},  {ONE_BY_ONE, RESUME_FAIL, 10, 0},
+    {WHEN_ASKED, RESUME_FAIL, 10, 0},   {AT_ONCE, RESUME_FAIL, 10, 0},     {WHEN_RESTED, RESUME_FAIL, 10, 0},
+};
+enum { PARTS = sizeof parts / sizeof *parts, SCRIPTS = PARTS * ORDERS };
 
 /* Of all processes. */
 static struct tally {
-    _Atomic int64_t scripts, points, passed, events, turns;
+    _Atomic int64_t scripts, points, passed;
 } *tally;
 
+enum end { LOSES, TEARS, KEEPS };
+static const char *const end_names[] = {"lost", "torn", "kept"};
+
+/* What this process lives through. */
 static struct life {
     struct world *world;
     struct client client;
-    const struct script *script;
-    int64_t sync;
+    struct script script;
+    int number; /* of the script */
+    int deaths, deaths_max;
+    int64_t syncs[DEATHS_MAX]; /* in each life */
+    enum end ends[DEATHS_MAX];
 } life;
 
-static _Noreturn void fail(const char *where, const char *what)
+static _Noreturn void fail(const char *what)
 {
-    const struct script *script = life.script;
-    fprintf(stderr, "%s %s %s, %s, resume %s: sync %lld, %s: %s\n", manner_names[script->manners[0]],
+    const struct script *script = &life.script;
+    fprintf(stderr, "script %d: %s, %s, %s; %s; resume: %s\n", life.number, manner_names[script->manners[0]],
             manner_names[script->manners[1]], manner_names[script->manners[2]], tempo_names[script->tempo],
-            resume_policy_words.names[script->policy], (long long)life.sync, where, what);
+            resume_policy_words.names[script->policy]);
+    for (int i = 0; i < life.deaths; i++) {
+        fprintf(stderr, "life %d ends at sync %lld: %s\n", i + 1, (long long)life.syncs[i], end_names[life.ends[i]]);
+    }
+    fprintf(stderr, "life %d: %s\nrun it alone: mode_crash %d\n", life.deaths + 1, what, life.number);
     witness_print(&life.client);
     _exit(1);
 }
 
 /* --- living --- */
 
-static void live(struct world *world, const char *where)
+static void live(void)
 {
+    struct world *world = life.world;
     int quiet_rounds = 0;
     bool quiet = false;
     char problem[PROBLEM_BYTES];
@@ -58,37 +91,42 @@ static void live(struct world *world, const char *where)
         act = client_act(&life.client, quiet);
         quiet_rounds = quiet && act == ACT_NOTHING ? quiet_rounds + 1 : 0;
         if (quiet_rounds > 0) {
-            world_wait(world, STEP_MS);
+            world_wait(world, LITTLE_MS);
         }
-        if (quiet_rounds == QUIET_MAX) {
-            fail(where, "nothing happens any more");
+        if (quiet_rounds == QUIET_ROUNDS_MAX) {
+            fail("nothing happens any more");
         }
         quiet = !world_round(world);
     }
     if (!witness_check(&life.client, true, problem)) {
-        fail(where, problem);
+        fail(problem);
     }
 }
 
-static void note_problem(void *owner, const char *sentence)
+static void on_problem(void *owner, const char *sentence)
 {
-    fail(owner, sentence);
+    (void)owner;
+    fail(sentence);
 }
 
-static void live_again(const struct world *former, const char *where)
+static void live_again(void)
 {
-    static struct world world;
+    struct world *world = memory_zeroed(sizeof *world);
     struct failure failure = {0};
-    struct verify_report report = {.problem = note_problem, .owner = (void *)where};
+    struct verify_report report = {.problem = on_problem};
     char problem[PROBLEM_BYTES];
-    world_reopen(&world, former);
-    client_begin_again(&life.client, &world);
+    world_reopen(world, life.world);
+    life.world = world;
+    client_begin_again(&life.client, world);
     if (!witness_check(&life.client, false, problem)) {
-        fail(where, problem);
+        fail(problem);
     }
-    world_run(&world);
-    live(&world, where);
-    world_must(store_verify(world.db, &report, &failure), &failure, "verify");
+    world_run(world);
+    live();
+    disk_watch_syncs(NULL, NULL);
+    if (store_verify(world->db, &report, &failure) != STATUS_OK) {
+        fail(failure.detail);
+    }
 }
 
 /* --- dying --- */
@@ -96,27 +134,34 @@ static void live_again(const struct world *former, const char *where)
 static bool ends_well(pid_t child)
 {
     int status = 0;
-    while (waitpid(child, &status, 0) < 0) {
+    while (child > 0 && waitpid(child, &status, 0) < 0) {
         if (errno != EINTR) {
             return false;
         }
     }
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    return child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-static void die_and_live_again(enum end end)
+static void watch(void);
+
+static void die(enum end end)
+{
+    life.ends[life.deaths++] = end;
+    watch();
+    disk_seed((uint64_t)life.number << 32 | (uint64_t)life.syncs[life.deaths - 1]);
+    disk_cut_power_so(end == TEARS ? DISK_TEARS : DISK_LOSES);
+    live_again();
+    _exit(0);
+}
+
+static void die_beside(enum end end)
 {
     tally->points++;
-    fflush(NULL);
     pid_t child = fork();
     if (child == 0) {
-        disk_watch_syncs(NULL, NULL);
-        disk_seed((uint64_t)life.sync * END_COUNT + (uint64_t)end);
-        disk_cut_power_so(end == TEARS ? DISK_TEARS : DISK_LOSES);
-        live_again(life.world, end_names[end]);
-        _exit(0);
+        die(end);
     }
-    if (child < 0 || !ends_well(child)) {
+    if (!ends_well(child)) {
         _exit(1);
     }
     tally->passed++;
@@ -124,73 +169,110 @@ static void die_and_live_again(enum end end)
 
 static void on_sync(void *owner, bool done)
 {
+    int64_t *syncs = &life.syncs[life.deaths];
     (void)owner;
-    if (done) {
-        die_and_live_again(KEEPS);
-        return;
+    *syncs += !done;
+    if (life.deaths == 0 || *syncs <= SECOND_SYNCS) {
+        die_beside(done ? KEEPS : *syncs % 2 ? LOSES : TEARS);
     }
-    life.sync++;
-    die_and_live_again(life.sync % 2 ? LOSES : TEARS);
+}
+
+static void watch(void)
+{
+    disk_watch_syncs(life.deaths < life.deaths_max ? on_sync : NULL, NULL);
 }
 
 /* --- all of it --- */
 
 static struct script script_at(int number)
 {
+    const struct part *part = &parts[number / ORDERS];
+    struct script script = {.tempo = part->tempo, .policy = part->policy};
     int order = number % ORDERS;
-    struct script script = {.tempo = (enum tempo)(number / ORDERS % TEMPO_COUNT),
-                            .policy = (enum resume_policy)(number / ORDERS / TEMPO_COUNT)};
     for (int i = MESSAGES; i-- > 0; order /= MANNER_COUNT) {
         script.manners[i] = (enum manner)(order % MANNER_COUNT);
     }
     return script;
 }
 
-static _Noreturn void play(struct world *world, int number)
+static bool is_taken(int number, bool all)
 {
-    struct script script = script_at(number);
-    life = (struct life){.world = world, .script = &script};
-    client_init(&life.client, &script, world);
-    world_run(world);
-    disk_watch_syncs(on_sync, NULL);
-    live(world, "no crash");
-    _exit(life.sync > 0 ? 0 : 1);
+    int apart = ORDERS_APART * (all ? 1 : parts[number / ORDERS].apart);
+    return number % ORDERS % apart == number / ORDERS % apart;
 }
 
-/* Every `workers`th script from `worker` on, each in a process of its own. */
-static _Noreturn void work(struct world *world, int worker, int workers, int step)
+static void play(struct world *world, int number)
 {
-    int wrong = 0;
-    for (int number = worker * step; number < SCRIPTS; number += workers * step) {
-        fflush(NULL);
-        pid_t child = fork();
-        if (child == 0) {
-            play(world, number);
-        }
-        wrong += child < 0 || !ends_well(child);
-        tally->scripts++;
+    struct writer_figures figures;
+    int twice = parts[number / ORDERS].twice;
+    life = (struct life){.world = world, .script = script_at(number), .number = number};
+    life.deaths_max = twice && number % ORDERS % twice == 0 ? DEATHS_MAX : 1;
+    client_init(&life.client, &life.script, world);
+    world_run(world);
+    watch();
+    live();
+    writer_figures_read(world->writer, &figures);
+    if (figures.groups == 0 || figures.groups > life.syncs[0]) {
+        fail("something was committed without a sync");
     }
-    _exit(wrong ? 1 : 0);
+    _exit(0);
+}
+
+static void play_beside(struct world *world, int number, bool *good)
+{
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        play(world, number);
+    }
+    *good &= ends_well(child);
+    tally->scripts++;
+}
+
+/* One of WORKERS processes takes its share. */
+static void work(struct world *world, int worker)
+{
+    bool good = true, all = getenv("SOJOURN_TEST_ROUNDS");
+    int taken = 0;
+    for (int number = 0; number < SCRIPTS; number++) {
+        if (is_taken(number, all) && taken++ % WORKERS == worker) {
+            play_beside(world, number, &good);
+        }
+    }
+    _exit(good ? 0 : 1);
+}
+
+static bool work_together(struct world *world)
+{
+    pid_t workers[WORKERS];
+    bool good = true;
+    for (int i = 0; i < WORKERS; i++) {
+        workers[i] = fork();
+        if (workers[i] == 0) {
+            work(world, i);
+        }
+    }
+    for (int i = 0; i < WORKERS; i++) {
+        good &= ends_well(workers[i]);
+    }
+    return good;
 }
 
 int main(int argc, char **argv)
 {
     static struct world world;
-    int step = argc > 1 ? atoi(argv[1]) : 1;
     bool good = true;
-    pid_t workers[WORKERS];
     tally = mmap(NULL, sizeof *tally, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (tally == MAP_FAILED) {
+        return 1;
+    }
     world_make(&world);
-    for (int i = 0; i < WORKERS; i++) {
-        workers[i] = fork();
-        if (workers[i] == 0) {
-            work(&world, i, WORKERS, step);
-        }
+    if (argc > 1) {
+        play_beside(&world, atoi(argv[1]) % SCRIPTS, &good);
+    } else {
+        good = work_together(&world);
     }
-    for (int i = 0; i < WORKERS; i++) {
-        good &= workers[i] > 0 && ends_well(workers[i]);
-    }
-    printf("%lld scripts, the power went at %lld of %lld points\n", (long long)tally->scripts, (long long)tally->passed,
-           (long long)tally->points);
-    return good && tally->passed == tally->points ? 0 : 1;
+    printf("%lld scripts over %d orders, crashes at %lld of %lld points: %s\n", (long long)tally->scripts, ORDERS,
+           (long long)tally->passed, (long long)tally->points, good ? "every promise was kept" : "FAILED");
+    return good && tally->points > 0 && tally->passed == tally->points ? 0 : 1;
 }
