@@ -124,6 +124,9 @@ static void on_claimed(struct story *story, const struct json *metadata)
     if (!story->exchange.open || story->exchange.stops > 0) {
         note_problem(story, "turn %lld has no message to answer", (long long)fence);
     }
+    if (story->exchange.interrupts > 0) {
+        note_problem(story, "turn %lld answers a message whose turn was told to end", (long long)fence);
+    }
     story->turn = fence;
     story->turn_open = true;
     story->turn_interrupted = false;
