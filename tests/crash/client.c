@@ -55,8 +55,8 @@ static enum status send_once(struct call *call, struct message *message)
         status = send_now(call, message, &reply.body);
         if (status == STATUS_OK) {
             unit_wrote(call->unit);
-            status = store_idempotency_put(call->db, who->tenant_key, who->name, key, &reply, call->now_ms,
-                                           &call->failure);
+            status =
+                store_idempotency_put(call->db, who->tenant_key, who->name, key, &reply, call->now_ms, &call->failure);
         }
     }
     keep_name(message->name, reply.body);
@@ -179,9 +179,9 @@ static struct sight look(struct client *client)
     struct sight sight = {0};
     struct call call = world_look(client->world, &arena);
     world_must(session_find(&call, client_session(client), &session), &call.failure, "the session");
-    world_must(store_prompt_list(call.db, session.tenant_key, session.key, &arena, &prompts, &sight.waiting,
-                                 &call.failure),
-               &call.failure, "the queue");
+    world_must(
+        store_prompt_list(call.db, session.tenant_key, session.key, &arena, &prompts, &sight.waiting, &call.failure),
+        &call.failure, "the queue");
     world_must(store_ask_pending(call.db, session.tenant_key, session.key, &arena, &asks, &sight.asked, &call.failure),
                &call.failure, "the asks");
     sight.work = session.work;

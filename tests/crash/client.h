@@ -1,5 +1,5 @@
-/* A person: sends three messages to a session, approves what its agent asks, resumes what was cut, and remembers what he
- * was told. A message whose answer he did not get he sends again, with the same key. */
+/* A person: sends three messages to a session, approves what its agent asks, resumes what was cut, and remembers what
+ * he was told. A message whose answer he did not get he sends again, with the same key. */
 #ifndef TESTS_CRASH_CLIENT_H
 #define TESTS_CRASH_CLIENT_H
 

@@ -49,7 +49,7 @@ enum { PARTS = sizeof parts / sizeof *parts, SCRIPTS = PARTS * ORDERS };
 /* Of all processes. */
 static struct tally {
     _Atomic int64_t scripts, points, passed;
-} *tally;
+} * tally;
 
 enum end { LOSES, TEARS, KEEPS };
 static const char *const end_names[] = {"lost", "torn", "kept"};
@@ -74,7 +74,7 @@ static _Noreturn void fail(const char *what)
     for (int i = 0; i < life.deaths; i++) {
         fprintf(stderr, "life %d ends at sync %lld: %s\n", i + 1, (long long)life.syncs[i], end_names[life.ends[i]]);
     }
-    fprintf(stderr, "life %d: %s\nrun it alone: mode_crash %d\n", life.deaths + 1, what, life.number);
+    fprintf(stderr, "life %d: %s\n", life.deaths + 1, what);
     witness_print(&life.client);
     _exit(1);
 }
@@ -225,7 +225,10 @@ static void play_beside(struct world *world, int number, bool *good)
     if (child == 0) {
         play(world, number);
     }
-    *good &= ends_well(child);
+    if (!ends_well(child)) {
+        fprintf(stderr, "script %d failed; run it alone: mode_crash %d\n", number, number);
+        *good = false;
+    }
     tally->scripts++;
 }
 

@@ -10,8 +10,9 @@ struct talk {
 
 static void say(struct talk *talk, const char *type, struct slice content)
 {
-    turn_event(talk->turn,
-               &(struct event){.type = slice_of(type), .role = ROLE_AGENT, .content = content, .metadata = SLICE("{}")});
+    turn_event(
+        talk->turn,
+        &(struct event){.type = slice_of(type), .role = ROLE_AGENT, .content = content, .metadata = SLICE("{}")});
 }
 
 /* A tool call that a person must approve. */

@@ -288,8 +288,7 @@ static void read_all(struct story *story)
     world_must(session_find(&call, client_session(story->client), &session), &call.failure, "the session");
     struct event_filter filter = {.tenant_key = session.tenant_key, .session_key = session.key, .limit = 10000};
     world_must(store_event_read(call.db, &filter, note_event, story, &call.failure), &call.failure, "the log");
-    world_must(store_prompt_list(call.db, session.tenant_key, session.key, call.arena, &prompts, &count,
-                                 &call.failure),
+    world_must(store_prompt_list(call.db, session.tenant_key, session.key, call.arena, &prompts, &count, &call.failure),
                &call.failure, "the queue");
     for (size_t i = 0; i < count; i++) {
         count_parts(story, prompts[i].content, story->waiting);
@@ -306,8 +305,9 @@ static void check_message(struct story *story, int i, bool at_rest)
                  : message->told == TOLD_REFUSED ? places == 0
                                                  : places <= 1 && !at_rest;
     if (!right || story->withdrawn[i] > 1) {
-        note_problem(story, "message %d, of which was told %s, was said %d times, waits %d times, was withdrawn %d times",
-                     i, told[message->told], story->said[i], story->waiting[i], story->withdrawn[i]);
+        note_problem(story,
+                     "message %d, of which was told %s, was said %d times, waits %d times, was withdrawn %d times", i,
+                     told[message->told], story->said[i], story->waiting[i], story->withdrawn[i]);
     }
     if (story->withdrawn[i] && !story->failed) {
         note_problem(story, "message %d was withdrawn, and nobody wanted that", i);
