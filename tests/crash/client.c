@@ -87,6 +87,7 @@ static void message_finish(struct write_job *job, enum status status, const stru
 {
     struct message *message = (struct message *)job;
     message->under_way = false;
+    message->client->told++;
     world_must(status, failure, "the commit of a message");
     if (may_be_refused(message)) {
         message->told = TOLD_REFUSED;
@@ -130,6 +131,7 @@ static void answer_finish(struct write_job *job, enum status status, const struc
     struct decision *answer = (struct decision *)job;
     struct client *client = answer->client;
     answer->under_way = false;
+    client->told++;
     world_must(status, failure, "the commit of an answer");
     world_must(answer->status, &answer->failure, "an answer");
     if (client->answered_count == ANSWERS_MAX) {
@@ -155,6 +157,7 @@ static void resume_finish(struct write_job *job, enum status status, const struc
 {
     struct decision *resume = (struct decision *)job;
     resume->under_way = false;
+    resume->client->told++;
     world_must(status, failure, "the commit of a resumption");
     resume->client->nothing_to_resume = resume->status == STATUS_CONFLICT;
     if (!resume->client->nothing_to_resume) {

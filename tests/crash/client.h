@@ -57,6 +57,7 @@ struct client {
     struct decision answer, resume;
     char answered[ANSWERS_MAX][NAME_BYTES]; /* asks whose answer was acknowledged */
     size_t answered_count;
+    int64_t told; /* how often he was told something */
     bool nothing_to_resume;
 };
 

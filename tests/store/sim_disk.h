@@ -28,6 +28,8 @@ void disk_cut_power(void);
 /* What a cut leaves of what was not synced: chance decides about all of it or about each write, nothing, or parts. */
 enum disk_fate { DISK_TOSSES, DISK_LOSES, DISK_TEARS };
 void disk_cut_power_so(enum disk_fate fate);
+/* The power stays from here on: nothing needs to be remembered for a cut. */
+void disk_trust(void);
 /* Called before (`done` false) and after every sync of a file; NULL = nobody. */
 void disk_watch_syncs(void (*watch)(void *owner, bool done), void *owner);
 /* What chance decides from here on. */
