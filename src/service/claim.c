@@ -275,7 +275,7 @@ enum status claim_settle(struct call *call, struct slice id, const struct settle
     if (status == STATUS_OK) {
         status = staged ? work_stage(call, out->loaded) : ask_after_park(call, out->loaded);
     }
-    if (status == STATUS_OK) {
+    if (status == STATUS_OK && !work_is_waiting(out->loaded->session.work)) { /* else its holder wants it so */
         status = turn_after_requeue(call, out->loaded);
     }
     return status == STATUS_OK ? session_after_move(call, out->loaded) : status;

@@ -155,10 +155,11 @@ enum status turn_stop(struct call *call, struct slice session_id, struct turn_in
     return status == STATUS_OK && out->requested && rests ? session_after_move(call, loaded) : status;
 }
 
+/* One that waits for a person would be run again by the answer. */
 enum status turn_after_requeue(struct call *call, struct loaded_session *loaded)
 {
     bool interrupted = false;
-    if (!work_is_claimable(loaded->session.work)) {
+    if (!work_is_claimable(loaded->session.work) && !work_is_waiting(loaded->session.work)) {
         return STATUS_OK;
     }
     enum status status = turn_is_interrupted(call, &loaded->session, &interrupted);

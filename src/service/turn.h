@@ -32,7 +32,7 @@ MUST_CHECK enum status turn_interrupt(struct call *call, struct loaded_session *
 MUST_CHECK enum status turn_stop(struct call *call, struct slice session_id, struct turn_interrupted *out);
 /* Was the turn it is in told to end? Reader or writer. */
 MUST_CHECK enum status turn_is_interrupted(struct call *call, const struct session *session, bool *out);
-/* A session went back to pending without its turn being done: a turn that was told to end does not run again. */
+/* A session lost whoever ran it without its turn being done: a turn that was told to end does not run again. */
 MUST_CHECK enum status turn_after_requeue(struct call *call, struct loaded_session *loaded);
 
 #endif

@@ -293,16 +293,26 @@ static void unpark_all(struct writer *writer)
     run_parked(writer, true);
 }
 
+static void work_once(struct writer *writer, int64_t patience_ms)
+{
+    struct queue_item *work = work_queue_take(writer->queue, writer->options.group_max, patience_ms);
+    if (work) {
+        run_group(writer, (struct write_job *)work);
+    }
+    tick(writer);
+}
+
+void writer_step(struct writer *writer)
+{
+    work_once(writer, 0);
+}
+
 static void *writer_main(void *argument)
 {
     struct writer *writer = argument;
     pthread_setname_np(pthread_self(), "writer");
     while (!work_queue_closed(writer->queue) || work_queue_length(writer->queue) > 0) {
-        struct queue_item *work = work_queue_take(writer->queue, writer->options.group_max, wait_ms(writer));
-        if (work) {
-            run_group(writer, (struct write_job *)work);
-        }
-        tick(writer);
+        work_once(writer, wait_ms(writer));
     }
     unpark_all(writer);
     if (writer->options.on_thread_end) {

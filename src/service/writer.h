@@ -51,6 +51,8 @@ struct writer;
 
 struct writer *writer_new(const struct writer_options *options);
 void writer_start(struct writer *writer);
+/* In place of the thread, for who lets everything happen in his own: does once what waits and what is due. */
+void writer_step(struct writer *writer);
 /* Any thread. False when the queue is full or the writer stops: the caller keeps the job. */
 MUST_CHECK bool writer_submit(struct writer *writer, struct write_job *job);
 /* Another node queued work: parked claims look again. Any thread. */

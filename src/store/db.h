@@ -24,6 +24,7 @@ struct db_options {
     bool content_unread;             /* for copies: content may stay sealed */
     const unsigned char *master_key; /* MASTER_KEY_BYTES; NULL = content is not encrypted */
     const char *vfs;                 /* SQLite: a file layer with faults, for tests; NULL = the system's */
+    bool prepare_late;               /* SQLite: every statement when it is first used, for tests that open often */
 };
 
 /* Connects, brings the schema up to date (a reader: checks it) and prepares every statement (a reader of SQLite: each

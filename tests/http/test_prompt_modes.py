@@ -161,6 +161,21 @@ def an_interrupted_turn_of_a_lost_worker(server):
 
 
 @test
+def an_interrupted_turn_that_asks_does_not_run_again(server):
+    """The same while a person is asked: nobody needs to answer any more, and the next message runs."""
+    client = server.client()
+    path = talk(client)
+    send(client, path, "m0")
+    held = claim(client)
+    client.post(path + "/asks", {"kind": "question", "text": "?"}, headers=held, expect=201)
+    send(client, path, "m1", mode="steer")
+    client.post(path + "/release", headers=held, expect=200)
+    check.equal([event["type"] for event in events(client, path, "ask.*")], ["ask.requested", "ask.cancelled"])
+    check.equal(statuses(client, path), ["pending", "running", "waiting_human", "idle", "pending"])
+    check.equal(said(client, path), ["m0", "m1"])
+
+
+@test
 def who_may_interrupt(server):
     """Collaborators do, viewers do not."""
     from harness import people

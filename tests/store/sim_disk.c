@@ -54,6 +54,9 @@ static struct {
     struct disk_fault fault;
     int64_t calls;
     bool fault_happened;
+    bool trusted;
+    void (*watch)(void *owner, bool done);
+    void *watch_owner;
 } disk;
 
 uint64_t disk_random(void)
@@ -62,6 +65,11 @@ uint64_t disk_random(void)
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
     z = (z ^ z >> 27) * 0x94d049bb133111ebu;
     return z ^ z >> 31;
+}
+
+void disk_seed(uint64_t seed)
+{
+    disk.random = seed;
 }
 
 /* --- faults --- */
@@ -134,6 +142,8 @@ static void forget_changes(struct disk_file *file)
 
 static void note_change(struct disk_file *file, int64_t offset, const char *bytes, int64_t len)
 {
+    if (disk.trusted)
+        return;
     if (file->change_count == file->change_room) {
         file->change_room = file->change_room ? 2 * file->change_room : 64;
         file->changes = memory_resize(file->changes, file->change_room * sizeof *file->changes);
@@ -159,6 +169,14 @@ static void apply_torn(struct content *to, const struct change *change)
     }
 }
 
+static void apply(struct content *to, const struct change *change)
+{
+    if (change->len >= 0)
+        content_write(to, change->offset, change->bytes, change->len);
+    else if (change->offset < to->len)
+        content_resize(to, change->offset);
+}
+
 static void apply_some(struct content *to, const struct change *change)
 {
     switch (disk_random() % 3) {
@@ -169,10 +187,7 @@ static void apply_some(struct content *to, const struct change *change)
             apply_torn(to, change);
         return;
     default:
-        if (change->len < 0)
-            content_resize(to, change->offset);
-        else
-            content_write(to, change->offset, change->bytes, change->len);
+        apply(to, change);
     }
 }
 
@@ -186,9 +201,14 @@ static void shuffle(struct change *changes, size_t count)
     }
 }
 
-static void cut_power_of(struct disk_file *file)
+static void cut_power_of(struct disk_file *file, enum disk_fate wanted)
 {
-    int fate = (int)(disk_random() % 4); /* 0: nothing survives, 1: everything does, else: some of it */
+    /* 0: nothing survives, 1: everything does, else: some of it */
+    int fate = wanted == DISK_TOSSES ? (int)(disk_random() % 4) : wanted == DISK_LOSES ? 0 : 2;
+    if (file->change_count == 0 && file->synced_once) { /* it is as it was synced */
+        memset(file->shm, 0, sizeof file->shm);
+        return;
+    }
     if (fate != 1)
         shuffle(file->changes, file->change_count);
     if (fate == 1)
@@ -202,14 +222,19 @@ static void cut_power_of(struct disk_file *file)
     memset(file->shm, 0, sizeof file->shm);
 }
 
-void disk_cut_power(void)
+void disk_cut_power_so(enum disk_fate fate)
 {
     disk.power_cuts++;
     memset(disk.handles, 0, sizeof disk.handles);
     disk_set_fault((struct disk_fault){0});
     for (int i = 0; i < FILES_MAX; i++)
         if (disk.files[i].exists)
-            cut_power_of(&disk.files[i]);
+            cut_power_of(&disk.files[i], fate);
+}
+
+void disk_cut_power(void)
+{
+    disk_cut_power_so(DISK_TOSSES);
 }
 
 void disk_save(void)
@@ -289,15 +314,35 @@ static int sim_truncate(sqlite3_file *file, sqlite3_int64 len)
     return SQLITE_OK;
 }
 
+void disk_trust(void)
+{
+    disk.trusted = true;
+}
+
+void disk_watch_syncs(void (*watch)(void *owner, bool done), void *owner)
+{
+    disk.watch = watch;
+    disk.watch_owner = owner;
+}
+
+static void tell_watch(bool done)
+{
+    if (disk.watch)
+        disk.watch(disk.watch_owner, done);
+}
+
 static int sim_sync(sqlite3_file *file, int flags)
 {
     struct disk_file *on = handle_of(file)->file;
     (void)flags;
+    tell_watch(false);
     if (is_dead(file) || fails(DISK_SYNC))
         return failure_code(SQLITE_IOERR_FSYNC);
-    content_copy(&on->durable, &on->now);
+    for (size_t i = 0; i < on->change_count; i++)
+        apply(&on->durable, &on->changes[i]);
     forget_changes(on);
     on->synced_once = true;
+    tell_watch(true);
     return SQLITE_OK;
 }
 

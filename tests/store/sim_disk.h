@@ -25,6 +25,15 @@ bool disk_fault_happened(void);
 int64_t disk_calls(void); /* counted since disk_set_fault */
 /* Connections that are open can only be closed afterwards. */
 void disk_cut_power(void);
+/* What a cut leaves of what was not synced: chance decides about all of it or about each write, nothing, or parts. */
+enum disk_fate { DISK_TOSSES, DISK_LOSES, DISK_TEARS };
+void disk_cut_power_so(enum disk_fate fate);
+/* The power stays from here on: nothing needs to be remembered for a cut. */
+void disk_trust(void);
+/* Called before (`done` false) and after every sync of a file; NULL = nobody. */
+void disk_watch_syncs(void (*watch)(void *owner, bool done), void *owner);
+/* What chance decides from here on. */
+void disk_seed(uint64_t seed);
 /* Keeps a copy of what is on the disk, and goes back to it. All connections must be closed. */
 void disk_save(void);
 void disk_restore(void);

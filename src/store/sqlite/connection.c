@@ -193,7 +193,7 @@ static enum status sqlite_prepare(struct db *db, struct failure *failure)
     if (self->read_only)
         return STATUS_OK;
     enum status status = STATUS_OK;
-    for (int i = 0; !status && i < SQL_COUNT; i++)
+    for (int i = 0; !status && !self->prepares_late && i < SQL_COUNT; i++)
         if (sql_texts[i].sqlite)
             status = sqlite_prepare_text(self, sql_texts[i].name, sql_texts[i].sqlite, &self->statements[i], failure);
     if (!status)
@@ -289,6 +289,7 @@ enum status sqlite_open(const struct db_options *options, struct db **out, struc
     struct sqlite_db *self = memory_zeroed(sizeof *self);
     self->base = (struct db){.vtable = &sqlite_vtable, .engine = DB_SQLITE};
     self->read_only = options->read_only;
+    self->prepares_late = options->prepare_late;
     self->checkpoint_frames =
         options->checkpoint_pages > 0 ? (int)options->checkpoint_pages : CHECKPOINT_FRAMES_DEFAULT;
     self->checkpoint_at = self->checkpoint_frames;

@@ -13,6 +13,7 @@ struct sqlite_db {
     sqlite3_stmt *begin, *commit, *rollback, *begin_read;
     sqlite3_stmt *statements[SQL_COUNT];
     bool read_only;
+    bool prepares_late;
     int wal_frames;        /* in the log after the last commit */
     int checkpoint_frames; /* the length at which the log is copied into the file */
     int checkpoint_at;     /* the length at which that is tried next */

@@ -1,0 +1,222 @@
+#include "world.h"
+
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "../store/sim_disk.h"
+#include "service/agent.h"
+#include "service/identity.h"
+#include "talker.h"
+
+static const struct db_options database = {
+    .engine = DB_SQLITE, .path = "db", .vfs = "sim", .cache_kib = 1024, .checkpoint_pages = 120, .prepare_late = true};
+
+void world_must(enum status status, const struct failure *failure, const char *doing)
+{
+    if (status != STATUS_OK) {
+        fprintf(stderr, "%s: %s: %s\n", doing, failure->code, failure->detail);
+        _exit(1);
+    }
+}
+
+/* --- time --- */
+
+static int64_t world_time(struct clock *clock)
+{
+    return ((struct world *)clock)->now_ms;
+}
+
+void world_wait(struct world *world, int64_t ms)
+{
+    world->now_ms += ms;
+}
+
+/* --- what it is made of --- */
+
+static void set_up(struct world *world)
+{
+    world->clock = (struct clock){.wall_ms = world_time, .steady_ms = world_time};
+    world->service = (struct service){
+        .clock = &world->clock,
+        .ids = &world->ids,
+        .session_limits = {.metadata_bytes_max = 16384,
+                           .title_chars_max = 200,
+                           .workspace_chars_max = 100,
+                           .prompt_chars_max = 100000},
+        .events_per_append_max = 100,
+        .event_bytes_max = 65536,
+        .sessions_per_user_max = 100,
+        .participants_max = 10,
+        .children_max = 10,
+        .prompts_queued_max = 10,
+        .asks_pending_max = 10,
+        .ask_rules_max = 10,
+        .ask_role = ACCESS_COLLABORATOR,
+        .lease_ms_default = 30000,
+        .lease_ms_min = 1000,
+        .lease_ms_max = 600000,
+        .claim_max = 64,
+        .claim_attempts_max = 100,
+        .human_session_ms = 12 * 3600 * 1000,
+        .idempotency_keep_ms = 24 * 3600 * 1000,
+        .delta_bytes_max = 65536,
+        .cached_sessions_max = 64,
+    };
+}
+
+static void open_database(struct world *world)
+{
+    struct failure failure = {0};
+    world_must(db_open(&database, &world->db, &failure), &failure, "the database does not open");
+}
+
+struct call world_look(struct world *world, struct arena *arena)
+{
+    return (struct call){
+        .service = &world->service,
+        .db = world->db,
+        .arena = arena,
+        .who = &world->who,
+        .now_ms = world->now_ms,
+        .steady_ms = world->now_ms,
+    };
+}
+
+/* --- the first life --- */
+
+static void make_owner(struct call *call, struct world *world)
+{
+    bool made = false;
+    char link[TOKEN_TEXT_BYTES];
+    struct principal_cache cache = {0};
+    struct slice secret = SLICE("0123456789012345678901234567890123456789");
+    world_must(identity_first_start(call, secret, &made, link), &call->failure, "a first owner");
+    world_must(unit_flush(call->unit, &call->failure), &call->failure, "a first owner");
+    world_must(identity_of_token(call, &cache, secret, &world->who), &call->failure, "the owner's token");
+    world->who.user_id = arena_copy(&world->arena, world->who.user_id);
+    world->who.name = arena_copy(&world->arena, world->who.name);
+    world->who.tenant_id = arena_copy(&world->arena, world->who.tenant_id);
+    world->who.token_id = arena_copy(&world->arena, world->who.token_id);
+    principal_cache_release(&cache);
+}
+
+static void make_session(struct call *call, const char *policy)
+{
+    bool created;
+    const struct json *definition = NULL;
+    struct agent_row row;
+    struct session_entry entry;
+    struct slice text =
+        arena_format(call->arena, "{\"id\":\"%s\",\"driver\":\"demo\",\"resume\":\"%s\"}", policy, policy);
+    struct session_input input = {
+        .id = slice_of(policy), .type = SLICE("agent"), .agent = slice_of(policy), .attempt = 1, .ttl_ms = -1};
+    world_must(json_parse(call->arena, text, &definition, &call->failure), &call->failure, "an agent");
+    world_must(agent_push(call, definition, &row, &created), &call->failure, "an agent");
+    world_must(session_create(call, &input, &entry, &created), &call->failure, "a session");
+}
+
+void world_make(struct world *world)
+{
+    struct unit unit;
+    struct failure failure = {0};
+    struct publication *publication = NULL;
+    *world = (struct world){.now_ms = 1700000000000};
+    if (sodium_init() < 0) {
+        abort();
+    }
+    disk_reset(1);
+    id_source_init_seeded(&world->ids, 7);
+    set_up(world);
+    open_database(world);
+    unit_init(&unit, &world->service, world->db);
+    struct call call = world_look(world, &world->arena);
+    call.unit = &unit;
+    world_must(unit_begin(&unit, &failure), &failure, "the first life");
+    make_owner(&call, world);
+    for (int i = 0; i < RESUME_COUNT; i++) {
+        make_session(&call, resume_policy_words.names[i]);
+    }
+    world_must(unit_commit(&unit, &publication, &failure), &failure, "the first life");
+    publication_unref(publication);
+    unit_release(&unit);
+}
+
+void world_reopen(struct world *world, const struct world *former)
+{
+    *world = (struct world){.now_ms = former->now_ms + 1, .ids = former->ids, .who = former->who};
+    set_up(world);
+    open_database(world);
+}
+
+/* --- running --- */
+
+static bool take_read(void *owner, struct read_job *job)
+{
+    struct world *world = owner;
+    job->work.next = NULL;
+    *world->reads_end = &job->work;
+    world->reads_end = &job->work.next;
+    return true;
+}
+
+static void hear(void *owner, const struct publication *publication)
+{
+    struct world *world = owner;
+    turns_hear(world->turns, publication);
+}
+
+void world_run(struct world *world)
+{
+    struct fanout_options fanout = {
+        .clock = &world->clock, .heartbeat_ms = 60000, .partial_flush_ms = 60000, .viewers_max = 1, .page_events = 10};
+    world->reads_end = &world->reads;
+    world->loop = loop_new(0);
+    world->fanout = fanout_new(&fanout, &world->loop, 1);
+    world->writer = writer_new(&(struct writer_options){.service = &world->service,
+                                                        .db = world->db,
+                                                        .fanout = world->fanout,
+                                                        .group_max = 64,
+                                                        .queue_max = 100,
+                                                        .on_commit = hear,
+                                                        .on_commit_owner = world});
+    world->turns = turns_new(&(struct turns_options){.service = &world->service,
+                                                     .writer = world->writer,
+                                                     .fanout = world->fanout,
+                                                     .loop = world->loop,
+                                                     .read_owner = world,
+                                                     .submit_read = take_read,
+                                                     .drivers = {[DRIVER_DEMO] = &talker},
+                                                     .turns_max = 8,
+                                                     .interrupt_ms = 5000,
+                                                     .history_events_max = 200,
+                                                     .said_bytes_max = 65536,
+                                                     .media_bytes_max = 65536});
+    turns_start(world->turns);
+}
+
+static bool run_reads(struct world *world)
+{
+    bool any = world->reads;
+    while (world->reads) {
+        struct read_job *job = (struct read_job *)world->reads;
+        world->reads = job->work.next;
+        if (!world->reads) {
+            world->reads_end = &world->reads;
+        }
+        job->run(job, world->db);
+    }
+    return any;
+}
+
+bool world_round(struct world *world)
+{
+    struct writer_figures before, after;
+    writer_figures_read(world->writer, &before);
+    writer_step(world->writer);
+    uv_run(loop_uv(world->loop), UV_RUN_NOWAIT);
+    bool read = run_reads(world);
+    writer_figures_read(world->writer, &after);
+    return read || after.jobs != before.jobs || after.groups != before.groups || after.queue_length > 0;
+}
