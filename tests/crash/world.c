@@ -167,10 +167,22 @@ static void hear(void *owner, const struct publication *publication)
     turns_hear(world->turns, publication);
 }
 
+static void save_partial(void *owner, int64_t tenant_key, int64_t session_key, const struct partial *partial)
+{
+    struct world *world = owner;
+    writer_save_partial(world->writer, tenant_key, session_key, partial);
+}
+
 void world_run(struct world *world)
 {
-    struct fanout_options fanout = {
-        .clock = &world->clock, .heartbeat_ms = 60000, .partial_flush_ms = 60000, .viewers_max = 1, .page_events = 10};
+    struct fanout_options fanout = {.clock = &world->clock,
+                                    .heartbeat_ms = 3600000,
+                                    .partial_flush_ms = 3600000, /* of the loop's own time, which is not the world's */
+                                    .viewers_max = 1,
+                                    .page_events = 10,
+                                    .owner = world,
+                                    .submit_read = take_read,
+                                    .save_partial = save_partial};
     world->reads_end = &world->reads;
     world->loop = loop_new(0);
     world->fanout = fanout_new(&fanout, &world->loop, 1);
