@@ -254,7 +254,7 @@ enum status claims_queue(struct request *request)
     struct worker_figures *workers;
     size_t queue_count, worker_count;
     struct call *call = &request->call;
-    enum status status = request_check_unbound(request);
+    enum status status = request_check_tenant_wide(request);
     if (status != STATUS_OK) {
         return status;
     }

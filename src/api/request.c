@@ -64,6 +64,17 @@ enum status request_check_unbound(struct request *request)
                        "This credential reaches one session only; ask for that session itself.");
 }
 
+enum status request_check_tenant_wide(struct request *request)
+{
+    enum status status = request_check_unbound(request);
+    if (status != STATUS_OK || access_is_tenant_wide(&request->who)) {
+        return status;
+    }
+    return failure_set(&request->call.failure, STATUS_FORBIDDEN, "tenant_wide",
+                       "This is of the whole tenant; this credential only reaches ids that begin with \"%.*s\".",
+                       SLICE_ARG(request->who.id_prefix));
+}
+
 struct slice request_copy(struct request *request, const char *text)
 {
     return arena_copy(request_arena(request), slice_of(text));

@@ -542,7 +542,7 @@ enum status sessions_children(struct request *request)
 enum status sessions_counts(struct request *request)
 {
     int64_t counts[TYPE_COUNT][WORK_COUNT] = {{0}};
-    enum status status = request_check_unbound(request);
+    enum status status = request_check_tenant_wide(request);
     if (status != STATUS_OK) {
         return status;
     }
