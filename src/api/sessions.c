@@ -24,8 +24,9 @@ const struct field session_create_body[] = {
      "turns_max, "
      "tool_rounds_max, cost_microcents_max, sandbox.network.",
      NULL, 0, 0},
-    {"title", FIELD_STRING, false, "Title.", NULL, 0, 200},
-    {"workspace", FIELD_STRING, false, "Workspace or repository.", NULL, 1, 100},
+    {"title", FIELD_STRING, false, "Title; how long at most says the option title-chars-max.", NULL, 0, 10000},
+    {"workspace", FIELD_STRING, false, "Workspace or repository; how long at most: workspace-chars-max.", NULL, 1,
+     10000},
     {"source", FIELD_OBJECT, false, "Where it came from: kind, platform, interactive, trigger_id, type.", NULL, 0, 0},
     {"metadata", FIELD_OBJECT, false, "Free keys with string, number or boolean values.", NULL, 0, 0},
     {"details", FIELD_OBJECT, false, "Fields of coding sessions, such as branch_name or snapshot_id.", NULL, 0, 0},
@@ -35,7 +36,8 @@ const struct field session_create_body[] = {
     {"visibility", FIELD_WORD, false, "Who in the tenant sees it.", &visibility_words, 0, 0},
     {"purpose", FIELD_WORD, false, "What it is for.", &purpose_words, 0, 0},
     {"queue_mode", FIELD_WORD, false, "What a prompt does while a turn runs.", &queue_mode_words, 0, 0},
-    {"prompt", FIELD_STRING, false, "First prompt; makes agent work pending.", NULL, 1, 100000},
+    {"prompt", FIELD_STRING, false, "First prompt; makes agent work pending. How long at most: prompt-chars-max.", NULL,
+     1, 10000000},
     {"priority", FIELD_INTEGER, false, "Higher is claimed first.", NULL, -1000, 1000},
     {"ttl_ms", FIELD_INTEGER, false, "Time to live; 0 = never expires.", NULL, 0, INT64_MAX},
     {"anonymous", FIELD_BOOLEAN, false, "A respondent without an account.", NULL, 0, 0},
@@ -55,7 +57,7 @@ const struct field session_view_query[] = {
 };
 
 const struct field session_update_body[] = {
-    {"title", FIELD_STRING, false, "New title.", NULL, 0, 200},
+    {"title", FIELD_STRING, false, "New title; how long at most: title-chars-max.", NULL, 0, 10000},
     {"metadata", FIELD_OBJECT, false, "Merged over the old; a null value removes its key.", NULL, 0, 0},
     {"details", FIELD_OBJECT, false, "Merged over the old; a null value removes its key.", NULL, 0, 0},
     {"visibility", FIELD_WORD, false, "Who in the tenant sees it.", &visibility_words, 0, 0},
@@ -91,7 +93,7 @@ const struct field session_list_query[] = {
     {"parent_id", FIELD_STRING, false, "Only children of this session.", NULL, 1, 128},
     {"task_id", FIELD_STRING, false, "Only for this task.", NULL, 1, 128},
     {"entity_id", FIELD_STRING, false, "Only for this entity.", NULL, 1, 128},
-    {"workspace", FIELD_STRING, false, "Only in this workspace.", NULL, 1, 100},
+    {"workspace", FIELD_STRING, false, "Only in this workspace.", NULL, 1, 10000},
     {"agent", FIELD_STRING, false, "Only of this agent.", NULL, 1, 128},
     {"visibility", FIELD_WORD, false, "Only with this visibility.", &visibility_words, 0, 0},
     {"metadata.", FIELD_LABEL, false, "Only where this metadata key has this value.", NULL, 0, 0},

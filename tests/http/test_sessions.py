@@ -40,7 +40,7 @@ def bad_input_changes_nothing(server):
     client = server.client()
     for body, code in [({}, "missing_member"), ({"type": "robot"}, "invalid_member"), ({"type": "agent", "colour": 1}, "unknown_member"),
                        ({"type": "agent", "id": "a b"}, "invalid_id"), ({"type": "agent", "title": 5}, "invalid_member"),
-                       ({"type": "agent", "workspace": "x" * 101}, "invalid_member")]:
+                       ({"type": "agent", "workspace": "x" * 101}, "invalid_length")]:
         answer = client.post("/api/sessions", body, expect=400)
         check.equal(answer.header("content-type"), "application/problem+json")
         check.equal(answer.json()["code"], code)
@@ -398,3 +398,19 @@ def sessions_have_limits(server):
         check.true(answer.status in (400, 413), f"{body} is refused")
     new(client, title="12345", prompt="äöüäö")
     check.equal(client.get("/api/counts").json()["total"], 4)
+
+
+@test(options=["--title-chars-max", "300", "--workspace-chars-max", "300", "--prompt-chars-max", "200000"])
+def limits_can_be_raised(server):
+    """What an option allows beyond its default is taken, up to exactly that many characters."""
+    client = server.client()
+    for name, most in (("title", 300), ("workspace", 300), ("prompt", 200000)):
+        made = new(client, **{name: "ä" * most})
+        check.equal(made["initial_prompt" if name == "prompt" else name], "ä" * most)
+        problem = client.post("/api/sessions", {"type": "agent", name: "x" * (most + 1)})
+        check.problem(problem, 400, "invalid_length")
+        check.contains(problem.json()["detail"], str(most))
+    path = f"/api/sessions/{made['id']}"
+    client.patch(path, {"title": "t" * 300}, expect=200)
+    check.problem(client.patch(path, {"title": "t" * 301}), 400, "invalid_length")
+    check.equal(len(client.get("/api/sessions?workspace=" + "%C3%A4" * 300).json()["sessions"]), 1)
