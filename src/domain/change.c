@@ -13,6 +13,13 @@ static const enum stop_reason usual_stop[WORK_COUNT] = {
     [WORK_ABANDONED] = STOP_ABANDONED,
 };
 
+static void name_states(struct failure *failure, const char *from, const char *to)
+{
+    if (failure) {
+        failure_members(failure, "\"from\":\"%s\",\"to\":\"%s\"", from, to);
+    }
+}
+
 static enum status refuse_work(const struct session *session, enum work to, struct failure *failure)
 {
     char targets[160];
@@ -21,9 +28,7 @@ static enum status refuse_work(const struct session *session, enum work to, stru
     enum status status = failure_set(failure, STATUS_CONFLICT, "illegal_transition",
                                      "A session that is %s cannot become %s; it can become: %s.", from_name, to_name,
                                      *targets ? targets : "nothing else");
-    if (failure) {
-        failure_members(failure, "\"from\":\"%s\",\"to\":\"%s\"", from_name, to_name);
-    }
+    name_states(failure, from_name, to_name);
     return status;
 }
 
@@ -145,12 +150,27 @@ enum status change_claim(struct arena *arena, const struct session *session, str
     return STATUS_OK;
 }
 
+static enum status refuse_settlement(const struct session *session, const struct settlement *settlement,
+                                     struct failure *failure)
+{
+    if (work_is_leased(session->work)) {
+        return refuse_work(session, settlement->to, failure);
+    }
+    const char *from_name = work_words.names[session->work], *to_name = work_words.names[settlement->to];
+    enum status status = failure_set(failure, STATUS_CONFLICT, "illegal_transition",
+                                     "A session that is %s has no turn that could be settled as %s; a turn is running, "
+                                     "waiting_human or awaiting_tool.",
+                                     from_name, to_name);
+    name_states(failure, from_name, to_name);
+    return status;
+}
+
 static enum status check_settlement(const struct session *session, const struct settlement *settlement,
                                     struct failure *failure)
 {
     bool parks = work_is_waiting(session->work) && session->work == settlement->to;
     if (!work_is_leased(session->work) || (!parks && !work_allows(session->work, settlement->to))) {
-        return refuse_work(session, settlement->to, failure);
+        return refuse_settlement(session, settlement, failure);
     }
     if (settlement->usage && !json_is(settlement->usage, JSON_NULL) && !json_is(settlement->usage, JSON_OBJECT)) {
         return failure_set(failure, STATUS_INVALID, "invalid_usage", "`usage` must be an object of totals, not %s.",
@@ -267,9 +287,7 @@ static enum status refuse_runtime(const struct session *session, enum runtime to
     enum status status = failure_set(failure, STATUS_CONFLICT, "illegal_transition",
                                      "A runtime that is %s cannot become %s; it can become: %s.", from_name, to_name,
                                      *targets ? targets : "nothing else");
-    if (failure) {
-        failure_members(failure, "\"from\":\"%s\",\"to\":\"%s\"", from_name, to_name);
-    }
+    name_states(failure, from_name, to_name);
     return status;
 }
 

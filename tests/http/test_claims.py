@@ -279,6 +279,36 @@ def usage_is_the_sum_of_its_parts(server):
 
 
 @test
+def totals_only_grow(server):
+    """X-12: nothing that is no number, or less than nothing, undoes a sum; words beside the numbers are kept."""
+    client = server.client()
+    [session] = queue(client)
+    path = f"/api/sessions/{session}"
+    for usage, total in (({"tokens": 5, "by": {"a": 1}, "model": "one"}, {"tokens": 5, "by": {"a": 1}, "model": "one"}),
+                         ({"tokens": "x", "by": {"a": None}, "model": "two"},
+                          {"tokens": 5, "by": {"a": 1}, "model": "two"})):
+        [got] = claim(client)
+        held = {"Sojourn-Lease": got["lease"]["token"]}
+        for bad in ({"tokens": -1}, {"by": {"a": -0.5}}):
+            check.problem(client.post(path + "/settle", {"status": "idle", "usage": bad}, headers=held), 400,
+                          "invalid_usage")
+        client.post(path + "/settle", {"status": "idle", "usage": usage}, headers=held, expect=200)
+        check.equal(client.get(path).json()["usage"], total)
+        client.post(path + "/status", {"status": "pending"}, expect=200)
+
+
+@test
+def what_has_no_turn_is_not_settled(server):
+    """The answer says so, and does not name the wanted state among those that could follow."""
+    client = server.client()
+    [session] = queue(client)
+    problem = client.post(f"/api/sessions/{session}/settle", {"status": "completed"})
+    check.problem(problem, 409, "illegal_transition")
+    check.contains(problem.json(), {"from": "pending", "to": "completed"})
+    check.contains(problem.json()["detail"], "has no turn")
+
+
+@test
 def a_failed_turn_says_why(server):
     """S0-087: the error stands on the session and in the log."""
     client = server.client()
