@@ -185,6 +185,7 @@ static void start_over(struct request *request)
     request->out = json_out_to(&exchange->body);
     request->call.failure = (struct failure){0};
     request->needs_commit = true;
+    request->subject_key = 0;
 }
 
 static void start_call(struct request *request, struct db *db, struct unit *unit)
@@ -226,10 +227,31 @@ static enum status replay_idempotent(struct request *request, struct slice key, 
     return status;
 }
 
+/* What is told of a session is kept only as long as it. */
+static enum status find_subject(struct request *request, int64_t *out_key)
+{
+    struct loaded_session *loaded;
+    struct call *call = &request->call;
+    bool named = slice_starts(slice_of(request->route->path), SLICE("/api/sessions/{id}"));
+    *out_key = request->subject_key;
+    if (*out_key != 0 || !named) {
+        return STATUS_OK;
+    }
+    enum status status = unit_load(call->unit, request->who.tenant_key, request->params[0], &loaded, &call->failure);
+    if (status == STATUS_OK) {
+        *out_key = loaded->session.key;
+    }
+    return status;
+}
+
 static enum status keep_idempotent(struct request *request, struct slice key, const struct hash *fingerprint)
 {
     struct idempotent_reply answer = {hash_slice(fingerprint), request->exchange->status,
-                                      buffer_slice(&request->exchange->body)};
+                                      buffer_slice(&request->exchange->body), 0};
+    enum status status = find_subject(request, &answer.session_key);
+    if (status != STATUS_OK) {
+        return status;
+    }
     unit_wrote(request->call.unit);
     return store_idempotency_put(request->call.db, request->who.tenant_key, request->who.name, key, &answer,
                                  request->call.now_ms, &request->call.failure);

@@ -127,6 +127,7 @@ static struct slice stream_url(struct request *request, struct slice id)
 /* All of it; what else the answer says follows. */
 static void write_members(struct request *request, const struct session *session)
 {
+    request->subject_key = session->key;
     session_write_members(&request->out, session, true);
     json_put_text(&request->out, "ws_url", stream_url(request, session->id));
 }
