@@ -133,6 +133,17 @@ static void log_request(const struct request *request)
     log_write(level, "request", fields);
 }
 
+/* Who tried what, when the table of states did not allow it. */
+static void log_refused_move(const struct request *request)
+{
+    const struct failure *failure = &request->call.failure;
+    if (slice_is(slice_of(failure->code), "illegal_transition")) {
+        log_info("move_refused", LOG_TEXT("request_id", slice_of(request->exchange->request_id)),
+                 LOG_TEXT("session", request->params[0]), LOG_TEXT("actor", request->who.name),
+                 LOG_TEXT("detail", slice_of(failure->detail)));
+    }
+}
+
 /* The caller's trace goes on in the answer, with a span of our own. */
 static void pass_trace_on(struct request *request)
 {
@@ -326,6 +337,7 @@ static enum job_outcome run_on_writer(struct write_job *job, struct unit *unit)
         return request->exchange->status == 0 ? JOB_PARKED : JOB_DONE;
     }
     problem_answer(request->exchange, &request->call.failure);
+    log_refused_move(request);
     return unit->writes != writes_before ? JOB_SPOILED : JOB_DONE;
 }
 
@@ -449,8 +461,8 @@ static void answer_options(struct request *request, unsigned allowed)
         request->api->cors_origin_count > 0) {
         exchange_header(exchange, "Access-Control-Allow-Methods", SLICE("GET, POST, PUT, PATCH, DELETE"));
         exchange_header(exchange, "Access-Control-Allow-Headers",
-                        SLICE("Authorization, Content-Type, Idempotency-Key, If-Sequence, Last-Event-ID, Prefer, "
-                              "Sojourn-Lease, X-CSRF-Token, X-Request-Id, traceparent"));
+                        SLICE("Authorization, Content-Type, Idempotency-Key, If-Match, If-Sequence, Last-Event-ID, "
+                              "Prefer, Sojourn-Lease, X-CSRF-Token, X-Request-Id, traceparent"));
         exchange_header(exchange, "Access-Control-Max-Age", SLICE("600"));
     }
     reply(request);
@@ -460,6 +472,10 @@ static enum status match(struct request *request, unsigned *out_allowed, struct 
 {
     struct path path;
     const struct http_request *http = &request->exchange->request;
+    if (http->method == HTTP_OPTIONS && slice_is(http->path, "*")) { /* of the server as a whole */
+        *out_allowed = ~0u;
+        return STATUS_OK;
+    }
     enum status status = path_split(request_arena(request), http->path, &path, failure);
     *out_allowed = 0;
     if (status != STATUS_OK) {
