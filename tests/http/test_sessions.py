@@ -270,13 +270,29 @@ def counts_follow(server):
 
 @test(options=["--sessions-per-user-max", "2"])
 def concurrency_limit(server):
-    """S3-017, S3-115: sessions with a turn under way count; 429 tells the numbers."""
+    """S3-017, S3-115: sessions with a turn under way count, by user; 429 tells the numbers; an end makes room."""
     client = server.client()
     for _ in range(2):
         client.post("/api/sessions", {"type": "mixed", "status": "running"}, expect=201)
     problem = client.post("/api/sessions", {"type": "mixed", "status": "running"}, expect=429)
     check.contains(problem.json(), {"code": "too_many_sessions", "active_count": 2, "limit": 2})
+    check.true(int(problem.header("retry-after")) > 0, "when to come back")
     client.post("/api/sessions", {"type": "agent", "purpose": "workflow"}, expect=201)
+    client.post("/api/sessions", {"type": "agent", "purpose": "orchestrator", "id": "orchestrator:1"}, expect=201)
+    running = {"type": "mixed", "status": "running"}
+    client.post("/api/sessions", running | {"parent_id": "orchestrator:1"}, expect=201)
+    check.equal(client.post("/api/sessions", running, expect=429).json()["active_count"], 2, "its child does not count")
+    anna = person(client, "anna")
+    for _ in range(2):
+        hers = anna.client.post("/api/sessions", running, expect=201).json()
+    check.equal(anna.client.post("/api/sessions", running, expect=429).json()["active_count"], 2, "her own alone")
+    client.patch(f"/api/users/{anna.id}", {"sessions_max": 3}, expect=200)
+    anna.client.post("/api/sessions", running, expect=201)
+    check.contains(anna.client.post("/api/sessions", running, expect=429).json(), {"active_count": 3, "limit": 3})
+    anna.client.post(f"/api/sessions/{hers['id']}/status", {"status": "waiting_human"}, expect=200)
+    anna.client.post("/api/sessions", running, expect=429)
+    anna.client.post(f"/api/sessions/{hers['id']}/status", {"status": "completed"}, expect=200)
+    anna.client.post("/api/sessions", running, expect=201)
 
 
 @test
