@@ -1,8 +1,10 @@
 """Claims: one holder at a time, fenced, counted, surviving restarts."""
+import os
+import subprocess
 import threading
 
 from harness import check
-from harness.suite import test
+from harness.suite import OPTIMISED, test
 
 
 def queue(client, count=1, **body):
@@ -237,6 +239,80 @@ def leases_survive_a_restart(server):
     client.post(f"/api/sessions/{session}/lease", {}, headers=held, expect=200)
     figures = client.get("/api/queue", expect=200).json()
     check.equal(figures["workers"][0]["leases"], 1)
+
+
+JUMPING_CLOCK = r"""
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+int clock_gettime(clockid_t id, struct timespec *out)
+{
+    long seconds = 0;
+    int result = (int)syscall(SYS_clock_gettime, id, out);
+    FILE *file = id == CLOCK_REALTIME ? fopen(getenv("JUMP_FILE"), "r") : NULL;
+    if (file) {
+        if (fscanf(file, "%ld", &seconds) == 1)
+            out->tv_sec += seconds;
+        fclose(file);
+    }
+    return result;
+}
+"""
+
+
+class JumpingClock:
+    """The wall clock of a server, moved while it runs; its monotonic clocks stay as they are."""
+
+    def __init__(self, directory):
+        source, self.library = os.path.join(directory, "jump.c"), os.path.join(directory, "jump.so")
+        with open(source, "w", encoding="ascii") as file:
+            file.write(JUMPING_CLOCK)
+        subprocess.run(["cc", "-shared", "-fPIC", "-O2", "-o", self.library, source], check=True)
+        self.file = os.path.join(directory, "jump")
+        self.jump(0)
+
+    def jump(self, seconds):
+        with open(self.file + ".new", "w", encoding="ascii") as file:
+            file.write(f"{seconds}\n")
+        os.rename(self.file + ".new", self.file)
+
+    def environment(self):
+        return {"LD_PRELOAD": self.library, "JUMP_FILE": self.file}
+
+
+@test(on=OPTIMISED)
+def leases_survive_clock_jumps(env):
+    """A day forwards takes no lease and ends no session; a day back lets none live longer; both also over a restart."""
+    clock, day = JumpingClock(env.directory), 86400
+    server = env.server(environment=clock.environment())
+    client = server.client()
+    long, short = queue(client, 2)
+    kept, lost = claim(client, max=2, lease_ms=600000)
+    held = {"Sojourn-Lease": kept["lease"]["token"]}
+    mortal = client.post("/api/sessions", {"type": "agent", "ttl_ms": 600000}, expect=201).json()["id"]
+    started = client.get(f"/api/sessions/{long}").json()["created_at"]
+    for seconds in (day, -day):
+        clock.jump(seconds)
+        client.post(f"/api/sessions/{long}/lease", {}, headers=held, expect=200)
+        said = client.post(f"/api/sessions/{long}/events", {"events": [{"type": "agent.message"}]}, headers=held, expect=201)
+        check.equal(said.json()["events"][0]["created_at"][:10] == started[:10], False, "the server sees the jump")
+        client.post(f"/api/sessions/{short}/lease", {"lease_ms": 1000 if seconds < 0 else 600000},
+                    headers={"Sojourn-Lease": lost["lease"]["token"]}, expect=200)
+        check.equal(client.get(f"/api/sessions/{mortal}").json()["status"], "idle")
+    check.eventually(lambda: client.get(f"/api/sessions/{short}").json()["status"] == "pending", "the short lease ends")
+    [again] = claim(client, lease_ms=600000)
+    for seconds in (0, -day, day):
+        clock.jump(seconds)
+        server.restart()
+        client = server.client()
+        client.post(f"/api/sessions/{long}/lease", {}, headers=held, expect=200)
+    client.post(f"/api/sessions/{short}/settle", {"status": "completed"},
+                headers={"Sojourn-Lease": again["lease"]["token"]}, expect=200)
+    check.equal(client.get(f"/api/sessions/{long}").json()["status"], "running")
 
 
 @test
