@@ -100,11 +100,22 @@ static void add_move(struct arena *arena, const struct session *session, const s
     }
 }
 
-/* Agents run what they claimed; nobody else makes such a session run from the queue. */
+/* Agents run what they claimed: without one nobody would run it. A turn that waits goes on as it was. */
 static bool needs_claim(const struct session *session, enum work to)
 {
-    return session->type == TYPE_AGENT && to == WORK_RUNNING &&
-           (session->work == WORK_DRAFT || session->work == WORK_PENDING);
+    return session->type == TYPE_AGENT && to == WORK_RUNNING && !work_is_leased(session->work);
+}
+
+static enum status refuse_unclaimed(struct failure *failure)
+{
+    return failure_set(failure, STATUS_CONFLICT, "claim_needed",
+                       "A session of type agent starts running by being claimed, from pending.");
+}
+
+enum status change_check_runner(const struct session *session, enum work to, bool is_run, struct failure *failure)
+{
+    bool resumes = session->type == TYPE_AGENT && to == WORK_RUNNING && work_is_waiting(session->work);
+    return resumes && !is_run ? refuse_unclaimed(failure) : STATUS_OK;
 }
 
 enum status change_status(struct arena *arena, const struct session *session, enum work to, const char *reason,
@@ -121,8 +132,7 @@ enum status change_status(struct arena *arena, const struct session *session, en
         return change_reopen(arena, session, reason, out, failure); /* no other way leads out of an end */
     }
     if (needs_claim(session, to)) {
-        return failure_set(failure, STATUS_CONFLICT, "claim_needed",
-                           "A session of type agent starts running by being claimed, from pending.");
+        return refuse_unclaimed(failure);
     }
     struct move move = {.to = to, .reason = line_of(reason)};
     if (work_is_ended(to)) {

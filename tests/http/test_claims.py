@@ -438,11 +438,27 @@ def the_log_tells_the_whole_story(server):
 
 @test
 def running_is_reached_by_a_claim(server):
-    """S0-015: nobody moves an agent's session to running by hand."""
+    """S0-015: nobody moves an agent's session to running by hand, from wherever it is: nobody would run it."""
     client = server.client()
     [session] = queue(client)
-    check.problem(client.post(f"/api/sessions/{session}/status", {"status": "running"}), 409, "claim_needed")
-    check.equal(claim(client)[0]["session"]["status"], "running")
+    path = f"/api/sessions/{session}"
+    refuse = lambda: check.problem(client.post(path + "/status", {"status": "running"}), 409, "claim_needed")
+    refuse()
+    for parked in ("waiting_human", "awaiting_tool", "idle"):
+        [got] = claim(client)
+        check.equal(got["session"]["status"], "running")
+        held = {"Sojourn-Lease": got["lease"]["token"]}
+        client.post(path + "/settle", {"status": parked}, headers=held, expect=200)
+        refuse()
+        check.equal(client.get(path).json()["status"], parked)
+        client.post(path + "/status", {"status": "pending"}, expect=200)
+    refuse()
+    [got] = claim(client)
+    held = {"Sojourn-Lease": got["lease"]["token"]}
+    client.post(path + "/asks", {"id": "q", "kind": "question", "text": "which?"}, headers=held, expect=201)
+    check.equal(client.get(path).json()["status"], "waiting_human")
+    refuse()
+    client.post(path + "/status", {"status": "running"}, headers=held, expect=200)
 
 
 @test
