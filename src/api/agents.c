@@ -185,7 +185,7 @@ enum status agents_push(struct request *request)
 {
     struct agent_row row;
     bool is_new = false;
-    enum status status = request_check_unbound(request);
+    enum status status = request_check_tenant_wide(request);
     if (status == STATUS_OK) {
         status = agent_push(&request->call, request->body, &row, &is_new);
     }
@@ -198,6 +198,6 @@ enum status agents_push(struct request *request)
 
 enum status agents_remove(struct request *request)
 {
-    enum status status = request_check_unbound(request);
+    enum status status = request_check_tenant_wide(request);
     return status == STATUS_OK ? agent_remove(&request->call, request->params[0]) : status;
 }

@@ -7,7 +7,8 @@ const struct field claim_body[] = {
     {"agents", FIELD_LIST, false, "Slugs of the agents it runs; any unless told.", NULL, 0, 0},
     {"types", FIELD_LIST, false, "Session types it runs; any unless told.", NULL, 0, 0},
     {"max", FIELD_INTEGER, false, "How many sessions at most; 1 unless told.", NULL, 1, CLAIM_BATCH_MAX},
-    {"wait_ms", FIELD_INTEGER, false, "How long to wait when there is nothing.", NULL, 0, 600000},
+    {"wait_ms", FIELD_INTEGER, false, "How long to wait when there is nothing, within claim-wait-ms-max.", NULL, 0,
+     3600000},
     {"lease_ms", FIELD_INTEGER, false, "Length of the lease.", NULL, 1, INT64_MAX},
     {0},
 };
@@ -21,7 +22,8 @@ const struct field settle_body[] = {
     {"status", FIELD_WORD, true, "The state the session goes to.", &work_words, 0, 0},
     {"result", FIELD_ANY, false, "The result, any JSON.", NULL, 0, 0},
     {"error", FIELD_ANY, false, "What went wrong: text, or an object with code and message.", NULL, 0, 0},
-    {"usage", FIELD_OBJECT, false, "Numbers added to the session's totals.", NULL, 0, 0},
+    {"usage", FIELD_OBJECT, false, "Numbers, none negative, added to the session's totals; words beside them are kept.",
+     NULL, 0, 0},
     {"reason", FIELD_STRING, false, "One line for people.", NULL, 0, 200},
     {"claim", FIELD_OBJECT, false,
      "Claim the next work in the same step, without waiting: the members of POST /api/claims. The answer then has "
@@ -158,6 +160,21 @@ enum status claims_heartbeat(struct request *request)
     return status;
 }
 
+/* Totals only grow. Words beside the numbers, such as the model's name, are kept as they are. */
+static enum status check_usage(const struct json *usage, struct failure *failure)
+{
+    enum status status = STATUS_OK;
+    for (const struct json *one = usage ? usage->child : NULL; one && status == STATUS_OK; one = one->next) {
+        if (json_is(one, JSON_OBJECT)) {
+            status = check_usage(one, failure);
+        } else if (json_is(one, JSON_NUMBER) && slice_starts(one->raw, SLICE("-"))) {
+            status = failure_set(failure, STATUS_INVALID, "invalid_usage", "usage.%.*s must not be negative.",
+                                 SLICE_ARG(slice_utf8_prefix(one->key, 60)));
+        }
+    }
+    return status;
+}
+
 static enum status read_settlement(struct request *request, struct settlement *out)
 {
     const struct json *error = json_get_value(request->body, "error");
@@ -174,7 +191,7 @@ static enum status read_settlement(struct request *request, struct settlement *o
         return failure_set(&request->call.failure, STATUS_INVALID, "invalid_member",
                            "error must be a string or an object with code and message.");
     }
-    return STATUS_OK;
+    return check_usage(out->usage, &request->call.failure);
 }
 
 static enum status settle(struct request *request, struct session_entry *out)
@@ -254,7 +271,7 @@ enum status claims_queue(struct request *request)
     struct worker_figures *workers;
     size_t queue_count, worker_count;
     struct call *call = &request->call;
-    enum status status = request_check_unbound(request);
+    enum status status = request_check_tenant_wide(request);
     if (status != STATUS_OK) {
         return status;
     }

@@ -275,6 +275,26 @@ static void publish_deltas(struct request *request, const struct session *sessio
     fanout_publish(request->api->fanout, publication);
 }
 
+/* It belongs to a turn: one that is over says nothing more, and one that somebody runs is his alone. */
+static enum status check_turn(struct call *call, const struct session *session)
+{
+    struct lease lease;
+    if (!work_is_active(session->work)) {
+        return failure_set(&call->failure, STATUS_CONFLICT, "session_ended",
+                           "Live output belongs to a turn; this session is %s.", work_words.names[session->work]);
+    }
+    if (access_runs(call->who, session, slice_present(call->lease_token))) {
+        return STATUS_OK;
+    }
+    enum status status =
+        store_lease_get(call->db, session->tenant_key, session->key, call->arena, &lease, &call->failure);
+    if (status == STATUS_OK && lease.expires_at_ms > call->steady_ms) {
+        return failure_set(&call->failure, STATUS_STALE, "lease_required",
+                           "Somebody else runs this session; live output comes from the holder of its lease.");
+    }
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
 /* Live output is not stored here and waits for nobody: it runs on a reader and goes straight to the viewers. */
 enum status deltas_accept(struct request *request)
 {
@@ -286,6 +306,9 @@ enum status deltas_accept(struct request *request)
     if (status == STATUS_OK) {
         status = access_check_event(call->who, &session, role, slice_present(call->lease_token), SLICE("agent.message"),
                                     &call->failure);
+    }
+    if (status == STATUS_OK) {
+        status = check_turn(call, &session);
     }
     for (const struct json *delta = json_get(request->body, "deltas")->child; delta && status == STATUS_OK;
          delta = delta->next) {

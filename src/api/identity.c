@@ -252,7 +252,7 @@ enum status users_list(struct request *request)
     enum member_role *roles;
     size_t count;
     struct call *call = &request->call;
-    enum status status = request_check_unbound(request);
+    enum status status = request_check_tenant_wide(request);
     if (status == STATUS_OK) {
         status =
             store_user_list(call->db, request->who.tenant_key, call->arena, &users, &roles, &count, &call->failure);
@@ -288,7 +288,10 @@ enum status users_create(struct request *request)
         .role = read_role(request, MEMBER_MEMBER),
         .sessions_max = json_i64_of(request->body, "sessions_max"),
     };
-    enum status status = user_create(&request->call, &wanted, &user, link);
+    enum status status = request_check_tenant_wide(request); /* a new user can sign in without any bounds */
+    if (status == STATUS_OK) {
+        status = user_create(&request->call, &wanted, &user, link);
+    }
     if (status == STATUS_OK) {
         write_user(&request->out, &user, wanted.role, slice_of(link));
     }
@@ -307,7 +310,10 @@ enum status users_update(struct request *request)
     };
     enum member_role role = MEMBER_NONE;
     struct call *call = &request->call;
-    enum status status = user_update(call, request->params[0], &change, &user);
+    enum status status = request_check_tenant_wide(request);
+    if (status == STATUS_OK) {
+        status = user_update(call, request->params[0], &change, &user);
+    }
     if (status == STATUS_OK) {
         status = store_membership_get(call->db, request->who.tenant_key, user.id, &role, &call->failure);
     }
@@ -319,7 +325,8 @@ enum status users_update(struct request *request)
 
 enum status users_remove(struct request *request)
 {
-    return user_remove(&request->call, request->params[0]);
+    enum status status = request_check_tenant_wide(request);
+    return status == STATUS_OK ? user_remove(&request->call, request->params[0]) : status;
 }
 
 /* --- tokens --- */
@@ -365,7 +372,7 @@ enum status tokens_list(struct request *request)
     json_begin_array(out);
     for (size_t i = 0; i < count; i++) {
         bool own = slice_present(tokens[i].user_id) && slice_eq(tokens[i].user_id, request->who.user_id);
-        if (sees_all || own) {
+        if ((sees_all || own) && access_covers(&request->who, tokens[i].id_prefix, tokens[i].session_id)) {
             token_write(out, &tokens[i], (struct slice){0});
         }
     }
@@ -468,8 +475,10 @@ enum status tenants_create(struct request *request)
     struct token token;
     char secret[TOKEN_TEXT_BYTES];
     struct call *call = &request->call;
-    enum status status =
-        tenant_create(call, json_text_of(request->body, "id"), json_text_of(request->body, "name"), &tenant);
+    enum status status = request_check_tenant_wide(request);
+    if (status == STATUS_OK) {
+        status = tenant_create(call, json_text_of(request->body, "id"), json_text_of(request->body, "name"), &tenant);
+    }
     if (status != STATUS_OK) {
         return status;
     }

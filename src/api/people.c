@@ -65,10 +65,12 @@ enum status participants_add(struct request *request)
         return failure_set(&request->call.failure, STATUS_INVALID, "invalid_member", "Give either user_id or email.");
     }
     enum access_role role = read_role(request);
-    enum status status = participant_add(&request->call, request->params[0], user_id, email, role);
+    struct slice added = {0};
+    enum status status = participant_add(&request->call, request->params[0], user_id, email, role, &added);
     if (status == STATUS_OK) {
         struct json_out *out = &request->out;
         json_begin_object(out);
+        json_put_text(out, "user_id", added);
         json_put_text(out, "role", slice_of(access_role_words.names[role]));
         json_end_object(out);
     }

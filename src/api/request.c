@@ -64,6 +64,17 @@ enum status request_check_unbound(struct request *request)
                        "This credential reaches one session only; ask for that session itself.");
 }
 
+enum status request_check_tenant_wide(struct request *request)
+{
+    enum status status = request_check_unbound(request);
+    if (status != STATUS_OK || access_is_tenant_wide(&request->who)) {
+        return status;
+    }
+    return failure_set(&request->call.failure, STATUS_FORBIDDEN, "tenant_wide",
+                       "This is of the whole tenant; this credential only reaches ids that begin with \"%.*s\".",
+                       SLICE_ARG(request->who.id_prefix));
+}
+
 struct slice request_copy(struct request *request, const char *text)
 {
     return arena_copy(request_arena(request), slice_of(text));
@@ -122,6 +133,17 @@ static void log_request(const struct request *request)
     log_write(level, "request", fields);
 }
 
+/* Who tried what, when the table of states did not allow it. */
+static void log_refused_move(const struct request *request)
+{
+    const struct failure *failure = &request->call.failure;
+    if (slice_is(slice_of(failure->code), "illegal_transition")) {
+        log_info("move_refused", LOG_TEXT("request_id", slice_of(request->exchange->request_id)),
+                 LOG_TEXT("session", request->params[0]), LOG_TEXT("actor", request->who.name),
+                 LOG_TEXT("detail", slice_of(failure->detail)));
+    }
+}
+
 /* The caller's trace goes on in the answer, with a span of our own. */
 static void pass_trace_on(struct request *request)
 {
@@ -174,6 +196,7 @@ static void start_over(struct request *request)
     request->out = json_out_to(&exchange->body);
     request->call.failure = (struct failure){0};
     request->needs_commit = true;
+    request->subject_key = 0;
 }
 
 static void start_call(struct request *request, struct db *db, struct unit *unit)
@@ -215,10 +238,31 @@ static enum status replay_idempotent(struct request *request, struct slice key, 
     return status;
 }
 
+/* What is told of a session is kept only as long as it. */
+static enum status find_subject(struct request *request, int64_t *out_key)
+{
+    struct loaded_session *loaded;
+    struct call *call = &request->call;
+    bool named = slice_starts(slice_of(request->route->path), SLICE("/api/sessions/{id}"));
+    *out_key = request->subject_key;
+    if (*out_key != 0 || !named) {
+        return STATUS_OK;
+    }
+    enum status status = unit_load(call->unit, request->who.tenant_key, request->params[0], &loaded, &call->failure);
+    if (status == STATUS_OK) {
+        *out_key = loaded->session.key;
+    }
+    return status;
+}
+
 static enum status keep_idempotent(struct request *request, struct slice key, const struct hash *fingerprint)
 {
     struct idempotent_reply answer = {hash_slice(fingerprint), request->exchange->status,
-                                      buffer_slice(&request->exchange->body)};
+                                      buffer_slice(&request->exchange->body), 0};
+    enum status status = find_subject(request, &answer.session_key);
+    if (status != STATUS_OK) {
+        return status;
+    }
     unit_wrote(request->call.unit);
     return store_idempotency_put(request->call.db, request->who.tenant_key, request->who.name, key, &answer,
                                  request->call.now_ms, &request->call.failure);
@@ -293,6 +337,7 @@ static enum job_outcome run_on_writer(struct write_job *job, struct unit *unit)
         return request->exchange->status == 0 ? JOB_PARKED : JOB_DONE;
     }
     problem_answer(request->exchange, &request->call.failure);
+    log_refused_move(request);
     return unit->writes != writes_before ? JOB_SPOILED : JOB_DONE;
 }
 
@@ -416,8 +461,8 @@ static void answer_options(struct request *request, unsigned allowed)
         request->api->cors_origin_count > 0) {
         exchange_header(exchange, "Access-Control-Allow-Methods", SLICE("GET, POST, PUT, PATCH, DELETE"));
         exchange_header(exchange, "Access-Control-Allow-Headers",
-                        SLICE("Authorization, Content-Type, Idempotency-Key, If-Sequence, Last-Event-ID, Prefer, "
-                              "Sojourn-Lease, X-CSRF-Token, X-Request-Id, traceparent"));
+                        SLICE("Authorization, Content-Type, Idempotency-Key, If-Match, If-Sequence, Last-Event-ID, "
+                              "Prefer, Sojourn-Lease, X-CSRF-Token, X-Request-Id, traceparent"));
         exchange_header(exchange, "Access-Control-Max-Age", SLICE("600"));
     }
     reply(request);
@@ -427,6 +472,10 @@ static enum status match(struct request *request, unsigned *out_allowed, struct 
 {
     struct path path;
     const struct http_request *http = &request->exchange->request;
+    if (http->method == HTTP_OPTIONS && slice_is(http->path, "*")) { /* of the server as a whole */
+        *out_allowed = ~0u;
+        return STATUS_OK;
+    }
     enum status status = path_split(request_arena(request), http->path, &path, failure);
     *out_allowed = 0;
     if (status != STATUS_OK) {

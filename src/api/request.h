@@ -66,6 +66,7 @@ struct request {
     bool prepared;
     struct call call;
     struct slice idempotency_key;
+    int64_t subject_key; /* of the session the answer tells of, where the path does not name it; 0 = none */
     /* Set by a handler on a reader or the loop that does not answer itself: runs when its read is over; request_reply
      * or request_fail follows, once, from any thread. */
     void (*defer)(struct request *request);
@@ -92,6 +93,8 @@ void request_end_page(struct request *request, bool has_more, struct slice last)
 int64_t request_list_limit(const struct request *request);
 /* FORBIDDEN for a credential that reaches one session only. */
 MUST_CHECK enum status request_check_unbound(struct request *request);
+/* FORBIDDEN for a credential that reaches a part of the tenant: one session, or the ids of a namespace. */
+MUST_CHECK enum status request_check_tenant_wide(struct request *request);
 /* A header's text; absent when not sent. */
 struct slice request_header(const struct request *request, const char *name);
 static inline struct arena *request_arena(struct request *request)

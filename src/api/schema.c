@@ -251,7 +251,7 @@ static const struct member rule_members[] = {{"id", "s", NULL},
                                              {0}};
 static const struct member rule_list_members[] = {{"rules", "[Rule", NULL}, {0}};
 static const struct member prompt_list_members[] = {{"prompts", "[Prompt", NULL}, {0}};
-static const struct member participant_members[] = {{"role", "s", NULL}, {0}};
+static const struct member participant_members[] = {{"user_id", "s", NULL}, {"role", "s", NULL}, {0}};
 static const struct member participant_list_members[] = {{"participants", "[ListedParticipant", NULL}, {0}};
 static const struct member listed_participant_members[] = {
     {"user_id", "s", NULL}, {"name", "s?", NULL},    {"email", "s?", NULL},

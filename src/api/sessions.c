@@ -24,8 +24,9 @@ const struct field session_create_body[] = {
      "turns_max, "
      "tool_rounds_max, cost_microcents_max, sandbox.network.",
      NULL, 0, 0},
-    {"title", FIELD_STRING, false, "Title.", NULL, 0, 200},
-    {"workspace", FIELD_STRING, false, "Workspace or repository.", NULL, 1, 100},
+    {"title", FIELD_STRING, false, "Title; how long at most says the option title-chars-max.", NULL, 0, INT64_MAX},
+    {"workspace", FIELD_STRING, false, "Workspace or repository; how long at most: workspace-chars-max.", NULL, 1,
+     INT64_MAX},
     {"source", FIELD_OBJECT, false, "Where it came from: kind, platform, interactive, trigger_id, type.", NULL, 0, 0},
     {"metadata", FIELD_OBJECT, false, "Free keys with string, number or boolean values.", NULL, 0, 0},
     {"details", FIELD_OBJECT, false, "Fields of coding sessions, such as branch_name or snapshot_id.", NULL, 0, 0},
@@ -35,7 +36,8 @@ const struct field session_create_body[] = {
     {"visibility", FIELD_WORD, false, "Who in the tenant sees it.", &visibility_words, 0, 0},
     {"purpose", FIELD_WORD, false, "What it is for.", &purpose_words, 0, 0},
     {"queue_mode", FIELD_WORD, false, "What a prompt does while a turn runs.", &queue_mode_words, 0, 0},
-    {"prompt", FIELD_STRING, false, "First prompt; makes agent work pending.", NULL, 1, 100000},
+    {"prompt", FIELD_STRING, false, "First prompt; makes agent work pending. How long at most: prompt-chars-max.", NULL,
+     1, INT64_MAX},
     {"priority", FIELD_INTEGER, false, "Higher is claimed first.", NULL, -1000, 1000},
     {"ttl_ms", FIELD_INTEGER, false, "Time to live; 0 = never expires.", NULL, 0, INT64_MAX},
     {"anonymous", FIELD_BOOLEAN, false, "A respondent without an account.", NULL, 0, 0},
@@ -55,7 +57,7 @@ const struct field session_view_query[] = {
 };
 
 const struct field session_update_body[] = {
-    {"title", FIELD_STRING, false, "New title.", NULL, 0, 200},
+    {"title", FIELD_STRING, false, "New title; how long at most: title-chars-max.", NULL, 0, INT64_MAX},
     {"metadata", FIELD_OBJECT, false, "Merged over the old; a null value removes its key.", NULL, 0, 0},
     {"details", FIELD_OBJECT, false, "Merged over the old; a null value removes its key.", NULL, 0, 0},
     {"visibility", FIELD_WORD, false, "Who in the tenant sees it.", &visibility_words, 0, 0},
@@ -91,15 +93,15 @@ const struct field session_list_query[] = {
     {"parent_id", FIELD_STRING, false, "Only children of this session.", NULL, 1, 128},
     {"task_id", FIELD_STRING, false, "Only for this task.", NULL, 1, 128},
     {"entity_id", FIELD_STRING, false, "Only for this entity.", NULL, 1, 128},
-    {"workspace", FIELD_STRING, false, "Only in this workspace.", NULL, 1, 100},
+    {"workspace", FIELD_STRING, false, "Only in this workspace.", NULL, 1, INT64_MAX},
     {"agent", FIELD_STRING, false, "Only of this agent.", NULL, 1, 128},
     {"visibility", FIELD_WORD, false, "Only with this visibility.", &visibility_words, 0, 0},
     {"metadata.", FIELD_LABEL, false, "Only where this metadata key has this value.", NULL, 0, 0},
     {"q", FIELD_STRING, false, "Text in title or preview.", NULL, 1, 200},
-    {"created_after", FIELD_TIMESTAMP, false, "Created later than this.", NULL, 0, 0},
-    {"created_before", FIELD_TIMESTAMP, false, "Created earlier than this.", NULL, 0, 0},
-    {"active_after", FIELD_TIMESTAMP, false, "Last active later than this.", NULL, 0, 0},
-    {"active_before", FIELD_TIMESTAMP, false, "Last active earlier than this.", NULL, 0, 0},
+    {"created_after", FIELD_TIMESTAMP, false, "Created then or later.", NULL, 0, 0},
+    {"created_before", FIELD_TIMESTAMP, false, "Created before that.", NULL, 0, 0},
+    {"active_after", FIELD_TIMESTAMP, false, "Last active then or later.", NULL, 0, 0},
+    {"active_before", FIELD_TIMESTAMP, false, "Last active before that.", NULL, 0, 0},
     {"cursor", FIELD_STRING, false, "next_cursor of the page before.", NULL, 1, 100},
     {"limit", FIELD_INTEGER, false, "Rows per page.", NULL, 1, 1000},
     {0},
@@ -125,6 +127,7 @@ static struct slice stream_url(struct request *request, struct slice id)
 /* All of it; what else the answer says follows. */
 static void write_members(struct request *request, const struct session *session)
 {
+    request->subject_key = session->key;
     session_write_members(&request->out, session, true);
     json_put_text(&request->out, "ws_url", stream_url(request, session->id));
 }
@@ -368,11 +371,15 @@ static int word_param(const struct request *request, const char *name, const str
     return slice_present(value) ? words_find(*words, value) : -1;
 }
 
+/* 0 when it is not given; a moment before 1970 is as good as its first one. */
 static int64_t time_param(const struct request *request, const char *name)
 {
     int64_t ms = 0;
     struct slice value = request_param(request, name);
-    return slice_present(value) && time_parse(value, &ms) ? ms : 0;
+    if (!slice_present(value) || !time_parse(value, &ms)) {
+        return 0;
+    }
+    return ms > 1 ? ms : 1;
 }
 
 /* A cursor is "LISTED.KEY" in base64url: opaque to clients, meaningful to us. */
@@ -542,7 +549,7 @@ enum status sessions_children(struct request *request)
 enum status sessions_counts(struct request *request)
 {
     int64_t counts[TYPE_COUNT][WORK_COUNT] = {{0}};
-    enum status status = request_check_unbound(request);
+    enum status status = request_check_tenant_wide(request);
     if (status != STATUS_OK) {
         return status;
     }

@@ -139,6 +139,7 @@ enum status tasks_run(struct request *request)
     if (status != STATUS_OK) {
         return status;
     }
+    request->subject_key = started->run->session.key;
     json_begin_object(out);
     json_key(out, "session");
     write_session(out, &started->run->session);

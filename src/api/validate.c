@@ -50,21 +50,35 @@ static size_t count_chars(struct slice text)
     return count;
 }
 
+/* "1 to 5", or "at least 1" without an upper bound. */
+static void write_range(const struct field *field, char *out, size_t room)
+{
+    if (field->max == INT64_MAX) {
+        snprintf(out, room, "at least %lld", (long long)field->min);
+    } else {
+        snprintf(out, room, "%lld to %lld", (long long)field->min, (long long)field->max);
+    }
+}
+
 static enum status check_text(const struct field *field, struct slice text, struct failure *failure)
 {
+    char range[48];
     size_t chars = count_chars(text);
     if ((field->min || field->max) && (chars < (size_t)field->min || (field->max && chars > (size_t)field->max))) {
-        return failure_set(failure, STATUS_INVALID, "invalid_member", "%s must have %lld to %lld characters.",
-                           field->name, (long long)field->min, (long long)field->max);
+        write_range(field, range, sizeof range);
+        return failure_set(failure, STATUS_INVALID, "invalid_member", "%s must have %s characters.", field->name,
+                           range);
     }
     return STATUS_OK;
 }
 
 static enum status check_number(const struct field *field, int64_t value, struct failure *failure)
 {
+    char range[48];
     if ((field->min || field->max) && (value < field->min || value > field->max)) {
-        return failure_set(failure, STATUS_INVALID, "invalid_member", "%s must be a whole number from %lld to %lld.",
-                           field->name, (long long)field->min, (long long)field->max);
+        write_range(field, range, sizeof range);
+        return failure_set(failure, STATUS_INVALID, "invalid_member", "%s must be a whole number, %s.", field->name,
+                           range);
     }
     return STATUS_OK;
 }

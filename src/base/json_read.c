@@ -202,7 +202,7 @@ static bool read_string(struct reader *r, struct slice *out)
     r->at = skip_plain(first, r->end);
     *out = slice_from(first, (size_t)(r->at - first));
     if (at_char(r, '\\') && !decode_string(r, first, out)) {
-        refuse(r, "a string holds a bad escape");
+        refuse(r, "a string holds a bad escape, or \\u0000, which is not accepted");
         return false;
     }
     if (!at_char(r, '"')) {

@@ -47,7 +47,8 @@ static void add_entry(struct buffer *out, struct slice head, struct slice text, 
 
 static void add_option_head(struct buffer *out, const struct option *option)
 {
-    buffer_format(out, "  --%s", option->name);
+    bool can_be_off = option->type == OPTION_SWITCH && option->fallback;
+    buffer_format(out, "  --%s%s", can_be_off ? "[no-]" : "", option->name);
     if (option->type == OPTION_CHOICE) {
         buffer_add_byte(out, ' ');
         for (int i = 0; i < option->choices.count; i++) {

@@ -54,6 +54,10 @@ static void add_option_head(struct buffer *out, const struct option *option)
         buffer_add(out, SLICE(" \\fI"));
         add_words(out, option->value ? option->value : option->type == OPTION_CHOICE ? "WORD" : "N");
         buffer_add(out, SLICE("\\fR"));
+    } else if (option->fallback) {
+        buffer_add(out, SLICE(", \\fB\\-\\-no\\-"));
+        add_words(out, option->name);
+        buffer_add(out, SLICE("\\fR"));
     }
     buffer_add_byte(out, '\n');
 }

@@ -154,6 +154,17 @@ bool access_is_bound(const struct principal *who)
     return slice_present(who->session_id) || kinds[who->kind].bound != ACCESS_NONE;
 }
 
+bool access_is_tenant_wide(const struct principal *who)
+{
+    return !access_is_bound(who) && !slice_present(who->id_prefix);
+}
+
+bool access_covers(const struct principal *who, struct slice id_prefix, struct slice session_id)
+{
+    return (!slice_present(who->id_prefix) || slice_starts(id_prefix, who->id_prefix)) &&
+           (!slice_present(who->session_id) || slice_eq(session_id, who->session_id));
+}
+
 bool access_reads_unowned(const struct principal *who)
 {
     bool by_namespace = slice_present(who->id_prefix) && kinds[who->kind].namespaced != ACCESS_NONE;

@@ -42,6 +42,10 @@ MUST_CHECK enum status access_check_event(const struct principal *who, const str
                                           struct failure *failure);
 /* Reaches one session at most: bound to it, or of a kind that exists for one (share links, runners, sandboxes). */
 bool access_is_bound(const struct principal *who);
+/* Reaches everything in the tenant that its role allows: bound to no session and to no namespace. */
+bool access_is_tenant_wide(const struct principal *who);
+/* Is a credential with these bounds no wider than `who`? */
+bool access_covers(const struct principal *who, struct slice id_prefix, struct slice session_id);
 /* May read every session within its walls that is no orchestrator or workflow: what access_role says, for lists. */
 bool access_reads_unowned(const struct principal *who);
 /* Whose streams end together when access ends: the user, or the actor where there is none. */

@@ -13,6 +13,13 @@ static const enum stop_reason usual_stop[WORK_COUNT] = {
     [WORK_ABANDONED] = STOP_ABANDONED,
 };
 
+static void name_states(struct failure *failure, const char *from, const char *to)
+{
+    if (failure) {
+        failure_members(failure, "\"from\":\"%s\",\"to\":\"%s\"", from, to);
+    }
+}
+
 static enum status refuse_work(const struct session *session, enum work to, struct failure *failure)
 {
     char targets[160];
@@ -21,9 +28,7 @@ static enum status refuse_work(const struct session *session, enum work to, stru
     enum status status = failure_set(failure, STATUS_CONFLICT, "illegal_transition",
                                      "A session that is %s cannot become %s; it can become: %s.", from_name, to_name,
                                      *targets ? targets : "nothing else");
-    if (failure) {
-        failure_members(failure, "\"from\":\"%s\",\"to\":\"%s\"", from_name, to_name);
-    }
+    name_states(failure, from_name, to_name);
     return status;
 }
 
@@ -95,11 +100,22 @@ static void add_move(struct arena *arena, const struct session *session, const s
     }
 }
 
-/* Agents run what they claimed; nobody else makes such a session run from the queue. */
+/* Agents run what they claimed: without one nobody would run it. A turn that waits goes on as it was. */
 static bool needs_claim(const struct session *session, enum work to)
 {
-    return session->type == TYPE_AGENT && to == WORK_RUNNING &&
-           (session->work == WORK_DRAFT || session->work == WORK_PENDING);
+    return session->type == TYPE_AGENT && to == WORK_RUNNING && !work_is_leased(session->work);
+}
+
+static enum status refuse_unclaimed(struct failure *failure)
+{
+    return failure_set(failure, STATUS_CONFLICT, "claim_needed",
+                       "A session of type agent starts running by being claimed, from pending.");
+}
+
+enum status change_check_runner(const struct session *session, enum work to, bool is_run, struct failure *failure)
+{
+    bool resumes = session->type == TYPE_AGENT && to == WORK_RUNNING && work_is_waiting(session->work);
+    return resumes && !is_run ? refuse_unclaimed(failure) : STATUS_OK;
 }
 
 enum status change_status(struct arena *arena, const struct session *session, enum work to, const char *reason,
@@ -116,8 +132,7 @@ enum status change_status(struct arena *arena, const struct session *session, en
         return change_reopen(arena, session, reason, out, failure); /* no other way leads out of an end */
     }
     if (needs_claim(session, to)) {
-        return failure_set(failure, STATUS_CONFLICT, "claim_needed",
-                           "A session of type agent starts running by being claimed, from pending.");
+        return refuse_unclaimed(failure);
     }
     struct move move = {.to = to, .reason = line_of(reason)};
     if (work_is_ended(to)) {
@@ -145,12 +160,27 @@ enum status change_claim(struct arena *arena, const struct session *session, str
     return STATUS_OK;
 }
 
+static enum status refuse_settlement(const struct session *session, const struct settlement *settlement,
+                                     struct failure *failure)
+{
+    if (work_is_leased(session->work)) {
+        return refuse_work(session, settlement->to, failure);
+    }
+    const char *from_name = work_words.names[session->work], *to_name = work_words.names[settlement->to];
+    enum status status = failure_set(failure, STATUS_CONFLICT, "illegal_transition",
+                                     "A session that is %s has no turn that could be settled as %s; a turn is running, "
+                                     "waiting_human or awaiting_tool.",
+                                     from_name, to_name);
+    name_states(failure, from_name, to_name);
+    return status;
+}
+
 static enum status check_settlement(const struct session *session, const struct settlement *settlement,
                                     struct failure *failure)
 {
     bool parks = work_is_waiting(session->work) && session->work == settlement->to;
     if (!work_is_leased(session->work) || (!parks && !work_allows(session->work, settlement->to))) {
-        return refuse_work(session, settlement->to, failure);
+        return refuse_settlement(session, settlement, failure);
     }
     if (settlement->usage && !json_is(settlement->usage, JSON_NULL) && !json_is(settlement->usage, JSON_OBJECT)) {
         return failure_set(failure, STATUS_INVALID, "invalid_usage", "`usage` must be an object of totals, not %s.",
@@ -267,9 +297,7 @@ static enum status refuse_runtime(const struct session *session, enum runtime to
     enum status status = failure_set(failure, STATUS_CONFLICT, "illegal_transition",
                                      "A runtime that is %s cannot become %s; it can become: %s.", from_name, to_name,
                                      *targets ? targets : "nothing else");
-    if (failure) {
-        failure_members(failure, "\"from\":\"%s\",\"to\":\"%s\"", from_name, to_name);
-    }
+    name_states(failure, from_name, to_name);
     return status;
 }
 

@@ -68,6 +68,10 @@ MUST_CHECK enum status change_open(struct arena *arena, const struct session *se
 MUST_CHECK enum status change_status(struct arena *arena, const struct session *session, enum work to,
                                      const char *reason, enum stop_reason stop, struct changes *out,
                                      struct failure *failure);
+/* May somebody from outside let the turn of an agent that waits go on? Only while it `is_run`: under the caller's
+ * lease, or by a runner of the session. Else nobody would run it: 409 `claim_needed`. */
+MUST_CHECK enum status change_check_runner(const struct session *session, enum work to, bool is_run,
+                                           struct failure *failure);
 /* What else a change of the runtime brings; absent members leave things as they are. */
 struct runtime_news {
     struct slice sandbox_id;  /* it has this one */

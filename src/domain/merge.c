@@ -91,7 +91,8 @@ static void put_totals(struct json_out *out, const struct json *total, const str
         } else if (json_is(one, JSON_OBJECT) && json_is(other, JSON_OBJECT)) {
             put_totals(out, one, other);
         } else {
-            json_raw(out, other ? other->raw : one->raw);
+            bool keeps = !other || json_is(one, JSON_NUMBER); /* a word never undoes a sum */
+            json_raw(out, keeps ? one->raw : other->raw);
         }
     }
     for (const struct json *one = more->child; one; one = one->next) {

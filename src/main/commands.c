@@ -8,6 +8,7 @@
 #include "main/options.h"
 #include "main/secrets.h"
 #include "main/serve.h"
+#include "net/tls.h"
 
 static int print_and_release(struct buffer *text)
 {
@@ -26,6 +27,20 @@ static int command_serve(const struct invocation *invocation)
     return serve(&options);
 }
 
+/* Whether the files are there, fit together and can be used. */
+static enum status check_tls(const struct options *options, struct failure *failure)
+{
+    struct tls_context *context;
+    if (!options->tls_cert) {
+        return STATUS_OK;
+    }
+    enum status status = tls_context_new(options->tls_cert, options->tls_key, &context, failure);
+    if (status == STATUS_OK) {
+        tls_context_free(context);
+    }
+    return status;
+}
+
 /* One line per option: name, value, where it came from. */
 static int command_check_config(const struct invocation *invocation)
 {
@@ -38,6 +53,9 @@ static int command_check_config(const struct invocation *invocation)
     }
     struct shared_agent *agents;
     size_t agent_count = 0;
+    if (check_tls(&options, &failure) != STATUS_OK) {
+        return command_refuse(invocation->command, &failure);
+    }
     if (agents_load(&options, invocation->arena, &agents, &agent_count, &failure) != STATUS_OK) {
         return command_refuse(invocation->command, &failure);
     }
@@ -50,13 +68,13 @@ static int command_check_config(const struct invocation *invocation)
         }
         struct buffer value = {0};
         option_show(option, &options, &value);
-        buffer_format(&text, "%-24s %-28.*s %s\n", option->name, SLICE_ARG(buffer_slice(&value)),
+        buffer_format(&text, "%-27s %-28.*s %s\n", option->name, SLICE_ARG(buffer_slice(&value)),
                       option_origin_words.names[origins[i]]);
         buffer_release(&value);
     }
     buffer_add(&text, SLICE("# Agents of all tenants\n"));
     for (size_t i = 0; i < agent_count; i++) {
-        buffer_format(&text, "%-24.*s %-28s %s\n", SLICE_ARG(agents[i].agent.id),
+        buffer_format(&text, "%-27.*s %-28s %s\n", SLICE_ARG(agents[i].agent.id),
                       agent_driver_words.names[agents[i].agent.driver], agent_origin_words.names[agents[i].source]);
     }
     return print_and_release(&text);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "main/read_file.h"
+#include "net/listener.h"
 #include "wire/yaml.h"
 
 /* --- the configuration file --- */
@@ -83,6 +84,38 @@ static bool starts(const char *text, const char *prefix)
     return slice_starts(slice_of(text), slice_of(prefix));
 }
 
+static enum status check_listen(const struct options *options, struct failure *failure)
+{
+    struct failure reason;
+    for (size_t i = 0; i < options->listen.count; i++) {
+        if (listener_check_address(slice_of(options->listen.items[i]), &reason) != STATUS_OK) {
+            return failure_set(failure, STATUS_INVALID, "bad_option", "--listen: %s", reason.detail);
+        }
+    }
+    return STATUS_OK;
+}
+
+/* SCHEME://HOST[:PORT], as browsers send it: anything behind it, a slash too, would never match. */
+static bool is_origin(const char *text)
+{
+    const char *host = strstr(text, "://");
+    return host && host > text && host[3] && !strpbrk(host + 3, "/?# ");
+}
+
+static enum status check_origins(const struct options *options, struct failure *failure)
+{
+    for (size_t i = 0; i < options->cors_origin.count; i++) {
+        const char *origin = options->cors_origin.items[i];
+        if (strcmp(origin, "*") != 0 && !is_origin(origin)) {
+            return failure_set(failure, STATUS_INVALID, "bad_option",
+                               "--cors-origin: give * or an origin such as https://app.example.org, without a slash "
+                               "at its end, not \"%s\"",
+                               origin);
+        }
+    }
+    return STATUS_OK;
+}
+
 enum { NODE_NAME_CHARS_MAX = 64 };
 
 static enum status options_check(const struct options *options, struct failure *failure)
@@ -105,7 +138,11 @@ static enum status options_check(const struct options *options, struct failure *
     if (options->bootstrap_token && strlen(options->bootstrap_token) < 32) {
         return refuse(failure, "SOJOURN_BOOTSTRAP_TOKEN: give at least 32 characters");
     }
-    return check_pairs(options, failure);
+    enum status status = check_listen(options, failure);
+    if (status == STATUS_OK) {
+        status = check_origins(options, failure);
+    }
+    return status == STATUS_OK ? check_pairs(options, failure) : status;
 }
 
 /* Environment and command line are read twice: once to find the file, once over what it says. */

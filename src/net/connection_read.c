@@ -1,6 +1,7 @@
 #include "net/connection.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "net/server_loop.h"
@@ -16,8 +17,26 @@ static struct input *input_of(struct connection *connection)
 
 static void refuse_fault(struct connection *connection, enum http_fault fault)
 {
+    const struct server_limits *limits = &connection->home->options->limits;
+    const struct {
+        enum http_fault fault;
+        size_t most;
+        const char *unit;
+    } sizes[] = {
+        {HTTP_FAULT_URI_SIZE, limits->uri_bytes_max, "bytes"},
+        {HTTP_FAULT_HEADER_SIZE, limits->header_bytes_max, "bytes"},
+        {HTTP_FAULT_HEADER_COUNT, limits->header_count_max, "headers"},
+        {HTTP_FAULT_BODY_SIZE, limits->body_bytes_max, "bytes"},
+    };
     const struct http_fault_words *words = http_fault_words(fault);
-    connection_refuse(connection, words->status, words->code, words->detail);
+    char detail[200];
+    snprintf(detail, sizeof detail, "%s", words->detail);
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        if (sizes[i].fault == fault) {
+            snprintf(detail, sizeof detail, "%s At most %zu %s.", words->detail, sizes[i].most, sizes[i].unit);
+        }
+    }
+    connection_refuse(connection, words->status, words->code, detail);
 }
 
 static bool may_parse(const struct connection *connection)

@@ -46,12 +46,20 @@ static bool remove_stale(const struct sockaddr_un *name)
     return unlink(name->sun_path) == 0;
 }
 
+static enum status check_unix_path(struct slice path, struct failure *failure)
+{
+    size_t room = sizeof((struct sockaddr_un *)NULL)->sun_path;
+    return path.len > 0 && path.len < room
+               ? STATUS_OK
+               : failure_set(failure, STATUS_INVALID, "listen_failed", "A socket path has 1 to %zu bytes.", room - 1);
+}
+
 static enum status open_unix(struct slice address, struct slice path, int *out_fd, struct failure *failure)
 {
     struct sockaddr_un name = {.sun_family = AF_UNIX};
-    if (path.len == 0 || path.len >= sizeof name.sun_path) {
-        return failure_set(failure, STATUS_INVALID, "listen_failed", "A socket path has 1 to %zu bytes.",
-                           sizeof name.sun_path - 1);
+    enum status status = check_unix_path(path, failure);
+    if (status != STATUS_OK) {
+        return status;
     }
     memcpy(name.sun_path, path.ptr, path.len);
     if (!remove_stale(&name)) {
@@ -61,7 +69,7 @@ static enum status open_unix(struct slice address, struct slice path, int *out_f
     /* The file is born with the socket's mode, so it is never open to others, not even for a moment. */
     if (fd < 0 || fchmod(fd, 0600) != 0 || bind(fd, (struct sockaddr *)&name, sizeof name) != 0 ||
         chmod(name.sun_path, 0660) != 0 || listen(fd, BACKLOG) != 0) {
-        enum status status = bind_failure(failure, address);
+        status = bind_failure(failure, address);
         close(fd);
         return status;
     }
@@ -115,13 +123,28 @@ static bool split_address(struct slice address, char host[256], char port[8])
     return true;
 }
 
+static enum status check_tcp(struct slice address, char host[256], char port[8], struct failure *failure)
+{
+    return split_address(address, host, port)
+               ? STATUS_OK
+               : failure_set(failure, STATUS_INVALID, "listen_failed",
+                             "An address to listen on is HOST:PORT, [IPV6]:PORT, :PORT or unix:PATH, not \"%.*s\".",
+                             SLICE_ARG(address));
+}
+
+enum status listener_check_address(struct slice address, struct failure *failure)
+{
+    char host[256], port[8];
+    return slice_starts(address, unix_prefix) ? check_unix_path(slice_after(address, unix_prefix.len), failure)
+                                              : check_tcp(address, host, port, failure);
+}
+
 static enum status open_tcp(struct slice address, int *out_fd, struct failure *failure)
 {
     char host[256], port[8];
-    if (!split_address(address, host, port)) {
-        return failure_set(failure, STATUS_INVALID, "listen_failed",
-                           "An address to listen on is HOST:PORT, [IPV6]:PORT, :PORT or unix:PATH, not \"%.*s\".",
-                           SLICE_ARG(address));
+    enum status status = check_tcp(address, host, port, failure);
+    if (status != STATUS_OK) {
+        return status;
     }
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
     struct addrinfo *found = NULL;

@@ -30,6 +30,8 @@ struct listener {
     bool closing;
 };
 
+/* Is it HOST:PORT, [IPV6]:PORT, :PORT or unix:PATH? Says nothing about whether it can be had. Any thread. */
+MUST_CHECK enum status listener_check_address(struct slice address, struct failure *failure);
 /* Any thread: binds and listens; accepting begins on `loop`. `scheme` is "http" or "https". */
 MUST_CHECK enum status listener_open(struct slice address, const char *scheme, struct loop *loop,
                                      const struct listener_target *target, struct listener **out, char *out_address,

@@ -48,12 +48,26 @@ static enum status check_place(struct call *call, const struct session *session,
     return status;
 }
 
+/* Nobody but its owner ever sees such a session, so that nobody is invited to it either. */
+static enum status check_shareable(struct call *call, const struct session *session)
+{
+    if (!session_purpose_is_private(session->purpose)) {
+        return STATUS_OK;
+    }
+    return failure_set(&call->failure, STATUS_CONFLICT, "not_shareable",
+                       "A session of purpose %s is its owner's alone and cannot be shared.",
+                       purpose_words.names[session->purpose]);
+}
+
 enum status participant_add(struct call *call, struct slice session_id, struct slice user_id, struct slice email,
-                            enum access_role role)
+                            enum access_role role, struct slice *out_user_id)
 {
     struct session_entry entry;
     struct user user;
     enum status status = session_enter(call, session_id, ACTION_PARTICIPANTS, &entry);
+    if (status == STATUS_OK) {
+        status = check_shareable(call, &entry.loaded->session);
+    }
     if (status == STATUS_OK) {
         status = find_member(call, user_id, email, &user);
     }
@@ -61,6 +75,7 @@ enum status participant_add(struct call *call, struct slice session_id, struct s
         status = check_place(call, &entry.loaded->session, user.id);
     }
     if (status == STATUS_OK) {
+        *out_user_id = user.id;
         unit_wrote(call->unit);
         status = store_participant_put(call->db, entry.loaded->session.tenant_key, entry.loaded->session.key, user.id,
                                        role, call->now_ms, &call->failure);
@@ -93,17 +108,16 @@ static enum status check_link_room(struct call *call, const struct session *sess
     size_t count = 0;
     enum status status =
         store_share_list(call->db, session->tenant_key, session->key, call->arena, &links, &count, &call->failure);
-    if (status == STATUS_OK && count >= call->service->share_links_max) {
+    size_t active = 0;
+    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+        active += links[i].active;
+    }
+    if (status == STATUS_OK && active >= call->service->share_links_max) {
         return failure_set(&call->failure, STATUS_LIMITED, "too_many_share_links",
-                           "A session has at most %zu share links (option share-links-max).",
+                           "A session has at most %zu share links (option share-links-max); deactivate one.",
                            call->service->share_links_max);
     }
     return status;
-}
-
-static bool is_shareable(const struct session *session)
-{
-    return session->purpose == PURPOSE_INTERACTIVE || session->purpose == PURPOSE_APPROVAL;
 }
 
 enum status share_create(struct call *call, struct slice session_id, const struct share_request *request,
@@ -111,9 +125,8 @@ enum status share_create(struct call *call, struct slice session_id, const struc
 {
     struct session_entry entry;
     enum status status = session_enter(call, session_id, ACTION_SHARE, &entry);
-    if (status == STATUS_OK && !is_shareable(&entry.loaded->session)) {
-        return failure_set(&call->failure, STATUS_CONFLICT, "not_shareable", "A %s session cannot be shared.",
-                           purpose_words.names[entry.loaded->session.purpose]);
+    if (status == STATUS_OK) {
+        status = check_shareable(call, &entry.loaded->session);
     }
     if (status == STATUS_OK) {
         status = check_link_room(call, &entry.loaded->session);
@@ -188,7 +201,7 @@ static enum status find_shared(struct call *call, const struct share_link *link,
                                enum access_role *out_present)
 {
     enum status status = unit_load(call->unit, link->tenant_key, link->session_id, out, &call->failure);
-    if (status == STATUS_NOT_FOUND || (status == STATUS_OK && !is_shareable(&(*out)->session))) {
+    if (status == STATUS_NOT_FOUND || (status == STATUS_OK && session_purpose_is_private((*out)->session.purpose))) {
         return refuse_link(call);
     }
     if (status != STATUS_OK) {

@@ -4,8 +4,9 @@
 
 #include "service/session.h"
 
+/* By id or by email; `out_user_id` is in the call's arena. */
 MUST_CHECK enum status participant_add(struct call *call, struct slice session_id, struct slice user_id,
-                                       struct slice email, enum access_role role);
+                                       struct slice email, enum access_role role, struct slice *out_user_id);
 MUST_CHECK enum status participant_remove(struct call *call, struct slice session_id, struct slice user_id);
 
 struct share_request {

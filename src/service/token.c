@@ -33,8 +33,7 @@ static enum status inherit_bounds(struct call *call, struct token *token)
     token->id_prefix = slice_present(token->id_prefix) ? token->id_prefix : who->id_prefix;
     token->session_id = slice_present(token->session_id) ? token->session_id : who->session_id;
     token->expires_at_ms = token->expires_at_ms ? token->expires_at_ms : maker.expires_at_ms;
-    bool wider = (slice_present(who->id_prefix) && !slice_starts(token->id_prefix, who->id_prefix)) ||
-                 (slice_present(who->session_id) && !slice_eq(token->session_id, who->session_id)) ||
+    bool wider = !access_covers(who, token->id_prefix, token->session_id) ||
                  (maker.expires_at_ms != 0 && token->expires_at_ms > maker.expires_at_ms);
     if (status == STATUS_OK && wider) {
         return failure_set(&call->failure, STATUS_FORBIDDEN, "token_too_wide",
@@ -67,6 +66,11 @@ enum status token_create(struct call *call, const struct token_request *request,
     struct slice user_id =
         request->kind == PRINCIPAL_USER && !slice_present(request->user_id) ? call->who->user_id : request->user_id;
     enum member_role member = MEMBER_NONE;
+    if (status == STATUS_OK && request->kind == PRINCIPAL_USER && !slice_present(user_id)) {
+        return failure_set(&call->failure, STATUS_FORBIDDEN, "user_required",
+                           "A token of kind user acts for its maker, who must be a user; a %s is none.",
+                           principal_kind_words.names[call->who->kind]);
+    }
     if (status == STATUS_OK && slice_present(user_id)) {
         status = identity_check_member(call, user_id, &member);
     }
@@ -176,7 +180,9 @@ enum status token_revoke(struct call *call, struct slice id)
     struct token token;
     enum status status = store_token_by_id(call->db, call->who->tenant_key, id, call->arena, &token, &call->failure);
     bool own = status == STATUS_OK && slice_present(token.user_id) && slice_eq(token.user_id, call->who->user_id);
-    if (status == STATUS_NOT_FOUND || (status == STATUS_OK && !own && call->who->member < MEMBER_ADMIN)) {
+    bool reached = (own || call->who->member >= MEMBER_ADMIN) && status == STATUS_OK &&
+                   access_covers(call->who, token.id_prefix, token.session_id);
+    if (status == STATUS_NOT_FOUND || (status == STATUS_OK && !reached)) {
         return failure_set(&call->failure, STATUS_NOT_FOUND, "not_found", "No such token.");
     }
     return status == STATUS_OK ? revoke_row(call, &token) : status;

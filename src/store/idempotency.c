@@ -22,7 +22,8 @@ enum status store_idempotency_put(struct db *db, int64_t tenant_key, struct slic
 {
     return statement_run(db, SQL_IDEMPOTENCY_PUT,
                          VALUES(number(tenant_key), text(actor), text(key), bytes(reply->fingerprint),
-                                number(reply->status), text(seal_text(db, 0, 0, reply->body)), number(now_ms)),
+                                number(reply->status), text(seal_text(db, 0, 0, reply->body)), number(now_ms),
+                                number(reply->session_key)),
                          NULL, failure);
 }
 

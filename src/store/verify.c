@@ -203,7 +203,7 @@ static const struct {
     {SQL_VERIFY_COUNTS, false}, {SQL_VERIFY_ORPHANS, false},     {SQL_VERIFY_ROWS_WITHOUT_ACTIVITY, false},
     {SQL_VERIFY_COPIES, false}, {SQL_VERIFY_EVENT_ROWS, false},  {SQL_VERIFY_TOMBSTONES, false},
     {SQL_VERIFY_RUNS, false},   {SQL_VERIFY_UNMADE_RUNS, false}, {SQL_VERIFY_STEPS, false},
-    {SQL_VERIFY_BLOCKS, true},
+    {SQL_VERIFY_BLOCKS, true},  {SQL_VERIFY_CHUNKS, true},       {SQL_VERIFY_SHARE_USES, false},
 };
 
 static enum status verify_sentences(struct db *db, enum sql sql, struct verify_report *report, struct failure *failure)

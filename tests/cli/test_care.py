@@ -6,6 +6,7 @@ import sqlite3
 import threading
 
 from harness import Server, check, test
+from harness.people import person
 from harness.terminal import on_terminal
 
 DONE, REFUSED, USAGE, UNREACHABLE, MISSING = range(5)
@@ -180,6 +181,7 @@ DAMAGE = {
                                     "session 1 has 4 rows of events, the last of which is event 5"),
     "lost labels": ("DELETE FROM labels WHERE session_key = 2", "session s1: it has 0 labels, its metadata makes 1"),
     "a block the firehose skips": ("DELETE FROM tenant_blocks", "does not reach the events of block 0"),
+    "a use of a link that is not counted": ("UPDATE share_links SET use_count = 7", "counts 7 uses of 1"),
     "a session that was deleted": ("INSERT INTO tombstones (tenant_key, id, actor, deleted_at_ms) VALUES (1, 's1', 'somebody', 1)",
                                    "session s1 is there although it was deleted"),
     "an event of nobody": ("INSERT INTO events SELECT position + 1000, tenant_key, 97, sequence, at_ms, type, role, "
@@ -192,6 +194,10 @@ DAMAGE = {
 def test_planted_damage_is_found(env):
     server = env.server()
     fill(server)
+    owner = server.client()
+    owner.post("/api/sessions", {"type": "agent", "id": "shared"}, expect=201)
+    link = owner.post("/api/sessions/shared/share-link", expect=201).json()
+    person(owner, "guest").client.post(f"/api/sessions/join/{link['token']}", expect=200)
     copy = os.path.join(env.directory, "copy.db")
     server.run("backup", copy, "--data", server.data_directory())
     for what, (statement, sentence) in DAMAGE.items():
@@ -208,6 +214,33 @@ def test_planted_damage_is_found(env):
         found = re.fullmatch(r"checked \d+ sessions, \d+ events: (\d+) problems", last)
         check.true(found, f"{what}: the last line is {last!r}")
         check.equal(int(found.group(1)), len(text.splitlines()) - 1, f"{what}: problems counted")
+
+
+@test(on=("sqlite",))
+def test_a_row_without_a_session_is_found_in_every_table(env):
+    """Every table whose rows belong to a session; tombstones are of sessions that are gone."""
+    server = env.server()
+    fill(server, 1, 1)
+    copy, damaged = os.path.join(env.directory, "copy.db"), os.path.join(env.directory, "damaged.db")
+    server.run("backup", copy, "--data", server.data_directory())
+    server.stop()
+    database = sqlite3.connect(copy)
+    tables = [name for [name] in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    tables = {name: database.execute(f"PRAGMA table_info({name})").fetchall() for name in tables}
+    database.close()
+    owned = {name: columns for name, columns in tables.items() if "session_key" in [column[1] for column in columns]}
+    owned.pop("tombstones")
+    check.true(len(owned) > 20, f"tables with rows of sessions: {sorted(owned)}")
+    for name, columns in owned.items():
+        shutil.copy(copy, damaged)
+        database = sqlite3.connect(damaged)
+        values = [{"session_key": 96, "tenant_key": 1}.get(column[1], b"x" if column[2] == "BLOB" else 7777)
+                  for column in columns]
+        database.execute(f"INSERT INTO {name} VALUES ({', '.join('?' * len(values))})", values)
+        database.commit()
+        database.close()
+        text = server.run("verify", damaged, expect=REFUSED).stdout
+        check.contains(text, "of session 96 has no session", f"a row of nobody in {name}")
 
 
 @test(on=("sqlite",))

@@ -119,6 +119,8 @@ def test_the_manual_page_names_every_command_and_option(program):
     check.true(page.startswith(".TH SOJOURN 1\n"), "the page has its title")
     for name in re.findall(r"^\| `(--[a-z-]+)`", read("docs/options.md"), re.M):
         check.contains(plain, f"\\fB{name}\\fR", "the manual page")
+    check.contains(plain, "\\fB--no-demo-agent\\fR", "how a switch is turned off")
+    check.contains(run(program, "serve", "--help").stdout, "--[no-]demo-agent")
     for line in page.splitlines():
         is_request = line.startswith(("'", "."))
         check.true(not is_request or re.match(r"^\.(TH|SH|SS|TP|B|I)\b", line), f"known request: {line}")

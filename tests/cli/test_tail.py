@@ -186,16 +186,18 @@ def test_gap_is_told(server):
 @test
 def test_live_output(server):
     client = start(server, 0)
-    client.post("/api/sessions/s/status", {"status": "running"}, expect=200)
+    client.post("/api/sessions/s/status", {"status": "pending"}, expect=200)
+    [claim] = client.post("/api/claims", {"worker": "w"}, expect=200).json()["claims"]
+    held = {"Sojourn-Lease": claim["lease"]["token"]}
     arguments = ("s", "--deltas", "--last", "1")
     with Tail(server, *arguments, "--json") as tail, Tail(server, *arguments) as shown:
         tail.event()
         shown.line()
         deltas = [{"kind": "text", "text": "Good "}, {"kind": "text", "text": "day"}]
-        client.post("/api/sessions/s/deltas", {"deltas": deltas}, expect=202)
+        client.post("/api/sessions/s/deltas", {"deltas": deltas}, headers=held, expect=202)
         check.equal([tail.frame("delta")["text"] for _ in range(2)], ["Good ", "day"])
         client.post("/api/sessions/s/events", {"events": [{"type": "agent.message", "content": [
-            {"type": "text", "text": "Good day"}]}]}, expect=201)
+            {"type": "text", "text": "Good day"}]}]}, headers=held, expect=201)
         check.equal(tail.event()["type"], "agent.message")
         check.equal(shown.line(), "… Good day", "pieces on one line")
         check.true(shown.line().endswith("Good day"), "then the event")

@@ -1,8 +1,10 @@
 """Claims: one holder at a time, fenced, counted, surviving restarts."""
+import os
+import subprocess
 import threading
 
 from harness import check
-from harness.suite import test
+from harness.suite import OPTIMISED, test
 
 
 def queue(client, count=1, **body):
@@ -239,6 +241,80 @@ def leases_survive_a_restart(server):
     check.equal(figures["workers"][0]["leases"], 1)
 
 
+JUMPING_CLOCK = r"""
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+int clock_gettime(clockid_t id, struct timespec *out)
+{
+    long seconds = 0;
+    int result = (int)syscall(SYS_clock_gettime, id, out);
+    FILE *file = id == CLOCK_REALTIME ? fopen(getenv("JUMP_FILE"), "r") : NULL;
+    if (file) {
+        if (fscanf(file, "%ld", &seconds) == 1)
+            out->tv_sec += seconds;
+        fclose(file);
+    }
+    return result;
+}
+"""
+
+
+class JumpingClock:
+    """The wall clock of a server, moved while it runs; its monotonic clocks stay as they are."""
+
+    def __init__(self, directory):
+        source, self.library = os.path.join(directory, "jump.c"), os.path.join(directory, "jump.so")
+        with open(source, "w", encoding="ascii") as file:
+            file.write(JUMPING_CLOCK)
+        subprocess.run(["cc", "-shared", "-fPIC", "-O2", "-o", self.library, source], check=True)
+        self.file = os.path.join(directory, "jump")
+        self.jump(0)
+
+    def jump(self, seconds):
+        with open(self.file + ".new", "w", encoding="ascii") as file:
+            file.write(f"{seconds}\n")
+        os.rename(self.file + ".new", self.file)
+
+    def environment(self):
+        return {"LD_PRELOAD": self.library, "JUMP_FILE": self.file}
+
+
+@test(on=OPTIMISED)
+def leases_survive_clock_jumps(env):
+    """A day forwards takes no lease and ends no session; a day back lets none live longer; both also over a restart."""
+    clock, day = JumpingClock(env.directory), 86400
+    server = env.server(environment=clock.environment())
+    client = server.client()
+    long, short = queue(client, 2)
+    kept, lost = claim(client, max=2, lease_ms=600000)
+    held = {"Sojourn-Lease": kept["lease"]["token"]}
+    mortal = client.post("/api/sessions", {"type": "agent", "ttl_ms": 600000}, expect=201).json()["id"]
+    started = client.get(f"/api/sessions/{long}").json()["created_at"]
+    for seconds in (day, -day):
+        clock.jump(seconds)
+        client.post(f"/api/sessions/{long}/lease", {}, headers=held, expect=200)
+        said = client.post(f"/api/sessions/{long}/events", {"events": [{"type": "agent.message"}]}, headers=held, expect=201)
+        check.equal(said.json()["events"][0]["created_at"][:10] == started[:10], False, "the server sees the jump")
+        client.post(f"/api/sessions/{short}/lease", {"lease_ms": 1000 if seconds < 0 else 600000},
+                    headers={"Sojourn-Lease": lost["lease"]["token"]}, expect=200)
+        check.equal(client.get(f"/api/sessions/{mortal}").json()["status"], "idle")
+    check.eventually(lambda: client.get(f"/api/sessions/{short}").json()["status"] == "pending", "the short lease ends")
+    [again] = claim(client, lease_ms=600000)
+    for seconds in (0, -day, day):
+        clock.jump(seconds)
+        server.restart()
+        client = server.client()
+        client.post(f"/api/sessions/{long}/lease", {}, headers=held, expect=200)
+    client.post(f"/api/sessions/{short}/settle", {"status": "completed"},
+                headers={"Sojourn-Lease": again["lease"]["token"]}, expect=200)
+    check.equal(client.get(f"/api/sessions/{long}").json()["status"], "running")
+
+
 @test
 def timers_fire_after_a_restart(server):
     """A time to live that ran out while the server was down ends the session once."""
@@ -276,6 +352,36 @@ def usage_is_the_sum_of_its_parts(server):
         check.contains(shown["usage"], {"input_tokens": total, "cost_usd": 0.5 * turn})
         check.equal(client.get(f"{path}?at={shown['last_sequence']}").json()["usage"], shown["usage"])
     check.equal(client.get(path).json()["turn_count"], 4)
+
+
+@test
+def totals_only_grow(server):
+    """X-12: nothing that is no number, or less than nothing, undoes a sum; words beside the numbers are kept."""
+    client = server.client()
+    [session] = queue(client)
+    path = f"/api/sessions/{session}"
+    for usage, total in (({"tokens": 5, "by": {"a": 1}, "model": "one"}, {"tokens": 5, "by": {"a": 1}, "model": "one"}),
+                         ({"tokens": "x", "by": {"a": None}, "model": "two"},
+                          {"tokens": 5, "by": {"a": 1}, "model": "two"})):
+        [got] = claim(client)
+        held = {"Sojourn-Lease": got["lease"]["token"]}
+        for bad in ({"tokens": -1}, {"by": {"a": -0.5}}):
+            check.problem(client.post(path + "/settle", {"status": "idle", "usage": bad}, headers=held), 400,
+                          "invalid_usage")
+        client.post(path + "/settle", {"status": "idle", "usage": usage}, headers=held, expect=200)
+        check.equal(client.get(path).json()["usage"], total)
+        client.post(path + "/status", {"status": "pending"}, expect=200)
+
+
+@test
+def what_has_no_turn_is_not_settled(server):
+    """The answer says so, and does not name the wanted state among those that could follow."""
+    client = server.client()
+    [session] = queue(client)
+    problem = client.post(f"/api/sessions/{session}/settle", {"status": "completed"})
+    check.problem(problem, 409, "illegal_transition")
+    check.contains(problem.json(), {"from": "pending", "to": "completed"})
+    check.contains(problem.json()["detail"], "has no turn")
 
 
 @test
@@ -332,11 +438,27 @@ def the_log_tells_the_whole_story(server):
 
 @test
 def running_is_reached_by_a_claim(server):
-    """S0-015: nobody moves an agent's session to running by hand."""
+    """S0-015: nobody moves an agent's session to running by hand, from wherever it is: nobody would run it."""
     client = server.client()
     [session] = queue(client)
-    check.problem(client.post(f"/api/sessions/{session}/status", {"status": "running"}), 409, "claim_needed")
-    check.equal(claim(client)[0]["session"]["status"], "running")
+    path = f"/api/sessions/{session}"
+    refuse = lambda: check.problem(client.post(path + "/status", {"status": "running"}), 409, "claim_needed")
+    refuse()
+    for parked in ("waiting_human", "awaiting_tool", "idle"):
+        [got] = claim(client)
+        check.equal(got["session"]["status"], "running")
+        held = {"Sojourn-Lease": got["lease"]["token"]}
+        client.post(path + "/settle", {"status": parked}, headers=held, expect=200)
+        refuse()
+        check.equal(client.get(path).json()["status"], parked)
+        client.post(path + "/status", {"status": "pending"}, expect=200)
+    refuse()
+    [got] = claim(client)
+    held = {"Sojourn-Lease": got["lease"]["token"]}
+    client.post(path + "/asks", {"id": "q", "kind": "question", "text": "which?"}, headers=held, expect=201)
+    check.equal(client.get(path).json()["status"], "waiting_human")
+    refuse()
+    client.post(path + "/status", {"status": "running"}, headers=held, expect=200)
 
 
 @test

@@ -394,6 +394,42 @@ def a_bound_token_makes_only_bound_tokens(server):
 
 
 @test
+def a_bound_token_reaches_nothing_of_the_whole_tenant(server):
+    """An owner's token for one session or one namespace adds no user who could sign in without its bounds, defines
+    no agent, reads no figures or people of the tenant, and neither sees nor revokes tokens that are wider."""
+    owner = server.client()
+    session(owner, id="cli:a")
+    wide = owner.post("/api/tokens", {"name": "wide"}, expect=201).json()
+    boss = owner.get("/api/me").json()["user_id"]
+    for bounds, code in (({"session_id": "cli:a"}, "session_bound"), ({"id_prefix": "cli:"}, "tenant_wide")):
+        bound = token(owner, **bounds)
+        for method, path, body in (("POST", "/api/users", {"email": "eve@example.org", "role": "owner"}),
+                                   ("PATCH", f"/api/users/{boss}", {"name": "Eve"}),
+                                   ("DELETE", f"/api/users/{boss}", None),
+                                   ("POST", "/api/tenants", {"id": "eve"}),
+                                   ("POST", "/api/agents", {"id": "eve", "driver": "worker"}),
+                                   ("DELETE", "/api/agents/demo", None), ("GET", "/api/users", None),
+                                   ("GET", "/api/counts", None), ("GET", "/api/queue", None)):
+            check.problem(bound.request(method, path, body), 403, code)
+        own = bound.post("/api/tokens", {"name": "own"}, expect=201).json()
+        seen = bound.get("/api/tokens").json()["tokens"]
+        check.true(own["id"] in [one["id"] for one in seen], "it sees what it made")
+        check.equal({(one["id_prefix"], one["session_id"]) for one in seen},
+                    {(bounds.get("id_prefix"), bounds.get("session_id"))})
+        check.problem(bound.delete(f"/api/tokens/{wide['id']}"), 404)
+        bound.delete(f"/api/tokens/{own['id']}", expect=204)
+    check.equal([user["id"] for user in owner.get("/api/users").json()["users"]], [boss])
+    owner.with_token(wide["token"]).get("/api/me", expect=200)
+
+
+@test
+def only_users_make_tokens_of_users(server):
+    """A worker acts for nobody: a token of kind user made with its token would be nobody's."""
+    worker = token(server.client(), kind="worker")
+    check.problem(worker.post("/api/tokens", {"name": "x"}), 403, "user_required")
+
+
+@test
 def tokens_expire(server):
     """Good before its time, nothing after it, on readers and writers."""
     import datetime

@@ -195,7 +195,8 @@ def orchestrators_and_workflows_are_hidden(server):
     admin = person(cast.boss, "admin", "admin")
     for purpose in ("orchestrator", "workflow"):
         path = cast.session(purpose=purpose, visibility="org_joinable")
-        cast.anna.client.post(path + "/participants", {"user_id": cast.bert.id})
+        check.problem(cast.anna.client.post(path + "/participants", {"user_id": cast.bert.id}), 409, "not_shareable")
+        check.equal(cast.anna.client.get(path + "/participants").json()["participants"], [], "nobody is added in vain")
         for client in (cast.bert.client, admin.client):
             same_answer(client.get(path), unknown(client, "GET", "", None))
             listed = [one["id"] for one in client.get("/api/sessions").json()["sessions"]]
@@ -239,7 +240,8 @@ def participants(server):
     cast = Cast(server)
     path = cast.session()
     anna, bert = cast.anna.client, cast.bert
-    anna.post(path + "/participants", {"email": bert.email.upper(), "role": "viewer"}, expect=201)
+    added = anna.post(path + "/participants", {"email": bert.email.upper(), "role": "viewer"}, expect=201).json()
+    check.equal(added, {"user_id": bert.id, "role": "viewer"})
     anna.post(path + "/participants", {"user_id": bert.id, "role": "collaborator"}, expect=201)
     listed = anna.get(path + "/participants", expect=200).json()["participants"]
     check.equal([(one["user_id"], one["email"], one["role"]) for one in listed], [(bert.id, bert.email, "collaborator")])
@@ -263,7 +265,7 @@ def participants(server):
 
 @test(options=["--participants-max", "1", "--share-links-max", "1"])
 def people_have_limits(server):
-    """Beyond them 429; changing the role of one who is there is no addition."""
+    """Beyond them 429; changing the role of one who is there is no addition; a link that is over makes room."""
     cast = Cast(server)
     path, third = cast.session("viewer"), person(cast.boss, "third")
     check.problem(cast.anna.client.post(path + "/participants", {"user_id": third.id}), 429, "too_many_participants")
@@ -271,6 +273,8 @@ def people_have_limits(server):
     link = cast.anna.client.post(path + "/share-link", expect=201).json()
     check.problem(cast.anna.client.post(path + "/share-link"), 429, "too_many_share_links")
     check.problem(third.client.post(f"/api/sessions/join/{link['token']}"), 429, "too_many_participants")
+    cast.anna.client.delete(f"{path}/share-link/{link['id']}", expect=204)
+    cast.anna.client.post(path + "/share-link", expect=201)
 
 
 # --- share links ---

@@ -1,5 +1,6 @@
 """Content at rest: with a master key nothing that was said can be read on disk, and everything works as before."""
 import base64
+import contextlib
 import os
 import sqlite3
 import subprocess
@@ -183,6 +184,36 @@ def a_deleted_session_takes_its_key_along(env):
     server.options = ["--master-key-file", os.path.join(env.directory, "n")]
     server.start()
     check.equal(server.client().get(kept).json()["title"], "kept")
+
+
+def rows(env, server):
+    """What the tables say, as SQL."""
+    if server.database:
+        [(_, dump)] = [one for one in at_rest(env, server) if one[0] == "dump"]
+        return dump.decode()
+    with contextlib.closing(sqlite3.connect(f"file:{server.data_directory()}/sojourn.db?mode=ro", uri=True)) as database:
+        return "\n".join(database.iterdump())
+
+
+@test
+def a_deleted_session_leaves_no_word(env):
+    """The tombstone holds no content, and neither do the kept answers to requests that told of the session."""
+    server = env.server(["--blobs", "database", "--blob-grace-ms", "1", "--blob-sweep-ms", "20"])
+    client = server.client()
+    body = {"type": "agent", "id": "web:gone", "title": NEEDLE, "metadata": {"m": NEEDLE}, "prompt": NEEDLE}
+    made = {"Idempotency-Key": "made"}
+    client.post("/api/sessions", body, headers=made, expect=201)
+    path, _, _ = say_everywhere(client)
+    said = {"events": [{"type": "custom.thing", "metadata": {"x": NEEDLE}, "external_event_id": NEEDLE}]}
+    client.post(path + "/events", said, headers={"Idempotency-Key": "said"}, expect=201)
+    client.post(path + "/channels", {"kind": "slack", "address": NEEDLE}, expect=201)
+    check.true(NEEDLE in rows(env, server), "the search finds what is there")
+    client.post(path + "/stop", {}, expect=200)
+    for one in (path, "/api/sessions/web:gone"):
+        client.delete(one, expect=204)
+    check.eventually(lambda: NEEDLE not in rows(env, server), "no table holds a word of them")
+    check.problem(client.post(path + "/events", said, headers={"Idempotency-Key": "said"}), 404, "session_not_found")
+    check.problem(client.post("/api/sessions", body, headers=made), 410, "session_deleted")
 
 
 @test(on=("sqlite",))

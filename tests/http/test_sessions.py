@@ -1,7 +1,14 @@
 """Sessions over HTTP: creation, opening, lists, changes, archive, delete, history, on both engines."""
+import datetime
+
 from harness import check
 from harness.people import person
 from harness.suite import test
+
+
+def utc_now():
+    """As the server writes it."""
+    return datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def new(client, **body):
@@ -40,7 +47,7 @@ def bad_input_changes_nothing(server):
     client = server.client()
     for body, code in [({}, "missing_member"), ({"type": "robot"}, "invalid_member"), ({"type": "agent", "colour": 1}, "unknown_member"),
                        ({"type": "agent", "id": "a b"}, "invalid_id"), ({"type": "agent", "title": 5}, "invalid_member"),
-                       ({"type": "agent", "workspace": "x" * 101}, "invalid_member")]:
+                       ({"type": "agent", "workspace": "x" * 101}, "invalid_length")]:
         answer = client.post("/api/sessions", body, expect=400)
         check.equal(answer.header("content-type"), "application/problem+json")
         check.equal(answer.json()["code"], code)
@@ -123,6 +130,66 @@ def lists_page_and_filter(server):
 
 
 @test
+def every_filter_takes_some_and_leaves_others(server):
+    """Of four sessions each filter of the document finds exactly those it should, alone and with all others."""
+    client = server.client()
+    other = person(client, "other")
+    parent = new(client, id="web:parent", metadata={"colour": "blue"})
+    own = new(client, id="slack:one", type="agent", title="Grün 100% done", status="pending", workspace="w", agent="a",
+              source={"kind": "channel", "platform": "slack", "interactive": False}, metadata={"colour": "red"},
+              visibility="org_visible", parent_id=parent["id"], task_id="t", entity_id="e")
+    check.eventually(lambda: utc_now() > own["created_at"], "a later millisecond")
+    tool = client.post("/api/sessions", {"type": "tool", "id": "tool"}, expect=201).json()
+    hers = new(other.client, id="hers")
+    client.post("/api/sessions/slack:one/participants", {"user_id": other.id, "role": "viewer"}, expect=201)
+    me = client.get("/api/me").json()["user_id"]
+    everything = {"web:parent", "slack:one", "tool", "hers"}
+    after, before = "2001-01-01T00:00:00Z", "2100-01-01T00:00:00Z"
+    alone = {  # each value and what it finds
+        "type": [("tool", {"tool"}), ("agent", everything - {"tool"}), ("mixed", set())],
+        "status": [("pending", {"slack:one"}), ("draft", {"tool"}), ("idle", {"web:parent", "hers"})],
+        "display_status": [("active", {"slack:one"}), ("idle", everything - {"slack:one"}), ("blocked", set())],
+        "group": [("live", {"slack:one"}), ("active", everything), ("failing", set())],
+        "kind": [("run", {"slack:one", "tool"}), ("chat", {"web:parent", "hers"})],
+        "archived": [("true", set()), ("false", everything), ("all", everything)],
+        "source_kind": [("channel", {"slack:one"}), ("web", {"web:parent"})],
+        "source_platform": [("slack", {"slack:one"}), ("discord", set())],
+        "interactive": [("false", {"slack:one"}), ("true", everything - {"slack:one"})],
+        "ownership": [("mine", everything - {"hers"}), ("all", everything), ("shared", set())],
+        "owner": [(me, everything - {"hers"}), (other.id, {"hers"})],
+        "participant": [(other.id, {"slack:one"}), ("nobody", set())],
+        "parent_id": [("web:parent", {"slack:one"}), ("tool", set())],
+        "task_id": [("t", {"slack:one"}), ("x", set())],
+        "entity_id": [("e", {"slack:one"}), ("x", set())],
+        "workspace": [("w", {"slack:one"}), ("x", set())],
+        "agent": [("a", {"slack:one"}), ("x", set())],
+        "visibility": [("org_visible", {"slack:one"}), ("private", everything - {"slack:one"})],
+        "metadata.": [("red", {"slack:one"}), ("blue", {"web:parent"})],
+        "q": [("100%", {"slack:one"}), ("Grün", {"slack:one"}), ("_", set())],
+        "created_after": [(tool["created_at"], {"tool", "hers"}), (before, set()), (after, everything)],
+        "created_before": [(tool["created_at"], {"web:parent", "slack:one"}), ("1960-01-01T00:00:00Z", set()),
+                           (before, everything)],
+        "active_after": [(before, set()), (after, everything)],
+        "active_before": [(after, set()), (before, everything)],
+    }
+    operation = client.get("/api/openapi.json").json()["paths"]["/api/sessions"]["get"]
+    named = {one["name"] for one in operation["parameters"] if one["in"] == "query"}
+    check.equal(named - set(alone), {"cursor", "limit"}, "filters without a row here")
+
+    def found(**query):
+        query = {name.replace("metadata.", "metadata.colour"): value for name, value in query.items()}
+        return {one["id"] for one in client.get("/api/sessions", query=query, expect=200).json()["sessions"]}
+    for name, rows in alone.items():
+        for value, wanted in rows:
+            check.equal(found(**{name: value}), wanted, f"{name}={value}")
+    together = {name: value for name, rows in alone.items() for value, wanted in rows if "slack:one" in wanted}
+    check.equal(found(**together), {"slack:one"}, str(together))
+    check.equal({one["id"] for one in other.client.get("/api/sessions?ownership=shared").json()["sessions"]}, {"slack:one"})
+    client.post("/api/sessions/tool/archive", expect=200)
+    check.equal((found(), found(archived="true"), found(archived="all")), (everything - {"tool"}, {"tool"}, everything))
+
+
+@test
 def update_archive_delete(server):
     """Title, metadata by merge, visibility; archive hides; delete erases and keeps a tombstone."""
     client = server.client()
@@ -158,7 +225,7 @@ def delete_rules_and_bulk(server):
 
 @test
 def status_moves_are_guarded(server):
-    """X-01: only the table's edges; an illegal move names both states and changes nothing."""
+    """X-01: only the table's edges; an illegal move names both states, is logged and changes nothing."""
     client = server.client()
     session = client.post("/api/sessions", {"type": "response"}, expect=201).json()
     path = f"/api/sessions/{session['id']}"
@@ -168,6 +235,9 @@ def status_moves_are_guarded(server):
     problem = client.post(path + "/status", {"status": "running"}, expect=409).json()
     check.equal(problem["code"], "illegal_transition")
     check.contains(problem["detail"], "completed")
+    check.contains((problem["from"], problem["to"]), "running")
+    logged = server.wait_log("move_refused", session=session["id"])
+    check.contains(logged, {"detail": problem["detail"], "actor": client.get("/api/me").json()["actor"]})
     check.equal(client.get(path).json()["last_sequence"], done["last_sequence"])
     check.equal(client.post(path + "/status", {"status": "completed"}, expect=200).json()["last_sequence"], done["last_sequence"])
 
@@ -200,13 +270,29 @@ def counts_follow(server):
 
 @test(options=["--sessions-per-user-max", "2"])
 def concurrency_limit(server):
-    """S3-017, S3-115: sessions with a turn under way count; 429 tells the numbers."""
+    """S3-017, S3-115: sessions with a turn under way count, by user; 429 tells the numbers; an end makes room."""
     client = server.client()
     for _ in range(2):
         client.post("/api/sessions", {"type": "mixed", "status": "running"}, expect=201)
     problem = client.post("/api/sessions", {"type": "mixed", "status": "running"}, expect=429)
     check.contains(problem.json(), {"code": "too_many_sessions", "active_count": 2, "limit": 2})
+    check.true(int(problem.header("retry-after")) > 0, "when to come back")
     client.post("/api/sessions", {"type": "agent", "purpose": "workflow"}, expect=201)
+    client.post("/api/sessions", {"type": "agent", "purpose": "orchestrator", "id": "orchestrator:1"}, expect=201)
+    running = {"type": "mixed", "status": "running"}
+    client.post("/api/sessions", running | {"parent_id": "orchestrator:1"}, expect=201)
+    check.equal(client.post("/api/sessions", running, expect=429).json()["active_count"], 2, "its child does not count")
+    anna = person(client, "anna")
+    for _ in range(2):
+        hers = anna.client.post("/api/sessions", running, expect=201).json()
+    check.equal(anna.client.post("/api/sessions", running, expect=429).json()["active_count"], 2, "her own alone")
+    client.patch(f"/api/users/{anna.id}", {"sessions_max": 3}, expect=200)
+    anna.client.post("/api/sessions", running, expect=201)
+    check.contains(anna.client.post("/api/sessions", running, expect=429).json(), {"active_count": 3, "limit": 3})
+    anna.client.post(f"/api/sessions/{hers['id']}/status", {"status": "waiting_human"}, expect=200)
+    anna.client.post("/api/sessions", running, expect=429)
+    anna.client.post(f"/api/sessions/{hers['id']}/status", {"status": "completed"}, expect=200)
+    anna.client.post("/api/sessions", running, expect=201)
 
 
 @test
@@ -398,3 +484,19 @@ def sessions_have_limits(server):
         check.true(answer.status in (400, 413), f"{body} is refused")
     new(client, title="12345", prompt="äöüäö")
     check.equal(client.get("/api/counts").json()["total"], 4)
+
+
+@test(options=["--title-chars-max", "300", "--workspace-chars-max", "300", "--prompt-chars-max", "200000"])
+def limits_can_be_raised(server):
+    """What an option allows beyond its default is taken, up to exactly that many characters."""
+    client = server.client()
+    for name, most in (("title", 300), ("workspace", 300), ("prompt", 200000)):
+        made = new(client, **{name: "ä" * most})
+        check.equal(made["initial_prompt" if name == "prompt" else name], "ä" * most)
+        problem = client.post("/api/sessions", {"type": "agent", name: "x" * (most + 1)})
+        check.problem(problem, 400, "invalid_length")
+        check.contains(problem.json()["detail"], str(most))
+    path = f"/api/sessions/{made['id']}"
+    client.patch(path, {"title": "t" * 300}, expect=200)
+    check.problem(client.patch(path, {"title": "t" * 301}), 400, "invalid_length")
+    check.equal(len(client.get("/api/sessions?workspace=" + "%C3%A4" * 300).json()["sessions"]), 1)

@@ -301,7 +301,7 @@ def streams_filter(server):
 
 @test
 def deltas_are_for_who_runs_the_turn(server):
-    """Another participant can't put words into the agent's mouth."""
+    """Nobody else puts words into the agent's mouth, the owner neither, nor anybody after its end."""
     client, path = start(server, 0)
     bert = person(client, "bert")
     client.post(path + "/participants", {"user_id": bert.id, "role": "collaborator"}, expect=201)
@@ -309,6 +309,14 @@ def deltas_are_for_who_runs_the_turn(server):
     check.problem(bert.client.post(path + "/deltas", delta), 403, "holder_events_only")
     check.problem(bert.client.post(path + "/deltas", delta, headers={"Sojourn-Lease": "sl_none"}), 409, "stale_lease")
     client.post(path + "/deltas", delta, expect=202)
+    client.post(path + "/status", {"status": "pending"}, expect=200)
+    [claim] = client.post("/api/claims", {"worker": "w"}, expect=200).json()["claims"]
+    held = {"Sojourn-Lease": claim["lease"]["token"]}
+    client.post(path + "/deltas", delta, headers=held, expect=202)
+    check.problem(client.post(path + "/deltas", delta), 409, "lease_required")
+    client.post(path + "/settle", {"status": "completed"}, headers=held, expect=200)
+    check.problem(client.post(path + "/deltas", delta, headers=held), 409, "stale_lease")
+    check.problem(client.post(path + "/deltas", delta), 409, "session_ended")
 
 
 @test

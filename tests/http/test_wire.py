@@ -199,6 +199,25 @@ def every_refusal_is_a_problem(server):
         check.equal(answer.header("x-request-id"), f"try-{status}")
 
 
+@test(options=["--uri-bytes-max", "300", "--header-bytes-max", "1500", "--header-count-max", "10",
+               "--event-bytes-max", "1KiB", "--body-bytes-max", "2000"])
+def limits_of_requests_are_told(server):
+    """413, 414, 431: the sentence says how much is accepted; as much as that is."""
+    start, host = b"GET /healthz", b" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+    post = b"POST /api/auth/link HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+    for data, status, most in (
+            (start + b"?" + b"a" * 300 + host + b"\r\n", 414, "300 bytes"),
+            (start + host + b"A: " + b"b" * 1500 + b"\r\n\r\n", 431, "1500 bytes"),
+            (start + host + b"A: b\r\n" * 9 + b"\r\n", 431, "10 headers"), (start + host + b"A: b\r\n" * 8 + b"\r\n", 200, ""),
+            (post + b"Content-Length: 2001\r\n\r\n", 413, "2000 bytes"),
+            (post + b"Transfer-Encoding: chunked\r\n\r\n7d1\r\n" + b" " * 2001, 413, "2000 bytes"),
+            (post + b"Content-Length: 2000\r\n\r\n" + b" " * 2000, 400, "invalid_json")):
+        answer, connection = send_raw(server, data)
+        connection.close()
+        check.equal(answer.status, status, f"{data[:60]!r}: {answer.body!r}")
+        check.contains(answer.body.decode(), most)
+
+
 @test
 def request_ids(server):
     """A client's id is echoed when it is harmless, else a new one is made; every answer has one."""
@@ -228,6 +247,11 @@ def no_cors_unless_asked(server):
     check.equal([name for name, _ in answer.headers if name.lower().startswith("access-control")], [])
     check.equal(sorted(word.strip() for word in answer.header("allow").split(",")), ["GET", "HEAD", "OPTIONS", "POST"])
     check.problem(server.anonymous().request("OPTIONS", "/api/none"), 404)
+    answer, connection = send_raw(server, b"OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n")
+    connection.close()
+    check.equal(answer.status, 204, "the server as a whole")
+    for method in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"):
+        check.contains(answer.header("allow"), method)
 
 
 @test(options=["--cors-origin", ORIGIN, "--cors-origin", "http://localhost:3000"])
@@ -242,7 +266,7 @@ def cors_for_named_origins(server):
         check.equal(answer.header("access-control-allow-origin"), origin)
         check.equal(answer.header("access-control-allow-credentials"), "true")
         allowed = {word.strip().lower() for word in answer.header("access-control-allow-headers").split(",")}
-        for name in ("authorization", "content-type", "idempotency-key", "if-sequence", "last-event-id", "sojourn-lease",
+        for name in ("authorization", "content-type", "idempotency-key", "if-match", "if-sequence", "last-event-id", "sojourn-lease",
                      "x-csrf-token", "x-request-id", "traceparent"):
             check.contains(allowed, name)
         for method in ("GET", "POST", "PUT", "PATCH", "DELETE"):
@@ -676,6 +700,16 @@ def wrong_configuration_is_named(env):
             check.contains(result.stderr, part)
     result = server.run("check-config", environment={"SOJOURN_LOOP_THREADS": "0"}, expect=2)
     check.contains(result.stderr, "SOJOURN_LOOP_THREADS")
+    for option, value in (("--listen", "nonsense"), ("--listen", "127.0.0.1:99999"), ("--listen", "unix:"),
+                          ("--cors-origin", "https://app.example.org/"), ("--cors-origin", "app.example.org")):
+        for command in ("check-config", "serve"):
+            result = server.run(command, option, value, expect=2)
+            check.contains(result.stderr, option)
+    nowhere = os.path.join(env.directory, "nowhere.pem")
+    check.contains(server.run("check-config", "--tls-cert", nowhere, "--tls-key", nowhere, expect=2).stderr, nowhere)
+    cert, key = certificate(env.directory)
+    server.run("check-config", "--listen", "[::1]:1", "--listen", "unix:x", "--cors-origin", "*", "--cors-origin",
+               "https://app.example.org:8443", "--tls-cert", cert, "--tls-key", key)
 
 
 @test(on=("sqlite",))

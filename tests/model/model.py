@@ -298,7 +298,7 @@ class Model:
                 raise Refused(409, "not_a_conversation")
             self.do_reopen(session, reason)
             return session
-        if session["type"] == "agent" and to == "running" and source in ("draft", "pending"):
+        if session["type"] == "agent" and to == "running":
             raise Refused(409, "claim_needed")
         session.move(to, reason, "user" if to in ENDED else None)
         self.finish(session)
@@ -448,6 +448,8 @@ class Model:
     def add_participant(self, who, id, user_id, role):
         """Adds a user or changes the role."""
         session, _, _ = self.enter(who, id, "owner")
+        if session["purpose"] in PRIVATE_PURPOSES:
+            raise Refused(409, "not_shareable")
         session.participants[user_id] = role
         session.add("session.participant_added", user_id=user_id, role=role)
         return session

@@ -145,6 +145,8 @@ static void delete_leaves_a_tombstone(void **state)
     struct lease lease = {.tenant_key = f->tenant, .session_key = s->key, .token_hash = fixture_hash(f, 1)};
     struct timer timer = {TIMER_EXPIRY, f->tenant, s->key, 5};
     struct partial partial = {1, 1, SLICE("[1]"), 0};
+    struct idempotent_reply own = {fixture_hash(f, 1), 201, SLICE("{}"), s->key},
+                            other = {.fingerprint = own.fingerprint};
     bool there = true;
     for (int i = 0; i < 300; i++)
         fixture_append(f, s, "user.message", "[]");
@@ -153,6 +155,8 @@ static void delete_leaves_a_tombstone(void **state)
     must(store_lease_put(f->db, &lease, &f->failure));
     must(store_timer_put(f->db, &timer, &f->failure));
     must(store_partial_save(f->db, f->tenant, s->key, &partial, &f->failure));
+    must(store_idempotency_put(f->db, f->tenant, SLICE("u"), SLICE("own"), &own, 1, &f->failure));
+    must(store_idempotency_put(f->db, f->tenant, SLICE("u"), SLICE("other"), &other, 1, &f->failure));
     fixture_commit(f);
     must(store_tombstone_exists(f->db, f->tenant, SLICE("gone"), &there, &f->failure));
     assert_false(there);
@@ -168,6 +172,9 @@ static void delete_leaves_a_tombstone(void **state)
     assert_status(store_lease_get(f->db, f->tenant, s->key, &f->arena, &lease, &f->failure), STATUS_NOT_FOUND);
     must(store_partial_load(f->db, f->tenant, s->key, &f->arena, &partial, &f->failure));
     assert_int_equal(partial.count, 0);
+    assert_status(store_idempotency_get(f->db, f->tenant, SLICE("u"), SLICE("own"), &f->arena, &own, &f->failure),
+                  STATUS_NOT_FOUND);
+    must(store_idempotency_get(f->db, f->tenant, SLICE("u"), SLICE("other"), &f->arena, &other, &f->failure));
     fixture_begin(f);
     assert_status(store_session_delete(f->db, s, SLICE("user:u1"), 1, &f->failure), STATUS_NOT_FOUND);
     db_rollback(f->db);

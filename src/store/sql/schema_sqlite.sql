@@ -648,3 +648,8 @@ CREATE TABLE memories (
     PRIMARY KEY (tenant_key, agent, id)
 ) WITHOUT ROWID;
 CREATE INDEX memories_owner ON memories (tenant_key, agent, owner, id);
+
+-- migration: 20 kept answers of sessions
+-- An answer to an Idempotency-Key goes with the session it tells of; 0 = of none.
+ALTER TABLE idempotency ADD COLUMN session_key INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX idempotency_session ON idempotency (tenant_key, session_key) WHERE session_key <> 0;

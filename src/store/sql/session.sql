@@ -150,6 +150,8 @@ DELETE FROM leases WHERE tenant_key = $1 AND session_key = $2
 DELETE FROM kept WHERE tenant_key = $1 AND session_key = $2
 -- name: session_delete_introspection
 DELETE FROM introspections WHERE tenant_key = $1 AND session_key = $2
+-- name: session_delete_idempotency
+DELETE FROM idempotency WHERE tenant_key = $1 AND session_key = $2 AND session_key <> 0
 -- name: session_delete_prompts
 DELETE FROM prompts WHERE tenant_key = $1 AND session_key = $2
 -- name: session_delete_timers

@@ -35,6 +35,8 @@ SELECT what || ' of session ' || session_key || ' has no session' FROM (
     UNION SELECT 'a run', o.tenant_key, o.session_key FROM automation_runs o
     UNION SELECT 'the host of a sandbox', o.tenant_key, o.session_key FROM sandbox_hosts o
     UNION SELECT 'a look back', o.tenant_key, o.session_key FROM introspections o
+    UNION SELECT 'a channel', o.tenant_key, o.session_key FROM channels o
+    UNION SELECT 'a kept answer', o.tenant_key, o.session_key FROM idempotency o WHERE o.session_key <> 0
     UNION SELECT 'a prompt', o.tenant_key, o.session_key FROM prompts o
     UNION SELECT 'an ask', o.tenant_key, o.session_key FROM asks o
     UNION SELECT 'a rule', o.tenant_key, o.session_key FROM ask_rules o WHERE o.session_key <> 0
@@ -78,6 +80,15 @@ WHERE p.work < 6 AND p.key IN (SELECT st.parent_key FROM steps st WHERE st.tenan
         WHERE e.tenant_key = p.tenant_key AND e.session_key = p.key AND e.type = 'session.reopened') LIMIT 100
 
 -- What only SQLite has: the blocks that the firehose reads, and a file of pages.
+-- name: verify_share_uses
+SELECT 'the share link ' || l.id || ' counts ' || l.use_count || ' uses of '
+    || (SELECT COUNT(*) FROM share_uses u
+        WHERE u.tenant_key = l.tenant_key AND u.session_key = l.session_key AND u.link_id = l.id) FROM share_links l
+WHERE l.use_count <> (SELECT COUNT(*) FROM share_uses u
+    WHERE u.tenant_key = l.tenant_key AND u.session_key = l.session_key AND u.link_id = l.id) LIMIT 100
+-- name: verify_chunks (sqlite)
+SELECT 'an index of events of session ' || c.session_key || ' has no session' FROM event_chunks c
+WHERE NOT EXISTS (SELECT 1 FROM sessions s WHERE s.key = c.session_key) LIMIT 100
 -- name: verify_blocks (sqlite)
 SELECT 'the stream of tenant ' || tenant_key || ' does not reach the events of block ' || block FROM (
     SELECT DISTINCT tenant_key, position >> 10 AS block FROM events) AS used

@@ -102,6 +102,25 @@ static void a_prefix_is_a_wall(void **state)
     assert_int_equal(access_role(&worker, &session, ACCESS_NONE, false), ACCESS_NONE);
 }
 
+static void a_credential_covers_what_is_no_wider(void **state)
+{
+    struct principal who = principal_of(PRINCIPAL_USER, "owner", MEMBER_OWNER);
+    struct slice none = {0};
+    (void)state;
+    assert_true(access_is_tenant_wide(&who));
+    assert_true(access_covers(&who, none, none));
+    who.id_prefix = SLICE("cli:");
+    assert_false(access_is_tenant_wide(&who));
+    assert_true(access_covers(&who, SLICE("cli:a"), none));
+    assert_false(access_covers(&who, SLICE("cl"), none));
+    assert_false(access_covers(&who, none, SLICE("cli:a")));
+    who.id_prefix = none;
+    who.session_id = SLICE("a");
+    assert_false(access_is_tenant_wide(&who));
+    assert_true(access_covers(&who, none, SLICE("a")));
+    assert_false(access_covers(&who, none, none));
+}
+
 static void bound_principals_reach_one_session(void **state)
 {
     static const enum principal_kind bound[] = {PRINCIPAL_RUNNER, PRINCIPAL_SANDBOX, PRINCIPAL_SHARE_LINK};
@@ -278,6 +297,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_whole_matrix_is_as_decided),
         cmocka_unit_test(a_prefix_is_a_wall),
+        cmocka_unit_test(a_credential_covers_what_is_no_wider),
         cmocka_unit_test(bound_principals_reach_one_session),
         cmocka_unit_test(nobody_owns_a_session_without_an_owner),
         cmocka_unit_test(every_action_needs_its_role_and_scope),

@@ -29,7 +29,8 @@ static void assert_types(const struct changes *changes, const char *first, const
 
 static bool needs_claim(enum session_type type, enum work from, enum work to)
 {
-    return type == TYPE_AGENT && to == WORK_RUNNING && (from == WORK_DRAFT || from == WORK_PENDING);
+    return type == TYPE_AGENT && to == WORK_RUNNING &&
+           (from == WORK_DRAFT || from == WORK_PENDING || from == WORK_IDLE);
 }
 
 static void every_status_change_follows_the_table(void **state)

@@ -168,7 +168,8 @@ static enum status add_participant(struct call *call)
     char link[TOKEN_TEXT_BYTES];
     struct user_request request = {.email = SLICE("p@x"), .role = MEMBER_MEMBER};
     enum status status = user_create(call, &request, &user, link);
-    return status == STATUS_OK ? participant_add(call, SLICE("log"), user.id, (struct slice){0}, ACCESS_COLLABORATOR)
+    struct slice none = {0}, added;
+    return status == STATUS_OK ? participant_add(call, SLICE("log"), user.id, none, ACCESS_COLLABORATOR, &added)
                                : status;
 }
 
