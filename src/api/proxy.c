@@ -262,6 +262,9 @@ static void fail_before_head(struct passage *passage, const struct failure *fail
         (void)failure_set(
             &told, STATUS_FORBIDDEN, "tunnel_refused",
             "The tunnel leads to an address that is not public; the option tunnel-hosts names exceptions.");
+    } else if (slice_is(code, "stopping")) {
+        (void)failure_set(&told, STATUS_UNAVAILABLE, "server_stopping", "The server stops; try again.");
+        told.retry_after_s = 1;
     } else if (slice_is(code, "timeout") || slice_is(code, "silent")) {
         (void)failure_set(&told, STATUS_TIMEOUT, "tunnel_timeout", "The service behind the tunnel does not answer.");
     } else {

@@ -1,6 +1,7 @@
 """Through a tunnel to a service in a session's sandbox: streamed, checked, and nowhere else."""
 import http.server
 import json
+import signal
 import threading
 
 from harness import check, people
@@ -192,6 +193,28 @@ def services_that_fail(env):
     hang = threading.Event()
     service.RequestHandlerClass.say_hang = lambda self, told: hang.wait(20)
     check.problem(client.get(path + "/proxy/web/hang"), 504, "tunnel_timeout")
+    hang.set()
+
+
+@test
+def the_server_stops_meanwhile(env):
+    """Who waits for a service is told that the server stops, at once; an answer that has begun to come comes whole."""
+    service, client, path = tunnelled(env)
+    hang = threading.Event()
+    service.RequestHandlerClass.say_hang = lambda self, told: hang.wait(20)
+    waiting, reading = client.connect(), client.connect()
+    waiting.send(encode_request("GET", path + "/proxy/web/hang", None, client.headers_for()))
+    reading.send(encode_request("GET", path + "/proxy/web/stream", None, client.headers_for()))
+    reading.read_head()
+    check.equal(reading.read_chunk(), b"first ")
+    check.eventually(lambda: len(service.asked) == 2, "both are asked", 10)
+    env.servers[0].signal(signal.SIGTERM)
+    answer = waiting.read_response()
+    check.problem(answer, 503, "server_stopping")
+    check.equal(answer.header("retry-after"), "1")
+    service.go_on.set()
+    check.equal((reading.read_chunk(), reading.read_chunk()), (b"last", b""))
+    env.servers[0].wait_exit()
     hang.set()
 
 
