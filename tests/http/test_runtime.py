@@ -1,11 +1,16 @@
 """The sandbox under a session: made for the first turn, put to sleep, woken, stopped. With the real bubblewrap."""
 import glob
+import json
 import os
 import sqlite3
+import subprocess
 
 from harness import check, people
 from harness.backend import Backend
+from harness.check import Skip
+from harness.model_server import ModelServer
 from harness.postgres import database_name
+from harness.server import LogReader
 from harness.suite import test
 
 
@@ -395,3 +400,36 @@ def a_restore_that_fails(env):
     send(client, path, "echo two")
     wait_turns(client, path, 2)
     check.equal(client.get(path).json()["runtime"], "running")
+
+
+def start_elsewhere(env, server):
+    """The program, started and killed in a pid namespace of its own, where the pids of this machine mean nothing."""
+    other = env.server(start=False)
+    with subprocess.Popen(["unshare", "--pid", "--fork", "--kill-child", *other.command()],
+                          env=server.full_environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+        log = LogReader(process.stderr)
+        listens = log.wait(lambda entry: entry["event"] == "listening", 20)
+        process.kill()
+        process.wait()
+        log.join()
+    if not listens:
+        raise Skip("no pid namespace can be made here")
+
+
+@test(on=["sqlite"])
+def beside_a_server_in_another_pid_namespace(env):
+    """Its limits live in control groups that both share: those of a sandbox that is idle just now are not left behind."""
+    definition = {"id": "runs", "driver": "model", "provider": "anthropic", "model": "m", "system_prompt": "You run.",
+                  "tools": ["run_command"], "commands": ["*"], "sandbox": {"kind": "local"}}
+    run = {"tools": [{"name": "run_command", "input": {"command": "echo it ran"}}]}
+    with ModelServer([run, {"text": "done"}] * 2) as model:
+        server = env.server([], model.environment())
+        client = server.client()
+        client.post("/api/agents", definition, expect=201)
+        path = people.session(client, agent="runs")
+        for turn in (1, 2):
+            send(client, path, "run")
+            wait_turns(client, path, turn)
+            start_elsewhere(env, server)
+        results = events(client, path, "agent.tool_result")
+        check.equal(["it ran" in json.dumps(result["content"]) for result in results], [True, True], str(results))
