@@ -247,6 +247,20 @@ void cgroup_make(const struct cgroup *parent, const char *name, int64_t memory_b
     *out = made;
 }
 
+int64_t cgroup_oom_kills(const struct cgroup *group)
+{
+    char path[CGROUP_PATH_BYTES + 16], line[128];
+    long long kills = 0;
+    snprintf(path, sizeof path, "%s/memory.events", group->path);
+    FILE *file = group->holds_memory ? fopen(path, "re") : NULL;
+    while (file && fgets(line, sizeof line, file) && sscanf(line, "oom_kill %lld", &kills) != 1) {
+    }
+    if (file) {
+        fclose(file);
+    }
+    return kills;
+}
+
 void cgroup_remove(struct cgroup *group)
 {
     if (group->path[0] != '\0') {

@@ -30,6 +30,8 @@ void cgroup_leave(struct cgroup *parent);
 /* A group for one sandbox, this server's alone; 0 = no limit. `out` is empty afterwards when it could not be made. */
 void cgroup_make(const struct cgroup *parent, const char *name, int64_t memory_bytes_max, int64_t processes_max,
                  struct cgroup *out);
+/* How often the kernel has killed something in it for want of memory; 0 where it does not say. */
+int64_t cgroup_oom_kills(const struct cgroup *group);
 /* Kills what is in it and removes it; what is still dying keeps it until the next server starts. */
 void cgroup_remove(struct cgroup *group);
 

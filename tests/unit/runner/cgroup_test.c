@@ -148,6 +148,11 @@ static void test_limits_or_nothing(void **state)
     assert_string_equal(text, "1000");
     read_text(group.path, "pids.max", text, sizeof text);
     assert_string_equal(text, "58"); /* and the processes of bubblewrap */
+    assert_int_equal(cgroup_oom_kills(&group), 0);
+    snprintf(command, sizeof command, "printf 'low 1\\noom 3\\noom_kill 2\\n' >%%s/own/%s.1-2/memory.events",
+             parent.mark);
+    sh(command, fake.mount);
+    assert_int_equal(cgroup_oom_kills(&group), 2);
     cgroup_make(&(struct cgroup){0}, "1-2", 1000, 50, &group);
     assert_string_equal(group.path, "");
     leave(&fake, &parent);
@@ -244,6 +249,7 @@ static void try_kernel(void)
     }
     int forked = run_in(&group, false);
     int filled = parent.holds_memory ? run_in(&group, true) : SIGKILL;
+    bool counted = cgroup_oom_kills(&group) == (parent.holds_memory ? 1 : 0);
     if (!parent.holds_memory) {
         print_message("memory is not limited by the control groups of this machine (version 1)\n");
     }
@@ -252,7 +258,8 @@ static void try_kernel(void)
         cgroup_remove(&again); /* who is still dying keeps it for a moment */
         sched_yield();
     }
-    bool held = WIFEXITED(forked) && WEXITSTATUS(forked) == 0 && WIFSIGNALED(filled) && WTERMSIG(filled) == SIGKILL;
+    bool held =
+        counted && WIFEXITED(forked) && WEXITSTATUS(forked) == 0 && WIFSIGNALED(filled) && WTERMSIG(filled) == SIGKILL;
     print_message("forked %x, filled %x, %s\n", (unsigned)forked, (unsigned)filled, parent.path);
     cgroup_leave(&parent);
     _exit(held ? 0 : 1);
