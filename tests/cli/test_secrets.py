@@ -279,7 +279,8 @@ def test_no_route_takes_it(env):
 @test
 def test_agents_do_not_inherit_it(env):
     """What a sandboxed command sees of the environment."""
-    script = [{"tools": [{"name": "run_command", "input": {"command": "env"}}]}, {"text": "done"}]
+    commands = ("env", "cat /proc/1/environ")  # its own, and that of the wall around it
+    script = [{"tools": [{"name": "run_command", "input": {"command": command}} for command in commands]}, {"text": "done"}]
     with ModelServer(script) as model:
         server = start(env, model, OPENAI_API_KEY=OF_ENVIRONMENT)
         with open(os.path.join(env.directory, "agents", "helper.agent.yaml"), "w", encoding="utf-8") as file:
@@ -290,7 +291,7 @@ def test_agents_do_not_inherit_it(env):
         send(client, path, "look around")
         ended(client, path, 1)
         seen = json.dumps(events(client, path))
-        check.contains(seen, "PATH=")
+        check.equal(seen.count("PATH=/usr/local/sbin"), 2, seen)
         for planted in (STORED, OF_ENVIRONMENT):
             check.true(planted not in seen, "the sandbox knows no key")
 
