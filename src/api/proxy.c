@@ -22,8 +22,9 @@ struct passage {
     struct arena arena;
     struct slice base, prefix; /* where the tunnel leads; what stands for it here */
     const char *url;
-    bool any_address; /* the operator named the host */
-    bool loopback;    /* it leads to a sandbox of this machine */
+    bool any_address;           /* the operator named the host */
+    bool loopback;              /* it leads to a sandbox of this machine */
+    struct runtime_visit visit; /* of the session's sandbox */
     struct buffer unsent;
     bool chunked, no_body;
     bool paused;      /* the call, until what came was written */
@@ -33,6 +34,7 @@ struct passage {
 static void passage_free(struct passage *passage)
 {
     http_call_cancel(passage->call);
+    runtimes_visit_end(&passage->visit);
     buffer_release(&passage->unsent);
     arena_release(&passage->arena);
     free(passage);
@@ -392,6 +394,7 @@ enum status proxy_pass(struct request *request)
     passage->request = request;
     passage->loop = exchange->loop;
     find_way(request, passage, target);
+    runtimes_visit(request->api->runtimes, session.key, &passage->visit);
     request->state = passage;
     request->defer = defer;
     return STATUS_OK;

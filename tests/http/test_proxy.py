@@ -245,6 +245,29 @@ for line in sys.stdin:
 """
 
 
+@test(options=["--idle-grace-ms", "1s"])
+def who_is_connected_keeps_it_awake(env):
+    """S1-082: a sandbox does not fall asleep while somebody is connected into it; one that was begun later does."""
+    service, client, path = tunnelled(env)
+    client.post("/api/agents", {"id": "boxed", "driver": "demo", "sandbox": {"kind": "local"}}, expect=201)
+    visited = people.session(client, agent="boxed")
+    client.post(visited + "/tunnels", {"name": "web", "url": f"http://{service.host()}/"}, expect=201)
+    runtime = lambda one: client.get(one).json()["runtime"]
+    with client.connect() as connection:
+        connection.send(encode_request("GET", visited + "/proxy/web/stream", None, client.headers_for()))
+        connection.read_head()
+        check.equal(connection.read_chunk(), b"first ")
+        client.post(visited + "/messages", {"text": "echo one"}, expect=202)
+        check.eventually(lambda: client.get(visited).json()["turn_count"] == 1, "the turn is over", 30)
+        for _ in range(2):
+            other = people.session(client, agent="boxed", prompt="echo other")
+            check.eventually(lambda: runtime(other) == "hibernated", "the other one sleeps", 30)
+        check.equal(runtime(visited), "running")
+        service.go_on.set()
+        connection.read_chunk()
+    check.eventually(lambda: runtime(visited) == "hibernated", "nobody is there any more", 30)
+
+
 @test
 def a_port_of_the_sandbox(env):
     """S3-080: what listens inside is reached by its port; what listens on the machine beside it is not, nor another's."""
