@@ -28,6 +28,7 @@ enum {
     AWAITS_TOOL,
     COLLECTS,
     STUCK_QUEUE,
+    SLEEPS,
     RESTS,
 };
 
@@ -59,15 +60,24 @@ const struct explanation explanations[] = {
     [DRAFTED] = {WAIT_MESSAGE, "It is a draft: nobody has submitted it.", {BY_MESSAGE, BY_MOVE, BY_STOP}},
     [PAUSED] = {WAIT_PERSON,
                 "It is paused; no turn begins until somebody lets it go on.",
-                {{"person", "POST /api/sessions/{id}/unpause"}, BY_STOP}},
+                {{"person", "POST /api/sessions/{id}/unpause"}, BY_STOP},
+                true},
     [CAPPED] = {WAIT_PERSON,
                 "It is paused because it has cost what it may cost; no turn begins until somebody lets it go on.",
-                {{"person", "POST /api/sessions/{id}/unpause"}, BY_STOP}},
+                {{"person", "POST /api/sessions/{id}/unpause"}, BY_STOP},
+                true},
     [BLOCKED] = {WAIT_PERSON,
                  "It is paused because something is not paid or not allowed; no turn begins until it is.",
-                 {{"person", NULL}, BY_STOP}},
-    [MOVES_SANDBOX] = {WAIT_SANDBOX, "Its sandbox is being started, saved or restored.", {{"server", NULL}, BY_STOP}},
-    [SANDBOX_BROKEN] = {WAIT_SANDBOX, "Its sandbox failed; the next message tries it again.", {BY_MESSAGE, BY_STOP}},
+                 {{"person", NULL}, BY_STOP},
+                 true},
+    [MOVES_SANDBOX] = {WAIT_SANDBOX,
+                       "Its sandbox is being started, saved or restored.",
+                       {{"server", NULL}, BY_STOP},
+                       true},
+    [SANDBOX_BROKEN] = {WAIT_SANDBOX,
+                        "Its sandbox failed; the next message tries it again.",
+                        {BY_MESSAGE, BY_STOP},
+                        true},
     [QUEUED_FOR_SERVER] = {WAIT_CLAIM, "A turn waits until the server has room for it.", {{"server", NULL}, BY_STOP}},
     [QUEUED_FOR_RUNNER] = {WAIT_CLAIM,
                            "A turn waits for its runner to connect, or for the server to have room.",
@@ -100,6 +110,10 @@ const struct explanation explanations[] = {
     [STUCK_QUEUE] = {WAIT_TIMER,
                      "Messages wait although nothing runs; a watchdog starts the next.",
                      {{"server", NULL}, BY_STOP}},
+    [SLEEPS] = {WAIT_MESSAGE,
+                "It is at rest, and its sandbox sleeps; the next message wakes it.",
+                {BY_MESSAGE, {"person", "POST /api/sessions/{id}/wake"}, BY_STOP},
+                true},
     [RESTS] = {WAIT_MESSAGE, "It is at rest until the next message.", {BY_MESSAGE, BY_STOP}},
     {0},
 };
@@ -133,7 +147,7 @@ static int of_rest(const struct explain_facts *facts)
     if (facts->prompts_waiting > 0) {
         return facts->collects ? COLLECTS : STUCK_QUEUE;
     }
-    return RESTS;
+    return runtime_is_down(facts->session->runtime) ? SLEEPS : RESTS;
 }
 
 static int of_work(const struct explain_facts *facts)

@@ -40,6 +40,7 @@ struct explanation {
     enum wait_kind waits_for;
     const char *detail;                          /* one sentence */
     struct unblocker unblockers[UNBLOCKERS_MAX]; /* ends with a NULL kind, or at the maximum */
+    bool by_runtime;                             /* it is so since the runtime changed, not the status */
 };
 
 /* Every session has exactly one explanation. */

@@ -29,7 +29,8 @@ static enum status read_last(struct call *call, const struct session *session, s
 static enum status learn_since(struct call *call, struct session_explained *out)
 {
     struct last_event moved;
-    enum status status = read_last(call, &out->session, SLICE("session.status_change"), &moved);
+    struct slice type = out->why->by_runtime ? SLICE("session.runtime_change") : SLICE("session.status_change");
+    enum status status = read_last(call, &out->session, type, &moved);
     out->since_ms = slice_present(moved.event.type) ? moved.event.at_ms : out->session.created_at_ms;
     if (out->ask_count > 0 && out->asks[0].created_at_ms > out->since_ms) {
         out->since_ms = out->asks[0].created_at_ms;
@@ -130,9 +131,6 @@ enum status explain_session(struct call *call, struct slice session_id, struct s
         status = learn_rows(call, out, &facts.collects);
     }
     if (status == STATUS_OK) {
-        status = learn_since(call, out);
-    }
-    if (status == STATUS_OK) {
         status = learn_watchdog(call, out);
     }
     if (status == STATUS_OK && work_is_in_turn(out->session.work)) {
@@ -144,5 +142,5 @@ enum status explain_session(struct call *call, struct slice session_id, struct s
     facts.asks_pending = (int64_t)out->ask_count;
     facts.prompts_waiting = out->prompts_waiting;
     out->why = explain(&facts);
-    return status;
+    return status == STATUS_OK ? learn_since(call, out) : status;
 }

@@ -132,6 +132,29 @@ def children_still_running(server):
 
 
 @test
+def paused_and_asleep(server):
+    """Since when is the moment it was paused or fell asleep, not that of its last turn; asleep it says so."""
+    client = server.client()
+    client.post("/api/agents", {"id": "boxed", "driver": "demo", "sandbox": {"kind": "local"}}, expect=201)
+    path = people.session(client, agent="boxed", prompt="echo one")
+    check.eventually(lambda: client.get(path).json()["turn_count"] == 1, "the turn is over", 30)
+    last = lambda: client.get(path + "/events?types=session.runtime_change").json()["events"][-1]["created_at"]
+    rested = explain(client, path)
+    client.post(path + "/pause", {}, expect=200)
+    paused = explain(client, path)
+    check.contains(paused, {"waits_for": "person", "since": last()})
+    check.true(paused["since"] > rested["since"], "later than the turn")
+    client.post(path + "/unpause", {}, expect=200)
+    check.equal(explain(client, path)["since"], rested["since"])
+    client.post(path + "/hibernate", {}, expect=200)
+    check.eventually(lambda: client.get(path).json()["runtime"] == "hibernated", "it sleeps", 30)
+    asleep = explain(client, path)
+    check.contains(asleep, {"waits_for": "message", "since": last()})
+    check.contains(asleep["detail"], "sleeps")
+    check.contains(ways(asleep), f"POST {path}/wake")
+
+
+@test
 def every_way_is_a_route(server):
     """What the answer proposes exists."""
     client = server.client()
