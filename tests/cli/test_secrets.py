@@ -1,4 +1,5 @@
 """Secrets: kept encrypted, used by the server, and nowhere to be found."""
+import base64
 import glob
 import json
 import os
@@ -153,12 +154,15 @@ def test_the_server_uses_it_and_takes_changes(env):
 
 @test
 def test_the_process_is_guarded(env):
-    server = env.server(environment={"ANTHROPIC_API_KEY": OF_ENVIRONMENT})
-    soft, hard = resource.prlimit(server.process.pid, resource.RLIMIT_CORE)
-    check.equal((soft, hard), (0, 0), "no core file")
-    if os.getuid() != 0:
-        uid = os.stat(f"/proc/{server.process.pid}/environ").st_uid
-        check.equal(uid, 0, "the process is not dumpable: its memory belongs to root")
+    """With a provider's key as with the key of what is kept."""
+    master = {"SOJOURN_MASTER_KEY": base64.b64encode(bytes(range(32))).decode()}
+    for environment in ({"ANTHROPIC_API_KEY": OF_ENVIRONMENT}, master):
+        server = env.server(environment=environment)
+        soft, hard = resource.prlimit(server.process.pid, resource.RLIMIT_CORE)
+        check.equal((soft, hard), (0, 0), "no core file")
+        if os.getuid() != 0:
+            uid = os.stat(f"/proc/{server.process.pid}/environ").st_uid
+            check.equal(uid, 0, "the process is not dumpable: its memory belongs to root")
 
 
 @test
