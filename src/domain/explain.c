@@ -20,6 +20,7 @@ enum {
     QUEUED_FOR_RUNNER,
     QUEUED_FOR_WORKER,
     ENDS_TURN,
+    RETRIES,
     RUNS,
     RUNS_UNLED,
     RUNS_ALONE,
@@ -88,6 +89,10 @@ const struct explanation explanations[] = {
     [ENDS_TURN] = {WAIT_AGENT,
                    "The turn was told to end; whoever runs it has not done so yet.",
                    {{"agent", NULL}, {"server", NULL}, BY_STOP}},
+    [RETRIES] =
+        {WAIT_TIMER,
+         "The provider of the model refused for now; it is asked again soon (the event model.retrying says when).",
+         {{"server", NULL}, BY_INTERRUPT, BY_STOP}},
     [RUNS] = {WAIT_AGENT, "The agent works.", {{"agent", NULL}, BY_INTERRUPT, BY_STOP}},
     [RUNS_UNLED] = {WAIT_TIMER,
                     "It runs, but nobody holds it; a watchdog brings it to rest.",
@@ -130,6 +135,9 @@ static int of_running(const struct explain_facts *facts)
 {
     if (facts->interrupted) {
         return ENDS_TURN;
+    }
+    if (facts->leased && facts->retries) {
+        return RETRIES;
     }
     return facts->leased ? RUNS : facts->hosted ? RUNS_UNLED : RUNS_ALONE;
 }

@@ -24,6 +24,7 @@ struct explain_facts {
     bool by_runner; /* through a runner that connects */
     bool leased;
     bool interrupted; /* the turn was told to end */
+    bool retries;     /* the provider refused for now; it is asked again */
     int64_t asks_pending;
     int64_t prompts_waiting;
     bool collects; /* what waits is collected: a timer says when it is said */

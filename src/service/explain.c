@@ -38,6 +38,18 @@ static enum status learn_since(struct call *call, struct session_explained *out)
     return status;
 }
 
+/* For as long as the last refusal of the provider is waited out. */
+static enum status learn_retry(struct call *call, struct session_explained *out, bool *out_retries)
+{
+    struct last_event refused;
+    const struct json *metadata = NULL;
+    enum status status = read_last(call, &out->session, SLICE("model.retrying"), &refused);
+    bool found = status == STATUS_OK && slice_present(refused.event.metadata) &&
+                 json_parse(call->arena, refused.event.metadata, &metadata, NULL) == STATUS_OK;
+    *out_retries = found && refused.event.at_ms + json_i64_of(metadata, "after_ms") > call->now_ms;
+    return status;
+}
+
 static enum status learn_watchdog(struct call *call, struct session_explained *out)
 {
     struct last_event barked;
@@ -135,6 +147,9 @@ enum status explain_session(struct call *call, struct slice session_id, struct s
     }
     if (status == STATUS_OK && work_is_in_turn(out->session.work)) {
         status = turn_is_interrupted(call, &out->session, &facts.interrupted);
+    }
+    if (status == STATUS_OK && work_is_running(out->session.work) && out->session.driver == DRIVER_MODEL) {
+        status = learn_retry(call, out, &facts.retries);
     }
     facts.hosted = agent_is_hosted((enum agent_driver)out->session.driver);
     facts.by_runner = out->session.driver == DRIVER_RUNNER;

@@ -2,6 +2,7 @@
 import re
 
 from harness import check, people
+from harness.model_server import ModelServer
 from harness.suite import test
 
 
@@ -129,6 +130,23 @@ def children_still_running(server):
     one, two = (people.session(client, parent_id=path.split("/")[-1]) for _ in range(2))
     client.post(one + "/stop", {}, expect=200)
     check.equal(explain(client, path)["children"], [two.split("/")[-1]])
+
+
+@test
+def a_provider_that_refuses_for_now(env):
+    """What looks like work is a wait: the log says for how long, and the answer that it is one."""
+    with ModelServer([{"status": 529, "message": "overloaded"}]) as model:
+        client = env.server(["--model-backoff-ms", "60s"], model.environment()).client()
+        client.post("/api/agents", {"id": "helper", "driver": "model", "provider": "anthropic", "model": "m",
+                                    "system_prompt": "You help.", "sandbox": {"kind": "none"}}, expect=201)
+        path = people.session(client, agent="helper", prompt="Hello?")
+        told = lambda: client.get(path + "/events?types=model.retrying").json()["events"]
+        check.eventually(told, "it is told", 30)
+        check.contains(told()[0]["metadata"], {"model": "m", "provider": "anthropic", "retry": 1})
+        check.true(30000 <= told()[0]["metadata"]["after_ms"] <= 60000, "for how long")
+        check.contains(explain(client, path), {"status": "running", "waits_for": "timer"})
+        client.post(path + "/interrupt", {}, expect=200)
+        check.eventually(lambda: client.get(path).json()["status"] == "idle", "it can be interrupted", 30)
 
 
 @test
