@@ -61,24 +61,15 @@ const struct explanation explanations[] = {
     [DRAFTED] = {WAIT_MESSAGE, "It is a draft: nobody has submitted it.", {BY_MESSAGE, BY_MOVE, BY_STOP}},
     [PAUSED] = {WAIT_PERSON,
                 "It is paused; no turn begins until somebody lets it go on.",
-                {{"person", "POST /api/sessions/{id}/unpause"}, BY_STOP},
-                true},
+                {{"person", "POST /api/sessions/{id}/unpause"}, BY_STOP}},
     [CAPPED] = {WAIT_PERSON,
                 "It is paused because it has cost what it may cost; no turn begins until somebody lets it go on.",
-                {{"person", "POST /api/sessions/{id}/unpause"}, BY_STOP},
-                true},
+                {{"person", "POST /api/sessions/{id}/unpause"}, BY_STOP}},
     [BLOCKED] = {WAIT_PERSON,
                  "It is paused because something is not paid or not allowed; no turn begins until it is.",
-                 {{"person", NULL}, BY_STOP},
-                 true},
-    [MOVES_SANDBOX] = {WAIT_SANDBOX,
-                       "Its sandbox is being started, saved or restored.",
-                       {{"server", NULL}, BY_STOP},
-                       true},
-    [SANDBOX_BROKEN] = {WAIT_SANDBOX,
-                        "Its sandbox failed; the next message tries it again.",
-                        {BY_MESSAGE, BY_STOP},
-                        true},
+                 {{"person", NULL}, BY_STOP}},
+    [MOVES_SANDBOX] = {WAIT_SANDBOX, "Its sandbox is being started, saved or restored.", {{"server", NULL}, BY_STOP}},
+    [SANDBOX_BROKEN] = {WAIT_SANDBOX, "Its sandbox failed; the next message tries it again.", {BY_MESSAGE, BY_STOP}},
     [QUEUED_FOR_SERVER] = {WAIT_CLAIM, "A turn waits until the server has room for it.", {{"server", NULL}, BY_STOP}},
     [QUEUED_FOR_RUNNER] = {WAIT_CLAIM,
                            "A turn waits for its runner to connect, or for the server to have room.",
@@ -117,11 +108,20 @@ const struct explanation explanations[] = {
                      {{"server", NULL}, BY_STOP}},
     [SLEEPS] = {WAIT_MESSAGE,
                 "It is at rest, and its sandbox sleeps; the next message wakes it.",
-                {BY_MESSAGE, {"person", "POST /api/sessions/{id}/wake"}, BY_STOP},
-                true},
+                {BY_MESSAGE, {"person", "POST /api/sessions/{id}/wake"}, BY_STOP}},
     [RESTS] = {WAIT_MESSAGE, "It is at rest until the next message.", {BY_MESSAGE, BY_STOP}},
     {0},
 };
+
+/* These begin with a change of the runtime, the others with one of the status. */
+bool explanation_follows_runtime(const struct explanation *why)
+{
+    static const bool follows[] = {
+        [PAUSED] = true,         [CAPPED] = true, [BLOCKED] = true, [MOVES_SANDBOX] = true,
+        [SANDBOX_BROKEN] = true, [SLEEPS] = true, [RESTS] = false,
+    };
+    return follows[why - explanations];
+}
 
 static int of_end(const struct session *session)
 {

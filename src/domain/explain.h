@@ -41,11 +41,12 @@ struct explanation {
     enum wait_kind waits_for;
     const char *detail;                          /* one sentence */
     struct unblocker unblockers[UNBLOCKERS_MAX]; /* ends with a NULL kind, or at the maximum */
-    bool by_runtime;                             /* it is so since the runtime changed, not the status */
 };
 
 /* Every session has exactly one explanation. */
 const struct explanation *explain(const struct explain_facts *facts);
+/* It is so since the runtime changed, not the status. `why` is what explain() gave. */
+bool explanation_follows_runtime(const struct explanation *why);
 /* All that are possible; ends with a NULL detail. For documents and tests. */
 extern const struct explanation explanations[];
 

@@ -29,7 +29,8 @@ static enum status read_last(struct call *call, const struct session *session, s
 static enum status learn_since(struct call *call, struct session_explained *out)
 {
     struct last_event moved;
-    struct slice type = out->why->by_runtime ? SLICE("session.runtime_change") : SLICE("session.status_change");
+    bool by_runtime = explanation_follows_runtime(out->why);
+    struct slice type = by_runtime ? SLICE("session.runtime_change") : SLICE("session.status_change");
     enum status status = read_last(call, &out->session, type, &moved);
     out->since_ms = slice_present(moved.event.type) ? moved.event.at_ms : out->session.created_at_ms;
     if (out->ask_count > 0 && out->asks[0].created_at_ms > out->since_ms) {
