@@ -82,6 +82,14 @@ static void write_vendors(struct json_out *out, const struct model_vendor *vendo
 static void write_all(void *owner, const struct model_vendor *vendors, size_t count)
 {
     struct listing *listing = owner;
+    if (!vendors) {
+        struct failure failure;
+        (void)failure_set(&failure, STATUS_UNAVAILABLE, "server_stopping", "The server stops; try again.");
+        failure.retry_after_s = 1;
+        request_fail(listing->request, &failure);
+        free(listing);
+        return;
+    }
     struct json_out out = json_out_to(&listing->request->exchange->body);
     json_begin_object(&out);
     json_key(&out, "models");

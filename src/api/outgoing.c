@@ -14,7 +14,7 @@ struct leaving {
 struct outgoing {
     const char *ca_file;
     struct http_client *clients[LOOPS_MAX]; /* by loop, each touched by its own thread only */
-    struct leaving leaving[LOOPS_MAX];
+    struct leaving stopping[LOOPS_MAX], leaving[LOOPS_MAX];
 };
 
 struct outgoing *outgoing_new(const char *ca_file)
@@ -34,6 +34,14 @@ struct http_client *outgoing_client(struct outgoing *outgoing, struct loop *loop
     return *client;
 }
 
+static void stop_waiting(struct loop_message *message)
+{
+    struct leaving *stopping = (struct leaving *)message;
+    if (*stopping->client) {
+        http_client_stop_waiting(*stopping->client);
+    }
+}
+
 static void leave(struct loop_message *message)
 {
     struct leaving *leaving = (struct leaving *)message;
@@ -43,13 +51,24 @@ static void leave(struct loop_message *message)
     }
 }
 
-void outgoing_leave(struct outgoing *outgoing, struct loop *const *loops, size_t count)
+static void post_all(struct outgoing *outgoing, struct loop *const *loops, size_t count, struct leaving *messages,
+                     void (*run)(struct loop_message *message))
 {
     for (size_t i = 0; i < count && i < LOOPS_MAX; i++) {
         size_t at = (size_t)loop_index(loops[i]) % LOOPS_MAX;
-        outgoing->leaving[at] = (struct leaving){{.run = leave}, &outgoing->clients[at]};
-        loop_post(loops[i], &outgoing->leaving[at].message);
+        messages[at] = (struct leaving){{.run = run}, &outgoing->clients[at]};
+        loop_post(loops[i], &messages[at].message);
     }
+}
+
+void outgoing_stop_waiting(struct outgoing *outgoing, struct loop *const *loops, size_t count)
+{
+    post_all(outgoing, loops, count, outgoing->stopping, stop_waiting);
+}
+
+void outgoing_leave(struct outgoing *outgoing, struct loop *const *loops, size_t count)
+{
+    post_all(outgoing, loops, count, outgoing->leaving, leave);
 }
 
 void outgoing_free(struct outgoing *outgoing)

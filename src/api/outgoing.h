@@ -9,6 +9,8 @@ struct outgoing;
 struct outgoing *outgoing_new(const char *ca_file);
 /* On the loop's own thread. */
 struct http_client *outgoing_client(struct outgoing *outgoing, struct loop *loop);
+/* Any thread. Those who wait for an answer that has not begun are told that the server stops, on every loop. */
+void outgoing_stop_waiting(struct outgoing *outgoing, struct loop *const *loops, size_t count);
 /* Cancels what is under way, on every loop; before the loops are told to stop. */
 void outgoing_leave(struct outgoing *outgoing, struct loop *const *loops, size_t count);
 /* After the loops are joined. */

@@ -22,8 +22,9 @@ struct passage {
     struct arena arena;
     struct slice base, prefix; /* where the tunnel leads; what stands for it here */
     const char *url;
-    bool any_address; /* the operator named the host */
-    bool loopback;    /* it leads to a sandbox of this machine */
+    bool any_address;           /* the operator named the host */
+    bool loopback;              /* it leads to a sandbox of this machine */
+    struct runtime_visit visit; /* of the session's sandbox */
     struct buffer unsent;
     bool chunked, no_body;
     bool paused;      /* the call, until what came was written */
@@ -33,6 +34,7 @@ struct passage {
 static void passage_free(struct passage *passage)
 {
     http_call_cancel(passage->call);
+    runtimes_visit_end(&passage->visit);
     buffer_release(&passage->unsent);
     arena_release(&passage->arena);
     free(passage);
@@ -262,6 +264,9 @@ static void fail_before_head(struct passage *passage, const struct failure *fail
         (void)failure_set(
             &told, STATUS_FORBIDDEN, "tunnel_refused",
             "The tunnel leads to an address that is not public; the option tunnel-hosts names exceptions.");
+    } else if (slice_is(code, "stopping")) {
+        (void)failure_set(&told, STATUS_UNAVAILABLE, "server_stopping", "The server stops; try again.");
+        told.retry_after_s = 1;
     } else if (slice_is(code, "timeout") || slice_is(code, "silent")) {
         (void)failure_set(&told, STATUS_TIMEOUT, "tunnel_timeout", "The service behind the tunnel does not answer.");
     } else {
@@ -389,6 +394,7 @@ enum status proxy_pass(struct request *request)
     passage->request = request;
     passage->loop = exchange->loop;
     find_way(request, passage, target);
+    runtimes_visit(request->api->runtimes, session.key, &passage->visit);
     request->state = passage;
     request->defer = defer;
     return STATUS_OK;

@@ -145,7 +145,7 @@ static const struct {
     {"agent.tool_call", take_tool_call}, {"agent.tool_result", take_tool_result}, {"ask.requested", take_ask},
     {"ask.answered", take_ask_end},      {"ask.expired", take_ask_end},           {"ask.cancelled", take_ask_end},
     {"turn.ended", take_turn_end},       {"session.status_change", take_status},  {"model.switched", take_note},
-    {"context.compacted", take_note},
+    {"model.retrying", take_note},       {"context.compacted", take_note},
 };
 
 static void take_event(struct chat *chat, const struct json *event)

@@ -74,10 +74,12 @@ static bool is_bound_here(const struct principal *who, const struct session *ses
     return slice_present(who->session_id) && slice_eq(who->session_id, session->id);
 }
 
-/* The walls no rule below reaches over: the tenant, the token's namespace, the one session of a bound principal. */
+/* The walls no rule below reaches over: the tenant, the token's namespace, the one session of a bound principal. A
+ * sandbox does not outlive its session, whoever has kept its token. */
 static bool is_outside(const struct principal *who, const struct session *session)
 {
     return who->tenant_key == 0 || who->tenant_key != session->tenant_key ||
+           (who->kind == PRINCIPAL_SANDBOX && work_is_ended(session->work)) ||
            (slice_present(who->id_prefix) && !slice_starts(session->id, who->id_prefix)) ||
            (slice_present(who->session_id) && !slice_eq(who->session_id, session->id));
 }

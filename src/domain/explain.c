@@ -20,6 +20,7 @@ enum {
     QUEUED_FOR_RUNNER,
     QUEUED_FOR_WORKER,
     ENDS_TURN,
+    RETRIES,
     RUNS,
     RUNS_UNLED,
     RUNS_ALONE,
@@ -28,6 +29,7 @@ enum {
     AWAITS_TOOL,
     COLLECTS,
     STUCK_QUEUE,
+    SLEEPS,
     RESTS,
 };
 
@@ -78,6 +80,10 @@ const struct explanation explanations[] = {
     [ENDS_TURN] = {WAIT_AGENT,
                    "The turn was told to end; whoever runs it has not done so yet.",
                    {{"agent", NULL}, {"server", NULL}, BY_STOP}},
+    [RETRIES] =
+        {WAIT_TIMER,
+         "The provider of the model refused for now; it is asked again soon (the event model.retrying says when).",
+         {{"server", NULL}, BY_INTERRUPT, BY_STOP}},
     [RUNS] = {WAIT_AGENT, "The agent works.", {{"agent", NULL}, BY_INTERRUPT, BY_STOP}},
     [RUNS_UNLED] = {WAIT_TIMER,
                     "It runs, but nobody holds it; a watchdog brings it to rest.",
@@ -100,9 +106,22 @@ const struct explanation explanations[] = {
     [STUCK_QUEUE] = {WAIT_TIMER,
                      "Messages wait although nothing runs; a watchdog starts the next.",
                      {{"server", NULL}, BY_STOP}},
+    [SLEEPS] = {WAIT_MESSAGE,
+                "It is at rest, and its sandbox sleeps; the next message wakes it.",
+                {BY_MESSAGE, {"person", "POST /api/sessions/{id}/wake"}, BY_STOP}},
     [RESTS] = {WAIT_MESSAGE, "It is at rest until the next message.", {BY_MESSAGE, BY_STOP}},
     {0},
 };
+
+/* These begin with a change of the runtime, the others with one of the status. */
+bool explanation_follows_runtime(const struct explanation *why)
+{
+    static const bool follows[] = {
+        [PAUSED] = true,         [CAPPED] = true, [BLOCKED] = true, [MOVES_SANDBOX] = true,
+        [SANDBOX_BROKEN] = true, [SLEEPS] = true, [RESTS] = false,
+    };
+    return follows[why - explanations];
+}
 
 static int of_end(const struct session *session)
 {
@@ -116,6 +135,9 @@ static int of_running(const struct explain_facts *facts)
 {
     if (facts->interrupted) {
         return ENDS_TURN;
+    }
+    if (facts->leased && facts->retries) {
+        return RETRIES;
     }
     return facts->leased ? RUNS : facts->hosted ? RUNS_UNLED : RUNS_ALONE;
 }
@@ -133,7 +155,7 @@ static int of_rest(const struct explain_facts *facts)
     if (facts->prompts_waiting > 0) {
         return facts->collects ? COLLECTS : STUCK_QUEUE;
     }
-    return RESTS;
+    return runtime_is_down(facts->session->runtime) ? SLEEPS : RESTS;
 }
 
 static int of_work(const struct explain_facts *facts)

@@ -24,6 +24,7 @@ struct explain_facts {
     bool by_runner; /* through a runner that connects */
     bool leased;
     bool interrupted; /* the turn was told to end */
+    bool retries;     /* the provider refused for now; it is asked again */
     int64_t asks_pending;
     int64_t prompts_waiting;
     bool collects; /* what waits is collected: a timer says when it is said */
@@ -44,6 +45,8 @@ struct explanation {
 
 /* Every session has exactly one explanation. */
 const struct explanation *explain(const struct explain_facts *facts);
+/* It is so since the runtime changed, not the status. `why` is what explain() gave. */
+bool explanation_follows_runtime(const struct explanation *why);
 /* All that are possible; ends with a NULL detail. For documents and tests. */
 extern const struct explanation explanations[];
 

@@ -125,6 +125,11 @@ bool runtime_is_in_hand(enum runtime state)
     return in_group(STARTING | HIBERNATING | RESTORING, state);
 }
 
+bool runtime_is_inhabited(enum runtime state)
+{
+    return in_group(STARTING | RUNNING | HIBERNATING | RESTORING, state);
+}
+
 bool runtime_is_up(enum runtime state)
 {
     return in_group(RUNNING, state);

@@ -62,6 +62,7 @@ bool runtime_is_asleep(enum runtime state);    /* hibernating or hibernated */
 bool runtime_is_something(enum runtime state); /* there is, or was, a sandbox that is not stopped */
 bool runtime_is_in_hand(enum runtime state);   /* somebody is at work on it: starting, hibernating, restoring */
 bool runtime_is_up(enum runtime state);        /* running: may be put to sleep */
+bool runtime_is_inhabited(enum runtime state); /* code may be inside, or is about to be */
 bool runtime_is_down(enum runtime state);      /* hibernated: may be woken */
 
 /* What the host of sandboxes (service/runtimes.h) does next; asked again after everything it did. */

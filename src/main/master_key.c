@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "main/read_file.h"
+#include "service/secret.h"
 
 enum { FILE_BYTES_MAX = 256 };
 
@@ -14,6 +15,7 @@ static enum status decode(struct slice text, const char *where, struct master_ke
     if (sodium_init() < 0) {
         abort();
     }
+    secrets_guard_process();
     struct slice trimmed = slice_trim(text);
     bool good = sodium_base642bin(out->bytes, sizeof out->bytes, trimmed.ptr, trimmed.len, NULL, &len, NULL,
                                   sodium_base64_VARIANT_ORIGINAL) == 0 &&

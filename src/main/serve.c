@@ -383,7 +383,8 @@ static void on_drained(void *owner)
     pthread_mutex_unlock(&drained->lock);
 }
 
-/* Streams are told `closed`, waiting claims get their empty answer, requests under way are finished. */
+/* Streams are told `closed`, waiting claims get their empty answer, who waits for another server is told that this one
+ * stops, requests under way are finished. */
 static void drain(struct instance *instance)
 {
     struct drained drained = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false};
@@ -391,6 +392,8 @@ static void drain(struct instance *instance)
     writer_poke(instance->writer);
     server_drain(instance->server, instance->options->stop_timeout_ms, on_drained, &drained);
     fanout_close_all(instance->fanout, "server_stopping");
+    models_stop(instance->hosting.models);
+    outgoing_stop_waiting(instance->api.outgoing, instance->loops, instance->loop_count);
     pthread_mutex_lock(&drained.lock);
     while (!drained.done) {
         pthread_cond_wait(&drained.changed, &drained.lock);

@@ -29,6 +29,7 @@ static const struct ending {
     {CURLE_OK, STATUS_TIMEOUT, "silent", "the other side said nothing for too long"},
     {CURLE_OK, STATUS_TOO_LARGE, "too_large", "the answer is larger than allowed"},
     {CURLE_OK, STATUS_FORBIDDEN, "address_refused", "the address may not be reached from here"},
+    {CURLE_OK, STATUS_UNAVAILABLE, "stopping", "the server stops"},
     {CURLE_OPERATION_TIMEDOUT, STATUS_TIMEOUT, "timeout", "the call took longer than allowed"},
     {CURLE_COULDNT_RESOLVE_HOST, STATUS_UNAVAILABLE, "resolve", "the name of the host can't be resolved"},
     {CURLE_COULDNT_RESOLVE_PROXY, STATUS_UNAVAILABLE, "resolve", "the name of the proxy can't be resolved"},
@@ -421,6 +422,9 @@ enum status http_call_start(struct http_client *client, const struct http_call_s
     enum status status = spec_check(spec, failure);
     if (status != STATUS_OK) {
         return status;
+    }
+    if (client->is_stopping) {
+        return failure_set(failure, STATUS_UNAVAILABLE, "server_stopping", "The server stops; try again.");
     }
     struct http_call *call = memory_zeroed(sizeof *call);
     call->client = client;

@@ -18,7 +18,8 @@ struct http_client {
     int parts_open;          /* timer and sockets: with the last one the client is freed */
     struct loop_timer *kick; /* settles soon: a call was resumed */
     struct http_call *calls;
-    unsigned inside; /* curl is on the stack: no handle may be added or removed */
+    unsigned inside;  /* curl is on the stack: no handle may be added or removed */
+    bool is_stopping; /* nothing new is started */
     bool is_settling;
     bool is_unsettled; /* a call was started, cancelled or resumed meanwhile */
 };

@@ -183,6 +183,17 @@ struct http_client *http_client_new(struct loop *loop, const struct http_client_
     return client;
 }
 
+void http_client_stop_waiting(struct http_client *client)
+{
+    client->is_stopping = true;
+    for (struct http_call *call = client->calls; call; call = call->next) {
+        if (!call->is_headed && !call->broken) {
+            call->broken = "stopping";
+        }
+    }
+    on_kick(client);
+}
+
 static void on_timer_closed(uv_handle_t *handle)
 {
     on_part_closed(handle->data);

@@ -42,8 +42,8 @@ struct http_call_spec {
 };
 
 /* on_head comes once before the body; on_end exactly once and last, with NULL or what went wrong: `silent`, `timeout`,
- * `connect`, `resolve`, `tls`, `cut`, `protocol`, `too_large`, `address_refused`. An answer of any status is no
- * failure. The call is freed after on_end. Any of them may be NULL but on_end. */
+ * `connect`, `resolve`, `tls`, `cut`, `protocol`, `too_large`, `address_refused`, `stopping`. An answer of any status
+ * is no failure. The call is freed after on_end. Any of them may be NULL but on_end. */
 struct http_call_handler {
     void *owner;
     void (*on_head)(void *owner, int status, const struct http_header *headers, size_t count);
@@ -52,10 +52,14 @@ struct http_call_handler {
 };
 
 struct http_client *http_client_new(struct loop *loop, const struct http_client_options *options);
+/* Nobody waits any more: calls whose answer has not begun to come end with `stopping`, and no other is started. What
+ * has begun goes on. Not from within a handler. */
+void http_client_stop_waiting(struct http_client *client);
 /* Cancels every call. Not from within a handler; the loop must run on to close its handles. */
 void http_client_free(struct http_client *client);
 
-/* INVALID, with nothing started, for a URL or header that cannot be sent. No handler runs before it returns. */
+/* INVALID, with nothing started, for a URL or header that cannot be sent, UNAVAILABLE after http_client_stop_waiting.
+ * No handler runs before it returns. */
 MUST_CHECK enum status http_call_start(struct http_client *client, const struct http_call_spec *spec,
                                        const struct http_call_handler *handler, struct http_call **out,
                                        struct failure *failure);

@@ -386,10 +386,11 @@ static enum status judge_probe(int exit_status, int said_fd, struct failure *fai
     ssize_t len = pread(said_fd, said, sizeof said - 1, 0);
     said[len > 0 ? len : 0] = '\0';
     said[strcspn(said, "\n")] = '\0';
+    const char *unsaid = WIFEXITED(exit_status) ? "it failed without a word" : "it did not end in time";
     return failure_set(failure, STATUS_UNAVAILABLE, "sandbox_unavailable",
                        "bubblewrap cannot make a sandbox on this machine (%s); user namespaces must be allowed, or the "
                        "option sandbox-unprotected set.",
-                       said[0] ? said : "it did not end in time");
+                       said[0] ? said : unsaid);
 }
 
 enum status bubble_probe(const char *etc, struct failure *failure)

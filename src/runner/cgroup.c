@@ -5,18 +5,19 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <linux/magic.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/* Then the pid of the server, then the name: servers that share a parent must not meet in one group. */
-static const char group_prefix[] = "sojourn.";
+/* Then the mark of the server, then, of a sandbox, a dot and its name: servers that share a parent must not meet in one
+ * group. */
+static const char group_prefix[] = "sojourn-";
 
-enum { OWN_PROCESSES = 8 }; /* of what protects the sandbox, over what runs in it */
+enum { OWN_PROCESSES = 8, MARK_TRIES = 100 }; /* processes of what protects a sandbox, over what runs in it */
 
 static bool put(const char *group, const char *file, const char *text)
 {
@@ -51,30 +52,104 @@ static bool offers(const char *group, const char *controller)
     return strstr(text, controller) != NULL;
 }
 
-/* Whether a group of this name may go: its server was killed, or had the pid that is ours now. */
-static bool is_left_behind(const char *name)
+/* --- whose they are --- */
+
+/* A server holds the lock on its own group, the one without a sandbox's name, for as long as it lives: a pid says
+ * nothing to a server in another pid namespace that shares the parent. */
+static int lock_mark(int parent_fd, const char *mark, int how)
 {
-    if (strncmp(name, group_prefix, sizeof group_prefix - 1) != 0) {
-        return false;
+    int fd = openat(parent_fd, mark, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0 && flock(fd, LOCK_EX | how) != 0) {
+        close(fd);
+        return -1;
     }
-    pid_t server = (pid_t)strtol(name + sizeof group_prefix - 1, NULL, 10);
-    return server <= 0 || server == getpid() || (kill(server, 0) != 0 && errno == ESRCH);
+    return fd;
 }
 
-/* Only empty ones go: the kernel keeps the others. */
-static void remove_old(const char *parent)
+static bool is_still_there(int parent_fd, const char *mark, int fd)
 {
-    DIR *dir = opendir(parent);
+    struct stat there, ours;
+    return fstatat(parent_fd, mark, &there, 0) == 0 && fstat(fd, &ours) == 0 && there.st_ino == ours.st_ino;
+}
+
+/* Until it is locked it looks left behind, and another server that starts may remove it. */
+static int make_mark(int parent_fd, const char *mark)
+{
+    for (int tries = 0; tries < MARK_TRIES; tries++) {
+        (void)mkdirat(parent_fd, mark, 0755);
+        int fd = lock_mark(parent_fd, mark, 0);
+        if (fd >= 0 && is_still_there(parent_fd, mark, fd)) {
+            return fd;
+        }
+        if (fd >= 0) {
+            close(fd);
+        }
+    }
+    return -1;
+}
+
+/* Removes what an ended server left: its groups and its mark, which nobody can take as his own meanwhile. Only empty
+ * ones go: the kernel keeps the others. */
+static void remove_left(int parent_fd, const char *name, const char *own_mark)
+{
+    char mark[CGROUP_MARK_BYTES];
+    size_t len = strcspn(name, ".");
+    if (strncmp(name, group_prefix, sizeof group_prefix - 1) != 0 || len >= sizeof mark) {
+        return;
+    }
+    snprintf(mark, sizeof mark, "%.*s", (int)len, name);
+    bool is_own = strcmp(mark, own_mark) == 0; /* of a server that had this pid before */
+    int fd = is_own ? -1 : lock_mark(parent_fd, mark, LOCK_NB);
+    if (is_own ? name[len] == '.' : fd >= 0 || faccessat(parent_fd, mark, F_OK, 0) != 0) {
+        unlinkat(parent_fd, name, AT_REMOVEDIR);
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+}
+
+static void remove_old(int parent_fd, const char *own_mark)
+{
+    int fd = dup(parent_fd);
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
     if (!dir) {
         return;
     }
     for (struct dirent *entry = readdir(dir); entry; entry = readdir(dir)) {
-        if (is_left_behind(entry->d_name)) {
-            unlinkat(dirfd(dir), entry->d_name, AT_REMOVEDIR);
-        }
+        remove_left(parent_fd, entry->d_name, own_mark);
     }
     closedir(dir);
 }
+
+static void take_place(struct cgroup *parent)
+{
+    struct stat namespace = {0};
+    int parent_fd = open(parent->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (parent_fd < 0) {
+        return;
+    }
+    (void)stat("/proc/self/ns/pid", &namespace);
+    snprintf(parent->mark, sizeof parent->mark, "%s%ju-%d", group_prefix, (uintmax_t) namespace.st_ino, (int)getpid());
+    parent->mark_fd = make_mark(parent_fd, parent->mark);
+    remove_old(parent_fd, parent->mark);
+    close(parent_fd);
+}
+
+void cgroup_leave(struct cgroup *parent)
+{
+    if (parent->mark[0] == '\0') {
+        return;
+    }
+    char path[CGROUP_PATH_BYTES + CGROUP_MARK_BYTES];
+    snprintf(path, sizeof path, "%s/%s", parent->path, parent->mark);
+    rmdir(path);
+    if (parent->mark_fd >= 0) {
+        close(parent->mark_fd);
+    }
+    *parent = (struct cgroup){0};
+}
+
+/* --- the parent --- */
 
 enum status cgroup_prepare(const char *mount, const char *own, struct cgroup *out, struct failure *failure)
 {
@@ -93,7 +168,7 @@ enum status cgroup_prepare(const char *mount, const char *own, struct cgroup *ou
         rmdir(server);
         return failure_set(failure, STATUS_INVALID, "no_cgroup", "%s holds other processes.", parent.path);
     }
-    remove_old(parent.path);
+    take_place(&parent);
     *out = parent;
     return STATUS_OK;
 }
@@ -128,7 +203,7 @@ static enum status find_version_1(struct cgroup *out, struct failure *failure)
         out->path[0] = '\0';
         return failure_set(failure, STATUS_INVALID, "no_cgroup", "The control group is not ours to divide.");
     }
-    remove_old(out->path);
+    take_place(out);
     return STATUS_OK;
 }
 
@@ -155,7 +230,7 @@ void cgroup_make(const struct cgroup *parent, const char *name, int64_t memory_b
         return;
     }
     struct cgroup made = {.holds_memory = parent->holds_memory};
-    int len = snprintf(made.path, sizeof made.path, "%s/%s%d.%s", parent->path, group_prefix, (int)getpid(), name);
+    int len = snprintf(made.path, sizeof made.path, "%s/%s.%s", parent->path, parent->mark, name);
     if (len >= (int)sizeof made.path || (mkdir(made.path, 0755) != 0 && errno != EEXIST)) {
         return;
     }
@@ -170,6 +245,20 @@ void cgroup_make(const struct cgroup *parent, const char *name, int64_t memory_b
         (void)put(made.path, "memory.swap.max", "0"); /* not there without swap */
     }
     *out = made;
+}
+
+int64_t cgroup_oom_kills(const struct cgroup *group)
+{
+    char path[CGROUP_PATH_BYTES + 16], line[128];
+    long long kills = 0;
+    snprintf(path, sizeof path, "%s/memory.events", group->path);
+    FILE *file = group->holds_memory ? fopen(path, "re") : NULL;
+    while (file && fgets(line, sizeof line, file) && sscanf(line, "oom_kill %lld", &kills) != 1) {
+    }
+    if (file) {
+        fclose(file);
+    }
+    return kills;
 }
 
 void cgroup_remove(struct cgroup *group)

@@ -8,11 +8,15 @@
 
 #include "base/status.h"
 
-enum { CGROUP_PATH_BYTES = 512 };
+enum { CGROUP_PATH_BYTES = 512, CGROUP_MARK_BYTES = 64 };
 
 struct cgroup {
     char path[CGROUP_PATH_BYTES]; /* empty = none */
     bool holds_memory;            /* version 2 */
+    /* Of the server's own: the name of an empty group beside those of its sandboxes, locked while it lives. Others know
+     * by it whose they are. */
+    char mark[CGROUP_MARK_BYTES];
+    int mark_fd;
 };
 
 /* Makes the group the server runs in ready to hold others, with the server itself moved into one of them. INVALID
@@ -21,9 +25,13 @@ struct cgroup {
 MUST_CHECK enum status cgroup_prepare(const char *mount, const char *own, struct cgroup *out, struct failure *failure);
 /* Finds both for this process. */
 MUST_CHECK enum status cgroup_find(struct cgroup *out, struct failure *failure);
+/* The server goes: what it left is for others to remove. Nothing where none was found. */
+void cgroup_leave(struct cgroup *parent);
 /* A group for one sandbox, this server's alone; 0 = no limit. `out` is empty afterwards when it could not be made. */
 void cgroup_make(const struct cgroup *parent, const char *name, int64_t memory_bytes_max, int64_t processes_max,
                  struct cgroup *out);
+/* How often the kernel has killed something in it for want of memory; 0 where it does not say. */
+int64_t cgroup_oom_kills(const struct cgroup *group);
 /* Kills what is in it and removes it; what is still dying keeps it until the next server starts. */
 void cgroup_remove(struct cgroup *group);
 

@@ -118,6 +118,7 @@ static bool back_off(struct model_turn *turn, const struct provider_failure *fai
         return false;
     }
     turn->retries++;
+    event_retrying(turn, failure, wait_ms);
     turn->stage = STAGE_BACK_OFF;
     loop_timer_set(turn->timer, wait_ms);
     return true;

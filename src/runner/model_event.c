@@ -101,6 +101,20 @@ static void put_choice(struct json_out *out, const char *key, const struct model
     json_end_object(out);
 }
 
+void event_retrying(struct model_turn *turn, const struct provider_failure *why, int64_t after_ms)
+{
+    const struct model_choice *choice = model_choice_of(turn);
+    struct writing writing;
+    writing_begin(&writing, turn, NULL);
+    json_put_text(&writing.about, "model", choice->model);
+    json_put_text(&writing.about, "provider", choice->provider);
+    json_put_i64(&writing.about, "retry", turn->retries);
+    json_put_i64(&writing.about, "after_ms", after_ms);
+    json_put_text(&writing.about, "reason", slice_of(turn_error_words.names[why->error]));
+    json_put_text(&writing.about, "message", slice_of(why->message));
+    writing_end(&writing, turn, "model.retrying", ROLE_SYSTEM);
+}
+
 void event_switched(struct model_turn *turn, const struct model_choice *from, const struct provider_failure *why)
 {
     struct writing writing;

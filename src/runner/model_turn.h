@@ -139,6 +139,8 @@ void event_say(struct model_turn *turn, const char *type, struct slice text, con
 void event_call(struct model_turn *turn, const struct wanted_call *call);
 void event_result(struct model_turn *turn, const struct wanted_call *call, const struct tool_result *result,
                   const char *mark);
+/* The same model is asked again, after this time. */
+void event_retrying(struct model_turn *turn, const struct provider_failure *why, int64_t after_ms);
 void event_switched(struct model_turn *turn, const struct model_choice *from, const struct provider_failure *why);
 void event_shortened(struct model_turn *turn, const char *type, const char *reason, size_t dropped, int64_t before,
                      int64_t after);

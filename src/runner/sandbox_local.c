@@ -126,6 +126,7 @@ struct local_provider *local_provider_new(const struct sandboxes_options *option
 void local_provider_free(struct local_provider *local)
 {
     if (local) {
+        cgroup_leave(&local->group);
         free(local->dir);
         free(local->snapshots);
         free(local->files);

@@ -36,6 +36,7 @@ struct local_sandbox {
     struct cgroup group;
     struct local_watch *watch; /* while something runs */
     int64_t disk_bytes;        /* when last measured; -1 = not known */
+    int64_t oom_kills;         /* of its control group, as far as they were seen */
     bool is_packing, is_ending;
     void (*when_empty)(void *owner);
     void *empty_owner;

@@ -100,11 +100,22 @@ static void look_at_disk(struct local_watch *watch)
 
 /* --- processes and memory --- */
 
+/* The kernel takes one process and says nothing to anybody: half of a command would go on without a word. */
+static void look_at_kills(struct local_sandbox *sandbox)
+{
+    int64_t kills = cgroup_oom_kills(&sandbox->group);
+    if (kills > sandbox->oom_kills) {
+        sandbox->oom_kills = kills;
+        end_all(sandbox, "memory", sandbox->limits.memory_bytes_max, sandbox->limits.memory_bytes_max);
+    }
+}
+
 static void look_at_processes(struct local_sandbox *sandbox)
 {
     struct tree_use use = {0};
     int64_t walls = 0;
     if (sandbox->group.path[0] != '\0' && sandbox->group.holds_memory) {
+        look_at_kills(sandbox);
         return;
     }
     int64_t processes_max = sandbox->limits.processes_max > 0 ? sandbox->limits.processes_max : INT32_MAX;

@@ -29,11 +29,25 @@ static enum status read_last(struct call *call, const struct session *session, s
 static enum status learn_since(struct call *call, struct session_explained *out)
 {
     struct last_event moved;
-    enum status status = read_last(call, &out->session, SLICE("session.status_change"), &moved);
+    bool by_runtime = explanation_follows_runtime(out->why);
+    struct slice type = by_runtime ? SLICE("session.runtime_change") : SLICE("session.status_change");
+    enum status status = read_last(call, &out->session, type, &moved);
     out->since_ms = slice_present(moved.event.type) ? moved.event.at_ms : out->session.created_at_ms;
     if (out->ask_count > 0 && out->asks[0].created_at_ms > out->since_ms) {
         out->since_ms = out->asks[0].created_at_ms;
     }
+    return status;
+}
+
+/* For as long as the last refusal of the provider is waited out. */
+static enum status learn_retry(struct call *call, struct session_explained *out, bool *out_retries)
+{
+    struct last_event refused;
+    const struct json *metadata = NULL;
+    enum status status = read_last(call, &out->session, SLICE("model.retrying"), &refused);
+    bool found = status == STATUS_OK && slice_present(refused.event.metadata) &&
+                 json_parse(call->arena, refused.event.metadata, &metadata, NULL) == STATUS_OK;
+    *out_retries = found && refused.event.at_ms + json_i64_of(metadata, "after_ms") > call->now_ms;
     return status;
 }
 
@@ -130,13 +144,13 @@ enum status explain_session(struct call *call, struct slice session_id, struct s
         status = learn_rows(call, out, &facts.collects);
     }
     if (status == STATUS_OK) {
-        status = learn_since(call, out);
-    }
-    if (status == STATUS_OK) {
         status = learn_watchdog(call, out);
     }
     if (status == STATUS_OK && work_is_in_turn(out->session.work)) {
         status = turn_is_interrupted(call, &out->session, &facts.interrupted);
+    }
+    if (status == STATUS_OK && work_is_running(out->session.work) && out->session.driver == DRIVER_MODEL) {
+        status = learn_retry(call, out, &facts.retries);
     }
     facts.hosted = agent_is_hosted((enum agent_driver)out->session.driver);
     facts.by_runner = out->session.driver == DRIVER_RUNNER;
@@ -144,5 +158,5 @@ enum status explain_session(struct call *call, struct slice session_id, struct s
     facts.asks_pending = (int64_t)out->ask_count;
     facts.prompts_waiting = out->prompts_waiting;
     out->why = explain(&facts);
-    return status;
+    return status == STATUS_OK ? learn_since(call, out) : status;
 }

@@ -57,6 +57,8 @@ MUST_CHECK enum status token_of_session(struct call *call, struct slice session_
 /* The same by the server itself, for what it starts in the session's sandbox: nobody is asked whether he may. */
 MUST_CHECK enum status token_replace(struct call *call, struct slice session_id, enum principal_kind kind,
                                      struct token *out, char out_secret[TOKEN_TEXT_BYTES]);
+/* Those of the session end, and their connections with them. What a sandbox was given does not outlive it. */
+MUST_CHECK enum status token_end_of(struct call *call, const struct session *session, enum principal_kind kind);
 MUST_CHECK enum status token_revoke(struct call *call, struct slice id);
 
 struct user_request {

@@ -34,6 +34,8 @@ struct models {
     struct vendor vendors[VENDORS_MAX];
     struct model_vendor shown[VENDORS_MAX];
     struct waiter *waiters;
+    struct loop_message stop_message;
+    bool stopped;
 };
 
 struct models *models_new(const struct models_options *options)
@@ -76,7 +78,7 @@ static void tell_all(struct models *models)
     models->waiters = NULL;
     while (waiter) {
         struct waiter *next = waiter->next;
-        waiter->done(waiter->owner, models->shown, models->count);
+        waiter->done(waiter->owner, models->stopped ? NULL : models->shown, models->count);
         free(waiter);
         waiter = next;
     }
@@ -191,10 +193,28 @@ void models_ask(struct models *models, struct http_client *client,
     struct waiter *waiter = memory_zeroed(sizeof *waiter);
     *waiter = (struct waiter){done, owner, models->waiters};
     models->waiters = waiter;
-    for (size_t i = 0; i < models->count; i++) {
+    for (size_t i = 0; i < models->count && !models->stopped; i++) {
         ask_vendor(models, i, client);
     }
     if (models->asked == 0) {
         tell_all(models);
     }
+}
+
+static void on_stop(struct loop_message *message)
+{
+    struct models *models = (struct models *)((char *)message - offsetof(struct models, stop_message));
+    for (size_t i = 0; i < models->count; i++) {
+        http_call_cancel(models->vendors[i].call);
+        models->vendors[i].call = NULL;
+    }
+    models->stopped = true;
+    models->asked = 0;
+    tell_all(models);
+}
+
+void models_stop(struct models *models)
+{
+    models->stop_message.run = on_stop;
+    loop_post(models->options.loop, &models->stop_message);
 }

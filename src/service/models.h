@@ -39,8 +39,11 @@ struct models *models_new(const struct models_options *options);
 void models_free(struct models *models);
 struct loop *models_loop(const struct models *models);
 
-/* `done` comes once, at the latest when the questions time out, maybe before this returns; not when the client is freed
- * meanwhile. What it is given is good until it returns. */
+/* Any thread, once. Nobody is asked any more; those who wait are told at once. The loop must run on. */
+void models_stop(struct models *models);
+
+/* `done` comes once, at the latest when the questions time out, maybe before this returns; with NULL when the server
+ * stops meanwhile. What it is given is good until it returns. */
 void models_ask(struct models *models, struct http_client *client,
                 void (*done)(void *owner, const struct model_vendor *vendors, size_t count), void *owner);
 

@@ -4,14 +4,20 @@
 
 #include "base/log.h"
 #include "service/ask.h"
+#include "service/identity.h"
 #include "service/prompt.h"
 
 enum status runtime_append(struct call *call, struct loaded_session *loaded, struct changes *changes)
 {
-    bool was_asleep = runtime_is_asleep(loaded->session.runtime);
+    const enum runtime before = loaded->session.runtime;
     enum status status = unit_append_changes(call, loaded, changes);
-    bool falls_asleep = !was_asleep && runtime_is_asleep(loaded->session.runtime);
-    return status == STATUS_OK && falls_asleep ? ask_forget_rules(call, loaded) : status;
+    const enum runtime now = loaded->session.runtime;
+    if (status == STATUS_OK && runtime_is_asleep(now) && !runtime_is_asleep(before)) {
+        status = ask_forget_rules(call, loaded);
+    }
+    return status == STATUS_OK && runtime_is_inhabited(before) && !runtime_is_inhabited(now)
+               ? token_end_of(call, &loaded->session, PRINCIPAL_SANDBOX)
+               : status;
 }
 
 static enum status move(struct call *call, struct runtime_outcome *outcome, enum runtime to, const char *reason)

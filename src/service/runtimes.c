@@ -76,6 +76,48 @@ bool runtimes_listens(const struct runtimes *runtimes, int64_t tenant_key, int64
     return sandboxes_listens(runtimes->options.sandboxes, tenant_key, session_key, port);
 }
 
+/* --- who is connected into it --- */
+
+void runtimes_visit(struct runtimes *runtimes, int64_t session_key, struct runtime_visit *visit)
+{
+    if (visit->runtimes) {
+        return;
+    }
+    pthread_mutex_lock(&runtimes->lock);
+    *visit = (struct runtime_visit){runtimes->visits, &runtimes->visits, runtimes, session_key};
+    if (visit->next) {
+        visit->next->link = &visit->next;
+    }
+    runtimes->visits = visit;
+    pthread_mutex_unlock(&runtimes->lock);
+}
+
+void runtimes_visit_end(struct runtime_visit *visit)
+{
+    struct runtimes *runtimes = visit->runtimes;
+    if (!runtimes) {
+        return;
+    }
+    pthread_mutex_lock(&runtimes->lock);
+    *visit->link = visit->next;
+    if (visit->next) {
+        visit->next->link = visit->link;
+    }
+    visit->runtimes = NULL;
+    pthread_mutex_unlock(&runtimes->lock);
+}
+
+int64_t runtimes_visits(struct runtimes *runtimes, int64_t session_key)
+{
+    int64_t count = 0;
+    pthread_mutex_lock(&runtimes->lock);
+    for (const struct runtime_visit *visit = runtimes->visits; visit; visit = visit->next) {
+        count += visit->session_key == session_key;
+    }
+    pthread_mutex_unlock(&runtimes->lock);
+    return count;
+}
+
 /* --- what others want --- */
 
 /* Requests are still answered while the server stops: they find no sandbox any more. */

@@ -55,6 +55,16 @@ void runtimes_hear(struct runtimes *runtimes, const struct publication *publicat
 void runtimes_poke(struct runtimes *runtimes, int64_t session_key);
 /* Does a process in the session's sandbox on this machine listen on the TCP port? Any thread. */
 bool runtimes_listens(const struct runtimes *runtimes, int64_t tenant_key, int64_t session_key, int64_t port);
+/* Somebody is connected into the session's sandbox from outside, a terminal or an editor: until he has left it does not
+ * fall asleep by itself. The caller's memory, all zero before; any thread, both may be called in any order and twice.
+ */
+struct runtime_visit {
+    struct runtime_visit *next, **link;
+    struct runtimes *runtimes; /* NULL = not there */
+    int64_t session_key;
+};
+void runtimes_visit(struct runtimes *runtimes, int64_t session_key, struct runtime_visit *visit);
+void runtimes_visit_end(struct runtime_visit *visit);
 /* Something about this session's sandbox is due here. Loop thread. */
 void runtimes_attend(struct runtimes *runtimes, int64_t tenant_key, int64_t session_key);
 /* After the turns: waits for what is under way; live sandboxes are given up, their trees stay for the next life. */

@@ -89,11 +89,14 @@ struct runtimes {
     atomic_bool stopping;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    bool over; /* under the lock */
+    bool over;                    /* under the lock */
+    struct runtime_visit *visits; /* under the lock */
 };
 
 /* runtimes.c */
 int64_t runtimes_steady_ms(const struct runtimes *runtimes);
+/* Any thread. */
+int64_t runtimes_visits(struct runtimes *runtimes, int64_t session_key);
 /* Sets the timer anew and sees whether all is over. */
 void runtimes_rearm(struct runtimes *runtimes);
 

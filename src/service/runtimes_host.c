@@ -1,5 +1,6 @@
 #include "service/runtimes_host.h"
 
+#include "service/runtime.h"
 #include "service/runtimes_box.h"
 
 /* Sandboxes elsewhere than on this machine belong to no node, and a session with a runner goes where that connects. */
@@ -34,7 +35,7 @@ enum status host_find(struct call *call, const struct session *session, const st
 
 static enum status append(struct call *call, struct loaded_session *loaded, struct changes *changes)
 {
-    return changes->count > 0 ? unit_append_changes(call, loaded, changes) : STATUS_OK;
+    return changes->count > 0 ? runtime_append(call, loaded, changes) : STATUS_OK;
 }
 
 /* Only what it could be restored from outlives its node, and that only where this node reaches it. */

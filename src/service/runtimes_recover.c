@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "service/runtime.h"
 #include "service/runtimes_box.h"
 
 /* What an earlier life left, at the start. SQLite has one server: whatever is in somebody's hands was in its own. With
@@ -40,7 +41,7 @@ static enum status give_back(struct call *call, struct loaded_session *loaded)
     enum pause_reason pause = work_is_ended(loaded->session.work) ? PAUSE_NONE : PAUSE_ORPHANED;
     enum status status = change_sandbox(call->arena, &loaded->session, RUNTIME_ERROR, pause, "server_restarted",
                                         &(struct runtime_news){.sandbox_over = true}, &changes, &call->failure);
-    return status == STATUS_OK ? unit_append_changes(call, loaded, &changes) : status;
+    return status == STATUS_OK ? runtime_append(call, loaded, &changes) : status;
 }
 
 static void adopt(struct runtimes *runtimes, const struct session *session)

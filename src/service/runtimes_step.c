@@ -199,6 +199,7 @@ static enum status fall_asleep_if_idle(struct step *step)
     struct idle_facts facts = {
         .running_tools = box->uses_seen,
         .viewers = box->viewers,
+        .proxies = runtimes_visits(box->runtimes, session->key),
         .in_turn = !work_takes_prompt(session->work) || box->wanted,
         .idle_ms = step->call->now_ms - session->last_active_at_ms,
         .grace_ms = grace_of(step),

@@ -22,6 +22,7 @@ enum { VARIABLE_COUNT = sizeof variables / sizeof variables[0] };
 
 struct secrets {
     const struct secret_place *place;
+    bool of_environment; /* some are */
     pthread_mutex_t lock;
     struct secret_records records;
     struct timespec changed_at;
@@ -70,7 +71,8 @@ enum status secrets_open(const struct secret_place *place, struct secrets **out,
     struct secrets *secrets = memory_zeroed(sizeof *secrets);
     secrets->place = place;
     pthread_mutex_init(&secrets->lock, NULL);
-    if (has_variables() || place->key) {
+    secrets->of_environment = has_variables();
+    if (secrets->of_environment || place->key) {
         secrets_guard_process();
     }
     enum status status = secrets_reload(secrets, failure);
@@ -151,7 +153,7 @@ static bool holds_any(struct secrets *secrets, struct slice text)
 {
     struct slice name, value;
     bool found = false;
-    for (size_t i = 0; i < VARIABLE_COUNT && text.len; i++) {
+    for (size_t i = 0; i < VARIABLE_COUNT && text.len && secrets->of_environment; i++) {
         found = found || holds(text, slice_of(getenv(variables[i])));
     }
     pthread_mutex_lock(&secrets->lock);
@@ -202,6 +204,46 @@ enum status secret_check_json(struct call *call, struct slice json)
         found = value_holds_any(secrets, value);
     }
     return found ? refuse(call) : STATUS_OK;
+}
+
+/* --- what others say --- */
+
+static const char mask[] = "[secret]";
+
+static struct slice mask_one(struct call *call, struct slice text, struct slice value)
+{
+    struct buffer out = {0};
+    if (!holds(text, value)) {
+        return text;
+    }
+    for (const char *at; holds(text, value); text = slice_after(text, (size_t)(at - text.ptr) + value.len)) {
+        at = memmem(text.ptr, text.len, value.ptr, value.len);
+        buffer_add(&out, slice_from(text.ptr, (size_t)(at - text.ptr)));
+        buffer_add(&out, slice_of(mask));
+    }
+    buffer_add(&out, text);
+    struct slice masked = arena_copy(call->arena, buffer_slice(&out));
+    buffer_release(&out);
+    return masked;
+}
+
+/* A value stands in JSON as it is: keys of providers have no letter that is written with an escape. */
+struct slice secret_mask_json(struct call *call, struct slice json)
+{
+    struct secrets *secrets = call->service->secrets;
+    struct slice name, value;
+    if (!secrets || json.len == 0) {
+        return json;
+    }
+    for (size_t i = 0; i < VARIABLE_COUNT && secrets->of_environment; i++) {
+        json = mask_one(call, json, slice_of(getenv(variables[i])));
+    }
+    pthread_mutex_lock(&secrets->lock);
+    for (size_t at = 0; secret_records_next(&secrets->records, &at, &name, &value);) {
+        json = mask_one(call, json, value);
+    }
+    pthread_mutex_unlock(&secrets->lock);
+    return json;
 }
 
 void secrets_guard_process(void)

@@ -26,6 +26,9 @@ bool secrets_have(struct secrets *secrets, const char *name);
 /* INVALID `contains_secret` when the text, or JSON, of a client holds the value of a secret. */
 MUST_CHECK enum status secret_check_text(struct call *call, struct slice text);
 MUST_CHECK enum status secret_check_json(struct call *call, struct slice json);
+/* JSON that somebody else than a client says, such as an agent or a provider: what holds the value of a secret has
+ * [secret] instead. The text itself, or a copy in the call's arena. */
+struct slice secret_mask_json(struct call *call, struct slice json);
 
 /* No core dump of this process, and no other process of the account looks into it. */
 void secrets_guard_process(void);

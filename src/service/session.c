@@ -2,6 +2,7 @@
 
 #include "service/ask.h"
 #include "service/ending.h"
+#include "service/identity.h"
 #include "service/prompt.h"
 #include "service/session_steps.h"
 #include "service/turn_close.h"
@@ -38,6 +39,9 @@ enum status session_revive(struct call *call, struct loaded_session *loaded, str
         return status;
     }
     status = ask_forget_rules(call, loaded);
+    if (status == STATUS_OK) { /* of its life before */
+        status = token_end_of(call, &loaded->session, PRINCIPAL_SANDBOX);
+    }
     return status == STATUS_OK ? session_start_timers(call, loaded) : status;
 }
 
@@ -212,6 +216,12 @@ enum status session_delete(struct call *call, struct slice id)
     }
     if (status == STATUS_OK) { /* what hangs on it learns of it, too */
         status = ending_erase(call, entry.loaded);
+    }
+    if (status == STATUS_OK) {
+        status = token_end_of(call, &entry.loaded->session, PRINCIPAL_SANDBOX);
+    }
+    if (status == STATUS_OK) {
+        status = token_end_of(call, &entry.loaded->session, PRINCIPAL_RUNNER);
     }
     return status == STATUS_OK ? unit_delete(call, entry.loaded) : status;
 }

@@ -107,9 +107,9 @@ static enum status revoke_row(struct call *call, const struct token *token)
     bool changed;
     unit_wrote(call->unit);
     unit_identity_changed(call);
-    unit_close_streams_of(call->unit, call->who->tenant_key,
+    unit_close_streams_of(call->unit, token->tenant_key,
                           slice_present(token->user_id) ? token->user_id : identity_actor_name(call->arena, token));
-    return store_token_revoke(call->db, call->who->tenant_key, token->id, call->now_ms, &changed, &call->failure);
+    return store_token_revoke(call->db, token->tenant_key, token->id, call->now_ms, &changed, &call->failure);
 }
 
 static enum status enter_for_token(struct call *call, struct slice session_id, enum principal_kind kind)
@@ -123,21 +123,26 @@ static enum status enter_for_token(struct call *call, struct slice session_id, e
     return status;
 }
 
-static enum status revoke_old(struct call *call, struct slice session_id, enum principal_kind kind)
+static enum status revoke_old(struct call *call, int64_t tenant_key, struct slice session_id, enum principal_kind kind)
 {
     struct token *old;
     size_t count = 0;
-    enum status status = store_token_of_session(call->db, call->who->tenant_key, session_id, kind, call->arena, &old,
-                                                &count, &call->failure);
+    enum status status =
+        store_token_of_session(call->db, tenant_key, session_id, kind, call->arena, &old, &count, &call->failure);
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
         status = revoke_row(call, &old[i]);
     }
     return status;
 }
 
+enum status token_end_of(struct call *call, const struct session *session, enum principal_kind kind)
+{
+    return revoke_old(call, session->tenant_key, session->id, kind);
+}
+
 static enum status insert_in_place(struct call *call, struct token *token, char out_secret[TOKEN_TEXT_BYTES])
 {
-    enum status status = revoke_old(call, token->session_id, token->kind);
+    enum status status = revoke_old(call, token->tenant_key, token->session_id, token->kind);
     if (status == STATUS_OK) {
         id_token(call->service->ids, "sj_", out_secret);
         status = identity_insert_token(call, token, slice_of(out_secret));

@@ -1,6 +1,7 @@
 #include "domain/silence.h"
 #include "service/media.h"
 #include "service/run.h"
+#include "service/secret.h"
 #include "service/unit_parts.h"
 
 static void publish(struct unit *unit, const struct publication_entry *entry)
@@ -83,6 +84,8 @@ enum status unit_append(struct call *call, struct loaded_session *loaded, struct
     unit_touch(unit, loaded);
     for (size_t i = 0; i < count; i++) {
         silence_keep(call->arena, &loaded->session, &events[i]);
+        events[i].content = secret_mask_json(call, events[i].content);
+        events[i].metadata = secret_mask_json(call, events[i].metadata);
         enum status status = settle_media(call, &loaded->session, &events[i]);
         if (status != STATUS_OK) {
             return status;

@@ -1,4 +1,5 @@
 """Secrets: kept encrypted, used by the server, and nowhere to be found."""
+import base64
 import glob
 import json
 import os
@@ -7,7 +8,7 @@ import signal
 import stat
 import subprocess
 
-from harness import check, people, test
+from harness import check, people, runner, test
 from harness.model_server import ModelServer
 from harness.talk import events, send, wait_event
 from harness.terminal import Terminal
@@ -153,12 +154,15 @@ def test_the_server_uses_it_and_takes_changes(env):
 
 @test
 def test_the_process_is_guarded(env):
-    server = env.server(environment={"ANTHROPIC_API_KEY": OF_ENVIRONMENT})
-    soft, hard = resource.prlimit(server.process.pid, resource.RLIMIT_CORE)
-    check.equal((soft, hard), (0, 0), "no core file")
-    if os.getuid() != 0:
-        uid = os.stat(f"/proc/{server.process.pid}/environ").st_uid
-        check.equal(uid, 0, "the process is not dumpable: its memory belongs to root")
+    """With a provider's key as with the key of what is kept."""
+    master = {"SOJOURN_MASTER_KEY": base64.b64encode(bytes(range(32))).decode()}
+    for environment in ({"ANTHROPIC_API_KEY": OF_ENVIRONMENT}, master):
+        server = env.server(environment=environment)
+        soft, hard = resource.prlimit(server.process.pid, resource.RLIMIT_CORE)
+        check.equal((soft, hard), (0, 0), "no core file")
+        if os.getuid() != 0:
+            uid = os.stat(f"/proc/{server.process.pid}/environ").st_uid
+            check.equal(uid, 0, "the process is not dumpable: its memory belongs to root")
 
 
 @test
@@ -211,10 +215,76 @@ def test_planted_secrets_are_nowhere(env):
                 check.true(planted.encode() not in data, f"{name} holds no secret")
 
 
+def places_of(server):
+    """Everything a stopped server left: files, log, the database."""
+    places = files_below(server.directory) | {"log": server.log.tail(100000).encode()}
+    if server.database:
+        places["database"] = subprocess.run(["pg_dump", server.database], capture_output=True, check=False).stdout
+    return places
+
+
+@test
+def test_what_others_say_of_it_is_masked(env):
+    """A provider that repeats the key in its refusal, a model and a runner that say it: the log holds none of it."""
+    script = [{"status": 401, "message": f"Incorrect API key provided: {STORED}"}, {"text": f"It is {STORED}, {STORED}."}]
+    with ModelServer(script) as model:
+        server = start(env, model)
+        secrets(server, "set", "ANTHROPIC_API_KEY", input=STORED)
+        server.options += ["--log-level", "debug"]
+        client = server.start().client()
+        path = people.session(client, agent="helper")
+        for turn in (1, 2):
+            send(client, path, "What is your key?")
+            ended(client, path, turn)
+        remote = runner.begin(client)
+        line = runner.Runner(client, remote)
+        send(client, remote, "And yours?")
+        prompt = line.hear("prompt")
+        line.speak(f"It is {STORED}")
+        line.complete(prompt)
+        ended(client, remote, 1)
+        said = json.dumps([events(client, one) for one in (path, remote)])
+        check.equal((said.count("provided: [secret]"), said.count("It is [secret], [secret].")), (2, 1), said)
+        server.stop()
+        for name, data in places_of(server).items():
+            check.true(STORED.encode() not in data, f"{name} holds no secret")
+
+
+@test
+def test_no_route_takes_it(env):
+    """Whoever sends it, and whatever for."""
+    with ModelServer([{"text": "x"}]) as model:
+        server = start(env, model, ANTHROPIC_API_KEY=STORED)
+        client = server.start().client()
+        path = people.session(client, agent="w", prompt="work")
+        [claim] = client.post("/api/claims", {"worker": "w", "agents": ["w"]}, expect=200).json()["claims"]
+        held = {"Sojourn-Lease": claim["lease"]["token"]}
+        client.post(path + "/asks", {"id": "q", "kind": "question", "text": "Which?"}, headers=held, expect=201)
+        inside = client.with_token(client.post(path + "/sandbox-token", {}, expect=201).json()["token"])
+        tool = lambda **arguments: {"call_id": "1", "arguments": arguments}
+        refusals = [
+            client.post(path + "/deltas", {"deltas": [{"kind": "text", "text": STORED}]}, headers=held),
+            client.post(path + "/asks", {"id": "r", "kind": "question", "text": STORED}, headers=held),
+            client.post(path + "/asks/q/answer", {"answer": STORED}),
+            client.post(path + "/settle", {"status": "completed", "result": {"x": STORED}}, headers=held),
+            client.post(path + "/stop", {"reason": STORED}),
+            client.post(path + "/tunnels", {"name": "x", "url": "https://example.org/" + STORED}),
+            inside.post(path + "/tools/set_title", tool(title=STORED)),
+            inside.post(path + "/tools/verify", tool(files=[{"name": "a", "content": STORED}])),
+        ]
+        check.equal([(answer.status, answer.json()["code"]) for answer in refusals], [(400, "contains_secret")] * 8)
+        strange = server.anonymous().post("/api/sign-in", {"email": STORED, "password": "x"})
+        check.true(b"contains_secret" not in strange.body, "nobody learns by guessing")
+        server.stop()
+        for name, data in places_of(server).items():
+            check.true(STORED.encode() not in data, f"{name} holds no secret")
+
+
 @test
 def test_agents_do_not_inherit_it(env):
     """What a sandboxed command sees of the environment."""
-    script = [{"tools": [{"name": "run_command", "input": {"command": "env"}}]}, {"text": "done"}]
+    commands = ("env", "cat /proc/1/environ")  # its own, and that of the wall around it
+    script = [{"tools": [{"name": "run_command", "input": {"command": command}} for command in commands]}, {"text": "done"}]
     with ModelServer(script) as model:
         server = start(env, model, OPENAI_API_KEY=OF_ENVIRONMENT)
         with open(os.path.join(env.directory, "agents", "helper.agent.yaml"), "w", encoding="utf-8") as file:
@@ -225,7 +295,7 @@ def test_agents_do_not_inherit_it(env):
         send(client, path, "look around")
         ended(client, path, 1)
         seen = json.dumps(events(client, path))
-        check.contains(seen, "PATH=")
+        check.equal(seen.count("PATH=/usr/local/sbin"), 2, seen)
         for planted in (STORED, OF_ENVIRONMENT):
             check.true(planted not in seen, "the sandbox knows no key")
 

@@ -2,6 +2,7 @@
 import re
 
 from harness import check, people
+from harness.model_server import ModelServer
 from harness.suite import test
 
 
@@ -129,6 +130,46 @@ def children_still_running(server):
     one, two = (people.session(client, parent_id=path.split("/")[-1]) for _ in range(2))
     client.post(one + "/stop", {}, expect=200)
     check.equal(explain(client, path)["children"], [two.split("/")[-1]])
+
+
+@test
+def a_provider_that_refuses_for_now(env):
+    """What looks like work is a wait: the log says for how long, and the answer that it is one."""
+    with ModelServer([{"status": 529, "message": "overloaded"}]) as model:
+        client = env.server(["--model-backoff-ms", "60s"], model.environment()).client()
+        client.post("/api/agents", {"id": "helper", "driver": "model", "provider": "anthropic", "model": "m",
+                                    "system_prompt": "You help.", "sandbox": {"kind": "none"}}, expect=201)
+        path = people.session(client, agent="helper", prompt="Hello?")
+        told = lambda: client.get(path + "/events?types=model.retrying").json()["events"]
+        check.eventually(told, "it is told", 30)
+        check.contains(told()[0]["metadata"], {"model": "m", "provider": "anthropic", "retry": 1})
+        check.true(30000 <= told()[0]["metadata"]["after_ms"] <= 60000, "for how long")
+        check.contains(explain(client, path), {"status": "running", "waits_for": "timer"})
+        client.post(path + "/interrupt", {}, expect=200)
+        check.eventually(lambda: client.get(path).json()["status"] == "idle", "it can be interrupted", 30)
+
+
+@test
+def paused_and_asleep(server):
+    """Since when is the moment it was paused or fell asleep, not that of its last turn; asleep it says so."""
+    client = server.client()
+    client.post("/api/agents", {"id": "boxed", "driver": "demo", "sandbox": {"kind": "local"}}, expect=201)
+    path = people.session(client, agent="boxed", prompt="echo one")
+    check.eventually(lambda: client.get(path).json()["turn_count"] == 1, "the turn is over", 30)
+    last = lambda: client.get(path + "/events?types=session.runtime_change").json()["events"][-1]["created_at"]
+    rested = explain(client, path)
+    client.post(path + "/pause", {}, expect=200)
+    paused = explain(client, path)
+    check.contains(paused, {"waits_for": "person", "since": last()})
+    check.true(paused["since"] > rested["since"], "later than the turn")
+    client.post(path + "/unpause", {}, expect=200)
+    check.equal(explain(client, path)["since"], rested["since"])
+    client.post(path + "/hibernate", {}, expect=200)
+    check.eventually(lambda: client.get(path).json()["runtime"] == "hibernated", "it sleeps", 30)
+    asleep = explain(client, path)
+    check.contains(asleep, {"waits_for": "message", "since": last()})
+    check.contains(asleep["detail"], "sleeps")
+    check.contains(ways(asleep), f"POST {path}/wake")
 
 
 @test

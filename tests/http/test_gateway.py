@@ -178,7 +178,45 @@ def gone_with_the_session(server):
     path, inside = begin(client)
     use(inside, path, "session_status")
     client.delete(path, expect=204)
-    use(inside, path, "session_status", expect=404)
+    use(inside, path, "session_status", expect=401)
     server.stop()
     server.verify()
     server.start()
+    use(server.client(inside.token), path, "session_status", expect=401)
+
+
+@test
+def the_token_ends_with_its_sandbox(server):
+    """Asleep, the sandbox is gone, and so is the way in that was given to it: also after it woke, also for streams."""
+    client = server.client()
+    client.post("/api/agents", {"id": "boxed", "driver": "demo", "sandbox": {"kind": "local"}}, expect=201)
+    path = people.session(client, agent="boxed", prompt="echo one")
+    check.eventually(lambda: client.get(path).json()["turn_count"] == 1, "the turn is over", 30)
+    inside = client.with_token(client.post(path + "/sandbox-token", {}, expect=201).json()["token"])
+    use(inside, path, "session_status")
+    with inside.stream(path + "/events") as stream:
+        stream.until("event")
+        client.post(path + "/hibernate", {}, expect=200)
+        check.eventually(lambda: client.get(path).json()["runtime"] == "hibernated", "it sleeps", 30)
+        stream.until("closed")
+    use(inside, path, "session_status", "asleep", expect=401)
+    client.post(path + "/wake", {}, expect=200)
+    check.eventually(lambda: client.get(path).json()["runtime"] == "running", "it is awake", 30)
+    use(inside, path, "session_status", "awake", expect=401)
+    inside = client.with_token(client.post(path + "/sandbox-token", {}, expect=201).json()["token"])
+    use(inside, path, "session_status", "again")
+
+
+@test
+def the_token_ends_with_its_session(server):
+    """However the session ends, what was inside reads and writes nothing afterwards; reopening it gives nothing back."""
+    client = server.client()
+    path, inside = begin(client)
+    use(inside, path, "session_status")
+    client.post(path + "/stop", {}, expect=200)
+    use(inside, path, "session_status", "after", expect=404)
+    inside.get(path, expect=404)
+    inside.get(path + "/events", expect=404)
+    inside.post(path + "/events", {"events": [{"type": "note.x"}]}, expect=404)
+    client.post(path + "/reopen", {}, expect=200)
+    use(inside, path, "session_status", "reopened", expect=401)

@@ -1,5 +1,9 @@
 """GET /api/models: what providers offer and agents name."""
+import signal
+import threading
+
 from harness import check, people
+from harness.client import encode_request
 from harness.model_server import ModelServer
 from harness.suite import test
 
@@ -59,6 +63,32 @@ def a_provider_that_fails_is_told(env):
         check.equal(providers(answer)["openai"], ("ok", None))
         check.true({"provider": "openai", "id": "small", "name": None, "listed": True, "agents": ["helper"]}
                    in answer["models"], "it is listed now")
+
+
+@test
+def the_server_stops_meanwhile(env):
+    """Who waits for a provider's list is told that the server stops, at once."""
+    answers, hang = threading.Semaphore(0), threading.Event()
+
+    def list_models(_path, _headers):
+        answers.release()
+        hang.wait(20)
+        return []
+    with ModelServer([]) as model:
+        model.list_models = list_models
+        server = env.server([], model.environment())
+        client = server.client()
+        waiting = [client.connect() for _ in range(3)]
+        for one in waiting:
+            one.send(encode_request("GET", "/api/models", None, client.headers_for()))
+        check.true(answers.acquire(timeout=10) and answers.acquire(timeout=10), "both providers are asked")
+        server.signal(signal.SIGTERM)
+        for one in waiting:
+            answer = one.read_response()
+            check.problem(answer, 503, "server_stopping")
+            check.equal(answer.header("retry-after"), "1")
+        server.wait_exit()
+        hang.set()
 
 
 @test

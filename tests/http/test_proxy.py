@@ -1,6 +1,7 @@
 """Through a tunnel to a service in a session's sandbox: streamed, checked, and nowhere else."""
 import http.server
 import json
+import signal
 import threading
 
 from harness import check, people
@@ -195,6 +196,28 @@ def services_that_fail(env):
     hang.set()
 
 
+@test
+def the_server_stops_meanwhile(env):
+    """Who waits for a service is told that the server stops, at once; an answer that has begun to come comes whole."""
+    service, client, path = tunnelled(env)
+    hang = threading.Event()
+    service.RequestHandlerClass.say_hang = lambda self, told: hang.wait(20)
+    waiting, reading = client.connect(), client.connect()
+    waiting.send(encode_request("GET", path + "/proxy/web/hang", None, client.headers_for()))
+    reading.send(encode_request("GET", path + "/proxy/web/stream", None, client.headers_for()))
+    reading.read_head()
+    check.equal(reading.read_chunk(), b"first ")
+    check.eventually(lambda: len(service.asked) == 2, "both are asked", 10)
+    env.servers[0].signal(signal.SIGTERM)
+    answer = waiting.read_response()
+    check.problem(answer, 503, "server_stopping")
+    check.equal(answer.header("retry-after"), "1")
+    service.go_on.set()
+    check.equal((reading.read_chunk(), reading.read_chunk()), (b"last", b""))
+    env.servers[0].wait_exit()
+    hang.set()
+
+
 AGENT = """
 import http.server, json, sys, threading
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -220,6 +243,29 @@ for line in sys.stdin:
     if 'id' in asked:
         say({'id': asked['id'], 'result': result})
 """
+
+
+@test(options=["--idle-grace-ms", "1s"])
+def who_is_connected_keeps_it_awake(env):
+    """S1-082: a sandbox does not fall asleep while somebody is connected into it; one that was begun later does."""
+    service, client, path = tunnelled(env)
+    client.post("/api/agents", {"id": "boxed", "driver": "demo", "sandbox": {"kind": "local"}}, expect=201)
+    visited = people.session(client, agent="boxed")
+    client.post(visited + "/tunnels", {"name": "web", "url": f"http://{service.host()}/"}, expect=201)
+    runtime = lambda one: client.get(one).json()["runtime"]
+    with client.connect() as connection:
+        connection.send(encode_request("GET", visited + "/proxy/web/stream", None, client.headers_for()))
+        connection.read_head()
+        check.equal(connection.read_chunk(), b"first ")
+        client.post(visited + "/messages", {"text": "echo one"}, expect=202)
+        check.eventually(lambda: client.get(visited).json()["turn_count"] == 1, "the turn is over", 30)
+        for _ in range(2):
+            other = people.session(client, agent="boxed", prompt="echo other")
+            check.eventually(lambda: runtime(other) == "hibernated", "the other one sleeps", 30)
+        check.equal(runtime(visited), "running")
+        service.go_on.set()
+        connection.read_chunk()
+    check.eventually(lambda: runtime(visited) == "hibernated", "nobody is there any more", 30)
 
 
 @test

@@ -1,11 +1,16 @@
 """The sandbox under a session: made for the first turn, put to sleep, woken, stopped. With the real bubblewrap."""
 import glob
+import json
 import os
 import sqlite3
+import subprocess
 
 from harness import check, people
 from harness.backend import Backend
+from harness.check import Skip
+from harness.model_server import ModelServer
 from harness.postgres import database_name
+from harness.server import LogReader
 from harness.suite import test
 
 
@@ -395,3 +400,70 @@ def a_restore_that_fails(env):
     send(client, path, "echo two")
     wait_turns(client, path, 2)
     check.equal(client.get(path).json()["runtime"], "running")
+
+
+def start_elsewhere(env, server):
+    """The program, started and killed in a pid namespace of its own, where the pids of this machine mean nothing."""
+    other = env.server(start=False)
+    with subprocess.Popen(["unshare", "--pid", "--fork", "--kill-child", *other.command()],
+                          env=server.full_environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+        log = LogReader(process.stderr)
+        listens = log.wait(lambda entry: entry["event"] == "listening", 20)
+        process.kill()
+        process.wait()
+        log.join()
+    if not listens:
+        raise Skip("no pid namespace can be made here")
+
+
+@test(on=["sqlite"])
+def beside_a_server_in_another_pid_namespace(env):
+    """Its limits live in control groups that both share: those of a sandbox that is idle just now are not left behind."""
+    definition = {"id": "runs", "driver": "model", "provider": "anthropic", "model": "m", "system_prompt": "You run.",
+                  "tools": ["run_command"], "commands": ["*"], "sandbox": {"kind": "local"}}
+    run = {"tools": [{"name": "run_command", "input": {"command": "echo it ran"}}]}
+    with ModelServer([run, {"text": "done"}] * 2) as model:
+        server = env.server([], model.environment())
+        client = server.client()
+        client.post("/api/agents", definition, expect=201)
+        path = people.session(client, agent="runs")
+        for turn in (1, 2):
+            send(client, path, "run")
+            wait_turns(client, path, turn)
+            start_elsewhere(env, server)
+        results = events(client, path, "agent.tool_result")
+        check.equal(["it ran" in json.dumps(result["content"]) for result in results], [True, True], str(results))
+
+
+def without_bubblewrap(env, model, *options):
+    """A server on a machine whose bubblewrap fails, and a session in which a command was to run."""
+    server = env.server(options, model.environment(), start=False)
+    program = server.command()
+    hidden = 'mount --bind /bin/false /usr/bin/bwrap && exec "$@"'
+    if subprocess.run(["unshare", "--mount", "sh", "-c", hidden, "sh", "true"], check=False, capture_output=True).returncode:
+        raise Skip("no mount namespace can be made here")
+    server.command = lambda: ["unshare", "--mount", "sh", "-c", hidden, "sh", *program]
+    client = server.start().client()
+    client.post("/api/agents", {"id": "runs", "driver": "model", "provider": "anthropic", "model": "m",
+                                "system_prompt": "You run.", "tools": ["run_command"], "commands": ["*"],
+                                "sandbox": {"kind": "local"}}, expect=201)
+    path = people.session(client, agent="runs", prompt="run")
+    wait_turns(client, path, 1)
+    return server, client, path
+
+
+@test(on=["sqlite"])
+def no_protection_no_sandbox(env):
+    """Where bubblewrap does not work the server says so and runs nothing, unless the operator wants it to."""
+    run = {"tools": [{"name": "run_command", "input": {"command": "echo it ran"}}]}
+    with ModelServer([run, {"text": "done"}]) as model:
+        server, client, path = without_bubblewrap(env, model)
+        server.wait_log("sandboxes_unavailable")
+        [end] = events(client, path, "turn.ended")
+        check.equal(end["metadata"]["stop_reason"], "error")
+        check.contains(end["metadata"]["error"]["message"], "bubblewrap cannot make a sandbox on this machine (it failed")
+        check.equal((events(client, path, "agent.*"), model.requests), ([], []))
+        server, client, path = without_bubblewrap(env, model, "--sandbox-unprotected")
+        server.wait_log("sandboxes_unprotected")
+        [result] = events(client, path, "agent.tool_result")
+        check.contains(json.dumps(result["content"]), "it ran")

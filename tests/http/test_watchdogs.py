@@ -1,5 +1,7 @@
 """Sessions that are stuck are found and freed: one typed event each, and no more than needed."""
+import glob
 import os
+import signal
 import sqlite3
 
 from harness import check, people
@@ -140,6 +142,97 @@ def silent_stream(env):
         check.equal(figure(client, "silent_stream"), 1)
 
 
+STOPPABLE = """
+import json, sys
+def send(**message):
+    print(json.dumps({'jsonrpc': '2.0', **message}), flush=True)
+prompt = None
+for line in sys.stdin:
+    asked = json.loads(line)
+    method, result = asked.get('method'), {}
+    if method == 'initialize':
+        result = {'protocolVersion': 1, 'agentCapabilities': {}}
+    elif method == 'session/new':
+        result = {'sessionId': 's'}
+    elif method == 'session/cancel':
+        send(id=prompt, result={'stopReason': 'cancelled'})
+    elif method == 'session/prompt':
+        prompt = asked['id']
+        if 'work' in json.dumps(asked['params']['prompt'][-1]):
+            continue
+        result = {'stopReason': 'end_turn'}
+    if 'id' in asked:
+        send(id=asked['id'], result=result)
+"""
+
+
+def processes(mark, name=""):
+    """The pids of programs called `name…` with `mark` on their command line."""
+    found = []
+    for path in glob.glob("/proc/[0-9]*"):
+        try:
+            with open(path + "/cmdline", encoding="utf-8", errors="replace") as line, \
+                 open(path + "/comm", encoding="utf-8") as comm:
+                if mark in line.read() and comm.read().startswith(name):
+                    found.append(int(path.split("/")[-1]))
+        except OSError:
+            pass  # it has just ended
+    return found
+
+
+@test(options=QUICK + ["--turn-silence-ms", "3s", "--turn-cut-ms", "500"])
+def a_stopped_agent_holds_up_nobody(server):
+    """An agent's process that hangs (SIGSTOP) hears no interrupt: its turn is cut, what waits behind it runs, it goes."""
+    client = server.client()
+    mark = f"mark-{os.path.basename(server.directory)}-{os.getpid()}"
+    client.post("/api/agents", {"id": "stoppable", "driver": "acp", "command": ["/usr/bin/python3", "-c", STOPPABLE, mark],
+                                "resume": "retry", "sandbox": {"kind": "local"}}, expect=201)
+    path = people.session(client, agent="stoppable", prompt="work")
+    check.eventually(lambda: processes(mark, "python"), "it works", 30)
+    [pid] = processes(mark, "python")
+    os.kill(pid, signal.SIGSTOP)
+    for text in ("first behind it", "second behind it"):
+        client.post(path + "/messages", {"text": text}, expect=202)
+    check.eventually(lambda: len(events(client, path, "turn.ended")) == 3, "all turns are over", 30)
+    check.equal(barked(client, path)[0], ("stuck_turn", "interrupt"))
+    check.equal([(end["metadata"]["turn"], end["metadata"]["stop_reason"]) for end in events(client, path, "turn.ended")],
+                [(1, "aborted"), (2, "stop"), (3, "stop")])
+    check.equal([message["content"][0]["text"] for message in events(client, path, "user.message")],
+                ["work", "first behind it", "second behind it"])
+    check.eventually(lambda: pid not in processes(mark), "the process that hung is gone", 30)
+
+
+@test
+def orphans_of_a_killed_server(env):
+    """kill -9 in the middle of a command: nothing runs on, and the next life closes what the last one left open."""
+    seconds = f"30{os.getpid()}"
+    script = [{"tools": [{"name": "run_command", "input": {"command": f"sleep {seconds}"}}]}, {"text": "Not again."}]
+    with ModelServer(script) as model:
+        server = env.server(QUICK + ["--lease-ms-default", "5s"], model.environment())
+        client = server.client()
+        client.post("/api/agents", {"id": "runs", "driver": "model", "provider": "anthropic", "model": "m",
+                                    "system_prompt": "You run.", "tools": ["run_command"], "commands": ["*"],
+                                    "resume": "retry", "sandbox": {"kind": "local"}}, expect=201)
+        path = people.session(client, agent="runs", prompt="run")
+        check.eventually(lambda: processes(seconds, "sleep"), "the command runs", 30)
+        client.post(path + "/messages", {"text": "and then"}, expect=202)
+        pid = server.process.pid
+        server.kill()
+        check.eventually(lambda: not processes(seconds), "nothing runs on without its server", 30)
+        client = server.start().client()
+        check.eventually(lambda: len(events(client, path, "turn.ended")) == 3, "it ran again, and what waited", 30)
+        ends = [event["metadata"] for event in events(client, path, "turn.ended")]
+        check.equal([(end["turn"], end["stop_reason"]) for end in ends], [(1, "aborted"), (2, "stop"), (3, "stop")])
+        check.equal(ends[0]["cause"], "server_restarted" if env.engine == "sqlite" else "lease_lost")
+        [lost] = events(client, path, "session.lease_lost")
+        check.equal((lost["actor"], lost["metadata"]["fence"]), ("system", 1))
+        [cut] = events(client, path, "agent.tool_result")
+        check.contains(cut["metadata"], {"outcome": "ambiguous", "interrupted": True})
+        check.equal(glob.glob(f"/sys/fs/cgroup/*/sojourn-*-{pid}*"), [], "control groups of its last life")
+
+
+# The two that follow cannot be caused from outside: whatever ends a turn drops its lease and starts what waits, in one
+# transaction. They are a net below a fault of the server's own, and planted in its tables.
 @test
 def orphaned_lease(env):
     """A lease of a session that is in no turn goes, and what waits behind it starts."""

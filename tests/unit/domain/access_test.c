@@ -274,6 +274,22 @@ static void every_kind_of_event_has_its_writers(void **state)
     }
 }
 
+/* A runner may be told why its session ended; a sandbox is no more. */
+static void a_sandbox_does_not_outlive_its_session(void **state)
+{
+    (void)state;
+    for (int work = 0; work < WORK_COUNT; work++) {
+        struct session session = session_of(PURPOSE_INTERACTIVE, VISIBILITY_ORG_JOINABLE);
+        session.work = (enum work)work;
+        struct principal sandbox = principal_of(PRINCIPAL_SANDBOX, NULL, MEMBER_NONE), runner = sandbox;
+        sandbox.session_id = runner.session_id = session.id;
+        runner.kind = PRINCIPAL_RUNNER;
+        assert_int_equal(access_role(&sandbox, &session, ACCESS_NONE, false),
+                         work_is_ended(session.work) ? ACCESS_NONE : ACCESS_COLLABORATOR);
+        assert_int_equal(access_role(&runner, &session, ACCESS_NONE, false), ACCESS_COLLABORATOR);
+    }
+}
+
 static void human_events_need_a_running_mixed_session(void **state)
 {
     struct principal who = principal_of(PRINCIPAL_USER, "owner", MEMBER_MEMBER);
@@ -296,6 +312,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_whole_matrix_is_as_decided),
+        cmocka_unit_test(a_sandbox_does_not_outlive_its_session),
         cmocka_unit_test(a_prefix_is_a_wall),
         cmocka_unit_test(a_credential_covers_what_is_no_wider),
         cmocka_unit_test(bound_principals_reach_one_session),

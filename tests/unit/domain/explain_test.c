@@ -16,6 +16,7 @@ static const struct row rows[] = {
     {WORK_RUNNING, {.leased = true}, "agent", "works"},
     {WORK_RUNNING, {.leased = true, .hosted = true}, "agent", "works"},
     {WORK_RUNNING, {.leased = true, .interrupted = true}, "agent", "told to end"},
+    {WORK_RUNNING, {.leased = true, .hosted = true, .retries = true}, "timer", "asked again"},
     {WORK_RUNNING, {.hosted = true}, "timer", "watchdog"},
     {WORK_RUNNING, {0}, "agent", "without a claim"},
     {WORK_WAITING_HUMAN, {.asks_pending = 1}, "person", "asked something"},

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -50,6 +51,30 @@ static void read_text(const char *dir, const char *name, char *out, size_t room)
     }
 }
 
+static void group_made(const struct fake *fake, const char *mark, const char *name)
+{
+    char path[200];
+    snprintf(path, sizeof path, "%s/own/%s%s", fake->mount, mark, name);
+    assert_true(mkdir(path, 0755) == 0);
+}
+
+static bool has_group(const struct fake *fake, const char *mark, const char *name)
+{
+    char path[200];
+    snprintf(path, sizeof path, "%s/own/%s%s", fake->mount, mark, name);
+    return access(path, F_OK) == 0;
+}
+
+static void leave(const struct fake *fake, struct cgroup *parent)
+{
+    char mark[CGROUP_MARK_BYTES];
+    snprintf(mark, sizeof mark, "%s", parent->mark);
+    assert_true(has_group(fake, mark, ""));
+    cgroup_leave(parent);
+    assert_false(has_group(fake, mark, ""));
+    assert_string_equal(parent->path, "");
+}
+
 static void test_the_server_moves_and_divides(void **state)
 {
     (void)state;
@@ -65,43 +90,42 @@ static void test_the_server_moves_and_divides(void **state)
     assert_string_equal(text, expected);
     read_text(parent.path, "cgroup.subtree_control", text, sizeof text);
     assert_string_equal(text, "+memory +pids");
+    leave(&fake, &parent);
     fake_end(&fake);
 }
 
-static void group_made(const struct fake *fake, pid_t server, const char *name)
-{
-    char path[200];
-    snprintf(path, sizeof path, "%s/own/sojourn.%d.%s", fake->mount, (int)server, name);
-    assert_true(mkdir(path, 0755) == 0);
-}
-
-static bool has_group(const struct fake *fake, pid_t server, const char *name)
-{
-    char path[200];
-    snprintf(path, sizeof path, "%s/own/sojourn.%d.%s", fake->mount, (int)server, name);
-    return access(path, F_OK) == 0;
-}
-
-/* Two servers in one group: what the other one has just made for a sandbox stays its own. */
+/* Servers that share a group, in whatever pid namespace: what another one has made for a sandbox stays its own while it
+ * lives, and goes when it was killed. */
 static void test_only_what_nobody_owns_is_removed(void **state)
 {
     (void)state;
     struct fake fake;
     struct cgroup parent = {0};
     struct failure failure;
-    pid_t gone = fork();
-    if (gone == 0) {
-        _exit(0);
-    }
-    assert_int_equal(waitpid(gone, NULL, 0), gone);
+    char own[CGROUP_MARK_BYTES], path[200];
     fake_begin(&fake);
-    group_made(&fake, gone, "1-2");
-    group_made(&fake, getpid(), "1-2");
-    group_made(&fake, getppid(), "1-2");
+    group_made(&fake, "sojourn-4026531836-1", "");
+    group_made(&fake, "sojourn-4026531836-1", ".1-2");
+    snprintf(path, sizeof path, "%s/own/sojourn-4026531836-1", fake.mount);
+    int lock = open(path, O_RDONLY | O_DIRECTORY);
+    assert_int_equal(flock(lock, LOCK_EX), 0);
+    group_made(&fake, "sojourn-1-2", ""); /* killed */
+    group_made(&fake, "sojourn-1-2", ".1-2");
+    group_made(&fake, "sojourn-1-3", ".1-2"); /* killed, and its mark is gone already */
+    group_made(&fake, "somebody", ".else");
     assert_status(cgroup_prepare(fake.mount, "/own", &parent, &failure), STATUS_OK);
-    assert_false(has_group(&fake, gone, "1-2"));
-    assert_false(has_group(&fake, getpid(), "1-2")); /* of one that had this pid before */
-    assert_true(has_group(&fake, getppid(), "1-2"));
+    assert_true(has_group(&fake, "sojourn-4026531836-1", "") && has_group(&fake, "sojourn-4026531836-1", ".1-2"));
+    assert_false(has_group(&fake, "sojourn-1-2", "") || has_group(&fake, "sojourn-1-2", ".1-2"));
+    assert_false(has_group(&fake, "sojourn-1-3", ".1-2"));
+    assert_true(has_group(&fake, "somebody", ".else"));
+    snprintf(own, sizeof own, "%s", parent.mark);
+    leave(&fake, &parent);
+    close(lock);
+    group_made(&fake, own, ".1-2"); /* of one that had this pid before */
+    assert_status(cgroup_prepare(fake.mount, "/own", &parent, &failure), STATUS_OK);
+    assert_false(has_group(&fake, own, ".1-2") || has_group(&fake, "sojourn-4026531836-1", ""));
+    leave(&fake, &parent);
+    cgroup_leave(&parent);
     fake_end(&fake);
 }
 
@@ -116,17 +140,22 @@ static void test_limits_or_nothing(void **state)
     assert_status(cgroup_prepare(fake.mount, "/own", &parent, &failure), STATUS_OK);
     cgroup_make(&parent, "1-2", 1000, 50, &group); /* the kernel would have put the files there */
     assert_string_equal(group.path, "");
-    snprintf(command, sizeof command, "cd %%s/own/sojourn.%d.1-2 && touch memory.max pids.max memory.swap.max",
-             (int)getpid());
-    group_made(&fake, getpid(), "1-2");
+    snprintf(command, sizeof command, "cd %%s/own/%s.1-2 && touch memory.max pids.max memory.swap.max", parent.mark);
+    group_made(&fake, parent.mark, ".1-2");
     sh(command, fake.mount);
     cgroup_make(&parent, "1-2", 1000, 50, &group);
     read_text(group.path, "memory.max", text, sizeof text);
     assert_string_equal(text, "1000");
     read_text(group.path, "pids.max", text, sizeof text);
     assert_string_equal(text, "58"); /* and the processes of bubblewrap */
+    assert_int_equal(cgroup_oom_kills(&group), 0);
+    snprintf(command, sizeof command, "printf 'low 1\\noom 3\\noom_kill 2\\n' >%%s/own/%s.1-2/memory.events",
+             parent.mark);
+    sh(command, fake.mount);
+    assert_int_equal(cgroup_oom_kills(&group), 2);
     cgroup_make(&(struct cgroup){0}, "1-2", 1000, 50, &group);
     assert_string_equal(group.path, "");
+    leave(&fake, &parent);
     fake_end(&fake);
 }
 
@@ -220,6 +249,7 @@ static void try_kernel(void)
     }
     int forked = run_in(&group, false);
     int filled = parent.holds_memory ? run_in(&group, true) : SIGKILL;
+    bool counted = cgroup_oom_kills(&group) == (parent.holds_memory ? 1 : 0);
     if (!parent.holds_memory) {
         print_message("memory is not limited by the control groups of this machine (version 1)\n");
     }
@@ -228,8 +258,10 @@ static void try_kernel(void)
         cgroup_remove(&again); /* who is still dying keeps it for a moment */
         sched_yield();
     }
-    bool held = WIFEXITED(forked) && WEXITSTATUS(forked) == 0 && WIFSIGNALED(filled) && WTERMSIG(filled) == SIGKILL;
+    bool held =
+        counted && WIFEXITED(forked) && WEXITSTATUS(forked) == 0 && WIFSIGNALED(filled) && WTERMSIG(filled) == SIGKILL;
     print_message("forked %x, filled %x, %s\n", (unsigned)forked, (unsigned)filled, parent.path);
+    cgroup_leave(&parent);
     _exit(held ? 0 : 1);
 }
 

@@ -160,6 +160,12 @@ function tellSwitch(event: SessionEvent): { text: string; tone: Tone } {
   return { text: `Model switched from ${modelOf(event, 'from')} to ${modelOf(event, 'to')}: ${why}`, tone: 'amber' };
 }
 
+function tellRetry(event: SessionEvent): { text: string; tone: Tone } {
+  const why = str(event.metadata['message']) || str(event.metadata['reason']);
+  const seconds = Math.ceil(Number(event.metadata['after_ms'] ?? 0) / 1000);
+  return { text: `The model is asked again in ${plural(seconds, 'second')}: ${why}`, tone: 'amber' };
+}
+
 function tellBudget(event: SessionEvent): { text: string; tone: Tone } {
   const [spent, most] = ['cost_microcents', 'cost_microcents_max'].map((name) => Number(event.metadata[name]));
   return { text: `Budget passed: ${microcents(spent ?? 0)} of ${microcents(most ?? 0)}`, tone: 'amber' };
@@ -185,6 +191,7 @@ const TELLINGS: Record<string, Telling> = {
     tone: 'amber',
   }),
   'turn.budget_warning': tellBudget,
+  'model.retrying': tellRetry,
   'model.switched': tellSwitch,
   'context.compacted': (event) => ({
     text: `Earlier messages were summed up: ${plural(Number(event.metadata['dropped_message_count'] ?? 0), 'message')}`,
