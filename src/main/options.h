@@ -104,7 +104,8 @@ struct options {
     int64_t collect_debounce_ms;
     int64_t turns_per_session_max;
     struct text_list tunnel_hosts;
-    int64_t proxy_connect_ms, proxy_silence_ms;
+    int64_t proxy_connect_ms, proxy_silence_ms, proxy_idle_ms;
+    int64_t proxy_frame_bytes_max, proxy_sockets_max;
     int64_t personas_per_user_max, channels_max, tunnels_max, channel_followup_ms;
     int64_t prompt_wait_max_ms;
     int64_t turns_max;
