@@ -94,7 +94,7 @@ struct options {
     int64_t asks_pending_max;
     int64_t ask_rules_max;
     int64_t output_expiry_ms;
-    int64_t entity_bytes_max;
+    int64_t entity_bytes_max, entities_searched_max;
     int64_t task_steps_max;
     int64_t approval_expiry_ms;
     int64_t question_expiry_ms;

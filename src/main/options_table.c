@@ -335,6 +335,8 @@ const struct option server_options[] = {
           "How many steps a task may have."),
     SIZE("entity-bytes-max", entity_bytes_max, "256KiB", 256, 16 * MIB,
          "The largest object of fields that an entity may have."),
+    COUNT("entities-searched-max", entities_searched_max, "10000", 200, 10000000,
+          "How many entities one search looks at; then it answers with what it found and where to go on."),
     TIME("output-expiry-ms", output_expiry_ms, "7d", SECOND, YEAR,
          "How long the output of a step waits for approval; then the step fails."),
 
