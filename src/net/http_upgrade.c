@@ -4,7 +4,13 @@
 #include "base/arena.h"
 #include "net/http_call.h"
 
-enum { READ_BYTES = 16 * 1024, READS_PER_EVENT = 16, URI_BYTES_MAX = 64 * 1024, HEADERS_MAX = 128 };
+enum {
+    READ_BYTES = 16 * 1024,
+    SEND_BYTES = 16 * 1024,
+    READS_PER_EVENT = 16,
+    URI_BYTES_MAX = 64 * 1024,
+    HEADERS_MAX = 128
+};
 
 /* A call that leaves HTTP: curl makes the connection, with its names, addresses and certificates; the request, the head
  * of the answer and the bytes after it go over the connection by hand. Owned by its call. */
@@ -12,6 +18,7 @@ struct http_upgrade {
     uv_poll_t *poll; /* NULL until there is a connection */
     struct http_call *call;
     struct buffer request; /* not sent yet */
+    struct buffer held;    /* being sent: TLS wants the same bytes from the same place until they are taken */
     struct buffer answer;  /* of the head, until it is whole */
     struct http_scan scan;
     void (*on_writable)(void *owner);
@@ -72,6 +79,7 @@ void http_upgrade_free(struct http_upgrade *upgrade)
         explicit_bzero(upgrade->request.ptr, upgrade->request.len);
     }
     buffer_release(&upgrade->request);
+    buffer_release(&upgrade->held);
     buffer_release(&upgrade->answer);
     free(upgrade);
 }
@@ -83,7 +91,7 @@ static void on_poll(uv_poll_t *poll, int status, int events);
 void http_upgrade_watch(struct http_call *call)
 {
     struct http_upgrade *upgrade = call->upgrade;
-    bool wants_room = upgrade->request.len > 0 || upgrade->is_blocked;
+    bool wants_room = upgrade->request.len > 0 || upgrade->held.len > 0 || upgrade->is_blocked;
     int events = (call->is_paused ? 0 : UV_READABLE) | (wants_room ? UV_WRITABLE : 0);
     uv_poll_start(upgrade->poll, events, on_poll);
 }
@@ -123,6 +131,16 @@ static size_t send_bytes(struct http_call *call, struct slice bytes)
     return result == CURLE_OK ? sent : 0;
 }
 
+/* True when nothing is held any more. */
+static bool send_held(struct http_call *call)
+{
+    struct buffer *held = &call->upgrade->held;
+    if (held->len > 0) {
+        buffer_consume(held, send_bytes(call, buffer_slice(held)));
+    }
+    return held->len == 0 && !call->broken;
+}
+
 size_t http_call_write(struct http_call *call, struct slice bytes)
 {
     struct http_upgrade *upgrade = call->upgrade;
@@ -130,12 +148,11 @@ size_t http_call_write(struct http_call *call, struct slice bytes)
     if (is_ended(call)) {
         return 0;
     }
-    while (taken < bytes.len) {
-        size_t sent = send_bytes(call, slice_after(bytes, taken));
-        if (sent == 0) {
-            break;
-        }
-        taken += sent;
+    while (send_held(call) && taken < bytes.len) {
+        struct slice rest = slice_after(bytes, taken);
+        size_t count = rest.len < SEND_BYTES ? rest.len : SEND_BYTES;
+        buffer_add(&upgrade->held, slice_from(rest.ptr, count));
+        taken += count;
     }
     upgrade->is_blocked = taken < bytes.len;
     http_upgrade_watch(call);
@@ -235,7 +252,7 @@ static void act(struct http_call *call, bool reads, bool writes)
     client->inside++;
     if (writes && call->upgrade->request.len > 0) {
         send_request(call);
-    } else if (writes && call->upgrade->is_blocked && !is_ended(call)) {
+    } else if (writes && send_held(call) && call->upgrade->is_blocked && !is_ended(call)) {
         call->upgrade->is_blocked = false;
         call->upgrade->on_writable(call->handler.owner);
     }

@@ -4,7 +4,9 @@ import hashlib
 import os
 import queue
 import socket
+import ssl
 import struct
+import subprocess
 import threading
 
 from harness import check, people
@@ -64,8 +66,9 @@ class Side:
 class Service:
     """Listens and hands every connection whose head has come to the test."""
 
-    def __init__(self):
+    def __init__(self, secure=None):
         self.listener = socket.create_server(("127.0.0.1", 0))
+        self.secure = secure
         self.sides = queue.Queue()
         threading.Thread(target=self.listen, daemon=True).start()
 
@@ -73,6 +76,10 @@ class Service:
         while True:
             connection, _ = self.listener.accept()
             connection.settimeout(30 * check.patience())
+            try:
+                connection = self.secure.wrap_socket(connection, server_side=True) if self.secure else connection
+            except ssl.SSLError:
+                continue
             head = b""
             while not head.endswith(b"\r\n\r\n"):
                 head += connection.recv(1)
@@ -303,6 +310,47 @@ def services_that_do_not_agree(env):
     side = service.next()
     check.problem(connection.read_response("GET"), 504, "tunnel_timeout")
     check.true(side.is_over(), "it is not waited for")
+
+
+def certificate(directory):
+    """A self-signed certificate for this machine and its key; their paths."""
+    cert, key = os.path.join(directory, "cert.pem"), os.path.join(directory, "key.pem")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+                    "-keyout", key, "-out", cert, "-days", "2", "-subj", "/CN=localhost", "-addext",
+                    "subjectAltName=IP:127.0.0.1"], check=True, capture_output=True)
+    return cert, key
+
+
+@test
+def both_ways_over_tls(env):
+    """S3-080: the caller's side and the service's side are encrypted; a certificate that is not trusted is refused."""
+    cert, key = certificate(env.directory)
+    secure = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    secure.load_cert_chain(cert, key)
+    service = Service(secure)
+    for trusts in (True, False):
+        server = env.server(options=["--tls-cert", cert, "--tls-key", key, "--tunnel-hosts", service.host(),
+                                     *(["--ca-file", cert] if trusts else [])])
+        client = server.client()
+        path = people.session(client, agent="nobody")
+        client.post(path + "/tunnels", {"name": "web", "url": f"https://{service.host()}/app"}, expect=201)
+        if not trusts:
+            check.problem(client.websocket(path + "/proxy/web/live", expect=502), 502, "tunnel_failed")
+            continue
+        near, far = opened(service, client, path)
+        pieces = [os.urandom(200_000 + number) for number in range(40)]
+        sender = threading.Thread(target=lambda: [far.send(BINARY, piece) for piece in pieces], daemon=True)
+        sender.start()
+        for number, piece in enumerate(pieces):
+            check.true(near.next(60) == piece, f"piece {number} is whole")
+        other = threading.Thread(target=lambda: [near.send_frame(BINARY, piece) for piece in pieces], daemon=True)
+        other.start()
+        for number, piece in enumerate(pieces):
+            check.true(far.frame()[1] == piece, f"piece {number} is whole")
+        near.send_frame(CLOSE, struct.pack(">H", 4001))
+        check.equal(far.frame(), (0x80 | CLOSE, struct.pack(">H", 4001)))
+        far.send(CLOSE, struct.pack(">H", 4001))
+        check.equal((near.next(), near.close_code), (None, 4001))
 
 
 @test
