@@ -143,7 +143,7 @@ function Happened({ day }: { day: Day }) {
 function Recent({ week }: { week: Day }) {
   const shown = week.sessions.slice(0, RECENT);
   return (
-    <section class="home-part" aria-label="Recent">
+    <section class="home-part is-wide" aria-label="Recent">
       <h2 class="group">
         <a {...linkTo(sessionsPlace({}))}>Recent</a>
       </h2>
