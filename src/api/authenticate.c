@@ -47,6 +47,9 @@ static enum status by_cookie(struct request *request, struct slice secret)
 static enum status check_scope(struct request *request)
 {
     unsigned needed = request->route->scope;
+    if (request->route->auth == AUTH_UPGRADE && request_is_upgrade(request)) {
+        needed |= SCOPE_WRITE;
+    }
     bool holder = slice_present(request->call.lease_token) && (request->who.scopes & SCOPE_CLAIM) != 0;
     if (holder) { /* whoever may claim may do the work; the lease is checked with the session */
         needed &= ~(unsigned)(SCOPE_READ | SCOPE_WRITE);
@@ -73,7 +76,7 @@ enum status authenticate(struct request *request)
     if (request->route->auth == AUTH_NONE) {
         return STATUS_OK; /* a browser sends its old cookie along when it signs in */
     }
-    struct slice ticket = request->route->auth == AUTH_TICKET ? request_param(request, "ticket") : (struct slice){0};
+    struct slice ticket = request_ticket(request);
     struct slice cookie = cookie_find(request_header(request, "cookie"), COOKIE_NAME);
     if (bearer_token(request, &secret)) {
         status = identity_of_token(&request->call, &principals, secret, &request->who);

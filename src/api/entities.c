@@ -19,6 +19,10 @@ const struct field entity_update_body[] = {
 };
 const struct field entity_list_query[] = {
     {"type", FIELD_STRING, false, "Only those of this type.", NULL, 1, 64},
+    {"q", FIELD_STRING, false,
+     "Only those with this text in id, type, or a name or value of a field. A page may then be short and still have "
+     "more.",
+     NULL, 0, 200},
     {"limit", FIELD_INTEGER, false, "At most so many.", NULL, 1, INT64_MAX},
     {"after", FIELD_STRING, false, "Only those after this id: the next_cursor of the page before.", NULL, 1, 128},
     {0},
@@ -80,28 +84,25 @@ enum status entities_get(struct request *request)
 
 enum status entities_list(struct request *request)
 {
-    struct entity *entities;
-    size_t count = 0;
-    struct call *call = &request->call;
+    struct entity_page page;
     struct json_out *out = &request->out;
-    int64_t limit = request_list_limit(request);
-    enum status status = entity_check_reach(call);
-    if (status == STATUS_OK) {
-        status = store_entity_list(call->db, call->who->tenant_key, request_param(request, "after"),
-                                   request_param(request, "type"), limit + 1, call->arena, &entities, &count,
-                                   &call->failure);
-    }
+    struct entity_query query = {
+        .after = request_param(request, "after"),
+        .type = request_param(request, "type"),
+        .text = request_param(request, "q"),
+        .limit = request_list_limit(request),
+    };
+    enum status status = entity_list(&request->call, &query, &page);
     if (status != STATUS_OK) {
         return status;
     }
-    bool has_more = (int64_t)count > limit;
     json_begin_object(out);
     json_key(out, "entities");
     json_begin_array(out);
-    for (size_t i = 0; i < (has_more ? (size_t)limit : count); i++) {
-        entity_write(out, &entities[i]);
+    for (size_t i = 0; i < page.count; i++) {
+        entity_write(out, &page.entities[i]);
     }
-    request_end_page(request, has_more, has_more ? entities[limit - 1].id : (struct slice){0});
+    request_end_page(request, page.has_more, page.cursor);
     return STATUS_OK;
 }
 

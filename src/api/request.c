@@ -45,6 +45,19 @@ struct slice request_header(const struct request *request, const char *name)
     return http_request_header(&request->exchange->request, name);
 }
 
+bool request_is_upgrade(const struct request *request)
+{
+    const struct http_request *http = &request->exchange->request;
+    return http->method == HTTP_GET && slice_eq_nocase(http->upgrade, SLICE("websocket"));
+}
+
+struct slice request_ticket(const struct request *request)
+{
+    enum route_auth auth = request->route->auth;
+    bool taken = auth == AUTH_TICKET || (auth == AUTH_UPGRADE && request_is_upgrade(request));
+    return taken ? request_param(request, "ticket") : (struct slice){0};
+}
+
 bool request_wants_minimal(struct request *request)
 {
     struct slice rest = request_header(request, "prefer"), preference;
@@ -514,8 +527,7 @@ static void refuse(struct request *request, const struct failure *failure, unsig
 /* A ticket is used up by a write, so the route runs where writes do. */
 static bool needs_writer(const struct request *request)
 {
-    bool ticket = request->route->auth == AUTH_TICKET && slice_present(request_param(request, "ticket"));
-    return request->route->run_on == RUN_WRITER || ticket;
+    return request->route->run_on == RUN_WRITER || slice_present(request_ticket(request));
 }
 
 static bool needs_prepare(const struct request *request)
@@ -550,7 +562,7 @@ static enum status check_credentials(struct request *request, struct failure *fa
 {
     bool shown = slice_present(request_header(request, "authorization")) ||
                  slice_present(request_header(request, "cookie")) ||
-                 (request->route->auth == AUTH_TICKET && request->exchange->request.query.len > 0);
+                 (request->route->auth >= AUTH_TICKET && request->exchange->request.query.len > 0);
     if (request->route->auth == AUTH_NONE || shown) {
         return STATUS_OK;
     }

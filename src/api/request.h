@@ -11,6 +11,7 @@
 
 struct gateway;
 struct outgoing;
+struct proxy_guards;
 struct runners;
 struct runtimes;
 struct server;
@@ -27,6 +28,7 @@ struct api {
     struct runtimes *runtimes;
     struct models *models;
     struct outgoing *outgoing;
+    struct proxy_guards *proxy_guards;
     struct server *server; /* for figures only */
     struct signin_guard *signin_guard;
     const char *const *cors_origins;
@@ -38,7 +40,8 @@ struct api {
     int64_t prompt_wait_ms_max;
     int64_t runner_frame_chars_max;
     int64_t ready_timeout_ms;
-    int64_t proxy_connect_ms, proxy_silence_ms;
+    int64_t proxy_connect_ms, proxy_silence_ms, proxy_idle_ms;
+    int64_t proxy_frame_bytes_max, proxy_sockets_max;
     const char *const *tunnel_hosts; /* of tunnels that may lead to addresses which are not public */
     size_t tunnel_host_count;
     bool wake_on_view; /* a viewer wakes a session that sleeps */
@@ -85,6 +88,10 @@ void api_thread_end(void);
 struct slice request_param(const struct request *request,
                            const char *name); /* query parameter; absent when not given */
 int64_t request_param_i64(const struct request *request, const char *name, int64_t otherwise);
+/* Whether the caller wants to leave HTTP for a WebSocket. */
+bool request_is_upgrade(const struct request *request);
+/* The one-use ticket shown, where the route takes one; else absent. */
+struct slice request_ticket(const struct request *request);
 /* Prefer: return=minimal (RFC 7240): the answer may leave out what the caller can ask for. */
 bool request_wants_minimal(struct request *request);
 /* The end of a page of a list: `last` is its last item's cursor. */

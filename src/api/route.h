@@ -17,9 +17,10 @@ enum run_on {
 };
 
 enum route_auth {
-    AUTH_NONE,   /* open to all */
-    AUTH_NEEDED, /* token or cookie */
-    AUTH_TICKET, /* token, cookie or a one-use ticket in the query */
+    AUTH_NONE,    /* open to all */
+    AUTH_NEEDED,  /* token or cookie */
+    AUTH_TICKET,  /* token, cookie or a one-use ticket in the query */
+    AUTH_UPGRADE, /* token or cookie; who wants a WebSocket may show a ticket too, and needs the scope to write */
 };
 
 enum field_kind {

@@ -60,29 +60,19 @@ struct utterance {
 
 /* --- who speaks --- */
 
-static size_t strings_of(struct principal *who, struct slice **out)
-{
-    struct slice *all[] = {&who->tenant_id, &who->user_id,    &who->name,
-                           &who->id_prefix, &who->session_id, &who->token_id};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        out[i] = all[i];
-    }
-    return sizeof all / sizeof *all;
-}
-
 struct speaker *speaker_new(struct api *api, struct loop *loop, const struct principal *who, struct slice session_id,
                             void *owner, void (*reply)(void *owner, struct slice frame))
 {
     struct principal copy = *who;
-    struct slice *strings[8];
-    size_t count = strings_of(&copy, strings), bytes = session_id.len;
+    struct slice *strings[PRINCIPAL_STRINGS_MAX];
+    size_t count = principal_strings(&copy, strings), bytes = session_id.len;
     for (size_t i = 0; i < count; i++) {
         bytes += strings[i]->len;
     }
     struct speaker *speaker = memory_zeroed(sizeof *speaker + bytes);
     *speaker = (struct speaker){.api = api, .loop = loop, .owner = owner, .reply = reply, .who = copy};
     char *at = (char *)(speaker + 1);
-    strings_of(&speaker->who, strings);
+    principal_strings(&speaker->who, strings);
     for (size_t i = 0; i < count; i++) {
         *strings[i] = slice_place(*strings[i], &at);
     }

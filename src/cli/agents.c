@@ -1,11 +1,8 @@
-#include <errno.h>
-#include <stdio.h>
-
 #include "cli/client_commands.h"
 #include "cli/confirm.h"
 #include "cli/listed.h"
 #include "cli/passed.h"
-#include "wire/yaml.h"
+#include "cli/yaml_file.h"
 
 /* clang-format off */
 static const struct option agents_list_table[] = {
@@ -75,41 +72,6 @@ int command_agents_show(const struct invocation *invocation)
 
 /* --- push --- */
 
-static enum status read_all(const char *path, struct buffer *out, struct failure *failure)
-{
-    char piece[4096];
-    size_t count;
-    bool from_input = strcmp(path, "-") == 0;
-    FILE *file = from_input ? stdin : fopen(path, "re");
-    while (file && out->len <= YAML_BYTES_MAX && (count = fread(piece, 1, sizeof piece, file)) > 0) {
-        buffer_add(out, slice_from(piece, count));
-    }
-    bool failed = !file || ferror(file);
-    int code = errno;
-    if (file && !from_input) {
-        fclose(file);
-    }
-    return failed ? failure_set(failure, STATUS_INVALID, "bad_file", "%s can't be read: %s", path, strerror(code))
-                  : STATUS_OK;
-}
-
-static enum status read_definition(struct remote *remote, const char *path, struct slice *out, struct failure *failure)
-{
-    struct buffer bytes = {0};
-    struct failure reason;
-    struct yaml yaml;
-    enum status status = read_all(path, &bytes, failure);
-    struct slice text = arena_copy(remote->arena, buffer_slice(&bytes));
-    buffer_release(&bytes);
-    if (status == STATUS_OK && yaml_parse(remote->arena, text, &yaml, &reason) != STATUS_OK) {
-        status = failure_set(failure, STATUS_INVALID, "bad_file", "%s: %s", path, reason.detail);
-    }
-    if (status == STATUS_OK) {
-        *out = yaml.text;
-    }
-    return status;
-}
-
 static int print_pushed(struct remote *remote, const struct json *agent, const void *detail)
 {
     (void)detail;
@@ -124,7 +86,7 @@ int command_agents_push(const struct invocation *invocation)
     struct failure failure;
     int code = remote_open_plain(invocation, &remote);
     if (code == EXIT_DONE &&
-        read_definition(&remote, invocation->arguments->positionals[0], &definition, &failure) != STATUS_OK) {
+        yaml_file_read(remote.arena, invocation->arguments->positionals[0], &definition, &failure) != STATUS_OK) {
         code = remote_fail(&failure);
     }
     if (code == EXIT_DONE) {

@@ -53,6 +53,26 @@ int command_agents_show(const struct invocation *invocation);
 int command_agents_push(const struct invocation *invocation);
 int command_agents_remove(const struct invocation *invocation);
 
+/* tasks.c */
+extern const struct option *const tasks_list_tables[], *const tasks_run_tables[], *const tasks_remove_tables[];
+int command_tasks_list(const struct invocation *invocation);
+int command_tasks_show(const struct invocation *invocation);
+int command_tasks_create(const struct invocation *invocation);
+int command_tasks_update(const struct invocation *invocation);
+int command_tasks_run(const struct invocation *invocation);
+int command_tasks_remove(const struct invocation *invocation);
+
+/* entities.c */
+extern const struct option *const entities_list_tables[],
+    *const entities_create_tables[], *const entities_update_tables[], *const entities_remove_tables[],
+                                                                          *const entities_sessions_tables[];
+int command_entities_list(const struct invocation *invocation);
+int command_entities_show(const struct invocation *invocation);
+int command_entities_create(const struct invocation *invocation);
+int command_entities_update(const struct invocation *invocation);
+int command_entities_remove(const struct invocation *invocation);
+int command_entities_sessions(const struct invocation *invocation);
+
 /* people.c */
 extern const struct option *const plain_tables[],
     *const tokens_create_tables[], *const users_create_tables[], *const users_update_tables[],

@@ -17,4 +17,8 @@ int listed_show(const struct invocation *invocation, const char *target, const s
 int listed_show_with(const struct invocation *invocation, const char *target, const struct option *table,
                      const struct listed *lists);
 
+/* The same for what belongs to the thing that is the command's first word: /api/COLLECTION/WORD and the tail. */
+int listed_show_of(const struct invocation *invocation, const char *collection, const char *tail,
+                   const struct option *table, const struct listed *lists);
+
 #endif

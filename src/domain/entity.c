@@ -53,6 +53,31 @@ void change_entity_updated(struct arena *arena, const struct entity *entity, str
     payload_end(&payload, arena, "entity.updated", out);
 }
 
+/* Depth is bounded by the reader of JSON. */
+static bool value_has_text(const struct json *value, struct slice text)
+{
+    struct slice shown = value->kind == JSON_STRING ? value->text : value->raw;
+    bool leaf = value->kind != JSON_OBJECT && value->kind != JSON_ARRAY;
+    if (slice_has_nocase(value->key, text) || (leaf && slice_has_nocase(shown, text))) {
+        return true;
+    }
+    for (const struct json *child = leaf ? NULL : value->child; child; child = child->next) {
+        if (value_has_text(child, text)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool entity_has_text(struct arena *arena, const struct entity *entity, struct slice text)
+{
+    const struct json *fields;
+    if (slice_has_nocase(entity->id, text) || slice_has_nocase(entity->type, text)) {
+        return true;
+    }
+    return json_parse(arena, entity->fields, &fields, NULL) == STATUS_OK && value_has_text(fields, text);
+}
+
 void entity_write(struct json_out *out, const struct entity *entity)
 {
     json_begin_object(out);

@@ -25,6 +25,9 @@ MUST_CHECK enum status entity_apply(struct arena *arena, struct entity *entity, 
                                     size_t bytes_max, bool *out_changed, struct failure *failure);
 /* entity.updated {entity_id, version, fields: names}: for the log of the session that did it. */
 void change_entity_updated(struct arena *arena, const struct entity *entity, struct slice names, struct changes *out);
+/* Whether its id, its type, or a name or value among its fields, at any depth, has `text` in it, whatever the case of
+ * ASCII letters. The arena is for reading the fields. */
+bool entity_has_text(struct arena *arena, const struct entity *entity, struct slice text);
 void entity_write(struct json_out *out, const struct entity *entity);
 
 #endif

@@ -17,3 +17,13 @@ const struct words member_role_words = {member_role_names, MEMBER_COUNT};
 
 static const char *const scope_names[] = {"read", "write", "claim", "admin"};
 const struct words scope_words = {scope_names, 4};
+
+size_t principal_strings(struct principal *who, struct slice **out)
+{
+    struct slice *all[] = {&who->tenant_id, &who->user_id,    &who->name,
+                           &who->id_prefix, &who->session_id, &who->token_id};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        out[i] = all[i];
+    }
+    return sizeof all / sizeof *all;
+}

@@ -56,4 +56,8 @@ struct principal {
     struct credential credential; /* of a ticket: what it was made with */
 };
 
+/* Every slice of a principal, for whoever copies it: fills `out` (room for PRINCIPAL_STRINGS_MAX), returns how many. */
+enum { PRINCIPAL_STRINGS_MAX = 8 };
+size_t principal_strings(struct principal *who, struct slice **out);
+
 #endif

@@ -36,6 +36,7 @@ struct service limits_of_service(const struct options *options)
         .ask_rules_max = options->ask_rules_max,
         .output_expiry_ms = options->output_expiry_ms,
         .entity_bytes_max = (size_t)options->entity_bytes_max,
+        .entities_searched_max = options->entities_searched_max,
         .task_steps_max = options->task_steps_max,
         .ask_expiry_ms =
             {

@@ -94,7 +94,7 @@ struct options {
     int64_t asks_pending_max;
     int64_t ask_rules_max;
     int64_t output_expiry_ms;
-    int64_t entity_bytes_max;
+    int64_t entity_bytes_max, entities_searched_max;
     int64_t task_steps_max;
     int64_t approval_expiry_ms;
     int64_t question_expiry_ms;
@@ -104,7 +104,8 @@ struct options {
     int64_t collect_debounce_ms;
     int64_t turns_per_session_max;
     struct text_list tunnel_hosts;
-    int64_t proxy_connect_ms, proxy_silence_ms;
+    int64_t proxy_connect_ms, proxy_silence_ms, proxy_idle_ms;
+    int64_t proxy_frame_bytes_max, proxy_sockets_max;
     int64_t personas_per_user_max, channels_max, tunnels_max, channel_followup_ms;
     int64_t prompt_wait_max_ms;
     int64_t turns_max;

@@ -11,6 +11,7 @@
 
 #include "api/request.h"
 #include "api/outgoing.h"
+#include "api/proxy_guard.h"
 #include "api/signin_guard.h"
 #include "base/log.h"
 #include "fanout/fanout.h"
@@ -73,6 +74,10 @@ static void fill_api(struct instance *instance)
         .ready_timeout_ms = options->ready_timeout_ms,
         .proxy_connect_ms = options->proxy_connect_ms,
         .proxy_silence_ms = options->proxy_silence_ms,
+        .proxy_idle_ms = options->proxy_idle_ms,
+        .proxy_frame_bytes_max = options->proxy_frame_bytes_max,
+        .proxy_sockets_max = options->proxy_sockets_max,
+        .proxy_guards = proxy_guards_new(),
         .tunnel_hosts = (const char *const *)options->tunnel_hosts.items,
         .tunnel_host_count = options->tunnel_hosts.count,
         .signin_guard = signin_guard_new(options->signin_attempts_max, options->signin_window_ms),
@@ -434,6 +439,7 @@ static void stop(struct instance *instance)
     free(instance->loops);
     signin_guard_free(instance->api.signin_guard);
     outgoing_free(instance->api.outgoing);
+    proxy_guards_free(instance->api.proxy_guards);
     store_unlock_directory(instance->lock_fd);
 }
 

@@ -100,7 +100,7 @@ static enum connection_wait wait_of(const struct connection *connection)
 /* Nothing is read while a whole request waits for its turn: that is the back-pressure. */
 static bool wants_bytes(const struct connection *connection)
 {
-    if (connection->peer_closed) {
+    if (connection->peer_closed || connection->stream.paused) {
         return false;
     }
     if (connection->lingering || connection->stream.handler || connection->last_request_taken) {

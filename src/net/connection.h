@@ -51,6 +51,7 @@ struct stream {
     uint8_t kind;
     bool blocked;   /* stream_write took less than offered */
     bool mid_frame; /* and stopped inside what was offered */
+    bool paused;    /* nothing is read */
     bool ending;
 };
 

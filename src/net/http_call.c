@@ -231,6 +231,7 @@ static void headers_wipe(struct curl_slist *headers)
 
 void http_call_free(struct http_call *call)
 {
+    http_upgrade_free(call->upgrade); /* it watches the socket that curl closes */
     if (call->stage != CALL_WAITING) {
         curl_multi_remove_handle(call->client->multi, call->easy);
     }
@@ -252,6 +253,11 @@ void http_call_finish(struct http_call *call, CURLcode result)
 {
     bool is_told = call->stage != CALL_CANCELLED;
     struct failure failure = {0};
+    if (call->upgrade && call->stage == CALL_RUNNING && !call->broken && result == CURLE_OK) {
+        call->stage = CALL_UPGRADING;
+        http_upgrade_begin(call);
+        return;
+    }
     if (call->broken || result != CURLE_OK) {
         const struct ending *ending = ending_of(call, result);
         bool says_more = !call->broken && call->error[0];
@@ -295,7 +301,10 @@ static void set_trust(struct http_call *call, const struct http_call_spec *spec)
     }
     if (spec->allow_address) { /* a connection opened for somebody else was never asked about */
         curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
-        curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L);
+        curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, spec->upgrade ? 0L : 1L);
+    }
+    if (spec->upgrade) { /* such a connection ends with its call; forbidding its reuse would end it before */
+        curl_easy_setopt(easy, CURLOPT_CONNECT_ONLY, 1L);
     }
 }
 
@@ -322,16 +331,20 @@ static void set_callbacks(struct http_call *call)
     curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, call->client); /* connections outlive their call */
 }
 
+static const char *user_agent_of(const struct http_client *client)
+{
+    return client->options.user_agent ? client->options.user_agent : "sojourn/" SOJOURN_VERSION;
+}
+
 static void set_all(struct http_call *call, const struct http_call_spec *spec)
 {
-    const char *agent = call->client->options.user_agent;
     CURL *easy = call->easy;
     curl_easy_setopt(easy, CURLOPT_URL, spec->url);
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
     curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
-    curl_easy_setopt(easy, CURLOPT_USERAGENT, agent ? agent : "sojourn/" SOJOURN_VERSION);
+    curl_easy_setopt(easy, CURLOPT_USERAGENT, user_agent_of(call->client));
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, call->headers);
     set_verb(easy, spec);
     set_trust(call, spec);
@@ -434,6 +447,7 @@ enum status http_call_start(struct http_client *client, const struct http_call_s
     call->redirects_left = spec->follow_redirects;
     call->body_bytes_max = spec->body_bytes_max;
     call->headers = headers_new(spec);
+    call->upgrade = spec->upgrade ? http_upgrade_new(spec, user_agent_of(client)) : NULL;
     call->easy = curl_easy_init();
     if (!call->easy) {
         abort();
@@ -473,6 +487,9 @@ void http_call_pause(struct http_call *call, bool paused)
     }
     call->is_paused = paused;
     heard(call);
+    if (call->stage == CALL_UPGRADING) {
+        http_upgrade_watch(call);
+    }
     if (!paused && call->is_held) {
         loop_timer_set(call->client->kick, 0);
     }

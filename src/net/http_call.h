@@ -1,4 +1,4 @@
-/* What http_client.c and http_call.c share; nobody else includes it. */
+/* What http_client.c, http_call.c and http_upgrade.c share; nobody else includes it. */
 #ifndef NET_HTTP_CALL_H
 #define NET_HTTP_CALL_H
 
@@ -8,6 +8,8 @@
 #include "loop/timer.h"
 #include "net/http_client.h"
 #include "net/socket_set.h"
+
+struct http_upgrade;
 
 struct http_client {
     struct loop *loop;
@@ -28,6 +30,7 @@ struct http_client {
 enum call_stage {
     CALL_WAITING, /* curl does not know it yet */
     CALL_RUNNING,
+    CALL_UPGRADING, /* connected: curl only carries bytes */
     CALL_CANCELLED, /* freed as soon as curl is off the stack */
     CALL_ENDED,     /* its handler is told */
 };
@@ -52,15 +55,30 @@ struct http_call {
     struct buffer head; /* the lines of the answer's head */
     size_t head_count;
     bool is_headed;
-    const char *broken; /* our own reason to end it, a code; NULL = curl's */
+    const char *broken;           /* our own reason to end it, a code; NULL = curl's */
+    struct http_upgrade *upgrade; /* NULL = the call does not leave HTTP */
+    bool is_over;                 /* it left HTTP, and the other side ended it */
 };
 
 /* Runs what waited until curl was off the stack: ends, starts, cancellations. */
 void http_client_settle(struct http_client *client);
 void http_client_close_socket(struct http_client *client, curl_socket_t fd);
 
+/* Curl must not watch the socket any more. */
+void http_client_forget_socket(struct http_client *client, curl_socket_t fd);
+
 void http_call_add(struct http_call *call);
 void http_call_finish(struct http_call *call, CURLcode result);
 void http_call_free(struct http_call *call);
+
+/* Composes the request that is sent once there is a connection. */
+struct http_upgrade *http_upgrade_new(const struct http_call_spec *spec, const char *user_agent);
+/* Closes its handles; accepts NULL. */
+void http_upgrade_free(struct http_upgrade *upgrade);
+/* The connection is there. */
+void http_upgrade_begin(struct http_call *call);
+/* Derives from the call's state what is watched. */
+void http_upgrade_watch(struct http_call *call);
+void http_upgrade_resume(struct http_call *call);
 
 #endif

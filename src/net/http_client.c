@@ -28,9 +28,14 @@ static void on_ready(void *owner, int fd, unsigned events)
     act(owner, fd, flags);
 }
 
-void http_client_close_socket(struct http_client *client, curl_socket_t fd)
+void http_client_forget_socket(struct http_client *client, curl_socket_t fd)
 {
     socket_set_drop(&client->sockets, fd);
+}
+
+void http_client_close_socket(struct http_client *client, curl_socket_t fd)
+{
+    http_client_forget_socket(client, fd);
     close(fd);
 }
 
@@ -83,6 +88,12 @@ static void take_ends(struct http_client *client)
     }
 }
 
+static bool is_finished(const struct http_call *call)
+{
+    return (call->stage == CALL_RUNNING && call->broken) ||
+           (call->stage == CALL_UPGRADING && (call->broken || call->is_over));
+}
+
 static void take_changed(struct http_client *client)
 {
     struct http_call *next;
@@ -92,9 +103,14 @@ static void take_changed(struct http_client *client)
             http_call_free(call);
         } else if (call->stage == CALL_WAITING) {
             http_call_add(call);
-        } else if (call->stage == CALL_RUNNING && call->broken) {
+        } else if (is_finished(call)) {
             http_call_finish(call, CURLE_OK);
             client->is_unsettled = true; /* a handler ran: look at everything again */
+            return;
+        } else if (call->stage == CALL_UPGRADING && call->is_held && !call->is_paused) {
+            call->is_held = false;
+            http_upgrade_resume(call);
+            client->is_unsettled = true;
             return;
         } else if (call->stage == CALL_RUNNING && call->is_held && !call->is_paused) {
             call->is_held = false;

@@ -39,6 +39,11 @@ struct http_call_spec {
      * a call shares no connection with others and uses no proxy. */
     bool (*allow_address)(void *owner, const struct sockaddr *address);
     void *address_owner;
+    /* "websocket": asks to leave HTTP for it, by GET without a body. After a head of 101 the body is what comes,
+     * without an end of its own, and http_call_write sends; silence counts until that head only. Another answer is told
+     * without its body. */
+    const char *upgrade;
+    void (*on_writable)(void *owner); /* with `upgrade`: after http_call_write took less than offered */
 };
 
 /* on_head comes once before the body; on_end exactly once and last, with NULL or what went wrong: `silent`, `timeout`,
@@ -67,6 +72,11 @@ MUST_CHECK enum status http_call_start(struct http_client *client, const struct 
 void http_call_cancel(struct http_call *call);
 /* Stop and go on reading the answer; silence does not count meanwhile. */
 void http_call_pause(struct http_call *call, bool paused);
+
+/* After a head of 101: offers bytes, returns how many were taken (0 .. len); on_writable follows when fewer were. What
+ * was taken may wait here, one record of TLS at most. Calls nobody back: that the connection broke is told by on_end.
+ */
+size_t http_call_write(struct http_call *call, struct slice bytes);
 
 /* The first value of that name, in any case; absent when there is none. */
 struct slice http_header_find(const struct http_header *headers, size_t count, const char *name);

@@ -50,6 +50,14 @@ static void compose_plain_head(struct exchange *exchange, struct buffer *out)
     http_write_end(out);
 }
 
+static void compose_raw_head(struct exchange *exchange, struct buffer *out)
+{
+    http_write_status(out, 101);
+    buffer_add(out, buffer_slice(&exchange->body));
+    exchange_write_common(exchange, out);
+    http_write_end(out);
+}
+
 static bool compose_head(struct exchange *exchange, enum stream_kind kind)
 {
     struct buffer *out = &exchange->home->scratch;
@@ -59,6 +67,8 @@ static bool compose_head(struct exchange *exchange, enum stream_kind kind)
     }
     if (kind == STREAM_PLAIN) {
         compose_plain_head(exchange, out);
+    } else if (kind == STREAM_RAW) {
+        compose_raw_head(exchange, out);
     } else {
         compose_sse_head(exchange, out);
     }
@@ -104,7 +114,7 @@ struct stream *stream_accept(struct exchange *exchange, enum stream_kind kind, c
     if (kind == STREAM_WEBSOCKET) {
         /* Bytes that came with the request are frames already; they are kept until the owner knows its stream. */
         connection->stream.websocket = websocket_new(connection->home->options->limits.body_bytes_max);
-    } else {
+    } else if (kind != STREAM_RAW) {
         connection_drop_input(connection);
     }
     figure_add(&connection->home->figures.streams, 1);
@@ -148,10 +158,17 @@ size_t stream_write(struct stream *stream, struct slice bytes)
     return taken;
 }
 
+void stream_pause(struct stream *stream, bool paused)
+{
+    stream->paused = paused;
+    connection_settle(connection_of(stream));
+}
+
 void stream_end_because(struct stream *stream, int code, struct slice reason)
 {
     struct connection *connection = connection_of(stream);
     stream->ending = true;
+    stream->paused = false;
     if (stream->websocket) {
         websocket_say_close(stream->websocket, code ? code : WEBSOCKET_CLOSE_NORMAL, reason);
     }
@@ -186,13 +203,24 @@ void stream_on_lost(struct connection *connection)
     handler->on_closed(connection->stream.owner);
 }
 
+/* Frames, or bytes of the owner's own framing; whoever only listens has nothing to say. */
+static void feed(struct connection *connection, struct slice bytes)
+{
+    struct stream *stream = &connection->stream;
+    if (stream->websocket) {
+        websocket_feed(connection, bytes);
+    } else if (stream->kind == STREAM_RAW && stream->handler && !stream->ending) {
+        stream->handler->on_message(stream->owner, bytes);
+    }
+}
+
 static void feed_held(struct connection *connection)
 {
     if (connection->input) {
         struct buffer held = connection->input->held;
         connection->input->held = (struct buffer){0};
         connection_drop_input(connection);
-        websocket_feed(connection, buffer_slice(&held));
+        feed(connection, buffer_slice(&held));
         buffer_release(&held);
     }
 }
@@ -221,13 +249,12 @@ static bool read_once(struct connection *connection)
     ssize_t got = connection_receive(connection, bytes, READ_BYTES);
     if (got == 0 || (got < 0 && errno != EAGAIN)) {
         connection_close(connection);
-    } else if (got > 0 && connection->stream.websocket) {
-        websocket_feed(connection, slice_from(bytes, (size_t)got));
+    } else if (got > 0) {
+        feed(connection, slice_from(bytes, (size_t)got));
     }
     return got > 0;
 }
 
-/* A reader of server-sent events has nothing to say: only that it is gone matters. */
 void stream_on_readable(struct connection *connection)
 {
     while (read_once(connection) && connection_has_unread(connection)) {

@@ -25,6 +25,91 @@ enum status entity_find(struct call *call, struct slice id, struct entity *out)
     return not_found(call, store_entity_get(call->db, call->who->tenant_key, id, call->arena, out, &call->failure));
 }
 
+/* --- lists --- */
+
+enum { SEARCHED_AT_ONCE = 200 };
+
+static enum status list_rows(struct call *call, const struct entity_query *query, struct slice after, int64_t limit,
+                             struct arena *arena, struct entity **out, size_t *out_count)
+{
+    return store_entity_list(call->db, call->who->tenant_key, after, query->type, limit, arena, out, out_count,
+                             &call->failure);
+}
+
+static enum status list_all(struct call *call, const struct entity_query *query, struct entity_page *out)
+{
+    enum status status =
+        list_rows(call, query, query->after, query->limit + 1, call->arena, &out->entities, &out->count);
+    out->has_more = status == STATUS_OK && (int64_t)out->count > query->limit;
+    if (out->has_more) {
+        out->count = (size_t)query->limit;
+        out->cursor = out->entities[out->count - 1].id;
+    }
+    return status;
+}
+
+static struct entity entity_copy(struct arena *arena, const struct entity *entity)
+{
+    struct entity copy = *entity;
+    copy.id = arena_copy(arena, entity->id);
+    copy.type = arena_copy(arena, entity->type);
+    copy.fields = arena_copy(arena, entity->fields);
+    copy.updated_by = arena_copy(arena, entity->updated_by);
+    return copy;
+}
+
+/* Takes what matches; false when the page is full before all were looked at. */
+static bool take_found(struct call *call, const struct entity_query *query, const struct entity *rows, size_t count,
+                       struct arena *scratch, struct entity_page *out)
+{
+    size_t seen = 0;
+    while (seen < count && (int64_t)out->count < query->limit) {
+        const struct entity *row = &rows[seen++];
+        if (entity_has_text(scratch, row, query->text)) {
+            out->entities[out->count++] = entity_copy(call->arena, row);
+        }
+    }
+    if (seen > 0) {
+        out->cursor = arena_copy(call->arena, rows[seen - 1].id);
+    }
+    return seen == count;
+}
+
+static enum status search(struct call *call, const struct entity_query *query, struct entity_page *out)
+{
+    struct arena scratch = {0};
+    enum status status = STATUS_OK;
+    int64_t left = call->service->entities_searched_max;
+    size_t count = SEARCHED_AT_ONCE;
+    out->cursor = query->after;
+    out->entities = arena_array(call->arena, (size_t)query->limit, sizeof *out->entities);
+    out->has_more = true;
+    while (status == STATUS_OK && left > 0 && count == SEARCHED_AT_ONCE) {
+        struct entity *rows;
+        status = list_rows(call, query, out->cursor, SEARCHED_AT_ONCE, &scratch, &rows, &count);
+        if (status == STATUS_OK && !take_found(call, query, rows, count, &scratch, out)) {
+            break;
+        }
+        left -= SEARCHED_AT_ONCE;
+        out->has_more = count == SEARCHED_AT_ONCE;
+        arena_release(&scratch);
+    }
+    arena_release(&scratch);
+    return status;
+}
+
+enum status entity_list(struct call *call, const struct entity_query *query, struct entity_page *out)
+{
+    *out = (struct entity_page){0};
+    enum status status = entity_check_reach(call);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    return slice_present(query->text) && query->text.len > 0 ? search(call, query, out) : list_all(call, query, out);
+}
+
+/* --- commands --- */
+
 enum status entity_create(struct call *call, struct slice id, struct slice type, const struct json *fields,
                           struct entity *out)
 {

@@ -18,6 +18,21 @@ MUST_CHECK enum status entity_change(struct call *call, struct slice id, const s
 MUST_CHECK enum status entity_remove(struct call *call, struct slice id, int64_t version);
 /* Reader or writer; NOT_FOUND `entity_not_found`. */
 MUST_CHECK enum status entity_find(struct call *call, struct slice id, struct entity *out);
+/* A list by id. What is searched for may be sealed in the store, so it is looked for here: a search looks at so many
+ * entities at most, and then answers with what it found and where to go on. */
+struct entity_query {
+    struct slice after, type; /* absent = from the first; of all types */
+    struct slice text;        /* absent = all */
+    int64_t limit;
+};
+struct entity_page {
+    struct entity *entities;
+    size_t count;
+    bool has_more;
+    struct slice cursor; /* when there may be more: what to go on after */
+};
+/* Reader. */
+MUST_CHECK enum status entity_list(struct call *call, const struct entity_query *query, struct entity_page *out);
 /* Writer, for steps: what they yield, in the transaction that ends them. *out_changed false: it stood there already. */
 MUST_CHECK enum status entity_fill(struct call *call, int64_t tenant_key, struct slice id, struct slice fields,
                                    struct entity *out, bool *out_changed);

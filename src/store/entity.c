@@ -1,13 +1,15 @@
+#include "store/seal.h"
 #include "store/statement.h"
 #include "store/store.h"
 
+/* Entities belong to no session: their fields are sealed with the common key. */
 static void read_entity(struct query *query, struct arena *arena, void *item)
 {
     struct entity *out = item;
     *out = (struct entity){
         .id = column_copy(query, 0, arena),
         .type = column_copy(query, 1, arena),
-        .fields = column_copy(query, 2, arena),
+        .fields = column_open(query, 2, arena),
         .version = query_i64(query, 3),
         .created_at_ms = query_i64(query, 4),
         .updated_at_ms = query_i64(query, 5),
@@ -18,11 +20,12 @@ static void read_entity(struct query *query, struct arena *arena, void *item)
 enum status store_entity_insert(struct db *db, int64_t tenant_key, const struct entity *entity, struct failure *failure)
 {
     int64_t inserted = 0;
-    enum status status = statement_run(
-        db, SQL_ENTITY_INSERT,
-        VALUES(number(tenant_key), text(entity->id), text(entity->type), text(entity->fields), number(entity->version),
-               number(entity->created_at_ms), number(entity->updated_at_ms), text(entity->updated_by)),
-        &inserted, failure);
+    enum status status =
+        statement_run(db, SQL_ENTITY_INSERT,
+                      VALUES(number(tenant_key), text(entity->id), text(entity->type),
+                             text(seal_text(db, tenant_key, 0, entity->fields)), number(entity->version),
+                             number(entity->created_at_ms), number(entity->updated_at_ms), text(entity->updated_by)),
+                      &inserted, failure);
     if (!status && inserted != 1)
         return failure_set(failure, STATUS_CONFLICT, "entity_exists",
                            "There is an entity with this id already; change that one, or choose another id.");
@@ -38,7 +41,7 @@ static enum status read_one(struct db *db, enum sql sql, int64_t tenant_key, str
         return status;
     read_entity(&query, arena, out);
     query_end(&query);
-    return STATUS_OK;
+    return seal_check(db, failure);
 }
 
 enum status store_entity_get(struct db *db, int64_t tenant_key, struct slice id, struct arena *arena,
@@ -58,8 +61,9 @@ enum status store_entity_update(struct db *db, int64_t tenant_key, const struct 
     int64_t changed = 0;
     enum status status =
         statement_run(db, SQL_ENTITY_UPDATE,
-                      VALUES(number(tenant_key), text(entity->id), text(entity->type), text(entity->fields),
-                             number(entity->version), number(entity->updated_at_ms), text(entity->updated_by)),
+                      VALUES(number(tenant_key), text(entity->id), text(entity->type),
+                             text(seal_text(db, tenant_key, 0, entity->fields)), number(entity->version),
+                             number(entity->updated_at_ms), text(entity->updated_by)),
                       &changed, failure);
     if (!status && changed != 1)
         return failure_set(failure, STATUS_STALE, "entity_changed", "The entity was changed at the same moment.");

@@ -1,6 +1,8 @@
+#include "store/seal.h"
 #include "store/statement.h"
 #include "store/store.h"
 
+/* Of no session: sealed with the common key. */
 static void read_persona(struct query *query, struct arena *arena, void *item)
 {
     struct persona *out = item;
@@ -8,8 +10,8 @@ static void read_persona(struct query *query, struct arena *arena, void *item)
         .tenant_key = query_i64(query, 0),
         .id = column_copy(query, 1, arena),
         .owner = column_copy(query, 2, arena),
-        .name = column_copy(query, 3, arena),
-        .prompt = column_copy(query, 4, arena),
+        .name = column_open(query, 3, arena),
+        .prompt = column_open(query, 4, arena),
         .shared = query_i64(query, 5) != 0,
         .created_at_ms = query_i64(query, 6),
         .updated_at_ms = query_i64(query, 7),
@@ -20,7 +22,8 @@ enum status store_persona_put(struct db *db, const struct persona *persona, stru
 {
     return statement_run(db, SQL_PERSONA_PUT,
                          VALUES(number(persona->tenant_key), text(persona->id), text(persona->owner),
-                                text(persona->name), text(persona->prompt), number(persona->shared),
+                                text(seal_text(db, persona->tenant_key, 0, persona->name)),
+                                text(seal_text(db, persona->tenant_key, 0, persona->prompt)), number(persona->shared),
                                 number(persona->created_at_ms), number(persona->updated_at_ms)),
                          NULL, failure);
 }
@@ -34,7 +37,7 @@ enum status store_persona_get(struct db *db, int64_t tenant_key, struct slice id
         return status;
     read_persona(&query, arena, out);
     query_end(&query);
-    return STATUS_OK;
+    return seal_check(db, failure);
 }
 
 enum status store_persona_list(struct db *db, int64_t tenant_key, struct slice user_id, struct slice after,

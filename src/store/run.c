@@ -1,3 +1,4 @@
+#include "store/seal.h"
 #include "store/statement.h"
 #include "store/store.h"
 
@@ -10,7 +11,7 @@ static void read_run(struct query *query, struct arena *arena, struct automation
         .session_key = query_i64(query, 1),
         .status = (enum run_status)query_i64(query, 2),
         .outcome = (int)query_i64(query, 3),
-        .summary = column_copy(query, 4, arena),
+        .summary = column_open(query, 4, arena),
         .completion_id = column_copy(query, 5, arena),
         .created_at_ms = query_i64(query, 6),
         .started_at_ms = query_i64(query, 7),
@@ -37,8 +38,9 @@ enum status store_run_insert(struct db *db, int64_t tenant_key, const struct aut
 {
     return statement_run(db, SQL_RUN_INSERT,
                          VALUES(number(tenant_key), text(run->id), number(run->session_key), number(run->status),
-                                number(run->outcome), text(run->summary), text(run->completion_id),
-                                number(run->created_at_ms), number(run->started_at_ms), number(run->ended_at_ms)),
+                                number(run->outcome), text(seal_text(db, tenant_key, run->session_key, run->summary)),
+                                text(run->completion_id), number(run->created_at_ms), number(run->started_at_ms),
+                                number(run->ended_at_ms)),
                          NULL, failure);
 }
 
@@ -52,7 +54,7 @@ enum status store_run_of_session(struct db *db, int64_t tenant_key, int64_t sess
         return status;
     read_run(&query, arena, out);
     query_end(&query);
-    return STATUS_OK;
+    return seal_check(db, failure);
 }
 
 enum status store_run_update(struct db *db, int64_t tenant_key, const struct automation_run *run,
@@ -60,8 +62,8 @@ enum status store_run_update(struct db *db, int64_t tenant_key, const struct aut
 {
     return statement_run(db, SQL_RUN_UPDATE,
                          VALUES(number(tenant_key), number(run->session_key), number(run->status), number(run->outcome),
-                                text(run->summary), text(run->completion_id), number(run->started_at_ms),
-                                number(run->ended_at_ms)),
+                                text(seal_text(db, tenant_key, run->session_key, run->summary)),
+                                text(run->completion_id), number(run->started_at_ms), number(run->ended_at_ms)),
                          NULL, failure);
 }
 
@@ -101,5 +103,5 @@ enum status store_run_get(struct db *db, int64_t tenant_key, struct slice user_i
     read_seen(&query, arena, out);
     out->session.tenant_key = tenant_key;
     query_end(&query);
-    return STATUS_OK;
+    return seal_check(db, failure);
 }

@@ -1,15 +1,16 @@
+#include "store/seal.h"
 #include "store/statement.h"
 #include "store/store.h"
 
-/* --- tasks --- */
+/* --- tasks: of no session, sealed with the common key --- */
 
 static void read_task(struct query *query, struct arena *arena, void *item)
 {
     struct task_row *out = item;
     *out = (struct task_row){
         .id = column_copy(query, 0, arena),
-        .name = column_copy(query, 1, arena),
-        .definition = column_copy(query, 2, arena),
+        .name = column_open(query, 1, arena),
+        .definition = column_open(query, 2, arena),
         .version = query_i64(query, 3),
         .created_at_ms = query_i64(query, 4),
         .updated_at_ms = query_i64(query, 5),
@@ -20,11 +21,12 @@ static void read_task(struct query *query, struct arena *arena, void *item)
 enum status store_task_insert(struct db *db, int64_t tenant_key, const struct task_row *task, struct failure *failure)
 {
     int64_t inserted = 0;
-    enum status status = statement_run(
-        db, SQL_TASK_INSERT,
-        VALUES(number(tenant_key), text(task->id), text(task->name), text(task->definition), number(task->version),
-               number(task->created_at_ms), number(task->updated_at_ms), text(task->updated_by)),
-        &inserted, failure);
+    enum status status =
+        statement_run(db, SQL_TASK_INSERT,
+                      VALUES(number(tenant_key), text(task->id), text(seal_text(db, tenant_key, 0, task->name)),
+                             text(seal_text(db, tenant_key, 0, task->definition)), number(task->version),
+                             number(task->created_at_ms), number(task->updated_at_ms), text(task->updated_by)),
+                      &inserted, failure);
     if (!status && inserted != 1)
         return failure_set(failure, STATUS_CONFLICT, "task_exists",
                            "There is a task with this id already; change that one, or choose another id.");
@@ -40,7 +42,7 @@ enum status store_task_get(struct db *db, int64_t tenant_key, struct slice id, s
         return status;
     read_task(&query, arena, out);
     query_end(&query);
-    return STATUS_OK;
+    return seal_check(db, failure);
 }
 
 enum status store_task_update(struct db *db, int64_t tenant_key, const struct task_row *task, struct failure *failure)
@@ -48,8 +50,9 @@ enum status store_task_update(struct db *db, int64_t tenant_key, const struct ta
     int64_t changed = 0;
     enum status status =
         statement_run(db, SQL_TASK_UPDATE,
-                      VALUES(number(tenant_key), text(task->id), text(task->name), text(task->definition),
-                             number(task->version), number(task->updated_at_ms), text(task->updated_by)),
+                      VALUES(number(tenant_key), text(task->id), text(seal_text(db, tenant_key, 0, task->name)),
+                             text(seal_text(db, tenant_key, 0, task->definition)), number(task->version),
+                             number(task->updated_at_ms), text(task->updated_by)),
                       &changed, failure);
     if (!status && changed != 1)
         return failure_set(failure, STATUS_STALE, "task_changed", "The task was changed at the same moment.");
@@ -82,9 +85,9 @@ static void read_step(struct query *query, struct arena *arena, void *item)
     *out = (struct step_row){
         .session_key = query_i64(query, 0),
         .parent_key = query_i64(query, 1),
-        .definition = column_copy(query, 2, arena),
+        .definition = column_open(query, 2, arena),
         .work = (enum work)query_i64(query, 3),
-        .result = column_copy(query, 4, arena),
+        .result = column_open(query, 4, arena),
     };
 }
 
@@ -92,7 +95,8 @@ enum status store_step_insert(struct db *db, int64_t tenant_key, const struct st
 {
     return statement_run(db, SQL_STEP_INSERT,
                          VALUES(number(tenant_key), number(step->session_key), number(step->parent_key),
-                                number(step->position), text(step->definition)),
+                                number(step->position),
+                                text(seal_text(db, tenant_key, step->session_key, step->definition))),
                          NULL, failure);
 }
 
@@ -106,7 +110,7 @@ enum status store_step_get(struct db *db, int64_t tenant_key, int64_t session_ke
         return status;
     read_step(&query, arena, out);
     query_end(&query);
-    return STATUS_OK;
+    return seal_check(db, failure);
 }
 
 enum status store_step_list(struct db *db, int64_t tenant_key, int64_t parent_key, struct arena *arena,

@@ -200,6 +200,86 @@ def test_events_are_lines(server):
     check.contains(server.run("sessions", "events", "s", "--limit", "1").stderr, "there are more")
 
 
+TASK = """
+id: say-hello
+name: Say hello
+steps:
+  - {id: greet, agent: greeter, prompt: "Hello.", output: {fields: {greeting: string}}}
+  - {id: look, human: true, depends_on: [greet]}
+"""
+
+
+@test
+def test_tasks(server):
+    server.client().post("/api/agents", {"id": "greeter", "driver": "worker"}, expect=201)
+    path = os.path.join(server.directory, "hello.yaml")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(TASK)
+    check.contains(server.run("tasks", "list").stderr, "no tasks")
+    check.equal(server.run("tasks", "create", path).stdout, "say-hello version 1\n")
+    check.contains(server.run("tasks", "create", "-", input=TASK, expect=REFUSED).stderr, "(task_exists)")
+    changed = TASK.replace("Say hello", "Say good day") + "version: 1\n"
+    check.equal(server.run("tasks", "update", "-", input=changed).stdout, "say-hello version 2\n")
+    check.contains(server.run("tasks", "update", "-", input=changed, expect=REFUSED).stderr, "(version_changed)")
+    check.contains(server.run("tasks", "update", "-", input="name: x\n", expect=USAGE).stderr, "give it an id")
+    server.run("tasks", "update", "-", input=TASK.replace("say-hello", "say-nothing"), expect=MISSING)
+    server.run("tasks", "create", path + ".none", expect=USAGE)
+    check.contains(server.run("tasks", "create", "-", input=TASK + "stepps: 1\n", expect=REFUSED).stderr, "stepps")
+    lines = server.run("tasks", "list").stdout.splitlines()
+    check.equal(lines[0].split(), ["TASK", "NAME", "STEPS", "VERSION", "UPDATED"])
+    check.equal(re.split(r"  +", lines[1])[:4], ["say-hello", "Say good day", "2", "2"])
+    shown = server.run("tasks", "show", "say-hello").stdout
+    check.true(shown.startswith('# version 2\nid: "say-hello"\nname: "Say good day"\n'), shown)
+    steps = server.client().get("/api/tasks/say-hello").json()["steps"]
+    check.equal(server.run("tasks", "update", "-", input=shown).stdout, "say-hello version 3\n", "what is shown can be given back")
+    check.equal(server.client().get("/api/tasks/say-hello").json()["steps"], steps)
+    check.equal(json.loads(server.run("tasks", "show", "say-hello", "--json").stdout),
+                server.client().get("/api/tasks/say-hello").json())
+    server.run("entities", "create", "e", "--type", "guest")
+    run = server.run("tasks", "run", "say-hello", "--entity-id", "e", "--input", '{"where": "here"}')
+    session = server.client().get(f"/api/sessions/{run.stdout.strip()}", expect=200).json()
+    check.equal((session["task_id"], session["entity_id"]), ("say-hello", "e"))
+    check.equal([line.split()[::2] for line in run.stderr.splitlines()],
+                [["STEP", "STATUS"], ["greet", "pending"], ["look", "draft"]])
+    check.contains(server.run("tasks", "run", "say-hello", "--input", "[1]", expect=USAGE).stderr, "give an object")
+    server.run("tasks", "run", "nothing", expect=MISSING)
+    server.run("tasks", "remove", "say-hello", expect=USAGE)
+    check.equal(server.run("tasks", "remove", "say-hello", "--yes").stdout, "removed say-hello\n")
+    server.run("tasks", "show", "say-hello", expect=MISSING)
+
+
+@test
+def test_entities(server):
+    made = server.run("entities", "create", "t-1", "--type", "ticket", "--field", "title=Login, broken", "--field",
+                      "n:=4711", "--field", "tags:=[\"a\"]", "--field", "a=b=c").stdout
+    check.equal(made, "t-1\n")
+    check.equal(len(server.run("entities", "create", "--type", "page").stdout.strip()), 36, "length of a generated id")
+    fields = {"title": "Login, broken", "n": 4711, "tags": ["a"], "a": "b=c"}
+    check.equal(json.loads(server.run("entities", "show", "t-1", "--json").stdout)["fields"], fields)
+    shown = server.run("entities", "show", "t-1").stdout
+    check.true(shown.startswith("t-1\n  type          ticket\n  version       1\n"), shown)
+    check.contains(shown, "\n  title: Login, broken\n  n: 4711\n")
+    changed = server.run("entities", "update", "t-1", "--field", "n:=null", "--field", "state=open", "--version", "1").stdout
+    check.contains(changed, "  version       2\n")
+    check.contains(changed, "  state: open\n")
+    check.true("4711" not in changed, "null removes")
+    check.contains(server.run("entities", "update", "t-1", "--field", "x=y", "--version", "1", expect=REFUSED).stderr,
+                   "(version_changed)")
+    for wrong in ("x", "=y", ":=1", "x:=nonsense"):
+        check.contains(server.run("entities", "update", "t-1", "--field", wrong, expect=USAGE).stderr, "--field")
+    lines = server.run("entities", "list", "--type", "ticket").stdout.splitlines()
+    check.equal((lines[0].split(), len(lines)), (["ENTITY", "TYPE", "FIELDS", "VERSION", "UPDATED"], 2))
+    ids = lambda *more: [row["id"] for row in listed(server, "entities", "list", *more)["entities"]]
+    check.equal((ids("--q", "LOGIN"), ids("--q", "nothing"), len(ids())), (["t-1"], [], 2))
+    check.contains(server.run("entities", "list", "--limit", "1").stderr, "there are more: --limit or --after ")
+    create(server, "about", "--entity-id", "t-1", "--title", "Look at it")
+    check.equal([line.split()[0] for line in server.run("entities", "sessions", "t-1").stdout.splitlines()],
+                ["SESSION", "about"])
+    check.contains(server.run("entities", "sessions", "t-1", "--parents-only", "--json").stdout, '"about"')
+    check.equal(server.run("entities", "remove", "t-1", "--yes").stdout, "removed t-1\n")
+    server.run("entities", "show", "t-1", expect=MISSING)
+
+
 @test
 def test_agents(server):
     text = "id: helper\nprovider: openai\nmodel: m\nsystem_prompt: |\n  Two\n  lines.\ncaps: {turns_max: 9}\n"

@@ -55,6 +55,49 @@ def lists(server):
     check.equal([one["id"] for one in page["entities"]], ["b"])
 
 
+def search(client, query):
+    """The ids found by all pages, and how many pages there were."""
+    found, pages, cursor = [], 0, ""
+    while cursor is not None:
+        page = client.get(f"/api/entities?{query}{cursor and '&after=' + cursor}", expect=200).json()
+        check.equal(page["has_more"], page["next_cursor"] is not None)
+        found += [one["id"] for one in page["entities"]]
+        pages, cursor = pages + 1, page["next_cursor"]
+    return found, pages
+
+
+@test
+def search_by_text(server):
+    """In ids, types, names and values of fields at any depth; whatever the case of letters; as it reads, not as it was sent."""
+    client = server.client()
+    make(client, id="t-1", fields={"title": "The Login fails", "n": 4711})
+    make(client, id="t-2", fields={"who": {"names": ["Ann", "Bert"]}, "done": True})
+    client.post("/api/entities", '{"id": "t-3", "type": "page", "fields": {"city": "Z\\u00fcrich", "x": "50%_\\\\"}}',
+                headers={"Content-Type": "application/json"}, expect=201)
+    for text, want in (("login", ["t-1"]), ("T-", ["t-1", "t-2", "t-3"]), ("4711", ["t-1"]), ("NAMES", ["t-2"]),
+                       ("bert", ["t-2"]), ("true", ["t-2"]), ("z%C3%BCrich", ["t-3"]), ("00fc", []), ("page", ["t-3"]),
+                       ("%25_", ["t-3"]), ("%25", ["t-3"]), ("_", ["t-3"]), ("nothing", []), ("", ["t-1", "t-2", "t-3"])):
+        check.equal(search(client, f"q={text}")[0], want, text)
+    check.equal(search(client, "q=t&type=page")[0], ["t-3"])
+    check.problem(client.get("/api/entities?q=" + "x" * 201), 400)
+    stranger = people.tenant(client, "other").client
+    check.equal(search(stranger, "q=t")[0], [])
+
+
+@test(options=["--entities-searched-max", "200"])
+def a_search_has_an_end(server):
+    """It looks at so many and says where to go on: nothing is missed or found twice, and pages of any size agree."""
+    client = server.client()
+    for number in range(450):
+        make(client, id=f"e-{number:03}", fields={"kind": "odd" if number % 2 else "even", "rare": number in (7, 399, 400, 449)})
+    odd = [f"e-{number:03}" for number in range(1, 450, 2)]
+    for limit in (1, 50, 100, 200):
+        check.equal(search(client, f"q=odd&limit={limit}")[0], odd, limit)
+    rare = [f"e-{number:03}" for number in (7, 399, 400, 449)]
+    check.equal(search(client, "q=true&limit=200"), (rare, 3), "three times 200 looked at")
+    check.equal(search(client, "q=nothing&limit=200"), ([], 3))
+
+
 @test
 def its_sessions(server):
     """20 unless told, never more than 100, without the parts of a run when asked."""

@@ -95,6 +95,75 @@ def nothing_said_is_readable_at_rest(env):
         check.true("0 problems" in care(server, "verify", key=key).stdout, "the store is whole")
 
 
+def work_everywhere(client):
+    """The needle in all that is kept beside sessions: personas, entities, tasks and their steps, what runs say."""
+    client.post("/api/agents", {"id": "a1", "driver": "worker"}, expect=201)
+    client.post("/api/personas", {"id": "poet", "name": f"name {NEEDLE}", "prompt": f"rhyme {NEEDLE}"}, expect=201)
+    client.post("/api/entities", {"id": "e", "type": "ticket", "fields": {"title": NEEDLE}}, expect=201)
+    client.patch("/api/entities/e", {"fields": {"more": NEEDLE}}, expect=200)
+    steps = [{"id": "one", "agent": "a1", "prompt": f"look {NEEDLE}", "output": {"fields": {"found": "string"}}},
+             {"id": "two", "agent": "a1", "prompt": f"write {NEEDLE}", "depends_on": ["one"]}]
+    client.post("/api/tasks", {"id": "work", "name": f"task {NEEDLE}", "steps": steps[:1]}, expect=201)
+    client.patch("/api/tasks/work", {"steps": steps}, expect=200)
+    started = client.post("/api/tasks/work/runs", {"entity_id": "e", "input": {"i": NEEDLE}}, expect=201).json()
+    source = {"kind": "automation", "trigger_id": "nightly", "interactive": False}
+    run = people.session(client, source=source, agent="w", status="pending")
+    inside = client.with_token(client.post(run + "/sandbox-token", {}, expect=201).json()["token"])
+    client.post("/api/claims", {"worker": "w", "agents": ["w"]}, expect=200)
+    inside.post(run + "/tools/automation.complete", {"call_id": "c", "arguments": {
+        "outcome": "succeeded", "summary": f"summary {NEEDLE}"}}, expect=200)
+    return {one["step"]: f"/api/sessions/{one['session_id']}" for one in started["steps"]}
+
+
+def check_work(client, paths):
+    """All of it reads as it was written, and goes on."""
+    check.contains(client.get("/api/personas/poet").json(), {"name": f"name {NEEDLE}", "prompt": f"rhyme {NEEDLE}"})
+    check.equal(client.get("/api/personas").json()["personas"][0]["prompt"], f"rhyme {NEEDLE}")
+    check.contains(client.get("/api/entities/e").json()["fields"], {"title": NEEDLE, "more": NEEDLE})
+    check.equal([one["id"] for one in client.get("/api/entities").json()["entities"]], ["e"])
+    for text, want in ((NEEDLE.upper(), ["e"]), ("ticket", ["e"]), ("absent", [])):
+        check.equal([one["id"] for one in client.get(f"/api/entities?q={text}").json()["entities"]], want)
+    task = client.get("/api/tasks/work").json()
+    check.equal((task["name"], task["steps"][1]["prompt"]), (f"task {NEEDLE}", f"write {NEEDLE}"))
+    check.equal(client.get("/api/tasks").json()["tasks"][0]["name"], f"task {NEEDLE}")
+    check.equal([one["summary"] for one in client.get("/api/runs").json()["runs"] if one["summary"]], [f"summary {NEEDLE}"])
+    [claimed] = client.post("/api/claims", {"worker": "w", "agents": ["a1"]}, expect=200).json()["claims"]
+    client.post(paths["one"] + "/settle", {"status": "completed", "result": {"found": f"out {NEEDLE}"}},
+                headers={"Sojourn-Lease": claimed["lease"]["token"]}, expect=200)
+    check.equal(client.get("/api/entities/e").json()["fields"]["found"], f"out {NEEDLE}")
+    told = [event for event in events(client, paths["two"]) if f"out {NEEDLE}" in str(event)]
+    check.true(told, "the second step is told what the first one found")
+
+
+@test
+def work_is_not_readable_at_rest(env):
+    """Personas, entities, tasks, their steps and what runs say of themselves: sealed, and after a rekey too."""
+    old, new = new_key(env, "old"), new_key(env, "new")
+    server = env.server(["--master-key-file", old])
+    paths = work_everywhere(server.client())
+    server.stop()
+    check.equal(found(env, server, NEEDLE), [])
+    care(server, "rekey", new, key=old)
+    server.options = ["--master-key-file", new]
+    server.start()
+    check_work(server.client(), paths)
+    server.stop()
+    check.equal(found(env, server, NEEDLE), [])
+    check.true("0 problems" in care(server, "verify", key=new).stdout, "the store is whole")
+
+
+@test
+def work_without_a_key(env):
+    """The same is found without one, and stays readable when there is one later."""
+    server = env.server()
+    paths = work_everywhere(server.client())
+    server.stop()
+    check.true(found(env, server, NEEDLE), "plain content is plain")
+    server.options = ["--master-key-file", new_key(env)]
+    server.start()
+    check_work(server.client(), paths)
+
+
 @test
 def without_a_key_nothing_changes(env):
     """The same is readable without one: the search of these tests can find what is there."""

@@ -92,6 +92,19 @@ const commands = {
     });
     page = listen(await context.newPage());
   },
+  // The page believes that it is so much later; from the next page on.
+  later: (ms) =>
+    page.addInitScript((by) => {
+      const Real = Date;
+      globalThis.Date = class extends Real {
+        constructor(...parts) {
+          super(...(parts.length ? parts : [Real.now() + by]));
+        }
+        static now() {
+          return Real.now() + by;
+        }
+      };
+    }, ms),
   goto: async (url) => (await page.goto(url))?.status() ?? 0,
   reload: async () => void (await page.reload()),
   url: () => page.url(),

@@ -64,6 +64,39 @@ def home_at_a_glance(server):
         no_complaints(browser)
 
 
+@test(on=HERE, timeout_s=180)
+def the_week_at_home(server):
+    """S1-079: a greeting, a box to say what to do, the week and what runs now, what needs you, the five last sessions."""
+    client = server.client()
+    with Browser() as browser:
+        for number in range(7):
+            scene.create(client, f"Job {number}", agent="worker", prompt="Begin.")
+        agent = scene.Agent(client, "worker")
+        agent.claim()
+        agent.ask(id="go", kind="approval", tool="run_command", call_id="c", arguments={}, text="May I?")
+        sign_in(browser, server, "/")
+        browser.until("/^Good (morning|afternoon|evening)$/.test(document.querySelector('.home h1').textContent)")
+        browser.see(".home-ask textarea")
+        until_text(browser, ".figures", "7 sessions this week · 6 running now · 7 sessions today")
+        part(browser, "Needs you", "May I?")
+        browser.until("document.querySelectorAll('[aria-label=Recent] .home-row').length === 5")
+        active = {one["title"]: one["last_active_at"] for one in client.get("/api/sessions").json()["sessions"]}
+        shown = [active.pop(title) for title in browser.texts("[aria-label=Recent] .row-title")]
+        check.equal(shown, sorted(shown, reverse=True), "newest first")
+        check.true(shown[-1] >= max(active.values()), "the others are older")
+        scene.create(client, "Job 7", agent="worker", prompt="Begin.")
+        until_text(browser, ".figures", "8 sessions this week · 7 running now")
+        browser.until("document.querySelector('[aria-label=Recent] .row-title').textContent === 'Job 7'")
+        browser.later(3 * 86_400_000)
+        browser.goto(server.address + "/")
+        until_text(browser, ".figures", "8 sessions this week · 7 running now · 0 sessions today")
+        browser.later(9 * 86_400_000)
+        browser.goto(server.address + "/")
+        until_text(browser, ".figures", "0 sessions this week")
+        until_text(browser, "[aria-label=Recent]", "Nothing happened this week.")
+        no_complaints(browser)
+
+
 @test(on=HERE, timeout_s=120)
 def the_day_by_the_hour(server):
     """Everything that moved today; what others delete leaves at once."""

@@ -178,6 +178,29 @@ def entities_are_found(server):
 
 
 @test(on=HERE, timeout_s=180)
+def entities_are_found_that_are_not_shown(server):
+    """The server searches: also behind what a page shows, as soon as the typing pauses, and live."""
+    client = server.client()
+    for number in range(1040):
+        client.post("/api/entities", {"id": f"e-{number:04}", "type": "ticket" if number % 2 else "page",
+                                      "fields": {"title": f"number {number}"}}, expect=201)
+    with Browser() as browser:
+        sign_in(browser, server, "/entities")
+        until_text(browser, ".plain h1", "1000+")
+        until_text(browser, ".plain", "There are more")
+        browser.fill(".entity-search", "NUMBER 1037")
+        browser.until("document.querySelectorAll('.plain-row').length === 1")
+        until_text(browser, ".plain-row .row-title", "number 1037")
+        browser.click(".plain-tools .tabs button:has-text('page')")
+        until_text(browser, ".nothing-found", "Nothing found")
+        client.post("/api/entities", {"id": "z", "type": "page", "fields": {"title": "number 1037 again"}}, expect=201)
+        browser.until("location.search === '?type=page&q=NUMBER+1037'")
+        browser.reload()
+        until_text(browser, ".plain-row .row-title", "number 1037 again")
+        no_complaints(browser)
+
+
+@test(on=HERE, timeout_s=180)
 def an_entity_is_changed(server):
     """Fields keep their types; removal can be undone; a change that comes too late is told, and nothing is lost."""
     client = server.client()

@@ -95,7 +95,7 @@ async function call<T>(method: string, path: string, options: Options = {}): Pro
   return (response.status === 204 ? undefined : await response.json()) as T;
 }
 
-type Query = Record<string, string | number | undefined>;
+export type Query = Record<string, string | number | undefined>;
 
 function withQuery(path: string, query: Query): string {
   const params = new URLSearchParams();

@@ -24,6 +24,16 @@ static void test_eq(void **state)
     assert_false(slice_eq_nocase(SLICE("["), SLICE("{")));
 }
 
+static void test_has_nocase(void **state)
+{
+    (void)state;
+    assert_true(slice_has_nocase(SLICE("The Login"), SLICE("login")));
+    assert_true(slice_has_nocase(SLICE("abab\0c"), SLICE("B\0C")));
+    assert_true(slice_has_nocase(SLICE("a"), SLICE("")));
+    assert_false(slice_has_nocase(SLICE("ab"), SLICE("abc")));
+    assert_false(slice_has_nocase((struct slice){NULL, 0}, SLICE("a")));
+}
+
 static void test_after(void **state)
 {
     (void)state;
@@ -183,7 +193,7 @@ int main(void)
         cmocka_unit_test(test_present), cmocka_unit_test(test_eq),     cmocka_unit_test(test_after),
         cmocka_unit_test(test_starts),  cmocka_unit_test(test_trim),   cmocka_unit_test(test_cmp),
         cmocka_unit_test(test_cut),     cmocka_unit_test(test_to_i64), cmocka_unit_test(test_utf8_prefix),
-        cmocka_unit_test(test_is_utf8), cmocka_unit_test(test_hash),
+        cmocka_unit_test(test_is_utf8), cmocka_unit_test(test_hash),   cmocka_unit_test(test_has_nocase),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

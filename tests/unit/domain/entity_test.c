@@ -32,11 +32,34 @@ static void what_is_one(void **state)
     }
 }
 
+static void what_has_a_text(void **state)
+{
+    static const struct {
+        const char *text;
+        bool has;
+    } rows[] = {
+        {"T-1", true},  {"icke", true}, {"TITLE", true}, {"broken", true}, {"z\xc3\xbcrich", true}, {"00fc", false},
+        {"4711", true}, {"deep", true}, {"\"", false},   {"true", true},   {"nothing", false},      {"{", false},
+    };
+    (void)state;
+    struct entity entity = {
+        .id = SLICE("t-1"),
+        .type = SLICE("ticket"),
+        .fields = SLICE("{\"title\":\"Broken\",\"city\":\"Z\\u00fcrich\",\"n\":[4711,{\"x\":\"Deep\"}],\"ok\":true}"),
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        assert_row(rows[i].text, entity_has_text(&test_arena, &entity, slice_of(rows[i].text)) == rows[i].has);
+    }
+    entity.fields = SLICE("{}");
+    assert_false(entity_has_text(&test_arena, &entity, SLICE("broken")));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fields_are_merged),
         cmocka_unit_test(what_is_one),
+        cmocka_unit_test(what_has_a_text),
     };
     return cmocka_run_group_tests(tests, NULL, release_test_arena);
 }

@@ -496,6 +496,89 @@ static void test_websocket_bad_handshake(void **state)
     finish(fixture);
 }
 
+static void accept_raw(struct exchange *exchange)
+{
+    http_write_header(&exchange->body, SLICE("Upgrade"), SLICE("other"));
+    http_write_header(&exchange->body, SLICE("Connection"), SLICE("Upgrade"));
+    accept_kind(exchange, STREAM_RAW);
+}
+
+static size_t said_bytes(struct fixture *fixture)
+{
+    pthread_mutex_lock(&fixture->lock);
+    size_t len = viewer.said.len;
+    pthread_mutex_unlock(&fixture->lock);
+    return len;
+}
+
+/* Bytes that came with the request, bytes after it, bytes back, and an end. */
+static void test_raw(void **state)
+{
+    (void)state;
+    struct fixture *fixture = start(accept_raw, fixture_options());
+    int fd =
+        open_stream(fixture, "GET /stream HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\nearly");
+    struct reply reply;
+    client_receive_head(fd, &reply);
+    assert_int_equal(reply.response.status, 101);
+    assert_slice(http_response_header(&reply.response, "upgrade"), "other");
+    assert_slice(http_response_header(&reply.response, "connection"), "Upgrade");
+    FIXTURE_WAIT(fixture, viewer.said.len == 6);
+    CLIENT_SEND(fd, "late!");
+    FIXTURE_WAIT(fixture, viewer.said.len == 12);
+    assert_slice(buffer_slice(&viewer.said), "early;late!;");
+    viewer_push(SLICE("back"), true);
+    client_read_all(fd, &reply.body);
+    assert_slice(buffer_slice(&reply.body), "back");
+    FIXTURE_WAIT(fixture, viewer.closed);
+    reply_release(&reply);
+    close(fd);
+    finish(fixture);
+}
+
+static void do_pause(struct loop_message *message)
+{
+    (void)message;
+    stream_pause(viewer.stream, true);
+    pthread_mutex_lock(&viewer.fixture->lock);
+    viewer.writable_calls = 1;
+    fixture_signal(viewer.fixture);
+}
+
+static void do_resume(struct loop_message *message)
+{
+    (void)message;
+    stream_pause(viewer.stream, false);
+}
+
+/* What a paused stream does not read stays with the sender; nothing is lost when it goes on. */
+static void test_raw_paused(void **state)
+{
+    (void)state;
+    enum { MANY = 32 * 1024 * 1024, PIECE = 65536 };
+    struct fixture *fixture = start(accept_raw, fixture_options());
+    int fd = open_stream(fixture, "GET /stream HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n");
+    struct reply reply;
+    struct loop_message pause = {.run = do_pause}, resume = {.run = do_resume};
+    client_receive_head(fd, &reply);
+    FIXTURE_WAIT(fixture, viewer.accepted);
+    loop_post(fixture->loops[0], &pause);
+    FIXTURE_WAIT(fixture, viewer.writable_calls == 1);
+    static char piece[PIECE];
+    size_t sent = 0;
+    for (ssize_t put = 1; put > 0 && sent<MANY; sent += put> 0 ? (size_t)put : 0) {
+        put = send(fd, piece, sizeof piece, MSG_DONTWAIT | MSG_NOSIGNAL);
+    }
+    assert_true(sent < MANY);
+    assert_int_equal(said_bytes(fixture), 0);
+    loop_post(fixture->loops[0], &resume);
+    FIXTURE_WAIT(fixture, viewer.said.len > sent);
+    close(fd);
+    FIXTURE_WAIT(fixture, viewer.closed);
+    reply_release(&reply);
+    finish(fixture);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -512,6 +595,8 @@ int main(void)
         cmocka_unit_test(test_websocket_early_frames_and_end),
         cmocka_unit_test(test_websocket_ping_while_blocked),
         cmocka_unit_test(test_websocket_bad_handshake),
+        cmocka_unit_test(test_raw),
+        cmocka_unit_test(test_raw_paused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,14 @@
 // Entities: what work is about. Tasks fill their fields, people correct them.
 import { useEffect, useState } from 'preact/hooks';
-import { api, newKey } from '../api';
-import { firstLine, postCommand } from '../format';
-import { Copy } from '../parts/Copy';
+import { api, newKey, type Query } from '../api';
+import { firstLine } from '../format';
+import { FirstOne } from '../parts/FirstOne';
 import { useKeys } from '../parts/keys';
 import { useLive } from '../parts/loaded';
 import { useRows } from '../parts/rows';
-import { Empty, Failed, Waiting } from '../parts/States';
+import { Failed, Waiting } from '../parts/States';
 import { Time } from '../parts/Time';
 import { adjust, go, linkTo } from '../state/navigate';
-import { tellProblem } from '../state/notices';
 import { entityPlace, type Place } from '../state/place';
 import { dispatch } from '../state/store';
 import type { Entity } from '../types';
@@ -19,33 +18,20 @@ type EntitiesPlace = Place & { page: 'entities' };
 
 const EXAMPLE = { id: 'ticket-1', type: 'ticket', fields: { title: 'The login test fails one run in ten' } };
 const PAGE = 200;
+const PAUSE_MS = 150;
 
 const newEntity = (): void => dispatch({ type: 'dialog', dialog: { kind: 'entity' } });
 
-async function makeExample(): Promise<void> {
-  try {
-    const entity = await api.createEntity(EXAMPLE, newKey());
-    go(entityPlace(entity.id));
-  } catch (problem) {
-    tellProblem('The entity can’t be made', problem);
-  }
-}
-
 function Nothing() {
-  const command = postCommand('/api/entities', EXAMPLE);
   return (
-    <Empty
+    <FirstOne
       title="There is nothing to work on"
       text="An entity is a thing work is about: a ticket, a customer, a page. What tasks find out fills its fields."
-    >
-      <div class="command">
-        <code>{command}</code>
-        <Copy text={command} />
-      </div>
-      <button class="primary" onClick={() => void makeExample()}>
-        Make this one
-      </button>
-    </Empty>
+      path="/api/entities"
+      example={EXAMPLE}
+      make={async (example) => go(entityPlace((await api.createEntity(example, newKey())).id))}
+      failed="The entity can’t be made"
+    />
   );
 }
 
@@ -114,39 +100,38 @@ function Search({ place, types }: { place: EntitiesPlace; types: string[] }) {
   );
 }
 
-function isFound(entity: Entity, q: string): boolean {
-  return `${entity.id} ${JSON.stringify(entity.fields)}`.toLowerCase().includes(q.toLowerCase());
+interface Found {
+  entities: Entity[];
+  isMore: boolean;
 }
 
-/** Page after page, up to a bound: what is searched is what is shown. */
-async function loadAll(signal: AbortSignal): Promise<{ entities: Entity[]; isMore: boolean }> {
+/** Page after page, up to a bound. A page of a search may be short and still have more behind it. */
+async function loadAll(query: Query, signal: AbortSignal): Promise<Found> {
   const entities: Entity[] = [];
   let after: string | undefined;
   do {
-    const page = await api.entities({ limit: PAGE, after }, signal);
+    const page = await api.entities({ ...query, limit: PAGE, after }, signal);
     entities.push(...page.entities);
     after = page.has_more ? (page.next_cursor ?? undefined) : undefined;
   } while (after && entities.length < 5 * PAGE);
   return { entities, isMore: after !== undefined };
 }
 
-function List({ place }: { place: EntitiesPlace }) {
-  const { value, problem, again } = useLive('entities', loadAll);
-  useRows('.plain-row a');
-  useKeys(true, { n: newEntity });
-  if (problem && !value) return <Failed what="The entities can’t be shown" problem={problem} again={again} />;
-  if (!value) return <Waiting />;
-  if (value.entities.length === 0) return <Nothing />;
-  const types = [...new Set(value.entities.map((one) => one.type))].sort();
-  const shown = value.entities.filter((one) => (!place.kind || one.type === place.kind) && isFound(one, place.q));
-  const groups = types.filter((type) => shown.some((one) => one.type === type));
+/** What stands in the address, asked for when the typing pauses. */
+function useSettled(text: string): string {
+  const [settled, setSettled] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(text), PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return settled;
+}
+
+function Groups({ shown }: { shown: Entity[] }) {
+  const types = [...new Set(shown.map((one) => one.type))].sort();
   return (
-    <div class="plain">
-      <h1>
-        Entities <span class="count">{value.entities.length}</span>
-      </h1>
-      <Search place={place} types={types} />
-      {groups.map((type) => (
+    <>
+      {types.map((type) => (
         <section key={type} aria-label={type}>
           <h2 class="group">
             {type} <span class="count">{shown.filter((one) => one.type === type).length}</span>
@@ -160,8 +145,46 @@ function List({ place }: { place: EntitiesPlace }) {
           </ul>
         </section>
       ))}
-      {shown.length === 0 && <p class="muted nothing-found">Nothing found. The search looks at ids and fields.</p>}
-      {value.isMore && <p class="muted">There are more; these are the first {value.entities.length}.</p>}
+    </>
+  );
+}
+
+/** What the server finds for a text and a type; without either it is what there is. */
+function Results({ all, place }: { all: Found; place: EntitiesPlace }) {
+  const q = useSettled(place.q.trim());
+  const isAll = !q && !place.kind;
+  const { value, problem, again } = useLive(`entities ${place.kind} ${q}`, (signal) =>
+    isAll ? Promise.resolve(null) : loadAll({ q: q || undefined, type: place.kind || undefined }, signal),
+  );
+  const found = isAll ? all : value;
+  if (problem && !found) return <Failed what="The search can’t be made" problem={problem} again={again} />;
+  if (!found) return <Waiting />;
+  return (
+    <>
+      <Groups shown={found.entities} />
+      {found.entities.length === 0 && (
+        <p class="muted nothing-found">Nothing found. The search looks at ids, types and fields.</p>
+      )}
+      {found.isMore && <p class="muted">There are more; these are the first {found.entities.length}.</p>}
+    </>
+  );
+}
+
+function List({ place }: { place: EntitiesPlace }) {
+  const { value, problem, again } = useLive('entities', (signal) => loadAll({}, signal));
+  useRows('.plain-row a');
+  useKeys(true, { n: newEntity });
+  if (problem && !value) return <Failed what="The entities can’t be shown" problem={problem} again={again} />;
+  if (!value) return <Waiting />;
+  if (value.entities.length === 0) return <Nothing />;
+  const types = [...new Set(value.entities.map((one) => one.type))].sort();
+  return (
+    <div class="plain">
+      <h1>
+        Entities <span class="count">{`${value.entities.length}${value.isMore ? '+' : ''}`}</span>
+      </h1>
+      <Search place={place} types={types} />
+      <Results all={value} place={place} />
     </div>
   );
 }

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { api, newKey, type Problem } from '../api';
 import { dollars, firstLine, plural, titleOf } from '../format';
-import { useDay } from '../parts/day';
+import { useDay, useWeek } from '../parts/day';
 import { MOD, useKeys } from '../parts/keys';
 import { useLoaded } from '../parts/loaded';
 import { useRows } from '../parts/rows';
@@ -13,7 +13,7 @@ import { MarkOf } from '../parts/Status';
 import { Time } from '../parts/Time';
 import { askKey, waitingWithoutAsk } from '../state/asklist';
 import { decideFromList } from '../state/asks';
-import { type Day, isHappening, isOver } from '../state/day';
+import { type Day, greeting, isHappening, isOver } from '../state/day';
 import { go, linkTo } from '../state/navigate';
 import { type Place, sessionPlace, sessionsPlace } from '../state/place';
 import { tryDemo } from '../state/session';
@@ -22,6 +22,7 @@ import { lookOf, lookOfState } from '../status';
 import type { Agent, Ask as AskOf, Session } from '../types';
 
 const SHOWN = 8;
+const RECENT = 5;
 
 interface PartProps {
   word: string;
@@ -104,11 +105,15 @@ function NeedsYou() {
   );
 }
 
-function Happening() {
+function useHappening(): Session[] {
   const sessions = useStore((state) => state.sessions);
-  const active = Object.values(sessions)
+  return Object.values(sessions)
     .filter((one) => isHappening(one) && !one.parent_id)
     .sort((a, b) => (a.last_active_at < b.last_active_at ? 1 : -1));
+}
+
+function Happening() {
+  const active = useHappening();
   return (
     <Part
       word="Happening"
@@ -131,6 +136,24 @@ function Happened({ day }: { day: Day }) {
         <SessionLine key={session.id} session={session} />
       ))}
     </Part>
+  );
+}
+
+/** The last ones, whatever became of them: where one was. */
+function Recent({ week }: { week: Day }) {
+  const shown = week.sessions.slice(0, RECENT);
+  return (
+    <section class="home-part is-wide" aria-label="Recent">
+      <h2 class="group">
+        <a {...linkTo(sessionsPlace({}))}>Recent</a>
+      </h2>
+      {shown.length === 0 && <p class="muted home-nothing">Nothing happened this week.</p>}
+      <ul>
+        {shown.map((session) => (
+          <SessionLine key={session.id} session={session} />
+        ))}
+      </ul>
+    </section>
   );
 }
 
@@ -206,10 +229,17 @@ function Ask() {
   );
 }
 
-/** The day in one line. */
-export function Figures({ day, isMore }: { day: Day; isMore: boolean }) {
-  const running = day.sessions.filter(isHappening).length;
+interface FiguresProps {
+  day: Day;
+  isMore: boolean;
+  week?: string;
+}
+
+/** The day in one line; at home behind the week. */
+export function Figures({ day, isMore, week = '' }: FiguresProps) {
+  const running = useHappening().length;
   const said = [
+    week,
     `${running} running now`,
     `${plural(day.sessions.length, 'session')}${isMore ? ' or more' : ''} today`,
     `${day.began} new`,
@@ -242,17 +272,19 @@ function First() {
 
 export function Home() {
   const { day, isMore, problem, again } = useDay();
+  const { day: week, isMore: isMoreWeek } = useWeek();
   const isEmpty = useStore((state) => Object.keys(state.sessions).length === 0);
   const asksPhase = useStore((state) => state.asks.phase);
   useRows('.home-row a');
   useKeys(true, { '/': () => document.querySelector<HTMLElement>('.home-ask textarea')?.focus() });
   if (problem && !day) return <Failed what="The day can’t be shown" problem={problem} again={again} />;
-  if (!day || asksPhase === 'loading') return <Waiting />;
+  if (!day || !week || asksPhase === 'loading') return <Waiting />;
+  const inWeek = `${plural(week.sessions.length, 'session')}${isMoreWeek ? ' or more' : ''} this week`;
   return (
     <div class="plain home">
       <header class="home-head">
-        <h1>Home</h1>
-        <Figures day={day} isMore={isMore} />
+        <h1>{greeting(new Date())}</h1>
+        <Figures day={day} isMore={isMore} week={inWeek} />
       </header>
       <Ask />
       {isEmpty ? (
@@ -262,6 +294,7 @@ export function Home() {
           <NeedsYou />
           <Happening />
           <Happened day={day} />
+          <Recent week={week} />
         </div>
       )}
     </div>

@@ -1,7 +1,8 @@
 // Tasks: work that is configured once and run again and again.
 import { api, newKey } from '../api';
-import { duration, firstLine, plural, postCommand, pretty } from '../format';
-import { Copy, Id } from '../parts/Copy';
+import { duration, firstLine, plural, pretty } from '../format';
+import { Id } from '../parts/Copy';
+import { FirstOne } from '../parts/FirstOne';
 import { useKeys } from '../parts/keys';
 import { useLive } from '../parts/loaded';
 import { Code } from '../parts/Markdown';
@@ -11,7 +12,6 @@ import { Status } from '../parts/Status';
 import { Steps } from '../parts/Steps';
 import { Time } from '../parts/Time';
 import { adjust, go, linkTo } from '../state/navigate';
-import { tellProblem } from '../state/notices';
 import { entityPlace, type Place, sessionPlace, taskPlace } from '../state/place';
 import { dispatch } from '../state/store';
 import { type Run, runsOf } from '../state/steps';
@@ -47,30 +47,16 @@ function Row({ task }: { task: Task }) {
   );
 }
 
-async function makeExample(): Promise<void> {
-  try {
-    const task = await api.createTask(EXAMPLE, newKey());
-    go(taskPlace(task.id));
-  } catch (problem) {
-    tellProblem('The task can’t be made', problem);
-  }
-}
-
 function Nothing() {
-  const command = postCommand('/api/tasks', EXAMPLE);
   return (
-    <Empty
+    <FirstOne
       title="No task is configured"
       text="A task is work you run again and again: steps for agents and people, each waiting for those before it."
-    >
-      <div class="command">
-        <code>{command}</code>
-        <Copy text={command} />
-      </div>
-      <button class="primary" onClick={() => void makeExample()}>
-        Make this one
-      </button>
-    </Empty>
+      path="/api/tasks"
+      example={EXAMPLE}
+      make={async (example) => go(taskPlace((await api.createTask(example, newKey())).id))}
+      failed="The task can’t be made"
+    />
   );
 }
 

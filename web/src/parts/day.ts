@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Problem } from '../api';
-import { type Day, dayOf, midnight } from '../state/day';
+import { type Day, dayOf, midnight, weekBefore } from '../state/day';
 import { loadSince } from '../state/sessions';
 import { useStore } from '../state/store';
 
@@ -12,17 +12,21 @@ export interface KnownDay {
 }
 
 /** Asked for once when the page is shown and after the connection was lost; in between the firehose tells. */
-export function useDay(): KnownDay {
+function useSince(name: 'today' | 'week', from: string): KnownDay {
   const sessions = useStore((state) => state.sessions);
-  const known = useStore((state) => state.known['today']);
+  const known = useStore((state) => state.known[name]);
   const stream = useStore((state) => state.stream);
   const [problem, setProblem] = useState<Problem | null>(null);
   const [round, setRound] = useState(0);
-  const from = midnight(new Date());
   useEffect(() => {
     if (stream === 'reconnecting') return;
-    loadSince(from).then(() => setProblem(null), setProblem);
-  }, [from, stream, round]);
+    loadSince(name, from).then(() => setProblem(null), setProblem);
+  }, [name, from, stream, round]);
   const day = useMemo(() => (known ? dayOf(sessions, from) : null), [sessions, known, from]);
   return { day, isMore: known === 'some', problem, again: () => setRound(round + 1) };
 }
+
+export const useDay = (): KnownDay => useSince('today', midnight(new Date()));
+
+/** The last seven days, today among them. */
+export const useWeek = (): KnownDay => useSince('week', weekBefore(new Date()));

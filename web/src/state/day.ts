@@ -7,6 +7,17 @@ export function midnight(now: Date): string {
   return new Date(now.getFullYear(), now.getMonth(), now.getDate()).toISOString();
 }
 
+/** The beginning of the last seven days, today among them. */
+export function weekBefore(now: Date): string {
+  return new Date(now.getFullYear(), now.getMonth(), now.getDate() - 6).toISOString();
+}
+
+/** What one says to somebody who comes in at this time. */
+export function greeting(now: Date): string {
+  const hour = now.getHours();
+  return hour >= 5 && hour < 12 ? 'Good morning' : hour >= 12 && hour < 18 ? 'Good afternoon' : 'Good evening';
+}
+
 export interface Day {
   sessions: Session[]; // newest activity first, without parts of other sessions
   began: number;

@@ -10,7 +10,8 @@ import { openSession } from './session';
 import { dispatch, getState } from './store';
 
 const COUNTED_MAX = 100;
-const DAY_MAX = 500;
+const SINCE_PAGE = 200;
+const SINCE_MAX = 1000;
 const REFRESH_MS = 60_000;
 
 // --- pages ---
@@ -43,10 +44,16 @@ export async function loadMore(): Promise<void> {
   }
 }
 
-/** Everything that happened since `from`, as far as one page goes; the firehose keeps it up to date. */
-export async function loadSince(from: string): Promise<void> {
-  const page = await api.sessions({ active_after: from, archived: 'all', limit: DAY_MAX });
-  dispatch({ type: 'known', display: 'today', page });
+/** Everything that happened since `from`, up to a bound; the firehose keeps it up to date. */
+export async function loadSince(name: 'today' | 'week', from: string): Promise<void> {
+  const sessions: Session[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await api.sessions({ active_after: from, archived: 'all', limit: SINCE_PAGE, cursor });
+    sessions.push(...page.sessions);
+    cursor = page.has_more ? (page.next_cursor ?? undefined) : undefined;
+  } while (cursor && sessions.length < SINCE_MAX);
+  dispatch({ type: 'known', display: name, page: { sessions, has_more: cursor !== undefined, next_cursor: null } });
 }
 
 // --- counts ---
