@@ -5,6 +5,7 @@
 #include "api/proxy_socket.h"
 #include "api/proxy_way.h"
 #include "net/stream.h"
+#include "service/runtimes.h"
 
 enum { UNSENT_BYTES_MAX = 256 * 1024 };
 
@@ -17,12 +18,8 @@ struct passage {
     struct http_call *call;
     struct stream *stream;
     struct arena arena;
-    struct slice base, prefix; /* where the tunnel leads; what stands for it here */
-    const char *url;
-    bool any_address;           /* the operator named the host */
-    bool loopback;              /* it leads to a sandbox of this machine */
-    struct runtime_visit visit; /* of the session's sandbox */
     struct proxy_way way;
+    struct runtime_visit visit; /* of the session's sandbox */
     struct buffer unsent;
     bool chunked, no_body;
     bool paused;      /* the call, until what came was written */
@@ -173,27 +170,6 @@ static void on_body(void *owner, struct slice bytes)
     }
 }
 
-static void fail_before_head(struct passage *passage, const struct failure *failure)
-{
-    struct failure told;
-    struct slice code = slice_of(failure->code);
-    if (slice_is(code, "address_refused")) {
-        (void)failure_set(
-            &told, STATUS_FORBIDDEN, "tunnel_refused",
-            "The tunnel leads to an address that is not public; the option tunnel-hosts names exceptions.");
-    } else if (slice_is(code, "stopping")) {
-        (void)failure_set(&told, STATUS_UNAVAILABLE, "server_stopping", "The server stops; try again.");
-        told.retry_after_s = 1;
-    } else if (slice_is(code, "timeout") || slice_is(code, "silent")) {
-        (void)failure_set(&told, STATUS_TIMEOUT, "tunnel_timeout", "The service behind the tunnel does not answer.");
-    } else {
-        (void)failure_set(&told, STATUS_BAD_GATEWAY, "tunnel_failed", "The service behind the tunnel failed: %s",
-                          failure->detail);
-    }
-    request_fail(passage->request, &told);
-    passage_free(passage);
-}
-
 static void on_end(void *owner, const struct failure *failure)
 {
     struct passage *passage = owner;
@@ -233,9 +209,8 @@ enum status proxy_pass(struct request *request)
     struct passage *passage = memory_zeroed(sizeof *passage);
     passage->request = request;
     passage->loop = exchange->loop;
-    find_way(request, passage, target);
-    runtimes_visit(request->api->runtimes, session.key, &passage->visit);
     proxy_way_find(request, target, &passage->arena, &passage->way);
+    runtimes_visit(request->api->runtimes, session.key, &passage->visit);
     request->state = passage;
     request->defer = defer;
     return STATUS_OK;

@@ -206,6 +206,9 @@ void proxy_tell_failure(const struct failure *failure, struct failure *out)
         (void)failure_set(
             out, STATUS_FORBIDDEN, "tunnel_refused",
             "The tunnel leads to an address that is not public; the option tunnel-hosts names exceptions.");
+    } else if (slice_is(code, "stopping")) {
+        (void)failure_set(out, STATUS_UNAVAILABLE, "server_stopping", "The server stops; try again.");
+        out->retry_after_s = 1;
     } else if (slice_is(code, "timeout") || slice_is(code, "silent")) {
         (void)failure_set(out, STATUS_TIMEOUT, "tunnel_timeout", "The service behind the tunnel does not answer.");
     } else {
