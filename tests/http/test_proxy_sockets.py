@@ -343,10 +343,12 @@ def both_ways_over_tls(env):
         sender.start()
         for number, piece in enumerate(pieces):
             check.true(near.next(60) == piece, f"piece {number} is whole")
+        sender.join(30)  # one thread at a time uses a connection with TLS
         other = threading.Thread(target=lambda: [near.send_frame(BINARY, piece) for piece in pieces], daemon=True)
         other.start()
         for number, piece in enumerate(pieces):
             check.true(far.frame()[1] == piece, f"piece {number} is whole")
+        other.join(30)
         near.send_frame(CLOSE, struct.pack(">H", 4001))
         check.equal(far.frame(), (0x80 | CLOSE, struct.pack(">H", 4001)))
         far.send(CLOSE, struct.pack(">H", 4001))
