@@ -46,7 +46,8 @@ static enum status send_now(struct call *call, struct message *message, struct s
 /* As the API does it: the answer is kept under the key of the request, in the same transaction. */
 static enum status send_once(struct call *call, struct message *message)
 {
-    struct idempotent_reply reply = {SLICE("00000000000000000000000000000000"), 202, SLICE("")};
+    struct idempotent_reply reply = {
+        .fingerprint = SLICE("00000000000000000000000000000000"), .status = 202, .body = SLICE("")};
     struct slice key = arena_format(call->arena, "key-%d", message->number);
     const struct principal *who = call->who;
     enum status status =
