@@ -101,10 +101,11 @@ static enum status read_session(struct call *call, struct turn *turn)
     if (status == STATUS_OK) {
         status = memory_tell(call, &session, &turn->arena, &turn->agent);
     }
-    if (status == STATUS_OK) {
-        status =
-            store_kept_get(call->db, brief->tenant_key, brief->session_key, &turn->arena, &brief->kept, &call->failure);
+    if (status != STATUS_OK) {
+        return status;
     }
+    status =
+        store_kept_get(call->db, brief->tenant_key, brief->session_key, &turn->arena, &brief->kept, &call->failure);
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 

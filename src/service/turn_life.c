@@ -213,15 +213,18 @@ static void after_failed_write(struct turn *turn)
         return;
     }
     bool was_end = turn->ended;
-    if (turn->status == STATUS_STALE || turn->status == STATUS_NOT_FOUND || turn->status == STATUS_UNCERTAIN ||
-        was_end) {
+    bool is_lost =
+        turn->status == STATUS_STALE || turn->status == STATUS_NOT_FOUND || turn->status == STATUS_UNCERTAIN;
+    if (!is_lost) {
+        log_warn("turn_write_failed", LOG_TEXT("session", turn->brief.session_id),
+                 LOG_TEXT("code", slice_of(turn->failure.code)), LOG_TEXT("detail", slice_of(turn->failure.detail)));
+    }
+    if (is_lost || was_end) {
         give_up(turn);
         return;
     }
     struct arena arena = {0};
     struct slice message = arena_format(&arena, "%s", turn->failure.detail);
-    log_warn("turn_write_failed", LOG_TEXT("session", turn->brief.session_id),
-             LOG_TEXT("code", slice_of(turn->failure.code)), LOG_TEXT("detail", message));
     said_free_all(turn->writing);
     turn->writing = NULL;
     end_without_driver(

@@ -1,8 +1,10 @@
 """Agents: definitions of files and of the API, their versions, and what a session keeps of them."""
+import contextlib
 import os
 import signal
+import sqlite3
 
-from harness import check, people
+from harness import check, people, talk
 from harness.suite import test
 
 MODEL = {"provider": "anthropic", "model": "m-1", "system_prompt": "Be brief."}
@@ -238,6 +240,33 @@ def the_context_of_a_session(server):
         check.equal(problem["code"], code, str(wrong))
         check.true("ghp_" not in problem["detail"], "the secret is not repeated")
         client.patch(f"/api/sessions/{session['id']}", {"details": {"context": wrong}}, expect=400)
+
+
+@test(on=("sqlite",))
+def a_definition_that_cannot_be_read_ends_its_turns(env):
+    """Turns of its sessions end with a word about it, also one that a crash cut; nobody else waits for that."""
+    server = env.server(options=["--demo-pace-percent", "0"])
+    client = server.client()
+    define(client, "broken", driver="demo")
+    cut, told = (people.session(client, agent="broken") for _ in range(2))
+    talk.send(client, cut, "Hello")
+    talk.wait_event(client, cut, lambda event: event["type"] == "ask.requested")
+    server.kill()
+    with contextlib.closing(sqlite3.connect(os.path.join(server.data_directory(), "sojourn.db"))) as rows, rows:
+        rows.execute("update agents set definition = '{\"id\":\"broken\",\"modell\":1}' where slug = 'broken'")
+    server.start()
+    client = server.client()
+    other = people.session(client, agent="demo")
+    ended = lambda event: event["type"] == "turn.ended"
+    for path, stop in ((cut, "aborted"), (told, "error"), (other, None)):
+        if path != cut:
+            talk.send(client, path, "Hello")
+        if stop:
+            check.equal(talk.wait_event(client, path, ended)["metadata"]["stop_reason"], stop)
+        else:
+            talk.wait_event(client, path, lambda event: event["type"] == "agent.message")
+    [end] = talk.events(client, told, "turn.ended")
+    check.contains(end["metadata"]["error"]["message"], "`modell` is not known")
 
 
 # --- files ---
