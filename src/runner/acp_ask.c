@@ -55,7 +55,6 @@ static void put(struct acp_turn *turn, struct acp_ask *ask, struct ask *shown)
     shown->id = id;
     shown->kind = ask->kind;
     shown->turn = turn->brief->number;
-    shown->role = ACCESS_COLLABORATOR;
     shown->quorum = 1;
     acp_agent_guard_silence(turn->agent);
     turn_ask(turn->turn, shown);

@@ -152,7 +152,6 @@ static void ask_person(struct model_turn *turn, const struct ask *about)
     ask.tool = is_approval ? call->name : (struct slice){NULL, 0};
     ask.arguments = is_approval ? call->arguments : (struct slice){NULL, 0};
     ask.options = is_approval ? (struct slice){NULL, 0} : ask.options;
-    ask.role = ACCESS_COLLABORATOR;
     ask.quorum = 1;
     turn_ask(turn->turn, &ask);
 }
@@ -202,15 +201,27 @@ static bool take_edited(struct model_turn *turn, struct slice edited, struct fai
     return true;
 }
 
+static void deny(struct model_turn *turn)
+{
+    result_error(turn, TURN_TOOL_DENIED, SLICE("denied: the agent's permissions forbid this call"), NULL);
+    tools_next(turn);
+}
+
+/* Who approves answers what is asked; what is denied stays denied, whoever wrote the arguments. */
 static void approved(struct model_turn *turn, const struct ask *ask)
 {
     struct failure failure = {0};
-    if (take_edited(turn, ask->answer, &failure)) {
-        run(turn);
-    } else {
+    if (!take_edited(turn, ask->answer, &failure)) {
         result_error(turn, TURN_TOOL_FAILED,
                      arena_format(&turn->arena, "the edited arguments can't be used: %s", failure.detail), NULL);
         tools_next(turn);
+        return;
+    }
+    struct tool_place place = place_of(turn);
+    if (tool_permission(&place, turn->tool, current(turn)->value) == PERMISSION_DENY) {
+        deny(turn);
+    } else {
+        run(turn);
     }
 }
 
@@ -281,8 +292,7 @@ static void decide(struct model_turn *turn)
     case PERMISSION_COUNT:
         break;
     }
-    result_error(turn, TURN_TOOL_DENIED, SLICE("denied: the agent's permissions forbid this call"), NULL);
-    tools_next(turn);
+    deny(turn);
 }
 
 static void tools_next(struct model_turn *turn)

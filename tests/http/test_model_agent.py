@@ -161,6 +161,30 @@ def a_person_decides_about_a_tool(env):
 
 
 @test
+def what_is_denied_stays_denied(env):
+    """Neither arguments that a person wrote instead, nor spaces, quotes or the model's JSON lead past a rule."""
+    more = ("tools: [set_title, run_command]\ncommands: ['git *']\npermissions:\n"
+            "  - {tool: set_title, argument: '{\"title\":\"Tea\"}', then: ask}\n"
+            "  - {tool: set_title, argument: 'Rum*', then: deny}\n"
+            "  - {tool: run_command, argument: 'git push*', then: deny}")
+    lines = ("git push", "git  push", " git 'push' origin", "git p\"us\"h")
+    calls = [("set_title", {"title": "Tea"}), *(("run_command", {"command": line}) for line in lines)]
+    script = [{"tools": [{"name": name, "input": given} for name, given in calls]}, {"text": "As you wish."}]
+    with ModelServer(script) as model:
+        _, client, path = start(env, model, more=more)
+        send(client, path, "Name it")
+        wait_event(client, path, lambda event: event["type"] == "ask.requested")
+        [ask] = client.get(path + "/asks", query={"state": "pending"}).json()["asks"]
+        edited = {"decision": "once", "arguments": {"title": "Rum and Cola"}}
+        client.post(f"{path}/asks/{ask['id']}/answer", edited, expect=200)
+        check.contains(ended(client, path)["metadata"], {"stop_reason": "stop"})
+        for given, result in zip(calls, tool_results(client, path), strict=True):
+            check.equal((result["is_error"], result["output"]),
+                        (True, "denied: the agent's permissions forbid this call"), str(given))
+        check.equal(events(client, path, "session.updated"), [], "it has no other title")
+
+
+@test
 def a_question_waits_for_its_answer(env):
     question = {"question": "Tea?", "options": ["yes", "no"]}
     script = [{"tools": [{"name": "ask_user", "input": question}]}, {"text": "Fine."}]
@@ -174,6 +198,28 @@ def a_question_waits_for_its_answer(env):
         client.post(f"{path}/asks/{ask['id']}/answer", {"answer": "yes"}, expect=200)
         check.contains(ended(client, path)["metadata"], {"stop_reason": "stop"})
         check.contains(tool_results(client, path)[0]["output"], "yes")
+
+
+@test
+def the_operator_says_who_decides(env):
+    """What agents of the server ask is answered by whom the option names."""
+    script = [{"tools": [{"name": "set_title", "input": {"title": "Tea"}}], "usage": {"input": 1000, "output": 0}},
+              {"text": "Fine."}]
+    more = ("tools: [set_title]\npermissions:\n  - {tool: set_title, then: ask}\n"
+            "caps: {cost_microcents_max: 1, on_exceed: pause}\ninput_microcents_per_mtok: 1000000")
+    with ModelServer(script) as model:
+        _, owner, path = start(env, model, more=more, options=["--ask-role", "owner"])
+        friend = people.person(owner, "mia")
+        owner.post(path + "/participants", {"user_id": friend.id, "role": "collaborator"}, expect=201)
+        send(owner, path, "Name it")
+        for count, tool in ((1, "set_title"), (2, "budget")):
+            check.eventually(lambda: len(events(owner, path, "ask.requested")) == count, f"{tool} is asked about")
+            [ask] = owner.get(path + "/asks", query={"state": "pending"}).json()["asks"]
+            check.contains(ask, {"tool": tool, "role": "owner"})
+            answer = f"{path}/asks/{ask['id']}/answer"
+            check.equal(friend.client.post(answer, {"decision": "once"}, expect=403).json()["code"], "insufficient_role")
+            owner.post(answer, {"decision": "once"}, expect=200)
+        check.contains(ended(owner, path)["metadata"], {"stop_reason": "stop"})
 
 
 @test
