@@ -373,6 +373,34 @@ static void test_rules_decide_before_people(void **state)
     check_log(turn, "\\\"no\\\"");
 }
 
+/* A path is what it leads to, and what is too long to be looked through is not let through. */
+static void test_no_way_around_the_rules(void **state)
+{
+    struct fixture *f = *state;
+    static const struct permission_rule rules[] = {
+        {.tool = SLICE("execute"), .then = PERMISSION_ALLOW},
+        {.path = SLICE("/secret/*"), .then = PERMISSION_DENY},
+        {.tool = SLICE("bash"), .argument = SLICE("*rm *"), .then = PERMISSION_DENY},
+    };
+    static const char *const paths[] = {"/secret/a", "/open/x/../../secret//./a"};
+    f->agent.permissions = rules;
+    f->agent.permission_count = COUNT_OF(rules);
+    for (size_t i = 0; i < COUNT_OF(paths); i++) {
+        char options[200];
+        snprintf(options, sizeof options, "{\"input\":{\"path\":\"%s\"}}", paths[i]);
+        struct turn *turn = start(f, options, "permit ls");
+        check_log(turn, "\\\"no\\\"");
+        f->driver.leave(f->acp, 1, 1);
+    }
+    struct turn *turn = start(f, "{\"input\":{\"path\":\"/open/a\"}}", "permit ls");
+    check_log(turn, "\\\"yes\\\"");
+    f->driver.leave(f->acp, 1, 1);
+    turn = start(f, "{}", "permit rm -r x pad");
+    assert_int_equal(turn->ask_count, 1);
+    fake_turn_answer(turn, DECISION_DENY, NULL, NULL);
+    fake_turn_run(turn);
+}
+
 static void test_a_withdrawn_permission(void **state)
 {
     struct turn *turn = start(*state, "{}", "withdraw");
@@ -808,6 +836,7 @@ int main(void)
         CASE(test_the_same_arguments_are_no_edit),
         CASE(test_expired_and_cancelled_permissions),
         CASE(test_rules_decide_before_people),
+        CASE(test_no_way_around_the_rules),
         CASE(test_a_withdrawn_permission),
         CASE(test_forms),
         CASE(test_interrupt),
