@@ -198,7 +198,8 @@ const struct option server_options[] = {
     TIME("collect-debounce-ms", collect_debounce_ms, "3s", 0, HOUR,
          "How long messages sent in mode collect wait for a further one before they are said together."),
     COUNT("turns-per-session-max", turns_per_session_max, "50", 0, 1000000,
-          "How many turns a session may have before its messages are refused with 429; 0 for no limit."),
+          "How many turns a session may have before its messages are refused with 429, when nobody defined its agent; "
+          "others say it themselves (caps.turns_max). 0 for no limit."),
     COUNT("personas-per-user-max", personas_per_user_max, "100", 1, 100000,
           "How many personas one user may keep."),
     COUNT("channels-max", channels_max, "32", 1, 1000,

@@ -12,7 +12,7 @@
 #include "runner/model.h"
 #include "runner/tool.h"
 
-enum { MODEL_LOOPS_MAX = 64, CORRECTIONS_MAX = 3, FULL_PAUSE_MS = 20, TURNS_DEFAULT = 50, TOOL_ROUNDS_DEFAULT = 16 };
+enum { MODEL_LOOPS_MAX = 64, CORRECTIONS_MAX = 3, FULL_PAUSE_MS = 20, TOOL_ROUNDS_DEFAULT = 16 };
 
 struct model_driver {
     struct driver driver; /* first */

@@ -193,7 +193,7 @@ static enum status accept(struct call *call, struct loaded_session *loaded, stru
     struct session_entry entry = {.loaded = loaded};
     enum status status = prompt_meet(&loaded->session, &meets, &call->failure);
     if (status == STATUS_OK) {
-        status = prompt_check_turns(&loaded->session, call->service->turns_per_session_max, &call->failure);
+        status = prompt_turn_left(call, &loaded->session, &call->failure);
     }
     if (status == STATUS_OK && meets == PROMPT_REOPENS) {
         status = session_reopen(call, loaded->session.id, &entry);

@@ -18,6 +18,8 @@ MUST_CHECK enum status prompt_withdraw_many(struct call *call, struct loaded_ses
                                             size_t *out_count);
 /* Media of the prompt, and what the call brought, become files of the session. */
 MUST_CHECK enum status prompt_settle_media(struct call *call, const struct session *session, struct prompt *prompt);
+/* LIMITED (`turn_limit`) when the session had all the turns it may have. */
+MUST_CHECK enum status prompt_turn_left(struct call *call, const struct session *session, struct failure *failure);
 /* The session is at rest: says the prompt, in place of the queue. */
 MUST_CHECK enum status prompt_dispatch(struct call *call, struct loaded_session *loaded, const struct prompt *prompts,
                                        size_t count, struct prompt_receipt *receipt);

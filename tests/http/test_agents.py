@@ -5,6 +5,7 @@ import signal
 import sqlite3
 
 from harness import check, people, talk
+from harness.runner import Runner, begin
 from harness.suite import test
 
 MODEL = {"provider": "anthropic", "model": "m-1", "system_prompt": "Be brief."}
@@ -240,6 +241,35 @@ def the_context_of_a_session(server):
         check.equal(problem["code"], code, str(wrong))
         check.true("ghp_" not in problem["detail"], "the secret is not repeated")
         client.patch(f"/api/sessions/{session['id']}", {"details": {"context": wrong}}, expect=400)
+
+
+@test(options=["--demo-pace-percent", "0", "--turns-per-session-max", "1"])
+def turns_of_every_driver_are_counted(server):
+    """By the cap of their agent, whatever the option says to those nobody defined."""
+    client = server.client()
+    define(client, "a", driver="worker", caps={"turns_max": 2})
+    path = talk.talk(client)
+    for _ in range(2):
+        talk.send(client, path, "Go")
+        talk.settle(client, path, talk.claim(client))
+    check.problem(client.post(path + "/messages", {"text": "x"}), 429, "turn_limit")
+    path = begin(client, caps={"turns_max": 1})
+    runner = Runner(client, path)
+    for stop, code in (("stop", None), ("error", "turn_limit")):
+        talk.send(client, path, "Go")
+        if stop == "stop":
+            runner.complete(runner.hear("prompt"))
+        check.eventually(lambda: talk.events(client, path, "turn.ended"), "it ends")
+        check.eventually(lambda: client.get(path).json()["status"] == "idle", "it rests")
+        end = talk.events(client, path, "turn.ended")[-1]["metadata"]
+        check.equal((end["stop_reason"], end.get("error", {}).get("code")), (stop, code))
+    runner.nothing_is_said()
+    define(client, "guide", driver="demo", caps={"turns_max": 1}, sandbox={"kind": "none"})
+    path = people.session(client, agent="guide")
+    for stop, code in (("stop", None), ("error", "turn_limit")):
+        answer = client.post(path + "/messages?wait=true", {"text": "echo hello"}).json()
+        answer = answer.get("result") or answer
+        check.equal((answer["stop_reason"], (answer["error"] or {}).get("code")), (stop, code))
 
 
 @test(on=("sqlite",))

@@ -309,6 +309,22 @@ def caps_hold(env):
 
 
 @test
+def turns_are_counted(env):
+    """The agent's own cap holds, also above the usual one; beyond it a turn ends with an error and no request leaves."""
+    for most in (2, 52):
+        with ModelServer([{"text": "Yes."}]) as model:
+            server, client, path = start(env, model, more=f"caps: {{turns_max: {most}}}\nintrospection: {{enabled: false}}")
+            for _ in range(most):
+                answer = client.post(path + "/messages?wait=true", {"text": "Well?"}, expect=200).json()
+                check.equal(answer["stop_reason"], "stop")
+            send(client, path, "And now?")
+            end = ended(client, path, most + 1)["metadata"]
+            check.equal((end["stop_reason"], end["error"]["code"]), ("error", "turn_limit"))
+            check.equal(len(model.requests), most)
+            server.stop()
+
+
+@test
 def the_context_is_folded(env):
     """When the window fills, older exchanges become a summary; later turns start from it."""
     window = "context_tokens: 500\ncompact_threshold: 0.5"

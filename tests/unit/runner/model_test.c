@@ -383,17 +383,6 @@ static void wrong_calls_are_corrected_but_not_for_ever(void **state)
 
 /* --- caps --- */
 
-static void turns_are_counted(void **state)
-{
-    SCENE(A_SAYS("never"));
-    scene.agent.turns_max = 3;
-    scene.turn.brief.turns_done = 3;
-    scene_run(&scene);
-    assert_end(&scene, TURN_ERROR, TURN_LIMIT);
-    assert_int_equal(requests(&scene), 0);
-    scene_end(&scene);
-}
-
 static void rounds_are_counted(void **state)
 {
     SCENE(HEAD A_BEGIN ECHO_1 A_END("tool_use"));
@@ -620,7 +609,6 @@ int main(void)
         cmocka_unit_test(a_person_allows_edits_and_denies),
         cmocka_unit_test(permissions_decide),
         cmocka_unit_test(wrong_calls_are_corrected_but_not_for_ever),
-        cmocka_unit_test(turns_are_counted),
         cmocka_unit_test(rounds_are_counted),
         cmocka_unit_test(the_budget_fails),
         cmocka_unit_test(the_budget_asks),
