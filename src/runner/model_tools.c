@@ -102,6 +102,7 @@ static struct tool_place place_of(struct model_turn *turn)
         .http = model_client(turn),
         .agent = turn->agent,
         .sandbox = turn->brief->sandbox,
+        .workspace = turn->brief->workspace,
         .files_dir = files_dir(turn),
         .turn = turn->turn,
     };

@@ -36,6 +36,8 @@ struct turns_options {
     int64_t history_events_max;                 /* of the conversation that a turn starts with */
     size_t said_bytes_max;                      /* said and not yet durable, per turn */
     size_t media_bytes_max;                     /* of the files that a turn starts with */
+    const char *const *project_dirs; /* where sessions may work on this machine (agents of the project tier) */
+    size_t project_dir_count;
     /* Agents that come and go: takes up to `room` sessions whose agent is there and free, each once until there is
      * news of it. Writer thread; NULL = there are none. */
     void *ready_owner;

@@ -185,6 +185,37 @@ def what_is_denied_stays_denied(env):
 
 
 @test
+def the_project_tier(env):
+    """File tools reach the directory a session works in, when the operator opened it: nothing beside it, by no link."""
+    project = os.path.join(env.directory, "projects", "tea")
+    os.makedirs(project)
+    for place, text in ((os.path.join(project, "notes"), "green"), (os.path.join(env.directory, "beside"), "secret")):
+        with open(place, "w", encoding="utf-8") as file:
+            file.write(text)
+    os.symlink(env.directory, os.path.join(project, "out"))
+    more = "fs_scope: project\ntools: [read_file, write_file]\npermissions:\n  - {tool: write_file, then: allow}"
+    calls = [("read_file", {"path": "notes"}), ("read_file", {"path": os.path.join(project, "notes")}),
+             ("write_file", {"path": "new", "content": "black"}),
+             ("read_file", {"path": "../../beside"}), ("read_file", {"path": "out/beside"}),
+             ("read_file", {"path": os.path.join(env.directory, "beside")})]
+    script = [{"tools": [{"name": name, "input": given} for name, given in calls]}, {"text": "Done."}]
+    inside, nothing = [False] * 3 + [True] * 3, [True] * 6
+    rows = [(project, {}, inside), (os.path.join(project, "out"), {}, nothing), (env.directory, {}, nothing),
+            (project + "-else", {}, nothing), (project, {"agent_config": {"fs_scope": "sandboxed"}}, nothing)]
+    with ModelServer(script * len(rows)) as model:
+        _, client, _ = start(env, model, more=more,
+                             options=["--tool-project-dir", os.path.join(env.directory, "projects")])
+        for directory, narrower, refused in rows:
+            path = people.session(client, agent="helper", details={"context": {"working_dir": directory}}, **narrower)
+            turn(client, path, "Look")
+            results = tool_results(client, path)
+            check.equal([one["is_error"] for one in results], refused, f"{directory}: {results}")
+            check.true("secret" not in json.dumps(results), "nothing beside it is read")
+        with open(os.path.join(project, "new"), encoding="utf-8") as file:
+            check.equal(file.read(), "black")
+
+
+@test
 def a_question_waits_for_its_answer(env):
     question = {"question": "Tea?", "options": ["yes", "no"]}
     script = [{"tools": [{"name": "ask_user", "input": question}]}, {"text": "Fine."}]
