@@ -204,6 +204,12 @@ static enum status accept(struct call *call, struct loaded_session *loaded, stru
     return status == STATUS_OK ? take(call, entry.loaded, prompt, request, out) : status;
 }
 
+enum status prompt_check_secrets(struct call *call, struct slice content, struct slice metadata)
+{
+    enum status status = secret_check_json(call, content);
+    return status == STATUS_OK ? secret_check_json(call, metadata) : status;
+}
+
 static struct prompt prompt_of(struct call *call, const struct session *session, const struct prompt_request *request)
 {
     char id[UUID_TEXT_BYTES];
@@ -229,7 +235,7 @@ enum status prompt_send(struct call *call, struct slice session_id, const struct
     struct session_entry entry;
     enum status status = session_enter(call, session_id, ACTION_APPEND, &entry);
     if (status == STATUS_OK) {
-        status = secret_check_json(call, request->content);
+        status = prompt_check_secrets(call, request->content, request->metadata);
     }
     if (status == STATUS_OK) {
         status = work_check_prompt(call, &entry.loaded->session);
@@ -270,7 +276,7 @@ enum status prompt_append(struct call *call, struct slice session_id, const stru
         status = prompt_check_append(&entry.loaded->session, &call->failure);
     }
     if (status == STATUS_OK) {
-        status = secret_check_json(call, request->content);
+        status = prompt_check_secrets(call, request->content, request->metadata);
     }
     if (status != STATUS_OK) {
         return status;

@@ -1,7 +1,6 @@
 #include "service/prompt.h"
 #include "service/prompt_steps.h"
 #include "service/turn.h"
-#include "service/secret.h"
 
 /* --- one that waits --- */
 
@@ -94,7 +93,7 @@ enum status prompt_edit(struct call *call, struct slice session_id, struct slice
         status = check_author(call, &entry.queue[entry.at]);
     }
     if (status == STATUS_OK) {
-        status = secret_check_json(call, edit->content);
+        status = prompt_check_secrets(call, edit->content, edit->metadata);
     }
     if (status != STATUS_OK) {
         return status;
