@@ -21,13 +21,13 @@ KEY = "sk-ant-api03-" + "a1B2c3D4" * 6
 FORMATS = {"anthropic": "/v1/messages", "openai": "/v1/chat/completions"}
 
 
-def start(env, model, provider="anthropic", more="", options=()):
+def start(env, model, provider="anthropic", more="", options=(), backoff_ms=1):
     """A server with one model agent; its client and the path of a conversation with it."""
     folder = os.path.join(env.directory, "agents")
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, "helper.agent.yaml"), "w", encoding="utf-8") as file:
         file.write(AGENT.format(provider=provider, more=more))
-    server = env.server(["--agents", folder, "--model-backoff-ms", "1", *options], model.environment())
+    server = env.server(["--agents", folder, "--model-backoff-ms", str(backoff_ms), *options], model.environment())
     client = server.client()
     return server, client, people.session(client, agent="helper")
 
@@ -268,6 +268,21 @@ def failures_are_retried_then_another_model_is_asked(env):
                                               "to": {"provider": "openai", "model": "second"},
                                               "reason": "provider_unavailable"})
         check.equal(texts(client, path), ["Here I am."])
+
+
+@test
+def the_provider_says_when_to_come_again(env):
+    """Its Retry-After goes before the usual pause; one that is too long to wait for is a reason to ask another."""
+    script = [{"status": 429, "retry_after": 0}, {"status": 503, "retry_after": 0}, {"text": "Here I am."},
+              {"status": 429, "retry_after": 3600}, {"text": "Me too."}]
+    chain = "fallback_chain:\n  - {provider: openai, model: second}"
+    with ModelServer(script) as model:
+        _, client, path = start(env, model, more=chain, backoff_ms=50000)
+        check.contains(turn(client, path), {"stop_reason": "stop"})
+        check.equal([one["body"]["model"] for one in model.requests], ["first"] * 3)
+        send(client, path, "And now?")
+        check.contains(ended(client, path, 2)["metadata"], {"stop_reason": "stop"})
+        check.equal([one["body"]["model"] for one in model.requests[3:]], ["first", "second"])
 
 
 @test
