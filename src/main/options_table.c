@@ -307,7 +307,7 @@ const struct option server_options[] = {
     LIST("tool-http-open", tool_http_open, "HOST:PORT", NULL,
          "A host of this machine that http_request may call, over http too, when an agent names it; for tests. Every other private address is refused."),
     LIST("tool-project-dir", tool_project_dir, "DIRECTORY", NULL,
-         "A directory of this machine: agents with fs_scope project (an operator's only) reach the working_dir of a session's context with their file tools when it lies in one of these. Without any, project is no more than sandboxed."),
+         "A directory of this machine: file tools of agents with fs_scope project (an operator's only) reach the workspace of a session, else the working_dir of its context, itself and not a copy, when it lies in one of these."),
     SWITCH("tool-full-scope", tool_full_scope, "false",
            "Agents with fs_scope full reach the whole machine with their file tools; otherwise full counts as project."),
 

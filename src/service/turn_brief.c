@@ -84,7 +84,8 @@ static void take_context(struct turn *turn, const struct session *session)
 {
     const struct turns_options *options = &turn->turns->options;
     const struct json *context = context_of(turn, session), *variables = json_get_value(context, "variables");
-    struct slice directory = json_text_of(context, "working_dir");
+    bool is_named = slice_starts(session->workspace, SLICE("/"));
+    struct slice directory = is_named ? session->workspace : json_text_of(context, "working_dir");
     turn->brief.variables = json_is(variables, JSON_OBJECT) ? variables->raw : (struct slice){0};
     if (turn->agent.fs_scope >= SCOPE_PROJECT && slice_present(directory)) {
         turn->brief.workspace =

@@ -201,7 +201,8 @@ def the_project_tier(env):
     script = [{"tools": [{"name": name, "input": given} for name, given in calls]}, {"text": "Done."}]
     inside, nothing = [False] * 3 + [True] * 3, [True] * 6
     rows = [(project, {}, inside), (os.path.join(project, "out"), {}, nothing), (env.directory, {}, nothing),
-            (project + "-else", {}, nothing), (project, {"agent_config": {"fs_scope": "sandboxed"}}, nothing)]
+            (project + "-else", {}, nothing), (env.directory, {"workspace": project}, inside),
+            (project, {"agent_config": {"fs_scope": "sandboxed"}}, nothing)]
     with ModelServer(script * len(rows)) as model:
         _, client, _ = start(env, model, more=more,
                              options=["--tool-project-dir", os.path.join(env.directory, "projects")])
