@@ -21,6 +21,7 @@ static void result_keep(struct model_turn *turn, const struct tool_result *resul
 {
     const struct wanted_call *call = current(turn);
     event_result(turn, call, result, mark);
+    event_changed(turn, call, result);
     context_add(&turn->context, MODEL_TOOL,
                 (struct model_block){.kind = BLOCK_TOOL_RESULT,
                                      .call_id = call->id,

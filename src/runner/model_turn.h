@@ -139,6 +139,8 @@ void event_say(struct model_turn *turn, const char *type, struct slice text, con
 void event_call(struct model_turn *turn, const struct wanted_call *call);
 void event_result(struct model_turn *turn, const struct wanted_call *call, const struct tool_result *result,
                   const char *mark);
+/* agent.files_changed, when the result says what was written. */
+void event_changed(struct model_turn *turn, const struct wanted_call *call, const struct tool_result *result);
 void event_switched(struct model_turn *turn, const struct model_choice *from, const struct provider_failure *why);
 void event_shortened(struct model_turn *turn, const char *type, const char *reason, size_t dropped, int64_t before,
                      int64_t after);

@@ -2,6 +2,7 @@
 import glob
 import json
 import os
+import subprocess
 
 from harness import check, people
 from harness.model_server import ModelServer
@@ -14,19 +15,19 @@ driver: model
 provider: {provider}
 model: first
 system_prompt: You help.
-sandbox: {{kind: none}}
+sandbox: {{{sandbox}}}
 {more}
 """
 KEY = "sk-ant-api03-" + "a1B2c3D4" * 6
 FORMATS = {"anthropic": "/v1/messages", "openai": "/v1/chat/completions"}
 
 
-def start(env, model, provider="anthropic", more="", options=(), backoff_ms=1):
+def start(env, model, provider="anthropic", more="", options=(), backoff_ms=1, sandbox="kind: none"):
     """A server with one model agent; its client and the path of a conversation with it."""
     folder = os.path.join(env.directory, "agents")
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, "helper.agent.yaml"), "w", encoding="utf-8") as file:
-        file.write(AGENT.format(provider=provider, more=more))
+        file.write(AGENT.format(provider=provider, more=more, sandbox=sandbox))
     server = env.server(["--agents", folder, "--model-backoff-ms", str(backoff_ms), *options], model.environment())
     client = server.client()
     return server, client, people.session(client, agent="helper")
@@ -182,6 +183,70 @@ def what_is_denied_stays_denied(env):
             check.equal((result["is_error"], result["output"]),
                         (True, "denied: the agent's permissions forbid this call"), str(given))
         check.equal(events(client, path, "session.updated"), [], "it has no other title")
+
+
+def repository(env):
+    """A directory with one commit."""
+    path = os.path.join(env.directory, "repository")
+    git = ["git", "-c", "user.name=t", "-c", "user.email=t@example.test", "-C", path]
+    os.makedirs(path)
+    with open(os.path.join(path, "a.txt"), "w", encoding="utf-8") as file:
+        file.write("hello\n")
+    for words in (["init", "--quiet"], ["add", "--all"], ["commit", "--quiet", "--message", "one"]):
+        subprocess.run(git + words, check=True)
+    return path
+
+
+@test
+def every_tool_in_a_sandbox(env):
+    """Each tool of the table by the whole server: in a clone of a repository, with the people and the service behind it."""
+    rows = [("list_directory", {}, "a.txt 6 bytes"), ("read_file", {"path": "a.txt"}, "hello"),
+            ("write_file", {"path": "b/c.txt", "content": "one\ntwo\n"}, "Wrote b/c.txt"),
+            ("edit_file", {"path": "b/c.txt", "old": "two", "new": "three"}, "Replaced 1 place"),
+            ("search_files", {"pattern": "three"}, "b/c.txt:2:three"),
+            ("run_command", {"command": "cat b/c.txt"}, "one\nthree"), ("git_status", {}, "?? b/"),
+            ("git_commit", {"message": "two"}, "1 file changed"),
+            ("edit_file", {"path": "a.txt", "old": "hello", "new": "good day"}, "Replaced 1 place"),
+            ("git_diff", {}, "+good day"), ("ask_user", {"question": "Tea?"}, "yes"),
+            ("request_approval", {"action": "Brew it."}, "Approved"),
+            ("spawn_session", {"prompt": "Warm the pot.", "title": "pot"}, '"status":"pending"'),
+            ("session_status", {}, '"status":"running"'), ("save_snapshot", {}, '"snapshot":"'),
+            ("set_title", {"title": "Tea"}, "ok")]
+    more = f"commands: ['cat *']\ntools: [{', '.join(sorted({name for name, _, _ in rows}))}]"
+    with ModelServer([{"tools": [{"name": name, "input": given} for name, given, _ in rows]}, {"text": "Done."}]) as model:
+        _, client, path = start(env, model, more=more, sandbox=f"kind: local, repository: {repository(env)}",
+                                options=["--sandbox-projects", env.directory])
+        send(client, path, "Go")
+        for count, tool, reply in ((1, "git_commit", {"decision": "once"}), (2, None, {"answer": "yes"}),
+                                   (3, "request_approval", {"decision": "once"})):
+            check.eventually(lambda: len(events(client, path, "ask.requested")) == count, f"ask {count} is there", 30)
+            [ask] = client.get(path + "/asks", query={"state": "pending"}).json()["asks"]
+            check.equal(ask.get("tool"), tool)
+            client.post(f"{path}/asks/{ask['id']}/answer", reply, expect=200)
+        check.contains(ended(client, path)["metadata"], {"stop_reason": "stop"})
+        for (name, given, part), result in zip(rows, tool_results(client, path), strict=True):
+            check.equal((result["name"], result["is_error"]), (name, False), f"{given}: {result['output']}")
+            check.contains(result["output"], part)
+        session = client.get(path).json()
+        check.equal(session["title"], "Tea")
+        taken = json.loads(tool_results(client, path)[14]["output"])
+        check.equal(session["details"]["snapshot_id"], taken["snapshot"])
+        check.equal([child["title"] for child in client.get(path + "/children").json()["sessions"]], ["pot"])
+        changed = client.get(path + "/files-changed").json()["files"]
+        check.equal([(one["path"], one["status"]) for one in changed], [("a.txt", "modified"), ("b/c.txt", "modified")])
+
+
+@test
+def tools_of_a_session_without_sandbox(env):
+    """They say what is missing, and the turn goes on."""
+    calls = [("save_snapshot", {}), ("run_command", {"command": "ls"}), ("read_file", {"path": "a"}), ("git_status", {}),
+             ("session_status", {"session_id": "somebody-elses"})]
+    script = [{"tools": [{"name": name, "input": given} for name, given in calls]}, {"text": "Well."}]
+    with ModelServer(script) as model:
+        tools = ", ".join(name for name, _ in calls)
+        _, client, path = start(env, model, more=f"commands: [ls]\ntools: [{tools}]")
+        check.contains(turn(client, path), {"stop_reason": "stop"})
+        check.equal([result["is_error"] for result in tool_results(client, path)], [True] * len(calls))
 
 
 @test
