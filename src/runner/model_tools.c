@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-enum { DIRECTORY_MODE = 0700 };
+enum { DIRECTORY_MODE = 0700, EDITED_SHOWN_BYTES = 4000 };
 
 static void tools_next(struct model_turn *turn);
 
@@ -62,14 +62,28 @@ struct tool_run {
     bool is_inside, is_done;
 };
 
+/* Else the model would take the result for that of the call it made. */
+static struct tool_result tell_edited(struct model_turn *turn, const struct tool_result *result)
+{
+    const struct wanted_call *call = current(turn);
+    struct tool_result told = *result;
+    if (call->is_edited) {
+        told.text =
+            arena_format(&turn->arena, "[a person changed the arguments to %.*s]\n%.*s",
+                         SLICE_ARG(slice_utf8_prefix(call->arguments, EDITED_SHOWN_BYTES)), SLICE_ARG(result->text));
+    }
+    return told;
+}
+
 static void on_done(void *owner, const struct tool_result *result)
 {
     struct tool_run *one = owner;
     struct model_turn *turn = one->turn;
     if (turn) {
+        struct tool_result told = tell_edited(turn, result);
         turn->run = NULL;
         turn->corrections = 0;
-        result_keep(turn, result, NULL);
+        result_keep(turn, &told, NULL);
         tools_next(turn);
     }
     one->is_done = true;
@@ -198,6 +212,7 @@ static bool take_edited(struct model_turn *turn, struct slice edited, struct fai
     if (tool_check(turn->tool, value, failure) != STATUS_OK) {
         return false;
     }
+    call->is_edited = !json_equal(call->value, value);
     call->arguments = text;
     call->value = value;
     return true;

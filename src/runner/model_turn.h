@@ -62,6 +62,7 @@ struct wanted_call {
     struct slice id, name;
     struct slice arguments;   /* a JSON object; replaced when a person edited it */
     const struct json *value; /* it, parsed; NULL = it is none */
+    bool is_edited;           /* a person approved it with other arguments */
 };
 
 struct model_turn {

@@ -157,6 +157,8 @@ def a_person_decides_about_a_tool(env):
         check.contains(ended(client, path)["metadata"], {"stop_reason": "stop"})
         first, second = tool_results(client, path)
         check.equal((first["is_error"], second["is_error"]), (False, True))
+        check.equal(first["output"], '[a person changed the arguments to {"title": "Coffee"}]\n{"ok":true}')
+        check.contains(json.dumps(model.requests[1]["body"]), "a person changed the arguments")
         check.contains(second["output"], "no drinks")
         check.equal(client.get(path).json()["title"], "Coffee")
 

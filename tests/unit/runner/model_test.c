@@ -349,7 +349,8 @@ static void a_person_allows_edits_and_denies(void **state)
     fake_turn_answer(&scene.turn, DECISION_NONE, "\"yes\"", NULL);
     fake_turn_run(&scene.turn);
     assert_end(&scene, TURN_STOP, TURN_OK);
-    assert_has(fake_turn_event(&scene.turn, "agent.tool_result", 0)->content.ptr, "\"output\":\"edited\"");
+    assert_has(fake_turn_event(&scene.turn, "agent.tool_result", 0)->content.ptr,
+               "[a person changed the arguments to {\\\"text\\\":\\\"edited\\\"}]\\nedited\"");
     assert_has(fake_turn_event(&scene.turn, "agent.tool_result", 1)->content.ptr, "\"output\":\"denied: not now\"");
     assert_has(fake_turn_event(&scene.turn, "agent.tool_result", 1)->metadata.ptr, "\"error\":\"tool_denied\"");
     assert_has(fake_turn_event(&scene.turn, "agent.tool_result", 2)->content.ptr, "\"output\":\"\\\"yes\\\"\"");
