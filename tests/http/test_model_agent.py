@@ -322,6 +322,21 @@ def the_operator_says_who_decides(env):
 
 
 @test
+def collected_messages_bring_what_was_attached(env):
+    """A model reads every one, and what came with it."""
+    with ModelServer([{"text": "Thanks."}]) as model:
+        _, client, path = start(env, model)
+        for name in ("a", "b"):
+            send(client, path, f"See {name}", mode="collect", debounce_ms=60000,
+                 attachments=[{"type": "file", "url": f"https://files.example/{name}"}])
+        send(client, path, "That is all.")
+        check.contains(ended(client, path)["metadata"], {"stop_reason": "stop"})
+        [message] = model.requests[0]["body"]["messages"]
+        check.equal([part["text"] for part in message["content"]],
+                    ["See a", "See b", "[a file at https://files.example/a]", "[a file at https://files.example/b]"])
+
+
+@test
 def failures_are_retried_then_another_model_is_asked(env):
     """Before anything was heard: again, then the next of the chain; an event says so."""
     script = [{"status": 529}, {"status": 429, "retry_after": 0}, {"status": 500}, {"cut": True},

@@ -241,6 +241,25 @@ static void test_the_environment_is_built_explicitly(void **state)
 
 /* --- prompts --- */
 
+/* Beside the words, also of messages that were collected. */
+static void test_attachments(void **state)
+{
+    struct fixture *f = *state;
+    struct turn *turn = turn_new(f, "echo");
+    const struct event message = {
+        .type = SLICE("user.message"),
+        .metadata = SLICE("{\"attachments\":[{\"type\":\"image\",\"media_type\":\"image/png\",\"data\":\"QUJD\"}],"
+                          "\"prompts\":[{\"prompt_id\":\"1\",\"metadata\":{}},{\"prompt_id\":\"2\",\"metadata\":"
+                          "{\"attachments\":[{\"type\":\"pdf\",\"url\":\"https://a.example/b.pdf\"}]}}]}"),
+    };
+    make_driver(f, "{\"image\":true}");
+    turn->brief.message = &message;
+    fake_turn_start(turn, &f->driver);
+    fake_turn_run(turn);
+    check_log(turn, "\"mimeType\": \"image/png\", \"data\": \"QUJD\"");
+    check_log(turn, "{\"type\": \"resource_link\", \"uri\": \"https://a.example/b.pdf\"");
+}
+
 static void test_prompt_parts(void **state)
 {
     struct fixture *f = *state;
@@ -829,6 +848,7 @@ int main(void)
         CASE(test_errors_of_the_agent),
         CASE(test_one_process_for_all_turns),
         CASE(test_the_environment_is_built_explicitly),
+        CASE(test_attachments),
         CASE(test_prompt_parts),
         CASE(test_instructions_and_history_for_a_new_session),
         CASE(test_a_turn_that_was_cut_is_told_so),
