@@ -239,6 +239,28 @@ def every_tool_in_a_sandbox(env):
 
 
 @test
+def long_results_stand_beside_the_log(env):
+    """Beyond lines or bytes the log has head and tail; the model can read the rest by its name."""
+    script = [{"tools": [{"name": "run_command", "input": {"command": "seq 1 300"}}]}, {"text": "Long."}]
+    more = "commands: ['seq *']\ntools: [run_command, read_file]"
+    for limit in (["--tool-result-lines-max", "20"], ["--tool-result-bytes-max", "1KiB"]):
+        with ModelServer(script) as model:
+            server, client, path = start(env, model, more=more, sandbox="kind: local", options=limit)
+            check.contains(turn(client, path), {"stop_reason": "stop"})
+            [event] = events(client, path, "agent.tool_result")
+            shown = event["content"][0]["output"].splitlines()
+            check.equal((shown[0], shown[-1], "150" in shown), ("1", "300", False))
+            check.equal(event["metadata"]["bytes"], len("".join(f"{n}\n" for n in range(1, 301))))
+            name = event["metadata"]["spill"]
+            model.say_next({"tools": [{"name": "read_file", "input": {"path": "result:" + name, "offset": 150,
+                                                                      "limit": 2}}]}, {"text": "I see."})
+            send(client, path, "And in the middle?")
+            check.contains(ended(client, path, 2)["metadata"], {"stop_reason": "stop"})
+            check.contains(tool_results(client, path)[1]["output"], "150\n151\n")
+            server.stop()
+
+
+@test
 def tools_of_a_session_without_sandbox(env):
     """They say what is missing, and the turn goes on."""
     calls = [("save_snapshot", {}), ("run_command", {"command": "ls"}), ("read_file", {"path": "a"}), ("git_status", {}),
