@@ -233,7 +233,7 @@ enum status prompt_send(struct call *call, struct slice session_id, const struct
                         struct prompt_receipt *out)
 {
     struct session_entry entry;
-    enum status status = session_enter(call, session_id, ACTION_APPEND, &entry);
+    enum status status = session_enter(call, session_id, ACTION_SPEAK, &entry);
     if (status == STATUS_OK) {
         status = prompt_check_secrets(call, request->content, request->metadata);
     }
@@ -271,7 +271,7 @@ enum status prompt_append(struct call *call, struct slice session_id, const stru
 {
     struct session_entry entry;
     struct changes changes = {0};
-    enum status status = session_enter(call, session_id, ACTION_APPEND, &entry);
+    enum status status = session_enter(call, session_id, ACTION_SPEAK, &entry);
     if (status == STATUS_OK) {
         status = prompt_check_append(&entry.loaded->session, &call->failure);
     }

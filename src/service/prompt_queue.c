@@ -43,7 +43,7 @@ static enum status enter_queue(struct call *call, struct slice session_id, struc
                                struct queue_entry *out)
 {
     struct session_entry entry;
-    enum status status = session_enter(call, session_id, ACTION_APPEND, &entry);
+    enum status status = session_enter(call, session_id, ACTION_SPEAK, &entry);
     if (status == STATUS_OK) {
         out->loaded = entry.loaded;
         status = prompt_read_queue(call, entry.loaded, &out->queue, &out->count);
@@ -218,7 +218,7 @@ enum status prompt_clear(struct call *call, struct slice session_id, const struc
 {
     struct session_entry entry;
     *out_count = 0;
-    enum status status = session_enter(call, session_id, ACTION_APPEND, &entry);
+    enum status status = session_enter(call, session_id, ACTION_SPEAK, &entry);
     return status == STATUS_OK ? prompt_withdraw_many(call, entry.loaded, thread_id, "cleared", out, out_count)
                                : status;
 }
