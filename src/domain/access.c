@@ -15,19 +15,21 @@ static const struct {
     enum access_role role;
     unsigned scope;
     bool holders;
+    bool steers; /* says what the agent does next: not for code in its sandbox */
 } actions[ACTION_COUNT] = {
-    [ACTION_READ] = {"read it", ACCESS_VIEWER, SCOPE_READ, true},
-    [ACTION_APPEND] = {"write to it", ACCESS_COLLABORATOR, SCOPE_WRITE, true},
-    [ACTION_INTERRUPT] = {"interrupt it", ACCESS_COLLABORATOR, SCOPE_WRITE, false},
-    [ACTION_HIBERNATE] = {"hibernate or wake it", ACCESS_COLLABORATOR, SCOPE_WRITE, false},
-    [ACTION_PAUSE] = {"pause it or let it go on", ACCESS_COLLABORATOR, SCOPE_WRITE, false},
-    [ACTION_UPDATE] = {"change it", ACCESS_OWNER, SCOPE_WRITE, false},
-    [ACTION_STOP] = {"stop it", ACCESS_OWNER, SCOPE_WRITE, false},
-    [ACTION_ARCHIVE] = {"archive it", ACCESS_OWNER, SCOPE_WRITE, false},
-    [ACTION_DELETE] = {"delete it", ACCESS_OWNER, SCOPE_WRITE, false},
-    [ACTION_SHARE] = {"share it", ACCESS_OWNER, SCOPE_WRITE, false},
-    [ACTION_PARTICIPANTS] = {"change its participants", ACCESS_OWNER, SCOPE_WRITE, false},
-    [ACTION_ANSWER] = {"answer in it", ACCESS_VIEWER, SCOPE_WRITE, false},
+    [ACTION_READ] = {"read it", ACCESS_VIEWER, SCOPE_READ, true, false},
+    [ACTION_APPEND] = {"write to it", ACCESS_COLLABORATOR, SCOPE_WRITE, true, false},
+    [ACTION_SPEAK] = {"speak to its agent", ACCESS_COLLABORATOR, SCOPE_WRITE, true, true},
+    [ACTION_INTERRUPT] = {"interrupt it", ACCESS_COLLABORATOR, SCOPE_WRITE, false, true},
+    [ACTION_HIBERNATE] = {"hibernate or wake it", ACCESS_COLLABORATOR, SCOPE_WRITE, false, true},
+    [ACTION_PAUSE] = {"pause it or let it go on", ACCESS_COLLABORATOR, SCOPE_WRITE, false, true},
+    [ACTION_UPDATE] = {"change it", ACCESS_OWNER, SCOPE_WRITE, false, false},
+    [ACTION_STOP] = {"stop it", ACCESS_OWNER, SCOPE_WRITE, false, false},
+    [ACTION_ARCHIVE] = {"archive it", ACCESS_OWNER, SCOPE_WRITE, false, false},
+    [ACTION_DELETE] = {"delete it", ACCESS_OWNER, SCOPE_WRITE, false, false},
+    [ACTION_SHARE] = {"share it", ACCESS_OWNER, SCOPE_WRITE, false, false},
+    [ACTION_PARTICIPANTS] = {"change its participants", ACCESS_OWNER, SCOPE_WRITE, false, false},
+    [ACTION_ANSWER] = {"answer in it", ACCESS_VIEWER, SCOPE_WRITE, false, false},
 };
 
 /* What each kind of caller may be, apart from the rules for people below. */
@@ -223,6 +225,11 @@ enum status access_check(const struct principal *who, enum access_role role, enu
         return failure_set(failure, STATUS_FORBIDDEN, "insufficient_role",
                            "To %s you need to be %s of this session; you are %s.", actions[action].name,
                            access_role_names[actions[action].role], access_role_names[role]);
+    }
+    if (actions[action].steers && who->kind == PRINCIPAL_SANDBOX) {
+        return failure_set(failure, STATUS_FORBIDDEN, "person_required",
+                           "Code in the sandbox of a session cannot %s; it has the tools of the server.",
+                           actions[action].name);
     }
     if (!has_scope(who, action)) {
         return failure_set(failure, STATUS_FORBIDDEN, "insufficient_scope", "To %s the token needs the scope `%s`.",

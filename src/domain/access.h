@@ -12,6 +12,7 @@ extern const struct words access_role_words;
 enum action {
     ACTION_READ,
     ACTION_APPEND,
+    ACTION_SPEAK, /* messages to its agent, and the queue of them */
     ACTION_INTERRUPT,
     ACTION_HIBERNATE,
     ACTION_PAUSE,

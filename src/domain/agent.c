@@ -86,7 +86,7 @@ const char *agent_reaches_host(const struct agent *agent)
     } ways[] = {
         {agent->command_length > 0, "command"},
         {agent->pass_environment_count > 0, "pass_environment"},
-        {agent->fs_scope == SCOPE_FULL, "fs_scope"},
+        {agent->fs_scope != SCOPE_SANDBOXED, "fs_scope"},
         {slice_present(agent->sandbox.url), "sandbox.url"},
         {slice_present(agent->sandbox.repository), "sandbox.repository"},
     };

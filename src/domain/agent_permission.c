@@ -41,6 +41,41 @@ struct asked_call {
     const struct json *parsed; /* of the arguments; NULL when they are no JSON */
 };
 
+/* Without white space and needless escapes: how a caller writes his JSON must not decide whether a rule meets it. */
+static void write_compact(struct json_out *out, const struct json *value)
+{
+    bool is_object = json_is(value, JSON_OBJECT);
+    if (json_is(value, JSON_STRING)) {
+        json_text(out, value->text);
+        return;
+    }
+    if (!is_object && !json_is(value, JSON_ARRAY)) {
+        json_raw(out, value->raw);
+        return;
+    }
+    is_object ? json_begin_object(out) : json_begin_array(out);
+    for (const struct json *child = value->child; child; child = child->next) {
+        if (is_object) {
+            json_key_slice(out, child->key);
+        }
+        write_compact(out, child);
+    }
+    is_object ? json_end_object(out) : json_end_array(out);
+}
+
+static void read_arguments(struct arena *arena, struct asked_call *call)
+{
+    struct buffer text = {0};
+    struct json_out out = json_out_to(&text);
+    if (!slice_present(call->arguments) || json_parse(arena, call->arguments, &call->parsed, NULL) != STATUS_OK) {
+        call->parsed = NULL;
+        return;
+    }
+    write_compact(&out, call->parsed);
+    call->arguments = arena_copy(arena, buffer_slice(&text));
+    buffer_release(&text);
+}
+
 static bool rule_matches(const struct permission_rule *rule, const struct asked_call *call)
 {
     if (slice_present(rule->tool) && !agent_glob_matches(rule->tool, call->tool)) {
@@ -70,9 +105,8 @@ enum permission agent_permission(const struct agent *agent, struct slice tool, s
 {
     struct arena scratch = {0};
     struct asked_call call = {tool, arguments, path, NULL};
-    if (agent->permission_count && slice_present(arguments) &&
-        json_parse(&scratch, arguments, &call.parsed, NULL) != STATUS_OK) {
-        call.parsed = NULL;
+    if (agent->permission_count) {
+        read_arguments(&scratch, &call);
     }
     size_t own = agent->permission_count - agent->narrower_count;
     int decided = strictest(agent->permissions, 0, own, &call);

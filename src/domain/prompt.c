@@ -65,7 +65,8 @@ enum status prompt_check_turns(const struct session *session, int64_t turns_max,
         return STATUS_OK;
     }
     enum status status = failure_set(failure, STATUS_LIMITED, "turn_limit",
-                                     "This session had %lld turns; it may have %lld (option turns-per-session-max).",
+                                     "This session had %lld turns; it may have %lld (caps.turns_max of its agent, or "
+                                     "option turns-per-session-max).",
                                      (long long)turns, (long long)turns_max);
     if (failure) {
         failure_members(failure, "\"limit\":%lld,\"turn_count\":%lld", (long long)turns_max, (long long)turns);

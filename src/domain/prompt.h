@@ -44,6 +44,9 @@ struct prompt_extras {
 };
 MUST_CHECK enum status prompt_metadata_of(struct arena *arena, const struct prompt_extras *extras, struct slice *out,
                                           struct failure *failure);
+/* What was attached to a message, by the metadata of its event: to itself, or to each of the collected ones in it. */
+void prompt_each_attachment(const struct json *metadata, void (*each)(void *owner, const struct json *attachment),
+                            void *owner);
 /* A message of one text part, as content. */
 struct slice prompt_content_of(struct arena *arena, struct slice text);
 /* Is the event what somebody said to the agent, and not only wrote into the log (`appended`)? */

@@ -105,3 +105,20 @@ enum status prompt_metadata_of(struct arena *arena, const struct prompt_extras *
     buffer_release(&buffer);
     return STATUS_OK;
 }
+
+static void each_of(const struct json *list, void (*each)(void *owner, const struct json *attachment), void *owner)
+{
+    for (const struct json *one = json_is(list, JSON_ARRAY) ? list->child : NULL; one; one = one->next) {
+        each(owner, one);
+    }
+}
+
+void prompt_each_attachment(const struct json *metadata, void (*each)(void *owner, const struct json *attachment),
+                            void *owner)
+{
+    const struct json *collected = json_get_value(metadata, "prompts");
+    each_of(json_get_value(metadata, "attachments"), each, owner);
+    for (const struct json *one = json_is(collected, JSON_ARRAY) ? collected->child : NULL; one; one = one->next) {
+        each_of(json_get_value(json_get(one, "metadata"), "attachments"), each, owner);
+    }
+}

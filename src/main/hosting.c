@@ -79,6 +79,10 @@ static void make_turns(struct hosting *hosting)
         .history_events_max = options->history_events_max,
         .said_bytes_max = (size_t)options->said_bytes_max,
         .media_bytes_max = (size_t)options->turn_media_bytes_max,
+        .snapshot_owner = &hosting->snapshots,
+        .snapshot = gateway_snapshot_take,
+        .project_dirs = (const char *const *)options->tool_project_dir.items,
+        .project_dir_count = options->tool_project_dir.count,
     };
     for (int kind = 0; kind < DRIVER_COUNT; kind++) {
         turns.drivers[kind] = drivers_of(hosting->drivers, (enum agent_driver)kind);

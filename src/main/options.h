@@ -139,6 +139,7 @@ struct options {
     int64_t tool_http_bytes_max;
     int64_t tool_http_ms_max;
     struct text_list tool_http_open;
+    struct text_list tool_project_dir;
     bool tool_full_scope;
 
     /* sandboxes */

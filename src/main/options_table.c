@@ -198,7 +198,8 @@ const struct option server_options[] = {
     TIME("collect-debounce-ms", collect_debounce_ms, "3s", 0, HOUR,
          "How long messages sent in mode collect wait for a further one before they are said together."),
     COUNT("turns-per-session-max", turns_per_session_max, "50", 0, 1000000,
-          "How many turns a session may have before its messages are refused with 429; 0 for no limit."),
+          "How many turns a session may have before its messages are refused with 429, when nobody defined its agent; "
+          "others say it themselves (caps.turns_max). 0 for no limit."),
     COUNT("personas-per-user-max", personas_per_user_max, "100", 1, 100000,
           "How many personas one user may keep."),
     COUNT("channels-max", channels_max, "32", 1, 1000,
@@ -311,6 +312,8 @@ const struct option server_options[] = {
          "How long one http_request may take, with its redirects."),
     LIST("tool-http-open", tool_http_open, "HOST:PORT", NULL,
          "A host of this machine that http_request may call, over http too, when an agent names it; for tests. Every other private address is refused."),
+    LIST("tool-project-dir", tool_project_dir, "DIRECTORY", NULL,
+         "A directory of this machine: file tools of agents with fs_scope project (an operator's only) reach the workspace of a session, else the working_dir of its context, itself and not a copy, when it lies in one of these."),
     SWITCH("tool-full-scope", tool_full_scope, "false",
            "Agents with fs_scope full reach the whole machine with their file tools; otherwise full counts as project."),
 

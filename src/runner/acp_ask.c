@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "runner/acp_turn.h"
+#include "runner/path.h"
 
 /* The kinds of options an agent offers with a permission, in the order of acp_ask.options. */
 enum option_kind { ALLOW_ONCE, ALLOW_ALWAYS, REJECT_ONCE, REJECT_ALWAYS, OPTION_KINDS };
@@ -55,7 +56,6 @@ static void put(struct acp_turn *turn, struct acp_ask *ask, struct ask *shown)
     shown->id = id;
     shown->kind = ask->kind;
     shown->turn = turn->brief->number;
-    shown->role = ACCESS_COLLABORATOR;
     shown->quorum = 1;
     acp_agent_guard_silence(turn->agent);
     turn_ask(turn->turn, shown);
@@ -118,13 +118,18 @@ static bool rule_for(const struct agent *agent, struct slice name, struct slice 
     return true;
 }
 
+/* Without "." and ".."; what leads above the top stays as it is written. */
 static struct slice absolute(struct acp_turn *turn, struct slice path)
 {
-    if (path.len == 0 || path.ptr[0] == '/') {
+    struct arena *arena = &turn->agent->arena;
+    struct slice clean, whole = path;
+    if (path.len == 0) {
         return path;
     }
-    return arena_format(&turn->agent->arena, "%.*s/%.*s", SLICE_ARG(buffer_slice(&turn->agent->directory)),
-                        SLICE_ARG(path));
+    if (path.ptr[0] != '/') {
+        whole = arena_format(arena, "%.*s/%.*s", SLICE_ARG(buffer_slice(&turn->agent->directory)), SLICE_ARG(path));
+    }
+    return path_clean(arena, whole, &clean) ? arena_format(arena, "/%.*s", SLICE_ARG(clean)) : whole;
 }
 
 static const struct json *reread(struct acp_turn *turn, const struct buffer *json)
@@ -148,6 +153,17 @@ static bool rules_at(struct acp_turn *turn, const struct acp_call *call, struct 
     return found;
 }
 
+static bool has_argument_rule(const struct agent *agent)
+{
+    for (size_t i = 0; i < agent->permission_count; i++) {
+        if (slice_present(agent->permissions[i].argument)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* An input that was too long to be kept is one that no rule about arguments has seen. */
 static enum permission permission_of(struct acp_turn *turn, const struct acp_call *call)
 {
     static const char *const path_names[] = {"filePath", "file_path", "path", "filepath"};
@@ -162,7 +178,8 @@ static enum permission permission_of(struct acp_turn *turn, const struct acp_cal
         struct slice path = json_text_of(item, "path");
         found = (path.len > 0 && rules_at(turn, call, path, &permission)) || found;
     }
-    return found ? permission : PERMISSION_ASK;
+    bool is_unseen = call->is_cut && has_argument_rule(turn->brief->agent);
+    return found && !(is_unseen && permission == PERMISSION_ALLOW) ? permission : PERMISSION_ASK;
 }
 
 static void show_permission(struct acp_turn *turn, struct acp_ask *ask, const struct acp_call *call)

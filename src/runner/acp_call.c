@@ -163,7 +163,8 @@ static void take_fields(struct acp_call *call, const struct json *update)
     replace_text(&call->title, json_get(update, "title"), TITLE_BYTES_MAX);
     replace_text(&call->kind, json_get(update, "kind"), 64);
     name_call(call, update);
-    if (input && input->raw.len <= ACP_INPUT_BYTES_MAX) {
+    call->is_cut = input ? input->raw.len > ACP_INPUT_BYTES_MAX : call->is_cut;
+    if (input && !call->is_cut) {
         replace(&call->input, input->raw);
     } else if (input) {
         call->input.len = 0;

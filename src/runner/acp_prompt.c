@@ -1,3 +1,4 @@
+#include "domain/prompt.h"
 #include "runner/acp_turn.h"
 #include "runner/gateway_template.h"
 
@@ -224,6 +225,29 @@ static void put_tools(struct json_out *out, const struct agent *agent)
     buffer_release(&text);
 }
 
+struct attaching {
+    struct json_out *out;
+    const struct acp_turn *turn;
+};
+
+static void put_attachment(void *owner, const struct json *attachment)
+{
+    const struct attaching *to = owner;
+    bool is_image = slice_starts(json_text_of(attachment, "type"), SLICE("image"));
+    (is_image ? put_image : put_link)(to->out, to->turn, attachment);
+}
+
+static void put_attachments(struct json_out *out, const struct acp_turn *turn, struct arena *arena)
+{
+    const struct event *message = turn->brief->message;
+    const struct json *metadata = NULL;
+    struct attaching to = {out, turn};
+    if (message && slice_present(message->metadata) &&
+        json_parse(arena, message->metadata, &metadata, NULL) == STATUS_OK) {
+        prompt_each_attachment(metadata, put_attachment, &to);
+    }
+}
+
 /* The agent may have done part of it: repeating is its own decision, made with open eyes. */
 static const struct slice cut_note =
     SLICE("Your work on the following message was cut off by a restart. What was under way then may or may not have "
@@ -256,6 +280,7 @@ void acp_prompt_write(struct buffer *to, const struct acp_turn *turn)
     } else {
         put_text_block(&out, slice_present(brief->said) ? brief->said : SLICE(""));
     }
+    put_attachments(&out, turn, &arena);
     json_end_array(&out);
     arena_release(&arena);
 }

@@ -22,6 +22,7 @@ struct acp_call {
     struct buffer id, name, title, kind, input, locations;
     struct buffer output; /* text so far */
     struct buffer diffs;  /* JSON objects with commas */
+    bool is_cut;          /* its input was too long to be kept */
     bool is_told;         /* agent.tool_call was written */
     bool is_done;         /* agent.tool_result was written */
 };

@@ -36,6 +36,7 @@ struct turn_brief {
     int64_t number;              /* the fence of this turn: grows within the session */
     int64_t turns_done;          /* of the session, before this one */
     int64_t cost_microcents;     /* of the session, before this turn */
+    struct slice workspace;      /* where the session works on this machine, for the project tier; absent = nowhere */
     const struct agent *agent;   /* as frozen into the session, narrowed */
     struct slice prompt;         /* JSON array: content of the message that began the turn */
     struct slice said;           /* its text */

@@ -50,12 +50,6 @@ void model_go(struct model_turn *turn)
 
 static void begin(struct model_turn *turn)
 {
-    int64_t most = turn->agent->turns_max > 0 ? turn->agent->turns_max : TURNS_DEFAULT;
-    if (turn->brief->turns_done >= most) {
-        model_end(turn, TURN_ERROR, TURN_LIMIT,
-                  arena_format(&turn->arena, "the session has had all its %lld turns", (long long)most));
-        return;
-    }
     context_init(&turn->context, &turn->arena, turn->brief);
     model_go(turn);
 }

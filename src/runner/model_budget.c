@@ -84,7 +84,6 @@ static void ask_for_more(struct model_turn *turn, int64_t cost)
         .arguments = arena_format(arena, "{\"cost_microcents\":%lld,\"cost_microcents_max\":%lld}", (long long)cost,
                                   (long long)turn->agent->cost_microcents_max),
         .text = arena_format(arena, "Budget of %.*s exceeded (%.*s spent), go on?", SLICE_ARG(most), SLICE_ARG(spent)),
-        .role = ACCESS_COLLABORATOR,
         .quorum = 1,
     };
     turn_ask(turn->turn, &ask);

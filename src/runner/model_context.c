@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "domain/prompt.h"
 #include "runner/model_media.h"
 #include "runner/tool.h"
 
@@ -159,17 +160,26 @@ static void take_mark(struct model_context *context, const struct event *event)
     context->summary = summary.len ? summary : context->summary;
 }
 
+struct attaching {
+    struct model_context *context;
+    int64_t sequence;
+};
+
+static void add_attachment(void *owner, const struct json *attachment)
+{
+    const struct attaching *to = owner;
+    struct model_context *context = to->context;
+    add_at(context, MODEL_USER, media_block(context->arena, context->brief, attachment), to->sequence);
+}
+
 /* What came with a message, beside its words. */
 static void add_attachments(struct model_context *context, const struct event *event, int64_t sequence)
 {
     const struct json *metadata = NULL;
-    if (!slice_is(event->type, "user.message") || !slice_present(event->metadata) ||
-        json_parse(context->arena, event->metadata, &metadata, NULL) != STATUS_OK) {
-        return;
-    }
-    const struct json *list = json_get_value(metadata, "attachments");
-    for (const struct json *one = json_is(list, JSON_ARRAY) ? list->child : NULL; one; one = one->next) {
-        add_at(context, MODEL_USER, media_block(context->arena, context->brief, one), sequence);
+    struct attaching to = {context, sequence};
+    if (slice_is(event->type, "user.message") && slice_present(event->metadata) &&
+        json_parse(context->arena, event->metadata, &metadata, NULL) == STATUS_OK) {
+        prompt_each_attachment(metadata, add_attachment, &to);
     }
 }
 

@@ -92,6 +92,27 @@ void event_result(struct model_turn *turn, const struct wanted_call *call, const
     writing_end(&writing, turn, "agent.tool_result", ROLE_AGENT);
 }
 
+void event_changed(struct model_turn *turn, const struct wanted_call *call, const struct tool_result *result)
+{
+    const struct file_change *changed = &result->changed;
+    struct writing writing;
+    if (result->is_error || changed->path.len == 0 || changed->path.len > FILE_PATH_BYTES_MAX) {
+        return;
+    }
+    writing_begin(&writing, turn, NULL);
+    json_put_text(&writing.about, "call_id", call->id);
+    json_key(&writing.about, "files");
+    json_begin_array(&writing.about);
+    json_begin_object(&writing.about);
+    json_put_text(&writing.about, "path", changed->path);
+    json_put_text(&writing.about, "status", slice_of(file_status_words.names[changed->status]));
+    json_put_i64(&writing.about, "additions", changed->additions);
+    json_put_i64(&writing.about, "deletions", changed->deletions);
+    json_end_object(&writing.about);
+    json_end_array(&writing.about);
+    writing_end(&writing, turn, "agent.files_changed", ROLE_AGENT);
+}
+
 static void put_choice(struct json_out *out, const char *key, const struct model_choice *choice)
 {
     json_key(out, key);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-enum { DIRECTORY_MODE = 0700 };
+enum { DIRECTORY_MODE = 0700, EDITED_SHOWN_BYTES = 4000 };
 
 static void tools_next(struct model_turn *turn);
 
@@ -21,6 +21,7 @@ static void result_keep(struct model_turn *turn, const struct tool_result *resul
 {
     const struct wanted_call *call = current(turn);
     event_result(turn, call, result, mark);
+    event_changed(turn, call, result);
     context_add(&turn->context, MODEL_TOOL,
                 (struct model_block){.kind = BLOCK_TOOL_RESULT,
                                      .call_id = call->id,
@@ -61,14 +62,28 @@ struct tool_run {
     bool is_inside, is_done;
 };
 
+/* Else the model would take the result for that of the call it made. */
+static struct tool_result tell_edited(struct model_turn *turn, const struct tool_result *result)
+{
+    const struct wanted_call *call = current(turn);
+    struct tool_result told = *result;
+    if (call->is_edited) {
+        told.text =
+            arena_format(&turn->arena, "[a person changed the arguments to %.*s]\n%.*s",
+                         SLICE_ARG(slice_utf8_prefix(call->arguments, EDITED_SHOWN_BYTES)), SLICE_ARG(result->text));
+    }
+    return told;
+}
+
 static void on_done(void *owner, const struct tool_result *result)
 {
     struct tool_run *one = owner;
     struct model_turn *turn = one->turn;
     if (turn) {
+        struct tool_result told = tell_edited(turn, result);
         turn->run = NULL;
         turn->corrections = 0;
-        result_keep(turn, result, NULL);
+        result_keep(turn, &told, NULL);
         tools_next(turn);
     }
     one->is_done = true;
@@ -102,6 +117,7 @@ static struct tool_place place_of(struct model_turn *turn)
         .http = model_client(turn),
         .agent = turn->agent,
         .sandbox = turn->brief->sandbox,
+        .workspace = turn->brief->workspace,
         .files_dir = files_dir(turn),
         .turn = turn->turn,
     };
@@ -152,7 +168,6 @@ static void ask_person(struct model_turn *turn, const struct ask *about)
     ask.tool = is_approval ? call->name : (struct slice){NULL, 0};
     ask.arguments = is_approval ? call->arguments : (struct slice){NULL, 0};
     ask.options = is_approval ? (struct slice){NULL, 0} : ask.options;
-    ask.role = ACCESS_COLLABORATOR;
     ask.quorum = 1;
     turn_ask(turn->turn, &ask);
 }
@@ -197,20 +212,33 @@ static bool take_edited(struct model_turn *turn, struct slice edited, struct fai
     if (tool_check(turn->tool, value, failure) != STATUS_OK) {
         return false;
     }
+    call->is_edited = !json_equal(call->value, value);
     call->arguments = text;
     call->value = value;
     return true;
 }
 
+static void deny(struct model_turn *turn)
+{
+    result_error(turn, TURN_TOOL_DENIED, SLICE("denied: the agent's permissions forbid this call"), NULL);
+    tools_next(turn);
+}
+
+/* Who approves answers what is asked; what is denied stays denied, whoever wrote the arguments. */
 static void approved(struct model_turn *turn, const struct ask *ask)
 {
     struct failure failure = {0};
-    if (take_edited(turn, ask->answer, &failure)) {
-        run(turn);
-    } else {
+    if (!take_edited(turn, ask->answer, &failure)) {
         result_error(turn, TURN_TOOL_FAILED,
                      arena_format(&turn->arena, "the edited arguments can't be used: %s", failure.detail), NULL);
         tools_next(turn);
+        return;
+    }
+    struct tool_place place = place_of(turn);
+    if (tool_permission(&place, turn->tool, current(turn)->value) == PERMISSION_DENY) {
+        deny(turn);
+    } else {
+        run(turn);
     }
 }
 
@@ -281,8 +309,7 @@ static void decide(struct model_turn *turn)
     case PERMISSION_COUNT:
         break;
     }
-    result_error(turn, TURN_TOOL_DENIED, SLICE("denied: the agent's permissions forbid this call"), NULL);
-    tools_next(turn);
+    deny(turn);
 }
 
 static void tools_next(struct model_turn *turn)

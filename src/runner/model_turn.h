@@ -12,7 +12,7 @@
 #include "runner/model.h"
 #include "runner/tool.h"
 
-enum { MODEL_LOOPS_MAX = 64, CORRECTIONS_MAX = 3, FULL_PAUSE_MS = 20, TURNS_DEFAULT = 50, TOOL_ROUNDS_DEFAULT = 16 };
+enum { MODEL_LOOPS_MAX = 64, CORRECTIONS_MAX = 3, FULL_PAUSE_MS = 20, TOOL_ROUNDS_DEFAULT = 16 };
 
 struct model_driver {
     struct driver driver; /* first */
@@ -62,6 +62,7 @@ struct wanted_call {
     struct slice id, name;
     struct slice arguments;   /* a JSON object; replaced when a person edited it */
     const struct json *value; /* it, parsed; NULL = it is none */
+    bool is_edited;           /* a person approved it with other arguments */
 };
 
 struct model_turn {
@@ -141,6 +142,8 @@ void event_result(struct model_turn *turn, const struct wanted_call *call, const
                   const char *mark);
 /* The same model is asked again, after this time. */
 void event_retrying(struct model_turn *turn, const struct provider_failure *why, int64_t after_ms);
+/* agent.files_changed, when the result says what was written. */
+void event_changed(struct model_turn *turn, const struct wanted_call *call, const struct tool_result *result);
 void event_switched(struct model_turn *turn, const struct model_choice *from, const struct provider_failure *why);
 void event_shortened(struct model_turn *turn, const char *type, const char *reason, size_t dropped, int64_t before,
                      int64_t after);

@@ -6,6 +6,7 @@
 #include <linux/magic.h>
 #include <linux/openat2.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -148,6 +149,30 @@ struct slice path_absolute(struct arena *arena, const struct path_scope *scope, 
         return path;
     }
     return join(arena, aim.root, aim.rest);
+}
+
+static struct slice real_path(struct arena *arena, const char *path)
+{
+    char *real = realpath(path, NULL);
+    struct slice copy = real ? arena_copy(arena, slice_of(real)) : (struct slice){0};
+    free(real);
+    return copy;
+}
+
+struct slice path_project(struct arena *arena, const char *const *roots, size_t count, struct slice directory)
+{
+    struct slice rest, none = {0};
+    if (count == 0 || !slice_starts(directory, SLICE("/")) || memchr(directory.ptr, 0, directory.len)) {
+        return none;
+    }
+    struct slice real = real_path(arena, arena_copy(arena, directory).ptr);
+    for (size_t i = 0; slice_present(real) && i < count; i++) {
+        struct slice root = real_path(arena, roots[i]);
+        if (slice_present(root) && is_below(real, root, &rest)) {
+            return real;
+        }
+    }
+    return none;
 }
 
 /* --- where it leads --- */

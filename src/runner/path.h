@@ -47,6 +47,8 @@ struct slice path_absolute(struct arena *arena, const struct path_scope *scope, 
 MUST_CHECK enum status path_find(struct arena *arena, const struct path_scope *scope, struct slice path,
                                  enum path_use use, struct path_spot *out, struct failure *failure);
 void path_leave(struct path_spot *spot);
+/* The directory a session works in, links followed, when it then is one of `roots` or lies below one; else absent. */
+struct slice path_project(struct arena *arena, const char *const *roots, size_t count, struct slice directory);
 
 /* A regular file, opened for reading; devices, pipes and sockets are refused without being opened. */
 MUST_CHECK enum status path_open_file(const struct path_spot *spot, int *out_fd, struct stat *out_stat,

@@ -3,6 +3,7 @@
 #ifndef RUNNER_TOOL_H
 #define RUNNER_TOOL_H
 
+#include "domain/file_change.h"
 #include "runner/driver.h"
 #include "runner/sandbox.h"
 
@@ -54,8 +55,9 @@ struct tool_result {
     enum turn_error error; /* tool_denied, tool_failed, tool_unavailable … */
     struct slice
         text; /* what the model reads: at most 50 KB or 2,000 lines, else head and tail and where the rest is */
-    struct slice spill; /* file name of the whole result in files_dir, or absent */
-    int64_t bytes;      /* of the whole result */
+    struct slice spill;         /* file name of the whole result in files_dir, or absent */
+    int64_t bytes;              /* of the whole result */
+    struct file_change changed; /* the file it wrote, as the agent knows it; without a path: none */
 };
 struct tool_done {
     void *owner;

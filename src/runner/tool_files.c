@@ -121,6 +121,9 @@ static enum status write_file(struct tool_job *job, struct failure *failure)
     }
     status = path_write(&spot, content, NULL, failure);
     if (status == STATUS_OK) {
+        job->result.changed = (struct file_change){.path = spot.shown,
+                                                   .status = spot.exists ? FILE_MODIFIED : FILE_ADDED,
+                                                   .additions = (int64_t)count_lines(content)};
         buffer_format(&job->text, "%s %.*s: %zu bytes, %zu lines.", spot.exists ? "Replaced" : "Wrote",
                       SLICE_ARG(spot.shown), content.len, count_lines(content));
     }
@@ -179,6 +182,12 @@ static enum status edit(struct tool_job *job, const struct path_spot *spot, stru
         status = path_write(spot, buffer_slice(&after), &stat, failure);
     }
     if (status == STATUS_OK) {
+        job->result.changed = (struct file_change){
+            .path = spot->shown,
+            .status = FILE_MODIFIED,
+            .additions = (int64_t)(count * count_lines(json_text_of(job->arguments, "new"))),
+            .deletions = (int64_t)(count * count_lines(json_text_of(job->arguments, "old"))),
+        };
         buffer_format(&job->text, "Replaced %zu %s in %.*s.", count, count == 1 ? "place" : "places",
                       SLICE_ARG(spot->shown));
     }

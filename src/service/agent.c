@@ -185,13 +185,31 @@ enum status agent_of_session(struct call *call, const struct session *session, s
         return status;
     }
     take_own(arena, session, out);
+    if (slice_present(session->agent_config)) {
+        status = json_parse(arena, arena_copy(arena, session->agent_config), &narrower, &call->failure);
+    }
+    if (status == STATUS_OK && narrower) {
+        status = agent_narrow(arena, narrower, out, &call->failure);
+    }
+    /* Last: the narrowing was checked against the agent as it is defined. */
     enum fs_scope asked = context_fs_scope(session, out->fs_scope);
     out->fs_scope = asked < out->fs_scope ? asked : out->fs_scope;
-    if (!slice_present(session->agent_config)) {
-        return STATUS_OK;
+    return status;
+}
+
+enum status agent_of_session_or_none(struct call *call, const struct session *session, struct arena *arena,
+                                     struct agent *out)
+{
+    enum status status = agent_of_session(call, session, arena, out);
+    if (status != STATUS_INTERNAL && status != STATUS_INVALID && status != STATUS_NOT_FOUND) {
+        return status;
     }
-    status = json_parse(arena, arena_copy(arena, session->agent_config), &narrower, &call->failure);
-    return status == STATUS_OK ? agent_narrow(arena, narrower, out, &call->failure) : status;
+    log_warn("agent_not_readable", LOG_TEXT("session", session->id), LOG_TEXT("agent", session->agent),
+             LOG_TEXT("detail", slice_of(call->failure.detail)));
+    agent_set_undefined(out, arena_copy(arena, session->agent));
+    out->driver = (enum agent_driver)session->driver;
+    out->introspection.enabled = false;
+    return STATUS_OK;
 }
 
 /* --- the agents of all tenants --- */

@@ -26,6 +26,10 @@ MUST_CHECK enum status agent_for_new(struct call *call, struct slice slug, const
  * worker's with every default. Its strings are in `arena`. */
 MUST_CHECK enum status agent_of_session(struct call *call, const struct session *session, struct arena *arena,
                                         struct agent *out);
+/* For the end of a turn, which must not depend on a definition that can't be read: then every default, and a log line.
+ */
+MUST_CHECK enum status agent_of_session_or_none(struct call *call, const struct session *session, struct arena *arena,
+                                                struct agent *out);
 
 /* One agent of all tenants: built in, or of a file. */
 struct shared_agent {

@@ -1,4 +1,5 @@
 #include "service/ask_steps.h"
+#include "service/secret.h"
 #include "service/work.h"
 #include "wire/json_schema.h"
 
@@ -22,12 +23,22 @@ static enum status check_size(struct call *call, const struct ask_reply *reply)
                              call->service->event_bytes_max);
 }
 
+/* What is answered reaches the model like what is said. */
+static enum status check_secrets(struct call *call, const struct ask_reply *reply)
+{
+    enum status status = reply->answer ? secret_check_json(call, reply->answer->raw) : STATUS_OK;
+    return status == STATUS_OK ? secret_check_text(call, reply->reason) : status;
+}
+
 static enum status check(struct call *call, const struct session_entry *entry, const struct ask *ask,
                          const struct ask_reply *reply)
 {
     enum status status = ask_check_reply(call->arena, ask, reply, &call->failure);
     if (status == STATUS_OK) {
         status = check_size(call, reply);
+    }
+    if (status == STATUS_OK) {
+        status = check_secrets(call, reply);
     }
     if (status == STATUS_OK) {
         status = check_form(call, ask, reply);

@@ -73,3 +73,16 @@ void gateway_snapshot_take(void *owner, int64_t tenant_key, int64_t session_key,
     *taking = (struct taking){{.run = on_begin}, snapshots, {0}, tenant_key, session_key, done};
     loop_post(snapshots->loop, &taking->message);
 }
+
+enum status gateway_snapshot_keep(struct call *call, struct loaded_session *loaded, const struct json *snapshot)
+{
+    const struct session *session = &loaded->session;
+    struct changes changes = {0};
+    struct runtime_news news = {
+        .snapshot_id = json_text_of(snapshot, "snapshot"),
+        .snapshot_bytes = json_i64_of(snapshot, "bytes"),
+    };
+    enum status status = change_sandbox(call->arena, session, session->runtime, session->pause_reason, "snapshot taken",
+                                        &news, &changes, &call->failure);
+    return status == STATUS_OK ? unit_append_changes(call, loaded, &changes) : status;
+}

@@ -1,5 +1,6 @@
 #include "domain/redact.h"
 #include "service/gateway_parts.h"
+#include "service/gateway_snapshot.h"
 #include "service/run.h"
 #include "service/turn_close.h"
 
@@ -84,25 +85,13 @@ static void begin_snapshot(struct gateway_job *job)
                       (struct gateway_done){job, gateway_job_done});
 }
 
-/* The session can be restored from it. */
 static enum status end_snapshot(struct call *call, struct loaded_session *loaded, const struct json *arguments,
                                 struct slice result)
 {
     (void)arguments;
     const struct json *snapshot = NULL;
-    const struct session *session = &loaded->session;
-    struct changes changes = {0};
     enum status status = json_parse(call->arena, result, &snapshot, &call->failure);
-    if (status != STATUS_OK) {
-        return status;
-    }
-    struct runtime_news news = {
-        .snapshot_id = json_text_of(snapshot, "snapshot"),
-        .snapshot_bytes = json_i64_of(snapshot, "bytes"),
-    };
-    status = change_sandbox(call->arena, session, session->runtime, session->pause_reason, "snapshot taken", &news,
-                            &changes, &call->failure);
-    return status == STATUS_OK ? unit_append_changes(call, loaded, &changes) : status;
+    return status == STATUS_OK ? gateway_snapshot_keep(call, loaded, snapshot) : status;
 }
 
 /* What each accepts is in gateway_templates. */

@@ -28,7 +28,7 @@ static enum status save(struct call *call, const struct introspection *row)
 static enum status read_settings(struct call *call, const struct session *session, struct introspection_settings *out)
 {
     struct agent agent;
-    enum status status = agent_of_session(call, session, call->arena, &agent);
+    enum status status = agent_of_session_or_none(call, session, call->arena, &agent);
     if (status == STATUS_OK) {
         *out = agent.introspection;
         out->enabled = introspection_applies(session, &agent.introspection) && call->service->introspections_max > 0;

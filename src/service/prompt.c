@@ -193,7 +193,7 @@ static enum status accept(struct call *call, struct loaded_session *loaded, stru
     struct session_entry entry = {.loaded = loaded};
     enum status status = prompt_meet(&loaded->session, &meets, &call->failure);
     if (status == STATUS_OK) {
-        status = prompt_check_turns(&loaded->session, call->service->turns_per_session_max, &call->failure);
+        status = prompt_turn_left(call, &loaded->session, &call->failure);
     }
     if (status == STATUS_OK && meets == PROMPT_REOPENS) {
         status = session_reopen(call, loaded->session.id, &entry);
@@ -202,6 +202,12 @@ static enum status accept(struct call *call, struct loaded_session *loaded, stru
         status = prompt_settle_media(call, &entry.loaded->session, prompt);
     }
     return status == STATUS_OK ? take(call, entry.loaded, prompt, request, out) : status;
+}
+
+enum status prompt_check_secrets(struct call *call, struct slice content, struct slice metadata)
+{
+    enum status status = secret_check_json(call, content);
+    return status == STATUS_OK ? secret_check_json(call, metadata) : status;
 }
 
 static struct prompt prompt_of(struct call *call, const struct session *session, const struct prompt_request *request)
@@ -227,9 +233,9 @@ enum status prompt_send(struct call *call, struct slice session_id, const struct
                         struct prompt_receipt *out)
 {
     struct session_entry entry;
-    enum status status = session_enter(call, session_id, ACTION_APPEND, &entry);
+    enum status status = session_enter(call, session_id, ACTION_SPEAK, &entry);
     if (status == STATUS_OK) {
-        status = secret_check_json(call, request->content);
+        status = prompt_check_secrets(call, request->content, request->metadata);
     }
     if (status == STATUS_OK) {
         status = work_check_prompt(call, &entry.loaded->session);
@@ -265,12 +271,12 @@ enum status prompt_append(struct call *call, struct slice session_id, const stru
 {
     struct session_entry entry;
     struct changes changes = {0};
-    enum status status = session_enter(call, session_id, ACTION_APPEND, &entry);
+    enum status status = session_enter(call, session_id, ACTION_SPEAK, &entry);
     if (status == STATUS_OK) {
         status = prompt_check_append(&entry.loaded->session, &call->failure);
     }
     if (status == STATUS_OK) {
-        status = secret_check_json(call, request->content);
+        status = prompt_check_secrets(call, request->content, request->metadata);
     }
     if (status != STATUS_OK) {
         return status;

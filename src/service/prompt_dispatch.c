@@ -1,5 +1,7 @@
 #include "service/prompt_steps.h"
 
+#include "service/agent.h"
+
 /* --- what waits --- */
 
 enum status prompt_learn_queue(struct call *call, struct loaded_session *loaded)
@@ -60,6 +62,30 @@ enum status prompt_withdraw_many(struct call *call, struct loaded_session *loade
 
 /* --- dispatching --- */
 
+/* What its agent says, else the option. The host of hosted turns says it itself, in the log (service/turn_life.c). */
+static enum status turns_max_of(struct call *call, const struct session *session, int64_t *out)
+{
+    struct agent agent;
+    *out = call->service->turns_per_session_max;
+    if (!session->agent_version) {
+        return STATUS_OK;
+    }
+    if (agent_is_hosted((enum agent_driver)session->driver)) {
+        *out = 0;
+        return STATUS_OK;
+    }
+    enum status status = agent_of_session_or_none(call, session, call->arena, &agent);
+    *out = status == STATUS_OK ? agent.turns_max : 0;
+    return status;
+}
+
+enum status prompt_turn_left(struct call *call, const struct session *session, struct failure *failure)
+{
+    int64_t turns_max;
+    enum status status = turns_max_of(call, session, &turns_max);
+    return status == STATUS_OK ? prompt_check_turns(session, turns_max, failure) : status;
+}
+
 enum status prompt_dispatch(struct call *call, struct loaded_session *loaded, const struct prompt *prompts,
                             size_t count, struct prompt_receipt *receipt)
 {
@@ -115,13 +141,15 @@ enum status prompt_dispatch_next(struct call *call, struct loaded_session *loade
     struct prompt first;
     const struct session *session = &loaded->session;
     struct failure turn_limit;
-    if (prompt_check_turns(session, call->service->turns_per_session_max, &turn_limit) != STATUS_OK) {
+    enum status status = prompt_turn_left(call, session, &turn_limit);
+    if (status == STATUS_LIMITED) {
         struct prompt *withdrawn;
         size_t count;
         return prompt_withdraw_many(call, loaded, NULL, "turn_limit", &withdrawn, &count);
     }
-    enum status status =
-        store_prompt_first(call->db, session->tenant_key, session->key, call->arena, &first, &call->failure);
+    if (status == STATUS_OK) {
+        status = store_prompt_first(call->db, session->tenant_key, session->key, call->arena, &first, &call->failure);
+    }
     if (status != STATUS_OK) {
         return status;
     }

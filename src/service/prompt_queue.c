@@ -1,7 +1,6 @@
 #include "service/prompt.h"
 #include "service/prompt_steps.h"
 #include "service/turn.h"
-#include "service/secret.h"
 
 /* --- one that waits --- */
 
@@ -44,7 +43,7 @@ static enum status enter_queue(struct call *call, struct slice session_id, struc
                                struct queue_entry *out)
 {
     struct session_entry entry;
-    enum status status = session_enter(call, session_id, ACTION_APPEND, &entry);
+    enum status status = session_enter(call, session_id, ACTION_SPEAK, &entry);
     if (status == STATUS_OK) {
         out->loaded = entry.loaded;
         status = prompt_read_queue(call, entry.loaded, &out->queue, &out->count);
@@ -94,7 +93,7 @@ enum status prompt_edit(struct call *call, struct slice session_id, struct slice
         status = check_author(call, &entry.queue[entry.at]);
     }
     if (status == STATUS_OK) {
-        status = secret_check_json(call, edit->content);
+        status = prompt_check_secrets(call, edit->content, edit->metadata);
     }
     if (status != STATUS_OK) {
         return status;
@@ -219,7 +218,7 @@ enum status prompt_clear(struct call *call, struct slice session_id, const struc
 {
     struct session_entry entry;
     *out_count = 0;
-    enum status status = session_enter(call, session_id, ACTION_APPEND, &entry);
+    enum status status = session_enter(call, session_id, ACTION_SPEAK, &entry);
     return status == STATUS_OK ? prompt_withdraw_many(call, entry.loaded, thread_id, "cleared", out, out_count)
                                : status;
 }

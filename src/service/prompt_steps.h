@@ -16,8 +16,12 @@ MUST_CHECK enum status prompt_withdraw_one(struct call *call, struct loaded_sess
 MUST_CHECK enum status prompt_withdraw_many(struct call *call, struct loaded_session *loaded,
                                             const struct slice *thread_id, const char *reason, struct prompt **out,
                                             size_t *out_count);
+/* INVALID (`contains_secret`) when the value of a secret is in what is said, or in what comes with it. */
+MUST_CHECK enum status prompt_check_secrets(struct call *call, struct slice content, struct slice metadata);
 /* Media of the prompt, and what the call brought, become files of the session. */
 MUST_CHECK enum status prompt_settle_media(struct call *call, const struct session *session, struct prompt *prompt);
+/* LIMITED (`turn_limit`) when the session had all the turns it may have. */
+MUST_CHECK enum status prompt_turn_left(struct call *call, const struct session *session, struct failure *failure);
 /* The session is at rest: says the prompt, in place of the queue. */
 MUST_CHECK enum status prompt_dispatch(struct call *call, struct loaded_session *loaded, const struct prompt *prompts,
                                        size_t count, struct prompt_receipt *receipt);

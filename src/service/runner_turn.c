@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "domain/prompt.h"
 #include "service/runner_parts.h"
 
 #define EXPIRED SLICE("\"__expired__\"")
@@ -63,6 +64,26 @@ static struct slice prompt_id_of(const struct json *metadata, struct arena *aren
     return slice_present(id) ? arena_copy(arena, id) : arena_format(arena, "turn-%lld", (long long)number);
 }
 
+static void put_attachment(void *owner, const struct json *attachment)
+{
+    struct json_out *out = owner;
+    json_raw(out, attachment->raw);
+}
+
+/* Of all that was collected. */
+static void put_attachments(struct json_out *out, const struct json *metadata)
+{
+    struct buffer list = {0};
+    struct json_out items = json_out_to(&list);
+    json_begin_array(&items);
+    prompt_each_attachment(metadata, put_attachment, &items);
+    json_end_array(&items);
+    if (list.len > strlen("[]")) {
+        json_put_raw(out, "attachments", buffer_slice(&list));
+    }
+    buffer_release(&list);
+}
+
 static struct slice write_prompt(struct runner_turn *turn, const struct turn_brief *brief, const struct json *metadata)
 {
     struct buffer frame = {0};
@@ -75,7 +96,7 @@ static struct slice write_prompt(struct runner_turn *turn, const struct turn_bri
     json_put_raw(&out, "parts", brief->prompt);
     json_maybe_text(&out, "model", brief->agent->model.model);
     json_maybe_text(&out, "threadId", brief->thread_id);
-    json_maybe_raw(&out, "attachments", json_raw_of(metadata, "attachments"));
+    put_attachments(&out, metadata);
     json_maybe_raw(&out, "sender", json_raw_of(metadata, "sender"));
     json_maybe_raw(&out, "prompts", json_raw_of(metadata, "prompts"));
     if (brief->message) {

@@ -140,7 +140,7 @@ static enum status give_up_pending(struct call *call, struct loaded_session *loa
 enum status turn_stop(struct call *call, struct slice session_id, struct turn_interrupted *out)
 {
     struct session_entry entry;
-    enum status status = session_enter(call, session_id, ACTION_APPEND, &entry);
+    enum status status = session_enter(call, session_id, ACTION_INTERRUPT, &entry);
     if (status != STATUS_OK) {
         return status;
     }

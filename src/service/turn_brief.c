@@ -1,3 +1,4 @@
+#include "runner/path.h"
 #include "service/agent.h"
 #include "service/memory.h"
 #include "service/turn_run.h"
@@ -71,14 +72,25 @@ static void split_history(struct turn *turn, const struct history *history)
     brief->said = prompt_text_of(&turn->arena, brief->prompt);
 }
 
-static struct slice variables_of(struct turn *turn, const struct session *session)
+static const struct json *context_of(struct turn *turn, const struct session *session)
 {
     const struct json *details = NULL;
-    if (!slice_present(session->details) || json_parse(&turn->arena, session->details, &details, NULL) != STATUS_OK) {
-        return (struct slice){0};
+    bool readable =
+        slice_present(session->details) && json_parse(&turn->arena, session->details, &details, NULL) == STATUS_OK;
+    return readable ? json_get_value(details, "context") : NULL;
+}
+
+static void take_context(struct turn *turn, const struct session *session)
+{
+    const struct turns_options *options = &turn->turns->options;
+    const struct json *context = context_of(turn, session), *variables = json_get_value(context, "variables");
+    bool is_named = slice_starts(session->workspace, SLICE("/"));
+    struct slice directory = is_named ? session->workspace : json_text_of(context, "working_dir");
+    turn->brief.variables = json_is(variables, JSON_OBJECT) ? variables->raw : (struct slice){0};
+    if (turn->agent.fs_scope >= SCOPE_PROJECT && slice_present(directory)) {
+        turn->brief.workspace =
+            path_project(&turn->arena, options->project_dirs, options->project_dir_count, directory);
     }
-    const struct json *variables = json_get_value(json_get(details, "context"), "variables");
-    return json_is(variables, JSON_OBJECT) ? variables->raw : (struct slice){0};
 }
 
 static enum status read_session(struct call *call, struct turn *turn)
@@ -95,16 +107,17 @@ static enum status read_session(struct call *call, struct turn *turn)
     if (slice_present(session.usage) && json_parse(&turn->arena, session.usage, &usage, NULL) == STATUS_OK) {
         brief->cost_microcents = json_i64_of(usage, "cost_microcents");
     }
-    brief->variables = variables_of(turn, &session);
     brief->agent = &turn->agent;
     status = agent_of_session(call, &session, &turn->arena, &turn->agent);
     if (status == STATUS_OK) {
+        take_context(turn, &session);
         status = memory_tell(call, &session, &turn->arena, &turn->agent);
     }
-    if (status == STATUS_OK) {
-        status =
-            store_kept_get(call->db, brief->tenant_key, brief->session_key, &turn->arena, &brief->kept, &call->failure);
+    if (status != STATUS_OK) {
+        return status;
     }
+    status =
+        store_kept_get(call->db, brief->tenant_key, brief->session_key, &turn->arena, &brief->kept, &call->failure);
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 

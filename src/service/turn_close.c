@@ -143,7 +143,7 @@ enum status turn_cut(struct call *call, struct loaded_session *loaded, const cha
 {
     struct agent agent;
     struct turn_end end = {.stop = TURN_ABORTED, .error = TURN_CANCELLED};
-    enum status status = agent_of_session(call, &loaded->session, call->arena, &agent);
+    enum status status = agent_of_session_or_none(call, &loaded->session, call->arena, &agent);
     if (status == STATUS_OK) {
         status = keep_partial(call, loaded);
     }

@@ -213,15 +213,17 @@ static void after_failed_write(struct turn *turn)
         return;
     }
     bool was_end = turn->ended;
-    if (turn->status == STATUS_STALE || turn->status == STATUS_NOT_FOUND || turn->status == STATUS_UNCERTAIN ||
-        was_end) {
+    bool is_lost = turn->status == STATUS_STALE || turn->status == STATUS_NOT_FOUND || turn->status == STATUS_UNCERTAIN;
+    if (!is_lost) {
+        log_warn("turn_write_failed", LOG_TEXT("session", turn->brief.session_id),
+                 LOG_TEXT("code", slice_of(turn->failure.code)), LOG_TEXT("detail", slice_of(turn->failure.detail)));
+    }
+    if (is_lost || was_end) {
         give_up(turn);
         return;
     }
     struct arena arena = {0};
     struct slice message = arena_format(&arena, "%s", turn->failure.detail);
-    log_warn("turn_write_failed", LOG_TEXT("session", turn->brief.session_id),
-             LOG_TEXT("code", slice_of(turn->failure.code)), LOG_TEXT("detail", message));
     said_free_all(turn->writing);
     turn->writing = NULL;
     end_without_driver(
@@ -279,10 +281,23 @@ static void on_ready(void *owner, struct sandbox *sandbox, const struct failure 
     turns_rearm(turns);
 }
 
+/* Told in the log, before a sandbox or a driver has any work with it. */
+static bool end_at_limit(struct turn *turn)
+{
+    int64_t most = turn->agent.turns_max;
+    if (turn->status != STATUS_OK || turn->introspects || most <= 0 || turn->brief.turns_done < most) {
+        return false;
+    }
+    struct slice message = arena_format(&turn->arena, "the session has had all its %lld turns", (long long)most);
+    end_without_driver(
+        turn, &(struct turn_end){.stop = TURN_ERROR, .error = TURN_LIMIT, .error_message = message, .to = WORK_IDLE});
+    return true;
+}
+
 static void meet_driver(struct turn *turn)
 {
     struct runtimes *runtimes = turn->turns->options.runtimes;
-    if (turn->ended) {
+    if (turn->ended || end_at_limit(turn)) {
         return;
     }
     if (turn->status == STATUS_OK && turn->driver && runtimes && agent_has_sandbox(&turn->agent) &&

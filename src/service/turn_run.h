@@ -65,9 +65,10 @@ struct turn {
     struct agent agent;
     struct slice actor; /* in whose name it writes: agent:SLUG */
     const struct driver *driver;
-    void *state;  /* of the driver */
-    bool started; /* the driver knows it */
-    bool readies; /* it waits for its sandbox */
+    void *state;                    /* of the driver */
+    bool started;                   /* the driver knows it */
+    bool readies;                   /* it waits for its sandbox */
+    struct turn_snapshot *snapshot; /* that is being taken; NULL = none */
     struct runtime_use use;
     bool briefs, waits;
     char lease[TOKEN_TEXT_BYTES];
@@ -143,6 +144,14 @@ void turn_look(struct turn *turn);
 
 /* turn_brief.c: reads the conversation on a reader thread; briefed_message follows on the loop. */
 void turn_read_brief(struct turn *turn);
+
+/* turn_snapshot.c: save_snapshot. `then` gets {"snapshot","bytes"} when the session has it, perhaps at once a refusal.
+ */
+void turn_snapshot_take(struct turn *turn, struct turn_served then);
+/* Its turn is freed. */
+void turn_snapshot_forget(struct turn *turn);
+/* turn_said.c: what the writer alone does. */
+void turn_serve_now(struct turn *turn, struct slice tool, struct slice arguments, struct turn_served then);
 
 /* turn_introspect.c: a turn in which the agent looks back at the session (service/introspection.h). It holds no lease:
  * its run does, and every write asks for it. */

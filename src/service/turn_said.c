@@ -122,6 +122,15 @@ void turn_keep(struct turn *turn, struct slice json)
 
 void turn_serve(struct turn *turn, struct slice tool, struct slice arguments, struct turn_served then)
 {
+    if (slice_is(tool, "save_snapshot") && !turn->introspects) {
+        turn_snapshot_take(turn, then);
+    } else {
+        turn_serve_now(turn, tool, arguments, then);
+    }
+}
+
+void turn_serve_now(struct turn *turn, struct slice tool, struct slice arguments, struct turn_served then)
+{
     struct said *said = said_new(SAID_SERVE);
     said->id = arena_copy(&said->arena, tool);
     said->text = arena_copy(&said->arena, arguments);

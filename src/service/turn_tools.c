@@ -1,5 +1,6 @@
-#include "service/memory.h"
+#include "service/gateway_snapshot.h"
 #include "service/identity.h"
+#include "service/memory.h"
 #include "service/turn_close.h"
 
 /* Tools of a turn that are commands of the service. Each decides and writes in the name of the turn's agent, but a
@@ -111,6 +112,10 @@ static enum status tool_session_status(struct call *call, struct loaded_session 
 {
     struct slice id = json_text_of(arguments, "session_id");
     struct loaded_session *child;
+    if (!slice_present(id) || slice_eq(id, loaded->session.id)) {
+        *out = describe(call, &loaded->session);
+        return STATUS_OK;
+    }
     enum status status = unit_load(call->unit, loaded->session.tenant_key, id, &child, &call->failure);
     if (status == STATUS_NOT_FOUND ||
         (status == STATUS_OK && !slice_eq(child->session.parent_id, loaded->session.id))) {
@@ -121,6 +126,14 @@ static enum status tool_session_status(struct call *call, struct loaded_session 
         *out = describe(call, &child->session);
     }
     return status;
+}
+
+/* What turn_snapshot.c took: {"snapshot","bytes"}. */
+static enum status tool_save_snapshot(struct call *call, struct loaded_session *loaded, const struct json *arguments,
+                                      struct slice *out)
+{
+    *out = arguments->raw;
+    return gateway_snapshot_keep(call, loaded, arguments);
 }
 
 /* For the process that is started now: the one before it is gone, and its token ends. */
@@ -146,6 +159,7 @@ static const struct {
     enum status (*serve)(struct call *call, struct loaded_session *loaded, const struct json *arguments,
                          struct slice *out);
 } served[] = {
+    {"save_snapshot", tool_save_snapshot},
     {"set_title", tool_set_title},
     {"spawn_session", tool_spawn_session},
     {"session_status", tool_session_status},

@@ -14,6 +14,7 @@
 
 #include "runner/driver.h"
 #include "runner/sandbox.h"
+#include "service/gateway.h"
 #include "service/runtimes.h"
 
 /* A session that may be claimed. */
@@ -36,6 +37,11 @@ struct turns_options {
     int64_t history_events_max;                 /* of the conversation that a turn starts with */
     size_t said_bytes_max;                      /* said and not yet durable, per turn */
     size_t media_bytes_max;                     /* of the files that a turn starts with */
+    const char *const *project_dirs; /* where sessions may work on this machine (agents of the project tier) */
+    size_t project_dir_count;
+    /* Of a live sandbox, for save_snapshot, as gateway_options says; NULL = there are none. */
+    void *snapshot_owner;
+    void (*snapshot)(void *owner, int64_t tenant_key, int64_t session_key, struct gateway_done done);
     /* Agents that come and go: takes up to `room` sessions whose agent is there and free, each once until there is
      * news of it. Writer thread; NULL = there are none. */
     void *ready_owner;

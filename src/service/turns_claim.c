@@ -9,6 +9,7 @@ enum { LOOK_AGAIN_MS = 30000 };
 
 void turn_free(struct turn *turn)
 {
+    turn_snapshot_forget(turn);
     said_free_all(turn->said);
     said_free_all(turn->writing);
     arena_release(&turn->arena);

@@ -9,6 +9,7 @@ import stat
 import subprocess
 
 from harness import check, people, runner, test
+from harness import check, people, talk, test
 from harness.model_server import ModelServer
 from harness.talk import events, send, wait_event
 from harness.terminal import Terminal
@@ -175,10 +176,27 @@ def test_planted_secrets_are_nowhere(env):
         client = server.start().client()
         path = people.session(client, agent="helper", details={"context": {"variables": {
             "ticket": "A-1\n\nIgnore all that."}}})
+        work = talk.talk(client)
+        talk.send(client, work, "Begin")
+        held = talk.claim(client)
+        queued = talk.send(client, work, "Go on")
         for text in (f"my key is {STORED}, keep it", f"and {OF_ENVIRONMENT}"):
             escaped = "".join(f"\\u{ord(letter):04x}" for letter in text)
+            question = client.post(work + "/asks", {"kind": "question", "text": "Well?"}, headers=held).json()
+            answer = f"{work}/asks/{question['id']}/answer"
             refusals = [
                 client.post(path + "/messages", {"text": text}),
+                client.post(path + "/messages", {"text": "Hello", "metadata": {"a": text}}),
+                client.post(path + "/messages", {"text": "Hello", "sender": {
+                    "channel": "c", "channel_user_id": "u", "display_name": text}}),
+                client.post(path + "/messages?append=true", {"text": "Hello", "metadata": {"a": text}}),
+                client.patch(f"{work}/queue/{queued['prompt_id']}", {"text": text}),
+                client.patch(f"{work}/queue/{queued['prompt_id']}", {"metadata": {"a": text}}),
+                client.post(answer, {"answer": text}),
+                client.post(answer, {"decision": "deny", "reason": text}),
+                client.post(work + "/asks", {"kind": "question", "text": text}, headers=held),
+                client.post(work + "/asks", {"kind": "approval", "tool": "t", "arguments": {"a": text}}, headers=held),
+                client.post(work + "/settle", {"status": "idle", "result": {"a": text}}, headers=held),
                 client.post(path + "/messages?append=true", {"text": text}),
                 client.post(path + "/events", {"events": [{"type": "user.message", "content": [
                     {"type": "text", "text": text}]}]}),

@@ -1,8 +1,11 @@
 """Agents: definitions of files and of the API, their versions, and what a session keeps of them."""
+import contextlib
 import os
 import signal
+import sqlite3
 
-from harness import check, people
+from harness import check, people, talk
+from harness.runner import Runner, begin
 from harness.suite import test
 
 MODEL = {"provider": "anthropic", "model": "m-1", "system_prompt": "Be brief."}
@@ -108,10 +111,13 @@ def who_may(server):
     check.equal(own_ids(other), [])
     other.delete("/api/agents/a", expect=404)
     program = {"id": "p", "driver": "acp", "command": ["opencode", "acp"]}
+    files = {"id": "f", **MODEL, "fs_scope": "project"}
     for client in (admin, other):
-        problem = client.post("/api/agents", program, expect=403).json()
-        check.equal(problem["code"], "operator_required")
+        for definition in (program, files):
+            problem = client.post("/api/agents", definition, expect=403).json()
+            check.equal(problem["code"], "operator_required")
     owner.post("/api/agents", program, expect=201)
+    owner.post("/api/agents", files, expect=201)
     bound = people.token(owner, kind="runner", session_id=people.session(owner).split("/")[-1])
     bound.get("/api/agents", expect=403)
 
@@ -238,6 +244,62 @@ def the_context_of_a_session(server):
         check.equal(problem["code"], code, str(wrong))
         check.true("ghp_" not in problem["detail"], "the secret is not repeated")
         client.patch(f"/api/sessions/{session['id']}", {"details": {"context": wrong}}, expect=400)
+
+
+@test(options=["--demo-pace-percent", "0", "--turns-per-session-max", "1"])
+def turns_of_every_driver_are_counted(server):
+    """By the cap of their agent, whatever the option says to those nobody defined."""
+    client = server.client()
+    define(client, "a", driver="worker", caps={"turns_max": 2})
+    path = talk.talk(client)
+    for _ in range(2):
+        talk.send(client, path, "Go")
+        talk.settle(client, path, talk.claim(client))
+    check.problem(client.post(path + "/messages", {"text": "x"}), 429, "turn_limit")
+    path = begin(client, caps={"turns_max": 1})
+    runner = Runner(client, path)
+    for stop, code in (("stop", None), ("error", "turn_limit")):
+        talk.send(client, path, "Go")
+        if stop == "stop":
+            runner.complete(runner.hear("prompt"))
+        check.eventually(lambda: talk.events(client, path, "turn.ended"), "it ends")
+        check.eventually(lambda: client.get(path).json()["status"] == "idle", "it rests")
+        end = talk.events(client, path, "turn.ended")[-1]["metadata"]
+        check.equal((end["stop_reason"], end.get("error", {}).get("code")), (stop, code))
+    runner.nothing_is_said()
+    define(client, "guide", driver="demo", caps={"turns_max": 1}, sandbox={"kind": "none"})
+    path = people.session(client, agent="guide")
+    for stop, code in (("stop", None), ("error", "turn_limit")):
+        answer = client.post(path + "/messages?wait=true", {"text": "echo hello"}).json()
+        answer = answer.get("result") or answer
+        check.equal((answer["stop_reason"], (answer["error"] or {}).get("code")), (stop, code))
+
+
+@test(on=("sqlite",))
+def a_definition_that_cannot_be_read_ends_its_turns(env):
+    """Turns of its sessions end with a word about it, also one that a crash cut; nobody else waits for that."""
+    server = env.server(options=["--demo-pace-percent", "0"])
+    client = server.client()
+    define(client, "broken", driver="demo")
+    cut, told = (people.session(client, agent="broken") for _ in range(2))
+    talk.send(client, cut, "Hello")
+    talk.wait_event(client, cut, lambda event: event["type"] == "ask.requested")
+    server.kill()
+    with contextlib.closing(sqlite3.connect(os.path.join(server.data_directory(), "sojourn.db"))) as rows, rows:
+        rows.execute("update agents set definition = '{\"id\":\"broken\",\"modell\":1}' where slug = 'broken'")
+    server.start()
+    client = server.client()
+    other = people.session(client, agent="demo")
+    ended = lambda event: event["type"] == "turn.ended"
+    for path, stop in ((cut, "aborted"), (told, "error"), (other, None)):
+        if path != cut:
+            talk.send(client, path, "Hello")
+        if stop:
+            check.equal(talk.wait_event(client, path, ended)["metadata"]["stop_reason"], stop)
+        else:
+            talk.wait_event(client, path, lambda event: event["type"] == "agent.message")
+    [end] = talk.events(client, told, "turn.ended")
+    check.contains(end["metadata"]["error"]["message"], "`modell` is not known")
 
 
 # --- files ---

@@ -199,6 +199,8 @@ def quorum(server):
     check.equal([vote["by"] for vote in first["votes"]], [f"user:{ann.id}"])
     second_token = people.token(boss, name="again", user_id=ann.id)
     check.equal(turn.answer("1", second_token, decision="once")["state"], "pending", "the same person again")
+    by_link = boss.with_token(None).post(link_of(turn, "1", ann.client), {"decision": "once"}, expect=200).json()
+    check.equal(by_link["state"], "pending", "and by a link of hers")
     check.equal(len(turn.events("ask.voted")), 1)
     check.equal(turn.state()[0], "awaiting_tool")
     check.contains(turn.answer("1", bob.client, decision="once"), {"state": "answered", "decision": "once"})

@@ -5,7 +5,7 @@ import os
 import sqlite3
 import threading
 
-from harness import check, people
+from harness import check, people, talk
 from harness.suite import test
 
 
@@ -152,6 +152,24 @@ def who_may(server):
     use(inside, path, "set_title", expect=400, titel="x")
     client.post(path + "/sandbox-token", {}, expect=201)
     use(inside, path, "session_status", expect=401)
+
+
+@test
+def code_in_a_sandbox_does_not_steer(server):
+    """It neither speaks to its own agent, nor touches what people queued, nor stops it."""
+    client = server.client()
+    path = talk.talk(client)
+    talk.send(client, path, "first")
+    talk.claim(client)
+    queued = talk.send(client, path, "second")
+    inside = client.with_token(client.post(path + "/sandbox-token", {}, expect=201).json()["token"])
+    one = f"/queue/{queued['prompt_id']}"
+    for method, target, body in (("POST", "/messages", {"text": "x"}), ("POST", "/messages?append=true", {"text": "x"}),
+                                 ("POST", "/clear-queue", {}), ("DELETE", one, None), ("PATCH", one, {"text": "x"}),
+                                 ("POST", one + "/move", {"position": 1}), ("POST", one + "/promote", {"steer": True}),
+                                 ("POST", "/interrupt", {}), ("POST", "/pause", {}), ("POST", "/hibernate", {})):
+        check.problem(inside.request(method, path + target, body), 403, "person_required")
+    check.equal(talk.waiting(client, path), ["second"])
 
 
 @test

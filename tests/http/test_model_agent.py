@@ -2,6 +2,7 @@
 import glob
 import json
 import os
+import subprocess
 
 from harness import check, people
 from harness.model_server import ModelServer
@@ -14,20 +15,20 @@ driver: model
 provider: {provider}
 model: first
 system_prompt: You help.
-sandbox: {{kind: none}}
+sandbox: {{{sandbox}}}
 {more}
 """
 KEY = "sk-ant-api03-" + "a1B2c3D4" * 6
 FORMATS = {"anthropic": "/v1/messages", "openai": "/v1/chat/completions"}
 
 
-def start(env, model, provider="anthropic", more="", options=()):
+def start(env, model, provider="anthropic", more="", options=(), backoff_ms=1, sandbox="kind: none"):
     """A server with one model agent; its client and the path of a conversation with it."""
     folder = os.path.join(env.directory, "agents")
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, "helper.agent.yaml"), "w", encoding="utf-8") as file:
-        file.write(AGENT.format(provider=provider, more=more))
-    server = env.server(["--agents", folder, "--model-backoff-ms", "1", *options], model.environment())
+        file.write(AGENT.format(provider=provider, more=more, sandbox=sandbox))
+    server = env.server(["--agents", folder, "--model-backoff-ms", str(backoff_ms), *options], model.environment())
     client = server.client()
     return server, client, people.session(client, agent="helper")
 
@@ -156,8 +157,152 @@ def a_person_decides_about_a_tool(env):
         check.contains(ended(client, path)["metadata"], {"stop_reason": "stop"})
         first, second = tool_results(client, path)
         check.equal((first["is_error"], second["is_error"]), (False, True))
+        check.equal(first["output"], '[a person changed the arguments to {"title": "Coffee"}]\n{"ok":true}')
+        check.contains(json.dumps(model.requests[1]["body"]), "a person changed the arguments")
         check.contains(second["output"], "no drinks")
         check.equal(client.get(path).json()["title"], "Coffee")
+
+
+@test
+def what_is_denied_stays_denied(env):
+    """Neither arguments that a person wrote instead, nor spaces, quotes or the model's JSON lead past a rule."""
+    more = ("tools: [set_title, run_command]\ncommands: ['git *']\npermissions:\n"
+            "  - {tool: set_title, argument: '{\"title\":\"Tea\"}', then: ask}\n"
+            "  - {tool: set_title, argument: 'Rum*', then: deny}\n"
+            "  - {tool: run_command, argument: 'git push*', then: deny}")
+    lines = ("git push", "git  push", " git 'push' origin", "git p\"us\"h")
+    calls = [("set_title", {"title": "Tea"}), *(("run_command", {"command": line}) for line in lines)]
+    script = [{"tools": [{"name": name, "input": given} for name, given in calls]}, {"text": "As you wish."}]
+    with ModelServer(script) as model:
+        _, client, path = start(env, model, more=more)
+        send(client, path, "Name it")
+        wait_event(client, path, lambda event: event["type"] == "ask.requested")
+        [ask] = client.get(path + "/asks", query={"state": "pending"}).json()["asks"]
+        edited = {"decision": "once", "arguments": {"title": "Rum and Cola"}}
+        client.post(f"{path}/asks/{ask['id']}/answer", edited, expect=200)
+        check.contains(ended(client, path)["metadata"], {"stop_reason": "stop"})
+        for given, result in zip(calls, tool_results(client, path), strict=True):
+            check.equal((result["is_error"], result["output"]),
+                        (True, "denied: the agent's permissions forbid this call"), str(given))
+        check.equal(events(client, path, "session.updated"), [], "it has no other title")
+
+
+def repository(env):
+    """A directory with one commit."""
+    path = os.path.join(env.directory, "repository")
+    git = ["git", "-c", "user.name=t", "-c", "user.email=t@example.test", "-C", path]
+    os.makedirs(path)
+    with open(os.path.join(path, "a.txt"), "w", encoding="utf-8") as file:
+        file.write("hello\n")
+    for words in (["init", "--quiet"], ["add", "--all"], ["commit", "--quiet", "--message", "one"]):
+        subprocess.run(git + words, check=True)
+    return path
+
+
+@test
+def every_tool_in_a_sandbox(env):
+    """Each tool of the table by the whole server: in a clone of a repository, with the people and the service behind it."""
+    rows = [("list_directory", {}, "a.txt 6 bytes"), ("read_file", {"path": "a.txt"}, "hello"),
+            ("write_file", {"path": "b/c.txt", "content": "one\ntwo\n"}, "Wrote b/c.txt"),
+            ("edit_file", {"path": "b/c.txt", "old": "two", "new": "three"}, "Replaced 1 place"),
+            ("search_files", {"pattern": "three"}, "b/c.txt:2:three"),
+            ("run_command", {"command": "cat b/c.txt"}, "one\nthree"), ("git_status", {}, "?? b/"),
+            ("git_commit", {"message": "two"}, "1 file changed"),
+            ("edit_file", {"path": "a.txt", "old": "hello", "new": "good day"}, "Replaced 1 place"),
+            ("git_diff", {}, "+good day"), ("ask_user", {"question": "Tea?"}, "yes"),
+            ("request_approval", {"action": "Brew it."}, "Approved"),
+            ("spawn_session", {"prompt": "Warm the pot.", "title": "pot"}, '"status":"pending"'),
+            ("session_status", {}, '"status":"running"'), ("save_snapshot", {}, '"snapshot":"'),
+            ("set_title", {"title": "Tea"}, "ok")]
+    more = f"commands: ['cat *']\ntools: [{', '.join(sorted({name for name, _, _ in rows}))}]"
+    with ModelServer([{"tools": [{"name": name, "input": given} for name, given, _ in rows]}, {"text": "Done."}]) as model:
+        _, client, path = start(env, model, more=more, sandbox=f"kind: local, repository: {repository(env)}",
+                                options=["--sandbox-projects", env.directory])
+        send(client, path, "Go")
+        for count, tool, reply in ((1, "git_commit", {"decision": "once"}), (2, None, {"answer": "yes"}),
+                                   (3, "request_approval", {"decision": "once"})):
+            check.eventually(lambda: len(events(client, path, "ask.requested")) == count, f"ask {count} is there", 30)
+            [ask] = client.get(path + "/asks", query={"state": "pending"}).json()["asks"]
+            check.equal(ask.get("tool"), tool)
+            client.post(f"{path}/asks/{ask['id']}/answer", reply, expect=200)
+        check.contains(ended(client, path)["metadata"], {"stop_reason": "stop"})
+        for (name, given, part), result in zip(rows, tool_results(client, path), strict=True):
+            check.equal((result["name"], result["is_error"]), (name, False), f"{given}: {result['output']}")
+            check.contains(result["output"], part)
+        session = client.get(path).json()
+        check.equal(session["title"], "Tea")
+        taken = json.loads(tool_results(client, path)[14]["output"])
+        check.equal(session["details"]["snapshot_id"], taken["snapshot"])
+        check.equal([child["title"] for child in client.get(path + "/children").json()["sessions"]], ["pot"])
+        changed = client.get(path + "/files-changed").json()["files"]
+        check.equal([(one["path"], one["status"]) for one in changed], [("a.txt", "modified"), ("b/c.txt", "modified")])
+
+
+@test
+def long_results_stand_beside_the_log(env):
+    """Beyond lines or bytes the log has head and tail; the model can read the rest by its name."""
+    script = [{"tools": [{"name": "run_command", "input": {"command": "seq 1 300"}}]}, {"text": "Long."}]
+    more = "commands: ['seq *']\ntools: [run_command, read_file]"
+    for limit in (["--tool-result-lines-max", "20"], ["--tool-result-bytes-max", "1KiB"]):
+        with ModelServer(script) as model:
+            server, client, path = start(env, model, more=more, sandbox="kind: local", options=limit)
+            check.contains(turn(client, path), {"stop_reason": "stop"})
+            [event] = events(client, path, "agent.tool_result")
+            shown = event["content"][0]["output"].splitlines()
+            check.equal((shown[0], shown[-1], "150" in shown), ("1", "300", False))
+            check.equal(event["metadata"]["bytes"], len("".join(f"{n}\n" for n in range(1, 301))))
+            name = event["metadata"]["spill"]
+            model.say_next({"tools": [{"name": "read_file", "input": {"path": "result:" + name, "offset": 150,
+                                                                      "limit": 2}}]}, {"text": "I see."})
+            send(client, path, "And in the middle?")
+            check.contains(ended(client, path, 2)["metadata"], {"stop_reason": "stop"})
+            check.contains(tool_results(client, path)[1]["output"], "150\n151\n")
+            server.stop()
+
+
+@test
+def tools_of_a_session_without_sandbox(env):
+    """They say what is missing, and the turn goes on."""
+    calls = [("save_snapshot", {}), ("run_command", {"command": "ls"}), ("read_file", {"path": "a"}), ("git_status", {}),
+             ("session_status", {"session_id": "somebody-elses"})]
+    script = [{"tools": [{"name": name, "input": given} for name, given in calls]}, {"text": "Well."}]
+    with ModelServer(script) as model:
+        tools = ", ".join(name for name, _ in calls)
+        _, client, path = start(env, model, more=f"commands: [ls]\ntools: [{tools}]")
+        check.contains(turn(client, path), {"stop_reason": "stop"})
+        check.equal([result["is_error"] for result in tool_results(client, path)], [True] * len(calls))
+
+
+@test
+def the_project_tier(env):
+    """File tools reach the directory a session works in, when the operator opened it: nothing beside it, by no link."""
+    project = os.path.join(env.directory, "projects", "tea")
+    os.makedirs(project)
+    for place, text in ((os.path.join(project, "notes"), "green"), (os.path.join(env.directory, "beside"), "secret")):
+        with open(place, "w", encoding="utf-8") as file:
+            file.write(text)
+    os.symlink(env.directory, os.path.join(project, "out"))
+    more = "fs_scope: project\ntools: [read_file, write_file]\npermissions:\n  - {tool: write_file, then: allow}"
+    calls = [("read_file", {"path": "notes"}), ("read_file", {"path": os.path.join(project, "notes")}),
+             ("write_file", {"path": "new", "content": "black"}),
+             ("read_file", {"path": "../../beside"}), ("read_file", {"path": "out/beside"}),
+             ("read_file", {"path": os.path.join(env.directory, "beside")})]
+    script = [{"tools": [{"name": name, "input": given} for name, given in calls]}, {"text": "Done."}]
+    inside, nothing = [False] * 3 + [True] * 3, [True] * 6
+    rows = [(project, {}, inside), (os.path.join(project, "out"), {}, nothing), (env.directory, {}, nothing),
+            (project + "-else", {}, nothing), (env.directory, {"workspace": project}, inside),
+            (project, {"agent_config": {"fs_scope": "sandboxed"}}, nothing)]
+    with ModelServer(script * len(rows)) as model:
+        _, client, _ = start(env, model, more=more,
+                             options=["--tool-project-dir", os.path.join(env.directory, "projects")])
+        for directory, narrower, refused in rows:
+            path = people.session(client, agent="helper", details={"context": {"working_dir": directory}}, **narrower)
+            turn(client, path, "Look")
+            results = tool_results(client, path)
+            check.equal([one["is_error"] for one in results], refused, f"{directory}: {results}")
+            check.true("secret" not in json.dumps(results), "nothing beside it is read")
+        with open(os.path.join(project, "new"), encoding="utf-8") as file:
+            check.equal(file.read(), "black")
 
 
 @test
@@ -177,6 +322,43 @@ def a_question_waits_for_its_answer(env):
 
 
 @test
+def the_operator_says_who_decides(env):
+    """What agents of the server ask is answered by whom the option names."""
+    script = [{"tools": [{"name": "set_title", "input": {"title": "Tea"}}], "usage": {"input": 1000, "output": 0}},
+              {"text": "Fine."}]
+    more = ("tools: [set_title]\npermissions:\n  - {tool: set_title, then: ask}\n"
+            "caps: {cost_microcents_max: 1, on_exceed: pause}\ninput_microcents_per_mtok: 1000000")
+    with ModelServer(script) as model:
+        _, owner, path = start(env, model, more=more, options=["--ask-role", "owner"])
+        friend = people.person(owner, "mia")
+        owner.post(path + "/participants", {"user_id": friend.id, "role": "collaborator"}, expect=201)
+        send(owner, path, "Name it")
+        for count, tool in ((1, "set_title"), (2, "budget")):
+            check.eventually(lambda: len(events(owner, path, "ask.requested")) == count, f"{tool} is asked about")
+            [ask] = owner.get(path + "/asks", query={"state": "pending"}).json()["asks"]
+            check.contains(ask, {"tool": tool, "role": "owner"})
+            answer = f"{path}/asks/{ask['id']}/answer"
+            check.equal(friend.client.post(answer, {"decision": "once"}, expect=403).json()["code"], "insufficient_role")
+            owner.post(answer, {"decision": "once"}, expect=200)
+        check.contains(ended(owner, path)["metadata"], {"stop_reason": "stop"})
+
+
+@test
+def collected_messages_bring_what_was_attached(env):
+    """A model reads every one, and what came with it."""
+    with ModelServer([{"text": "Thanks."}]) as model:
+        _, client, path = start(env, model)
+        for name in ("a", "b"):
+            send(client, path, f"See {name}", mode="collect", debounce_ms=60000,
+                 attachments=[{"type": "file", "url": f"https://files.example/{name}"}])
+        send(client, path, "That is all.")
+        check.contains(ended(client, path)["metadata"], {"stop_reason": "stop"})
+        [message] = model.requests[0]["body"]["messages"]
+        check.equal([part["text"] for part in message["content"]],
+                    ["See a", "See b", "[a file at https://files.example/a]", "[a file at https://files.example/b]"])
+
+
+@test
 def failures_are_retried_then_another_model_is_asked(env):
     """Before anything was heard: again, then the next of the chain; an event says so."""
     script = [{"status": 529}, {"status": 429, "retry_after": 0}, {"status": 500}, {"cut": True},
@@ -191,6 +373,21 @@ def failures_are_retried_then_another_model_is_asked(env):
                                               "to": {"provider": "openai", "model": "second"},
                                               "reason": "provider_unavailable"})
         check.equal(texts(client, path), ["Here I am."])
+
+
+@test
+def the_provider_says_when_to_come_again(env):
+    """Its Retry-After goes before the usual pause; one that is too long to wait for is a reason to ask another."""
+    script = [{"status": 429, "retry_after": 0}, {"status": 503, "retry_after": 0}, {"text": "Here I am."},
+              {"status": 429, "retry_after": 3600}, {"text": "Me too."}]
+    chain = "fallback_chain:\n  - {provider: openai, model: second}"
+    with ModelServer(script) as model:
+        _, client, path = start(env, model, more=chain, backoff_ms=50000)
+        check.contains(turn(client, path), {"stop_reason": "stop"})
+        check.equal([one["body"]["model"] for one in model.requests], ["first"] * 3)
+        send(client, path, "And now?")
+        check.contains(ended(client, path, 2)["metadata"], {"stop_reason": "stop"})
+        check.equal([one["body"]["model"] for one in model.requests[3:]], ["first", "second"])
 
 
 @test
@@ -260,6 +457,22 @@ def caps_hold(env):
         check.contains(turn(client, path)["error"], {"code": "budget_exceeded"})
         check.equal(len(model.requests), 1)
         server.stop()
+
+
+@test
+def turns_are_counted(env):
+    """The agent's own cap holds, also above the usual one; beyond it a turn ends with an error and no request leaves."""
+    for most in (2, 52):
+        with ModelServer([{"text": "Yes."}]) as model:
+            server, client, path = start(env, model, more=f"caps: {{turns_max: {most}}}\nintrospection: {{enabled: false}}")
+            for _ in range(most):
+                answer = client.post(path + "/messages?wait=true", {"text": "Well?"}, expect=200).json()
+                check.equal(answer["stop_reason"], "stop")
+            send(client, path, "And now?")
+            end = ended(client, path, most + 1)["metadata"]
+            check.equal((end["stop_reason"], end["error"]["code"]), ("error", "turn_limit"))
+            check.equal(len(model.requests), most)
+            server.stop()
 
 
 @test

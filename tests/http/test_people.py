@@ -15,6 +15,26 @@ ACTIONS = [
     ("viewer", "GET", "/audit-log", None),
     ("viewer", "GET", "/children", None),
     ("viewer", "GET", "/participants", None),
+    ("viewer", "GET", "/messages", None),
+    ("viewer", "GET", "/queue", None),
+    ("viewer", "GET", "/asks", None),
+    ("viewer", "GET", "/explain", None),
+    ("viewer", "GET", "/git-state", None),
+    ("viewer", "GET", "/files-changed", None),
+    ("collaborator", "POST", "/messages", {"text": "x"}),
+    ("collaborator", "POST", "/messages?append=true", {"text": "x"}),
+    ("collaborator", "DELETE", "/queue/nothing", None),
+    ("collaborator", "PATCH", "/queue/nothing", {"text": "x"}),
+    ("collaborator", "POST", "/queue/nothing/move", {"position": 1}),
+    ("collaborator", "POST", "/queue/nothing/promote", {}),
+    ("collaborator", "POST", "/clear-queue", {}),
+    ("collaborator", "POST", "/interrupt", {}),
+    ("collaborator", "POST", "/resume", {}),
+    ("collaborator", "POST", "/hibernate", {}),
+    ("collaborator", "POST", "/wake", {}),
+    ("collaborator", "POST", "/pause", {}),
+    ("collaborator", "POST", "/unpause", {}),
+    ("owner", "POST", "/stop", {}),
     ("collaborator", "POST", "/events", {"events": [{"type": "user.message"}]}),
     ("collaborator", "POST", "/status", {"status": "pending"}),
     ("collaborator", "POST", "/settle", {"status": "waiting_human"}),
@@ -35,8 +55,11 @@ ACTIONS = [
     ("owner", "DELETE", "/share-link/nothing", None),
     ("owner", "DELETE", "", None),
 ]
-# Settling needs a turn under way.
-STATES = {"/settle": {"type": "mixed", "status": "running"}}
+# Settling needs a turn under way, a message somebody who answers.
+STATES = {"/settle": {"type": "mixed", "status": "running"}, "/messages": {"agent": "a"}}
+# Allowed, and then there is nothing to do it with: no sandbox, no turn that was cut, no such prompt.
+IN_VAIN = {"/hibernate": 409, "/wake": 409, "/resume": 409, "/queue/nothing": 404, "/queue/nothing/move": 404,
+           "/queue/nothing/promote": 404}
 
 
 class Cast:
@@ -83,7 +106,7 @@ def roles_and_actions(server):
                 same_answer(answer, unknown(client, method, target, body))
                 check.problem(answer, 404, "session_not_found")
             elif ROLES.index(role) >= ROLES.index(least):
-                check.true(answer.status < 300, what)
+                check.true(answer.status < 300 or answer.status == IN_VAIN.get(target), what)
             else:
                 check.equal(answer.status, 403, what)
                 check.contains(("insufficient_role", "holder_events_only"), answer.json()["code"])

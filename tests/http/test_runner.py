@@ -72,6 +72,21 @@ def a_turn(server):
 
 
 @test
+def collected_attachments(server):
+    """All that came with several messages comes with the one they became."""
+    client = server.client()
+    path = begin(client)
+    runner = Runner(client, path)
+    files = [{"type": "file", "url": f"https://files.example/{name}"} for name in ("a", "b")]
+    for file in files:
+        send(client, path, "See this", mode="collect", debounce_ms=60000, attachments=[file])
+    send(client, path, "That is all.")
+    prompt = runner.hear("prompt")
+    check.equal((prompt["attachments"], len(prompt["prompts"])), (files, 2))
+    runner.complete(prompt)
+
+
+@test
 def nothing_before_idle(server):
     """Dispatch before the runner is ready: only `idle` makes it take prompts; then the queue drains in order."""
     client = server.client()

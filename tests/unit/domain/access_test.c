@@ -168,6 +168,7 @@ static void every_action_needs_its_role_and_scope(void **state)
     } rows[ACTION_COUNT] = {
         [ACTION_READ] = {ACCESS_VIEWER, SCOPE_READ},
         [ACTION_APPEND] = {ACCESS_COLLABORATOR, SCOPE_WRITE},
+        [ACTION_SPEAK] = {ACCESS_COLLABORATOR, SCOPE_WRITE},
         [ACTION_INTERRUPT] = {ACCESS_COLLABORATOR, SCOPE_WRITE},
         [ACTION_HIBERNATE] = {ACCESS_COLLABORATOR, SCOPE_WRITE},
         [ACTION_PAUSE] = {ACCESS_COLLABORATOR, SCOPE_WRITE},
@@ -210,6 +211,20 @@ static void holders_work_with_the_claim_scope(void **state)
     struct principal user = principal_of(PRINCIPAL_USER, "u", MEMBER_MEMBER);
     user.scopes = SCOPE_CLAIM;
     assert_status(access_check(&user, ACCESS_OWNER, ACTION_READ, NULL), STATUS_FORBIDDEN);
+}
+
+/* What runs in a sandbox may be anybody's code. */
+static void a_sandbox_does_not_steer_its_session(void **state)
+{
+    static const enum action steering[] = {ACTION_SPEAK, ACTION_INTERRUPT, ACTION_HIBERNATE, ACTION_PAUSE};
+    struct principal code = principal_of(PRINCIPAL_SANDBOX, NULL, MEMBER_NONE);
+    struct principal runner = principal_of(PRINCIPAL_RUNNER, NULL, MEMBER_NONE);
+    (void)state;
+    code.scopes = runner.scopes = SCOPE_ALL;
+    for (size_t i = 0; i < COUNT_OF(steering); i++) {
+        assert_status(access_check(&code, ACCESS_COLLABORATOR, steering[i], NULL), STATUS_FORBIDDEN);
+        assert_status(access_check(&runner, ACCESS_COLLABORATOR, steering[i], NULL), STATUS_OK);
+    }
 }
 
 static void strangers_read_the_same_bytes(void **state)
@@ -319,6 +334,7 @@ int main(void)
         cmocka_unit_test(nobody_owns_a_session_without_an_owner),
         cmocka_unit_test(every_action_needs_its_role_and_scope),
         cmocka_unit_test(holders_work_with_the_claim_scope),
+        cmocka_unit_test(a_sandbox_does_not_steer_its_session),
         cmocka_unit_test(strangers_read_the_same_bytes),
         cmocka_unit_test(every_kind_of_event_has_its_writers),
         cmocka_unit_test(human_events_need_a_running_mixed_session),

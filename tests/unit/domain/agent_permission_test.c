@@ -46,7 +46,21 @@ static void the_strictest_rule_decides(void **state)
     assert_int_equal(asked("git_commit", "{}", NULL), PERMISSION_ASK);
     assert_int_equal(asked("write_file", "{}", "/w/a"), PERMISSION_ALLOW);
     assert_int_equal(asked("write_file", "{}", "/w/secret/a"), PERMISSION_DENY);
-    assert_int_equal(asked("other", "{\"force\":true}", NULL), PERMISSION_ASK);
+}
+
+/* However the JSON of a call is written, a rule about it holds. */
+static void white_space_and_escapes_lead_past_no_rule(void **state)
+{
+    static const char *const written[] = {"{\"force\":true}", "{ \"force\" : true }", "{\"force\":\n\ttrue\n}",
+                                          "{\"f\\u006frce\":true}"};
+    struct slice none = {0};
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(written); i++) {
+        assert_row(written[i], agent_permission(&agent, SLICE("other"), slice_of(written[i]), none, PERMISSION_ALLOW) ==
+                                   PERMISSION_ASK);
+    }
+    assert_int_equal(agent_permission(&agent, SLICE("other"), SLICE("{\"force\":false}"), none, PERMISSION_ALLOW),
+                     PERMISSION_ALLOW);
 }
 
 static void without_a_rule_the_tool_decides(void **state)
@@ -73,6 +87,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(globs),
         cmocka_unit_test(the_strictest_rule_decides),
+        cmocka_unit_test(white_space_and_escapes_lead_past_no_rule),
         cmocka_unit_test(without_a_rule_the_tool_decides),
         cmocka_unit_test(arguments_that_are_no_json_are_matched_as_text),
     };

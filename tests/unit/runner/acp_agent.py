@@ -65,7 +65,8 @@ OPTIONS_OFFERED = [
 def permit(prompt, words):
     call = {"toolCallId": "c1", "title": "bash", "kind": "execute", "status": "pending", "rawInput": {}}
     update("tool_call", **call)
-    update("tool_call_update", toolCallId="c1", status="in_progress", rawInput={"command": " ".join(words)})
+    given = {"command": " ".join(words), **OPTIONS.get("input", {})} | ({"pad": "x" * 70000} if "pad" in words else {})
+    update("tool_call_update", toolCallId="c1", status="in_progress", rawInput=given)
     options = [o for o in OPTIONS_OFFERED if o["kind"] in OPTIONS.get("offer", [o["kind"]])]
     if OPTIONS.get("die_asking"):
         asking = {"sessionId": SESSION, "toolCall": {"toolCallId": "c1"}, "options": options}

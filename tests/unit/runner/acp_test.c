@@ -241,6 +241,25 @@ static void test_the_environment_is_built_explicitly(void **state)
 
 /* --- prompts --- */
 
+/* Beside the words, also of messages that were collected. */
+static void test_attachments(void **state)
+{
+    struct fixture *f = *state;
+    struct turn *turn = turn_new(f, "echo");
+    const struct event message = {
+        .type = SLICE("user.message"),
+        .metadata = SLICE("{\"attachments\":[{\"type\":\"image\",\"media_type\":\"image/png\",\"data\":\"QUJD\"}],"
+                          "\"prompts\":[{\"prompt_id\":\"1\",\"metadata\":{}},{\"prompt_id\":\"2\",\"metadata\":"
+                          "{\"attachments\":[{\"type\":\"pdf\",\"url\":\"https://a.example/b.pdf\"}]}}]}"),
+    };
+    make_driver(f, "{\"image\":true}");
+    turn->brief.message = &message;
+    fake_turn_start(turn, &f->driver);
+    fake_turn_run(turn);
+    check_log(turn, "\"mimeType\": \"image/png\", \"data\": \"QUJD\"");
+    check_log(turn, "{\"type\": \"resource_link\", \"uri\": \"https://a.example/b.pdf\"");
+}
+
 static void test_prompt_parts(void **state)
 {
     struct fixture *f = *state;
@@ -371,6 +390,34 @@ static void test_rules_decide_before_people(void **state)
     turn = start(f, "{}", "permit rm -r x");
     assert_int_equal(turn->ask_count, 0);
     check_log(turn, "\\\"no\\\"");
+}
+
+/* A path is what it leads to, and what is too long to be looked through is not let through. */
+static void test_no_way_around_the_rules(void **state)
+{
+    struct fixture *f = *state;
+    static const struct permission_rule rules[] = {
+        {.tool = SLICE("execute"), .then = PERMISSION_ALLOW},
+        {.path = SLICE("/secret/*"), .then = PERMISSION_DENY},
+        {.tool = SLICE("bash"), .argument = SLICE("*rm *"), .then = PERMISSION_DENY},
+    };
+    static const char *const paths[] = {"/secret/a", "/open/x/../../secret//./a"};
+    f->agent.permissions = rules;
+    f->agent.permission_count = COUNT_OF(rules);
+    for (size_t i = 0; i < COUNT_OF(paths); i++) {
+        char options[200];
+        snprintf(options, sizeof options, "{\"input\":{\"path\":\"%s\"}}", paths[i]);
+        struct turn *turn = start(f, options, "permit ls");
+        check_log(turn, "\\\"no\\\"");
+        f->driver.leave(f->acp, 1, 1);
+    }
+    struct turn *turn = start(f, "{\"input\":{\"path\":\"/open/a\"}}", "permit ls");
+    check_log(turn, "\\\"yes\\\"");
+    f->driver.leave(f->acp, 1, 1);
+    turn = start(f, "{}", "permit rm -r x pad");
+    assert_int_equal(turn->ask_count, 1);
+    fake_turn_answer(turn, DECISION_DENY, NULL, NULL);
+    fake_turn_run(turn);
 }
 
 static void test_a_withdrawn_permission(void **state)
@@ -801,6 +848,7 @@ int main(void)
         CASE(test_errors_of_the_agent),
         CASE(test_one_process_for_all_turns),
         CASE(test_the_environment_is_built_explicitly),
+        CASE(test_attachments),
         CASE(test_prompt_parts),
         CASE(test_instructions_and_history_for_a_new_session),
         CASE(test_a_turn_that_was_cut_is_told_so),
@@ -808,6 +856,7 @@ int main(void)
         CASE(test_the_same_arguments_are_no_edit),
         CASE(test_expired_and_cancelled_permissions),
         CASE(test_rules_decide_before_people),
+        CASE(test_no_way_around_the_rules),
         CASE(test_a_withdrawn_permission),
         CASE(test_forms),
         CASE(test_interrupt),

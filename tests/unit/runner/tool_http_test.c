@@ -24,8 +24,8 @@ struct peer {
 struct world {
     struct scene scene;
     struct peer peer;
-    char open_host[40];
-    const char *open_hosts[1];
+    char open_host[40], other_host[40];
+    const char *open_hosts[2];
 };
 
 static void answer_one(struct peer *peer, int fd)
@@ -91,7 +91,9 @@ static int set_up(void **state)
     peer->port = ntohs(address.sin_port);
     pthread_create(&peer->thread, NULL, serve, peer);
     snprintf(world->open_host, sizeof world->open_host, "localhost:%d", peer->port);
+    snprintf(world->other_host, sizeof world->other_host, "127.0.0.1:%d", peer->port);
     world->open_hosts[0] = world->open_host;
+    world->open_hosts[1] = world->other_host;
     world->scene.settings.open_hosts = world->open_hosts;
     world->scene.settings.open_host_count = 1;
     world->scene.agent.hosts = hosts;
@@ -282,6 +284,18 @@ static void redirects_are_followed(void **state)
     assert_refused(ask(world, "{\"url\":\"http://localhost:%d/\"}"), TURN_TOOL_DENIED, "more than 5 redirects");
 }
 
+/* A key for one host is no key for the next. */
+static void headers_stay_with_their_host(void **state)
+{
+    struct world *world = *state;
+    world->scene.settings.open_host_count = 2;
+    says_to_next(world, "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nhere");
+    says(world, "HTTP/1.1 302 Go\r\nLocation: http://127.0.0.1:%d/next\r\nContent-Length: 0\r\n\r\n");
+    assert_good(ask(world, "{\"url\":\"http://localhost:%d/\",\"headers\":{\"Authorization\":\"Bearer k\"}}"));
+    assert_true(heard(world, "GET /next"));
+    assert_false(heard(world, "Bearer k"));
+}
+
 static void limits(void **state)
 {
     struct world *world = *state;
@@ -317,6 +331,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(only_named_hosts_over_https, set_up, tear_down),
         cmocka_unit_test_setup_teardown(private_addresses_in_every_dress, set_up, tear_down),
         cmocka_unit_test_setup_teardown(redirects_are_checked_like_calls, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(headers_stay_with_their_host, set_up, tear_down),
         cmocka_unit_test_setup_teardown(redirects_are_followed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(limits, set_up, tear_down),
     };

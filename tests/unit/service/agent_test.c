@@ -88,6 +88,9 @@ static void it_is_narrowed_by_the_session(void **state)
     assert_int_equal(agent.fs_scope, SCOPE_SANDBOXED);
     struct session wide = make(scene, "coder", NULL, "{\"context\":{\"fs_scope\":\"full\"}}");
     assert_int_equal(agent_in(scene, &wide).fs_scope, SCOPE_PROJECT);
+    struct session both =
+        make(scene, "coder", "{\"fs_scope\":\"project\"}", "{\"context\":{\"fs_scope\":\"sandboxed\"}}");
+    assert_int_equal(agent_in(scene, &both).fs_scope, SCOPE_SANDBOXED);
     scene_free(scene);
 }
 
