@@ -8,8 +8,7 @@ import signal
 import stat
 import subprocess
 
-from harness import check, people, runner, test
-from harness import check, people, talk, test
+from harness import check, people, runner, talk, test
 from harness.model_server import ModelServer
 from harness.talk import events, send, wait_event
 from harness.terminal import Terminal
