@@ -1,7 +1,6 @@
 #include "service/ask.h"
 
 #include "service/ask_steps.h"
-#include "service/secret.h"
 #include "service/session_steps.h"
 #include "service/work.h"
 #include "wire/json_schema.h"
@@ -254,14 +253,7 @@ static enum status enter_as_runner(struct call *call, struct slice session_id, s
 enum status ask_request(struct call *call, struct slice session_id, struct ask *ask)
 {
     struct session_entry entry;
-    struct slice parts[] = {ask->arguments, ask->options, ask->schema, ask->details, ask->fields};
     enum status status = enter_as_runner(call, session_id, &entry);
-    if (status == STATUS_OK) {
-        status = secret_check_text(call, ask->text);
-    }
-    for (size_t i = 0; i < sizeof parts / sizeof *parts && status == STATUS_OK; i++) {
-        status = secret_check_json(call, parts[i]);
-    }
     return status == STATUS_OK ? ask_open(call, entry.loaded, ask) : status;
 }
 

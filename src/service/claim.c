@@ -4,7 +4,6 @@
 
 #include "base/hash.h"
 #include "service/ask.h"
-#include "service/secret.h"
 #include "service/session_steps.h"
 #include "service/turn.h"
 #include "service/turn_close.h"
@@ -241,23 +240,11 @@ enum status claim_heartbeat(struct call *call, struct slice id, int64_t lease_ms
     return status == STATUS_OK ? unit_timer(call, out->loaded, TIMER_LEASE, lease.expires_at_ms) : status;
 }
 
-static enum status check_secrets(struct call *call, const struct settlement *settlement)
-{
-    enum status status = settlement->result ? secret_check_json(call, settlement->result->raw) : STATUS_OK;
-    if (status == STATUS_OK) {
-        status = secret_check_text(call, settlement->error_message);
-    }
-    return status == STATUS_OK ? secret_check_text(call, settlement->reason) : status;
-}
-
 enum status claim_settle(struct call *call, struct slice id, const struct settlement *settlement,
                          struct session_entry *out)
 {
     const struct lease *lease = NULL;
     enum status status = session_enter(call, id, ACTION_APPEND, out);
-    if (status == STATUS_OK) {
-        status = check_secrets(call, settlement);
-    }
     if (status == STATUS_OK) {
         status = unit_lease(call->unit, out->loaded, &lease, &call->failure);
     }

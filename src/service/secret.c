@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <sodium.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -23,6 +24,7 @@ enum { VARIABLE_COUNT = sizeof variables / sizeof variables[0] };
 struct secrets {
     const struct secret_place *place;
     bool of_environment; /* some are */
+    atomic_bool any;     /* there is something to look for at all */
     pthread_mutex_t lock;
     struct secret_records records;
     struct timespec changed_at;
@@ -49,6 +51,7 @@ enum status secrets_reload(struct secrets *secrets, struct failure *failure)
     before = secrets->records;
     secrets->records = records;
     secrets->changed_at = changed_at;
+    secrets->any = secrets->of_environment || records.len > 0;
     pthread_mutex_unlock(&secrets->lock);
     secret_records_release(&before);
     if (records.len > 0) {
@@ -175,7 +178,7 @@ static enum status refuse(struct call *call)
 enum status secret_check_text(struct call *call, struct slice text)
 {
     struct secrets *secrets = call->service->secrets;
-    return secrets && holds_any(secrets, text) ? refuse(call) : STATUS_OK;
+    return secrets && secrets->any && holds_any(secrets, text) ? refuse(call) : STATUS_OK;
 }
 
 static bool value_holds_any(struct secrets *secrets, const struct json *value)
@@ -196,7 +199,7 @@ enum status secret_check_json(struct call *call, struct slice json)
     struct secrets *secrets = call->service->secrets;
     const struct json *value;
     struct failure unread;
-    if (!secrets || json.len == 0) {
+    if (!secrets || !secrets->any || json.len == 0) {
         return STATUS_OK;
     }
     bool found = holds_any(secrets, json);
@@ -232,7 +235,7 @@ struct slice secret_mask_json(struct call *call, struct slice json)
 {
     struct secrets *secrets = call->service->secrets;
     struct slice name, value;
-    if (!secrets || json.len == 0) {
+    if (!secrets || !secrets->any || json.len == 0) {
         return json;
     }
     for (size_t i = 0; i < VARIABLE_COUNT && secrets->of_environment; i++) {
