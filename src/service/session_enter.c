@@ -44,21 +44,33 @@ static enum status hide(struct call *call, enum status status)
     return status == STATUS_NOT_FOUND ? access_not_found(&call->failure) : status;
 }
 
+/* PostgreSQL: the lease is as the store has it, the session may be remembered from before another node gave that lease
+ * out. */
+static enum status enter_lease(struct call *call, struct loaded_session **loaded, bool *out_holds)
+{
+    const struct lease *lease;
+    enum status status = unit_lease(call->unit, *loaded, &lease, &call->failure);
+    if (status == STATUS_OK && lease && lease->fence != (*loaded)->session.fence) {
+        int64_t tenant_key = (*loaded)->session.tenant_key, key = (*loaded)->session.key;
+        status = unit_load_fresh(call->unit, tenant_key, key, loaded, &call->failure);
+        if (status == STATUS_OK) {
+            status = unit_lease(call->unit, *loaded, &lease, &call->failure);
+        }
+    }
+    *out_holds = status == STATUS_OK && lease_matches(call, lease);
+    return status;
+}
+
 enum status session_enter(struct call *call, struct slice id, enum action action, struct session_entry *out)
 {
     struct loaded_session *loaded;
+    bool holds_lease = false;
     enum status status = unit_load(call->unit, call->who->tenant_key, id, &loaded, &call->failure);
+    if (status == STATUS_OK && slice_present(call->lease_token)) {
+        status = enter_lease(call, &loaded, &holds_lease);
+    }
     if (status != STATUS_OK) {
         return hide(call, status);
-    }
-    bool holds_lease = false;
-    if (slice_present(call->lease_token)) {
-        const struct lease *lease;
-        status = unit_lease(call->unit, loaded, &lease, &call->failure);
-        if (status != STATUS_OK) {
-            return status;
-        }
-        holds_lease = lease_matches(call, lease);
     }
     enum access_role stored;
     status = participant_role(call, &loaded->session, &stored);

@@ -270,3 +270,21 @@ def an_answer_reaches_a_turn_on_another_node(env):
             took_s.append(time.monotonic() - began)
     check.true(min(took_s) < 1, f"within a second, where the machine itself does not stall: {took_s}")
     check.equal(client.get(path).json()["fence"], 1)
+
+
+@test
+def given_back_to_a_node_that_remembers_it_otherwise(env):
+    """A worker claims at one node and gives back, or settles, at the one that made the session: the log has it."""
+    one, other = pair(env, *QUICK)
+    first, second = one.client(), other.client()
+    for number in range(20):
+        path = people.session(first, type="agent", status="pending")
+        [claim] = second.post("/api/claims", {"worker": "w", "lease_ms": 60000}, expect=200).json()["claims"]
+        lease = {"Sojourn-Lease": claim["lease"]["token"]}
+        verb, body, told = (("release", {}, "session.released"),
+                            ("settle", {"status": "completed"}, "session.completed"))[number % 2]
+        after = first.post(f"{path}/{verb}", body, headers=lease, expect=200).json()
+        kinds = [event["type"] for event in events(second, path)]
+        check.contains(kinds[3:], told)
+        check.equal(after["last_sequence"], len(kinds))
+        first.delete(path, expect=204)

@@ -22,6 +22,7 @@ static const struct {
     {"08", STATUS_UNAVAILABLE, STATUS_UNAVAILABLE, "storage_failed"},
     {"28", STATUS_UNAVAILABLE, STATUS_UNAVAILABLE, "storage_failed"},
     {"3D", STATUS_UNAVAILABLE, STATUS_UNAVAILABLE, "storage_failed"},
+    {"40P01", STATUS_UNAVAILABLE, STATUS_STALE, "storage_failed"}, /* a deadlock: this side gave way */
     {"40", STATUS_UNAVAILABLE, STATUS_UNAVAILABLE, "storage_failed"},
     {"53", STATUS_UNAVAILABLE, STATUS_UNAVAILABLE, "storage_failed"},
     {"55", STATUS_UNAVAILABLE, STATUS_UNAVAILABLE, "storage_failed"},
