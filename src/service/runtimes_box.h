@@ -85,7 +85,7 @@ struct runtimes {
     struct map boxes; /* by session_key */
     struct loop_message start_message, stop_message;
     struct loop_timer *timer;
-    bool started;
+    atomic_bool started; /* the thread that hears of other nodes asks, too */
     atomic_bool stopping;
     pthread_mutex_t lock;
     pthread_cond_t changed;

@@ -272,7 +272,7 @@ def an_answer_reaches_a_turn_on_another_node(env):
     check.equal(client.get(path).json()["fence"], 1)
 
 
-@test
+@test(on=("postgres",), timeout_s=180)
 def given_back_to_a_node_that_remembers_it_otherwise(env):
     """A worker claims at one node and gives back, or settles, at the one that made the session: the log has it."""
     one, other = pair(env, *QUICK)
