@@ -2,7 +2,6 @@
 #include "domain/tunnel.h"
 #include "service/channel.h"
 #include "service/prompt.h"
-#include "service/secret.h"
 #include "service/tunnel.h"
 
 const struct field channel_body[] = {
@@ -179,9 +178,6 @@ enum status system_messages_append(struct request *request)
     }
     if (status == STATUS_OK) {
         status = session_enter(call, request->params[0], ACTION_UPDATE, &entry);
-    }
-    if (status == STATUS_OK) {
-        status = secret_check_json(call, content);
     }
     if (status == STATUS_OK) {
         status = system_message_append(call, entry.loaded, content, (struct slice){0});

@@ -4,7 +4,6 @@
 #include "domain/context.h"
 #include "domain/session_details.h"
 #include "service/identity_rows.h"
-#include "service/secret.h"
 
 enum { SHARED_PAGE = 200 };
 
@@ -105,9 +104,6 @@ enum status agent_push(struct call *call, const struct json *definition, struct 
     }
     if (status == STATUS_OK) {
         status = check_reach(call, &agent);
-    }
-    if (status == STATUS_OK) {
-        status = secret_check_json(call, definition->raw);
     }
     return status == STATUS_OK ? keep(call, call->who->tenant_key, &agent, AGENT_OF_API, out, out_new) : status;
 }

@@ -1,7 +1,5 @@
 #include "service/entity.h"
 
-#include "service/secret.h"
-
 enum status entity_check_reach(struct call *call)
 {
     const struct principal *who = call->who;
@@ -128,9 +126,6 @@ enum status entity_create(struct call *call, struct slice id, struct slice type,
     if (status == STATUS_OK) {
         status = entity_check(out, call->service->entity_bytes_max, &call->failure);
     }
-    if (status == STATUS_OK) {
-        status = secret_check_json(call, out->fields);
-    }
     if (status != STATUS_OK) {
         return status;
     }
@@ -177,9 +172,6 @@ enum status entity_change(struct call *call, struct slice id, const struct json 
     }
     if (status == STATUS_OK) {
         status = check_version(call, out, version);
-    }
-    if (status == STATUS_OK) {
-        status = secret_check_json(call, fields->raw);
     }
     return status == STATUS_OK ? apply(call, call->who->tenant_key, out, fields, &changed) : status;
 }

@@ -2,7 +2,6 @@
 
 #include "domain/input.h"
 #include "service/identity_rows.h"
-#include "service/secret.h"
 
 static enum status not_found(struct call *call)
 {
@@ -44,7 +43,7 @@ static enum status check_texts(struct call *call, const struct persona_request *
         status = input_check_chars(request->prompt, "prompt", 1, call->service->session_limits.prompt_chars_max,
                                    &call->failure);
     }
-    return status == STATUS_OK ? secret_check_text(call, request->prompt) : status;
+    return status;
 }
 
 static enum status check_room(struct call *call)

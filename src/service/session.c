@@ -7,7 +7,6 @@
 #include "service/session_steps.h"
 #include "service/turn_close.h"
 #include "service/work.h"
-#include "service/secret.h"
 
 static enum status start_stale(struct call *call, struct loaded_session *loaded)
 {
@@ -61,9 +60,6 @@ enum status session_update(struct call *call, struct slice id, const struct json
     struct session_entry entry;
     struct changes changes = {0};
     enum status status = session_enter(call, id, ACTION_UPDATE, &entry);
-    if (status == STATUS_OK) {
-        status = secret_check_json(call, patch->raw);
-    }
     if (status == STATUS_OK) {
         status = change_update(call->arena, &entry.loaded->session, patch, &call->service->session_limits, call->now_ms,
                                &changes, &call->failure);

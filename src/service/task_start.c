@@ -1,5 +1,4 @@
 #include "service/entity.h"
-#include "service/secret.h"
 #include "service/task_steps.h"
 
 /* What all sessions of one run are made with. */
@@ -14,9 +13,6 @@ static enum status check_order(struct call *call, const struct task *task, const
 {
     struct entity entity;
     enum status status = task_check_agents(call, task);
-    if (status == STATUS_OK && order->input) {
-        status = secret_check_json(call, order->input->raw);
-    }
     if (status != STATUS_OK || !slice_present(order->entity_id)) {
         return status;
     }

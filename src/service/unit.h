@@ -75,7 +75,6 @@ void unit_rollback(struct unit *unit);
 /* Writes the touched rows now, so that queries of this group see its own changes. */
 MUST_CHECK enum status unit_flush(struct unit *unit, struct failure *failure);
 
-/* Loads by id within the tenant; NOT_FOUND without a word. The pointer is good until the group ends. */
 /* A command begins. */
 void unit_start_command(struct unit *unit);
 /* PostgreSQL: another node may have changed what this writer remembers, and a refusal must not rest on that. Forgets
@@ -83,6 +82,7 @@ void unit_start_command(struct unit *unit);
  * again. */
 bool unit_forget_remembered(struct unit *unit);
 
+/* Loads by id within the tenant; NOT_FOUND without a word. The pointer is good until the group ends. */
 MUST_CHECK enum status unit_load(struct unit *unit, int64_t tenant_key, struct slice id, struct loaded_session **out,
                                  struct failure *failure);
 MUST_CHECK enum status unit_load_key(struct unit *unit, int64_t tenant_key, int64_t key, struct loaded_session **out,

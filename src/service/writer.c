@@ -165,8 +165,8 @@ static void run_jobs(struct writer *writer, struct group *group, struct queue_it
 }
 
 /* A commit costs as much as many jobs: when more callers were about a moment ago, they get a moment to join. Not on
- * PostgreSQL: the firehose is ordered by transaction, and one that stays open may take up a session which another node
- * changed after it began. */
+ * PostgreSQL: its readers go no further than the positions of a transaction that is open, and another node may change a
+ * session meanwhile. */
 static void gather(struct writer *writer, struct group *group)
 {
     if (db_engine(writer->unit.db) != DB_SQLITE) {

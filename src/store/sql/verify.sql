@@ -79,13 +79,14 @@ WHERE p.work < 6 AND p.key IN (SELECT st.parent_key FROM steps st WHERE st.tenan
     AND NOT EXISTS (SELECT 1 FROM events e
         WHERE e.tenant_key = p.tenant_key AND e.session_key = p.key AND e.type = 'session.reopened') LIMIT 100
 
--- What only SQLite has: the blocks that the firehose reads, and a file of pages.
 -- name: verify_share_uses
 SELECT 'the share link ' || l.id || ' counts ' || l.use_count || ' uses of '
     || (SELECT COUNT(*) FROM share_uses u
         WHERE u.tenant_key = l.tenant_key AND u.session_key = l.session_key AND u.link_id = l.id) FROM share_links l
 WHERE l.use_count <> (SELECT COUNT(*) FROM share_uses u
     WHERE u.tenant_key = l.tenant_key AND u.session_key = l.session_key AND u.link_id = l.id) LIMIT 100
+
+-- What only SQLite has: where events stand, the blocks that the firehose reads, and a file of pages.
 -- name: verify_chunks (sqlite)
 SELECT 'an index of events of session ' || c.session_key || ' has no session' FROM event_chunks c
 WHERE NOT EXISTS (SELECT 1 FROM sessions s WHERE s.key = c.session_key) LIMIT 100

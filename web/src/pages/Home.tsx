@@ -7,12 +7,11 @@ import { useDay, useWeek } from '../parts/day';
 import { MOD, useKeys } from '../parts/keys';
 import { useLoaded } from '../parts/loaded';
 import { useRows } from '../parts/rows';
-import { SecondLine } from '../parts/SessionRow';
+import { RowActs, SecondLine } from '../parts/SessionRow';
 import { Failed, Waiting } from '../parts/States';
 import { MarkOf } from '../parts/Status';
 import { Time } from '../parts/Time';
 import { askKey, waitingWithoutAsk } from '../state/asklist';
-import { decideFromList } from '../state/asks';
 import { type Day, greeting, isHappening, isOver } from '../state/day';
 import { go, linkTo } from '../state/navigate';
 import { type Place, sessionPlace, sessionsPlace } from '../state/place';
@@ -76,14 +75,7 @@ function AskLine({ ask }: { ask: AskOf }) {
           {ask.tool && <code>{ask.tool}</code>} {ask.session_title ?? ask.session_id}
         </span>
       </a>
-      {isPlain && (
-        <span class="row-acts">
-          <button onClick={() => void decideFromList(ask, 'once')}>Allow once</button>
-          <button class="danger" onClick={() => void decideFromList(ask, 'deny')}>
-            Deny
-          </button>
-        </span>
-      )}
+      {isPlain && <RowActs ask={ask} />}
     </li>
   );
 }

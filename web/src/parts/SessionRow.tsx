@@ -28,7 +28,7 @@ export function SecondLine({ session, ask }: { session: Session; ask?: Ask | und
 }
 
 /** What can be decided without looking further; everything else is decided where it is shown. */
-function RowActs({ ask }: { ask: Ask }) {
+export function RowActs({ ask }: { ask: Ask }) {
   return (
     <span class="row-acts">
       <button onClick={() => void decideFromList(ask, 'once')}>Allow once</button>
