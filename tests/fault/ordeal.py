@@ -57,6 +57,14 @@ def definitions():
     yield {"id": "runner", "driver": "runner", "resume": "retry"}
 
 
+def children_of(parent):
+    """The processes directly under that one, as they are now."""
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError), open(f"/proc/{name}/stat", encoding="ascii", errors="replace") as file:
+            if int(file.read().rpartition(")")[2].split()[1]) == parent:
+                yield int(name)
+
+
 class Ordeal:
     """A server, its agents, and every conversation that was begun."""
 
@@ -166,16 +174,10 @@ class Ordeal:
 
     def kill_agents(self):
         """The processes of agents under the server."""
-        parents = {}
-        for name in filter(str.isdigit, os.listdir("/proc")):
-            try:
-                with open(f"/proc/{name}/stat", encoding="ascii", errors="replace") as file:
-                    parents[int(name)] = int(file.read().rpartition(")")[2].split()[1])
-            except OSError:
-                continue
         def kill():
-            for pid in [pid for pid, parent in parents.items() if parent == self.server.process.pid]:
-                os.kill(pid, signal.SIGKILL)
+            for pid in children_of(self.server.process.pid):
+                with contextlib.suppress(ProcessLookupError):  # one that ends by itself just now
+                    os.kill(pid, signal.SIGKILL)
                 self.deaths += 1
         self.survive(kill)
 
