@@ -7,6 +7,7 @@ import signal
 from clients import acp
 from harness import check
 from harness.suite import OPTIMISED, test
+from harness.talk import watch
 
 WRITE = {"tools": [{"name": "bash", "input": {"command": "echo written > proof.txt", "description": "Writes a file"}}]}
 ANSWERS = {
@@ -113,7 +114,7 @@ def rules_and_cancel(env):
         talk.say("please write a file")
         check.equal((talk.asks(), written(env)), ([], None))
         check.equal(parts(talk, "agent.tool_result")[0]["is_error"], True)
-        with talk.client.stream(talk.path + "/events") as stream:
+        with watch(talk.client, talk.path) as stream:
             talk.send("something long")
             stream.until(lambda frame: frame.event == "delta", 40)
         talk.client.post(talk.path + "/interrupt", {}, expect=200)

@@ -50,3 +50,11 @@ def wait_event(client, path, wanted, seconds=20):
     """The first event of the session for which `wanted(event)` holds."""
     with client.stream(path + "/events") as stream:
         return stream.until(lambda frame: frame.event == "event" and wanted(frame.json()), seconds)[-1].json()
+
+
+def watch(client, path):
+    """A stream of the session that has shown all there was, so that nothing live passes it by while it still reads."""
+    last = client.get(path, expect=200).json()["last_sequence"]
+    stream = client.stream(path + "/events")
+    stream.until(lambda frame: frame.event == "event" and frame.json()["sequence"] == last, 30)
+    return stream

@@ -3,6 +3,7 @@ from datetime import datetime, timedelta
 
 from harness import check, people
 from harness.suite import test
+from harness.talk import watch
 
 TURN = ["session.status_change", "session.claimed", "agent.thinking", "agent.message", "agent.tool_call", "agent.tool_result",
         "agent.message", "turn.ended", "session.status_change"]
@@ -41,7 +42,7 @@ def answers(server):
     """It streams, calls a tool, says that it is a demo and what was said, and is idle again."""
     client = server.client()
     path = talk(client)
-    with client.stream(path + "/events") as stream:
+    with watch(client, path) as stream:
         receipt = send(client, path, "echo Good \"morning\" ☀")
         frames = stream.until(lambda frame: frame.event == "event" and frame.json()["metadata"].get("to") == "idle", 30)
     log = events(client, path)
@@ -323,7 +324,7 @@ def what_was_read_is_not_lost(server):
     """kill -9 in the middle of a sentence: what viewers had read of it is in the log, marked as partial."""
     client = server.client()
     path = talk(client)
-    with client.stream(path + "/events") as stream:
+    with watch(client, path) as stream:
         send(client, path, "echo something long enough")
         frames = stream.until(lambda frame: frame.event == "delta" and frame.json()["kind"] == "text", 30)
         frames += [stream.next(10) for _ in range(2)]

@@ -7,7 +7,7 @@ import subprocess
 from harness import check, people
 from harness.model_server import ModelServer
 from harness.suite import test
-from harness.talk import events, send, wait_event
+from harness.talk import events, send, wait_event, watch
 
 AGENT = """
 id: helper
@@ -62,7 +62,7 @@ def speaks_both_formats(env):
     for provider, address in FORMATS.items():
         with ModelServer([step]) as model:
             server, client, path = start(env, model, provider, prices)
-            with client.stream(path + "/events") as stream:
+            with watch(client, path) as stream:
                 send(client, path, "Hello?")
                 frames = stream.until(lambda one: one.event == "event" and one.json()["type"] == "turn.ended", 30)
             said = {"reasoning": "", "text": ""}
@@ -429,7 +429,7 @@ def silence_ends_an_attempt(env):
 def an_interrupt_keeps_what_was_said(env):
     with ModelServer([{"text": "Once upon a time", "hold": True}, {"text": "The end."}]) as model:
         _, client, path = start(env, model)
-        with client.stream(path + "/events") as stream:
+        with watch(client, path) as stream:
             send(client, path, "Tell me a story")
             stream.until(lambda frame: frame.event == "delta", 20)
             client.post(path + "/interrupt", {}, expect=200)

@@ -9,7 +9,7 @@ import time
 
 from harness import check, people
 from harness.suite import test
-from harness.talk import send
+from harness.talk import send, watch
 
 AGENT = """
 id: relayed
@@ -79,7 +79,7 @@ def a_lone_piece_is_not_held_up(env):
         client = start(env, listener, ["--model-gather-us", "100000"])
         path = people.session(client, agent="relayed")
         took = []
-        with client.stream(path + "/events") as stream:
+        with watch(client, path) as stream:
             send(client, path, "Go on")
             line = Line(listener.accept()[0])
             for number in range(12):
@@ -107,7 +107,7 @@ def crowded_pieces_arrive_whole(env):
     with listen() as listener:
         client = start(env, listener, ["--model-gather-us", "5000"])
         paths = [people.session(client, agent="relayed") for _ in range(count)]
-        streams = [client.stream(path + "/events") for path in paths]
+        streams = [watch(client, path) for path in paths]
         answers = [""] * count
         lines = []
         for path in paths:

@@ -4,6 +4,7 @@ import json
 from harness import check, people
 from harness.runner import Runner, begin, runner_token
 from harness.suite import test
+from harness.talk import watch
 
 QUICK = ["--runner-grace-ms", "200", "--runner-lost-ms", "600"]
 PATIENT = ["--runner-grace-ms", "1h"]
@@ -38,7 +39,7 @@ def a_turn(server):
     path = begin(client, model="m-9", provider="openai")
     runner = Runner(client, path)
     check.contains(runner.init, {"queueLength": 0, "pendingQuestions": [], "agent": {"id": "remote", "version": 1}})
-    with client.stream(path + "/events") as stream:
+    with watch(client, path) as stream:
         receipt = send(client, path, "Good \"morning\" ☀", thread_id="t1")
         prompt = runner.hear("prompt")
         check.contains(prompt, {"messageId": receipt["prompt_id"], "turn": 1, "content": "Good \"morning\" ☀",
