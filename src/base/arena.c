@@ -83,7 +83,7 @@ static struct arena_block *block_new(struct arena_block *older, size_t size)
     return block;
 }
 
-/* Twice the last one; a small one was asked for. */
+/* Twice the last one; after a small one, which arena_reserve made, the ordinary size. */
 static size_t room_for(const struct arena_block *last, size_t size)
 {
     size_t room = last && last->size >= ARENA_BLOCK_BYTES ? last->size * 2 : ARENA_BLOCK_BYTES;

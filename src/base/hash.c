@@ -2,6 +2,8 @@
 
 #include <sodium.h>
 
+#include "base/hex.h"
+
 struct hash hash_of(struct slice text)
 {
     struct hash hash;
@@ -26,4 +28,14 @@ struct hash hash_of_parts(const struct slice *parts, size_t count)
 bool hash_equal(struct slice a, struct slice b)
 {
     return a.len == HASH_BYTES && b.len == HASH_BYTES && sodium_memcmp(a.ptr, b.ptr, HASH_BYTES) == 0;
+}
+
+void hash_text(const struct hash *hash, char out[HASH_TEXT_BYTES])
+{
+    *hex_write(hash->bytes, HASH_BYTES, out) = '\0';
+}
+
+bool hash_parse(struct slice text, struct hash *out)
+{
+    return hex_read(text, out->bytes, HASH_BYTES);
 }

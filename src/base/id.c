@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
+#include "base/hex.h"
+
 static void system_fill(struct id_source *source, void *bytes, size_t count)
 {
     (void)source;
@@ -46,7 +48,7 @@ void id_source_init_seeded(struct id_source *source, uint64_t seed)
 
 void id_uuid7(struct id_source *source, int64_t wall_ms, char out[UUID_TEXT_BYTES])
 {
-    static const char hex[] = "0123456789abcdef";
+    static const int dashes_before[] = {4, 6, 8, 10, 16};
     unsigned char bytes[16];
     source->fill(source, bytes + 6, 10);
     for (int i = 0; i < 6; i++) {
@@ -55,14 +57,11 @@ void id_uuid7(struct id_source *source, int64_t wall_ms, char out[UUID_TEXT_BYTE
     bytes[6] = (unsigned char)(0x70 | (bytes[6] & 0x0F));
     bytes[8] = (unsigned char)(0x80 | (bytes[8] & 0x3F));
     char *at = out;
-    for (int i = 0; i < 16; i++) {
-        if (i == 4 || i == 6 || i == 8 || i == 10) {
-            *at++ = '-';
-        }
-        *at++ = hex[bytes[i] >> 4];
-        *at++ = hex[bytes[i] & 15];
+    for (int i = 0, group = 0; i < 16; i = dashes_before[group++]) {
+        at = hex_write(bytes + i, (size_t)(dashes_before[group] - i), at);
+        *at++ = '-';
     }
-    *at = '\0';
+    at[-1] = '\0';
 }
 
 void id_token(struct id_source *source, const char *prefix, char out[TOKEN_TEXT_BYTES])

@@ -2,12 +2,11 @@
 #ifndef BASE_ID_H
 #define BASE_ID_H
 
-#include "base/clock.h"
 #include "base/slice.h"
 
 struct id_source {
     void (*fill)(struct id_source *source, void *bytes, size_t count);
-    uint64_t seed; /* of the seeded source; a parameter is zero for the system's */
+    uint64_t seed; /* only of the seeded source */
 };
 
 enum { UUID_TEXT_BYTES = 37, TOKEN_TEXT_BYTES = 48 };

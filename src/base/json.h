@@ -47,7 +47,7 @@ struct slice json_text_of(const struct json *object, const char *key);
 int64_t json_i64_of(const struct json *object, const char *key);
 struct slice json_raw_of(const struct json *object, const char *key);
 
-/* Writing. Commas are placed by the writer; nesting is the caller's duty and asserted in debug builds. */
+/* Writing. Commas are placed by the writer; nesting is the caller's duty. */
 struct json_out {
     struct buffer *buffer;
     bool need_comma;

@@ -1,7 +1,9 @@
-#include <endian.h>
 #include <stdlib.h>
 
+#include "base/hex.h"
 #include "base/json.h"
+#include "base/json_plain.h"
+#include "base/utf8.h"
 
 /* Objects with more members than this are checked for duplicate keys by sorting instead of pairwise. */
 enum { DUPLICATES_PAIRWISE_MAX = 16 };
@@ -37,20 +39,6 @@ static bool at_char(struct reader *r, char c)
     return r->at < r->end && *r->at == c;
 }
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    if (c >= 'a' && c <= 'f') {
-        return c - 'a' + 10;
-    }
-    if (c >= 'A' && c <= 'F') {
-        return c - 'A' + 10;
-    }
-    return -1;
-}
-
 static bool read_hex4(struct reader *r, uint32_t *out)
 {
     if (r->end - r->at < 4) {
@@ -58,7 +46,7 @@ static bool read_hex4(struct reader *r, uint32_t *out)
     }
     uint32_t value = 0;
     for (int i = 0; i < 4; i++) {
-        int digit = hex_digit(r->at[i]);
+        int digit = hex_value(r->at[i]);
         if (digit < 0) {
             return false;
         }
@@ -67,26 +55,6 @@ static bool read_hex4(struct reader *r, uint32_t *out)
     r->at += 4;
     *out = value;
     return true;
-}
-
-static char *put_utf8(char *to, uint32_t code)
-{
-    if (code < 0x80) {
-        *to++ = (char)code;
-    } else if (code < 0x800) {
-        *to++ = (char)(0xC0 | code >> 6);
-        *to++ = (char)(0x80 | (code & 0x3F));
-    } else if (code < 0x10000) {
-        *to++ = (char)(0xE0 | code >> 12);
-        *to++ = (char)(0x80 | (code >> 6 & 0x3F));
-        *to++ = (char)(0x80 | (code & 0x3F));
-    } else {
-        *to++ = (char)(0xF0 | code >> 18);
-        *to++ = (char)(0x80 | (code >> 12 & 0x3F));
-        *to++ = (char)(0x80 | (code >> 6 & 0x3F));
-        *to++ = (char)(0x80 | (code & 0x3F));
-    }
-    return to;
 }
 
 /* After "\u"; lone surrogates have no UTF-8 form and are refused. */
@@ -127,7 +95,7 @@ static bool read_escape(struct reader *r, char **to)
         if (!read_unicode_escape(r, &code) || code == 0) {
             return false; /* a zero byte cannot be stored as text by every engine */
         }
-        *to = put_utf8(*to, code);
+        *to += utf8_put(code, *to);
         return true;
     }
     char meaning = means[(unsigned char)c];
@@ -135,40 +103,12 @@ static bool read_escape(struct reader *r, char **to)
     return meaning != '\0';
 }
 
-/* Marks the top bit of each of eight bytes that is a quote, a backslash or a control character. Only the lowest mark is
- * sure: a borrow can mark bytes above it. */
-static uint64_t mark_special(uint64_t word)
-{
-    const uint64_t ones = 0x0101010101010101u;
-    uint64_t quote = word ^ ones * '"';
-    uint64_t backslash = word ^ ones * '\\';
-    uint64_t marks = ((word - ones * 0x20) & ~word) | ((quote - ones) & ~quote) | ((backslash - ones) & ~backslash);
-    return marks & ones * 0x80;
-}
-
-/* Text is most of what arrives, so it is passed over eight bytes at a time. */
-static const char *skip_plain(const char *at, const char *end)
-{
-    uint64_t word;
-    for (; end - at >= (ptrdiff_t)sizeof word; at += sizeof word) {
-        memcpy(&word, at, sizeof word);
-        uint64_t marks = mark_special(le64toh(word));
-        if (marks) {
-            return at + __builtin_ctzll(marks) / 8;
-        }
-    }
-    while (at < end && (unsigned char)*at >= 0x20 && *at != '"' && *at != '\\') {
-        at++;
-    }
-    return at;
-}
-
 /* Where the string ends, or the text: no decoded string is longer than that. */
 static const char *find_close(struct reader *r)
 {
-    const char *at = skip_plain(r->at, r->end);
+    const char *at = json_skip_plain(r->at, r->end);
     while (r->end - at >= 2 && *at != '"') {
-        at = skip_plain(at + (*at == '\\' ? 2 : 1), r->end);
+        at = json_skip_plain(at + (*at == '\\' ? 2 : 1), r->end);
     }
     return at;
 }
@@ -189,7 +129,7 @@ static bool decode_string(struct reader *r, const char *first, struct slice *out
             return false;
         }
         first = r->at;
-        r->at = skip_plain(r->at, r->end);
+        r->at = json_skip_plain(r->at, r->end);
     }
     *out = slice_from(text, (size_t)(to - text));
     return true;
@@ -199,7 +139,7 @@ static bool decode_string(struct reader *r, const char *first, struct slice *out
 static bool read_string(struct reader *r, struct slice *out)
 {
     const char *first = ++r->at;
-    r->at = skip_plain(first, r->end);
+    r->at = json_skip_plain(first, r->end);
     *out = slice_from(first, (size_t)(r->at - first));
     if (at_char(r, '\\') && !decode_string(r, first, out)) {
         refuse(r, "a string holds a bad escape, or \\u0000, which is not accepted");
@@ -407,74 +347,4 @@ enum status json_parse(struct arena *arena, struct slice text, const struct json
     }
     *out = value;
     return STATUS_OK;
-}
-
-const char *json_kind_name(enum json_kind kind)
-{
-    static const char *const names[] = {"null",     "a boolean", "a boolean", "a number",
-                                        "a string", "an array",  "an object"};
-    return names[kind];
-}
-
-const struct json *json_get(const struct json *object, const char *key)
-{
-    if (!json_is(object, JSON_OBJECT)) {
-        return NULL;
-    }
-    struct slice wanted = slice_of(key);
-    for (const struct json *member = object->child; member; member = member->next) {
-        if (slice_eq(member->key, wanted)) {
-            return member;
-        }
-    }
-    return NULL;
-}
-
-const struct json *json_get_value(const struct json *object, const char *key)
-{
-    const struct json *member = json_get(object, key);
-    return json_is(member, JSON_NULL) ? NULL : member;
-}
-
-bool json_as_text(const struct json *value, struct slice *out)
-{
-    if (!json_is(value, JSON_STRING)) {
-        return false;
-    }
-    *out = value->text;
-    return true;
-}
-
-bool json_as_i64(const struct json *value, int64_t *out)
-{
-    return json_is(value, JSON_NUMBER) && slice_to_i64(value->raw, out);
-}
-
-bool json_as_bool(const struct json *value, bool *out)
-{
-    if (!json_is(value, JSON_TRUE) && !json_is(value, JSON_FALSE)) {
-        return false;
-    }
-    *out = value->kind == JSON_TRUE;
-    return true;
-}
-
-struct slice json_text_of(const struct json *object, const char *key)
-{
-    struct slice text = {NULL, 0};
-    json_as_text(json_get(object, key), &text);
-    return text;
-}
-
-int64_t json_i64_of(const struct json *object, const char *key)
-{
-    int64_t value = 0;
-    json_as_i64(json_get(object, key), &value);
-    return value;
-}
-
-struct slice json_raw_of(const struct json *object, const char *key)
-{
-    const struct json *value = json_get_value(object, key);
-    return value ? value->raw : (struct slice){NULL, 0};
 }

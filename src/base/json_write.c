@@ -1,5 +1,7 @@
 #include "base/clock.h"
+#include "base/hex.h"
 #include "base/json.h"
+#include "base/json_plain.h"
 
 static void before_value(struct json_out *out)
 {
@@ -44,8 +46,7 @@ void json_end_array(struct json_out *out)
 
 static void add_escaped_byte(struct buffer *buffer, unsigned char c)
 {
-    static const char hex[] = "0123456789abcdef";
-    char text[6] = {'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]};
+    char text[6] = {'\\', 'u', '0', '0'};
     switch (c) {
     case '"':
         buffer_add(buffer, SLICE("\\\""));
@@ -63,39 +64,15 @@ static void add_escaped_byte(struct buffer *buffer, unsigned char c)
         buffer_add(buffer, SLICE("\\t"));
         break;
     default:
+        hex_write(&c, 1, text + 4);
         buffer_add(buffer, slice_from(text, sizeof text));
     }
 }
 
-/* Whether one of the eight bytes is zero. */
-static bool has_zero(uint64_t bytes)
-{
-    return (bytes - 0x0101010101010101u) & ~bytes & 0x8080808080808080u;
-}
-
-/* Whether one of the eight bytes must be escaped: a control character, a quote or a backslash. */
-static bool has_special(const char *eight)
-{
-    uint64_t bytes;
-    memcpy(&bytes, eight, sizeof bytes);
-    bool control = (bytes - 0x2020202020202020u) & ~bytes & 0x8080808080808080u;
-    return control || has_zero(bytes ^ 0x2222222222222222u) || has_zero(bytes ^ 0x5c5c5c5c5c5c5c5cu);
-}
-
-/* How many bytes from `from` on need no escape. */
 static size_t plain_bytes(struct slice text, size_t from)
 {
-    size_t at = from;
-    while (text.len - at >= 8 && !has_special(text.ptr + at)) {
-        at += 8;
-    }
-    for (; at < text.len; at++) {
-        unsigned char c = (unsigned char)text.ptr[at];
-        if (c < 0x20 || c == '"' || c == '\\') {
-            break;
-        }
-    }
-    return at - from;
+    const char *first = text.ptr + from;
+    return (size_t)(json_skip_plain(first, text.ptr + text.len) - first);
 }
 
 static void add_quoted(struct buffer *buffer, struct slice text)

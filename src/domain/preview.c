@@ -1,6 +1,8 @@
 #include "domain/preview.h"
 
+#include "base/hex.h"
 #include "base/json.h"
+#include "base/utf8.h"
 #include "domain/redact.h"
 
 enum {
@@ -251,26 +253,9 @@ static uint32_t hex4(const char *text)
 {
     uint32_t value = 0;
     for (int i = 0; i < 4; i++) {
-        unsigned char c = (unsigned char)text[i];
-        value = value << 4 | (uint32_t)(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
+        value = value << 4 | (uint32_t)hex_value(text[i]);
     }
     return value;
-}
-
-static size_t put_utf8(char *to, uint32_t code)
-{
-    if (code < 0x80) {
-        to[0] = (char)code;
-        return 1;
-    }
-    size_t count = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-    static const unsigned char lead[] = {0, 0, 0xC0, 0xE0, 0xF0};
-    for (size_t i = count - 1; i > 0; i--) {
-        to[i] = (char)(0x80 | (code & 0x3F));
-        code >>= 6;
-    }
-    to[0] = (char)(lead[count] | code);
-    return count;
 }
 
 /* After a backslash. Advances *at; escapes were checked when the event was accepted. */
@@ -287,7 +272,7 @@ static size_t put_escape(char *to, const char **at, const char *end)
         code = 0x10000 + ((code - 0xD800) << 10) + (hex4(*at + 2) - 0xDC00);
         *at += 6;
     }
-    return put_utf8(to, code & 0x1FFFFF);
+    return utf8_put(code & 0x1FFFFF, to);
 }
 
 /* Decodes what a preview can need; `out` has 4 bytes more than `room`. */

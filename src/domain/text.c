@@ -1,5 +1,7 @@
 #include "domain/text.h"
 
+#include "base/hex.h"
+
 size_t text_chars(struct slice text)
 {
     size_t chars = 0;
@@ -9,11 +11,6 @@ size_t text_chars(struct slice text)
     return chars;
 }
 
-static bool is_hex(char c)
-{
-    return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
-}
-
 bool text_is_uuid(struct slice text)
 {
     if (text.len != 36) {
@@ -21,7 +18,7 @@ bool text_is_uuid(struct slice text)
     }
     for (size_t i = 0; i < text.len; i++) {
         bool dash = i == 8 || i == 13 || i == 18 || i == 23;
-        if (dash ? text.ptr[i] != '-' : !is_hex(text.ptr[i])) {
+        if (dash ? text.ptr[i] != '-' : hex_value(text.ptr[i]) < 0) {
             return false;
         }
     }

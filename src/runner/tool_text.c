@@ -3,19 +3,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/hash.h"
 
-enum { HASH_TEXT_BYTES = 2 * HASH_BYTES + 1, NOTE_BYTES_MAX = 400, MARK_CHARS = 32 };
-
-static void hash_text(struct hash hash, char out[HASH_TEXT_BYTES])
-{
-    for (int i = 0; i < HASH_BYTES; i++) {
-        snprintf(out + 2 * i, 3, "%02x", hash.bytes[i]);
-    }
-}
+enum { NOTE_BYTES_MAX = 400, MARK_CHARS = 32 };
 
 /* --- bounds --- */
 
@@ -87,7 +79,8 @@ static struct slice spill(struct arena *arena, struct slice files_dir, struct sl
 {
     char name[HASH_TEXT_BYTES + 4];
     struct slice kept = {0};
-    hash_text(hash_of(whole), name);
+    struct hash hash = hash_of(whole);
+    hash_text(&hash, name);
     memcpy(name + HASH_TEXT_BYTES - 1, ".txt", 5);
     int dir =
         slice_present(files_dir) ? open(arena_copy(arena, files_dir).ptr, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
@@ -160,7 +153,8 @@ static void mark_of(struct slice name, struct slice text, char out[HASH_TEXT_BYT
     for (int i = 0;; i++) {
         snprintf(round, sizeof round, "%d", i);
         parts[2] = slice_of(round);
-        hash_text(hash_of_parts(parts, 3), out);
+        struct hash hash = hash_of_parts(parts, 3);
+        hash_text(&hash, out);
         out[MARK_CHARS] = 0;
         if (text.len == 0 || !memmem(text.ptr, text.len, out, MARK_CHARS)) {
             return;

@@ -195,7 +195,7 @@ static enum status narrow_to_cookie(struct call *call, struct slice cookie_hash,
 {
     struct grant cookie;
     struct hash hash;
-    if (!identity_read_hash(cookie_hash, &hash)) {
+    if (!hash_parse(cookie_hash, &hash)) {
         return STATUS_OK;
     }
     enum status status =

@@ -47,34 +47,3 @@ enum status identity_check_member(struct call *call, struct slice user_id, enum 
     }
     return status;
 }
-
-struct slice identity_write_hash(struct arena *arena, const struct hash *hash)
-{
-    static const char digits[] = "0123456789abcdef";
-    char *text = arena_bytes(arena, 2 * HASH_BYTES);
-    for (size_t i = 0; i < HASH_BYTES; i++) {
-        text[2 * i] = digits[hash->bytes[i] >> 4];
-        text[2 * i + 1] = digits[hash->bytes[i] & 15];
-    }
-    return slice_from(text, 2 * HASH_BYTES);
-}
-
-static int digit_of(char c)
-{
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-bool identity_read_hash(struct slice text, struct hash *out)
-{
-    if (text.len != 2 * HASH_BYTES) {
-        return false;
-    }
-    for (size_t i = 0; i < HASH_BYTES; i++) {
-        int high = digit_of(text.ptr[2 * i]), low = digit_of(text.ptr[2 * i + 1]);
-        if (high < 0 || low < 0) {
-            return false;
-        }
-        out->bytes[i] = (unsigned char)(high << 4 | low);
-    }
-    return true;
-}

@@ -15,9 +15,6 @@ MUST_CHECK enum status identity_insert_token(struct call *call, struct token *to
 /* Makes the secret and tells it; the row keeps its hash. */
 MUST_CHECK enum status identity_insert_grant(struct call *call, struct grant *grant, const char *prefix,
                                              int64_t keep_ms, char out_secret[TOKEN_TEXT_BYTES]);
-/* A hash as 64 hexadecimal digits, and back. */
-struct slice identity_write_hash(struct arena *arena, const struct hash *hash);
-bool identity_read_hash(struct slice text, struct hash *out);
 /* NOT_FOUND for somebody of another tenant. */
 MUST_CHECK enum status identity_check_member(struct call *call, struct slice user_id, enum member_role *out);
 /* The user behind a live cookie, link or ticket; UNAUTHENTICATED otherwise. */

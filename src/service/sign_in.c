@@ -67,7 +67,9 @@ enum status ticket_create(struct call *call, struct slice session_id, char out_t
                           .session_id = session_id,
                           .tenant_key = call->who->tenant_key};
     if (call->who->credential.kind == CREDENTIAL_COOKIE) {
-        grant.csrf = identity_write_hash(call->arena, &call->who->credential.hash);
+        char text[HASH_TEXT_BYTES];
+        hash_text(&call->who->credential.hash, text);
+        grant.csrf = arena_copy(call->arena, slice_of(text));
     }
     *out_expires_at_ms = call->now_ms + call->service->ticket_ms;
     return identity_insert_grant(call, &grant, "st_", call->service->ticket_ms, out_ticket);

@@ -12,21 +12,21 @@ static const struct slice handle_prefix = SLICE("blob:");
 void blob_handle(const struct hash *sha256, char out[BLOB_HANDLE_BYTES])
 {
     memcpy(out, handle_prefix.ptr, handle_prefix.len);
-    blob_address_text(sha256, out + handle_prefix.len);
+    hash_text(sha256, out + handle_prefix.len);
 }
 
 bool blob_handle_parse(struct slice text, struct hash *out)
 {
-    return blob_address_parse(slice_starts(text, handle_prefix) ? slice_after(text, handle_prefix.len) : text, out);
+    return hash_parse(slice_starts(text, handle_prefix) ? slice_after(text, handle_prefix.len) : text, out);
 }
 
 /* --- about --- */
 
 static void about_write(struct buffer *to, const struct blob *blob)
 {
-    char text[BLOB_TEXT_BYTES];
+    char text[HASH_TEXT_BYTES];
     struct json_out out = json_out_to(to);
-    blob_address_text(&blob->sha256, text);
+    hash_text(&blob->sha256, text);
     json_begin_object(&out);
     json_put_text(&out, "sha256", slice_of(text));
     json_maybe_text(&out, "name", blob->name);
@@ -37,8 +37,7 @@ static void about_write(struct buffer *to, const struct blob *blob)
 static void about_read(struct slice text, struct arena *arena, struct blob *out)
 {
     const struct json *about = NULL;
-    if (json_parse(arena, text, &about, NULL) == STATUS_OK &&
-        blob_address_parse(json_text_of(about, "sha256"), &out->sha256)) {
+    if (json_parse(arena, text, &about, NULL) == STATUS_OK && hash_parse(json_text_of(about, "sha256"), &out->sha256)) {
         out->name = json_text_of(about, "name");
         out->media_type = json_text_of(about, "media_type");
     }

@@ -12,7 +12,7 @@
 #include "base/hash.h"
 #include "store/db.h"
 
-enum { BLOB_TEXT_BYTES = 2 * HASH_BYTES + 1, BLOB_HANDLE_BYTES = 5 + BLOB_TEXT_BYTES };
+enum { BLOB_HANDLE_BYTES = 5 + HASH_TEXT_BYTES };
 
 /* Where new bytes are kept; set once. Those that were kept elsewhere before are still found. */
 struct blob_place {

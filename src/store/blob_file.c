@@ -7,45 +7,12 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 enum { DIRECTORY_MODE = 0700, FILE_MODE = 0600 };
 
 /* --- names --- */
-
-void blob_address_text(const struct hash *address, char out[BLOB_TEXT_BYTES])
-{
-    static const char digits[] = "0123456789abcdef";
-    for (size_t i = 0; i < HASH_BYTES; i++) {
-        out[2 * i] = digits[address->bytes[i] >> 4];
-        out[2 * i + 1] = digits[address->bytes[i] & 15];
-    }
-    out[BLOB_TEXT_BYTES - 1] = '\0';
-}
-
-static int digit_of(char c)
-{
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-bool blob_address_parse(struct slice text, struct hash *out)
-{
-    struct hash address;
-    if (text.len != BLOB_TEXT_BYTES - 1) {
-        return false;
-    }
-    for (size_t i = 0; i < HASH_BYTES; i++) {
-        int high = digit_of(text.ptr[2 * i]), low = digit_of(text.ptr[2 * i + 1]);
-        if (high < 0 || low < 0) {
-            return false;
-        }
-        address.bytes[i] = (unsigned char)(high << 4 | low);
-    }
-    *out = address;
-    return true;
-}
 
 static bool path_set(char out[PATH_MAX], const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -65,8 +32,8 @@ struct spot {
 
 static bool spot_find(struct spot *spot, const char *root, int64_t tenant_key, const struct hash *address)
 {
-    char name[BLOB_TEXT_BYTES];
-    blob_address_text(address, name);
+    char name[HASH_TEXT_BYTES];
+    hash_text(address, name);
     spot->root = root;
     return path_set(spot->parent, "%s/..", root) && path_set(spot->halves, "%s/new", root) &&
            path_set(spot->tenant, "%s/%lld", root, (long long)tenant_key) &&
@@ -238,7 +205,7 @@ static bool walk_file(struct walk *walk, const char *path, struct slice name)
 {
     struct hash address;
     struct stat info;
-    bool old = blob_address_parse(name, &address) && lstat(path, &info) == 0 && is_older(&info, walk->before_ms);
+    bool old = hash_parse(name, &address) && lstat(path, &info) == 0 && is_older(&info, walk->before_ms);
     return !old || walk->each(walk->owner, walk->tenant_key, &address);
 }
 

@@ -19,8 +19,4 @@ void blob_file_each(const char *directory, int64_t before_ms,
 /* Deletes files that were never finished. */
 void blob_file_forget_halves(const char *directory);
 
-/* 64 lower-case hexadecimal digits. */
-void blob_address_text(const struct hash *address, char out[BLOB_TEXT_BYTES]);
-bool blob_address_parse(struct slice text, struct hash *out);
-
 #endif

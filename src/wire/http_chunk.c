@@ -1,5 +1,7 @@
 #include "wire/http.h"
 
+#include "base/hex.h"
+
 /*  SIZE → (EXTENSION) → SIZE_LF → DATA → DATA_CR → DATA_LF → SIZE …
  *  a chunk of size 0: SIZE_LF → TRAILER → (TRAILER_NAME → TRAILER_VALUE → TRAILER_LF → TRAILER …) → END_LF → DONE */
 enum chunk_state {
@@ -33,15 +35,10 @@ static void expect(struct http_chunks *chunks, char byte, char wanted, enum chun
     chunks->state = (uint8_t)next;
 }
 
-static uint64_t hex_value(char byte)
-{
-    return (uint64_t)(byte <= '9' ? byte - '0' : (byte | 32) - 'a' + 10);
-}
-
 static void take_size(struct http_chunks *chunks, char byte)
 {
     if (http_byte_is(byte, HTTP_BYTE_HEX) && chunks->line_bytes < SIZE_DIGITS_MAX) {
-        chunks->left = chunks->left * 16 + hex_value(byte);
+        chunks->left = chunks->left * 16 + (uint64_t)hex_value(byte);
         chunks->line_bytes++;
     } else if (chunks->line_bytes > 0 && byte == '\r') {
         chunks->state = CHUNK_SIZE_LF;

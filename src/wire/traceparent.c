@@ -1,28 +1,9 @@
 #include "wire/traceparent.h"
 
+#include "base/hex.h"
+
 /* version "-" trace "-" parent "-" flags */
 enum { TRACE_AT = 3, PARENT_AT = 36, FLAGS_AT = 53, VERSION_0_LEN = 55 };
-
-static int lower_hex(char c)
-{
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-static bool read_hex(const char *text, unsigned char *out, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        int high = lower_hex(text[2 * i]);
-        int low = lower_hex(text[2 * i + 1]);
-        if (high < 0 || low < 0) {
-            return false;
-        }
-        out[i] = (unsigned char)(high << 4 | low);
-    }
-    return true;
-}
 
 static bool any_set(const unsigned char *bytes, size_t count)
 {
@@ -42,6 +23,11 @@ static bool version_fits(unsigned char version, struct slice text)
     return version != 0xFF && (text.len == VERSION_0_LEN || text.ptr[VERSION_0_LEN] == '-');
 }
 
+static bool read_at(struct slice text, size_t at, unsigned char *out, size_t count)
+{
+    return hex_read(slice_from(text.ptr + at, 2 * count), out, count);
+}
+
 bool traceparent_parse(struct slice text, struct traceparent *out)
 {
     struct traceparent trace;
@@ -50,12 +36,12 @@ bool traceparent_parse(struct slice text, struct traceparent *out)
         text.ptr[FLAGS_AT - 1] != '-') {
         return false;
     }
-    if (!read_hex(text.ptr, &version, 1) || !version_fits(version, text)) {
+    if (!read_at(text, 0, &version, 1) || !version_fits(version, text)) {
         return false;
     }
-    if (!read_hex(text.ptr + TRACE_AT, trace.trace_id, sizeof trace.trace_id) ||
-        !read_hex(text.ptr + PARENT_AT, trace.parent_id, sizeof trace.parent_id) ||
-        !read_hex(text.ptr + FLAGS_AT, &trace.flags, 1)) {
+    if (!read_at(text, TRACE_AT, trace.trace_id, sizeof trace.trace_id) ||
+        !read_at(text, PARENT_AT, trace.parent_id, sizeof trace.parent_id) ||
+        !read_at(text, FLAGS_AT, &trace.flags, 1)) {
         return false;
     }
     if (!any_set(trace.trace_id, sizeof trace.trace_id) || !any_set(trace.parent_id, sizeof trace.parent_id)) {
@@ -65,24 +51,14 @@ bool traceparent_parse(struct slice text, struct traceparent *out)
     return true;
 }
 
-static char *put_hex(char *to, const unsigned char *bytes, size_t count)
-{
-    static const char hex[] = "0123456789abcdef";
-    for (size_t i = 0; i < count; i++) {
-        *to++ = hex[bytes[i] >> 4];
-        *to++ = hex[bytes[i] & 15];
-    }
-    return to;
-}
-
 void traceparent_format(const struct traceparent *trace, char out[TRACEPARENT_TEXT_BYTES])
 {
     memcpy(out, "00-", TRACE_AT);
-    char *to = put_hex(out + TRACE_AT, trace->trace_id, sizeof trace->trace_id);
+    char *to = hex_write(trace->trace_id, sizeof trace->trace_id, out + TRACE_AT);
     *to++ = '-';
-    to = put_hex(to, trace->parent_id, sizeof trace->parent_id);
+    to = hex_write(trace->parent_id, sizeof trace->parent_id, to);
     *to++ = '-';
-    to = put_hex(to, &trace->flags, 1);
+    to = hex_write(&trace->flags, 1, to);
     *to = '\0';
 }
 

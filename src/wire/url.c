@@ -1,15 +1,6 @@
 #include "wire/url.h"
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    if (c >= 'a' && c <= 'f') {
-        return c - 'a' + 10;
-    }
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
+#include "base/hex.h"
 
 /* Returns the number of bytes written, or -1. */
 static int64_t decode_bytes(struct slice text, bool plus_is_space, char *to)
@@ -18,8 +9,8 @@ static int64_t decode_bytes(struct slice text, bool plus_is_space, char *to)
     for (size_t i = 0; i < text.len; i++) {
         char c = text.ptr[i];
         if (c == '%') {
-            int high = text.len - i > 2 ? hex_digit(text.ptr[i + 1]) : -1;
-            int low = high >= 0 ? hex_digit(text.ptr[i + 2]) : -1;
+            int high = text.len - i > 2 ? hex_value(text.ptr[i + 1]) : -1;
+            int low = high >= 0 ? hex_value(text.ptr[i + 2]) : -1;
             if (low < 0) {
                 return -1;
             }
