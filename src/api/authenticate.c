@@ -51,7 +51,7 @@ static enum status check_scope(struct request *request)
         needed |= SCOPE_WRITE;
     }
     bool holder = slice_present(request->call.lease_token) && (request->who.scopes & SCOPE_CLAIM) != 0;
-    if (holder) { /* whoever may claim may do the work; the lease is checked with the session */
+    if (holder && route_names_session(request->route)) { /* who may claim may work; the session checks the lease */
         needed &= ~(unsigned)(SCOPE_READ | SCOPE_WRITE);
     }
     if ((request->who.scopes & needed) == needed) {
