@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "api/origin.h"
 #include "base/hash.h"
 #include "service/identity.h"
 #include "wire/cookie.h"
@@ -26,6 +27,9 @@ static bool bearer_token(struct request *request, struct slice *out)
 
 static enum status check_csrf(struct request *request, struct slice expected)
 {
+    if (request_is_upgrade(request)) { /* any page may open a WebSocket, with our cookies */
+        return origin_check_upgrade(request);
+    }
     if (http_method_is_safe(request->exchange->request.method)) {
         return STATUS_OK;
     }
