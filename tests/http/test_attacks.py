@@ -1,5 +1,6 @@
 """What a hostile page, a narrow token or a stranger of the tenant tries."""
 import os
+import threading
 
 from harness import check, test
 from harness.browser import PASSWORD, with_password
@@ -120,3 +121,66 @@ def a_stranger_leaves_no_file_and_learns_nothing(server):
     check.problem(ben.client.post(path + "/messages", {"content": PICTURE}), 403, "insufficient_role")
     check.equal(kept_files(server), before)
     anna.client.post(path + "/files", b"z" * 100, expect=201)
+
+
+@test
+def two_owners_do_not_remove_each_other(server):
+    """At the same moment, by whatever thread and in whatever transaction: somebody stays who owns the tenant."""
+    operator = server.client()
+    for number in range(8):
+        made = operator.post("/api/tenants", {"id": f"t{number}"}, expect=201).json()
+        first = operator.with_token(made["token"])
+        second = person(first, f"second{number}", "owner")
+        pairs = ((first, second.id), (second.client, first.get("/api/me").json()["user_id"]))
+        for client, _ in pairs:
+            client.patch("/api/me/preferences", {}, expect=200)
+        start, answers = threading.Barrier(2), []
+
+        def remove(client, user_id, start=start, answers=answers):
+            start.wait()
+            answers.append(client.delete(f"/api/users/{user_id}").status)
+
+        threads = [threading.Thread(target=remove, args=pair) for pair in pairs]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        check.true(answers.count(204) == 1, f"one of them stays: {answers}")
+        left = [client for client, _ in pairs if client.get("/api/me").status == 200]
+        check.equal([client.get("/api/me").json()["role"] for client in left], ["owner"])
+
+
+@test
+def a_narrow_token_joins_nothing_beyond(server):
+    """A share link is redeemed for the user; a token of his that is bound to other sessions does not do it for him."""
+    owner = server.client()
+    anna, ben = person(owner, "anna"), person(owner, "ben")
+    link = anna.client.post(session(anna.client, id="chat:1") + "/share-link", {"role": "viewer"}, expect=201).json()
+    own = session(ben.client).rsplit("/", 1)[1]
+    for narrow in ({"session_id": own}, {"id_prefix": "cli:"}):
+        check.problem(token(ben.client, **narrow).post(f"/api/sessions/join/{link['token']}", {}), 404, "not_found")
+        check.problem(ben.client.get("/api/sessions/chat:1"), 404)
+    token(ben.client, id_prefix="chat:").post(f"/api/sessions/join/{link['token']}", {}, expect=200)
+    ben.client.get("/api/sessions/chat:1", expect=200)
+
+
+@test
+def code_in_a_sandbox_does_not_say_where_people_talk(server):
+    """Channels are bound by people and by whoever runs the session."""
+    owner = server.client()
+    path = session(owner, agent="demo")
+    inside = owner.with_token(owner.post(path + "/sandbox-token", {}, expect=201).json()["token"])
+    bound = owner.post(path + "/channels", {"kind": "chat", "address": "a"}, expect=201).json()
+    check.problem(inside.post(path + "/channels", {"kind": "chat", "address": "b"}), 403, "person_required")
+    check.problem(inside.delete(f"{path}/channels/{bound['id']}"), 403, "person_required")
+
+
+@test
+def no_id_leads_up(server):
+    """What would be named . or .. could be made, and then reached and removed by no path."""
+    owner = server.client()
+    for id in (".", ".."):
+        check.problem(owner.post("/api/sessions", {"type": "agent", "id": id}), 400, "invalid_id")
+        check.problem(owner.post("/api/entities", {"id": id, "type": "t", "fields": {}}), 400, "invalid_id")
+    owner.post("/api/sessions", {"type": "agent", "id": "..."}, expect=201)
+    owner.delete("/api/sessions/...", expect=204)
