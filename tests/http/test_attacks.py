@@ -184,3 +184,21 @@ def no_id_leads_up(server):
         check.problem(owner.post("/api/entities", {"id": id, "type": "t", "fields": {}}), 400, "invalid_id")
     owner.post("/api/sessions", {"type": "agent", "id": "..."}, expect=201)
     owner.delete("/api/sessions/...", expect=204)
+
+
+# --- other accounts of the machine ---
+
+
+@test(on=("sqlite",))
+def nobody_else_reads_the_database(env):
+    """Also where the data directory was there before and is open to all: the database and its copies are not."""
+    server = env.server(start=False)
+    os.makedirs(server.data_directory(), mode=0o755)
+    server.start()
+    session(server.client())
+    copy = os.path.join(env.directory, "copy.db")
+    server.run("backup", copy, "--data", server.data_directory())
+    names = [os.path.join(server.data_directory(), name) for name in os.listdir(server.data_directory())]
+    check.true(any(name.endswith("sojourn.db-wal") for name in names), names)
+    for name in [copy, *names]:
+        check.equal(os.stat(name).st_mode & 0o077, 0, f"{name} is for its owner alone")
