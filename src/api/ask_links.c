@@ -145,7 +145,6 @@ static void guard(struct exchange *exchange)
 {
     exchange_header(exchange, "Cache-Control", SLICE("no-store"));
     exchange_header(exchange, "Referrer-Policy", SLICE("no-referrer"));
-    exchange_header(exchange, "X-Content-Type-Options", SLICE("nosniff"));
     exchange_header(exchange, "X-Robots-Tag", SLICE("noindex"));
     exchange_header(exchange, "Content-Security-Policy", SLICE(PAGE_POLICY));
 }

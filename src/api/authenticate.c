@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "api/origin.h"
 #include "base/hash.h"
 #include "service/identity.h"
 #include "wire/cookie.h"
@@ -26,6 +27,9 @@ static bool bearer_token(struct request *request, struct slice *out)
 
 static enum status check_csrf(struct request *request, struct slice expected)
 {
+    if (request_is_upgrade(request)) { /* any page may open a WebSocket, with our cookies */
+        return origin_check_upgrade(request);
+    }
     if (http_method_is_safe(request->exchange->request.method)) {
         return STATUS_OK;
     }
@@ -51,7 +55,7 @@ static enum status check_scope(struct request *request)
         needed |= SCOPE_WRITE;
     }
     bool holder = slice_present(request->call.lease_token) && (request->who.scopes & SCOPE_CLAIM) != 0;
-    if (holder) { /* whoever may claim may do the work; the lease is checked with the session */
+    if (holder && route_names_session(request->route)) { /* who may claim may work; the session checks the lease */
         needed &= ~(unsigned)(SCOPE_READ | SCOPE_WRITE);
     }
     if ((request->who.scopes & needed) == needed) {

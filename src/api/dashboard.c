@@ -21,7 +21,6 @@ static enum status answer_asset(struct request *request, const struct dashboard_
     exchange_header(exchange, "Vary", SLICE("Accept-Encoding"));
     exchange_header(exchange, "Cache-Control", caching);
     exchange_header(exchange, "Content-Security-Policy", SLICE(CONTENT_POLICY));
-    exchange_header(exchange, "X-Content-Type-Options", SLICE("nosniff"));
     exchange_header(exchange, "Referrer-Policy", SLICE("no-referrer"));
     exchange_header(exchange, "Cross-Origin-Opener-Policy", SLICE("same-origin"));
     return STATUS_OK;

@@ -16,14 +16,14 @@ const struct field file_upload_query[] = {
 
 /* --- media in messages and events --- */
 
-/* The body is read anew with handles in it. Whether the caller may write is for the command to see. */
+/* The body is read anew with handles in it. Nothing is kept for, or told to, those who may not write. */
 enum status media_prepare(struct request *request)
 {
     struct session session;
     struct failure *failure = &request->call.failure;
     struct slice body = request->exchange->request.body;
     request->media = (struct media_list){0};
-    enum status status = session_find(&request->call, request->params[0], &session);
+    enum status status = session_view(&request->call, request->params[0], ACTION_APPEND, &session, NULL);
     if (status == STATUS_OK) {
         status =
             media_take_out(request->api->service, request_arena(request), session.id, &body, &request->media, failure);
@@ -227,7 +227,6 @@ static enum status answer_content(struct request *request, const struct blob *fi
     struct slice tag = arena_format(request_arena(request), "\"%s\"", handle);
     exchange->content_type = served_type(file);
     exchange_header(exchange, "Content-Disposition", disposition(request_arena(request), file->name));
-    exchange_header(exchange, "X-Content-Type-Options", SLICE("nosniff"));
     exchange_header(exchange, "Content-Security-Policy", SLICE("sandbox; default-src 'none'"));
     exchange_header(exchange, "Cache-Control", SLICE("private, max-age=31536000, immutable"));
     exchange_header(exchange, "ETag", tag);

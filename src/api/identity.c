@@ -2,6 +2,7 @@
 
 #include "api/authenticate.h"
 #include "api/handlers.h"
+#include "api/origin.h"
 #include "api/signin_guard.h"
 #include "wire/cookie.h"
 
@@ -120,6 +121,9 @@ enum status auth_sign_in_prepare(struct request *request)
     struct call *call = &request->call;
     struct slice email = json_text_of(request->body, "email");
     struct user user = {0};
+    if (origin_check(request) != STATUS_OK) { /* a stranger's form would sign somebody in as the stranger */
+        return call->failure.status;
+    }
     int64_t wait_ms = signin_guard_enter(request->api->signin_guard, request->exchange->peer, email, call->steady_ms);
     if (wait_ms > 0) {
         enum status limited =
@@ -150,7 +154,10 @@ enum status auth_sign_in(struct request *request)
 enum status auth_link(struct request *request)
 {
     struct sign_in sign_in;
-    enum status status = sign_in_by_link(&request->call, json_text_of(request->body, "secret"), &sign_in);
+    enum status status = origin_check(request);
+    if (status == STATUS_OK) {
+        status = sign_in_by_link(&request->call, json_text_of(request->body, "secret"), &sign_in);
+    }
     return status == STATUS_OK ? answer_sign_in(request, &sign_in) : status;
 }
 

@@ -332,33 +332,15 @@ static void take_over(struct exchange *exchange)
     }
 }
 
-/* A browser lets any page open a WebSocket with the cookies of this server; only our own pages may. */
-static enum status check_origin(struct request *request)
-{
-    struct slice origin = request_header(request, "origin"), scheme, rest;
-    bool by_cookie = slice_present(request->csrf);
-    bool own = slice_present(origin) && slice_cut(origin, ':', &scheme, &rest) && slice_starts(rest, SLICE("//")) &&
-               slice_eq_nocase(slice_after(rest, 2), request_header(request, "host"));
-    if (!by_cookie || own) {
-        return STATUS_OK;
-    }
-    return failure_set(&request->call.failure, STATUS_FORBIDDEN, "foreign_origin",
-                       "A signed-in browser may open this WebSocket from a page of this server only; others show a "
-                       "ticket.");
-}
-
 enum status proxy_socket_open(struct request *request)
 {
     struct opening *opening = arena_alloc(request_arena(request), sizeof *opening);
     bool wrong_ticket =
         slice_present(request->ticket_session) && !slice_eq(request->ticket_session, request->params[0]);
-    enum status status = check_origin(request);
-    if (status == STATUS_OK && wrong_ticket) {
+    if (wrong_ticket) {
         return access_not_found(&request->call.failure);
     }
-    if (status == STATUS_OK) {
-        status = proxy_check(request, false, &opening->session, &opening->target);
-    }
+    enum status status = proxy_check(request, false, &opening->session, &opening->target);
     if (status != STATUS_OK) {
         return status;
     }

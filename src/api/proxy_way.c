@@ -169,8 +169,12 @@ size_t proxy_way_headers(const struct proxy_way *way, const struct http_request 
  */
 static bool is_dropped(struct slice name)
 {
-    static const char *const own[] = {"set-cookie", "date", "x-request-id", "strict-transport-security",
-                                      "server",     NULL};
+    static const char *const own[] = {
+        "set-cookie", "date", "x-request-id", "server",
+        /* of the whole origin, which is this server's: what it forgets, whom it tells, where else it lives */
+        "strict-transport-security", "public-key-pins", "expect-ct", "alt-svc", "clear-site-data", "nel", "report-to",
+        "reporting-endpoints", "service-worker-allowed", "origin-agent-cluster", "accept-ch", "critical-ch",
+        "set-login", "speculation-rules", NULL};
     return is_listed(name, hop_by_hop) || is_listed(name, own) || slice_starts(name, SLICE("access-control-")) ||
            slice_starts(name, SLICE("Access-Control-"));
 }

@@ -257,9 +257,8 @@ static enum status find_subject(struct request *request, int64_t *out_key)
 {
     struct loaded_session *loaded;
     struct call *call = &request->call;
-    bool named = slice_starts(slice_of(request->route->path), SLICE("/api/sessions/{id}"));
     *out_key = request->subject_key;
-    if (*out_key != 0 || !named) {
+    if (*out_key != 0 || !route_names_session(request->route)) {
         return STATUS_OK;
     }
     enum status status = unit_load(call->unit, request->who.tenant_key, request->params[0], &loaded, &call->failure);

@@ -79,3 +79,8 @@ const struct route *route_find(enum http_method method, const struct path *path,
     }
     return NULL;
 }
+
+bool route_names_session(const struct route *route)
+{
+    return slice_starts(slice_of(route->path), SLICE("/api/sessions/{id}"));
+}

@@ -76,5 +76,7 @@ void routes_prepare(void);
  * (0 = no such path). The first match in the table wins; fixed segments stand before parameters. */
 const struct route *route_find(enum http_method method, const struct path *path, struct slice params[ROUTE_PARAMS_MAX],
                                unsigned *out_allowed);
+/* Is it about one session, the first parameter of its path? */
+bool route_names_session(const struct route *route);
 
 #endif

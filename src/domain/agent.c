@@ -89,6 +89,7 @@ const char *agent_reaches_host(const struct agent *agent)
         {agent->fs_scope != SCOPE_SANDBOXED, "fs_scope"},
         {slice_present(agent->sandbox.url), "sandbox.url"},
         {slice_present(agent->sandbox.repository), "sandbox.repository"},
+        {agent->sandbox.network && agent->sandbox.kind == SANDBOX_LOCAL, "sandbox.network"}, /* the machine's own */
     };
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         if (ways[i].reaches) {

@@ -31,8 +31,11 @@ enum status input_check_name(struct slice text, const char *name, size_t most, s
 enum status input_check_id(struct slice id, const char *name, struct failure *failure)
 {
     if (slice_present(id) && !session_id_is_valid(id)) {
-        return failure_set(failure, STATUS_INVALID, "invalid_id",
-                           "`%s` must have 1 to 128 characters of A-Z, a-z, 0-9, \".\", \"_\", \":\" and \"-\".", name);
+        return failure_set(
+            failure, STATUS_INVALID, "invalid_id",
+            "`%s` must have 1 to 128 characters of A-Z, a-z, 0-9, \".\", \"_\", \":\" and \"-\", and not "
+            "only one or two dots.",
+            name);
     }
     return STATUS_OK;
 }

@@ -84,7 +84,8 @@ bool session_id_is_valid(struct slice id)
             return false;
         }
     }
-    return id.len >= 1 && id.len <= SESSION_ID_BYTES_MAX;
+    bool leads_up = slice_is(id, ".") || slice_is(id, ".."); /* no path of the API leads there */
+    return id.len >= 1 && id.len <= SESSION_ID_BYTES_MAX && !leads_up;
 }
 
 bool session_is_human_bridge(const struct session *session)

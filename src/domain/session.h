@@ -110,7 +110,7 @@ const char *session_difference(const struct session *a, const struct session *b)
 /* Derived vocabularies, see vocabulary.h. */
 
 enum { SESSION_ID_BYTES_MAX = 128 };
-/* [A-Za-z0-9._:-], 1 to 128 characters. */
+/* [A-Za-z0-9._:-], 1 to 128 characters, and neither "." nor "..". */
 bool session_id_is_valid(struct slice id);
 /* human-session-bridge, at most one running per user */
 bool session_is_human_bridge(const struct session *session);

@@ -184,7 +184,7 @@ const struct option server_options[] = {
     TEXT("agents", agents, "DIR", NULL,
          "The folder with agents, one *.agent.yaml file each; without it the folder \"agents\" in the data directory, if it exists. Read at the start and on SIGHUP."),
     SWITCH("agents-reach-host", agents_reach_host, "false",
-           "Admins of every tenant may send definitions that start programs on this machine, read its environment or files, or reach another address; otherwise files and owners of the first tenant only."),
+           "Admins of every tenant may send definitions that start programs on this machine, read its environment or files, or reach its network or another address; otherwise files and owners of the first tenant only."),
     SWITCH("demo-agent", demo_agent, "true",
            "Sessions of the agent \"demo\" are answered by a script inside the server, without any model."),
     COUNT("demo-pace-percent", demo_pace_percent, "100", 0, 1000,

@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "net/connection.h"
+#include "net/http_client.h"
 #include "net/server_loop.h"
 
 enum { KEEP_ARENA_BYTES = 16 * 1024, KEEP_BODY_BYTES = 16 * 1024 };
@@ -128,6 +129,16 @@ void exchange_write_common(struct exchange *exchange, struct buffer *out)
     }
 }
 
+/* What no handler allows to be kept is kept nowhere, and nothing is taken for what it was not said to be. */
+static void write_guards(const struct exchange *exchange, struct buffer *out)
+{
+    struct slice caching = http_header_find(exchange->headers, exchange->header_count, "cache-control");
+    http_write_header(out, SLICE("X-Content-Type-Options"), SLICE("nosniff"));
+    if (!slice_present(caching)) {
+        http_write_header(out, SLICE("Cache-Control"), SLICE("no-store"));
+    }
+}
+
 void exchange_compose_head(struct exchange *exchange, bool keep_alive)
 {
     struct buffer *out = &exchange->home->scratch;
@@ -142,6 +153,7 @@ void exchange_compose_head(struct exchange *exchange, bool keep_alive)
         http_write_header_i64(out, SLICE("Content-Length"), (int64_t)body_bytes);
     }
     exchange_write_common(exchange, out);
+    write_guards(exchange, out);
     if (!keep_alive) {
         http_write_header(out, SLICE("Connection"), SLICE("close"));
     }

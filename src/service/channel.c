@@ -74,12 +74,13 @@ static enum status put(struct call *call, const struct channel *channel)
     return store_channel_put(call->db, channel, &call->failure);
 }
 
+/* Who speaks to the agent says where: not the code in its sandbox. */
 enum status channel_bind(struct call *call, struct slice session_id, const struct channel_request *request,
                          struct channel *out)
 {
     struct session_entry entry;
     bool is_new = false;
-    enum status status = session_enter(call, session_id, ACTION_APPEND, &entry);
+    enum status status = session_enter(call, session_id, ACTION_SPEAK, &entry);
     if (status == STATUS_OK) {
         status = check_request(call, request);
     }
@@ -99,7 +100,7 @@ enum status channel_unbind(struct call *call, struct slice session_id, struct sl
     struct session_entry entry;
     struct channel channel;
     bool deleted = false;
-    enum status status = session_enter(call, session_id, ACTION_APPEND, &entry);
+    enum status status = session_enter(call, session_id, ACTION_SPEAK, &entry);
     if (status != STATUS_OK) {
         return status;
     }

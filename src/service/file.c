@@ -7,14 +7,14 @@ enum status file_prepare(struct call *call, struct slice session_id, struct blob
     struct session session;
     struct media_list list = {file, 1, 1};
     size_t bytes_max = call->service->blob_bytes_max;
+    enum status status = session_view(call, session_id, ACTION_APPEND, &session, NULL);
+    if (status != STATUS_OK) {
+        return status;
+    }
     if (file->content.len > bytes_max) {
         return failure_set(&call->failure, STATUS_TOO_LARGE, "file_too_large",
                            "The file has %zu bytes; at most %zu are accepted (option blob-bytes-max).",
                            file->content.len, bytes_max);
-    }
-    enum status status = session_find(call, session_id, &session);
-    if (status != STATUS_OK) {
-        return status;
     }
     file->sha256 = hash_of(file->content);
     file->bytes = (int64_t)file->content.len;

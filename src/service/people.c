@@ -242,6 +242,9 @@ enum status share_redeem(struct call *call, struct slice token, struct session_e
         return failure_set(&call->failure, STATUS_FORBIDDEN, "user_required", "Only a user can redeem a share link.");
     }
     enum status status = find_link(call, token, &link);
+    if (status == STATUS_OK && !access_covers(call->who, link.session_id, link.session_id)) {
+        return refuse_link(call); /* a narrow token of the user takes him nowhere it does not reach itself */
+    }
     if (status == STATUS_OK) {
         status = find_shared(call, &link, &loaded, &present);
     }

@@ -18,9 +18,6 @@ MUST_CHECK enum status session_enter(struct call *call, struct slice id, enum ac
 MUST_CHECK enum status session_view(struct call *call, struct slice id, enum action action, struct session *out,
                                     enum access_role *out_role);
 
-/* Reader: without a look at who asks, for what goes before a command that looks. */
-MUST_CHECK enum status session_find(struct call *call, struct slice id, struct session *out);
-
 /* Creates, or opens the session that has the id already (*out_created false). */
 MUST_CHECK enum status session_create(struct call *call, const struct session_input *input, struct session_entry *out,
                                       bool *out_created);

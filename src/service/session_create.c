@@ -104,7 +104,7 @@ static enum status pick_id(struct call *call, struct slice given, struct slice *
     }
     if (!session_id_is_valid(given)) {
         return failure_set(&call->failure, STATUS_INVALID, "invalid_id",
-                           "id must be 1 to 128 characters of A-Z a-z 0-9 . _ : -");
+                           "id must be 1 to 128 characters of A-Z a-z 0-9 . _ : - and not only one or two dots.");
     }
     if (slice_is(given, "join") || slice_is(given, "bulk-delete")) { /* their paths would lead elsewhere */
         return failure_set(&call->failure, STATUS_INVALID, "invalid_id",

@@ -103,7 +103,7 @@ static enum status reader_holds_lease(struct call *call, const struct session *s
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
-enum status session_find(struct call *call, struct slice id, struct session *out)
+static enum status session_find(struct call *call, struct slice id, struct session *out)
 {
     if (!session_id_is_valid(id)) {
         return access_not_found(&call->failure);

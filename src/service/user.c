@@ -10,6 +10,21 @@ static enum status require_rank(struct call *call, enum member_role needed)
     return STATUS_OK;
 }
 
+/* The caller's rank as it is now, and stays until the commit: two owners who remove each other at the same moment must
+ * not both succeed. */
+static enum status require_rank_still(struct call *call, enum member_role needed)
+{
+    enum member_role own = MEMBER_NONE;
+    enum status status = require_rank(call, needed);
+    if (status == STATUS_OK) {
+        status = store_membership_lock(call->db, call->who->tenant_key, call->who->user_id, &own, &call->failure);
+    }
+    if (status == STATUS_OK && own < call->who->member) {
+        return failure_set(&call->failure, STATUS_FORBIDDEN, "role_required", "Your role in the tenant was changed.");
+    }
+    return status;
+}
+
 static bool is_email(struct slice email)
 {
     struct slice local, domain;
@@ -70,7 +85,7 @@ enum status user_update(struct call *call, struct slice user_id, const struct us
         return failure_set(&call->failure, STATUS_CONFLICT, "self", "You cannot change your own role.");
     }
     if (status == STATUS_OK && (!self || rank_changes || request->sessions_max >= 0)) {
-        status = require_rank(call, request->role > present ? request->role : present);
+        status = require_rank_still(call, request->role > present ? request->role : present);
     }
     if (status == STATUS_OK) {
         status = store_user_by_id(call->db, user_id, call->arena, out, &call->failure);
@@ -99,7 +114,7 @@ enum status user_remove(struct call *call, struct slice user_id)
     enum member_role present;
     enum status status = identity_check_member(call, user_id, &present);
     if (status == STATUS_OK) {
-        status = require_rank(call, present);
+        status = require_rank_still(call, present);
     }
     if (status == STATUS_OK && slice_eq(user_id, call->who->user_id)) {
         return failure_set(&call->failure, STATUS_CONFLICT, "self", "You cannot remove yourself from the tenant.");

@@ -89,6 +89,9 @@ MUST_CHECK enum status store_membership_put(struct db *db, int64_t tenant_key, s
                                             enum member_role role, struct failure *failure); /* MEMBER_NONE deletes */
 MUST_CHECK enum status store_membership_get(struct db *db, int64_t tenant_key, struct slice user_id,
                                             enum member_role *out, struct failure *failure);
+/* Writer: the same, and nobody else changes it before the commit. */
+MUST_CHECK enum status store_membership_lock(struct db *db, int64_t tenant_key, struct slice user_id,
+                                             enum member_role *out, struct failure *failure);
 /* The user's tenants, oldest membership first. */
 MUST_CHECK enum status store_membership_list(struct db *db, struct slice user_id, struct arena *arena,
                                              struct tenant **out, enum member_role **out_roles, size_t *out_count,

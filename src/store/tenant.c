@@ -68,15 +68,27 @@ enum status store_membership_put(struct db *db, int64_t tenant_key, struct slice
                          failure);
 }
 
-enum status store_membership_get(struct db *db, int64_t tenant_key, struct slice user_id, enum member_role *out,
-                                 struct failure *failure)
+static enum status read_role(struct db *db, enum sql sql, int64_t tenant_key, struct slice user_id,
+                             enum member_role *out, struct failure *failure)
 {
     int64_t role = MEMBER_NONE;
-    enum status status = statement_number(db, SQL_MEMBERSHIP_GET, VALUES(number(tenant_key), text(user_id)),
-                                          MEMBER_NONE, &role, failure);
+    enum status status =
+        statement_number(db, sql, VALUES(number(tenant_key), text(user_id)), MEMBER_NONE, &role, failure);
     if (!status)
         *out = (enum member_role)role;
     return status;
+}
+
+enum status store_membership_get(struct db *db, int64_t tenant_key, struct slice user_id, enum member_role *out,
+                                 struct failure *failure)
+{
+    return read_role(db, SQL_MEMBERSHIP_GET, tenant_key, user_id, out, failure);
+}
+
+enum status store_membership_lock(struct db *db, int64_t tenant_key, struct slice user_id, enum member_role *out,
+                                  struct failure *failure)
+{
+    return read_role(db, SQL_MEMBERSHIP_LOCK, tenant_key, user_id, out, failure);
 }
 
 struct membership {

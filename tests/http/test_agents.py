@@ -112,12 +112,14 @@ def who_may(server):
     other.delete("/api/agents/a", expect=404)
     program = {"id": "p", "driver": "acp", "command": ["opencode", "acp"]}
     files = {"id": "f", **MODEL, "fs_scope": "project"}
+    network = {"id": "n", **MODEL, "sandbox": {"kind": "local", "network": True}}
     for client in (admin, other):
-        for definition in (program, files):
+        for definition in (program, files, network):
             problem = client.post("/api/agents", definition, expect=403).json()
             check.equal(problem["code"], "operator_required")
     owner.post("/api/agents", program, expect=201)
     owner.post("/api/agents", files, expect=201)
+    owner.post("/api/agents", network, expect=201)
     bound = people.token(owner, kind="runner", session_id=people.session(owner).split("/")[-1])
     bound.get("/api/agents", expect=403)
 

@@ -56,7 +56,8 @@ class ServiceHandler(http.server.BaseHTTPRequestHandler):
 
     def say_page(self, _):
         self.send(200, b"<script>alert(1)</script>", Content_Type="text/html", Set_Cookie="sojourn_session=x",
-                  Access_Control_Allow_Origin="*")
+                  Access_Control_Allow_Origin="*", Clear_Site_Data='"*"', NEL="{}", Report_To="{}",
+                  Reporting_Endpoints='a="https://b"', Alt_Svc="clear", Service_Worker_Allowed="/")
 
     def say_stream(self, _):
         self.send_response(200)
@@ -129,6 +130,8 @@ def a_page_of_a_sandbox_is_a_stranger(env):
     check.equal((got.status, got.header("set-cookie"), got.header("access-control-allow-origin")), (200, None, None))
     check.contains(got.header("content-security-policy"), "sandbox")
     check.true("allow-same-origin" not in got.header("content-security-policy"), "an origin of its own")
+    for name in ("clear-site-data", "nel", "report-to", "reporting-endpoints", "alt-svc", "service-worker-allowed"):
+        check.equal(got.header(name), None, f"{name} speaks for the whole origin")
 
 
 @test

@@ -37,6 +37,11 @@ ON CONFLICT (tenant_key, user_id) DO UPDATE SET role = excluded.role
 DELETE FROM memberships WHERE tenant_key = $1 AND user_id = $2
 -- name: membership_get
 SELECT role FROM memberships WHERE tenant_key = $1 AND user_id = $2
+-- Whoever changes others by his own rank keeps it until the commit.
+-- name: membership_lock (sqlite)
+SELECT role FROM memberships WHERE tenant_key = $1 AND user_id = $2
+-- name: membership_lock (postgres)
+SELECT role FROM memberships WHERE tenant_key = $1 AND user_id = $2 FOR UPDATE
 -- name: membership_list
 SELECT t.key, t.id, t.name, t.created_at_ms, m.role FROM memberships m JOIN tenants t ON t.key = m.tenant_key
 WHERE m.user_id = $1 ORDER BY m.position

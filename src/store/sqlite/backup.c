@@ -29,6 +29,7 @@ static enum status open_target(struct backup *backup, const char *to_path, struc
     if (snprintf(backup->part_path, sizeof backup->part_path, "%s.part", to_path) >= (int)sizeof backup->part_path)
         return cannot("write", to_path, "the path is too long", failure);
     unlink(backup->part_path);
+    sqlite_make_private(backup->part_path);
     if (sqlite3_open_v2(backup->part_path, &backup->to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) != SQLITE_OK)
         return cannot("write", backup->part_path, sqlite3_errmsg(backup->to), failure);
     return STATUS_OK;

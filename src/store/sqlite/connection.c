@@ -1,9 +1,11 @@
 #include "store/sqlite/connection.h"
 
 #include <assert.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/log.h"
@@ -282,6 +284,13 @@ static void set_up_library(void)
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }
 
+void sqlite_make_private(const char *path)
+{
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd >= 0)
+        close(fd);
+}
+
 enum status sqlite_open(const struct db_options *options, struct db **out, struct failure *failure)
 {
     static pthread_once_t library_once = PTHREAD_ONCE_INIT;
@@ -296,6 +305,8 @@ enum status sqlite_open(const struct db_options *options, struct db **out, struc
     int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
                 (options->read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
     const char *vfs = options->read_only ? options->vfs : log_vfs_over(options->vfs);
+    if (!options->read_only && !options->vfs && options->path[0] != ':')
+        sqlite_make_private(options->path);
     int code = sqlite3_open_v2(options->path, &self->handle, flags, vfs ? vfs : options->vfs);
     enum status status = STATUS_OK;
     if (code != SQLITE_OK)

@@ -25,6 +25,9 @@ static inline struct sqlite_db *sqlite_db_of(struct db *db)
     return (struct sqlite_db *)db;
 }
 
+/* Makes the file if it is not there, for its owner alone: SQLite would let everybody read it. What SQLite puts beside
+ * it gets the same mode. A failure is told by whoever opens it. */
+void sqlite_make_private(const char *path);
 /* A statement prepared with the connection's settings. */
 MUST_CHECK enum status sqlite_prepare_text(struct sqlite_db *self, const char *name, const char *text,
                                            sqlite3_stmt **out, struct failure *failure);

@@ -243,6 +243,8 @@ static void what_reaches_the_machine(void **state)
     assert_string_equal(agent_reaches_host(&agent), "pass_environment");
     agent = good("{" MODEL ",\"sandbox\":{\"kind\":\"http\",\"url\":\"http://x\"}}");
     assert_string_equal(agent_reaches_host(&agent), "sandbox.url");
+    agent = good("{" MODEL ",\"sandbox\":{\"kind\":\"local\",\"network\":true}}");
+    assert_string_equal(agent_reaches_host(&agent), "sandbox.network");
 }
 
 static void hosted_drivers(void **state)

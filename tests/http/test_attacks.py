@@ -1,0 +1,204 @@
+"""What a hostile page, a narrow token or a stranger of the tenant tries."""
+import os
+import threading
+
+from harness import check, test
+from harness.browser import PASSWORD, with_password
+from harness.people import person, session, token
+
+PICTURE = [{"type": "image", "data": "iVBORw0KGgo=", "media_type": "image/png"}]
+BROKEN = [{"type": "image", "source": {"data": "!!!!"}}]
+
+
+def kept_files(server):
+    """How many files of sessions lie on the disk."""
+    return sum(len(files) for _, _, files in os.walk(os.path.join(server.data_directory(), "blobs")))
+
+
+# --- tokens ---
+
+
+@test
+def a_lease_that_is_none_gives_no_scope(server):
+    """A token that may only claim reads and writes what its lease is of, and nothing else by writing the header."""
+    owner = server.client()
+    anna = person(owner, "anna")
+    reads = ("/api/sessions", "/api/users", "/api/agents", "/api/entities", "/api/tasks", "/api/runs", "/api/counts",
+             "/api/asks", "/api/rules", "/api/personas", "/api/me/preferences")
+    writes = (("/api/sessions", {"type": "agent"}), ("/api/entities", {"id": "e", "type": "t", "fields": {}}),
+              ("/api/personas", {"id": "p", "name": "p", "prompt": "p"}), ("/api/tickets", {}))
+    for claims in (token(owner, kind="worker", scopes=["claim"]), token(anna.client, scopes=["claim"])):
+        pretends = claims.with_headers(**{"Sojourn-Lease": "guessed"})
+        for path in reads:
+            check.problem(pretends.get(path), 403, "scope_required")
+        for path, body in writes:
+            check.problem(pretends.post(path, body), 403, "scope_required")
+
+
+# --- pages of others ---
+
+
+@test
+def a_foreign_page_opens_no_websocket(env):
+    """A browser sends its cookie with the WebSocket of any page; only pages of ours get one, or who shows a ticket."""
+    named = "https://dash.example"
+    server = env.server(options=["--cors-origin", named, "--public-url", "https://public.example/x"])
+    owner = server.client()
+    anna = person(owner, "anna")
+    browser = with_password(server, anna)
+    path = session(anna.client)
+    foreign = ({}, {"Origin": "https://evil.example"}, {"Origin": "null"}, {"Origin": "https://public.example.evil"},
+               {"Origin": "https://evil.example", "Sec-Fetch-Site": "same-site"})
+    ours = ({"Origin": "http://localhost"}, {"Origin": named}, {"Origin": "https://public.example"},
+            {"Origin": "https://before.example", "X-Forwarded-Host": "before.example"},
+            {"Origin": "https://any.example", "Sec-Fetch-Site": "same-origin"})
+    for where in (path + "/ws", "/api/stream"):
+        for headers in foreign:
+            check.problem(browser.websocket(where, headers=headers, expect=403), 403, "foreign_origin")
+        for headers in ours:
+            with browser.websocket(where, headers=headers) as socket:
+                check.contains(socket.next(), "ready")
+    ticket = anna.client.post("/api/tickets", {}, expect=201).json()["ticket"]
+    with server.anonymous().websocket(f"{path}/ws?ticket={ticket}", headers={"Origin": "https://evil.example"}) as socket:
+        check.contains(socket.next(), "ready")
+
+
+@test
+def a_foreign_page_signs_nobody_in(server):
+    """Else its visitors would work in the account of whoever made the page, and tell it what they type."""
+    anna = person(server.client(), "anna")
+    with_password(server, anna)
+    guest = server.anonymous()
+    body = {"email": anna.email, "password": PASSWORD}
+    for headers in ({"Origin": "https://evil.example"}, {"Origin": "null"}, {"Sec-Fetch-Site": "cross-site"}):
+        check.problem(guest.post("/api/auth/sign-in", body, headers=headers), 403, "foreign_origin")
+        check.problem(guest.post("/api/auth/link", {"secret": "sk_x"}, headers=headers), 403, "foreign_origin")
+    for headers in ({}, {"Origin": "http://localhost"}, {"Sec-Fetch-Site": "same-origin"}, {"Sec-Fetch-Site": "none"}):
+        guest.post("/api/auth/sign-in", body, headers=headers, expect=200)
+
+
+@test
+def answers_are_not_kept_or_guessed_at(server):
+    """Nothing private stays in a cache, and no browser takes an answer for something it is not."""
+    owner = server.client()
+    path = session(owner)
+    file = owner.post(path + "/files?name=x.svg", b"<svg onload='x()'/>", headers={"Content-Type": "image/svg+xml"},
+                      expect=201).json()
+    for where in ("/api/me", "/api/sessions", path, "/api/sessions/nobody", "/healthz", "/nowhere", path + "/events"):
+        got = owner.get(where)
+        check.equal((got.header("cache-control"), got.header("x-content-type-options")), ("no-store", "nosniff"))
+    got = owner.get(file["url"], expect=200)
+    check.equal((got.header("content-type"), got.header("x-content-type-options")),
+                ("application/octet-stream", "nosniff"))
+    check.contains(got.header("content-disposition"), "attachment")
+    check.contains(got.header("content-security-policy"), "sandbox")
+    for where in ("/", "/sign-in"):
+        got = server.anonymous().get(where, expect=200)
+        check.equal([value for name, value in got.headers if name.lower() == "x-content-type-options"], ["nosniff"])
+        check.contains(got.header("content-security-policy"), "frame-ancestors 'none'")
+
+
+# --- strangers of the tenant ---
+
+
+@test
+def a_stranger_leaves_no_file_and_learns_nothing(server):
+    """Files are kept, and bodies looked at, only for those who may write; others hear what they hear of no session."""
+    owner = server.client()
+    anna, ben = person(owner, "anna"), person(owner, "ben")
+    path = session(anna.client, agent="nobody")
+    hidden, unknown = ben.client, "/api/sessions/nobody"
+    before = kept_files(server)
+    for where, body in (("/events", {"events": [{"type": "note.x", "content": PICTURE}]}),
+                        ("/events", {"events": [{"type": "note.x", "content": BROKEN}]}),
+                        ("/messages", {"content": PICTURE}), ("/messages", {"content": BROKEN}),
+                        ("/files", b"x" * 100)):
+        got = hidden.post(path + where, body)
+        check.problem(got, 404, "session_not_found")
+        check.equal(got.body, hidden.post(unknown + where, body).body)
+    anna.client.post(path + "/participants", {"user_id": ben.id, "role": "viewer"}, expect=201)
+    check.problem(ben.client.post(path + "/files", b"y" * 100), 403, "insufficient_role")
+    check.problem(ben.client.post(path + "/messages", {"content": PICTURE}), 403, "insufficient_role")
+    check.equal(kept_files(server), before)
+    anna.client.post(path + "/files", b"z" * 100, expect=201)
+
+
+@test
+def two_owners_do_not_remove_each_other(server):
+    """At the same moment, by whatever thread and in whatever transaction: somebody stays who owns the tenant."""
+    operator = server.client()
+    for number in range(8):
+        made = operator.post("/api/tenants", {"id": f"t{number}"}, expect=201).json()
+        first = operator.with_token(made["token"])
+        second = person(first, f"second{number}", "owner")
+        pairs = ((first, second.id), (second.client, first.get("/api/me").json()["user_id"]))
+        for client, _ in pairs:
+            client.patch("/api/me/preferences", {}, expect=200)
+        start, answers = threading.Barrier(2), []
+
+        def remove(client, user_id, start=start, answers=answers):
+            start.wait()
+            answers.append(client.delete(f"/api/users/{user_id}").status)
+
+        threads = [threading.Thread(target=remove, args=pair) for pair in pairs]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        check.true(answers.count(204) == 1, f"one of them stays: {answers}")
+        left = [client for client, _ in pairs if client.get("/api/me").status == 200]
+        check.equal([client.get("/api/me").json()["role"] for client in left], ["owner"])
+
+
+@test
+def a_narrow_token_joins_nothing_beyond(server):
+    """A share link is redeemed for the user; a token of his that is bound to other sessions does not do it for him."""
+    owner = server.client()
+    anna, ben = person(owner, "anna"), person(owner, "ben")
+    link = anna.client.post(session(anna.client, id="chat:1") + "/share-link", {"role": "viewer"}, expect=201).json()
+    own = session(ben.client).rsplit("/", 1)[1]
+    for narrow in ({"session_id": own}, {"id_prefix": "cli:"}):
+        check.problem(token(ben.client, **narrow).post(f"/api/sessions/join/{link['token']}", {}), 404, "not_found")
+        check.problem(ben.client.get("/api/sessions/chat:1"), 404)
+    token(ben.client, id_prefix="chat:").post(f"/api/sessions/join/{link['token']}", {}, expect=200)
+    ben.client.get("/api/sessions/chat:1", expect=200)
+
+
+@test
+def code_in_a_sandbox_does_not_say_where_people_talk(server):
+    """Channels are bound by people and by whoever runs the session."""
+    owner = server.client()
+    path = session(owner, agent="demo")
+    inside = owner.with_token(owner.post(path + "/sandbox-token", {}, expect=201).json()["token"])
+    bound = owner.post(path + "/channels", {"kind": "chat", "address": "a"}, expect=201).json()
+    check.problem(inside.post(path + "/channels", {"kind": "chat", "address": "b"}), 403, "person_required")
+    check.problem(inside.delete(f"{path}/channels/{bound['id']}"), 403, "person_required")
+
+
+@test
+def no_id_leads_up(server):
+    """What would be named . or .. could be made, and then reached and removed by no path."""
+    owner = server.client()
+    for id in (".", ".."):
+        check.problem(owner.post("/api/sessions", {"type": "agent", "id": id}), 400, "invalid_id")
+        check.problem(owner.post("/api/entities", {"id": id, "type": "t", "fields": {}}), 400, "invalid_id")
+    owner.post("/api/sessions", {"type": "agent", "id": "..."}, expect=201)
+    owner.delete("/api/sessions/...", expect=204)
+
+
+# --- other accounts of the machine ---
+
+
+@test(on=("sqlite",))
+def nobody_else_reads_the_database(env):
+    """Also where the data directory was there before and is open to all: the database and its copies are not."""
+    server = env.server(start=False)
+    os.makedirs(server.data_directory(), mode=0o755)
+    server.start()
+    session(server.client())
+    copy = os.path.join(env.directory, "copy.db")
+    server.run("backup", copy, "--data", server.data_directory())
+    names = [os.path.join(server.data_directory(), name) for name in os.listdir(server.data_directory())]
+    check.true(any(name.endswith("sojourn.db-wal") for name in names), names)
+    for name in [copy, *names]:
+        check.equal(os.stat(name).st_mode & 0o077, 0, f"{name} is for its owner alone")
