@@ -22,6 +22,7 @@ LED_BY = {
     "(workspace, created_at)": ("session_list_workspace", "sessions_workspace"),
     "created_at, by the order of the list": ("session_list_all", "sessions_listed"),
     "(purpose, user, status)": ("session_count_concurrent", "sessions_in_turn"),
+    "(purpose, user, status), before a turn": ("session_count_concurrent", "sessions_before_turn"),
 }
 
 
