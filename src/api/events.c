@@ -13,16 +13,24 @@ const struct field event_append_body[] = {
 const struct field event_list_query[] = {
     {"after", FIELD_STRING, false, "Only events behind this sequence or cursor (SEQ or SEQ.N).", NULL, 1, 40},
     {"afterSequence", FIELD_STRING, false, "The same as after.", NULL, 1, 40},
-    {"before", FIELD_INTEGER, false, "Only events before this sequence.", NULL, 1, INT64_MAX},
+    {"before", FIELD_INTEGER, false, "Pages only: events before this sequence.", NULL, 1, INT64_MAX},
     {"types", FIELD_STRING, false, "Comma-separated types; tool.* matches a prefix.", NULL, 1, 1000},
     {"eventTypes", FIELD_STRING, false, "The same as types.", NULL, 1, 1000},
     {"thread_id", FIELD_STRING, false, "Only of this thread.", NULL, 1, 128},
-    {"limit", FIELD_INTEGER, false, "Events per page: 100 unless told.", NULL, 1, 1000},
-    {"order", FIELD_WORD, false, "oldest first (default) or newest first.", &order_words, 0, 0},
+    {"limit", FIELD_INTEGER, false, "Pages only: events per page, 100 unless told.", NULL, 1, 1000},
+    {"order", FIELD_WORD, false, "Pages only: oldest first (default) or newest first.", &order_words, 0, 0},
     {"deltas", FIELD_BOOLEAN, false, "Streams only: live deltas, true unless told.", NULL, 0, 0},
-    {"ticket", FIELD_STRING, false, "Streams only: a one-use ticket.", NULL, 1, 100},
+    {"ticket", FIELD_STRING, false, "A one-use ticket.", NULL, 1, 100},
     {0},
 };
+
+/* Which of them a stream takes: it begins where it is told, goes forward and has no end. And which a page. */
+static const char *const stream_param_names[] = {"after",     "afterSequence", "types", "eventTypes",
+                                                 "thread_id", "deltas",        "ticket"};
+static const struct words stream_params = {stream_param_names, 7};
+static const char *const page_param_names[] = {"after",     "afterSequence", "before", "types", "eventTypes",
+                                               "thread_id", "limit",         "order",  "ticket"};
+static const struct words page_params = {page_param_names, 9};
 
 const struct field audit_query[] = {
     {"after", FIELD_INTEGER, false, "Only events behind this sequence.", NULL, 0, INT64_MAX},
@@ -161,10 +169,11 @@ int64_t request_page_limit(const struct request *request)
 
 enum status request_event_types(struct request *request, struct slice *types, size_t *count)
 {
-    struct slice list = request_param(request, "types"), one;
-    list = slice_present(list) ? list : request_param(request, "eventTypes");
+    static const char *const names[] = {"types", "eventTypes"};
+    struct slice list, one;
+    enum status status = request_param_of(request, names, 2, &list);
     *count = 0;
-    while (list.len > 0) {
+    while (status == STATUS_OK && list.len > 0) {
         slice_cut(list, ',', &one, &list);
         bool prefix = one.len > 2 && one.ptr[one.len - 1] == '*' && one.ptr[one.len - 2] == '.';
         if (*count >= VIEWER_TYPES_MAX || !event_type_is_valid(prefix ? slice_from(one.ptr, one.len - 2) : one)) {
@@ -174,19 +183,19 @@ enum status request_event_types(struct request *request, struct slice *types, si
         }
         types[(*count)++] = one;
     }
-    return STATUS_OK;
+    return status;
 }
 
 enum status request_cursor(struct request *request, struct cursor *out, bool *out_given)
 {
-    struct slice text = request_header(request, "last-event-id");
-    const char *const names[] = {"after", "afterSequence", "resume_from"};
-    for (size_t i = 0; i < 3 && !slice_present(text); i++) {
-        text = request_param(request, names[i]);
-    }
+    static const char *const names[] = {"after", "afterSequence", "resume_from"};
+    struct slice text, last_seen = request_header(request, "last-event-id");
+    enum status status = request_param_of(request, names, 3, &text);
+    text =
+        slice_present(last_seen) ? last_seen : text; /* of a browser that comes back, with the address it began with */
     *out = (struct cursor){0};
     *out_given = slice_present(text) && text.len > 0;
-    return *out_given ? cursor_parse(text, out, &request->call.failure) : STATUS_OK;
+    return status == STATUS_OK && *out_given ? cursor_parse(text, out, &request->call.failure) : status;
 }
 
 static bool wants_stream(const struct request *request)
@@ -194,11 +203,8 @@ static bool wants_stream(const struct request *request)
     return http_list_has(request_header(request, "accept"), "text/event-stream");
 }
 
-enum status events_list(struct request *request)
+static enum status list_page(struct request *request)
 {
-    if (wants_stream(request)) {
-        return streams_session(request, STREAM_SSE);
-    }
     struct session session;
     struct slice types[VIEWER_TYPES_MAX];
     struct cursor after;
@@ -219,6 +225,14 @@ enum status events_list(struct request *request)
     filter.thread_id = request_param(request, "thread_id");
     filter.newest_first = slice_is(request_param(request, "order"), "newest");
     return answer_page(request, &session, &filter);
+}
+
+enum status events_list(struct request *request)
+{
+    bool streams = wants_stream(request);
+    enum status status = streams ? request_check_query(request, &stream_params, "a stream of server-sent events")
+                                 : request_check_query(request, &page_params, "a page of events");
+    return status != STATUS_OK ? status : streams ? streams_session(request, STREAM_SSE) : list_page(request);
 }
 
 enum status events_audit(struct request *request)

@@ -229,7 +229,7 @@ static void write_operation(struct json_out *out, const struct route *route)
     write_operation_id(out, route);
     json_put_text(out, "summary", slice_of(route->summary));
     write_parameters(out, route);
-    if (route->body) {
+    if (route->body && route->body != any_body) {
         write_body(out, route);
     }
     write_responses(out, route);
@@ -278,7 +278,9 @@ enum status system_openapi(struct request *request)
     json_put_text(out, "title", SLICE("Sojourn"));
     json_put_text(out, "version", slice_of(request->api->version));
     json_put_text(out, "description",
-                  SLICE("The session server for AI agents. JSON is snake_case, times are RFC 3339 with milliseconds."));
+                  SLICE("The session server for AI agents. JSON is snake_case, times are RFC 3339 with milliseconds. "
+                        "Query parameters and members of bodies that are unknown, or mean nothing for what is asked, "
+                        "are refused with 400 and the names that are accepted; so is a body where none is taken."));
     json_end_object(out);
     write_paths(out);
     json_key(out, "components");

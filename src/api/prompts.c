@@ -149,16 +149,27 @@ static enum status take_message(struct request *request)
     return status;
 }
 
+static enum status check_ways(struct request *request)
+{
+    bool waits = asks(request, "wait");
+    if (waits && asks(request, "stream")) {
+        return failure_set(&request->call.failure, STATUS_INVALID, "invalid_member",
+                           "Ask for either `wait` or `stream`.");
+    }
+    if (!waits && slice_present(request_param(request, "timeout_ms"))) {
+        return failure_set(&request->call.failure, STATUS_INVALID, "invalid_member",
+                           "`timeout_ms` is how long to wait: it goes with `wait=true` only.");
+    }
+    return STATUS_OK;
+}
+
 /* The client's own id of the message is a key like Idempotency-Key, within the session and however it asks. */
 enum status prompts_send(struct request *request)
 {
     struct slice message_id = json_text_of(request->body, "message_id");
-    if (asks(request, "wait") && asks(request, "stream")) {
-        return failure_set(&request->call.failure, STATUS_INVALID, "invalid_member",
-                           "Ask for either `wait` or `stream`.");
-    }
-    if (!slice_present(message_id)) {
-        return take_message(request);
+    enum status status = check_ways(request);
+    if (status != STATUS_OK || !slice_present(message_id)) {
+        return status == STATUS_OK ? take_message(request) : status;
     }
     struct slice parts[] = {SLICE("message"), request->params[0], request->exchange->request.body};
     struct hash fingerprint = hash_of_parts(parts, 3);

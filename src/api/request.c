@@ -45,6 +45,36 @@ struct slice request_header(const struct request *request, const char *name)
     return http_request_header(&request->exchange->request, name);
 }
 
+enum status request_check_query(struct request *request, const struct words *accepted, const char *what)
+{
+    char names[300];
+    for (size_t i = 0; request->query && i < request->query->count; i++) {
+        struct slice name = request->query->params[i].name;
+        if (words_find(*accepted, name) < 0) {
+            words_list(*accepted, names, sizeof names);
+            return failure_set(&request->call.failure, STATUS_INVALID, "unknown_member",
+                               "%.*s means nothing for %s; accepted are: %s.", SLICE_ARG(name), what, names);
+        }
+    }
+    return STATUS_OK;
+}
+
+enum status request_param_of(struct request *request, const char *const *names, size_t count, struct slice *out)
+{
+    const char *first = NULL;
+    *out = (struct slice){0};
+    for (size_t i = 0; i < count; i++) {
+        struct slice value = request_param(request, names[i]);
+        if (slice_present(value) && first) {
+            return failure_set(&request->call.failure, STATUS_INVALID, "repeated_parameter",
+                               "%s and %s are two names of the same parameter; give one of them.", first, names[i]);
+        }
+        first = slice_present(value) ? names[i] : first;
+        *out = slice_present(value) ? value : *out;
+    }
+    return STATUS_OK;
+}
+
 bool request_is_upgrade(const struct request *request)
 {
     const struct http_request *http = &request->exchange->request;
@@ -423,10 +453,12 @@ static bool is_json_type(struct slice type)
            slice_starts(type, SLICE("application/x-www-form-urlencoded")) || slice_starts(type, SLICE("text/plain"));
 }
 
+/* Where none is taken, nothing, or an object without members, is. */
 static enum status read_body(struct request *request, struct failure *failure)
 {
+    const struct field *fields = request->route->body ? request->route->body : empty_body;
     struct slice text = request->exchange->request.body;
-    if (!request->route->body) {
+    if (fields == any_body || (!request->route->body && text.len == 0)) {
         return STATUS_OK;
     }
     struct slice type = request_header(request, "content-type");
@@ -434,7 +466,7 @@ static enum status read_body(struct request *request, struct failure *failure)
         return failure_set(failure, STATUS_UNSUPPORTED, "unsupported_media_type", "Send the body as application/json.");
     }
     enum status status = json_parse(request_arena(request), text.len ? text : SLICE("{}"), &request->body, failure);
-    return status == STATUS_OK ? validate_body(request->route->body, request->body, failure) : status;
+    return status == STATUS_OK ? validate_body(fields, request->body, failure) : status;
 }
 
 static enum status read_query(struct request *request, struct failure *failure)

@@ -4,7 +4,7 @@
 
 enum { ROUTES_MAX = 192 };
 
-const struct field any_query[] = {{0}};
+const struct field any_query[] = {{0}}, any_body[] = {{0}};
 
 /* The patterns, cut into segments once, so that a request only compares. */
 static struct pattern {

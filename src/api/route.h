@@ -45,8 +45,8 @@ struct field {
     int64_t min, max; /* both 0 = no bound */
 };
 
-/* The query of a route that takes any parameter. */
-extern const struct field any_query[];
+/* The query of a route that takes any parameter, and the body of one that reads it by itself. */
+extern const struct field any_query[], any_body[];
 
 enum { ROUTE_PARAMS_MAX = 2 };
 
@@ -59,7 +59,7 @@ struct route {
     bool idempotent; /* honours Idempotency-Key */
     int success;     /* the usual status */
     const struct field *query;
-    const struct field *body; /* NULL = no body is read */
+    const struct field *body; /* NULL = none is taken */
     const char *answer;       /* name of the answer's schema in the OpenAPI document; NULL = none */
     const char *summary;
     /* Runs first, on a reader thread: what is slow and needs no transaction. */

@@ -209,8 +209,13 @@ enum status streams_session(struct request *request, enum stream_kind kind)
 
 enum status streams_websocket(struct request *request)
 {
-    bool runs = slice_is(request_param(request, "role"), "runner");
-    return runs ? runner_socket_open(request) : streams_session(request, STREAM_WEBSOCKET);
+    static const char *const names[] = {"role", "ticket"};
+    static const struct words runner_params = {names, 2};
+    if (!slice_is(request_param(request, "role"), "runner")) {
+        return streams_session(request, STREAM_WEBSOCKET);
+    }
+    enum status status = request_check_query(request, &runner_params, "the connection of a runner");
+    return status == STATUS_OK ? runner_socket_open(request) : status;
 }
 
 static enum status firehose_end(struct request *request, struct position *out)

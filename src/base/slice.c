@@ -18,16 +18,6 @@ bool slice_eq_nocase(struct slice a, struct slice b)
     return true;
 }
 
-bool slice_has_nocase(struct slice s, struct slice part)
-{
-    for (size_t at = 0; at + part.len <= s.len; at++) {
-        if (slice_eq_nocase(slice_from(s.ptr + at, part.len), part)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 bool slice_starts(struct slice s, struct slice prefix)
 {
     return s.len >= prefix.len && (prefix.len == 0 || memcmp(s.ptr, prefix.ptr, prefix.len) == 0);

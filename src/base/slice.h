@@ -48,8 +48,6 @@ static inline struct slice slice_after(struct slice s, size_t skip)
 }
 
 bool slice_eq_nocase(struct slice a, struct slice b);
-/* Whether `part` stands somewhere in `s`; the case of ASCII letters does not count. */
-bool slice_has_nocase(struct slice s, struct slice part);
 bool slice_starts(struct slice s, struct slice prefix);
 struct slice slice_trim(struct slice s);
 int slice_cmp(struct slice a, struct slice b);

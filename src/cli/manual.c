@@ -194,7 +194,9 @@ void manual_write(const struct command *commands, struct buffer *out)
     buffer_add(out, SLICE(".SH ENVIRONMENT\nEvery option of serve can be set by a variable: \\-\\-log\\-level by "
                           "SOJOURN_LOG_LEVEL. A list is separated by commas. The command line wins over the "
                           "environment, the environment over the file named by \\-\\-config. The commands that talk to "
-                          "a server read SOJOURN_URL, SOJOURN_TOKEN, SOJOURN_CA_FILE and SOJOURN_TIMEOUT_MS; NO_COLOR "
+                          "a server read SOJOURN_URL, SOJOURN_TOKEN, SOJOURN_TOKEN_FILE, SOJOURN_CA_FILE and "
+                          "SOJOURN_TIMEOUT_MS. serve warns of variables of this name that nothing reads, "
+                          "check\\-config refuses them. NO_COLOR "
                           "turns colours off.\n.SH EXIT STATUS\n"));
     for (int code = 0; code < EXIT_CODE_COUNT; code++) {
         buffer_format(out, ".TP\n%d\n%s\n", code, exit_code_meanings[code]);

@@ -29,8 +29,8 @@ struct option_document {
 };
 MUST_CHECK enum status options_read_document(const struct option_target *target, const struct option_document *document,
                                              struct failure *failure);
-/* SOJOURN_LOG_LEVEL=debug; a list is separated by commas. Empty variables count as not set. Unknown variables are not
- * an error: an orchestrator that runs a service of this name sets some of its own. */
+/* SOJOURN_LOG_LEVEL=debug; a list is separated by commas. Empty variables count as not set. Unknown variables are
+ * nothing to this table: others may know them (main/environment.h). */
 MUST_CHECK enum status options_read_environment(const struct option_target *target, char *const *environment,
                                                 struct failure *failure);
 MUST_CHECK enum status options_read_arguments(const struct option_target *target, const struct arguments *arguments,

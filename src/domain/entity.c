@@ -1,5 +1,6 @@
 #include "domain/entity.h"
 
+#include "base/caseless.h"
 #include "domain/change_payload.h"
 #include "domain/input.h"
 #include "domain/merge.h"
@@ -58,7 +59,7 @@ static bool value_has_text(const struct json *value, struct slice text)
 {
     struct slice shown = value->kind == JSON_STRING ? value->text : value->raw;
     bool leaf = value->kind != JSON_OBJECT && value->kind != JSON_ARRAY;
-    if (slice_has_nocase(value->key, text) || (leaf && slice_has_nocase(shown, text))) {
+    if (caseless_has(value->key, text) || (leaf && caseless_has(shown, text))) {
         return true;
     }
     for (const struct json *child = leaf ? NULL : value->child; child; child = child->next) {
@@ -72,7 +73,7 @@ static bool value_has_text(const struct json *value, struct slice text)
 bool entity_has_text(struct arena *arena, const struct entity *entity, struct slice text)
 {
     const struct json *fields;
-    if (slice_has_nocase(entity->id, text) || slice_has_nocase(entity->type, text)) {
+    if (caseless_has(entity->id, text) || caseless_has(entity->type, text)) {
         return true;
     }
     return json_parse(arena, entity->fields, &fields, NULL) == STATUS_OK && value_has_text(fields, text);

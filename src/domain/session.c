@@ -103,6 +103,11 @@ bool session_is_from_channel(const struct session *session)
     return session->source_type != CHAT_NONE && session_is_conversation(session);
 }
 
+bool session_is_limited(const struct session *session)
+{
+    return session->purpose == PURPOSE_INTERACTIVE && !slice_starts(session->parent_id, SLICE("orchestrator:"));
+}
+
 bool session_is_chat(const struct session *session)
 {
     return session_is_conversation(session) && session->purpose == PURPOSE_INTERACTIVE &&

@@ -116,6 +116,8 @@ bool session_id_is_valid(struct slice id);
 bool session_is_human_bridge(const struct session *session);
 /* People and agents talk in it, so it can be reopened: agent and mixed, but not a human session. */
 bool session_is_conversation(const struct session *session);
+/* It counts towards how many sessions its owner may have under way (S3-115). */
+bool session_is_limited(const struct session *session);
 /* People write to it from a channel, with nobody who would close it. */
 bool session_is_from_channel(const struct session *session);
 /* A conversation somebody keeps with an agent. Everything else is a run: work that was handed over with a prompt or for

@@ -159,6 +159,11 @@ bool work_counts_as_concurrent(enum work state)
     return in_group(IN_TURN, state);
 }
 
+bool work_is_under_way(enum work state)
+{
+    return in_group(IN_TURN, state) || work_is_claimable(state);
+}
+
 bool work_is_in_turn(enum work state)
 {
     return in_group(IN_TURN, state);

@@ -44,6 +44,7 @@ bool work_can_reopen(enum work state);
 bool work_takes_prompt(enum work state);         /* at rest: the next prompt starts a turn */
 bool work_blocks_delete(enum work state);        /* running, or waiting inside a turn */
 bool work_counts_as_concurrent(enum work state); /* towards the limit per user */
+bool work_is_under_way(enum work state);         /* in a turn, or about to begin one */
 bool work_is_in_turn(enum work state);           /* running, or waiting inside a turn */
 /* The end that being stopped from outside makes of an active state: work under way is abandoned, what rests is done. */
 enum work work_stopped_as(enum work state);

@@ -5,6 +5,7 @@
 #include "cli/client_commands.h"
 #include "main/agents.h"
 #include "main/care.h"
+#include "main/environment.h"
 #include "main/options.h"
 #include "main/secrets.h"
 #include "main/serve.h"
@@ -24,7 +25,7 @@ static int command_serve(const struct invocation *invocation)
     if (options_load(invocation, &options, NULL, &failure) != STATUS_OK) {
         return command_refuse(invocation->command, &failure);
     }
-    return serve(&options);
+    return serve(&options, invocation->environment);
 }
 
 /* Whether the files are there, fit together and can be used. */
@@ -53,6 +54,9 @@ static int command_check_config(const struct invocation *invocation)
     }
     struct shared_agent *agents;
     size_t agent_count = 0;
+    if (environment_check(invocation->environment, &failure) != STATUS_OK) {
+        return command_refuse(invocation->command, &failure);
+    }
     if (check_tls(&options, &failure) != STATUS_OK) {
         return command_refuse(invocation->command, &failure);
     }

@@ -44,7 +44,8 @@ void options_write_markdown(struct buffer *out)
                           "`m`, `h` or `d`; sizes are bytes, or a number with `KiB`,\n`MiB` or `GiB`. A list is "
                           "repeated on the command line, separated by commas in the environment, and a sequence in "
                           "the file.\nWhat is true or false is turned off with `--no-NAME`. `sojourn check-config` "
-                          "shows what is in force and where it came from.\n"));
+                          "shows what is in force and where it came from,\nand refuses variables `SOJOURN_…` that "
+                          "nothing reads; `serve` warns of them.\n"));
     for (const struct option *option = server_options; option->name; option++) {
         if (option->type == OPTION_SECTION) {
             buffer_format(out,

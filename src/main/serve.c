@@ -17,6 +17,7 @@
 #include "fanout/fanout.h"
 #include "main/agents.h"
 #include "main/announce.h"
+#include "main/environment.h"
 #include "main/hosting.h"
 #include "main/limits.h"
 #include "main/master_key.h"
@@ -455,7 +456,7 @@ static void wait_for_signal(struct instance *instance, const sigset_t *signals)
     log_info("stopping", LOG_TEXT("signal", slice_of(got == SIGINT ? "INT" : "TERM")));
 }
 
-int serve(const struct options *options)
+int serve(const struct options *options, char *const *environment)
 {
     struct instance *instance = memory_zeroed(sizeof *instance);
     struct failure failure = {0};
@@ -464,6 +465,7 @@ int serve(const struct options *options)
     instance->options = &instance->own_options;
     instance->lock_fd = -1;
     log_configure((enum log_level)options->log_level, (enum log_format)options->log_format);
+    environment_warn(environment);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is a failing write, not an end */
     sigemptyset(&signals);

@@ -4,7 +4,8 @@
 
 #include "main/options.h"
 
-/* Starts everything, waits for SIGTERM or SIGINT, stops everything. Returns the exit code. */
-int serve(const struct options *options);
+/* Starts everything, waits for SIGTERM or SIGINT, stops everything. Returns the exit code. What the environment has of
+ * our name and nobody reads is logged. */
+int serve(const struct options *options, char *const *environment);
 
 #endif

@@ -1,5 +1,6 @@
 #include "service/memory.h"
 
+#include "base/caseless.h"
 #include "domain/introspection.h"
 #include "runner/model_context.h"
 #include "service/agent.h"
@@ -87,11 +88,7 @@ static struct slice id_result(struct call *call, struct slice id)
 
 static bool is_wanted(const struct memory *memory, struct slice query)
 {
-    bool found = query.len == 0;
-    for (size_t at = 0; !found && at + query.len <= memory->text.len; at++) {
-        found = slice_eq_nocase(slice_from(memory->text.ptr + at, query.len), query);
-    }
-    return found;
+    return caseless_has(memory->text, query);
 }
 
 enum status memory_recall(struct call *call, struct loaded_session *loaded, const struct json *arguments,

@@ -5,6 +5,7 @@
 #include "service/media.h"
 #include "service/prompt_steps.h"
 #include "service/secret.h"
+#include "service/session_steps.h"
 #include "service/turn.h"
 #include "service/work.h"
 
@@ -194,6 +195,9 @@ static enum status accept(struct call *call, struct loaded_session *loaded, stru
     enum status status = prompt_meet(&loaded->session, &meets, &call->failure);
     if (status == STATUS_OK) {
         status = prompt_turn_left(call, &loaded->session, &call->failure);
+    }
+    if (status == STATUS_OK && (meets == PROMPT_REOPENS || session_takes_prompt(&loaded->session))) {
+        status = session_check_begin(call, &loaded->session);
     }
     if (status == STATUS_OK && meets == PROMPT_REOPENS) {
         status = session_reopen(call, loaded->session.id, &entry);

@@ -5,7 +5,8 @@
 #include "base/log.h"
 #include "service/ask.h"
 #include "service/identity.h"
-#include "service/prompt.h"
+#include "service/prompt_steps.h"
+#include "service/session_steps.h"
 
 enum status runtime_append(struct call *call, struct loaded_session *loaded, struct changes *changes)
 {
@@ -91,6 +92,14 @@ enum status runtime_wake(struct call *call, struct slice session_id, struct runt
 
 /* --- pause --- */
 
+/* What waits begins when nothing holds it any more. */
+static enum status check_begin(struct call *call, struct loaded_session *loaded)
+{
+    enum status status = prompt_learn_queue(call, loaded);
+    bool begins = loaded->prompts.waiting > 0 && work_takes_prompt(loaded->session.work);
+    return status == STATUS_OK && begins ? session_check_begin(call, &loaded->session) : status;
+}
+
 enum status runtime_pause(struct call *call, struct slice session_id, bool paused, const char *reason,
                           struct runtime_outcome *out)
 {
@@ -98,6 +107,9 @@ enum status runtime_pause(struct call *call, struct slice session_id, bool pause
     enum status status = enter(call, session_id, ACTION_PAUSE, out);
     if (status == STATUS_OK) {
         status = change_pause(call->arena, &out->loaded->session, paused, reason, &changes, &call->failure);
+    }
+    if (status == STATUS_OK && changes.count > 0 && !paused) {
+        status = check_begin(call, out->loaded);
     }
     if (status != STATUS_OK || changes.count == 0) {
         return status;

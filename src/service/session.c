@@ -179,7 +179,12 @@ enum status session_move(struct call *call, struct slice id, enum work to, struc
     if (status != STATUS_OK || changes.count == 0) {
         return status; /* moving twice is moving once */
     }
-    status = session_revive(call, entry.loaded, &changes);
+    if (work_is_under_way(to)) {
+        status = session_check_begin(call, &entry.loaded->session);
+    }
+    if (status == STATUS_OK) {
+        status = session_revive(call, entry.loaded, &changes);
+    }
     if (status == STATUS_OK && work_is_waiting(to)) { /* parked from outside: whoever ran it does so no longer */
         status = session_drop_lease(call, entry.loaded);
     }

@@ -5,40 +5,11 @@
 #include "service/secret.h"
 #include "service/work.h"
 
-static enum status check_concurrency(struct call *call, const struct session_input *input, const struct session *parent)
+static enum status check_limit(struct call *call, const struct session_input *input, const struct session *parent)
 {
     bool interactive = !slice_present(input->purpose) || slice_is(input->purpose, "interactive");
     bool child_of_orchestrator = parent && parent->purpose == PURPOSE_ORCHESTRATOR;
-    if (!slice_present(call->who->user_id) || !interactive || child_of_orchestrator) {
-        return STATUS_OK;
-    }
-    int64_t limit = call->service->sessions_per_user_max;
-    struct user user;
-    enum status status = store_user_by_id(call->db, call->who->user_id, call->arena, &user, &call->failure);
-    if (status == STATUS_OK && user.sessions_max > 0) {
-        limit = user.sessions_max;
-    }
-    if (status != STATUS_OK && status != STATUS_NOT_FOUND) {
-        return status;
-    }
-    if (limit == 0) {
-        return STATUS_OK;
-    }
-    int64_t active = 0;
-    status = unit_flush(call->unit, &call->failure);
-    if (status == STATUS_OK) {
-        status = store_session_count_concurrent(call->db, call->who->tenant_key, call->who->user_id, &active,
-                                                &call->failure);
-    }
-    if (status != STATUS_OK || active < limit) {
-        return status;
-    }
-    status = failure_set(&call->failure, STATUS_LIMITED, "too_many_sessions",
-                         "You have %lld active sessions; the limit is %lld. End one or raise sessions-per-user-max.",
-                         (long long)active, (long long)limit);
-    failure_members(&call->failure, "\"active_count\":%lld,\"limit\":%lld", (long long)active, (long long)limit);
-    call->failure.retry_after_s = 30;
-    return status;
+    return interactive && !child_of_orchestrator ? session_check_limit(call, call->who->user_id) : STATUS_OK;
 }
 
 static enum status find_parent(struct call *call, struct slice parent_id, struct loaded_session **out)
@@ -167,7 +138,7 @@ static enum status create_new(struct call *call, const struct session_input *inp
         status = check_children(call, &parent->session);
     }
     if (status == STATUS_OK) {
-        status = check_concurrency(call, input, parent ? &parent->session : NULL);
+        status = check_limit(call, input, parent ? &parent->session : NULL);
     }
     struct changes changes = {0};
     if (status == STATUS_OK) {

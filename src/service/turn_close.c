@@ -7,6 +7,7 @@
 #include "service/ask_steps.h"
 #include "service/claim.h"
 #include "service/introspection.h"
+#include "service/session_steps.h"
 #include "service/turn.h"
 #include "service/work.h"
 
@@ -236,6 +237,9 @@ enum status turn_resume(struct call *call, struct slice session_id, struct sessi
         return failure_set(&call->failure, STATUS_CONFLICT, "nothing_to_resume",
                            "Only a session at rest whose last turn was cut can be resumed; this one is %s.",
                            work_words.names[session->work]);
+    }
+    if (status == STATUS_OK) {
+        status = session_check_begin(call, session);
     }
     if (status == STATUS_OK) {
         status = change_status(call->arena, session, WORK_PENDING, "resumed", STOP_NONE, &changes, &call->failure);

@@ -1,6 +1,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "base/caseless.h"
 #include "store/label.h"
 #include "store/session_row.h"
 #include "store/statement.h"
@@ -119,20 +120,23 @@ static void pick_sources(const struct session_filter *filter, struct sources *ou
 
 /* --- parameters --- */
 
-/* %TEXT% for LIKE, with its own signs escaped. */
-static struct slice like_pattern(struct slice text_in, struct arena *arena)
+/* %TEXT% for LIKE, folded, with its own signs escaped. */
+static struct slice like_pattern(struct slice wanted, struct arena *arena)
 {
-    if (!slice_present(text_in))
-        return text_in;
-    char *out = arena_bytes(arena, 2 * text_in.len + 2);
+    struct buffer folded = {0};
+    if (!slice_present(wanted))
+        return wanted;
+    caseless_write(&folded, wanted);
+    char *out = arena_bytes(arena, 2 * folded.len + 2);
     size_t len = 0;
     out[len++] = '%';
-    for (size_t i = 0; i < text_in.len; i++) {
-        if (strchr("%_\\", text_in.ptr[i]) && text_in.ptr[i])
+    for (size_t i = 0; i < folded.len; i++) {
+        if (strchr("%_\\", folded.ptr[i]) && folded.ptr[i])
             out[len++] = '\\';
-        out[len++] = text_in.ptr[i];
+        out[len++] = folded.ptr[i];
     }
     out[len++] = '%';
+    buffer_release(&folded);
     return slice_from(out, len);
 }
 

@@ -76,6 +76,9 @@ MUST_CHECK enum status store_user_insert(struct db *db, const struct user *user,
 MUST_CHECK enum status store_user_update(struct db *db, const struct user *user, struct failure *failure);
 MUST_CHECK enum status store_user_by_id(struct db *db, struct slice id, struct arena *arena, struct user *out,
                                         struct failure *failure);
+/* The same; on PostgreSQL his row is the caller's until the commit. Writer. */
+MUST_CHECK enum status store_user_lock(struct db *db, struct slice id, struct arena *arena, struct user *out,
+                                       struct failure *failure);
 /* An email is unique within a tenant, not across them: tenants must not learn of each other's users. The accounts of
  * all tenants with this email, at most `max`: for signing in. */
 MUST_CHECK enum status store_users_by_email(struct db *db, struct slice email, int64_t max, struct arena *arena,

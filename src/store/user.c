@@ -40,16 +40,28 @@ enum status store_user_update(struct db *db, const struct user *user, struct fai
     return status;
 }
 
-enum status store_user_by_id(struct db *db, struct slice id, struct arena *arena, struct user *out,
-                             struct failure *failure)
+static enum status read_one(struct db *db, enum sql statement, struct slice id, struct arena *arena,
+                            struct user *out, struct failure *failure)
 {
     struct query query;
-    enum status status = statement_first(&query, db, SQL_USER_BY_ID, VALUES(text(id)), failure);
+    enum status status = statement_first(&query, db, statement, VALUES(text(id)), failure);
     if (status)
         return status;
     read_user(&query, arena, out);
     query_end(&query);
     return STATUS_OK;
+}
+
+enum status store_user_by_id(struct db *db, struct slice id, struct arena *arena, struct user *out,
+                             struct failure *failure)
+{
+    return read_one(db, SQL_USER_BY_ID, id, arena, out, failure);
+}
+
+enum status store_user_lock(struct db *db, struct slice id, struct arena *arena, struct user *out,
+                            struct failure *failure)
+{
+    return read_one(db, SQL_USER_LOCK, id, arena, out, failure);
 }
 
 static void read_account(struct query *query, struct arena *arena, void *item)

@@ -22,6 +22,7 @@ LED_BY = {
     "(workspace, created_at)": ("session_list_workspace", "sessions_workspace"),
     "created_at, by the order of the list": ("session_list_all", "sessions_listed"),
     "(purpose, user, status)": ("session_count_concurrent", "sessions_in_turn"),
+    "(purpose, user, status), before a turn": ("session_count_concurrent", "sessions_before_turn"),
 }
 
 
@@ -50,6 +51,7 @@ def sqlite_plans(server, texts):
     [path] = [name for name in glob.glob(os.path.join(server.data_directory(), "*"))
               if os.path.isfile(name) and open(name, "rb").read(15) == b"SQLite format 3"]
     with sqlite3.connect(path) as database:
+        database.create_function("caseless", 1, str, deterministic=True)  # as the program has it
         columns = [row[1] for row in database.execute("PRAGMA table_info(sessions)")]
         database.execute("CREATE TEMP TABLE numbers (value INTEGER)")
         database.executemany("INSERT INTO numbers VALUES (?)", [(i,) for i in range(COPIES)])

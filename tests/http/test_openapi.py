@@ -519,6 +519,7 @@ def query_parameters_are_held_to_the_document(server):
         def refuse(query, code):
             check.problem(client.get(f"{target}?{query}"), 400, code)
         refuse("no_such_parameter=1", "unknown_member")
+        check.problem(client.request("GET", target, {"limit": 1}), 400, "unknown_member")
         for parameter in operation["parameters"]:
             if parameter["in"] != "query" or parameter["name"].endswith("."):
                 continue
@@ -528,6 +529,23 @@ def query_parameters_are_held_to_the_document(server):
             if "maxLength" in schema:
                 refuse(f"{name}={'x' * (schema['maxLength'] + 1)}", "invalid_member")
             refuse(f"{name}=1&{name}=1", None)
+
+
+@test
+def nothing_is_ignored(server):
+    """Commands too refuse parameters they do not know, and bodies where they take none."""
+    client = server.client()
+    for method, pattern, operation in operations(get_document(server)):
+        if method == "get" or pattern.endswith("{rest}"):
+            continue
+        target = re.sub(r"\{\w+\}", "x", pattern)
+        answer = client.request(method.upper(), target + "?no_such_parameter=1", {})
+        check.problem(answer, 400, "unknown_member")
+        check.contains(answer.json()["detail"], "accepted are:")
+        if "requestBody" not in operation and pattern not in ("/api/sessions/{id}/files", "/asks/{token}"):
+            check.problem(client.request(method.upper(), target, {"revision": 1}), 400, "unknown_member")
+            check.problem(client.request(method.upper(), target, b"{"), 400)
+    client.request("DELETE", session(client), {}, expect=204)
 
 
 def tool():

@@ -192,6 +192,34 @@ def the_limit_per_user_holds(server):
     check.equal(statuses(answers), {201: 5, 429: THREADS - 5})
 
 
+@test(options=["--sessions-per-user-max", "3"])
+def the_limit_per_user_holds_for_messages(server):
+    """S3-017: many messages at once to sessions at rest, which the server runs, begin no more than the limit."""
+    owner = server.client()
+    owner.post("/api/agents", {"id": "away", "driver": "runner"}, expect=201)
+    anna = person(owner, "anna")
+    clients = [anna.client.with_headers() for _ in range(THREADS)]
+    paths = [session(anna.client, agent="away", status="idle") for _ in range(THREADS)]
+    answers = together(lambda i: clients[i].post(paths[i] + "/messages", {"text": "go"}))
+    check.equal(statuses(answers), {202: 3, 429: THREADS - 3})
+
+
+@test(on=("postgres",), options=["--sessions-per-user-max", "3"])
+def the_limit_per_user_holds_on_two_nodes(env):
+    """S3-017: two nodes of one database count one after the other."""
+    first = env.server()
+    second = env.server(database=first.database, environment={"SOJOURN_BOOTSTRAP_TOKEN": first.token})
+    anna = person(first.client(), "anna")
+    running = {"type": "mixed", "status": "running"}
+    clients = [anna.client.with_headers() if i % 2 else second.client(anna.client.token) for i in range(THREADS)]
+    for _ in range(env.rounds(3)):
+        answers = together(lambda i: clients[i].post("/api/sessions", running))
+        check.equal(statuses(answers), {201: 3, 429: THREADS - 3})
+        for answer in answers:
+            if answer.status == 201:
+                anna.client.post(f"/api/sessions/{answer.json()['id']}/status", {"status": "completed"}, expect=200)
+
+
 @test(options=["--claim-attempts-max", "1000"])
 def one_lease_at_a_time(env):
     """S0-084: a session that comes back again and again is always given to exactly one worker, with a higher fence."""

@@ -295,6 +295,47 @@ def concurrency_limit(server):
     anna.client.post("/api/sessions", running, expect=201)
 
 
+@test(options=["--sessions-per-user-max", "2"])
+def the_limit_holds_where_sessions_begin_again(server):
+    """S3-017, S3-115: a message to one at rest or ended, a move, a retry and a pause let go are creations in this; a
+    refused one has changed nothing, and what is under way goes on."""
+    client = server.client()
+    anna = person(client, "anna")
+    mine = anna.client
+    resting, held, over, failed = [new(mine, status="idle", agent="w")["id"] for _ in range(4)]
+    shared = new(mine, type="mixed", status="idle")["id"]
+    mine.post(f"/api/sessions/{held}/pause", {}, expect=200)
+    mine.post(f"/api/sessions/{held}/messages", {"text": "later"}, expect=202)
+    mine.post(f"/api/sessions/{over}/status", {"status": "completed"}, expect=200)
+    mine.post(f"/api/sessions/{failed}/messages", {"text": "x"}, expect=202)
+    mine.post(f"/api/sessions/{failed}/status", {"status": "failed"}, expect=200)
+    busy = [new(mine, type="mixed", status="running", agent="w")["id"] for _ in range(2)]
+    client.post(f"/api/sessions/{resting}/participants", {"user_id": client.get("/api/me").json()["user_id"],
+                                                          "role": "collaborator"})
+    ways = [(f"{resting}/messages", {"text": "go"}), (f"{over}/messages", {"text": "go"}),
+            (f"{resting}/messages", {"text": "go", "mode": "collect"}), (f"{held}/unpause", {}),
+            (f"{shared}/status", {"status": "running"}), (f"{resting}/status", {"status": "pending"}),
+            (f"{failed}/retry", {})]
+    before = [mine.get(f"/api/sessions/{id}").json()["last_sequence"] for id in (resting, held, over, failed, shared)]
+    for way, body in ways:
+        answer = mine.post(f"/api/sessions/{way}", body)
+        check.problem(answer, 429, "too_many_sessions")
+        check.contains(answer.json(), {"active_count": 2, "limit": 2}, way)
+    answer = client.post(f"/api/sessions/{resting}/messages", {"text": "for her"})
+    check.problem(answer, 429, "too_many_sessions")
+    check.contains(answer.json()["detail"], "The owner of this session has 2")
+    mine.post(f"/api/sessions/{resting}/messages?append=true", {"text": "only noted"}, expect=200)
+    mine.post(f"/api/sessions/{held}/messages", {"text": "waits as well"}, expect=202)
+    mine.post(f"/api/sessions/{busy[0]}/messages", {"text": "to one under way"}, expect=202)
+    mine.post(f"/api/sessions/{busy[0]}/status", {"status": "waiting_human"}, expect=200)
+    after = [mine.get(f"/api/sessions/{id}").json()["last_sequence"] for id in (resting, held, over, failed, shared)]
+    check.equal([now - then for then, now in zip(before, after)], [1, 1, 0, 0, 0], "events by what was refused")
+    for id in busy:
+        mine.post(f"/api/sessions/{id}/status", {"status": "completed"}, expect=200)
+    for way, body in ways:
+        check.one_of(mine.post(f"/api/sessions/{way}", body).status, (200, 201, 202, 409), way)
+
+
 @test
 def retry_makes_a_new_session(server):
     """S0-100: the failed one stays; the new one is linked and numbered."""

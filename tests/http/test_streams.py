@@ -258,6 +258,31 @@ def bad_cursors(server):
 
 
 @test
+def a_stream_refuses_what_only_a_page_knows(server):
+    """What a stream cannot do is refused, and the answer names what it takes; so is a page asked for live output."""
+    client, path = start(server, 2)
+    stream = {"headers": {"Accept": "text/event-stream"}}
+    for query in ("before=2", "order=newest", "limit=1", "after=1&before=3"):
+        answer = client.get(f"{path}/events?{query}", **stream)
+        check.problem(answer, 400, "unknown_member")
+        check.contains(answer.json()["detail"], "accepted are: after, afterSequence, types")
+    check.problem(client.get(path + "/events?deltas=true"), 400, "unknown_member")
+    for target in ("/api/stream?", path + "/ws?", path + "/ws?role=runner&"):
+        for query in ("before=2", "order=newest", "limit=1"):
+            check.problem(client.get(target + query, **stream), 400, "unknown_member")
+    for query in ("after=1", "types=a", "deltas=true"):
+        check.problem(client.get(f"{path}/ws?role=runner&{query}"), 400, "unknown_member")
+    for query in ("after=1&afterSequence=1", "types=a&eventTypes=a"):
+        check.problem(client.get(f"{path}/events?{query}"), 400, "repeated_parameter")
+        check.problem(client.get(f"{path}/events?{query}", **stream), 400, "repeated_parameter")
+    check.problem(client.post(path + "/messages?timeout_ms=5", {"text": "x"}), 400, "invalid_member")
+    with client.stream(path + "/events?after=1&types=note.*&thread_id=t&deltas=false") as opened:
+        check.equal(opened.next().event, "ready")
+    with client.stream(path + "/events?after=7", last_event_id="1") as opened:
+        check.equal(next_event(opened).json()["sequence"], 2, "a browser comes back with the address it began with")
+
+
+@test
 def tickets_work_once(server):
     """EventSource cannot send headers: a ticket in the query, used up by its first use."""
     client, path = start(server, 0)

@@ -687,6 +687,28 @@ def environment_file_and_command_line(env):
 
 
 @test
+def unknown_variables_are_told(env):
+    """serve starts and warns with the closest name; check-config refuses. Names of the client and of others are fine."""
+    fine = {"SOJOURN_URL": "http://x", "SOJOURN_TOKEN": "x", "SOJOURN_TOKEN_FILE": "x", "SOJOURN_CA_FILE": "x",
+            "SOJOURN_TIMEOUT_MS": "5", "SOJOURN_ACTIVE_FILE": "x", "SOJOURN_SERVICE_HOST": "10.0.0.1",
+            "SOJOURN_SERVICE_PORT_HTTP": "7070", "SOJOURN_PORT": "tcp://10.0.0.1:7070", "SOJOURN_PORT_7070_TCP": "x",
+            "SOJOURN_BOOTSTRAP_TOKEN": "x" * 32, "SOJOURN_GATEWAY_URL": "http://x", "SOJOURN_LOG_LEVEL": "debug",
+            "SOJOURN_UNUSED": ""}
+    server = env.server(environment={"SOJOURN_LOG_LEVL": "hush", "SOJOURN_heartbeat_ms": "5", "SOJOURN_XYZZY": "1"})
+    check.equal(server.wait_log("unknown_variable", variable="SOJOURN_LOG_LEVL")["closest"], "SOJOURN_LOG_LEVEL")
+    check.equal(server.wait_log("unknown_variable", variable="SOJOURN_heartbeat_ms")["closest"],
+                "SOJOURN_HEARTBEAT_MS")
+    check.true("closest" not in server.wait_log("unknown_variable", variable="SOJOURN_XYZZY"), "nothing is near")
+    server = env.server(environment=fine)
+    check.true("unknown_variable" not in server.log.tail(1000), "all are known")
+    server.run("check-config", environment=fine)
+    for name, closest in (("SOJOURN_LOG_LEVL", "SOJOURN_LOG_LEVEL"), ("SOJOURN_TOKN", "SOJOURN_TOKEN")):
+        result = server.run("check-config", environment={name: "hush"}, expect=2)
+        check.contains(result.stderr, f"{name}; the closest is {closest};")
+        check.true("hush" not in result.stderr, "the value may be a secret")
+
+
+@test
 def wrong_configuration_is_named(env):
     """check-config and serve refuse with exit code 2 and name the option, the value and where it stands."""
     path = os.path.join(env.directory, "wrong.yaml")

@@ -17,6 +17,11 @@ ON CONFLICT DO NOTHING
 UPDATE users SET email = $2, name = $3, password_hash = $4, disabled_at_ms = $5, sessions_max = $6 WHERE id = $1
 -- name: user_by_id
 SELECT {user_columns} FROM users u WHERE u.id = $1
+-- Whoever counts what a user has is alone with him until the commit.
+-- name: user_lock (sqlite)
+SELECT {user_columns} FROM users u WHERE u.id = $1
+-- name: user_lock (postgres)
+SELECT {user_columns} FROM users u WHERE u.id = $1 FOR NO KEY UPDATE
 -- name: users_by_email
 SELECT {user_columns} FROM users u WHERE lower(u.email) = lower($1)
     AND EXISTS (SELECT 1 FROM memberships m WHERE m.user_id = u.id)

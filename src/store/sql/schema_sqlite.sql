@@ -653,3 +653,7 @@ CREATE INDEX memories_owner ON memories (tenant_key, agent, owner, id);
 -- An answer to an Idempotency-Key goes with the session it tells of; 0 = of none.
 ALTER TABLE idempotency ADD COLUMN session_key INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX idempotency_session ON idempotency (tenant_key, session_key) WHERE session_key <> 0;
+
+-- migration: 21 open ends
+-- What is about to be run counts towards its owner's limit.
+CREATE INDEX sessions_before_turn ON sessions (tenant_key, owner) WHERE work = 1 AND driver > 0 AND owner IS NOT NULL;

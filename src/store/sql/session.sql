@@ -108,11 +108,15 @@ WHERE s.tenant_key = $1
     AND s.key = ANY (ARRAY(SELECT CAST(value AS BIGINT) FROM jsonb_array_elements_text(CAST($2 AS JSONB))))
 
 -- $3 has a bit for every work state that counts, all among running, waiting_human and awaiting_tool (2, 3, 4); 1 and 2 are the purposes orchestrator and workflow.
+-- fragment: session_is_limited
+purpose NOT IN (1, 2) AND (parent_id IS NULL OR parent_id NOT LIKE 'orchestrator:%')
+-- What this server is about to run (driver > 0) counts as soon as it waits for that (1, pending); what waits for workers does not.
 -- name: session_count_concurrent
-SELECT COUNT(*) FROM sessions
-WHERE tenant_key = $1 AND owner = $2 AND owner IS NOT NULL AND work + 0 >= 2 AND work + 0 <= 4
-    AND ((CAST($3 AS BIGINT) >> CAST(work AS INTEGER)) & 1) = 1 AND purpose NOT IN (1, 2)
-    AND (parent_id IS NULL OR parent_id NOT LIKE 'orchestrator:%')
+SELECT (SELECT COUNT(*) FROM sessions
+        WHERE tenant_key = $1 AND owner = $2 AND owner IS NOT NULL AND work + 0 >= 2 AND work + 0 <= 4
+            AND ((CAST($3 AS BIGINT) >> CAST(work AS INTEGER)) & 1) = 1 AND {session_is_limited})
+     + (SELECT COUNT(*) FROM sessions
+        WHERE tenant_key = $1 AND owner = $2 AND owner IS NOT NULL AND work = 1 AND driver > 0 AND {session_is_limited})
 
 -- name: session_count_children
 SELECT COUNT(*) FROM sessions WHERE tenant_key = $1 AND parent_id = $2 AND parent_id IS NOT NULL

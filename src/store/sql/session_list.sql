@@ -10,12 +10,14 @@
 -- $31 label  $32 its value  $33 one work state  $34 1 runs, 2 chats: session_is_chat of the domain
 -- $35 only those without a parent
 
+-- The pattern is folded (base/caseless.h), and so is what is searched: by the same table in SQLite, by the same rules in PostgreSQL.
 -- fragment: session_list_text (sqlite)
-(s.title LIKE $20 ESCAPE '\'
-    OR (SELECT a.preview FROM session_activity a WHERE a.session_key = s.key) LIKE $20 ESCAPE '\')
+(caseless(s.title) LIKE $20 ESCAPE '\'
+    OR caseless((SELECT a.preview FROM session_activity a WHERE a.session_key = s.key)) LIKE $20 ESCAPE '\')
 -- fragment: session_list_text (postgres)
-(s.title ILIKE $20 ESCAPE '\'
-    OR (SELECT a.preview FROM session_activity a WHERE a.tenant_key = $1 AND a.session_key = s.key) ILIKE $20 ESCAPE '\')
+(replace(lower(replace(s.title, 'İ', 'i') COLLATE "und-x-icu"), 'ς', 'σ') LIKE $20 ESCAPE '\'
+    OR replace(lower(replace((SELECT a.preview FROM session_activity a WHERE a.tenant_key = $1 AND a.session_key = s.key),
+        'İ', 'i') COLLATE "und-x-icu"), 'ς', 'σ') LIKE $20 ESCAPE '\')
 
 -- fragment: session_list_rest
 (s.listed_at_ms, s.key) < ($2, $3) AND s.listed_at_ms >= $5

@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/log.h"
+#include "store/sqlite/caseless.h"
 #include "store/sqlite/log_vfs.h"
 #include "store/statement.h"
 
@@ -317,6 +318,8 @@ enum status sqlite_open(const struct db_options *options, struct db **out, struc
     }
     if (!status && sqlite_add_positions(self) != SQLITE_OK)
         status = sqlite_failure(self, SQLITE_ERROR, "event_positions", failure);
+    if (!status && sqlite_add_caseless(self->handle) != SQLITE_OK)
+        status = sqlite_failure(self, SQLITE_ERROR, "caseless", failure);
     if (!status)
         status = prepare_transactions(self, failure);
     if (status) {
