@@ -51,6 +51,7 @@ static void publish_delta(const struct turn *turn, enum delta_kind kind, struct 
         json_put_text(&out, "id", id);
     }
     json_put_text(&out, "text", text);
+    json_maybe_text(&out, "thread_id", turn->brief.thread_id);
     json_end_object(&out);
     publication_add(publication, &(struct publication_entry){
                                      .kind = PUBLISH_DELTA,
@@ -59,6 +60,7 @@ static void publish_delta(const struct turn *turn, enum delta_kind kind, struct 
                                      .session_id = turn->brief.session_id,
                                      .sequence = turn->sequence,
                                      .type = slice_of(delta_kind_names[kind]),
+                                     .thread_id = turn->brief.thread_id,
                                      .json = buffer_slice(&json),
                                  });
     buffer_release(&json);
@@ -82,6 +84,12 @@ void turn_delta(struct turn *turn, enum delta_kind kind, struct slice id, struct
     turn_say(turn, said);
 }
 
+/* What a turn says belongs to the thread of its prompt, unless its driver knows better. */
+static struct slice thread_of(const struct turn *turn, const struct event *event)
+{
+    return slice_present(event->thread_id) ? event->thread_id : turn->brief.thread_id;
+}
+
 void turn_event(struct turn *turn, const struct event *event)
 {
     struct event kept = *event;
@@ -93,7 +101,7 @@ void turn_event(struct turn *turn, const struct event *event)
     said->event.type = arena_copy(&said->arena, kept.type);
     said->event.content = arena_copy(&said->arena, event->content);
     said->event.metadata = arena_copy(&said->arena, event->metadata);
-    said->event.thread_id = arena_copy(&said->arena, event->thread_id);
+    said->event.thread_id = arena_copy(&said->arena, thread_of(turn, event));
     said->bytes = event->content.len + event->metadata.len;
     turn_say(turn, said);
 }
@@ -405,7 +413,7 @@ static enum status write_end(struct call *call, struct turn *turn, struct said *
     if (turn->introspects) {
         return introspection_settle(call, turn->brief.session_id, turn->brief.number, &said->end, turn->calls);
     }
-    return turn_settle(call, turn->brief.session_id, &said->end);
+    return turn_settle(call, turn->brief.session_id, turn->brief.thread_id, &said->end);
 }
 
 static enum status write_cut(struct call *call, struct turn *turn, struct said *said)
