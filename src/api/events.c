@@ -1,6 +1,7 @@
 #include "api/handlers.h"
 #include "api/streams.h"
 #include "service/event.h"
+#include "service/secret.h"
 
 static const char *const order_names[] = {"oldest", "newest"};
 static const struct words order_words = {order_names, 2};
@@ -269,11 +270,56 @@ static enum status check_delta(struct request *request, const struct json *delta
                        "A delta is an object with kind (text, reasoning, tool_input or tool_output) and text.");
 }
 
+/* The delta with other words. */
+static struct slice with_text(struct arena *arena, const struct json *delta, struct slice text)
+{
+    struct buffer json = {0};
+    struct json_out out = json_out_to(&json);
+    json_begin_object(&out);
+    for (const struct json *member = delta->child; member; member = member->next) {
+        json_key_slice(&out, member->key);
+        if (slice_is(member->key, "text")) {
+            json_text(&out, text);
+        } else {
+            json_raw(&out, member->raw);
+        }
+    }
+    json_end_object(&out);
+    struct slice copy = arena_copy(arena, buffer_slice(&json));
+    buffer_release(&json);
+    return copy;
+}
+
+/* As viewers see it: what may be the beginning of a secret comes with the delta that shows that it is none, or with the
+ * event. Absent = nothing of it. */
+static struct slice shown_of(struct request *request, const struct session *session, const struct json *delta)
+{
+    struct secrets *secrets = request->call.service->secrets;
+    struct arena *arena = request_arena(request);
+    struct slice text = json_text_of(delta, "text"), id = json_text_of(delta, "id");
+    struct buffer scratch = {0};
+    if (!secrets_any(secrets)) {
+        return delta->raw;
+    }
+    struct slice key = arena_format(arena, "%lld/%.*s/%.*s", (long long)session->key,
+                                    SLICE_ARG(json_text_of(delta, "kind")), SLICE_ARG(id));
+    struct slice shown = secrets_pass_live(secrets, key, session->last_sequence, text, &scratch), json = delta->raw;
+    if (!slice_eq(shown, text)) {
+        json = shown.len > 0 ? with_text(arena, delta, shown) : (struct slice){0};
+    }
+    buffer_release(&scratch);
+    return json;
+}
+
 static void publish_deltas(struct request *request, const struct session *session, const struct partial *saved)
 {
     struct publication *publication = publication_new();
     const struct json *list = json_get(request->body, "deltas");
     for (const struct json *delta = list->child; delta; delta = delta->next) {
+        struct slice json = shown_of(request, session, delta);
+        if (!slice_present(json)) {
+            continue;
+        }
         publication_add(publication, &(struct publication_entry){
                                          .kind = PUBLISH_DELTA,
                                          .tenant_key = session->tenant_key,
@@ -283,7 +329,7 @@ static void publish_deltas(struct request *request, const struct session *sessio
                                          .count_base = saved->sequence == session->last_sequence ? saved->count : 0,
                                          .type = json_text_of(delta, "kind"),
                                          .thread_id = json_text_of(delta, "thread_id"),
-                                         .json = delta->raw,
+                                         .json = json,
                                      });
     }
     fanout_publish(request->api->fanout, publication);

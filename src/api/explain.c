@@ -1,3 +1,4 @@
+#include "api/asks.h"
 #include "api/handlers.h"
 #include "service/explain.h"
 
@@ -97,6 +98,16 @@ static void write_children(struct json_out *out, const struct session_explained 
     json_end_array(out);
 }
 
+static void write_child_asks(struct json_out *out, const struct session_explained *explained)
+{
+    json_key(out, "child_asks");
+    json_begin_array(out);
+    for (size_t i = 0; i < explained->child_ask_count; i++) {
+        asks_write(out, &explained->child_asks[i].ask, &explained->child_asks[i].session);
+    }
+    json_end_array(out);
+}
+
 static void write_timer(struct json_out *out, const struct session_explained *explained)
 {
     json_key(out, "next_timer");
@@ -145,6 +156,7 @@ enum status sessions_explain(struct request *request)
     write_lease(out, &explained);
     write_turn(out, &explained);
     write_children(out, &explained);
+    write_child_asks(out, &explained);
     write_timer(out, &explained);
     write_watchdog(out, &explained);
     json_end_object(out);

@@ -172,6 +172,7 @@ static const struct member explained_members[] = {{"session_id", "s", NULL},
                                                   {"lease", "o?", NULL},
                                                   {"turn", "o?", NULL},
                                                   {"children", "a", NULL},
+                                                  {"child_asks", "a", NULL},
                                                   {"next_timer", "o?", NULL},
                                                   {"last_watchdog", "o?", NULL},
                                                   {0}};

@@ -17,11 +17,11 @@ static void write_unblockers(const struct json *explained, struct buffer *text)
     }
 }
 
-static void write_asks(const struct json *explained, struct buffer *text)
+static void write_asks(const struct json *explained, const char *key, const char *before, struct buffer *text)
 {
-    const struct json *list = json_get(explained, "asks");
+    const struct json *list = json_get(explained, key);
     for (const struct json *ask = list ? list->child : NULL; ask; ask = ask->next) {
-        buffer_format(text, "asks: ");
+        buffer_format(text, "%s: ", before);
         text_add_plain(text, json_text_of(ask, "text"));
         buffer_add_byte(text, '\n');
     }
@@ -47,7 +47,8 @@ static int print_explanation(struct remote *remote, const struct json *explained
                   SLICE_ARG(json_text_of(explained, "waits_for")), SLICE_ARG(since));
     text_add_plain(&text, json_text_of(explained, "detail"));
     buffer_add_byte(&text, '\n');
-    write_asks(explained, &text);
+    write_asks(explained, "asks", "asks", &text);
+    write_asks(explained, "child_asks", "a part asks", &text);
     write_timer(explained, remote->now_ms, &text);
     buffer_format(&text, "unblocked by\n");
     write_unblockers(explained, &text);

@@ -57,6 +57,7 @@ const struct event_type event_types[] = {
     {"runtime.lost", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"session.archived", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"session.child_created", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
+    {"session.child_decided", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"session.child_ended", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"session.child_waiting", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"session.claimed", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},

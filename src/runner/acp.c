@@ -101,7 +101,7 @@ static void *driver_start(void *owner, struct turn *host_turn, const struct turn
     if (agent) {
         agent->turn = turn;
         turn->agent = agent;
-        acp_turn_prompt(turn);
+        acp_agent_enter(agent);
     } else if (acp_gateway_is_wanted(brief)) {
         acp_gateway_start(turn, atomic_load(&acp->gateway_url), start_agent);
     } else {
@@ -154,7 +154,7 @@ static void driver_interrupt(void *state, bool gone)
     struct buffer params = {0};
     struct json_out out = json_out_to(&params);
     json_begin_object(&out);
-    json_put_text(&out, "sessionId", buffer_slice(&agent->session));
+    json_put_text(&out, "sessionId", buffer_slice(&agent->session->name));
     json_end_object(&out);
     agent->stage = ACP_CANCELLING;
     acp_agent_notify(agent, "session/cancel", buffer_slice(&params));

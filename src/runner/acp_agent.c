@@ -14,11 +14,12 @@ static void release(struct acp_agent *agent)
 {
     rpc_lines_release(&agent->lines);
     arena_release(&agent->arena);
-    struct buffer *buffers[] = {&agent->directory,       &agent->session, &agent->complaint,
-                                &agent->complaint_begun, &agent->mode,    &agent->commands};
+    struct buffer *buffers[] = {&agent->directory, &agent->complaint, &agent->complaint_begun, &agent->mode,
+                                &agent->commands};
     for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++) {
         buffer_release(buffers[i]);
     }
+    acp_sessions_release(&agent->sessions);
     free(agent);
 }
 
@@ -54,7 +55,7 @@ static void fail(struct acp_agent *agent, enum turn_error error, const char *for
     struct acp_turn *turn = agent->turn;
     if (turn) {
         if (agent->stage == ACP_LOADING) {
-            agent->session.len = 0;
+            acp_session_lose(agent->session);
             turn->has_news = true;
         }
         struct buffer safe = {0};
@@ -158,18 +159,20 @@ static void initialize(struct acp_agent *agent)
     buffer_release(&params);
 }
 
-/* session/new, or session/load when `session` is given. */
-static void open_session(struct acp_agent *agent, struct slice session)
+/* session/new, or session/load when it has a name already. */
+static void open_session(struct acp_agent *agent)
 {
     struct buffer params = {0};
     struct json_out out = json_out_to(&params);
-    bool loads = slice_present(session);
+    bool loads = agent->session->name.len > 0;
     json_begin_object(&out);
-    json_maybe_text(&out, "sessionId", session);
+    if (loads) {
+        json_put_text(&out, "sessionId", buffer_slice(&agent->session->name));
+    }
     json_put_text(&out, "cwd", buffer_slice(&agent->directory));
     json_put_raw(&out, "mcpServers", SLICE("[]"));
     json_end_object(&out);
-    agent->is_fresh = !loads;
+    agent->session->is_fresh = !loads;
     acp_agent_call(agent, loads ? ACP_LOADING : ACP_OPENING, loads ? "session/load" : "session/new",
                    buffer_slice(&params));
     buffer_release(&params);
@@ -181,19 +184,28 @@ static bool is_true(const struct json *object, const char *key)
     return json_as_bool(json_get(object, key), &value) && value;
 }
 
-/* What the session kept from an earlier process, as far as it is of use to this one. */
-static struct slice kept_session(struct acp_agent *agent)
+/* What the session kept from an earlier process. */
+static void recall(struct acp_agent *agent)
 {
     const struct json *kept;
-    struct slice text = agent->turn->brief->kept, session = {0};
-    if (text.len == 0 || json_parse(&agent->arena, text, &kept, NULL) != STATUS_OK) {
-        return session;
+    struct slice text = agent->turn->brief->kept;
+    if (text.len > 0 && json_parse(&agent->arena, text, &kept, NULL) == STATUS_OK) {
+        acp_sessions_recall(&agent->sessions, kept, buffer_slice(&agent->directory));
     }
-    if (slice_eq(json_text_of(kept, "cwd"), buffer_slice(&agent->directory))) {
-        session = json_text_of(kept, "acp_session_id");
-        agent->cost_microcents = json_i64_of(kept, "cost_microcents");
+}
+
+void acp_agent_enter(struct acp_agent *agent)
+{
+    agent->session = acp_session_of(&agent->sessions, agent->turn->brief->thread_id);
+    if (agent->session->is_open) {
+        acp_turn_prompt(agent->turn);
+        return;
     }
-    return session.len > 0 ? session : (struct slice){0};
+    if (!agent->can_load) {
+        acp_session_lose(agent->session);
+    }
+    acp_agent_set_deadline(agent, agent->options->start_ms);
+    open_session(agent);
 }
 
 static void initialized(struct acp_agent *agent, const struct rpc_message *message)
@@ -211,20 +223,15 @@ static void initialized(struct acp_agent *agent, const struct rpc_message *messa
     agent->can_load = is_true(can, "loadSession");
     agent->can_image = is_true(json_get_value(can, "promptCapabilities"), "image");
     agent->can_embed = is_true(json_get_value(can, "promptCapabilities"), "embeddedContext");
-    struct slice session = kept_session(agent);
-    if (slice_present(session) && agent->can_load) {
-        buffer_add(&agent->session, session);
-        open_session(agent, session);
-    } else {
-        open_session(agent, (struct slice){0});
-    }
+    recall(agent);
+    acp_agent_enter(agent);
 }
 
 static void ready(struct acp_agent *agent)
 {
     agent->stage = ACP_READY;
+    agent->session->is_open = true;
     acp_agent_set_deadline(agent, 0);
-    agent->turn->cost_microcents_before = agent->cost_microcents;
     acp_turn_keep(agent->turn);
     acp_turn_prompt(agent->turn);
 }
@@ -235,9 +242,8 @@ static void loaded(struct acp_agent *agent, const struct rpc_message *message)
         ready(agent);
         return;
     }
-    agent->session.len = 0;
-    agent->cost_microcents = 0;
-    open_session(agent, (struct slice){0});
+    acp_session_lose(agent->session);
+    open_session(agent);
 }
 
 static void opened(struct acp_agent *agent, const struct rpc_message *message)
@@ -253,7 +259,7 @@ static void opened(struct acp_agent *agent, const struct rpc_message *message)
         fail(agent, TURN_INTERNAL, "The agent opened a session without a usable name.");
         return;
     }
-    buffer_add(&agent->session, session);
+    buffer_add(&agent->session->name, session);
     ready(agent);
 }
 
@@ -318,8 +324,8 @@ static void take_notification(struct acp_agent *agent, const struct rpc_message 
         acp_ask_withdrawn(agent->turn, json_raw_of(message->params, "requestId"));
     }
     const struct json *update = json_get_value(message->params, "update");
-    if (!slice_is(message->method, "session/update") || !update ||
-        !slice_eq(json_text_of(message->params, "sessionId"), buffer_slice(&agent->session))) {
+    if (!slice_is(message->method, "session/update") || !update || !agent->session ||
+        !slice_eq(json_text_of(message->params, "sessionId"), buffer_slice(&agent->session->name))) {
         return;
     }
     if (!acp_update_agent(agent, update) && runs) { /* what session/load tells again is in the log already */

@@ -4,7 +4,8 @@
  *          │             │ refused  ▲          │ interrupt
  *          └──────────→ OPENING ────┘      CANCELLING ─→ READY
  *
- * Between turns it waits in READY, for as long as the agent's definition has it idle.
+ * Between turns it waits in READY, for as long as the agent's definition has it idle. A turn in another thread begins
+ * with LOADING or OPENING, unless the agent has a session open for it.
  *
  * At most one request of ours is open, and the stage says which. Any wrong word, a missed deadline or the end of the
  * process ends the agent, and with an error the turn that runs on it. */
@@ -14,6 +15,7 @@
 #include "base/buffer.h"
 #include "loop/timer.h"
 #include "runner/acp.h"
+#include "runner/acp_session.h"
 #include "runner/sandbox.h"
 #include "wire/json_rpc.h"
 
@@ -35,9 +37,7 @@ struct acp_agent {
     struct arena arena;      /* of one message */
     int64_t last_id;         /* of our last request */
     struct buffer directory; /* as the agent sees it */
-    struct buffer session;   /* the agent's own name for the session; empty before it is opened */
     bool can_load, can_image, can_embed;
-    bool is_fresh; /* its session knows nothing yet: neither instructions nor history */
     bool is_reading, is_over;
     int64_t idle_ms; /* without a turn, after which it goes; 0 = never */
     bool has_deadline;
@@ -46,7 +46,8 @@ struct acp_agent {
     struct buffer complaint_begun; /* and the one after it */
     struct buffer mode, commands;  /* JSON, as it told last */
     struct acp_file *files;        /* being read or written */
-    int64_t cost_microcents;       /* of its whole session, as it told last */
+    struct acp_session *sessions;  /* one for each thread, the last used first */
+    struct acp_session *session;   /* that of the turn; of `sessions`, NULL before the first */
 };
 
 /* The way from the sandbox to the tools of the server. */
@@ -58,6 +59,8 @@ struct acp_access {
  * can't be started. */
 struct acp_agent *acp_agent_start(struct acp *acp, const struct acp_options *options, struct acp_turn *turn,
                                   const struct acp_access *access, struct failure *failure);
+/* The session of the turn's thread, opened when it is not, then the prompt. */
+void acp_agent_enter(struct acp_agent *agent);
 /* Kills the process and forgets the agent; its turn must be detached. */
 void acp_agent_end(struct acp_agent *agent);
 

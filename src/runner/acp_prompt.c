@@ -260,13 +260,13 @@ void acp_prompt_write(struct buffer *to, const struct acp_turn *turn)
     struct arena arena = {0};
     const struct json *prompt = NULL;
     json_begin_array(&out);
-    if (turn->agent->is_fresh && slice_trim(brief->agent->system_prompt).len > 0) {
+    if (turn->agent->session->is_fresh && slice_trim(brief->agent->system_prompt).len > 0) {
         put_text_block(&out, brief->agent->system_prompt);
     }
-    if (turn->agent->is_fresh && brief->agent->gateway_tool_count > 0) {
+    if (turn->agent->session->is_fresh && brief->agent->gateway_tool_count > 0) {
         put_tools(&out, brief->agent);
     }
-    if (turn->agent->is_fresh) {
+    if (turn->agent->session->is_fresh) {
         put_history(&out, brief);
     }
     if (brief->was_cut) {

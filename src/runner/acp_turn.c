@@ -28,11 +28,7 @@ void acp_turn_keep(struct acp_turn *turn)
     struct buffer kept = {0};
     struct json_out out = json_out_to(&kept);
     json_begin_object(&out);
-    if (agent->session.len > 0) {
-        json_put_text(&out, "acp_session_id", buffer_slice(&agent->session));
-    }
-    json_put_text(&out, "cwd", buffer_slice(&agent->directory));
-    json_put_i64(&out, "cost_microcents", agent->cost_microcents);
+    acp_sessions_write(&out, agent->sessions, buffer_slice(&agent->directory));
     put_kept(&out, "mode", &agent->mode);
     put_kept(&out, "commands", &agent->commands);
     json_end_object(&out);
@@ -49,12 +45,12 @@ void acp_turn_prompt(struct acp_turn *turn)
     struct buffer params = {0};
     struct json_out out = json_out_to(&params);
     json_begin_object(&out);
-    json_put_text(&out, "sessionId", buffer_slice(&agent->session));
+    json_put_text(&out, "sessionId", buffer_slice(&agent->session->name));
     json_key(&out, "prompt");
     acp_prompt_write(&params, turn);
     json_end_object(&out);
-    turn->cost_microcents_before = agent->cost_microcents;
-    agent->is_fresh = false;
+    turn->cost_microcents_before = agent->session->cost_microcents;
+    agent->session->is_fresh = false;
     acp_agent_call(agent, ACP_PROMPTING, "session/prompt", buffer_slice(&params));
     buffer_release(&params);
     acp_agent_guard_silence(agent);
@@ -132,7 +128,8 @@ static void write_usage(struct buffer *to, const struct acp_turn *turn, const st
             json_put_i64(&out, usage_names[i].ours, count);
         }
     }
-    int64_t cost = turn->agent ? turn->agent->cost_microcents - turn->cost_microcents_before : 0;
+    const struct acp_session *session = turn->agent ? turn->agent->session : NULL;
+    int64_t cost = session ? session->cost_microcents - turn->cost_microcents_before : 0;
     if (cost > 0) {
         json_put_i64(&out, "cost_microcents", cost);
     }

@@ -194,7 +194,7 @@ static void take_cost(struct acp_agent *agent, const struct json *cost)
     memcpy(text, amount->raw.ptr, amount->raw.len);
     double microcents = strtod(text, NULL) * 1e8;
     if (microcents >= 0 && microcents < 1e17) {
-        agent->cost_microcents = (int64_t)(microcents + 0.5);
+        agent->session->cost_microcents = (int64_t)(microcents + 0.5);
     }
 }
 

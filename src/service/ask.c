@@ -54,6 +54,9 @@ enum status ask_close(struct call *call, struct loaded_session *loaded, const st
     if (status == STATUS_OK) {
         status = store_ask_update(call->db, loaded->session.tenant_key, loaded->session.key, ask, &call->failure);
     }
+    if (status == STATUS_OK) {
+        status = ask_tell_parent(call, &loaded->session, ask);
+    }
     return status == STATUS_OK ? keep_cap(call, loaded, ask) : status;
 }
 
@@ -163,28 +166,6 @@ static enum status check_room(struct call *call, const struct loaded_session *lo
     return STATUS_OK;
 }
 
-/* The parent's people see that a child waits for somebody. */
-static enum status tell_parent(struct call *call, const struct session *session, const struct ask *ask)
-{
-    struct loaded_session *parent;
-    if (!slice_present(session->parent_id)) {
-        return STATUS_OK;
-    }
-    enum status status = unit_load(call->unit, session->tenant_key, session->parent_id, &parent, &call->failure);
-    if (status != STATUS_OK) {
-        return status == STATUS_NOT_FOUND ? STATUS_OK : status; /* the parent was deleted */
-    }
-    const char *keys[] = {"child_id", "ask_id", "kind", "text", "tool"};
-    struct slice values[] = {session->id, ask->id, slice_of(ask_kind_words.names[ask->kind]), ask->text, ask->tool};
-    const char *types[] = {"session.child_waiting", "session.waiting_approval"};
-    for (int i = 0; i < (ask->kind == ASK_APPROVAL ? 2 : 1) && status == STATUS_OK; i++) {
-        struct changes note = {0};
-        change_note(call->arena, types[i], keys, values, 5, &note);
-        status = unit_append_changes(call, parent, &note);
-    }
-    return status;
-}
-
 static enum status put(struct call *call, struct loaded_session *loaded, struct ask *ask)
 {
     struct changes changes = {0};
@@ -206,7 +187,7 @@ static enum status put(struct call *call, struct loaded_session *loaded, struct 
     if (status == STATUS_OK && !ruled) {
         status = keep_cap(call, loaded, ask);
         status = status == STATUS_OK ? ask_refresh(call, loaded, true) : status;
-        status = status == STATUS_OK ? tell_parent(call, session, ask) : status;
+        status = status == STATUS_OK ? ask_tell_parent(call, session, ask) : status;
     }
     return status;
 }

@@ -11,6 +11,9 @@ MUST_CHECK enum status ask_load(struct call *call, const struct session *session
 /* Saves an ask that is pending no longer, and says so in the log. `actor` absent = the caller. */
 MUST_CHECK enum status ask_close(struct call *call, struct loaded_session *loaded, const struct ask *ask,
                                  struct slice actor);
+/* The parent's people see that a child waits for somebody (session.child_waiting), and that it does so no longer
+ * (session.child_decided): for each ask one of both, in the transaction of the child's own event. */
+MUST_CHECK enum status ask_tell_parent(struct call *call, const struct session *child, const struct ask *ask);
 /* What the caller left open: state, turn, role, quorum, times, text, id. */
 void ask_fill(struct call *call, const struct session *session, struct ask *ask);
 /* Past its deadline, though the timer did not say so yet. */

@@ -135,6 +135,21 @@ static enum status learn_rows(struct call *call, struct session_explained *out, 
                : status;
 }
 
+/* What people are asked below the session; its own asks stand elsewhere. */
+static enum status learn_child_asks(struct call *call, struct session_explained *out)
+{
+    struct ask_page page;
+    int64_t most = (int64_t)out->ask_count + EXPLAIN_CHILD_ASKS_MAX;
+    enum status status = ask_list(call, out->session.id, ASK_PENDING, true, 0, most, &page);
+    out->child_asks = page.asks;
+    for (size_t i = 0; i < page.count && status == STATUS_OK; i++) {
+        if (page.asks[i].session.key != out->session.key) {
+            out->child_asks[out->child_ask_count++] = page.asks[i];
+        }
+    }
+    return status;
+}
+
 enum status explain_session(struct call *call, struct slice session_id, struct session_explained *out)
 {
     *out = (struct session_explained){0};
@@ -145,6 +160,9 @@ enum status explain_session(struct call *call, struct slice session_id, struct s
     }
     if (status == STATUS_OK) {
         status = learn_watchdog(call, out);
+    }
+    if (status == STATUS_OK && out->child_count > 0) {
+        status = learn_child_asks(call, out);
     }
     if (status == STATUS_OK && work_is_in_turn(out->session.work)) {
         status = turn_is_interrupted(call, &out->session, &facts.interrupted);

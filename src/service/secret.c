@@ -11,11 +11,11 @@
 
 #include "base/json.h"
 #include "base/log.h"
+#include "service/secret_stream.h"
 #include "service/service.h"
 #include "store/secret_file.h"
 
-/* A short value stands in innocent text too. */
-enum { FOUND_BYTES_MIN = 8, PATH_BYTES = 4096 };
+enum { PATH_BYTES = 4096 };
 
 /* The variables of the environment that are secrets of providers. */
 static const char *const variables[] = {"ANTHROPIC_API_KEY", "OPENAI_API_KEY"};
@@ -24,11 +24,14 @@ enum { VARIABLE_COUNT = sizeof variables / sizeof variables[0] };
 struct secrets {
     const struct secret_place *place;
     bool of_environment; /* some are */
-    atomic_bool any;     /* there is something to look for at all */
+    struct slice of_variable[VARIABLE_COUNT];
+    atomic_bool any; /* there is something to look for at all */
     pthread_mutex_t lock;
     struct secret_records records;
     struct timespec changed_at;
     unsigned char *lent;
+    pthread_mutex_t live_lock;
+    struct secret_streams live; /* of workers */
 };
 
 static struct timespec change_of(const struct secrets *secrets)
@@ -60,13 +63,12 @@ enum status secrets_reload(struct secrets *secrets, struct failure *failure)
     return STATUS_OK;
 }
 
-static bool has_variables(void)
+static void take_variables(struct secrets *secrets)
 {
-    bool any = false;
     for (size_t i = 0; i < VARIABLE_COUNT; i++) {
-        any = any || getenv(variables[i]);
+        secrets->of_variable[i] = slice_of(getenv(variables[i]));
+        secrets->of_environment = secrets->of_environment || slice_present(secrets->of_variable[i]);
     }
-    return any;
 }
 
 enum status secrets_open(const struct secret_place *place, struct secrets **out, struct failure *failure)
@@ -74,7 +76,8 @@ enum status secrets_open(const struct secret_place *place, struct secrets **out,
     struct secrets *secrets = memory_zeroed(sizeof *secrets);
     secrets->place = place;
     pthread_mutex_init(&secrets->lock, NULL);
-    secrets->of_environment = has_variables();
+    pthread_mutex_init(&secrets->live_lock, NULL);
+    take_variables(secrets);
     if (secrets->of_environment || place->key) {
         secrets_guard_process();
     }
@@ -92,7 +95,9 @@ void secrets_close(struct secrets *secrets)
     if (secrets) {
         secret_records_release(&secrets->records);
         sodium_free(secrets->lent);
+        secret_streams_release(&secrets->live);
         pthread_mutex_destroy(&secrets->lock);
+        pthread_mutex_destroy(&secrets->live_lock);
         free(secrets);
     }
 }
@@ -149,7 +154,7 @@ bool secrets_have(struct secrets *secrets, const char *name)
 
 static bool holds(struct slice text, struct slice value)
 {
-    return value.len >= FOUND_BYTES_MIN && memmem(text.ptr, text.len, value.ptr, value.len) != NULL;
+    return value.len >= SECRET_BYTES_MIN && memmem(text.ptr, text.len, value.ptr, value.len) != NULL;
 }
 
 static bool holds_any(struct secrets *secrets, struct slice text)
@@ -157,7 +162,7 @@ static bool holds_any(struct secrets *secrets, struct slice text)
     struct slice name, value;
     bool found = false;
     for (size_t i = 0; i < VARIABLE_COUNT && text.len && secrets->of_environment; i++) {
-        found = found || holds(text, slice_of(getenv(variables[i])));
+        found = found || holds(text, secrets->of_variable[i]);
     }
     pthread_mutex_lock(&secrets->lock);
     for (size_t at = 0; !found && text.len && secret_records_next(&secrets->records, &at, &name, &value);) {
@@ -211,8 +216,6 @@ enum status secret_check_json(struct call *call, struct slice json)
 
 /* --- what others say --- */
 
-static const char mask[] = "[secret]";
-
 static struct slice mask_one(struct call *call, struct slice text, struct slice value)
 {
     struct buffer out = {0};
@@ -222,7 +225,7 @@ static struct slice mask_one(struct call *call, struct slice text, struct slice 
     for (const char *at; holds(text, value); text = slice_after(text, (size_t)(at - text.ptr) + value.len)) {
         at = memmem(text.ptr, text.len, value.ptr, value.len);
         buffer_add(&out, slice_from(text.ptr, (size_t)(at - text.ptr)));
-        buffer_add(&out, slice_of(mask));
+        buffer_add(&out, SLICE(SECRET_MASK));
     }
     buffer_add(&out, text);
     struct slice masked = arena_copy(call->arena, buffer_slice(&out));
@@ -239,7 +242,7 @@ struct slice secret_mask_json(struct call *call, struct slice json)
         return json;
     }
     for (size_t i = 0; i < VARIABLE_COUNT && secrets->of_environment; i++) {
-        json = mask_one(call, json, slice_of(getenv(variables[i])));
+        json = mask_one(call, json, secrets->of_variable[i]);
     }
     pthread_mutex_lock(&secrets->lock);
     for (size_t at = 0; secret_records_next(&secrets->records, &at, &name, &value);) {
@@ -247,6 +250,93 @@ struct slice secret_mask_json(struct call *call, struct slice json)
     }
     pthread_mutex_unlock(&secrets->lock);
     return json;
+}
+
+/* --- what comes in pieces --- */
+
+bool secrets_any(struct secrets *secrets)
+{
+    return secrets && secrets->any;
+}
+
+/* Calls `look` for each value that is looked for. */
+static void each_value(struct secrets *secrets, void (*look)(void *owner, struct slice value), void *owner)
+{
+    struct slice name, value;
+    for (size_t i = 0; i < VARIABLE_COUNT; i++) {
+        if (secrets->of_variable[i].len >= SECRET_BYTES_MIN) {
+            look(owner, secrets->of_variable[i]);
+        }
+    }
+    pthread_mutex_lock(&secrets->lock);
+    for (size_t at = 0; secret_records_next(&secrets->records, &at, &name, &value);) {
+        if (value.len >= SECRET_BYTES_MIN) {
+            look(owner, value);
+        }
+    }
+    pthread_mutex_unlock(&secrets->lock);
+}
+
+struct finding {
+    struct slice text;
+    const char *at; /* NULL = nothing */
+    size_t len;
+};
+
+static void look_for(void *owner, struct slice value)
+{
+    struct finding *found = owner;
+    const char *at = memmem(found->text.ptr, found->text.len, value.ptr, value.len);
+    if (at && (!found->at || at < found->at || (at == found->at && value.len > found->len))) {
+        found->at = at;
+        found->len = value.len;
+    }
+}
+
+bool secrets_find(struct secrets *secrets, struct slice text, size_t *out_at, size_t *out_len)
+{
+    struct finding found = {.text = text};
+    if (text.len >= SECRET_BYTES_MIN) {
+        each_value(secrets, look_for, &found);
+    }
+    if (found.at) {
+        *out_at = (size_t)(found.at - text.ptr);
+        *out_len = found.len;
+    }
+    return found.at != NULL;
+}
+
+static void look_at_end(void *owner, struct slice value)
+{
+    struct finding *found = owner;
+    size_t most = value.len - 1 < found->text.len ? value.len - 1 : found->text.len;
+    const char *end = found->text.ptr + found->text.len;
+    for (size_t len = most; len > found->len; len--) {
+        if (end[-(ptrdiff_t)len] == value.ptr[0] && memcmp(end - len, value.ptr, len) == 0) {
+            found->len = len;
+        }
+    }
+}
+
+size_t secrets_begun(struct secrets *secrets, struct slice text)
+{
+    struct finding found = {.text = text};
+    if (text.len > 0) {
+        each_value(secrets, look_at_end, &found);
+    }
+    return found.len;
+}
+
+struct slice secrets_pass_live(struct secrets *secrets, struct slice key, int64_t epoch, struct slice text,
+                               struct buffer *scratch)
+{
+    if (!secrets_any(secrets)) {
+        return text;
+    }
+    pthread_mutex_lock(&secrets->live_lock);
+    struct slice shown = secret_streams_pass(&secrets->live, secrets, key, epoch, text, scratch);
+    pthread_mutex_unlock(&secrets->live_lock);
+    return shown;
 }
 
 void secrets_guard_process(void)

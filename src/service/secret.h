@@ -6,6 +6,12 @@
 #include "base/slice.h"
 #include "base/status.h"
 
+/* What stands in the place of a secret, and how long a value must be to be looked for: a short one stands in innocent
+ * text too. */
+#define SECRET_MASK "[secret]"
+enum { SECRET_BYTES_MIN = 8 };
+
+struct buffer;
 struct secrets;
 struct secret_place; /* store/secret_file.h */
 struct call;
@@ -29,6 +35,16 @@ MUST_CHECK enum status secret_check_json(struct call *call, struct slice json);
 /* JSON that somebody else than a client says, such as an agent or a provider: what holds the value of a secret has
  * [secret] instead. The text itself, or a copy in the call's arena. */
 struct slice secret_mask_json(struct call *call, struct slice json);
+
+/* Is there anything to look for? Accepts NULL. */
+bool secrets_any(struct secrets *secrets);
+/* The first value that stands in the text, the longest of those that begin there. */
+bool secrets_find(struct secrets *secrets, struct slice text, size_t *out_at, size_t *out_len);
+/* How much of the end of the text is the beginning of a value, and not all of it; 0 = nothing. */
+size_t secrets_begun(struct secrets *secrets, struct slice text);
+/* The next piece of live text that a worker streams (service/secret_stream.h): what may be shown of it. */
+struct slice secrets_pass_live(struct secrets *secrets, struct slice key, int64_t epoch, struct slice text,
+                               struct buffer *scratch);
 
 /* No core dump of this process, and no other process of the account looks into it. */
 void secrets_guard_process(void);

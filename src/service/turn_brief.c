@@ -30,12 +30,38 @@ static bool keep_event(void *owner, const struct event *event)
     return history->count < history->room;
 }
 
+static bool keep_thread(void *owner, const struct event *event)
+{
+    struct turn *turn = owner;
+    if (!prompt_begins_turn(event)) {
+        return true;
+    }
+    turn->brief.thread_id = arena_copy(&turn->arena, event->thread_id);
+    return false;
+}
+
+/* Of the message the turn answers. */
+static enum status read_thread(struct call *call, struct turn *turn, int64_t messages_max)
+{
+    static const struct slice type = SLICE("user.message");
+    struct event_filter filter = {.tenant_key = turn->brief.tenant_key,
+                                  .session_key = turn->brief.session_key,
+                                  .types = &type,
+                                  .type_count = 1,
+                                  .newest_first = true,
+                                  .limit = messages_max};
+    return store_event_read(call->db, &filter, keep_thread, turn, &call->failure);
+}
+
+/* A thread remembers what was said in it and nothing else; so does the main one. */
 static enum status read_history(struct call *call, struct turn *turn, struct history *out)
 {
+    struct slice thread = turn->brief.thread_id;
     struct event_filter filter = {.tenant_key = turn->brief.tenant_key,
                                   .session_key = turn->brief.session_key,
                                   .types = history_types,
                                   .type_count = sizeof history_types / sizeof *history_types,
+                                  .thread_id = slice_present(thread) ? thread : SLICE(""),
                                   .newest_first = true,
                                   .limit = (int64_t)out->room};
     out->events = arena_alloc(out->arena, out->room * sizeof *out->events);
@@ -68,7 +94,6 @@ static void split_history(struct turn *turn, const struct history *history)
     brief->was_cut = says_something(brief->since, brief->since_count);
     brief->prompt = prompt > 0 ? events[prompt - 1].content : SLICE("[]");
     brief->message = prompt > 0 ? &events[prompt - 1] : NULL;
-    brief->thread_id = prompt > 0 ? events[prompt - 1].thread_id : (struct slice){0};
     brief->said = prompt_text_of(&turn->arena, brief->prompt);
 }
 
@@ -123,7 +148,10 @@ static enum status read_session(struct call *call, struct turn *turn)
 
 static enum status read_conversation(struct call *call, struct turn *turn, struct history *history)
 {
-    enum status status = read_history(call, turn, history);
+    enum status status = read_thread(call, turn, (int64_t)history->room);
+    if (status == STATUS_OK) {
+        status = read_history(call, turn, history);
+    }
     if (status == STATUS_OK) {
         split_history(turn, history);
         status = turn_read_media(call, turn);

@@ -82,7 +82,8 @@ static bool is_asked(const struct ask *pending, size_t count, struct slice call_
 }
 
 /* Nobody knows whether the call was done: it is never silently repeated. */
-static enum status mark_open_calls(struct call *call, struct loaded_session *loaded, const struct open_calls *calls)
+static enum status mark_open_calls(struct call *call, struct loaded_session *loaded, struct slice thread_id,
+                                   const struct open_calls *calls)
 {
     struct ask *pending;
     size_t count = 0;
@@ -92,14 +93,15 @@ static enum status mark_open_calls(struct call *call, struct loaded_session *loa
     for (size_t i = 0; i < calls->count && status == STATUS_OK; i++) {
         struct changes changes = {0};
         change_tool_cut(call->arena, calls->ids[i], is_asked(pending, count, calls->ids[i]), &changes);
+        changes.events[0].thread_id = thread_id;
         status = unit_append_changes(call, loaded, &changes);
     }
     return status;
 }
 
-enum status turn_close_calls(struct call *call, struct loaded_session *loaded)
+enum status turn_close_calls(struct call *call, struct loaded_session *loaded, struct slice thread_id)
 {
     struct open_calls calls = {0};
     enum status status = read_turn(call, &loaded->session, &calls);
-    return status == STATUS_OK ? mark_open_calls(call, loaded, &calls) : status;
+    return status == STATUS_OK ? mark_open_calls(call, loaded, thread_id, &calls) : status;
 }

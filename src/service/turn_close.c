@@ -13,16 +13,17 @@
 
 /* --- its end --- */
 
-static enum status append_end(struct call *call, struct loaded_session *loaded, const struct turn_end *end,
-                              const char *cause)
+static enum status append_end(struct call *call, struct loaded_session *loaded, struct slice thread_id,
+                              const struct turn_end *end, const char *cause)
 {
     struct changes changes = {0};
     change_turn_ended(call->arena, loaded->session.fence, end, cause, &changes);
+    changes.events[0].thread_id = thread_id;
     loaded->ended_turn = loaded->session.fence;
     return unit_append_changes(call, loaded, &changes);
 }
 
-enum status turn_settle(struct call *call, struct slice session_id, const struct turn_end *end)
+enum status turn_settle(struct call *call, struct slice session_id, struct slice thread_id, const struct turn_end *end)
 {
     struct session_entry entry;
     struct settlement settlement = {.to = end->to, .error_message = end->error_message, .reason = end->reason};
@@ -37,12 +38,12 @@ enum status turn_settle(struct call *call, struct slice session_id, const struct
         status = json_parse(call->arena, end->result, &settlement.result, &call->failure);
     }
     if (status == STATUS_OK && turn_stop_is_early(end->stop)) {
-        status = turn_close_calls(call, entry.loaded);
+        status = turn_close_calls(call, entry.loaded, thread_id);
     }
     if (status == STATUS_OK) {
         settlement.error_code =
             end->error != TURN_OK ? slice_of(turn_error_words.names[end->error]) : (struct slice){0};
-        status = append_end(call, entry.loaded, end, NULL);
+        status = append_end(call, entry.loaded, thread_id, end, NULL);
     }
     if (status == STATUS_OK) {
         status = ask_cancel_all(call, entry.loaded, SLICE("the turn ended"));
@@ -58,8 +59,20 @@ enum status turn_settle(struct call *call, struct slice session_id, const struct
 
 /* --- its end without its driver --- */
 
+/* Of the prompt that ran last. */
+static enum status learn_thread(struct call *call, struct loaded_session *loaded, struct slice *out)
+{
+    struct turn_message message = {0};
+    enum status status = unit_flush(call->unit, &call->failure);
+    if (status == STATUS_OK) {
+        status = turn_read_message(call, &loaded->session, &message);
+    }
+    *out = message.thread_id;
+    return status;
+}
+
 /* What was said live and is in no event yet is kept, as far as it was saved: people have read it. */
-static enum status keep_partial(struct call *call, struct loaded_session *loaded)
+static enum status keep_partial(struct call *call, struct loaded_session *loaded, struct slice thread_id)
 {
     struct partial partial = {0};
     const struct json *parts = NULL;
@@ -74,6 +87,7 @@ static enum status keep_partial(struct call *call, struct loaded_session *loaded
         bool thinking = slice_is(kind, "reasoning");
         if ((thinking || slice_is(kind, "text")) && text.len > 0 && changes.count < CHANGES_MAX) {
             change_partial(call->arena, session, thinking, text, &changes);
+            changes.events[changes.count - 1].thread_id = thread_id;
         }
     }
     return changes.count > 0 ? unit_append_changes(call, loaded, &changes) : status;
@@ -143,16 +157,20 @@ static enum resume_policy policy_of(const struct agent *agent)
 enum status turn_cut(struct call *call, struct loaded_session *loaded, const char *cause)
 {
     struct agent agent;
+    struct slice thread_id = {0};
     struct turn_end end = {.stop = TURN_ABORTED, .error = TURN_CANCELLED};
     enum status status = agent_of_session_or_none(call, &loaded->session, call->arena, &agent);
     if (status == STATUS_OK) {
-        status = keep_partial(call, loaded);
+        status = learn_thread(call, loaded, &thread_id);
     }
     if (status == STATUS_OK) {
-        status = turn_close_calls(call, loaded);
+        status = keep_partial(call, loaded, thread_id);
     }
     if (status == STATUS_OK) {
-        status = append_end(call, loaded, &end, cause);
+        status = turn_close_calls(call, loaded, thread_id);
+    }
+    if (status == STATUS_OK) {
+        status = append_end(call, loaded, thread_id, &end, cause);
     }
     if (status == STATUS_OK) {
         status = unit_lease_delete(call->unit, loaded, &call->failure);
@@ -201,13 +219,17 @@ static enum status learn_end(struct call *call, struct loaded_session *loaded)
 
 enum status turn_abandon(struct call *call, struct loaded_session *loaded)
 {
+    struct slice thread_id = {0};
     struct turn_end end = {.stop = TURN_ABORTED, .error = TURN_CANCELLED};
     enum status status = learn_end(call, loaded);
     if (status != STATUS_OK || loaded->ended_turn == loaded->session.fence) {
         return status;
     }
-    status = turn_close_calls(call, loaded);
-    return status == STATUS_OK ? append_end(call, loaded, &end, cause_of(&loaded->session)) : status;
+    status = learn_thread(call, loaded, &thread_id);
+    if (status == STATUS_OK) {
+        status = turn_close_calls(call, loaded, thread_id);
+    }
+    return status == STATUS_OK ? append_end(call, loaded, thread_id, &end, cause_of(&loaded->session)) : status;
 }
 
 /* --- again --- */

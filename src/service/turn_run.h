@@ -7,6 +7,7 @@
 
 #include "loop/timer.h"
 #include "service/claim.h"
+#include "service/secret_stream.h"
 #include "service/turns.h"
 
 /* What a driver said, or the host wants written, in its order. */
@@ -79,12 +80,14 @@ struct turn {
     struct said *said, **said_end;                        /* waits to be written */
     struct said *writing;
     size_t said_bytes;
-    bool introspects; /* its number is that of the run */
-    int64_t from, to; /* then: the events it looks back at */
-    int64_t calls;    /* and the calls it made */
-    bool ended;       /* its end was said: nothing follows */
-    bool over;        /* the end is durable, or it is gone */
-    bool looks;       /* a look is under way or waits */
+    struct secret_streams live; /* deltas that are held back */
+    struct buffer live_key;     /* room for the name of one */
+    bool introspects;           /* its number is that of the run */
+    int64_t from, to;           /* then: the events it looks back at */
+    int64_t calls;              /* and the calls it made */
+    bool ended;                 /* its end was said: nothing follows */
+    bool over;                  /* the end is durable, or it is gone */
+    bool looks;                 /* a look is under way or waits */
     bool looks_again;
     bool lost; /* the log says that the session ended */
     /* of the write under way */
@@ -166,6 +169,11 @@ bool turn_introspect_may_call(struct turn *turn);
 
 /* turn_media.c: on the same thread. */
 MUST_CHECK enum status turn_read_media(struct call *call, struct turn *turn);
+
+/* turn_live.c: goes to the viewers now. */
+void turn_publish_delta(const struct turn *turn, enum delta_kind kind, struct slice id, struct slice text);
+/* What is held back of live text is shown: something else follows it. */
+void turn_show_held(struct turn *turn);
 
 /* turn_said.c */
 struct said *said_new(enum said_kind kind);

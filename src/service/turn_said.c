@@ -5,15 +5,7 @@
 #include "service/turn_close.h"
 #include "service/turn_run.h"
 
-enum { WRITE_AGAIN_MS = 500, LOOK_EVENTS = 100, DELTA_ROOM_BYTES = 80 };
-
-static const char *const delta_kind_names[DELTA_COUNT] = {
-    [DELTA_TEXT] = "text",
-    [DELTA_REASONING] = "reasoning",
-    [DELTA_TOOL_INPUT] = "tool_input",
-    [DELTA_TOOL_OUTPUT] = "tool_output",
-};
-const struct words delta_kind_words = {delta_kind_names, DELTA_COUNT};
+enum { WRITE_AGAIN_MS = 500, LOOK_EVENTS = 100 };
 
 struct said *said_new(enum said_kind kind)
 {
@@ -39,47 +31,10 @@ void said_free_all(struct said *said)
 
 /* --- what a driver says --- */
 
-static void publish_delta(const struct turn *turn, enum delta_kind kind, struct slice id, struct slice text)
+/* What a turn says belongs to the thread of its prompt, unless its driver knows better. */
+static struct slice thread_of(const struct turn *turn, const struct event *event)
 {
-    struct publication *publication = publication_new();
-    struct buffer json = {0};
-    struct json_out out = json_out_to(&json);
-    buffer_reserve(&json, id.len + text.len + DELTA_ROOM_BYTES);
-    json_begin_object(&out);
-    json_put_text(&out, "kind", slice_of(delta_kind_names[kind]));
-    if (slice_present(id)) {
-        json_put_text(&out, "id", id);
-    }
-    json_put_text(&out, "text", text);
-    json_end_object(&out);
-    publication_add(publication, &(struct publication_entry){
-                                     .kind = PUBLISH_DELTA,
-                                     .tenant_key = turn->brief.tenant_key,
-                                     .session_key = turn->brief.session_key,
-                                     .session_id = turn->brief.session_id,
-                                     .sequence = turn->sequence,
-                                     .type = slice_of(delta_kind_names[kind]),
-                                     .json = buffer_slice(&json),
-                                 });
-    buffer_release(&json);
-    fanout_publish(turn->turns->options.fanout, publication);
-}
-
-void turn_delta(struct turn *turn, enum delta_kind kind, struct slice id, struct slice text)
-{
-    if (turn->ended || turn->over || turn->introspects) {
-        return;
-    }
-    if (!turn->waits && !turn->said) {
-        publish_delta(turn, kind, id, text);
-        return;
-    }
-    struct said *said = said_new(SAID_DELTA);
-    said->delta_kind = kind;
-    said->id = arena_copy(&said->arena, id);
-    said->text = arena_copy(&said->arena, text);
-    said->bytes = text.len;
-    turn_say(turn, said);
+    return slice_present(event->thread_id) ? event->thread_id : turn->brief.thread_id;
 }
 
 void turn_event(struct turn *turn, const struct event *event)
@@ -93,7 +48,7 @@ void turn_event(struct turn *turn, const struct event *event)
     said->event.type = arena_copy(&said->arena, kept.type);
     said->event.content = arena_copy(&said->arena, event->content);
     said->event.metadata = arena_copy(&said->arena, event->metadata);
-    said->event.thread_id = arena_copy(&said->arena, event->thread_id);
+    said->event.thread_id = arena_copy(&said->arena, thread_of(turn, event));
     said->bytes = event->content.len + event->metadata.len;
     turn_say(turn, said);
 }
@@ -158,11 +113,18 @@ bool turn_is_full(const struct turn *turn)
 
 /* --- the queue, on the loop --- */
 
+/* What a driver says when a text is over, or interrupted. */
+static const bool said_kinds_after_text[] = {
+    [SAID_EVENT] = true, [SAID_ASK] = true, [SAID_END] = true, [SAID_CUT] = true};
+
 void turn_say(struct turn *turn, struct said *said)
 {
     if (turn->ended || turn->over) {
         said_free(said);
         return;
+    }
+    if (said_kinds_after_text[said->kind]) {
+        turn_show_held(turn);
     }
     turn->said_bytes += said->bytes;
     *turn->said_end = said;
@@ -185,7 +147,7 @@ static void publish_waiting_deltas(struct turn *turn)
 {
     while (turn->said && turn->said->kind == SAID_DELTA) {
         struct said *said = pop(turn);
-        publish_delta(turn, said->delta_kind, said->id, said->text);
+        turn_publish_delta(turn, said->delta_kind, said->id, said->text);
         turn->said_bytes -= said->bytes;
         said_free(said);
     }
@@ -405,7 +367,7 @@ static enum status write_end(struct call *call, struct turn *turn, struct said *
     if (turn->introspects) {
         return introspection_settle(call, turn->brief.session_id, turn->brief.number, &said->end, turn->calls);
     }
-    return turn_settle(call, turn->brief.session_id, &said->end);
+    return turn_settle(call, turn->brief.session_id, turn->brief.thread_id, &said->end);
 }
 
 static enum status write_cut(struct call *call, struct turn *turn, struct said *said)

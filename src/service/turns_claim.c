@@ -12,6 +12,8 @@ void turn_free(struct turn *turn)
     turn_snapshot_forget(turn);
     said_free_all(turn->said);
     said_free_all(turn->writing);
+    secret_streams_release(&turn->live);
+    buffer_release(&turn->live_key);
     arena_release(&turn->arena);
     arena_release(&turn->heard_arena);
     arena_release(&turn->names_arena);

@@ -104,8 +104,8 @@ struct event_filter {
     int64_t tenant_key, session_key;
     int64_t after, before; /* exclusive; before 0 = no bound */
     const struct slice *types;
-    size_t type_count; /* 0 = all; "tool.*" matches a prefix */
-    struct slice thread_id;
+    size_t type_count;      /* 0 = all; "tool.*" matches a prefix */
+    struct slice thread_id; /* absent = of all; empty = of the main one, whose events name none */
     bool audit_only;
     bool newest_first;
     int64_t limit;

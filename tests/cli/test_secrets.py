@@ -267,6 +267,69 @@ def test_what_others_say_of_it_is_masked(env):
             check.true(STORED.encode() not in data, f"{name} holds no secret")
 
 
+LEAK = f"The plan: {STORED}, {STORED}. So it is planted"
+BEFORE_ITS_END = "The plan: [secret], [secret]. So it is "
+
+
+def watched(client, path, say, finish):
+    """What a viewer reads of the text while an agent speaks: all but its end, and once it has finished the rest."""
+    texts = []
+    is_read = lambda one: one.event == "delta" and (texts.append(one.json()["text"]) or "".join(texts) == BEFORE_ITS_END)
+    with client.stream(path + "/events") as stream:
+        say()
+        stream.until(is_read, 30)
+        finish()
+        rest = stream.until(lambda one: one.event == "event" and one.json()["type"] == "agent.message", 30)
+    return "".join(one.json()["text"] for one in rest if one.event == "delta")
+
+
+@test
+def test_nobody_reads_it_live(env):
+    """A model, a runner and a worker that say it letter by letter: viewers read what the log says."""
+    with ModelServer([{"text": LEAK, "chunks": len(LEAK), "hold": True}]) as model:
+        server = start(env, model)
+        secrets(server, "set", "ANTHROPIC_API_KEY", input=STORED)
+        client = server.start().client()
+        path = people.session(client, agent="helper")
+        check.equal(watched(client, path, lambda: send(client, path, "What is your key?"), model.release), "planted")
+
+        remote = runner.begin(client)
+        line = runner.Runner(client, remote)
+        send(client, remote, "And yours?")
+        prompt = line.hear("prompt")
+        line.say("message.create", id="m1")
+
+        def speak():
+            for letter in LEAK:
+                line.say("message.part.text-delta", id="m1", delta=letter)
+        finish = lambda: line.say("message.finalize", id="m1", reason="end_turn")
+        check.equal(watched(client, remote, speak, finish), "planted")
+        line.complete(prompt)
+        server.stop()
+
+
+@test
+def test_a_worker_shows_none_of_it_live(env):
+    """Its deltas come one request each; what is held back at the end comes with the event, and is not said again."""
+    server = idle_server(env, environment={"OPENAI_API_KEY": STORED})
+    client = server.start().client()
+    path = people.session(client, agent="w", prompt="work")
+    [claim] = client.post("/api/claims", {"worker": "w", "agents": ["w"]}, expect=200).json()["claims"]
+    held = {"Sojourn-Lease": claim["lease"]["token"]}
+
+    def say(text):
+        client.post(path + "/deltas", {"deltas": [{"kind": "text", "id": "a", "text": text}]}, headers=held, expect=202)
+
+    def finish():
+        message = {"type": "agent.message", "content": [{"type": "text", "text": "So it is planted"}]}
+        client.post(path + "/events", {"events": [message]}, headers=held, expect=201)
+    check.equal(watched(client, path, lambda: [say(letter) for letter in LEAK], finish), "")
+    with client.stream(path + "/events") as stream:
+        say("-stored? No.")
+        stream.until(lambda one: one.event == "delta" and one.json()["text"] == "-stored? No.", 10)
+    server.stop()
+
+
 @test
 def test_no_route_takes_it(env):
     """Whoever sends it, and whatever for."""

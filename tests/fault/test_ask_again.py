@@ -5,6 +5,7 @@ import os
 import sys
 
 from harness import check, people
+from harness.client import encode_request
 from harness.runner import Runner, begin, runner_token
 from harness.server import ROOT
 from harness.suite import OPTIMISED, test
@@ -156,3 +157,34 @@ def an_answer_is_heard_once(server):
     approve(runner, "a", to="live")
     [ask] = wait_asks(client, path)
     check.equal(ask["turn"], 3)
+
+
+def decided(client, path, type, key):
+    return [event["metadata"][key] for event in events(client, path, type)]
+
+
+@test(on=OPTIMISED)
+def a_parent_knows_of_its_child_what_the_child_knows(env):
+    """Killed in the middle of many answers: what is over for the child is over for its parent, each once."""
+    server = env.server(["--asks-pending-max", "20"])
+    for number in range(1, 6):
+        client = server.client()
+        parent = people.session(client)
+        worker = people.token(client, kind="worker", scopes=["claim"])
+        path = people.session(client, agent="a", status="pending", parent_id=parent.split("/")[-1])
+        [claim] = worker.post("/api/claims", {"worker": "w", "max": 1}, expect=200).json()["claims"]
+        held = {"Sojourn-Lease": claim["lease"]["token"]}
+        for ask in range(20):
+            worker.post(path + "/asks", {"id": str(ask), "kind": "question", "text": "?"}, headers=held, expect=201)
+        with client.connect() as connection:
+            connection.send(b"".join(encode_request("POST", f"{path}/asks/{ask}/answer", {"answer": "yes"},
+                                                    client.headers_for(())) for ask in range(20)))
+            for ask in range(3 * number):
+                check.equal(connection.read_response("POST", "an answer").status, 200)
+            server.kill()
+        client = server.start().client()
+        of_child = decided(client, path, "ask.answered", "id")
+        check.true(len(of_child) >= 3 * number, "what was acknowledged is there")
+        check.equal(decided(client, parent, "session.child_decided", "ask_id"), of_child)
+        worker.close()
+        client.post(parent + "/stop", {}, expect=200)

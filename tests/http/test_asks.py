@@ -480,6 +480,57 @@ def children_show_on_their_parent(server):
     for above in (parent, child):
         [row] = client.get(above + "/asks?descendants=true", expect=200).json()["asks"]
         check.contains(row, {"id": "1", "session_id": turn.path.split("/")[-1], "parent_id": child.split("/")[-1]})
+        [row] = client.get(above + "/explain", expect=200).json()["child_asks"]
+        check.contains(row, {"id": "1", "session_id": turn.path.split("/")[-1]})
+
+
+def told_of(client, path, type):
+    """What the log says of the asks of its children: (ask, state, decision)."""
+    log = client.get(path + "/events?limit=1000", expect=200).json()["events"]
+    return [(one["metadata"]["ask_id"], one["metadata"].get("state"), one["metadata"].get("decision"))
+            for one in log if one["type"] == type]
+
+
+@test
+def a_parent_hears_that_its_child_waits_no_longer(server):
+    """Each ask of a child is told once when it is asked and once when it is over, whatever ended it."""
+    client = server.client()
+    parent = people.session(client)
+    turn = Turn(client, parent_id=parent.split("/")[-1])
+    turn.approval("yes")
+    turn.approval("no")
+    turn.ask(id="gone", kind="question", text="?")
+    turn.ask(id="late", kind="question", text="quick?", expires_in_ms=1)
+    check.eventually(lambda: turn.events("ask.expired"), "the quick question expires")
+    check.equal(told_of(client, parent, "session.child_decided"), [("late", "expired", None)])
+    for id, decision in (("yes", "once"), ("yes", "once"), ("no", "deny")):
+        turn.answer(id, decision=decision)
+    turn.worker.delete(turn.path + "/asks/gone", headers=turn.held, expect=204)
+    turn.approval("open", arguments={"command": "x", "times": 2})
+    check.equal(len(client.get(parent + "/explain", expect=200).json()["child_asks"]), 1)
+    client.post(turn.path + "/stop", {}, expect=200)
+    check.equal(told_of(client, parent, "session.child_waiting"),
+                [(id, None, None) for id in ("yes", "no", "gone", "late", "open")])
+    check.equal(told_of(client, parent, "session.child_decided"),
+                [("late", "expired", None), ("yes", "answered", "once"), ("no", "answered", "deny"),
+                 ("gone", "cancelled", None), ("open", "cancelled", None)])
+    check.equal(client.get(parent + "/asks?descendants=true&state=pending", expect=200).json()["asks"], [])
+    check.equal(client.get(parent + "/explain", expect=200).json()["child_asks"], [])
+
+
+@test
+def a_rule_that_decides_for_a_child_is_told(server):
+    """What a standing decision answers meanwhile is over for the parent too; what it answers at once was never told."""
+    client = server.client()
+    parent = people.session(client)
+    turn = Turn(client, parent_id=parent.split("/")[-1])
+    turn.approval("1")
+    turn.approval("2", arguments={"command": "other", "times": 1})
+    turn.answer("1", decision="session")
+    turn.approval("3")
+    check.equal(told_of(client, parent, "session.child_waiting"), [("1", None, None), ("2", None, None)])
+    check.equal(sorted(told_of(client, parent, "session.child_decided")),
+                [("1", "answered", "session"), ("2", "answered", "session")])
 
 
 def link_of(turn, id, client=None, **body):

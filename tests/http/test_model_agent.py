@@ -494,3 +494,46 @@ def the_context_is_folded(env):
         send(client, path, "more")
         ended(client, path, 4)
         check.contains(json.dumps(model.requests[4]["body"]), "They said word often.")
+
+
+def heard(request):
+    """The texts the model was told, in their order."""
+    said = []
+    for message in request["body"]["messages"]:
+        content = message["content"]
+        said += [content] if isinstance(content, str) else [part.get("text", "") for part in content]
+    return [text for text in said if text]
+
+
+@test
+def threads_are_told_nothing_of_each_other(env):
+    """Issue 3, point 2: each thread is a conversation of its own, and so is the one without a name."""
+    script = [{"text": text} for text in ("main one", "a one", "b one", "a two", "main two")]
+    with ModelServer(script) as model:
+        server, client, path = start(env, model)
+        for number, (thread, text) in enumerate([(None, "m1"), ("a", "a1"), ("b", "b1"), ("a", "a2"), (None, "m2")], 1):
+            send(client, path, text, **({"thread_id": thread} if thread else {}))
+            ended(client, path, number)
+        check.equal([heard(request) for request in model.requests],
+                    [["m1"], ["a1"], ["b1"], ["a1", "a one", "a2"], ["m1", "main one", "m2"]])
+        of_a = [(event["type"], event["thread_id"]) for event in events(client, path)
+                if event.get("thread_id") == "a" and event["type"] in ("user.message", "agent.message", "turn.ended")]
+        check.equal(of_a, [("user.message", "a"), ("agent.message", "a"), ("turn.ended", "a")] * 2)
+        server.stop()
+
+
+@test
+def a_thread_is_trimmed_alone(env):
+    """What one thread forgets stays with the others."""
+    script = [{"text": f"answer {i}"} for i in range(1, 6)]
+    with ModelServer(script) as model:
+        server, client, path = start(env, model, more="messages_max: 3")
+        prompts = [("m1", None), *((f"a{i}", "a") for i in range(1, 4)), ("m2", None)]
+        for number, (text, thread) in enumerate(prompts, 1):
+            send(client, path, text, **({"thread_id": thread} if thread else {}))
+            ended(client, path, number)
+        check.equal(heard(model.requests[3]), ["a2", "answer 3", "a3"])
+        check.equal(heard(model.requests[4]), ["m1", "answer 1", "m2"])
+        trimmed = [event.get("thread_id") for event in events(client, path, "context.trimmed")]
+        check.true(trimmed and set(trimmed) == {"a"}, f"trimming is told in its thread: {trimmed}")
+        server.stop()

@@ -215,6 +215,7 @@ export interface Explanation {
   lease?: { worker: string; expires_at: string | null } | null;
   turn?: { number: number; since: string; last_activity_at: string | null } | null;
   children?: string[] | null;
+  child_asks?: { session_id: string; id: string; text: string | null }[] | null;
   next_timer?: { kind: string; due_at: string } | null;
   last_watchdog?: { type: string; at: string } | null;
 }

@@ -73,18 +73,18 @@ SELECT {event_columns} {event_range} ORDER BY {event_order} LIMIT $5
 SELECT {event_columns} {event_range} ORDER BY {event_order} DESC LIMIT $5
 
 -- $6 and $7 are JSON arrays: whole types, and beginnings of types; both NULL = any. $8 is a JSON array of the audited
--- types, $9 a thread; NULL = any.
+-- types, $9 a thread, empty = the main one; NULL = any.
 -- fragment: event_filter (sqlite)
 (CAST($6 AS TEXT) IS NULL OR e.type IN (SELECT value FROM json_each($6))
     OR EXISTS (SELECT 1 FROM json_each($7) p WHERE substr(e.type, 1, length(p.value)) = p.value))
 AND (CAST($8 AS TEXT) IS NULL OR e.type IN (SELECT value FROM json_each($8)))
-AND (CAST($9 AS TEXT) IS NULL OR e.thread_id = $9)
+AND (CAST($9 AS TEXT) IS NULL OR COALESCE(e.thread_id, '') = $9)
 -- fragment: event_filter (postgres)
 (CAST($6 AS TEXT) IS NULL OR e.type = ANY (ARRAY(SELECT jsonb_array_elements_text(CAST(CAST($6 AS TEXT) AS JSONB))))
     OR EXISTS (SELECT 1 FROM jsonb_array_elements_text(CAST(CAST($7 AS TEXT) AS JSONB)) AS p (prefix)
                WHERE starts_with(e.type, p.prefix)))
 AND (CAST($8 AS TEXT) IS NULL OR e.type = ANY (ARRAY(SELECT jsonb_array_elements_text(CAST(CAST($8 AS TEXT) AS JSONB)))))
-AND (CAST($9 AS TEXT) IS NULL OR e.thread_id = $9)
+AND (CAST($9 AS TEXT) IS NULL OR COALESCE(e.thread_id, '') = $9)
 
 -- name: event_read_filtered
 SELECT {event_columns} {event_range} AND {event_filter} ORDER BY {event_order} LIMIT $5

@@ -9,8 +9,9 @@ import signal
 import sys
 
 OPTIONS = json.loads(sys.argv[1]) if len(sys.argv) > 1 else {}
-SESSION = "ses-1"
-memory = []  # what it was told, over all its lives
+SESSION = None  # that it works in
+opened = 0
+memories = {}  # by session: what it was told, over all its lives
 
 
 def send(message):
@@ -174,7 +175,7 @@ def environment(prompt, words):
 
 
 def recall(prompt, words):
-    say(json.dumps(memory[:-1]))
+    say(json.dumps(memories[SESSION][:-1]))
     end(prompt)
 
 
@@ -234,22 +235,32 @@ def begin(message):
 
 
 def open_session(message):
+    global SESSION, opened
     if OPTIONS.get("start") == "auth":
         send({"id": message["id"], "error": {"code": -32000, "message": "Authentication required"}})
     else:
+        opened += 1
+        SESSION = f"ses-{opened}"
+        memories[SESSION] = []
         send({"id": message["id"], "result": {"sessionId": SESSION}})
 
 
 def load_session(message):
-    path = OPTIONS.get("memory")
-    if message["params"]["sessionId"] != SESSION or not (path and os.path.exists(path)):
+    global SESSION, opened
+    path, name = OPTIONS.get("memory"), message["params"]["sessionId"]
+    told = []
+    if path and os.path.exists(path):
+        with open(path, encoding="utf-8") as file:
+            told = [text for session, text in map(json.loads, file) if session == name]
+    if not told:
         send({"id": message["id"], "error": {"code": -32002, "message": "no such session"}})
         return
     if OPTIONS.get("load") == "die":
         sys.exit(4)
-    with open(path, encoding="utf-8") as file:
-        memory.extend(json.loads(line) for line in file)
-    for text in memory:
+    SESSION = name
+    opened = max(opened, int(name.split("-")[1]))
+    memories[SESSION] = told
+    for text in told:
         update("user_message_chunk", content={"type": "text", "text": text})
         say("replayed")
         update("tool_call", toolCallId="old", title="old", kind="execute", status="in_progress", rawInput={"x": 1})
@@ -257,11 +268,13 @@ def load_session(message):
 
 
 def prompt(message):
+    global SESSION
+    SESSION = message["params"]["sessionId"]
     text = message["params"]["prompt"][-1].get("text", "echo")
-    memory.append(text)
+    memories[SESSION].append(text)
     if OPTIONS.get("memory"):
         with open(OPTIONS["memory"], "a", encoding="utf-8") as file:
-            file.write(json.dumps(text) + "\n")
+            file.write(json.dumps([SESSION, text]) + "\n")
     word, *words = text.split() or ["echo"]
     BY_NAME[word](message, words)
 

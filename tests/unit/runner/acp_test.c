@@ -10,7 +10,7 @@
 #include "runner/sandbox_parts.h"
 #include "unit.h"
 
-enum { TURNS_MAX = 4 };
+enum { TURNS_MAX = 6 };
 
 struct fixture {
     struct loop *loop;
@@ -85,9 +85,10 @@ static void make_driver(struct fixture *f, const char *agent_options)
     }
 }
 
-static struct turn *start(struct fixture *f, const char *agent_options, const char *said)
+static struct turn *start_in(struct fixture *f, const char *agent_options, const char *thread, const char *said)
 {
     struct turn *turn = turn_new(f, said);
+    turn->brief.thread_id = thread ? slice_of(thread) : (struct slice){0};
     make_driver(f, agent_options);
     if (f->turn_count > 1) {
         turn->brief.kept = f->turns[f->turn_count - 2].kept;
@@ -95,6 +96,11 @@ static struct turn *start(struct fixture *f, const char *agent_options, const ch
     fake_turn_start(turn, &f->driver);
     fake_turn_run(turn);
     return turn;
+}
+
+static struct turn *start(struct fixture *f, const char *agent_options, const char *said)
+{
+    return start_in(f, agent_options, NULL, said);
 }
 
 static void check_log(const struct turn *turn, const char *part)
@@ -128,7 +134,7 @@ static void test_text_and_what_is_kept(void **state)
     struct fixture *f = *state;
     struct turn *turn = start(f, "{}", "echo hello");
     check_end(turn, TURN_STOP, TURN_OK);
-    check_log(turn, "keep {\"acp_session_id\":\"ses-1\",\"cwd\":\"/tmp/acp_test");
+    check_log(turn, "keep {\"acp_session_id\":\"ses-1\",\"cost_microcents\":0,\"cwd\":\"/tmp/acp_test");
     check_log(turn, "delta text m1.1 [{\"type\": \"text\", \"text\": \"echo hello\"}]");
     assert_int_equal(fake_turn_events(turn, "agent.message"), 1);
     check_log(turn, "event agent.message [{\"type\":\"text\",\"text\":\"[{\\\"type\\\": \\\"text\\\"");
@@ -556,6 +562,24 @@ static void test_load_after_death(void **state)
     assert_int_equal(fake_turn_events(turn, "agent.message"), 1);
 }
 
+static void test_each_thread_has_a_session_of_the_agent(void **state)
+{
+    struct fixture *f = *state;
+    char options[200];
+    snprintf(options, sizeof options, "{\"load\":true,\"memory\":\"%s\"}", f->memory);
+    check_log(start_in(f, options, NULL, "echo main"), "keep {\"acp_session_id\":\"ses-1\"");
+    struct turn *turn = start_in(f, options, "a", "recall");
+    check_log(turn, "\"threads\":[{\"thread_id\":\"a\",\"acp_session_id\":\"ses-2\",");
+    check_log(turn, "delta text m2.1 []\n");
+    f->driver.leave(f->acp, 1, 1);
+    check_log(start_in(f, options, "a", "recall"), "delta text m3.1 [\"recall\"]\n");
+    check_log(start_in(f, options, NULL, "recall"), "delta text m4.1 [\"echo main\"]\n");
+    check_log(start_in(f, options, "b", "recall"), "delta text m5.1 []\n");
+    turn = start_in(f, options, "a", "recall");
+    check_log(turn, "delta text m6.1 [\"recall\", \"recall\"]\n");
+    check_unsaid(turn, "keep"); /* its session was open: nothing new */
+}
+
 static void test_a_session_that_can_not_be_loaded(void **state)
 {
     struct fixture *f = *state;
@@ -866,6 +890,7 @@ int main(void)
         CASE(test_a_turn_that_is_gone_says_nothing),
         CASE(test_death_in_a_turn),
         CASE(test_load_after_death),
+        CASE(test_each_thread_has_a_session_of_the_agent),
         CASE(test_a_session_that_can_not_be_loaded),
         CASE(test_a_load_that_kills_is_not_tried_again),
         CASE(test_death_while_a_person_is_asked),

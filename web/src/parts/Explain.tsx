@@ -37,7 +37,7 @@ function Unblockers({ explained }: { explained: Explanation }) {
 }
 
 function Facts({ explained }: { explained: Explanation }) {
-  const { queue, lease, turn, next_timer: timer, last_watchdog: watchdog, children } = explained;
+  const { queue, lease, turn, next_timer: timer, last_watchdog: watchdog, children, child_asks: asks } = explained;
   const sessions = useStore((state) => state.sessions);
   return (
     <ul>
@@ -55,6 +55,11 @@ function Facts({ explained }: { explained: Explanation }) {
       {(children ?? []).map((id) => (
         <li key={id}>
           its part <a {...linkTo(sessionPlace(id))}>{sessions[id]?.title ?? id}</a> still runs
+        </li>
+      ))}
+      {(asks ?? []).map((ask) => (
+        <li key={`${ask.session_id}/${ask.id}`}>
+          <a {...linkTo(sessionPlace(ask.session_id))}>a part</a> asks: {ask.text}
         </li>
       ))}
       {timer && (
