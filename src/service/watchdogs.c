@@ -59,7 +59,8 @@ static enum status find_suspects(struct call *call, struct watchdogs *watchdogs,
 static enum status look_at(struct call *call, const struct health_suspect *suspect)
 {
     struct loaded_session *loaded;
-    enum status status = unit_load_key(call->unit, suspect->tenant_key, suspect->session_key, &loaded, &call->failure);
+    enum status status =
+        unit_load_fresh(call->unit, suspect->tenant_key, suspect->session_key, &loaded, &call->failure);
     if (status == STATUS_NOT_FOUND) {
         return STATUS_OK;
     }
