@@ -143,6 +143,11 @@ class Talk(Conversation):
                 return False
             raise
 
+    def is_at_rest(self, client):
+        """As usual; collected messages may be said while somebody looks."""
+        before = client.get(self.path, expect=200).json()["last_sequence"]
+        return super().is_at_rest(client) and client.get(self.path, expect=200).json()["last_sequence"] == before
+
     def answer(self, client, ask):
         """One of two different answers wins."""
         self.offered.add(ask["id"])
@@ -186,7 +191,6 @@ class Talker(Actor):
         self.talk = None
         self.left = []
         self.begun_at = 0
-        self.is_told_off = False
         self.reader = None
 
     def act(self, client):

@@ -7,7 +7,7 @@ import time
 
 from harness import check, people
 from harness.check import Failure
-from harness.client import Client
+from harness.client import Client, Closed, Deadline
 from fault.conversation import Verdict
 from fault.history import History
 from fault.ordeal import Model, definitions
@@ -156,7 +156,7 @@ class Tenant:
         for session in self.history.writes:
             self.history.check_session(client, session)
         self.check_seen(client, now)
-        self.check_counts(client, now)
+        self.check_counts(client)
         return len(now)
 
     def check_viewers(self, ends):
@@ -192,13 +192,20 @@ class Tenant:
                     if story.texts.get(sequence) != text:
                         self.history.complain(f"a stream told {text}; event {sequence} is {story.texts.get(sequence)}")
 
-    def check_counts(self, client, now):
-        """The counters say what a count of all sessions says."""
-        counted = {}
-        for session in now.values():
-            counted[session["status"]] = counted.get(session["status"], 0) + 1
-        told = client.get("/api/counts", expect=200).json()["by_status"]
-        check.equal({status: told[status] for status in counted}, counted, f"sessions per status of {self.name}: {told}")
+    def check_counts(self, client):
+        """The counters say what a count of all sessions says, once nothing moves any more."""
+        told = {}
+
+        def agree():
+            counted = {}
+            for session in self.sessions_now(client).values():
+                counted[session["status"]] = counted.get(session["status"], 0) + 1
+            told.update(counted=counted, counters=client.get("/api/counts", expect=200).json()["by_status"])
+            return {status: count for status, count in told["counters"].items() if count} == counted
+        try:
+            check.eventually(agree, "the counters are right", 60)
+        except Failure:
+            check.fail(f"the counters of {self.name} say {told['counters']}, there are {told['counted']}")
 
 
 class Soak:
@@ -226,6 +233,7 @@ class Soak:
         self.tenant_count = tenants
         self.figures = Figures(self.servers, cluster or (env.cluster() if env.engine == "postgres" else None))
         self.deaths = 0
+        self.last_metrics = ""
         self.errors = []  # what servers that died or went said in their logs
 
     def __enter__(self):
@@ -309,6 +317,22 @@ class Soak:
         self.open()
         self.excuse(False)
 
+    def writes(self, server):
+        """Whether a server takes writes."""
+        client = server.client(timeout_s=30)
+        try:
+            return client.post("/api/sessions", {"type": "tool"}).status == 201
+        except (OSError, Closed, Deadline):
+            return False
+        finally:
+            client.close()
+
+    def calm_down(self):
+        """Until every server takes writes, and what was under way before has been answered."""
+        for server in self.servers:
+            check.eventually(lambda server=server: self.writes(server), "the server takes writes again", 60)
+        time.sleep(1)
+
     def keep_errors(self, server):
         """The lines of its log that no server should need."""
         self.errors += [entry for entry in server.log.entries if entry.get("level") == "error"]
@@ -329,6 +353,7 @@ class Soak:
         sessions = sum(tenant.check(client) for tenant, client in self.clients())
         for server in self.servers:
             self.keep_errors(server)
+            self.last_metrics = server.client().get("/metrics", expect=200).body.decode()
             server.stop(40)
         print(self.servers[0].verify().strip().splitlines()[-1])
         for line in self.figures.lines():
