@@ -131,7 +131,7 @@ static enum status wake_sleeping(struct call *call, const struct waking *waking)
 {
     struct runtime_outcome outcome = {0};
     enum status status =
-        unit_load_key(call->unit, waking->tenant_key, waking->session_key, &outcome.loaded, &call->failure);
+        unit_load_fresh(call->unit, waking->tenant_key, waking->session_key, &outcome.loaded, &call->failure);
     if (status != STATUS_OK) {
         return status;
     }

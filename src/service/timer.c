@@ -49,18 +49,34 @@ static enum status fire(struct call *call, const struct timer *timer, struct loa
     return STATUS_OK;
 }
 
+/* It was found in a transaction that is over: on PostgreSQL another node may have fired it since, or moved it. A lease
+ * tells by its own row. */
+static enum status is_due(struct call *call, const struct timer *timer, bool *out)
+{
+    *out = true;
+    if (timer->kind == TIMER_LEASE) {
+        return STATUS_OK;
+    }
+    return store_timer_is_due(call->db, timer, call->steady_ms, out, &call->failure);
+}
+
 enum status timer_fire(struct call *call, const struct timer *timer)
 {
     struct loaded_session *loaded;
-    bool again = false;
-    enum status status = unit_load_key(call->unit, timer->tenant_key, timer->session_key, &loaded, &call->failure);
+    bool due, again = false;
+    enum status status = is_due(call, timer, &due);
+    if (status != STATUS_OK || !due) {
+        return status;
+    }
+    /* Whoever set it may be a node that is dead by now: what this one remembers is older. */
+    status = unit_load_fresh(call->unit, timer->tenant_key, timer->session_key, &loaded, &call->failure);
     if (status == STATUS_OK) {
         status = fire(call, timer, loaded, &again);
     } else if (status == STATUS_NOT_FOUND) {
         status = STATUS_OK;
     }
     if (status == STATUS_OK && !again && timer->kind != TIMER_LEASE) {
-        status = store_timer_delete(call->db, timer->kind, timer->session_key, &call->failure);
+        status = store_timer_delete_due(call->db, timer, call->steady_ms, &call->failure);
     }
     return status;
 }

@@ -14,6 +14,15 @@ static int64_t since(int64_t at_ms, int64_t now_ms)
     return now_ms > at_ms ? now_ms - at_ms : 0;
 }
 
+/* Since a moment of the wall clock. A clock that was set forward makes nobody silent: what was before that counts from
+ * then on. */
+static int64_t since_wall(const struct call *call, int64_t at_ms)
+{
+    int64_t passed_ms = since(at_ms, call->now_ms);
+    int64_t known_ms = since(call->service->wall_known_since_ms, call->steady_ms);
+    return passed_ms < known_ms ? passed_ms : known_ms;
+}
+
 static enum status gather_lease(struct call *call, struct loaded_session *loaded, struct health_facts *out)
 {
     const struct lease *lease;
@@ -35,7 +44,7 @@ static enum status gather_output(struct call *call, const struct session *sessio
         out->streaming = true;
         last_ms = partial.saved_at_ms > last_ms ? partial.saved_at_ms : last_ms;
     }
-    out->silent_ms = since(last_ms, call->now_ms);
+    out->silent_ms = since_wall(call, last_ms);
     return status;
 }
 
@@ -69,7 +78,7 @@ static enum status gather_prompts(struct call *call, struct loaded_session *load
     struct prompt *picked = arena_array(call->arena, count, sizeof *picked);
     out->prompts_ready = (int64_t)prompt_pick(queue, count, call->steady_ms, call->service->event_bytes_max, picked);
     for (int64_t i = 0; i < out->prompts_ready; i++) {
-        int64_t waited_ms = since(picked[i].created_at_ms, call->now_ms);
+        int64_t waited_ms = since_wall(call, picked[i].created_at_ms);
         out->prompt_waited_ms = waited_ms > out->prompt_waited_ms ? waited_ms : out->prompt_waited_ms;
     }
     return STATUS_OK;
@@ -187,7 +196,7 @@ enum status watchdog_stale(struct call *call, struct loaded_session *loaded, boo
 {
     const struct session *session = &loaded->session;
     const struct health_limits *limits = &call->service->health;
-    struct health_facts facts = {.work = session->work, .silent_ms = since(session->last_active_at_ms, call->now_ms)};
+    struct health_facts facts = {.work = session->work, .silent_ms = since_wall(call, session->last_active_at_ms)};
     if (health_is_stale(session, facts.silent_ms, limits)) {
         return act(call, loaded, &(struct health_finding){WATCHDOG_STALE, HEALTH_MARK_INACTIVE}, &facts);
     }

@@ -6,7 +6,7 @@
 #include "loop/timer.h"
 #include "service/watchdog.h"
 
-enum { AVOIDED_MAX = 32 };
+enum { AVOIDED_MAX = 32, CLOCK_JUMP_MS = 5000 };
 
 struct watchdogs {
     struct write_job job; /* first: the job is its owner */
@@ -19,6 +19,7 @@ struct watchdogs {
     int64_t after;                /* where the next look goes on */
     int64_t avoided[AVOIDED_MAX]; /* sessions that a look failed on: one of them must not blind it for the others */
     size_t avoided_count;
+    int64_t wall_ahead_ms; /* of the steady clock, at the last look */
     pthread_mutex_t lock;
     pthread_cond_t changed;
     bool over; /* under the lock */
@@ -59,7 +60,8 @@ static enum status find_suspects(struct call *call, struct watchdogs *watchdogs,
 static enum status look_at(struct call *call, const struct health_suspect *suspect)
 {
     struct loaded_session *loaded;
-    enum status status = unit_load_key(call->unit, suspect->tenant_key, suspect->session_key, &loaded, &call->failure);
+    enum status status =
+        unit_load_fresh(call->unit, suspect->tenant_key, suspect->session_key, &loaded, &call->failure);
     if (status == STATUS_NOT_FOUND) {
         return STATUS_OK;
     }
@@ -86,12 +88,25 @@ static enum status look(struct call *call, struct watchdogs *watchdogs)
     return status;
 }
 
+/* The wall clock is set now and then; the steady one goes on as it was. */
+static void note_clock(struct call *call, struct watchdogs *watchdogs)
+{
+    int64_t ahead_ms = call->now_ms - call->steady_ms;
+    int64_t jump_ms = ahead_ms - watchdogs->wall_ahead_ms;
+    watchdogs->wall_ahead_ms = ahead_ms;
+    if (jump_ms > CLOCK_JUMP_MS || jump_ms < -CLOCK_JUMP_MS) {
+        call->service->wall_known_since_ms = call->steady_ms;
+        log_warn("clock_jumped", LOG_NUM("by_ms", jump_ms));
+    }
+}
+
 static enum job_outcome look_run(struct write_job *job, struct unit *unit)
 {
     struct watchdogs *watchdogs = (struct watchdogs *)job;
     struct arena arena = {0};
     int64_t writes_before = unit->writes;
     struct call call = unit_call(unit, &arena, &server_principal);
+    note_clock(&call, watchdogs);
     enum status status = unit_flush(unit, &call.failure);
     if (status == STATUS_OK) {
         status = look(&call, watchdogs);
@@ -147,6 +162,8 @@ struct watchdogs *watchdogs_new(const struct watchdogs_options *options)
 {
     struct watchdogs *watchdogs = memory_zeroed(sizeof *watchdogs);
     watchdogs->options = *options;
+    struct clock *clock = options->service->clock;
+    watchdogs->wall_ahead_ms = clock_wall_ms(clock) - clock_steady_ms(clock);
     watchdogs->job.run = look_run;
     watchdogs->job.finish = look_finish;
     watchdogs->start_message.run = on_start;

@@ -2,7 +2,7 @@
 #include "service/timer.h"
 #include "service/writer_parts.h"
 
-enum { TIMERS_PER_GROUP = 64, PRUNE_EVERY_MS = 600000, RETRY_TIMERS_MS = 1000 };
+enum { TIMERS_PER_GROUP = 64, PRUNE_EVERY_MS = 600000, RETRY_TIMERS_MS = 1000, TRIES_WHEN_STALE = 3 };
 
 static enum status fire_timers(struct writer *writer, const struct timer *timers, size_t count)
 {
@@ -21,12 +21,34 @@ static enum status fire_timers(struct writer *writer, const struct timer *timers
     }
     if (status == STATUS_OK) {
         writer->timers_fired += (int64_t)count;
-    } else {
+    } else if (status != STATUS_STALE) {
         log_error("timers_failed", LOG_TEXT("code", slice_of(call.failure.code)),
                   LOG_TEXT("detail", slice_of(call.failure.detail)));
     }
     arena_release(&arena);
     return status;
+}
+
+/* Where all together failed. Another node that came first has changed the session or fired the timer itself: the next
+ * try sees it. One that fails stays and is tried again later. */
+static enum status fire_each(struct writer *writer, const struct timer *timers, size_t count)
+{
+    enum status worst = STATUS_OK;
+    for (size_t i = 0; i < count; i++) {
+        enum status status = STATUS_STALE;
+        for (int tries = 0; tries < TRIES_WHEN_STALE && status == STATUS_STALE; tries++) {
+            status = fire_timers(writer, &timers[i], 1);
+        }
+        worst = status == STATUS_OK ? worst : status;
+    }
+    return worst;
+}
+
+static enum status fire_due(struct writer *writer, const struct timer *timers, size_t count)
+{
+    enum status status = fire_timers(writer, timers, count);
+    bool again = status == STATUS_STALE || (status != STATUS_OK && count > 1);
+    return again ? fire_each(writer, timers, count) : status;
 }
 
 void writer_run_timers(struct writer *writer)
@@ -42,11 +64,7 @@ void writer_run_timers(struct writer *writer)
     }
     writer->timers_known = status == STATUS_OK;
     if (status == STATUS_OK && count > 0) {
-        status = fire_timers(writer, due, count);
-        for (size_t i = 0; i < count && status != STATUS_OK && count > 1; i++) {
-            enum status alone = fire_timers(writer, &due[i], 1);
-            (void)alone; /* logged; the timer stays and is tried again */
-        }
+        status = fire_due(writer, due, count);
         writer->timers_known = false;
     }
     if (status != STATUS_OK) {

@@ -436,6 +436,12 @@ struct timer {
 MUST_CHECK enum status store_timer_put(struct db *db, const struct timer *timer, struct failure *failure);
 MUST_CHECK enum status store_timer_delete(struct db *db, enum timer_kind kind, int64_t session_key,
                                           struct failure *failure);
+/* Only one that is due by then: another node may have put a later one in its place. */
+MUST_CHECK enum status store_timer_delete_due(struct db *db, const struct timer *timer, int64_t now_ms,
+                                              struct failure *failure);
+/* Whether the session's timer of this kind is still there and due. */
+MUST_CHECK enum status store_timer_is_due(struct db *db, const struct timer *timer, int64_t now_ms, bool *out,
+                                          struct failure *failure);
 MUST_CHECK enum status store_timer_due(struct db *db, int64_t now_ms, size_t max, struct timer *out, size_t *out_count,
                                        int64_t *out_next_due_ms /* 0 = none */, struct failure *failure);
 

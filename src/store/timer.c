@@ -33,6 +33,22 @@ enum status store_timer_delete(struct db *db, enum timer_kind kind, int64_t sess
     return statement_run(db, SQL_TIMER_DELETE, VALUES(number(kind), number(session_key)), NULL, failure);
 }
 
+enum status store_timer_delete_due(struct db *db, const struct timer *timer, int64_t now_ms, struct failure *failure)
+{
+    return statement_run(db, SQL_TIMER_DELETE_DUE,
+                         VALUES(number(timer->kind), number(timer->session_key), number(now_ms)), NULL, failure);
+}
+
+enum status store_timer_is_due(struct db *db, const struct timer *timer, int64_t now_ms, bool *out,
+                               struct failure *failure)
+{
+    int64_t due_ms = INT64_MAX;
+    enum status status = statement_number(db, SQL_TIMER_GET, VALUES(number(timer->kind), number(timer->session_key)),
+                                          INT64_MAX, &due_ms, failure);
+    *out = !status && due_ms <= now_ms;
+    return status;
+}
+
 static enum status read_due(struct db *db, int64_t now_ms, size_t max, struct timer *out, size_t *out_count,
                             struct failure *failure)
 {

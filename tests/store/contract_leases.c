@@ -267,6 +267,34 @@ static void timers_come_when_due(void **state)
     fixture_commit(f);
 }
 
+static void a_timer_that_was_moved_is_not_taken_for_the_one_that_was_due(void **state)
+{
+    struct fixture *f = *state;
+    struct session *s = fixture_session(f, f->tenant, "s", "u1", NULL);
+    struct timer fired = {TIMER_EXPIRY, f->tenant, s->key, 50}, moved = {TIMER_EXPIRY, f->tenant, s->key, 80};
+    bool due = true;
+    must(store_timer_is_due(f->db, &fired, 50, &due, &f->failure));
+    assert_false(due); /* there is none */
+    fixture_begin(f);
+    must(store_timer_put(f->db, &fired, &f->failure));
+    fixture_commit(f);
+    must(store_timer_is_due(f->db, &fired, 49, &due, &f->failure));
+    assert_false(due);
+    must(store_timer_is_due(f->db, &fired, 50, &due, &f->failure));
+    assert_true(due);
+    fixture_begin(f);
+    must(store_timer_put(f->db, &moved, &f->failure));
+    must(store_timer_delete_due(f->db, &fired, 50, &f->failure));
+    fixture_commit(f);
+    must(store_timer_is_due(f->db, &fired, 80, &due, &f->failure));
+    assert_true(due);
+    fixture_begin(f);
+    must(store_timer_delete_due(f->db, &moved, 80, &f->failure));
+    fixture_commit(f);
+    must(store_timer_is_due(f->db, &moved, 99, &due, &f->failure));
+    assert_false(due);
+}
+
 static void figures_per_agent_and_worker(void **state)
 {
     struct fixture *f = *state;
@@ -310,6 +338,7 @@ static const struct CMUnitTest tests[] = {
     CONTRACT_TEST(a_lease_is_renewed_as_it_was_seen),
     CONTRACT_TEST(a_restart_renews_leases_and_their_timers),
     CONTRACT_TEST(timers_come_when_due),
+    CONTRACT_TEST(a_timer_that_was_moved_is_not_taken_for_the_one_that_was_due),
     CONTRACT_TEST(figures_per_agent_and_worker),
 };
 const struct contract_part contract_leases = {"leases", tests, COUNT_OF(tests)};

@@ -51,6 +51,11 @@ INSERT INTO timers (kind, session_key, tenant_key, due_ms) VALUES ($1, $2, $3, $
 ON CONFLICT (kind, session_key) DO UPDATE SET due_ms = excluded.due_ms
 -- name: timer_delete
 DELETE FROM timers WHERE kind = $1 AND session_key = $2
+-- The one that was fired, not one that another node has put in its place since.
+-- name: timer_delete_due
+DELETE FROM timers WHERE kind = $1 AND session_key = $2 AND due_ms <= $3
+-- name: timer_get
+SELECT due_ms FROM timers WHERE kind = $1 AND session_key = $2
 -- A lease is its own timer, of kind 1.
 -- name: timer_due
 SELECT kind, tenant_key, session_key, due_ms FROM timers WHERE due_ms <= $1
