@@ -150,8 +150,12 @@ def who_may(server):
     check.equal(use(friend.client, path, "session_status", expect=403)["code"], "sandbox_token_required")
     use(inside, path, "session_status", "", expect=400)
     use(inside, path, "set_title", expect=400, titel="x")
-    client.post(path + "/sandbox-token", {}, expect=201)
+    anew = client.with_token(client.post(path + "/sandbox-token", {}, expect=201).json()["token"])
     use(inside, path, "session_status", expect=401)
+    use(anew, path, "session_status")
+    client.post(path + "/stop", {}, expect=200)
+    use(anew, path, "session_status", "late", expect=404)
+    anew.get(path, expect=404)
 
 
 @test
