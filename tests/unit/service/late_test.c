@@ -4,7 +4,7 @@
 
 #include "service/ask.h"
 
-enum { LEASE_MS = 30000, EXPIRY_MS = 5000 };
+enum { LEASE_MS = 30000, EXPIRY_MS = 5000, TTL_MS = 60000 };
 
 static struct claimed claim(struct scene *scene)
 {
@@ -117,11 +117,84 @@ static void an_ask_is_over_at_its_end(void **state)
     scene_free(scene);
 }
 
+/* --- a time to live --- */
+
+static int64_t make_mortal(struct scene *scene)
+{
+    struct session_entry entry;
+    bool created;
+    struct call call = scene_call(scene);
+    struct session_input input = {.id = SLICE("log"), .type = SLICE("agent"), .attempt = 1, .ttl_ms = TTL_MS};
+    scene_begin(scene);
+    check_status(session_create(&call, &input, &entry, &created), STATUS_OK, __FILE__, __LINE__);
+    int64_t key = entry.loaded->session.key;
+    scene_commit(scene);
+    return key;
+}
+
+/* 0 = none. */
+static int64_t timer_of(struct scene *scene, int64_t session_key)
+{
+    struct timer timer = {0};
+    struct failure failure = {0};
+    enum status status = store_timer_of_session(scene->db, session_key, &timer, &failure);
+    check_status(status, status == STATUS_NOT_FOUND ? STATUS_NOT_FOUND : STATUS_OK, __FILE__, __LINE__);
+    return status == STATUS_OK ? timer.due_ms : 0;
+}
+
+static int64_t reopen(struct scene *scene)
+{
+    struct session_entry entry;
+    struct call call = scene_call(scene);
+    scene_begin(scene);
+    check_status(session_reopen(&call, SLICE("log"), &entry), STATUS_OK, __FILE__, __LINE__);
+    int64_t expires_at_ms = entry.loaded->session.expires_at_ms;
+    scene_commit(scene);
+    return expires_at_ms;
+}
+
+static void a_reopened_session_ends_when_it_would_have(void **state)
+{
+    struct scene *scene = scene_new();
+    struct session_entry entry;
+    int64_t end_ms = scene_now_ms + TTL_MS, key = make_mortal(scene);
+    (void)state;
+    assert_int_equal(timer_of(scene, key), end_ms);
+    scene_now_ms += TTL_MS / 2;
+    struct call call = scene_call(scene);
+    scene_begin(scene);
+    check_status(session_move(&call, SLICE("log"), WORK_COMPLETED, SLICE(""), &entry), STATUS_OK, __FILE__, __LINE__);
+    scene_commit(scene);
+    assert_int_equal(timer_of(scene, key), 0);
+    scene_now_ms += 1;
+    assert_int_equal(reopen(scene), end_ms);
+    assert_int_equal(timer_of(scene, key), end_ms);
+    scene_free(scene);
+}
+
+static void what_expired_comes_back_for_good(void **state)
+{
+    struct scene *scene = scene_new();
+    int64_t key = make_mortal(scene);
+    (void)state;
+    scene_now_ms += TTL_MS;
+    struct call call = scene_call(scene);
+    struct timer due = {TIMER_EXPIRY, scene->who.tenant_key, key, scene_now_ms};
+    scene_begin(scene);
+    check_status(timer_fire(&call, &due), STATUS_OK, __FILE__, __LINE__);
+    scene_commit(scene);
+    assert_int_equal(reopen(scene), 0);
+    assert_int_equal(timer_of(scene, key), 0);
+    scene_free(scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_lease_is_over_at_its_end),
         cmocka_unit_test(an_ask_is_over_at_its_end),
+        cmocka_unit_test(a_reopened_session_ends_when_it_would_have),
+        cmocka_unit_test(what_expired_comes_back_for_good),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
