@@ -204,9 +204,12 @@ def test_planted_secrets_are_nowhere(env):
                 client.post("/api/sessions", {"type": "agent", "metadata": {"a": text}}),
                 client.post("/api/agents", {"id": "leaky", "driver": "model", "provider": "anthropic", "model": "m",
                                             "system_prompt": text}),
-                client.request("POST", path + "/messages", body=f'{{"text": "{escaped}"}}'.encode(),
-                               headers={"Content-Type": "application/json"}),
             ]
+            for target, body in (("/messages", '{"text": "%s"}'), ("/messages", '{"text": "x", "metadata": {"a": "%s"}}'),
+                                 ("/messages", '{"text": "x", "metadata": {"%s": 1}}'),
+                                 ("/events", '{"events": [{"type": "note.x", "metadata": {"a": ["%s"]}}]}')):
+                refusals.append(client.request("POST", path + target, body=(body % escaped).encode(),
+                                               headers={"Content-Type": "application/json"}))
             for answer in refusals:
                 check.equal(answer.status, 400, answer.body)
                 check.equal(answer.json()["code"], "contains_secret")

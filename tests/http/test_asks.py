@@ -77,6 +77,8 @@ def once(server):
     problem = client.post(turn.path + "/asks/1/answer", {"decision": "deny"})
     check.problem(problem, 409, "ask_not_pending")
     check.equal(problem.json()["state"], "answered")
+    other = people.person(client, "other", "owner").client
+    check.problem(other.post(turn.path + "/asks/1/answer", {"decision": "once"}), 409, "ask_not_pending")
     check.equal(len(turn.events("ask.answered")), 1)
     check.equal(turn.asks(), [])
     check.equal([one["id"] for one in turn.asks(state="all")], ["1"])

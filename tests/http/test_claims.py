@@ -171,18 +171,35 @@ def each_session_to_one_worker(server):
 
 @test
 def waiting_claim_gets_new_work(server):
-    """A long poll ends as soon as work is queued."""
+    """A long poll ends as soon as work is queued, however: made, given back, said, let go on."""
     client = server.client()
-    result = []
 
-    def wait():
-        result.extend(server.client(timeout_s=30).post("/api/claims", {"worker": "w", "wait_ms": 20000}, expect=200).json()["claims"])
-    thread = threading.Thread(target=wait)
-    thread.start()
-    check.eventually(lambda: "sojourn_claims_waiting 1" in client.get("/metrics").body.decode(), "the claim waits")
-    [session] = queue(client)
-    thread.join(15)
-    check.equal([one["session"]["id"] for one in result], [session])
+    def claim_while(act):
+        """What a claim gets that waits already when `act` happens."""
+        result = []
+
+        def wait():
+            own = server.client(timeout_s=60)
+            result.extend(own.post("/api/claims", {"worker": "w", "wait_ms": 50000}, expect=200).json()["claims"])
+        thread = threading.Thread(target=wait)
+        thread.start()
+        check.eventually(lambda: "sojourn_claims_waiting 1" in client.get("/metrics").body.decode(), "the claim waits")
+        acted = act()
+        thread.join(30)
+        check.equal(len(result), 1, "claims that the waiting worker got")
+        return result[0], acted
+
+    got, [session] = claim_while(lambda: queue(client))
+    check.equal(got["session"]["id"], session)
+    path = f"/api/sessions/{session}"
+    held = lambda: {"Sojourn-Lease": got["lease"]["token"]}
+    got, _ = claim_while(lambda: client.post(path + "/release", {}, headers=held(), expect=200))
+    client.post(path + "/settle", {"status": "idle"}, headers=held(), expect=200)
+    got, _ = claim_while(lambda: client.post(path + "/messages", {"text": "go on"}, expect=202))
+    client.post(path + "/pause", {}, expect=200)
+    client.post(path + "/release", {}, headers=held(), expect=200)
+    got, _ = claim_while(lambda: client.post(path + "/unpause", {}, expect=200))
+    check.equal((got["session"]["id"], got["lease"]["fence"]), (session, 4))
 
 
 @test(options=["--lease-ms-min", "100", "--claim-attempts-max", "2"])

@@ -1,4 +1,6 @@
 """Entities: what work is about. Fields, versions, and the sessions that ran for them."""
+import datetime
+
 from harness import check, people, test
 
 
@@ -108,6 +110,9 @@ def its_sessions(server):
     for _ in range(23):
         people.session(client, entity_id="e")
     people.session(client, entity_id="other")
+    make(client, id="busy")
+    for _ in range(101):
+        people.session(client, entity_id="busy")
     page = client.get("/api/entities/e/sessions", expect=200).json()
     check.equal((len(page["sessions"]), page["has_more"]), (20, True))
     page = client.get("/api/entities/e/sessions?limit=100000", expect=200).json()
@@ -117,6 +122,30 @@ def its_sessions(server):
     [shown] = [one for one in heads if one["id"] == parent.split("/")[-1]]
     check.contains(shown, {"child_count": 1, "status": "idle", "parent_id": None, "duration_ms": 0, "task_name": None})
     client.get("/api/entities/nothing/sessions", expect=404)
+    for limit in (101, 100000):
+        page = client.get(f"/api/entities/busy/sessions?limit={limit}", expect=200).json()
+        check.equal((len(page["sessions"]), page["has_more"]), (100, True))
+
+
+def milliseconds(time):
+    return round(datetime.datetime.fromisoformat(time.replace("Z", "+00:00")).timestamp() * 1000)
+
+
+@test
+def durations(server):
+    """From the start to the end, to now while it runs, and no longer when it is over."""
+    client = server.client()
+    make(client, id="e")
+    path = people.session(client, entity_id="e", type="mixed", status="running")
+    later = lambda than: client.get(people.session(client)).json()["created_at"] > than
+    shown = lambda: client.get("/api/entities/e/sessions", expect=200).json()["sessions"][0]
+    check.eventually(lambda: later(shown()["started_at"]), "the clock goes on")
+    check.true(shown()["duration_ms"] > 0, "it runs")
+    client.post(path + "/status", {"status": "completed"}, expect=200)
+    over = shown()
+    check.eventually(lambda: later(over["completed_at"]), "the clock goes on")
+    check.equal(shown()["duration_ms"], milliseconds(over["completed_at"]) - milliseconds(over["started_at"]))
+    check.equal(shown(), over)
 
 
 @test

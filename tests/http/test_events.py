@@ -35,6 +35,9 @@ def if_sequence(server):
     client.post(path + "/events", {"events": [message("a")]}, headers={"If-Sequence": "1"}, expect=201)
     problem = client.post(path + "/events", {"events": [message("b")]}, headers={"If-Sequence": "1"}, expect=409).json()
     check.contains(problem, {"code": "sequence_mismatch", "sequence": 2})
+    for wrong in ("0", "3"):  # before the end and behind it
+        problem = client.post(path + "/events", {"events": [message("b")]}, headers={"If-Sequence": wrong})
+        check.equal(check.problem(problem, 409, "sequence_mismatch")["sequence"], 2)
     check.equal(client.post(path + "/events", {"events": [message("b")]}, headers={"If-Sequence": "x"}, expect=400).status, 400)
     check.equal(client.get(path).json()["last_sequence"], 2)
 

@@ -6,6 +6,7 @@ import sqlite3
 import threading
 
 from harness import check, people, talk
+from harness.client import encode_request
 from harness.suite import test
 
 
@@ -116,6 +117,43 @@ def duplicates_share_one_execution(server):
     check.equal(len(events(client, path, "tool.verify")), 1)
 
 
+@test
+def duplicates_in_one_breath(server):
+    """All there before the first is noted anywhere."""
+    client = server.client()
+    path, inside = begin(client)
+    rounds = 15
+    for number in range(rounds):
+        body = {"call_id": f"b{number}", "arguments": {"files": [{"name": "a", "content": f"{number}"}]}}
+        request = encode_request("POST", f"{path}/tools/verify", body, [("Authorization", f"Bearer {inside.token}")])
+        connections = [client.connect() for _ in range(10)]
+        for connection in connections:
+            connection.send(request[:-1])
+        for connection in connections:
+            connection.send(request[-1:])
+        answers = [connection.read_response("POST") for connection in connections]
+        check.equal([answer.status for answer in answers], [200] * len(answers))
+        check.equal([answer.json() for answer in answers], [answers[0].json()] * len(answers))
+        for connection in connections:
+            connection.close()
+    check.equal([event["metadata"]["call_id"] for event in events(client, path, "tool.verify")],
+                [f"b{number}" for number in range(rounds)])
+
+
+@test(options=["--blob-bytes-max", "1000"])
+def evidence_has_a_limit(server):
+    """To the byte, as it is when decoded; nothing is kept of a call that is refused."""
+    client = server.client()
+    path, inside = begin(client)
+    for name, encode in (("content", lambda size: "x" * size),
+                         ("content_base64", lambda size: base64.b64encode(b"y" * size).decode())):
+        files = lambda size, name=name, encode=encode: [{"name": "small", "content": "s"}, {"name": "big", name: encode(size)}]
+        refused = use(inside, path, "verify", f"{name} 1001", expect=413, files=files(1001))
+        check.equal(refused["code"], "file_too_large")
+        check.equal(use(inside, path, "verify", f"{name} 1000", files=files(1000))["success"], True)
+    check.equal(len(events(client, path, "tool.verify")), 2)
+
+
 @test(on=["sqlite"])
 def a_call_cut_by_a_crash_is_ambiguous(server):
     """A call that ran when the server died is never silently repeated."""
@@ -150,8 +188,12 @@ def who_may(server):
     check.equal(use(friend.client, path, "session_status", expect=403)["code"], "sandbox_token_required")
     use(inside, path, "session_status", "", expect=400)
     use(inside, path, "set_title", expect=400, titel="x")
-    client.post(path + "/sandbox-token", {}, expect=201)
+    anew = client.with_token(client.post(path + "/sandbox-token", {}, expect=201).json()["token"])
     use(inside, path, "session_status", expect=401)
+    use(anew, path, "session_status")
+    client.post(path + "/stop", {}, expect=200)
+    use(anew, path, "session_status", "late", expect=404)
+    anew.get(path, expect=404)
 
 
 @test

@@ -1,7 +1,7 @@
 """Three ways to send a message: at once, waiting for the result, as a stream; and what a message may carry."""
 import threading
 
-from harness import check
+from harness import check, people
 from harness.client import encode_request
 from harness.sse import EventStream
 from harness.suite import test
@@ -261,6 +261,11 @@ def append(server):
     check.equal(client.get(path).json()["message_count"], 2)
     check.problem(client.post(path + "/messages?append=true&wait=true", {"text": "x"}), 400, "nothing_to_follow")
     check.problem(client.post(path + "/messages?wait=true&stream=true", {"text": "x"}), 400)
+    client.post(path + "/archive", {}, expect=200)
+    check.problem(client.post(path + "/messages?append=true", {"text": "late"}), 409, "session_archived")
+    check.problem(client.post(people.session(client, type="tool") + "/messages?append=true", {"text": "x"}), 409,
+                  "not_a_conversation")
+    check.equal(said(client, path), ["note", "more"])
 
 
 @test

@@ -277,9 +277,10 @@ def concurrency_limit(server):
     problem = client.post("/api/sessions", {"type": "mixed", "status": "running"}, expect=429)
     check.contains(problem.json(), {"code": "too_many_sessions", "active_count": 2, "limit": 2})
     check.true(int(problem.header("retry-after")) > 0, "when to come back")
-    client.post("/api/sessions", {"type": "agent", "purpose": "workflow"}, expect=201)
-    client.post("/api/sessions", {"type": "agent", "purpose": "orchestrator", "id": "orchestrator:1"}, expect=201)
     running = {"type": "mixed", "status": "running"}
+    client.post("/api/sessions", running | {"purpose": "workflow"}, expect=201)
+    client.post("/api/sessions", running | {"purpose": "orchestrator", "id": "orchestrator:1"}, expect=201)
+    check.equal(client.post("/api/sessions", running, expect=429).json()["active_count"], 2, "they run and do not count")
     client.post("/api/sessions", running | {"parent_id": "orchestrator:1"}, expect=201)
     check.equal(client.post("/api/sessions", running, expect=429).json()["active_count"], 2, "its child does not count")
     anna = person(client, "anna")

@@ -286,6 +286,22 @@ def an_output_is_approved(server):
 
 
 @test
+def an_output_of_any_shape_is_approved(server):
+    """Also where no contract says what it holds."""
+    client = server.client()
+    prepare(client)
+    define(client, [{**{name: value for name, value in CHAIN[0].items() if name != "output"}, "requires_approval": True}])
+    _, steps = run(client)
+    [path] = steps.values()
+    settle(client, "a1", result="just words")
+    check.equal(client.get(path).json()["status"], "waiting_human")
+    ask = pending_ask(client, path)
+    check.equal(ask["arguments"], {"text": "just words"})
+    client.post(f"{path}/asks/{ask['id']}/answer", {"decision": "once"}, expect=200)
+    check.equal(client.get(path).json()["status"], "completed")
+
+
+@test
 def what_a_person_answered_is_promoted(server):
     """The response of a person's step takes the same way: staged, scored, approved, written."""
     client = server.client()

@@ -81,6 +81,22 @@ static void wider_is_refused(void **state)
                      STATUS_INVALID);
 }
 
+static void each_scope_holds_the_smaller_ones(void **state)
+{
+    (void)state;
+    for (int mine = 0; mine < fs_scope_words.count; mine++) {
+        for (int asked = 0; asked < fs_scope_words.count; asked++) {
+            struct agent agent = whole();
+            char text[40];
+            agent.fs_scope = (enum fs_scope)mine;
+            snprintf(text, sizeof text, "{\"fs_scope\":\"%s\"}", fs_scope_words.names[asked]);
+            assert_row(text, agent_narrow(&test_arena, json_of(text), &agent, &failure) ==
+                                 (asked <= mine ? STATUS_OK : STATUS_INVALID));
+            assert_int_equal(agent.fs_scope, asked <= mine ? asked : mine);
+        }
+    }
+}
+
 static void what_cannot_be_narrowed_is_named(void **state)
 {
     static const char *const wrong[] = {"{\"model\":\"x\"}", "{\"turns_max\":0}", "{\"sandbox\":{\"kind\":\"none\"}}",
@@ -113,6 +129,7 @@ int main(void)
         cmocka_unit_test(narrower_is_fine),
         cmocka_unit_test(nothing_said_changes_nothing),
         cmocka_unit_test(wider_is_refused),
+        cmocka_unit_test(each_scope_holds_the_smaller_ones),
         cmocka_unit_test(what_cannot_be_narrowed_is_named),
         cmocka_unit_test(rules_of_a_session_only_tighten),
     };

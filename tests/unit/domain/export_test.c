@@ -25,7 +25,10 @@ static struct event event_of(char letter, size_t index)
         {'U', "user.message", "[{\"type\":\"text\",\"text\":\"aside\"}]", "{\"appended\":true}"},
         {'a', "agent.message", "[{\"type\":\"text\",\"text\":\"answer\"}]", "{\"model\":\"m\"}"},
         {'p', "agent.message", "[{\"type\":\"text\",\"text\":\"ans\"}]", "{\"partial\":true}"},
-        {'t', "agent.thinking", "[{\"type\":\"text\",\"text\":\"hm\",\"signature\":\"SEALED\"}]", NULL},
+        {'t', "agent.thinking",
+         "[{\"type\":\"text\",\"text\":\"hm\",\"signature\":\"SEALED\",\"encrypted_content\":\"SEALED\"},"
+         "{\"type\":\"redacted_thinking\",\"data\":\"SEALED\"}]",
+         NULL},
         {'c', "agent.tool_call", "[{\"type\":\"tool_call\",\"name\":\"read_file\",\"input\":{}}]", NULL},
         {'d', "agent.tool_call", "[]", "{\"name\":\"edit_file\"}"},
         {'r', "agent.tool_result", "[{\"type\":\"tool_result\",\"output\":\"ok\"}]", NULL},
@@ -74,6 +77,7 @@ static void test_turns(void **state)
         {"upxuae", "0-3- 3-6+ "},  /* a failed one in between */
         {"ucUrae", "0-6+ "},       /* an aside while it works */
         {"uaeUuae", "0-3+ 3-7+ "}, /* an aside at rest belongs to what follows */
+        {"uaUuae", "0-2+ 2-6+ "},  /* the same where no end is told */
         {"au", "0-1+ 1-2- "},      /* the agent speaks first */
         {"esua", "2-4+ "},         /* what is no message begins nothing */
     };
@@ -175,6 +179,9 @@ static void test_ids(void **state)
         {"\xE6\x9D\xB1\xE4\xBA\xAC", "exported-session"},
         {"Fix  the   Bug #42!", "fix-the-bug-42"},
         {"Caf\xC3\xA9 Noir", "caf-noir"},
+        {"Na\xC3\xAFve \xC3\x9C"
+         "bung",
+         "nave-bung"},
         {"  a_b.c  ", "a-b-c"},
         {"0123456789012345678901234567890123456789012345678901234567890123456789",
          "012345678901234567890123456789012345678901234567890123456789012"},

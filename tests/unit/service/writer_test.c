@@ -69,6 +69,30 @@ static void wait_finished(int count)
     pthread_mutex_unlock(&board.lock);
 }
 
+/* What the writer told, and what somebody else could read at that moment. */
+static struct {
+    int times;
+    int64_t told, stored;
+} witness;
+
+static void hear(void *owner, const struct publication *publication)
+{
+    struct scene *scene = owner;
+    struct db *other = NULL;
+    struct session session;
+    struct arena arena = {0};
+    struct failure failure = {0};
+    struct db_options options = {.engine = DB_SQLITE, .path = scene->path};
+    assert_int_equal(db_open(&options, &other, &failure), STATUS_OK);
+    assert_int_equal(store_session_by_id(other, scene->who.tenant_key, SLICE("a"), &arena, &session, &failure),
+                     STATUS_OK);
+    witness.times++;
+    witness.told = publication_at(publication, publication_count(publication) - 1)->sequence;
+    witness.stored = session.last_sequence;
+    arena_release(&arena);
+    db_close(other);
+}
+
 static struct scene *start(struct writer **out, struct fanout **out_fanout, struct loop **out_loop)
 {
     struct scene *scene = scene_new();
@@ -83,8 +107,13 @@ static struct scene *start(struct writer **out, struct fanout **out_fanout, stru
         .clock = &scene->clock, .heartbeat_ms = 1000, .partial_flush_ms = 1000, .viewers_max = 1, .page_events = 10};
     *out_fanout = fanout_new(&fanout, out_loop, 1);
     loop_start(*out_loop);
-    struct writer_options options = {
-        .service = &scene->service, .db = scene->db, .fanout = *out_fanout, .group_max = 64, .queue_max = 100};
+    struct writer_options options = {.service = &scene->service,
+                                     .db = scene->db,
+                                     .fanout = *out_fanout,
+                                     .group_max = 64,
+                                     .queue_max = 100,
+                                     .on_commit = hear,
+                                     .on_commit_owner = scene};
     *out = writer_new(&options);
     board.finished = 0;
     return scene;
@@ -147,6 +176,64 @@ static void test_one_spoiled_job_does_not_hurt_its_group(void **state)
     scene_free(scene);
 }
 
+static void test_what_is_told_is_committed(void **state)
+{
+    (void)state;
+    struct writer *writer;
+    struct fanout *fanout;
+    struct loop *loop;
+    struct scene *scene = start(&writer, &fanout, &loop);
+    struct probe probe = {.append_to = "a"};
+    witness.times = 0;
+    submit(writer, scene, &probe);
+    writer_start(writer);
+    wait_finished(1);
+    stop(scene, writer, fanout, loop);
+    assert_int_equal(witness.times, 1);
+    assert_int_equal(witness.told, 2);
+    assert_int_equal(witness.stored, 2); /* whoever hears of it can read it */
+    scene_free(scene);
+}
+
+static enum status refuse_commit(struct db *db, struct failure *failure)
+{
+    faults.real->rollback(db);
+    return failure_set(failure, STATUS_UNAVAILABLE, "storage_failed", "The engine was told to fail.");
+}
+
+static enum status doubt_commit(struct db *db, struct failure *failure)
+{
+    faults.real->rollback(db);
+    return failure_set(failure, STATUS_UNCERTAIN, "storage_uncertain", "The engine was told to doubt.");
+}
+
+static void commit_fails_with(enum status (*commit)(struct db *db, struct failure *failure), enum status told)
+{
+    struct writer *writer;
+    struct fanout *fanout;
+    struct loop *loop;
+    struct scene *scene = start(&writer, &fanout, &loop);
+    struct probe probe = {.append_to = "a"};
+    faults_install(scene->db);
+    faults.vtable.commit = commit;
+    witness.times = 0;
+    submit(writer, scene, &probe);
+    writer_start(writer);
+    wait_finished(1);
+    stop(scene, writer, fanout, loop);
+    assert_int_equal(probe.status, told);
+    assert_int_equal(witness.times, 0);
+    assert_int_equal(last_sequence(scene), 1);
+    scene_free(scene);
+}
+
+static void test_what_is_not_committed_is_not_told(void **state)
+{
+    (void)state;
+    commit_fails_with(refuse_commit, STATUS_UNAVAILABLE);
+    commit_fails_with(doubt_commit, STATUS_UNCERTAIN);
+}
+
 static void test_parked_job_runs_again_when_work_is_queued(void **state)
 {
     (void)state;
@@ -207,6 +294,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_spoiled_job_does_not_hurt_its_group),
+        cmocka_unit_test(test_what_is_told_is_committed),
+        cmocka_unit_test(test_what_is_not_committed_is_not_told),
         cmocka_unit_test(test_parked_job_runs_again_when_work_is_queued),
         cmocka_unit_test(test_parked_jobs_are_answered_when_the_writer_stops),
         cmocka_unit_test(test_full_queue_is_refused),
