@@ -34,7 +34,7 @@ export function Slider({ place, last, events }: Props) {
         onInput={(input) => set(Number(input.currentTarget.value))}
       />
       <output class="slider-at">
-        {at} / {last}
+        {at.toLocaleString()} / {last.toLocaleString()}
       </output>
     </div>
   );

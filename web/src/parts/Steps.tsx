@@ -30,7 +30,7 @@ function BoxOf({ box, session }: { box: Box; session: Session | undefined }) {
       transform={`translate(${x} ${y})`}
       {...(session && { role: 'link', tabIndex: 0 })}
       data-step={step.id}
-      aria-label={`${step.name ?? step.id}${look ? `, ${look.word}` : ''}`}
+      aria-label={[step.name ?? step.id, whoOf(step), look?.word].filter(Boolean).join(', ')}
       onClick={open}
       onKeyDown={(event) => event.key === 'Enter' && open()}
     >

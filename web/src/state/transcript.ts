@@ -1,8 +1,9 @@
 // From the log to what people read: messages, folded reasoning and tool calls, thin lines for everything else.
 import { fileUrl } from '../api';
-import { dollars, firstLine, microcents, plural, pretty, usdOf } from '../format';
-import { lookOfState, type Tone } from '../status';
+import { firstLine, plural, pretty } from '../format';
 import type { Ask, SessionEvent } from '../types';
+import { lineOf, type LineItem } from './lines';
+import { isPart, type Part, parts, str, text, textOf } from './part';
 
 /** What came beside the words of a message. */
 export interface Attached {
@@ -24,7 +25,7 @@ export type Item =
   | { kind: 'reasoning'; key: string; at: string; text: string; tookMs: number }
   | { kind: 'tool'; key: string; at: string; tool: ToolCall }
   | { kind: 'ask'; key: string; at: string; ask: Ask; by: string }
-  | { kind: 'line'; key: string; at: string; text: string; tone: Tone | null; event: SessionEvent };
+  | LineItem;
 
 export interface ToolCall {
   id: string;
@@ -35,17 +36,6 @@ export interface ToolCall {
   tookMs: number | null;
 }
 
-// --- parts ---
-
-type Part = Record<string, unknown>;
-
-const isPart = (value: unknown): value is Part => typeof value === 'object' && value !== null;
-const text = (value: unknown): string => (typeof value === 'string' ? value : '');
-
-function parts(event: SessionEvent): Part[] {
-  return event.content.filter(isPart);
-}
-
 /** What a message says, in words. */
 export function saidIn(content: unknown[]): string {
   return content
@@ -53,14 +43,6 @@ export function saidIn(content: unknown[]): string {
     .map((part) => text(part['text']))
     .filter(Boolean)
     .join(' ');
-}
-
-function textOf(event: SessionEvent): string {
-  const all = parts(event).filter((part) => part['type'] === 'text' || part['type'] === 'reasoning');
-  return all
-    .map((part) => text(part['text']))
-    .filter(Boolean)
-    .join('\n\n');
 }
 
 /** Only pictures that came with the message: nothing is loaded from elsewhere. */
@@ -110,144 +92,6 @@ function sources(event: SessionEvent): Part[] {
 function isFailed(event: SessionEvent): boolean {
   const flag = pick(sources(event), ['is_error', 'isError']);
   return flag === true || event.type === 'tool.invocation_failed';
-}
-
-// --- lines ---
-
-const str = (value: unknown): string => (typeof value === 'string' || typeof value === 'number' ? String(value) : '');
-
-type Telling = (event: SessionEvent) => { text: string; tone?: Tone };
-
-function tellStatus(event: SessionEvent): { text: string; tone: Tone } {
-  const look = lookOfState(str(event.metadata['to']));
-  const reason = str(event.metadata['reason']);
-  return { text: reason ? `${look.word} · ${reason}` : look.word, tone: look.tone };
-}
-
-const END_WORDS: Record<string, { text: string; tone?: Tone }> = {
-  stop: { text: 'Turn finished' },
-  length: { text: 'Turn ended at the model’s output limit', tone: 'amber' },
-  tool_use: { text: 'Turn ended: a tool runs elsewhere' },
-  content_filter: { text: 'The provider refused to answer', tone: 'red' },
-  error: { text: 'Turn failed', tone: 'red' },
-  aborted: { text: 'Turn interrupted', tone: 'amber' },
-};
-
-function part(event: SessionEvent, name: string): Part {
-  const value = event.metadata[name];
-  return isPart(value) ? value : {};
-}
-
-/** How a turn ended, why, and what it used. */
-function tellTurnEnd(event: SessionEvent): { text: string; tone?: Tone } {
-  const end = END_WORDS[str(event.metadata['stop_reason'])] ?? { text: 'Turn ended' };
-  const usage = part(event, 'usage');
-  const tokens = Number(usage['input_tokens'] ?? 0) + Number(usage['output_tokens'] ?? 0);
-  const usd = usdOf(usage);
-  const said = [
-    end.text,
-    str(part(event, 'error')['message']) || str(event.metadata['cause']).replaceAll('_', ' '),
-    tokens > 0 ? plural(tokens, 'token') : '',
-    usd === null ? '' : dollars(usd),
-  ];
-  return { ...end, text: said.filter(Boolean).join(' · ') };
-}
-
-const modelOf = (event: SessionEvent, name: string): string => str(part(event, name)['model']) || 'another model';
-
-function tellSwitch(event: SessionEvent): { text: string; tone: Tone } {
-  const why = str(event.metadata['message']) || str(event.metadata['reason']);
-  return { text: `Model switched from ${modelOf(event, 'from')} to ${modelOf(event, 'to')}: ${why}`, tone: 'amber' };
-}
-
-function tellRetry(event: SessionEvent): { text: string; tone: Tone } {
-  const why = str(event.metadata['message']) || str(event.metadata['reason']);
-  const seconds = Math.ceil(Number(event.metadata['after_ms'] ?? 0) / 1000);
-  return { text: `The model is asked again in ${plural(seconds, 'second')}: ${why}`, tone: 'amber' };
-}
-
-function tellBudget(event: SessionEvent): { text: string; tone: Tone } {
-  const [spent, most] = ['cost_microcents', 'cost_microcents_max'].map((name) => Number(event.metadata[name]));
-  return { text: `Budget passed: ${microcents(spent ?? 0)} of ${microcents(most ?? 0)}`, tone: 'amber' };
-}
-
-const names = (value: unknown): string => (Array.isArray(value) ? value.map(str).join(', ') : '');
-
-const SNAPSHOT_WORDS: Record<string, string> = {
-  kept: 'it begins again from its last snapshot',
-  lost: 'its last snapshot is lost, too',
-  none: 'there was no snapshot of it',
-};
-
-function tellLost(event: SessionEvent): { text: string; tone: Tone } {
-  const what = SNAPSHOT_WORDS[str(event.metadata['snapshot'])] ?? '';
-  return { text: ['The sandbox was lost with its server', what].filter(Boolean).join(': '), tone: 'violet' };
-}
-
-const TELLINGS: Record<string, Telling> = {
-  'turn.ended': tellTurnEnd,
-  'turn.interrupt_requested': (event) => ({
-    text: event.metadata['reason'] === 'steer' ? 'Interrupted for another message' : 'Asked to end the turn',
-    tone: 'amber',
-  }),
-  'turn.budget_warning': tellBudget,
-  'model.retrying': tellRetry,
-  'model.switched': tellSwitch,
-  'context.compacted': (event) => ({
-    text: `Earlier messages were summed up: ${plural(Number(event.metadata['dropped_message_count'] ?? 0), 'message')}`,
-  }),
-  'context.trimmed': (event) => ({
-    text: `Earlier messages were left out: ${plural(Number(event.metadata['dropped_message_count'] ?? 0), 'message')}`,
-  }),
-  'session.runtime_change': (event) => ({ text: `Sandbox ${str(event.metadata['to']) || 'changed'}` }),
-  'prompt.interrupted': () => ({ text: 'The turn was cut; its message can be run again', tone: 'violet' }),
-  'prompt.edited': () => ({ text: 'A waiting message was changed' }),
-  'prompt.moved': () => ({ text: 'A waiting message was moved' }),
-  'prompt.withdrawn': () => ({ text: 'A waiting message was withdrawn' }),
-  'session.created': () => ({ text: 'Session created' }),
-  'session.status_change': tellStatus,
-  'session.claimed': (event) => ({ text: `Taken by ${str(event.metadata['worker']) || 'a worker'}` }),
-  'session.released': () => ({ text: 'Given back' }),
-  'session.lease_lost': () => ({ text: 'Its worker was lost', tone: 'violet' }),
-  'session.completed': () => ({ text: 'Completed', tone: 'green' }),
-  'session.error': (event) => ({ text: firstLine(str(event.metadata['message']) || 'Failed'), tone: 'red' }),
-  'session.archived': () => ({ text: 'Archived' }),
-  'session.unarchived': () => ({ text: 'Brought back from the archive' }),
-  'session.reopened': () => ({ text: 'Reopened' }),
-  'session.updated': (event) => {
-    const title = str(event.metadata['title']);
-    return { text: title ? `Renamed to “${title}”` : `Changed ${Object.keys(event.metadata).join(', ')}` };
-  },
-  'session.participant_added': () => ({ text: 'Somebody joined' }),
-  'session.participant_removed': () => ({ text: 'Somebody left' }),
-  'session.share_created': () => ({ text: 'Share link made' }),
-  'session.share_deactivated': () => ({ text: 'Share link ended' }),
-  'session.share_redeemed': () => ({ text: 'Share link used' }),
-  'session.child_created': () => ({ text: 'Began a part of this work in another session' }),
-  'session.child_ended': (event) => ({ text: `A part ended: ${str(event.metadata['status']) || 'done'}` }),
-  'session.file_added': (event) => ({ text: `File added: ${str(event.metadata['name']) || 'without a name'}` }),
-  'session.exported': () => ({ text: 'Exported as a workflow' }),
-  'agent.silent': () => ({ text: 'The agent chose to say nothing' }),
-  'runtime.lost': tellLost,
-  'entity.updated': (event) => ({
-    text: `Filled in ${names(event.metadata['fields'])} of ${str(event.metadata['entity_id'])}`,
-    tone: 'green',
-  }),
-  'session.child_waiting': () => ({ text: 'A part waits for a person', tone: 'orange' }),
-  'session.waiting_approval': () => ({ text: 'Waits for approval', tone: 'orange' }),
-};
-
-function lineOf(event: SessionEvent): Item {
-  const telling = TELLINGS[event.type]?.(event) ?? { text: event.type };
-  const said = TELLINGS[event.type] ? '' : firstLine(textOf(event));
-  return {
-    kind: 'line',
-    key: `${event.sequence}`,
-    at: event.created_at,
-    text: said ? `${telling.text} · ${said}` : telling.text,
-    tone: telling.tone ?? null,
-    event,
-  };
 }
 
 // --- items ---
@@ -434,6 +278,11 @@ export function gist(input: unknown): string {
   if (telling !== undefined) return firstLine(pretty(telling));
   const all = Object.entries(input).map(([name, value]) => `${name}: ${firstLine(pretty(value))}`);
   return all.join(', ');
+}
+
+/** The file a tool is called with. */
+export function pathOf(input: unknown): string {
+  return isPart(input) ? str(pick([input], ['path', 'file_path', 'file'])) : '';
 }
 
 /** A tool's output as text: parts of text are joined, everything else is JSON. */
