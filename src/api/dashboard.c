@@ -32,6 +32,13 @@ enum status dashboard_page(struct request *request)
     return answer_asset(request, &dashboard_index, SLICE("no-cache"));
 }
 
+bool dashboard_is_wanted(const struct request *request)
+{
+    const struct http_request *http = &request->exchange->request;
+    return http->method == HTTP_GET && !slice_starts(http->path, SLICE("/api/")) &&
+           http_list_has(request_header(request, "accept"), "text/html");
+}
+
 enum status dashboard_file(struct request *request)
 {
     for (const struct dashboard_asset *asset = dashboard_assets; asset->name; asset++) {

@@ -233,6 +233,8 @@ enum status tenants_create(struct request *request);
 /* dashboard.c */
 extern const struct field page_query[];
 enum status dashboard_page(struct request *request);
+/* Whether a person's browser asks for a page, so that the dashboard may say that there is none. */
+bool dashboard_is_wanted(const struct request *request);
 enum status dashboard_file(struct request *request);
 
 /* system.c, openapi.c */

@@ -548,6 +548,13 @@ static enum status match(struct request *request, unsigned *out_allowed, struct 
 
 static void refuse(struct request *request, const struct failure *failure, unsigned allowed)
 {
+    if (failure->status == STATUS_NOT_FOUND && dashboard_is_wanted(request)) {
+        request->exchange->status = 404;
+        if (dashboard_page(request) == STATUS_OK) {
+            reply(request);
+            return;
+        }
+    }
     problem_answer(request->exchange, failure);
     if (failure->status == STATUS_NOT_ALLOWED) {
         exchange_header(request->exchange, "Allow", allow_list(request, allowed));

@@ -86,11 +86,12 @@ static void deny(struct chat *chat, struct slice rest)
 static void help(struct chat *chat, struct slice rest);
 
 static const struct slash {
-    const char *word, *help;
+    const char *word, *help; /* without help: another word for the one above */
     void (*run)(struct chat *chat, struct slice rest);
 } slashes[] = {
     {"help", "these commands", help},
     {"exit", "leave; the session stays (so does Ctrl-D, or Ctrl-C twice)", leave},
+    {"quit", NULL, leave},
     {"cancel", "interrupt the running turn (so does Ctrl-C)", cancel},
     {"status", "how the session is", show_status},
     {"queue", "messages that wait for the running turn", show_queue},
@@ -103,8 +104,10 @@ static void help(struct chat *chat, struct slice rest)
 {
     (void)rest;
     for (size_t i = 0; i < sizeof slashes / sizeof slashes[0]; i++) {
-        chat_screen_note(&chat->screen, COLOUR_NONE,
-                         arena_format(chat->remote.arena, "  /%-8s %s", slashes[i].word, slashes[i].help));
+        if (slashes[i].help) {
+            chat_screen_note(&chat->screen, COLOUR_NONE,
+                             arena_format(chat->remote.arena, "  /%-8s %s", slashes[i].word, slashes[i].help));
+        }
     }
 }
 

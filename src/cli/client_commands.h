@@ -14,7 +14,10 @@ int command_sessions_list(const struct invocation *invocation);
 int command_sessions_explain(const struct invocation *invocation);
 int command_sessions_pause(const struct invocation *invocation);
 int command_sessions_unpause(const struct invocation *invocation);
+int command_sessions_interrupt(const struct invocation *invocation);
 int command_sessions_stop(const struct invocation *invocation);
+int command_sessions_reopen(const struct invocation *invocation);
+int command_sessions_retry(const struct invocation *invocation);
 int command_sessions_show(const struct invocation *invocation);
 int command_sessions_create(const struct invocation *invocation);
 int command_sessions_update(const struct invocation *invocation);
@@ -32,6 +35,14 @@ extern const struct option *const messages_send_tables[];
 int command_messages_send(const struct invocation *invocation);
 int command_messages_queue(const struct invocation *invocation);
 int command_messages_withdraw(const struct invocation *invocation);
+
+/* asks.c */
+extern const struct option *const asks_list_tables[], *const asks_allow_tables[], *const asks_deny_tables[],
+                                                                                      *const asks_answer_tables[];
+int command_asks_list(const struct invocation *invocation);
+int command_asks_allow(const struct invocation *invocation);
+int command_asks_deny(const struct invocation *invocation);
+int command_asks_answer(const struct invocation *invocation);
 
 /* tail.c */
 extern const struct option *const sessions_tail_tables[], *const events_tail_tables[];

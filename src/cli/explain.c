@@ -4,14 +4,37 @@
 
 const struct option *const sessions_explain_tables[] = {output_option_table, remote_option_table, NULL};
 
-static void write_unblockers(const struct json *explained, struct buffer *text)
+/* What to type for the request that goes on; requests that no command makes are shown as they are. */
+static const struct {
+    const char *tail; /* of the request's path */
+    const char *command;
+    const char *rest;
+} typed[] = {
+    {"/messages", "messages send", " TEXT"}, {"/stop", "sessions stop", ""},   {"/interrupt", "sessions interrupt", ""},
+    {"/reopen", "sessions reopen", ""},      {"/retry", "sessions retry", ""}, {"/unpause", "sessions unpause", ""},
+    {"/answer", "asks allow", ""},
+};
+
+static void write_how(struct slice how, struct slice session, struct buffer *text)
+{
+    for (size_t i = 0; i < sizeof typed / sizeof typed[0]; i++) {
+        struct slice tail = slice_of(typed[i].tail);
+        if (how.len > tail.len && slice_eq(slice_after(how, how.len - tail.len), tail)) {
+            buffer_format(text, ": sojourn %s %.*s%s", typed[i].command, SLICE_ARG(session), typed[i].rest);
+            return;
+        }
+    }
+    buffer_format(text, ": %.*s", SLICE_ARG(how));
+}
+
+static void write_unblockers(const struct json *explained, struct slice session, struct buffer *text)
 {
     const struct json *list = json_get(explained, "unblocked_by");
     for (const struct json *one = list ? list->child : NULL; one; one = one->next) {
         struct slice kind = json_text_of(one, "kind"), how = json_text_of(one, "how");
         buffer_format(text, "  %.*s", SLICE_ARG(kind));
         if (slice_present(how)) {
-            buffer_format(text, ": %.*s", SLICE_ARG(how));
+            write_how(how, session, text);
         }
         buffer_add_byte(text, '\n');
     }
@@ -51,7 +74,7 @@ static int print_explanation(struct remote *remote, const struct json *explained
     write_asks(explained, "child_asks", "a part asks", &text);
     write_timer(explained, remote->now_ms, &text);
     buffer_format(&text, "unblocked by\n");
-    write_unblockers(explained, &text);
+    write_unblockers(explained, slice_of(remote->invocation->arguments->positionals[0]), &text);
     int code = remote_print(buffer_slice(&text));
     buffer_release(&text);
     return code;

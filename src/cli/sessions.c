@@ -235,6 +235,29 @@ int command_sessions_stop(const struct invocation *invocation)
     return remote_do_each(invocation, &(struct remote_deed){"POST", "sessions", "/stop", "stopped"});
 }
 
+int command_sessions_interrupt(const struct invocation *invocation)
+{
+    return remote_do_each(invocation, &(struct remote_deed){"POST", "sessions", "/interrupt", "interrupted"});
+}
+
+int command_sessions_reopen(const struct invocation *invocation)
+{
+    return remote_do_each(invocation, &(struct remote_deed){"POST", "sessions", "/reopen", "reopened"});
+}
+
+int command_sessions_retry(const struct invocation *invocation)
+{
+    struct remote remote;
+    int code = remote_open_plain(invocation, &remote);
+    if (code == EXIT_DONE) {
+        struct slice path = remote_path(&remote, "sessions", slice_of(invocation->arguments->positionals[0]), "/retry");
+        struct client_request request = {.method = "POST", .target = path, .body = SLICE("{}")};
+        code = remote_show(&remote, &request, remote_print_member, "id");
+    }
+    remote_close(&remote);
+    return code;
+}
+
 int command_sessions_pause(const struct invocation *invocation)
 {
     return remote_do_each(invocation, &(struct remote_deed){"POST", "sessions", "/pause", "paused"});

@@ -26,6 +26,7 @@ import type {
   ShareLink,
   Task,
   TaskPage,
+  Token,
   User,
 } from './types';
 
@@ -110,7 +111,7 @@ const at = (id: string, rest = ''): string => `/api/sessions/${encodeURIComponen
 
 const waiting = (id: string, prompt: Prompt, rest = ''): string =>
   at(id, `/queue/${encodeURIComponent(prompt.prompt_id)}${rest}`);
-const workAt = (kind: 'tasks' | 'entities' | 'personas', id: string, rest = ''): string =>
+const workAt = (kind: 'tasks' | 'entities' | 'personas' | 'users' | 'tokens', id: string, rest = ''): string =>
   `/api/${kind}/${encodeURIComponent(id)}${rest}`;
 const agentAt = (id: string, rest = ''): string => `/api/agents/${encodeURIComponent(id)}${rest}`;
 
@@ -136,6 +137,12 @@ export const api = {
   setPassword: (password: string, current: string) =>
     call<void>('PUT', '/api/me/password', { body: current ? { password, current } : { password } }),
   users: () => call<{ users: User[] }>('GET', '/api/users'),
+  createUser: (body: Record<string, unknown>) => call<User>('POST', '/api/users', { body }),
+  changeUser: (id: string, body: Record<string, unknown>) => call<User>('PATCH', workAt('users', id), { body }),
+  removeUser: (id: string) => call<void>('DELETE', workAt('users', id)),
+  tokens: (signal?: AbortSignal) => call<{ tokens: Token[] }>('GET', '/api/tokens', { signal }),
+  createToken: (body: Record<string, unknown>) => call<Token>('POST', '/api/tokens', { body }),
+  revokeToken: (id: string) => call<void>('DELETE', workAt('tokens', id)),
 
   sessions: (query: Query, signal?: AbortSignal) =>
     call<SessionPage>('GET', withQuery('/api/sessions', query), { signal }),

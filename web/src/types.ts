@@ -15,6 +15,18 @@ export interface User {
   email: string;
   name: string | null;
   role: string;
+  sign_in_secret?: string; // of a new one, once
+}
+
+export interface Token {
+  id: string;
+  name: string;
+  kind: string;
+  token?: string; // of a new one, once
+  scopes: string[];
+  created_at: string;
+  expires_at: string | null;
+  revoked_at: string | null;
 }
 
 export interface Session {

@@ -4,7 +4,9 @@ import { api } from '../api';
 import { microcents, plural, pretty } from '../format';
 import { Id } from '../parts/Copy';
 import { useLoaded } from '../parts/loaded';
-import { Code, Markdown } from '../parts/Markdown';
+import { useName } from '../parts/name';
+import { Code } from '../parts/Code';
+import { Markdown } from '../parts/Markdown';
 import { Empty, Failed, Waiting } from '../parts/States';
 import { Time } from '../parts/Time';
 import { go, linkTo } from '../state/navigate';
@@ -22,6 +24,11 @@ const DRIVER_WORDS: Record<string, string> = {
   acp: 'a program that speaks the Agent Client Protocol',
   runner: 'a program that connects over WebSocket',
   worker: 'workers that claim its sessions',
+};
+
+const SOURCE_WORDS: Record<string, string> = {
+  file: 'in a file of the server',
+  built_in: 'built into the server',
 };
 
 function Row({ agent }: { agent: Agent }) {
@@ -124,6 +131,7 @@ function Permissions({ rules }: { rules: unknown }) {
 }
 
 function Facts({ agent, definition }: { agent: Agent; definition: Definition }) {
+  const by = useName()(agent.created_by ?? '') || agent.created_by;
   const fallbacks = Array.isArray(definition['fallback_chain']) ? definition['fallback_chain'].filter(isObject) : [];
   return (
     <dl class="agent-facts">
@@ -139,10 +147,8 @@ function Facts({ agent, definition }: { agent: Agent; definition: Definition }) 
       <Fact word="Limits">{limitsOf(definition)}</Fact>
       <Fact word="Sandbox">{sandboxOf(definition)}</Fact>
       <Fact word="Defined">
-        {agent.source === 'file'
-          ? 'in a file of the server'
-          : `over the API${agent.created_by ? ` by ${agent.created_by}` : ''}`}
-        , <Time at={agent.created_at} suffix=" ago" />
+        {SOURCE_WORDS[agent.source] ?? `over the API${by ? ` by ${by}` : ''}`},{' '}
+        <Time at={agent.created_at} suffix=" ago" />
       </Fact>
     </dl>
   );
@@ -204,13 +210,13 @@ function One({ id, version }: { id: string; version: number | null }) {
           <Facts agent={agent} definition={definition} />
           {typeof prompt === 'string' && (
             <>
-              <h3>What it is told</h3>
+              <h2>What it is told</h2>
               <Markdown text={prompt} />
             </>
           )}
-          <h3>Definition</h3>
+          <h2>Definition</h2>
           <div class="agent-definition">
-            <Code text={pretty(definition)} name={`${agent.id}, version ${agent.version}`} />
+            <Code text={pretty(definition)} name={`${agent.id}, version ${agent.version}`} language="json" />
           </div>
         </div>
         <Versions id={id} shown={agent.version} />

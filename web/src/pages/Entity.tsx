@@ -306,7 +306,7 @@ export function EntityOne({ id }: { id: string }) {
         </div>
       </header>
       <Fields entity={entity} onChanged={setChanged} />
-      <h3>What ran for it</h3>
+      <h2>What ran for it</h2>
       <RanFor id={id} />
     </div>
   );

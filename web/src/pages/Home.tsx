@@ -54,7 +54,9 @@ export function SessionLine({ session }: { session: Session }) {
     <li class="home-row">
       <a {...linkTo(sessionPlace(session.id))}>
         <MarkOf look={lookOf(session)} />
-        <span class="row-title">{titleOf(session)}</span>
+        <span class="row-title" dir="auto">
+          {titleOf(session)}
+        </span>
         <Time at={session.last_active_at} />
         <SecondLine session={session} />
       </a>
@@ -69,7 +71,9 @@ function AskLine({ ask }: { ask: AskOf }) {
     <li class="home-row">
       <a {...linkTo({ page: 'inbox', cursor: askKey(ask) })}>
         <MarkOf look={lookOfState('waiting_human')} />
-        <span class="row-title">{firstLine(ask.text)}</span>
+        <span class="row-title" dir="auto">
+          {firstLine(ask.text)}
+        </span>
         <Time at={ask.created_at} />
         <span class="row-second">
           {ask.tool && <code>{ask.tool}</code>} {ask.session_title ?? ask.session_id}

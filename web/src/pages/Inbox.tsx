@@ -185,6 +185,7 @@ export function Inbox({ place }: { place: Place & { page: 'inbox' } }) {
   if (!item) return <Nothing />;
   return (
     <div class="inbox">
+      <h1 class="offscreen">Inbox</h1>
       <List groups={groups} cursor={cursor} onPick={pick} />
       <Detail item={item} />
     </div>

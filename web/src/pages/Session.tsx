@@ -1,6 +1,6 @@
 // One session: what it is, what was said, what it waits for, and how it was.
 import { useEffect, useState } from 'preact/hooks';
-import { cost, dollars, plural, titleOf, usdOf } from '../format';
+import { cost, dollars, firstLine, plural, titleOf, usdOf } from '../format';
 import { AskCard } from '../parts/Ask';
 import { Composer } from '../parts/Composer';
 import { Id } from '../parts/Copy';
@@ -159,8 +159,10 @@ function Actions({ session }: { session: Session }) {
   );
 }
 
-/** What an active session does right now, as far as its log tells. */
+/** What a session does right now, or needs, as far as its log tells. */
 function doing(session: Session, open: Open): string {
+  const ask = open.past ? undefined : open.asks.find((one) => one.session_id === session.id);
+  if (ask) return `asks: ${firstLine(ask.text)}`;
   if (lookOf(session).word !== 'Active' || open.past) return session.display_reason;
   const live = open.partials.at(-1);
   if (live)
@@ -183,13 +185,18 @@ function Head({ session, reason, isPast }: { session: Session; reason: string; i
           ‹
         </a>
         <h1
+          dir="auto"
           title={titleOf(session)}
           onDblClick={() => dispatch({ type: 'dialog', dialog: { kind: 'rename', id: session.id } })}
         >
           {titleOf(session)}
         </h1>
         <Status session={session} />
-        <span class="reason">{reason}</span>
+        {reason !== lookOf(session).word.toLowerCase() && (
+          <span class="reason" title={reason}>
+            <bdi>{reason}</bdi>
+          </span>
+        )}
         {session.archived_at && <span class="chip">archived</span>}
         {!isPast && <Actions session={session} />}
       </div>

@@ -244,6 +244,7 @@ export function Sessions({ place }: { place: SessionsPlace }) {
   return (
     <div class={place.peek && place.cursor ? 'sessions has-peek' : 'sessions'} ref={box}>
       <section class="sessions-main" aria-label="Sessions">
+        <h1 class="offscreen">Sessions</h1>
         <header class="bar">
           <Tabs filters={filters} />
           <FilterBar filters={filters} isOpen={isFiltering} onOpen={onFilter} />

@@ -2,9 +2,11 @@
 import { useState } from 'preact/hooks';
 import { api, type Problem } from '../api';
 import { duration, firstLine, plural } from '../format';
+import { Password, Tokens, useIsAdmin } from '../parts/Account';
 import { useLoaded } from '../parts/loaded';
 import { Failed, Waiting } from '../parts/States';
 import { Time } from '../parts/Time';
+import { Users } from '../parts/Users';
 import { linkTo } from '../state/navigate';
 import { tell, tellProblem } from '../state/notices';
 import { useStore } from '../state/store';
@@ -227,21 +229,32 @@ function Personas() {
 }
 
 export function Settings() {
+  const isAdmin = useIsAdmin();
   const wishes = useLoaded('preferences', (signal) => api.preferences(signal));
   return (
     <div class="plain settings">
       <h1>Settings</h1>
-      <h3>Your new sessions</h3>
+      <h2>Your new sessions</h2>
       {wishes.problem && <Failed what="Your wishes can’t be shown" problem={wishes.problem} again={wishes.again} />}
       {wishes.value && <Wishes start={wishes.value} />}
-      <h3>Personas</h3>
+      <h2>Personas</h2>
       <Personas />
-      <h3>Decisions that stand</h3>
+      <h2>Decisions that stand</h2>
       <p>
         <a class="link" {...linkTo({ page: 'rules' })}>
           Tools that are allowed without asking
         </a>
       </p>
+      <h2>Password</h2>
+      <Password />
+      {isAdmin && (
+        <>
+          <h2>API tokens</h2>
+          <Tokens />
+          <h2>People</h2>
+          <Users />
+        </>
+      )}
     </div>
   );
 }

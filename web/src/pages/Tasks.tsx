@@ -5,7 +5,7 @@ import { Id } from '../parts/Copy';
 import { FirstOne } from '../parts/FirstOne';
 import { useKeys } from '../parts/keys';
 import { useLive } from '../parts/loaded';
-import { Code } from '../parts/Markdown';
+import { Code } from '../parts/Code';
 import { useRows } from '../parts/rows';
 import { Empty, Failed, Waiting } from '../parts/States';
 import { Status } from '../parts/Status';
@@ -179,14 +179,14 @@ function One({ place }: { place: TasksPlace }) {
       </header>
       {task.description && <p>{task.description}</p>}
       <Steps steps={task.steps} sessions={stepSessions(shown, task)} />
-      <h3>Last runs</h3>
+      <h2>Last runs</h2>
       {runs.problem && !runs.value && (
         <Failed what="Its runs can’t be shown" problem={runs.problem} again={runs.again} />
       )}
       {runs.value && <Runs runs={runs.value} shown={shown} place={place} />}
       <details class="fold definition">
         <summary>Definition</summary>
-        <Code text={pretty(task.steps)} name={`${task.id}, version ${task.version}`} />
+        <Code text={pretty(task.steps)} name={`${task.id}, version ${task.version}`} language="json" />
       </details>
     </div>
   );

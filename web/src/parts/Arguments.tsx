@@ -2,7 +2,7 @@
 import { pretty } from '../format';
 import { editOf } from '../state/diff';
 import { Diff } from './Diff';
-import { Code } from './Markdown';
+import { Code } from './Code';
 
 const COMMAND_NAMES = ['command', 'cmd', 'script'];
 
@@ -11,7 +11,7 @@ function Value({ name, value }: { name: string; value: unknown }) {
   if (text.includes('\n') || text.length > 100 || COMMAND_NAMES.includes(name)) {
     return (
       <div class="argument is-long">
-        <Code text={text} name={name} />
+        <Code text={text} name={name} language={COMMAND_NAMES.includes(name) ? 'sh' : ''} />
       </div>
     );
   }
@@ -27,7 +27,7 @@ export function Arguments({ value }: { value: unknown }) {
   const edit = editOf(value);
   if (edit) return <Diff lines={edit.lines} name={edit.path || 'change'} />;
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return <Code text={pretty(value)} name="input" />;
+    return <Code text={pretty(value)} name="input" language="json" />;
   const all = Object.entries(value);
   if (all.length === 0) return <p class="muted">Without arguments.</p>;
   return (

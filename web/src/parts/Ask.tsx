@@ -9,7 +9,7 @@ import { Arguments } from './Arguments';
 import { Expiry } from './Expiry';
 import { Form } from './Form';
 import { type Keys, useKeys } from './keys';
-import { Code } from './Markdown';
+import { Code } from './Code';
 import { EditOutput, isOutput, Safety, Staged, stagedOf } from './Output';
 
 interface Deciding {

@@ -20,7 +20,7 @@ export function Diff({ lines, name }: { lines: DiffLine[]; name: string }) {
         </span>
         <Copy text={text} />
       </div>
-      <pre>
+      <pre tabIndex={0} role="group" aria-label={`Change of ${name}`}>
         {shown.map((line, index) => (
           <code key={index} class={`diff-${line.kind}`}>
             <span class="diff-sign">{SIGNS[line.kind]}</span>

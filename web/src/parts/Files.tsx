@@ -130,18 +130,18 @@ export function Files({
   if (!changed.value || !files.value) return <Waiting />;
   return (
     <div class="side-pad files">
-      <h3>
+      <h2>
         Changed <span class="count">{changed.value.files.length || ''}</span>
-      </h3>
+      </h2>
       {changed.value.files.length === 0 ? (
         <p class="muted">No file was changed yet.</p>
       ) : (
         <Changed files={changed.value.files} events={events} />
       )}
       {changed.value.has_more && <p class="muted">There are more; these are the first.</p>}
-      <h3>
+      <h2>
         Attached <span class="count">{files.value.files.length || ''}</span>
-      </h3>
+      </h2>
       {files.value.files.length === 0 && (
         <p class="muted">No file is attached. Drop one on the message, paste it, or use Attach.</p>
       )}

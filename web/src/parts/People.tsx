@@ -82,7 +82,7 @@ function Links({
   const active = links.filter((link) => link.active);
   return (
     <>
-      <h3>Share links</h3>
+      <h2>Share links</h2>
       {fresh?.token && (
         <div class="fresh-link">
           <code>{`${location.origin}/sessions/join#${fresh.token}`}</code>
@@ -125,7 +125,7 @@ export function People({ session }: { session: Session }) {
   const owner = session.owner_id ? users[session.owner_id] : undefined;
   return (
     <div class="side-pad">
-      <h3>Takes part</h3>
+      <h2>Takes part</h2>
       <ul class="people">
         <li>
           <span>{owner?.name || owner?.email || session.owner_id || 'nobody'}</span>

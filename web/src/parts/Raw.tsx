@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { clock, exact, pretty } from '../format';
 import type { Session, SessionEvent } from '../types';
 import { Copy } from './Copy';
-import { Code } from './Markdown';
+import { Code } from './Code';
 import { memo } from './memo';
 
 const Row = memo(({ event }: { event: SessionEvent }) => {
@@ -15,7 +15,7 @@ const Row = memo(({ event }: { event: SessionEvent }) => {
         <span class="raw-type">{event.type}</span>
         <time title={exact(event.created_at)}>{clock(event.created_at)}</time>
       </button>
-      {isOpen && <Code text={pretty(event)} name={`event ${event.sequence}`} />}
+      {isOpen && <Code text={pretty(event)} name={`event ${event.sequence}`} language="json" />}
     </li>
   );
 });

@@ -22,7 +22,12 @@ export function SecondLine({ session, ask }: { session: Session; ask?: Ask | und
           ? `asks: ${firstLine(ask.text)}`
           : (error && firstLine(error)) || (needsYou && session.status_reason) || session.display_reason}
       </span>
-      {said && <span> · {firstLine(said)}</span>}
+      {said && (
+        <span>
+          {' '}
+          · <bdi>{firstLine(said)}</bdi>
+        </span>
+      )}
     </span>
   );
 }
@@ -53,12 +58,7 @@ export const SessionRow = memo(({ session, ask, isCursor, isSelected, isLeaving,
   const where = [session.workspace, session.source.platform ?? session.source.kind].filter(Boolean).join(' · ');
   const names = ['row', isCursor && 'is-cursor', isSelected && 'is-selected', isLeaving && 'is-leaving'];
   return (
-    <li
-      class={names.filter(Boolean).join(' ')}
-      data-id={session.id}
-      aria-selected={isSelected}
-      onMouseDown={() => onPoint(session.id)}
-    >
+    <li class={names.filter(Boolean).join(' ')} data-id={session.id} onMouseDown={() => onPoint(session.id)}>
       <label class="row-pick" title="Select (x)">
         <input
           type="checkbox"
@@ -69,7 +69,9 @@ export const SessionRow = memo(({ session, ask, isCursor, isSelected, isLeaving,
         <MarkOf look={lookOf(session)} />
       </label>
       <a class="row-link" {...linkTo(sessionPlace(session.id))}>
-        <span class="row-title">{titleOf(session)}</span>
+        <span class="row-title" dir="auto">
+          {titleOf(session)}
+        </span>
         <span class="row-agent">{session.agent ?? (session.type === 'agent' ? '' : session.type)}</span>
         <span class="row-where">{where}</span>
         <span class="row-time">

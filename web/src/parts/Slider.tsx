@@ -34,7 +34,8 @@ export function Slider({ place, last, events }: Props) {
         onInput={(input) => set(Number(input.currentTarget.value))}
       />
       <output class="slider-at">
-        {at} / {last}
+        {at.toLocaleString()}
+        <span class="slider-of"> / {last.toLocaleString()}</span>
       </output>
     </div>
   );

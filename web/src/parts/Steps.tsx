@@ -30,7 +30,7 @@ function BoxOf({ box, session }: { box: Box; session: Session | undefined }) {
       transform={`translate(${x} ${y})`}
       {...(session && { role: 'link', tabIndex: 0 })}
       data-step={step.id}
-      aria-label={`${step.name ?? step.id}${look ? `, ${look.word}` : ''}`}
+      aria-label={[step.name ?? step.id, whoOf(step), look?.word].filter(Boolean).join(', ')}
       onClick={open}
       onKeyDown={(event) => event.key === 'Enter' && open()}
     >
@@ -54,15 +54,8 @@ function BoxOf({ box, session }: { box: Box; session: Session | undefined }) {
 export function Steps({ steps, sessions = [] }: { steps: Step[]; sessions?: Session[] }) {
   const { boxes, edges, width, height } = drawSteps(steps);
   return (
-    <div class="steps-box">
-      <svg
-        class="steps"
-        width={width + 2}
-        height={height + 2}
-        viewBox={`-1 -1 ${width + 2} ${height + 2}`}
-        role="group"
-        aria-label="Steps"
-      >
+    <div class="steps-box" tabIndex={0} role="group" aria-label="Steps">
+      <svg class="steps" width={width + 2} height={height + 2} viewBox={`-1 -1 ${width + 2} ${height + 2}`}>
         <defs>
           <marker id="step-tip" viewBox="0 0 6 6" refX="5" refY="3" markerWidth="6" markerHeight="6" orient="auto">
             <path d="M0 0 6 3 0 6z" class="step-tip" />

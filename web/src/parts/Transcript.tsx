@@ -3,24 +3,26 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { bytes, clock, duration, exact, pretty } from '../format';
 import type { Partial, Sending } from '../state/open';
-import { type Attached, gist, type Item, outputText, type ToolCall, transcript } from '../state/transcript';
+import { type Attached, gist, type Item, outputText, pathOf, type ToolCall, transcript } from '../state/transcript';
 import type { Ask, SessionEvent } from '../types';
 import { readDiff } from '../state/diff';
+import { languageOf } from '../state/highlight';
 import { Arguments } from './Arguments';
 import { outcomeOf } from './Ask';
 import { Diff } from './Diff';
-import { Code, Markdown } from './Markdown';
+import { Code } from './Code';
+import { Markdown } from './Markdown';
 import { memo } from './memo';
 import { useName } from './name';
 
 const LONG = 4000; // characters of output shown before "more"
 
-function Long({ text, name }: { text: string; name: string }) {
+function Long({ text, name, language }: { text: string; name: string; language: string }) {
   const [isWhole, setWhole] = useState(false);
   const isCut = text.length > LONG && !isWhole;
   return (
     <>
-      <Code text={isCut ? text.slice(0, LONG) : text} name={name} />
+      <Code text={isCut ? text.slice(0, LONG) : text} name={name} language={language} />
       {isCut && (
         <button class="quiet more" onClick={() => setWhole(true)}>
           show all {bytes(text.length)}
@@ -30,9 +32,9 @@ function Long({ text, name }: { text: string; name: string }) {
   );
 }
 
-function Output({ text }: { text: string }) {
+function Output({ text, language }: { text: string; language: string }) {
   const lines = readDiff(text);
-  return lines ? <Diff lines={lines} name="output" /> : <Long text={text} name="output" />;
+  return lines ? <Diff lines={lines} name="output" /> : <Long text={text} name="output" language={language} />;
 }
 
 const TOOL_WORDS = {
@@ -60,7 +62,7 @@ function Tool({ tool }: { tool: ToolCall }) {
       </summary>
       {tool.input !== undefined && <Arguments value={tool.input} />}
       {output ? (
-        <Output text={output} />
+        <Output text={output} language={typeof tool.output === 'string' ? languageOf(pathOf(tool.input)) : 'json'} />
       ) : (
         tool.state !== 'running' && tool.state !== 'asked' && <p class="muted">No output.</p>
       )}
@@ -92,7 +94,7 @@ function AskLine({ item }: { item: Item & { kind: 'ask' } }) {
         </span>
         <time title={exact(item.at)}>{clock(item.at)}</time>
       </summary>
-      <Code text={pretty(item.ask)} name={`ask ${item.ask.id}`} />
+      <Code text={pretty(item.ask)} name={`ask ${item.ask.id}`} language="json" />
     </details>
   );
 }
@@ -104,7 +106,7 @@ function Line({ item }: { item: Item & { kind: 'line' } }) {
         <span class={item.tone ? `tone-${item.tone}` : ''}>{item.text}</span>
         <time title={exact(item.at)}>{clock(item.at)}</time>
       </summary>
-      <Code text={pretty(item.event)} name={`event ${item.event.sequence}`} />
+      <Code text={pretty(item.event)} name={`event ${item.event.sequence}`} language="json" />
     </details>
   );
 }

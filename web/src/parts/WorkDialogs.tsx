@@ -7,7 +7,7 @@ import { entityPlace, type Place, sessionPlace } from '../state/place';
 import { dispatch } from '../state/store';
 import type { Export } from '../types';
 import { useLoaded } from './loaded';
-import { Code } from './Markdown';
+import { Code } from './Code';
 
 interface Closing {
   close: () => void;
@@ -241,7 +241,7 @@ export function ExportSession({ id, close }: Closing & { id: string }) {
     <>
       <h2>{done.workflow_path}</h2>
       <div class="export-text">
-        <Code text={done.document} name={done.workflow_path} />
+        <Code text={done.document} name={done.workflow_path} language="yaml" />
       </div>
       <div class="buttons">
         <button onClick={close}>Close</button>

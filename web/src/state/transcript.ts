@@ -1,8 +1,9 @@
 // From the log to what people read: messages, folded reasoning and tool calls, thin lines for everything else.
 import { fileUrl } from '../api';
-import { dollars, firstLine, microcents, plural, pretty, usdOf } from '../format';
-import { lookOfState, type Tone } from '../status';
+import { firstLine, plural, pretty } from '../format';
 import type { Ask, SessionEvent } from '../types';
+import { lineOf, type LineItem } from './lines';
+import { isPart, type Part, parts, str, text, textOf } from './part';
 
 /** What came beside the words of a message. */
 export interface Attached {
@@ -24,7 +25,7 @@ export type Item =
   | { kind: 'reasoning'; key: string; at: string; text: string; tookMs: number }
   | { kind: 'tool'; key: string; at: string; tool: ToolCall }
   | { kind: 'ask'; key: string; at: string; ask: Ask; by: string }
-  | { kind: 'line'; key: string; at: string; text: string; tone: Tone | null; event: SessionEvent };
+  | LineItem;
 
 export interface ToolCall {
   id: string;
@@ -35,17 +36,6 @@ export interface ToolCall {
   tookMs: number | null;
 }
 
-// --- parts ---
-
-type Part = Record<string, unknown>;
-
-const isPart = (value: unknown): value is Part => typeof value === 'object' && value !== null;
-const text = (value: unknown): string => (typeof value === 'string' ? value : '');
-
-function parts(event: SessionEvent): Part[] {
-  return event.content.filter(isPart);
-}
-
 /** What a message says, in words. */
 export function saidIn(content: unknown[]): string {
   return content
@@ -53,14 +43,6 @@ export function saidIn(content: unknown[]): string {
     .map((part) => text(part['text']))
     .filter(Boolean)
     .join(' ');
-}
-
-function textOf(event: SessionEvent): string {
-  const all = parts(event).filter((part) => part['type'] === 'text' || part['type'] === 'reasoning');
-  return all
-    .map((part) => text(part['text']))
-    .filter(Boolean)
-    .join('\n\n');
 }
 
 /** Only pictures that came with the message: nothing is loaded from elsewhere. */
@@ -437,6 +419,11 @@ export function gist(input: unknown): string {
   if (telling !== undefined) return firstLine(pretty(telling));
   const all = Object.entries(input).map(([name, value]) => `${name}: ${firstLine(pretty(value))}`);
   return all.join(', ');
+}
+
+/** The file a tool is called with. */
+export function pathOf(input: unknown): string {
+  return isPart(input) ? str(pick([input], ['path', 'file_path', 'file'])) : '';
 }
 
 /** A tool's output as text: parts of text are joined, everything else is JSON. */
