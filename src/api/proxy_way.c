@@ -175,10 +175,6 @@ static bool is_dropped(struct slice name)
         "strict-transport-security", "public-key-pins", "expect-ct", "alt-svc", "clear-site-data", "nel", "report-to",
         "reporting-endpoints", "service-worker-allowed", "origin-agent-cluster", "accept-ch", "critical-ch",
         "set-login", "speculation-rules", NULL};
-    return is_listed(name, hop_by_hop) || is_listed(name, own) || slice_starts(name, SLICE("access-control-")) ||
-           slice_starts(name, SLICE("Access-Control-"));
-    static const char *const own[] = {"set-cookie", "date", "x-request-id", "strict-transport-security",
-                                      "server",     NULL};
     struct slice begins = SLICE("access-control-");
     struct slice begin = slice_from(name.ptr, name.len < begins.len ? name.len : begins.len);
     return is_listed(name, hop_by_hop) || is_listed(name, own) || slice_eq_nocase(begin, begins);

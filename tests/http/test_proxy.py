@@ -57,8 +57,8 @@ class ServiceHandler(http.server.BaseHTTPRequestHandler):
     def say_page(self, _):
         self.send(200, b"<script>alert(1)</script>", Content_Type="text/html", Set_Cookie="sojourn_session=x",
                   Access_Control_Allow_Origin="*", Clear_Site_Data='"*"', NEL="{}", Report_To="{}",
-                  Reporting_Endpoints='a="https://b"', Alt_Svc="clear", Service_Worker_Allowed="/")
-                  Access_Control_Allow_Origin="*", aCCESS_cONTROL_aLLOW_mETHODS="*", SET_COOKIE="sojourn_session=y")
+                  Reporting_Endpoints='a="https://b"', Alt_Svc="clear", Service_Worker_Allowed="/",
+                  aCCESS_cONTROL_aLLOW_mETHODS="*", SET_COOKIE="sojourn_session=y")
 
     def say_stream(self, _):
         self.send_response(200)

@@ -166,6 +166,9 @@ const TELLINGS: Record<string, Telling> = {
     tone: 'green',
   }),
   'session.child_waiting': () => ({ text: 'A part waits for a person', tone: 'orange' }),
+  'session.child_decided': (event) => ({
+    text: `A part waits for a person no longer: ${str(event.metadata['state']) || 'over'}`,
+  }),
   'session.waiting_approval': () => ({ text: 'Waits for approval', tone: 'orange' }),
 };
 
