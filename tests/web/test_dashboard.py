@@ -64,6 +64,10 @@ def files_are_served_safely(server):
                  "/agents/demo?version=1", "/rules", "/today", "/tasks", "/tasks/one?run=x", "/entities", "/entities/some:id",
                  "/settings"):
         check.equal(guest.get(path, expect=200).body, page.body, path)
+    lost = guest.get("/nowhere", headers={"Accept": "text/html,*/*;q=0.8"}, expect=404)
+    check.equal((lost.header("content-type"), lost.body), (page.header("content-type"), page.body), "a page for people")
+    check.problem(guest.get("/nowhere", headers={"Accept": "application/json"}), 404, "not_found")
+    check.problem(guest.get("/api/nowhere", headers={"Accept": "text/html"}), 404, "not_found")
     names = re.findall(r"/assets/([\w.-]+)", page.body.decode())
     check.equal(sorted(name.split(".")[-1] for name in names), ["css", "js", "svg"])
     for name in names:
@@ -548,6 +552,8 @@ HOSTILE = [
     "**<b onmouseover=window.hacked=1>**",
     "`</code><iframe src=https://evil.test>`",
     "{{constructor.constructor('window.hacked=1')()}}",
+    "| <b>a</b> | b |\n|---|---|\n| <script>window.hacked=1</script> | [x](javascript:window.hacked=1) |",
+    "".join("\n" + " " * depth + "- <i>deep</i>" for depth in range(60)),
     "\u202eright to left \u0000 and zero".replace("\u0000", "\ufffd"),
 ]
 

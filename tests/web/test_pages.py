@@ -4,9 +4,10 @@ import struct
 import zlib
 
 from harness import check, test
+from harness.client import Client
 from web import scene
 from web.browser import Browser
-from web.test_dashboard import CONTRAST, HERE, LOST, no_complaints, sign_in, until_text
+from web.test_dashboard import CONTRAST, HERE, LOST, PASSWORD, no_complaints, sign_in, until_text
 from web.test_work import REFUSED
 
 NEW_PAGES = ("/", "/today", "/tasks", "/tasks/answer-ticket", "/entities", "/entities/ticket-7", "/settings")
@@ -264,6 +265,43 @@ def what_a_person_wants(server):
         browser.press("c")
         browser.until("document.querySelector('dialog select')?.textContent.includes('Pirate')")
         no_complaints(browser)
+
+
+@test(on=HERE)
+def people_and_tokens(server):
+    """A password is changed, a token is made, shown once and revoked, somebody is invited by a link that works."""
+    client = server.client()
+    with Browser() as browser:
+        sign_in(browser, server, "/settings")
+        browser.click("text=Change your password…")
+        browser.fill("[name=current-password]", "wrong")
+        browser.fill("[name=new-password]", "another long password")
+        browser.press("Enter")
+        browser.see(".plain-form .problem-line")
+        browser.fill("[name=current-password]", PASSWORD)
+        browser.press("Enter")
+        until_text(browser, ".notice", "The new password is set")
+        client.post("/api/auth/sign-in", {"email": "owner@localhost", "password": "another long password"}, expect=200)
+        browser.fill("[aria-label='Name of the token']", "robot")
+        browser.click("text=Make a token")
+        browser.see(".once code")
+        token = browser.text(".once code")
+        check.equal(Client(server.address, token=token).get("/api/me", expect=200).json()["kind"], "user")
+        browser.click(".tokens li:has-text('robot') button:has-text('Revoke')")
+        browser.click("text=Revoke “robot” for good")
+        browser.gone(".tokens li:has-text('robot')")
+        Client(server.address, token=token).get("/api/me", expect=401)
+        browser.fill("[aria-label=Email]", "ben@example.test")
+        browser.click("text=Invite")
+        until_text(browser, ".users", "ben@example.test")
+        link = browser.text(".once:has-text('ben@example.test') code")
+        secret = link.removeprefix(f"{server.address}/sign-in#")
+        server.anonymous().post("/api/auth/link", {"secret": secret}, expect=200)
+        browser.click(".users li:has-text('ben@example.test') button:has-text('Remove')")
+        browser.click("text=Remove ben@example.test from here")
+        browser.gone(".users li:has-text('ben@example.test')")
+        check.equal(len(client.get("/api/users").json()["users"]), 1)
+        no_complaints(browser, ("console: Failed to load resource: the server responded with a status of 40",))
 
 
 # --- everywhere ---
