@@ -2,7 +2,6 @@
 """Writes docs/api.md to standard output from the OpenAPI document of a program: tools/api_document.py build/sojourn"""
 import json
 import os
-import re
 import socket
 import subprocess
 import sys
@@ -27,14 +26,9 @@ handlers, not this file.
   `initial_prompt` and `metadata` only.
 """
 
-GROUPS = (("Health and figures", r"/(healthz|readyz|metrics|api/openapi.json)$"),
-          ("Signing in", r"/api/(auth/|me|tickets)"),
-          ("Users, tokens, tenants", r"/api/(users|tokens|tenants)"),
-          ("People in a session", r"/api/sessions/(join/|\{id\}/(participants|share-link))"),
-          ("Claims", r"/api/(claims|queue|sessions/\{id\}/(lease|settle|release)$)"),
-          ("Events and streams", r"/api/(stream|sessions/\{id\}/(events|deltas|ws|audit-log)$)"),
-          ("Sessions", r"/api/"),
-          ("Pages of the dashboard", r""))
+GROUPS = ("Health and figures", "Signing in", "Users, tokens, tenants", "Sessions", "Messages", "Events and streams",
+          "Approvals, questions, forms", "Claims", "People in a session", "Files and changes",
+          "Sandboxes, runners, tunnels", "Agents, models, personas", "Tasks, entities, runs", "Pages of the dashboard")
 
 
 def type_words(schema):
@@ -49,7 +43,7 @@ def type_words(schema):
         words[0] = "list of " + type_words(schema["items"])
     text = " or ".join(words)
     if "enum" in schema:
-        text += ": " + ", ".join(f"`{word}`" for word in schema["enum"])
+        text += ": " + ", ".join(f"`{word}`" for word in schema["enum"] if word)
     return text + bounds(schema)
 
 
@@ -100,11 +94,6 @@ def section(method, path, operation):
     return "\n".join(lines)
 
 
-def group_of(path):
-    """The heading a path belongs under."""
-    return next(title for title, pattern in GROUPS if re.match(pattern, path))
-
-
 def schema_section(name, schema):
     """One object of the answers."""
     required = schema.get("required", [])
@@ -116,9 +105,9 @@ def schema_section(name, schema):
 def markdown(document):
     """The whole document."""
     parts = [INTRODUCTION]
-    for title, _ in GROUPS:
+    for title in GROUPS:
         sections = [section(method, path, operation) for path, methods in document["paths"].items()
-                    if group_of(path) == title for method, operation in methods.items()]
+                    for method, operation in methods.items() if operation["tags"] == [title]]
         if sections:
             parts.append(f"## {title}\n\n" + "\n\n".join(sections) + "\n")
     schemas = document["components"]["schemas"]

@@ -21,7 +21,7 @@ const struct field ask_body[] = {
     {"call_id", FIELD_STRING, false, "approval: the tool call.", NULL, 1, ASK_ID_BYTES_MAX},
     {"arguments", FIELD_OBJECT, false, "approval: the staged arguments.", NULL, 0, 0},
     {"editable", FIELD_BOOLEAN, false, "approval: who approves may change the arguments.", NULL, 0, 0},
-    {"options", FIELD_LIST, false, "question: the answers to choose from; free text without.", NULL, 0, 0},
+    {"options", FIELD_TEXTS, false, "question: the answers to choose from; free text without.", NULL, 0, 0},
     {"schema", FIELD_OBJECT, false, "elicitation: JSON Schema of the form.", NULL, 0, 0},
     {"details", FIELD_OBJECT, false, "For people: action, risk, integration, preview.", NULL, 0, 0},
     {"role", FIELD_WORD, false, "Who may answer, at least; the option ask-role unless told.", &role_words, 0, 0},

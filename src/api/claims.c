@@ -4,8 +4,8 @@
 
 const struct field claim_body[] = {
     {"worker", FIELD_STRING, true, "Name of the worker, for people.", NULL, 1, 128},
-    {"agents", FIELD_LIST, false, "Slugs of the agents it runs; any unless told.", NULL, 0, 0},
-    {"types", FIELD_LIST, false, "Session types it runs; any unless told.", NULL, 0, 0},
+    {"agents", FIELD_TEXTS, false, "Slugs of the agents it runs; any unless told.", NULL, 0, 0},
+    {"types", FIELD_TEXTS, false, "Session types it runs; any unless told.", &session_type_words, 0, 0},
     {"max", FIELD_INTEGER, false, "How many sessions at most; 1 unless told.", NULL, 1, CLAIM_BATCH_MAX},
     {"wait_ms", FIELD_INTEGER, false, "How long to wait when there is nothing, within claim-wait-ms-max.", NULL, 0,
      3600000},

@@ -47,7 +47,7 @@ const struct field user_update_body[] = {
 const struct field token_body[] = {
     {"name", FIELD_STRING, true, "Name for people; workers show it as their actor.", NULL, 1, 100},
     {"kind", FIELD_WORD, false, "What uses it; user unless told.", &token_kind_words, 0, 0},
-    {"scopes", FIELD_LIST, false, "read, write, claim, admin; all the maker has unless told.", NULL, 0, 0},
+    {"scopes", FIELD_TEXTS, false, "What it may; all the maker may unless told.", &scope_words, 0, 0},
     {"id_prefix", FIELD_STRING, false, "Only sessions whose id begins so, such as telegram:", NULL, 1, 64},
     {"session_id", FIELD_STRING, false, "Only this session.", NULL, 1, 128},
     {"user_id", FIELD_STRING, false, "The user it acts for; the maker unless told.", NULL, 1, 128},

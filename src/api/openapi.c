@@ -38,9 +38,9 @@ static void write_bounds(struct json_out *out, const struct field *field, const 
 static void write_field_schema(struct json_out *out, const struct field *field)
 {
     static const char *const types[] = {
-        [FIELD_STRING] = "string",    [FIELD_INTEGER] = "integer", [FIELD_BOOLEAN] = "boolean",
-        [FIELD_OBJECT] = "object",    [FIELD_LIST] = "array",      [FIELD_WORD] = "string",
-        [FIELD_TIMESTAMP] = "string", [FIELD_ANY] = NULL,          [FIELD_LABEL] = "string",
+        [FIELD_STRING] = "string", [FIELD_INTEGER] = "integer", [FIELD_BOOLEAN] = "boolean",  [FIELD_OBJECT] = "object",
+        [FIELD_LIST] = "array",    [FIELD_WORD] = "string",     [FIELD_TIMESTAMP] = "string", [FIELD_ANY] = NULL,
+        [FIELD_LABEL] = "string",  [FIELD_TEXTS] = "array",
     };
     json_begin_object(out);
     if (types[field->kind]) {
@@ -55,13 +55,18 @@ static void write_field_schema(struct json_out *out, const struct field *field)
     if (field->kind == FIELD_INTEGER) {
         write_bounds(out, field, "minimum", "maximum");
     }
+    if (field->kind == FIELD_OBJECT) {
+        json_put_bool(out, "additionalProperties", true);
+    }
     if (field->kind == FIELD_WORD) {
-        json_key(out, "enum");
-        json_begin_array(out);
-        for (int i = 0; i < field->words->count; i++) {
-            json_text(out, slice_of(field->words->names[i]));
-        }
-        json_end_array(out);
+        schema_words_write(out, field->words, false);
+    }
+    if (field->kind == FIELD_LIST) {
+        json_put_raw(out, "items", SLICE("{}"));
+    }
+    if (field->kind == FIELD_TEXTS) {
+        json_key(out, "items");
+        schema_text_write(out, field->words);
     }
     json_put_text(out, "description", slice_of(field->text));
     json_end_object(out);
@@ -222,11 +227,20 @@ static void write_operation_id(struct json_out *out, const struct route *route)
     buffer_release(&id);
 }
 
+static void write_tag(struct json_out *out, const struct route *route)
+{
+    json_key(out, "tags");
+    json_begin_array(out);
+    json_text(out, slice_of(route_tag(route)));
+    json_end_array(out);
+}
+
 static void write_operation(struct json_out *out, const struct route *route)
 {
     json_key(out, method_name(route->method));
     json_begin_object(out);
     write_operation_id(out, route);
+    write_tag(out, route);
     json_put_text(out, "summary", slice_of(route->summary));
     write_parameters(out, route);
     if (route->body && route->body != any_body) {

@@ -29,7 +29,8 @@ enum field_kind {
     FIELD_BOOLEAN,
     FIELD_OBJECT,
     FIELD_LIST,
-    FIELD_WORD, /* one of `words` */
+    FIELD_TEXTS, /* a list of strings; of `words` when they are named. What stands in it is checked by the handler */
+    FIELD_WORD,  /* one of `words` */
     FIELD_TIMESTAMP,
     FIELD_ANY,
     FIELD_LABEL, /* query only: every parameter that begins with `name` */
@@ -71,6 +72,9 @@ extern const struct route routes[]; /* ends with a NULL path */
 
 /* Once, before the first request. */
 void routes_prepare(void);
+
+/* What the route is about, for the OpenAPI document: "Sessions". */
+const char *route_tag(const struct route *route);
 
 /* The route for method and path; NULL with *out_allowed = bits (1 << enum http_method) of the methods the path has
  * (0 = no such path). The first match in the table wins; fixed segments stand before parameters. */

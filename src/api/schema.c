@@ -1,7 +1,3 @@
-#include "api/schema.h"
-
-#include <string.h>
-
 #include "api/schema_parts.h"
 #include "domain/agent.h"
 #include "domain/ask.h"
@@ -17,8 +13,8 @@ static const struct member session_members[] = {
     {"type", "s", &session_type_words},
     {"status", "s", &work_words},
     {"runtime", "s", &runtime_words},
-    {"pause_reason", "s?", NULL},
-    {"stop_reason", "s?", NULL},
+    {"pause_reason", "s?", &pause_reason_words},
+    {"stop_reason", "s?", &stop_reason_words},
     {"status_reason", "s?", NULL},
     {"display_status", "s", &display_status_words},
     {"display_reason", "s?", NULL},
@@ -66,7 +62,7 @@ static const struct member session_members[] = {
     {"paused_at", "t?", NULL},
     {"archived_at", "t?", NULL},
     {"expires_at", "t?", NULL},
-    {"waiting_for", "a-", NULL},
+    {"waiting_for", "[WaitingFor-", NULL},
     {"initial_prompt", "s?-", NULL},
     {"agent_config", "o?-", NULL},
     {"claims", "[Claim-", NULL}, /* of a settlement that asked for them */
@@ -87,10 +83,21 @@ static const struct member session_source_members[] = {
 
 static const struct member event_members[] = {
     {"session_id", "s", NULL},        {"sequence", "i", NULL},   {"type", "s", NULL},
-    {"role", "s", &event_role_words}, {"actor", "s", NULL},      {"content", "a", NULL},
+    {"role", "s", &event_role_words}, {"actor", "s", NULL},      {"content", "[Part", NULL},
     {"metadata", "o", NULL},          {"thread_id", "s-", NULL}, {"external_event_id", "s-", NULL},
     {"created_at", "t", NULL},        {"duplicate", "b-", NULL}, {0},
 };
+static const struct member waiting_for_members[] = {
+    {"ask_id", "s", NULL},
+    {"kind", "s", &ask_kind_words},
+    {"text", "s", NULL},
+    {"tool", "s?", NULL},
+    {"since", "t", NULL},
+    {"expires_at", "t?", NULL},
+    {0},
+};
+/* text, reasoning, tool-call, tool-result, image, file; each has members of its own */
+static const struct member part_members[] = {{"type", "s", NULL}, {"text", "s-", NULL}, {"*", "-", NULL}, {0}};
 static const struct member problem_members[] = {{"type", "s", NULL}, {"title", "s", NULL},  {"status", "i", NULL},
                                                 {"code", "s", NULL}, {"detail", "s", NULL}, {0}};
 static const struct member health_members[] = {{"status", "s", NULL}, {0}};
@@ -103,7 +110,7 @@ static const struct member message_members[] = {
     {"sequence", "i", NULL},
     {"role", "s", NULL},
     {"content", "s", NULL},
-    {"parts", "a", NULL},
+    {"parts", "[Part", NULL},
     {"format", "s", NULL},
     {"agent_session_id", "s?", NULL},
     {"thread_id", "s?", NULL},
@@ -181,7 +188,7 @@ static const struct member receipt_members[] = {{"prompt_id", "s", NULL},
                                                 {"triggered", "b", NULL},
                                                 {"position", "i", NULL},
                                                 {"sequence", "i", NULL},
-                                                {"withdrawn", "a-", NULL},
+                                                {"withdrawn", "[Prompt-", NULL},
                                                 {0}};
 static const struct member export_members[] = {
     {"session_id", "s", NULL},
@@ -202,7 +209,7 @@ static const struct member prompt_members[] = {
     {"mode", "s", &queue_mode_words},
     {"position", "i", NULL},
     {"actor", "s", NULL},
-    {"content", "a", NULL},
+    {"content", "[Part", NULL},
     {"metadata", "o", NULL},
     {"thread_id", "s?", NULL},
     {"created_at", "t", NULL},
@@ -223,7 +230,7 @@ static const struct member ask_members[] = {{"session_id", "s", NULL},
                                             {"call_id", "s-", NULL},
                                             {"arguments", "o-", NULL},
                                             {"editable", "b-", NULL},
-                                            {"options", "a-", NULL},
+                                            {"options", "l-", NULL},
                                             {"schema", "o-", NULL},
                                             {"details", "o-", NULL},
                                             {"role", "s", &access_role_words},
@@ -231,7 +238,7 @@ static const struct member ask_members[] = {{"session_id", "s", NULL},
                                             {"created_at", "t", NULL},
                                             {"expires_at", "t?", NULL},
                                             {"votes", "a-", NULL},
-                                            {"decision", "s-", NULL},
+                                            {"decision", "s-", &ask_decision_words},
                                             {"answer", "x-", NULL},
                                             {"reason", "s-", NULL},
                                             {"answered_by", "s-", NULL},
@@ -273,8 +280,8 @@ static const struct member me_members[] = {
     {"actor", "s", NULL},
     {"tenant_id", "s", NULL},
     {"user_id", "s?", NULL},
-    {"role", "s?", NULL},
-    {"scopes", "a", NULL},
+    {"role", "s?", &member_role_words},
+    {"scopes", "l", &scope_words},
     {"id_prefix", "s?", NULL},
     {"session_id", "s?", NULL},
     {"csrf_token", "s-", NULL},
@@ -285,7 +292,7 @@ static const struct member user_members[] = {
     {"id", "s", NULL},
     {"email", "s", NULL},
     {"name", "s", NULL},
-    {"role", "s", NULL},
+    {"role", "s", &member_role_words},
     {"sessions_max", "i", NULL},
     {"created_at", "t", NULL},
     {"sign_in_secret", "s-", NULL},
@@ -293,10 +300,10 @@ static const struct member user_members[] = {
 };
 static const struct member user_list_members[] = {{"users", "[User", NULL}, {0}};
 static const struct member token_members[] = {
-    {"id", "s", NULL},          {"name", "s", NULL},        {"kind", "s", &principal_kind_words},
-    {"token", "s-", NULL},      {"scopes", "a", NULL},      {"user_id", "s?", NULL},
-    {"id_prefix", "s?", NULL},  {"session_id", "s?", NULL}, {"created_at", "t", NULL},
-    {"expires_at", "t?", NULL}, {"revoked_at", "t?", NULL}, {0},
+    {"id", "s", NULL},          {"name", "s", NULL},           {"kind", "s", &principal_kind_words},
+    {"token", "s-", NULL},      {"scopes", "l", &scope_words}, {"user_id", "s?", NULL},
+    {"id_prefix", "s?", NULL},  {"session_id", "s?", NULL},    {"created_at", "t", NULL},
+    {"expires_at", "t?", NULL}, {"revoked_at", "t?", NULL},    {0},
 };
 static const struct member tool_call_members[] = {
     {"tool", "s", NULL}, {"call_id", "s", NULL}, {"success", "b", NULL}, {"result", "x", NULL}, {0}};
@@ -340,7 +347,7 @@ static const struct member memory_list_members[] = {
     {"memories", "[Memory", NULL}, {"has_more", "b", NULL}, {"next_cursor", "s?", NULL}, {0}};
 
 static const struct member model_members[] = {
-    {"provider", "s", NULL}, {"id", "s", NULL}, {"name", "s?", NULL}, {"listed", "b", NULL}, {"agents", "a", NULL}, {0},
+    {"provider", "s", NULL}, {"id", "s", NULL}, {"name", "s?", NULL}, {"listed", "b", NULL}, {"agents", "l", NULL}, {0},
 };
 static const struct member model_provider_members[] = {
     {"name", "s", NULL}, {"state", "s", &vendor_state_words}, {"detail", "s?", NULL}, {"asked_at", "t?", NULL}, {0},
@@ -355,7 +362,7 @@ static const struct member persona_members[] = {
 static const struct member persona_list_members[] = {
     {"personas", "[Persona", NULL}, {"has_more", "b", NULL}, {"next_cursor", "s?", NULL}, {0}};
 static const struct member preferences_members[] = {
-    {"idle_timeout_ms", "i", NULL}, {"queue_mode", "s", &queue_mode_words}, {"set", "a", NULL}, {0}};
+    {"idle_timeout_ms", "i", NULL}, {"queue_mode", "s", &queue_mode_words}, {"set", "l", NULL}, {0}};
 static const struct member channel_members[] = {
     {"id", "s", NULL},
     {"kind", "s", NULL},
@@ -372,7 +379,7 @@ static const struct member tunnel_list_members[] = {{"tunnels", "[Tunnel", NULL}
 static const struct member system_message_members[] = {
     {"session_id", "s", NULL}, {"sequence", "i", NULL}, {"prompt_id", "s-", NULL}, {0}};
 
-static const struct schema schemas[] = {
+const struct schema main_schemas[] = {
     {"Persona", persona_members},
     {"PersonaList", persona_list_members},
     {"Preferences", preferences_members},
@@ -384,6 +391,8 @@ static const struct schema schemas[] = {
     {"Problem", problem_members},
     {"Health", health_members},
     {"Session", session_members},
+    {"WaitingFor", waiting_for_members},
+    {"Part", part_members},
     {"SessionWords", session_words_members},
     {"SessionSource", session_source_members},
     {"SessionList", session_list_members},
@@ -449,107 +458,5 @@ static const struct schema schemas[] = {
     {"Model", model_members},
     {"ModelProvider", model_provider_members},
     {"ModelList", model_list_members},
+    {0},
 };
-
-/* `name` may end in the mark of a member that may be missing. */
-static void write_reference(struct json_out *out, const char *name)
-{
-    json_begin_object(out);
-    json_key(out, "$ref");
-    buffer_format(out->buffer, "\"#/components/schemas/%.*s\"", (int)strcspn(name, "-"), name);
-    out->need_comma = true;
-    json_end_object(out);
-}
-
-static const char *type_of(char letter)
-{
-    switch (letter) {
-    case 'i':
-        return "integer";
-    case 'b':
-        return "boolean";
-    case 'o':
-        return "object";
-    case 'a':
-    case '[':
-        return "array";
-    default:
-        return "string";
-    }
-}
-
-static void write_type(struct json_out *out, const char *shape)
-{
-    json_key(out, "type");
-    if (shape[1] == '?') {
-        json_begin_array(out);
-        json_text(out, slice_of(type_of(shape[0])));
-        json_text(out, SLICE("null"));
-        json_end_array(out);
-    } else {
-        json_text(out, slice_of(type_of(shape[0])));
-    }
-}
-
-static void write_member(struct json_out *out, const struct member *member)
-{
-    json_key(out, member->name);
-    if (member->shape[0] == '@') {
-        write_reference(out, member->shape + 1);
-        return;
-    }
-    json_begin_object(out);
-    if (member->shape[0] != 'x') {
-        write_type(out, member->shape);
-    }
-    if (member->shape[0] == 't') {
-        json_put_text(out, "format", SLICE("date-time"));
-    }
-    if (member->shape[0] == '[') {
-        json_key(out, "items");
-        write_reference(out, member->shape + 1);
-    }
-    if (member->words) {
-        json_key(out, "enum");
-        json_begin_array(out);
-        for (int i = 0; i < member->words->count; i++) {
-            json_text(out, slice_of(member->words->names[i]));
-        }
-        json_end_array(out);
-    }
-    json_end_object(out);
-}
-
-static void write_schema(struct json_out *out, const struct schema *schema)
-{
-    json_key(out, schema->name);
-    json_begin_object(out);
-    json_put_text(out, "type", SLICE("object"));
-    json_key(out, "properties");
-    json_begin_object(out);
-    for (const struct member *member = schema->members; member->name; member++) {
-        write_member(out, member);
-    }
-    json_end_object(out);
-    json_key(out, "required");
-    json_begin_array(out);
-    for (const struct member *member = schema->members; member->name; member++) {
-        if (!strchr(member->shape, '-')) {
-            json_text(out, slice_of(member->name));
-        }
-    }
-    json_end_array(out);
-    json_end_object(out);
-}
-
-void schemas_write(struct json_out *out)
-{
-    json_begin_object(out);
-    for (size_t i = 0; i < sizeof schemas / sizeof *schemas; i++) {
-        write_schema(out, &schemas[i]);
-    }
-    for (const struct schema *schema = work_schemas; schema->name; schema++) {
-        write_schema(out, schema);
-    }
-    json_end_object(out);
-}

@@ -1,12 +1,12 @@
-/* How a schema is written down. Private to schema.c and its parts. */
+/* How a schema is written down. Private to the files of schemas. */
 #ifndef API_SCHEMA_PARTS_H
 #define API_SCHEMA_PARTS_H
 
 #include "base/words.h"
 
 /* A member's shape in a few letters: s string, s? string or null, i integer, i? , b boolean, t time, t? , o object, o?,
- * a array, x anything, @Name another schema, [Name an array of it; a last - may be missing; words come from their
- * table.
+ * a array, l array of strings, x anything, @Name another schema, [Name an array of it; a last - may be missing; words
+ * come from their table. The member "*" says that there may be others.
  */
 struct member {
     const char *name;
@@ -19,6 +19,7 @@ struct schema {
     const struct member *members;
 };
 
+extern const struct schema main_schemas[]; /* everything else; ends with a NULL name */
 extern const struct schema work_schemas[]; /* tasks, entities, runs; ends with a NULL name */
 
 #endif

@@ -73,7 +73,7 @@ const struct field session_move_body[] = {
 };
 
 const struct field bulk_delete_body[] = {
-    {"ids", FIELD_LIST, true, "Ids of sessions you own.", NULL, 0, 0},
+    {"ids", FIELD_TEXTS, true, "Ids of sessions you own.", NULL, 0, 0},
     {0},
 };
 

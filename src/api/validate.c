@@ -115,6 +115,7 @@ static enum status check_member(const struct field *field, const struct json *va
     case FIELD_OBJECT:
         return json_is(value, JSON_OBJECT) ? STATUS_OK : refuse_kind(field, "an object", failure);
     case FIELD_LIST:
+    case FIELD_TEXTS:
         return json_is(value, JSON_ARRAY) ? STATUS_OK : refuse_kind(field, "an array", failure);
     case FIELD_ANY:
     case FIELD_LABEL:
@@ -164,6 +165,7 @@ static enum status check_param(const struct field *field, struct slice value, st
         return check_text(field, value, failure);
     case FIELD_OBJECT:
     case FIELD_LIST:
+    case FIELD_TEXTS:
     case FIELD_ANY:
     case FIELD_LABEL:
         break;

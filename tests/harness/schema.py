@@ -31,7 +31,7 @@ def mistakes(value, schema, document, at="answer"):
     if kinds and not any(is_kind(value, kind) for kind in kinds):
         return [f"{at} is {value!r}, not {' or '.join(kinds)}"]
     found = []
-    if "enum" in schema and value is not None and value not in schema["enum"]:
+    if "enum" in schema and value not in schema["enum"]:
         found.append(f"{at} is {value!r}, not one of {schema['enum']}")
     if schema.get("format") == "date-time" and value is not None and not TIME.fullmatch(value):
         found.append(f"{at} is {value!r}, not RFC 3339 with milliseconds")

@@ -66,6 +66,7 @@ def the_document_has_the_form_of_openapi_3_1(server):
     check.equal(sorted(document), ["components", "info", "openapi", "paths"])
     check.equal(sorted(document["info"]), ["description", "title", "version"])
     schemes = document["components"]["securitySchemes"]
+    groups = tool().GROUPS
     problems, seen = [], set()
     for method, path, operation in operations(document):
         where = f"{method} {path}"
@@ -88,6 +89,8 @@ def the_document_has_the_form_of_openapi_3_1(server):
                      if not re.fullmatch(r"[1-5]\d\d|default", code) or not one.get("description")]
         problems += [f"{where}: unknown security {name}" for one in operation["security"] for name in one
                      if name not in schemes]
+        if len(operation["tags"]) != 1 or operation["tags"][0] not in groups:
+            problems.append(f"{where}: tags {operation['tags']}, which docs/api.md does not know")
         if not operation.get("summary", "").endswith("."):
             problems.append(f"{where}: the summary is no sentence")
     report(problems, "operations")
@@ -110,8 +113,12 @@ def the_schemas_are_sound(server):
                      if kind not in ("string", "integer", "boolean", "object", "array", "null")]
         problems += [f"{where}: {name} is required but not described" for name in schema.get("required", [])
                      if name not in schema.get("properties", {})]
-        if "array" in kinds and "items" not in schema and where in schemas:
+        if "array" in kinds and "items" not in schema:
             problems.append(f"{where}: an array of what?")
+        if "object" in kinds and "properties" not in schema and "additionalProperties" not in schema:
+            problems.append(f"{where}: an object that generated clients take for an empty one")
+        if "null" in kinds and "enum" in schema and None not in schema["enum"]:
+            problems.append(f"{where}: null is no word of its enum")
     problems += [f"{name} is not used" for name in set(schemas) - used]
     report(problems, "schemas")
 
