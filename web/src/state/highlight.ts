@@ -23,23 +23,25 @@ const NO_COMMENT = '(?!)';
 const split = (all: string): Set<string> => new Set(all.split(' '));
 
 const C_WORDS = split(
-  'abstract as async auto await bool boolean break byte case catch char class const constexpr continue def default ' +
-    'defer delete do double else enum export extends extern false final finally float fn for from func function go if ' +
-    'impl implements import in inline instanceof int interface let long loop map match module mut namespace new nil ' +
-    'null nullptr number override package private protected pub public range readonly return select self short signed ' +
-    'sizeof static string struct super switch template this throw trait true try type typedef typename typeof union ' +
-    'unsafe unsigned use using val var virtual void volatile where while yield',
+  'abstract as async auto await bool boolean break byte case catch char class const constexpr continue def ' +
+    'default defer delete do double else enum export extends extern false final finally float fn for from ' +
+    'func function go if impl implements import in inline instanceof int interface let long loop map match ' +
+    'module mut namespace new nil null nullptr number override package private protected pub public range ' +
+    'readonly return select self short signed sizeof static string struct super switch template this throw ' +
+    'trait true try type typedef typename typeof union unsafe unsigned use using val var virtual void ' +
+    'volatile where while yield',
 );
 const SCRIPT_WORDS = split(
-  'and as assert async await begin break case class continue def defined del do done elif else end esac except export ' +
-    'False fi finally for from function global if import in is lambda local module None nonlocal not null or pass raise ' +
-    'require return self set then true True try unless until while with yield false',
+  'and as assert async await begin break case class continue def defined del do done elif else end esac ' +
+    'except export False fi finally for from function global if import in is lambda local module None ' +
+    'nonlocal not null or pass raise require return self set then true True try unless until while with yield ' +
+    'false',
 );
 const SQL_WORDS = split(
-  'add all alter and as asc begin between by case cascade check column commit constraint create cross default delete ' +
-    'desc distinct drop else end exists false foreign from full group having if in index inner insert into is join key ' +
-    'left like limit not null offset on or order outer primary references returning right rollback select set table then ' +
-    'true union unique update using values view when where with',
+  'add all alter and as asc begin between by case cascade check column commit constraint create cross ' +
+    'default delete desc distinct drop else end exists false foreign from full group having if in index inner ' +
+    'insert into is join key left like limit not null offset on or order outer primary references returning ' +
+    'right rollback select set table then true union unique update using values view when where with',
 );
 
 const FAMILIES: readonly [string, Language][] = [
