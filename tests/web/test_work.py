@@ -25,7 +25,7 @@ def the_first_task(server):
     """An empty page shows the first command and does the same with a button; then it is there."""
     with Browser() as browser:
         sign_in(browser, server, "/tasks")
-        until_text(browser, ".empty h2", "No task is configured")
+        until_text(browser, ".empty h1", "No task is configured")
         until_text(browser, ".empty .command code", "/api/tasks")
         browser.click("text=Make this one")
         until_text(browser, ".plain h1", "Say hello")
@@ -145,7 +145,7 @@ def entities_are_found(server):
     client = server.client()
     with Browser() as browser:
         sign_in(browser, server, "/entities")
-        until_text(browser, ".empty h2", "There is nothing to work on")
+        until_text(browser, ".empty h1", "There is nothing to work on")
         until_text(browser, ".empty .command code", "ticket-1")
         scene.configured(client)
         browser.reload()
@@ -173,7 +173,7 @@ def entities_are_found(server):
         until_text(browser, ".plain", "Nothing is known of it yet")
         until_text(browser, ".plain", "Nothing ran for it yet")
         browser.goto(server.address + "/entities/none")
-        until_text(browser, ".empty h2", "There is no such entity")
+        until_text(browser, ".empty h1", "There is no such entity")
         no_complaints(browser, REFUSED)
 
 

@@ -11,7 +11,7 @@ interface EmptyProps {
 export function Empty({ title, text, children }: EmptyProps) {
   return (
     <div class="empty">
-      <h2>{title}</h2>
+      <h1>{title}</h1>
       {text && <p>{text}</p>}
       {children}
     </div>
@@ -30,7 +30,7 @@ export function Waiting({ text = 'Loading…' }: { text?: string }) {
 export function Failed({ what, problem, again }: { what: string; problem: Problem | null; again: () => void }) {
   return (
     <div class="empty" role="alert">
-      <h2>{what}</h2>
+      <h1>{what}</h1>
       <p>{problem?.message ?? 'Something went wrong.'} Nothing was lost.</p>
       <button onClick={again}>Try again</button>
     </div>

@@ -20,6 +20,12 @@ export function useLoaded<T>(key: string, load: (signal: AbortSignal) => Promise
     );
     return () => stop.abort();
   }, [key, round]);
+  const stream = useStore((state) => state.stream);
+  useEffect(() => {
+    // What failed because the server was not there is asked for again when it is.
+    const status = found.problem?.status ?? 200;
+    if (stream === 'connected' && (status === 0 || status >= 500)) setRound((one) => one + 1);
+  }, [stream]);
   return { ...found, again: () => setRound((one) => one + 1) };
 }
 

@@ -1,4 +1,4 @@
-// Code in colours: comments, texts, numbers and the words of the language. Not a parser; what it does not know stays plain.
+// Code in colours: comments, texts, numbers and words of the language. No parser; what it does not know stays plain.
 
 export type TokenKind = 'plain' | 'comment' | 'text' | 'number' | 'word';
 
