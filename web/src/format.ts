@@ -65,8 +65,9 @@ export function cost(session: Pick<Session, 'usage'>): string {
 
 export const microcents = (count: number): string => dollars(count / MICROCENTS_PER_USD);
 
-export function titleOf(session: Pick<Session, 'id' | 'title' | 'prompt_snippet'>): string {
-  return session.title || session.prompt_snippet || session.id;
+/** What a session is called: nobody remembers an id. */
+export function titleOf(session: Pick<Session, 'id' | 'title' | 'prompt_snippet' | 'agent'>): string {
+  return session.title || session.prompt_snippet || (session.agent ? `Conversation with ${session.agent}` : session.id);
 }
 
 export function pretty(value: unknown): string {

@@ -44,6 +44,11 @@ export function lookOf(session: Pick<Session, 'display_status' | 'status'>): Loo
   return LOOKS[displayOf(session)];
 }
 
+/** The reason, where it says more than the word beside it. */
+export function reasonBeside(session: Pick<Session, 'display_status' | 'status' | 'display_reason'>): string {
+  return session.display_reason === lookOf(session).word.toLowerCase() ? '' : session.display_reason;
+}
+
 /** Of a state of the work machine alone, as it stands in the log. */
 const BY_STATE: Record<string, Display> = {
   draft: 'idle',

@@ -27,7 +27,7 @@ import { archive, closeSession, isForAgent, loadOlder, lookBack, openSession, re
 import { dispatch, getState, useStore } from '../state/store';
 import { gist, transcript } from '../state/transcript';
 import { hibernate, interrupt, isPaused, isRunning, setPaused, wake } from '../state/turn';
-import { isEnded, lookOf } from '../status';
+import { isEnded, lookOf, reasonBeside } from '../status';
 import type { Agent, Ask, Session } from '../types';
 
 type SessionPlace = Place & { page: 'session' };
@@ -163,7 +163,7 @@ function Actions({ session }: { session: Session }) {
 function doing(session: Session, open: Open): string {
   const ask = open.past ? undefined : open.asks.find((one) => one.session_id === session.id);
   if (ask) return `asks: ${firstLine(ask.text)}`;
-  if (lookOf(session).word !== 'Active' || open.past) return session.display_reason;
+  if (lookOf(session).word !== 'Active' || open.past) return reasonBeside(session);
   const live = open.partials.at(-1);
   if (live)
     return {
@@ -174,7 +174,7 @@ function doing(session: Session, open: Open): string {
     }[live.kind];
   const last = transcript(open.events.slice(-20)).findLast((item) => item.kind !== 'line' && item.kind !== 'ask');
   const isRunning = last?.kind === 'tool' && last.tool.state === 'running';
-  return isRunning ? `${last.tool.name} ${gist(last.tool.input)}` : session.display_reason;
+  return isRunning ? `${last.tool.name} ${gist(last.tool.input)}` : reasonBeside(session);
 }
 
 function Head({ session, reason, isPast }: { session: Session; reason: string; isPast: boolean }) {
@@ -192,7 +192,7 @@ function Head({ session, reason, isPast }: { session: Session; reason: string; i
           {titleOf(session)}
         </h1>
         <Status session={session} />
-        {reason !== lookOf(session).word.toLowerCase() && (
+        {reason && (
           <span class="reason" title={reason}>
             <bdi>{reason}</bdi>
           </span>

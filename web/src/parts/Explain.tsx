@@ -19,6 +19,26 @@ const WAIT_WORDS: Record<string, string> = {
   timer: 'A timer',
 };
 
+/** By the end of the request that goes on; a button beside it does the same. */
+const WAY_WORDS: readonly [string, string][] = [
+  ['/messages', 'your next message'],
+  ['/answer', 'an answer to what is asked'],
+  ['/interrupt', 'interrupting the turn'],
+  ['/stop', 'stopping the session'],
+  ['/reopen', 'reopening it'],
+  ['/retry', 'trying again in a new session'],
+  ['/unpause', 'letting it go on'],
+  ['/wake', 'waking its sandbox'],
+  ['/settle', 'the end of the turn'],
+  ['/status', 'changing its state'],
+  ['/claims', 'a worker that takes it'],
+];
+
+function wayOf({ kind, name, how }: NonNullable<Explanation['unblocked_by']>[number]): string {
+  const word = how && WAY_WORDS.find(([tail]) => how.endsWith(tail))?.[1];
+  return word ?? [name ?? kind, how].filter(Boolean).join(' ');
+}
+
 function Unblockers({ explained }: { explained: Explanation }) {
   const all = explained.unblocked_by ?? [];
   if (all.length === 0) return null;
@@ -26,10 +46,9 @@ function Unblockers({ explained }: { explained: Explanation }) {
     <p>
       Goes on by{' '}
       {all.map((one, index) => (
-        <span key={index}>
+        <span key={index} title={one.how ?? ''}>
           {index > 0 && ', or '}
-          {one.name ?? one.kind}
-          {one.how && <code> {one.how}</code>}
+          {wayOf(one)}
         </span>
       ))}
     </p>

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 interface Props {
   label: ComponentChildren;
@@ -9,16 +9,31 @@ interface Props {
   children: ComponentChildren;
 }
 
-/** A button that opens a small list of commands. Any click closes it. */
+const commands = (list: HTMLElement | null): HTMLElement[] =>
+  [...(list?.querySelectorAll<HTMLElement>('button') ?? [])].filter((one) => one.checkVisibility());
+
+function move(list: HTMLElement | null, by: number): void {
+  const all = commands(list);
+  const at = all.indexOf(document.activeElement as HTMLElement);
+  all[(at + by + all.length) % all.length]?.focus();
+}
+
+/** A button that opens a small list of commands. Any click closes it; arrows move, as in any menu. */
 export function Menu({ label, title, class: name = '', isUp = false, children }: Props) {
   const [isOpen, setOpen] = useState(false);
   const root = useRef<HTMLDivElement>(null);
+  const list = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    commands(list.current).forEach((one) => one.setAttribute('role', 'menuitem'));
+    if (isOpen && root.current?.contains(document.activeElement)) move(list.current, 1);
+  }, [isOpen]);
   useEffect(() => {
     if (!isOpen) return;
     const close = (event: Event): void => {
       if (event instanceof KeyboardEvent) {
         if (event.key !== 'Escape') return;
         event.preventDefault(); // the page has other uses for it
+        root.current?.querySelector('button')?.focus();
       }
       if (event instanceof MouseEvent && root.current?.contains(event.target as Node)) return;
       setOpen(false);
@@ -36,7 +51,19 @@ export function Menu({ label, title, class: name = '', isUp = false, children }:
         {label}
       </button>
       {isOpen && (
-        <div class={isUp ? 'menu-list up' : 'menu-list'} role="menu" onClick={() => setOpen(false)}>
+        <div
+          class={isUp ? 'menu-list up' : 'menu-list'}
+          role="menu"
+          ref={list}
+          onClick={() => setOpen(false)}
+          onKeyDown={(event) => {
+            if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
+              event.preventDefault();
+              event.stopPropagation();
+              move(list.current, event.key === 'ArrowDown' ? 1 : -1);
+            }
+          }}
+        >
           {children}
         </div>
       )}

@@ -5,6 +5,7 @@ import { titleOf } from '../format';
 import { linkTo } from '../state/navigate';
 import { sessionPlace } from '../state/place';
 import { useStore } from '../state/store';
+import { reasonBeside } from '../status';
 import type { SessionEvent } from '../types';
 import { Failed, Waiting } from './States';
 import { Status } from './Status';
@@ -49,7 +50,7 @@ export function Peek({ id, onClose }: { id: string; onClose?: () => void }) {
         )}
         {session && (
           <div class="peek-status">
-            <Status session={session} /> <span class="muted">{session.status_reason ?? session.display_reason}</span>
+            <Status session={session} /> <span class="muted">{session.status_reason ?? reasonBeside(session)}</span>
           </div>
         )}
       </header>
