@@ -186,7 +186,7 @@ def no_filter_shows_what_is_private(server):
     cast = Cast(server)
     private = {cast.session(type="mixed", status="running"), cast.session(agent="a", status="pending"), cast.session()}
     shared = cast.session(type="mixed", status="running", visibility="org_visible")
-    for query in ("", "?status=running", "?status=pending", "?status=idle", "?status=live", "?status=active", "?type=mixed",
+    for query in ("", "?status=running", "?status=pending", "?status=idle", "?group=live", "?group=active", "?type=mixed",
                   "?agent=a", f"?owner={cast.anna.id}"):
         hers, his = ({"/api/sessions/" + one["id"] for one in client.get("/api/sessions" + query, expect=200).json()["sessions"]}
                      for client in (cast.anna.client, cast.bert.client))
@@ -203,7 +203,7 @@ def a_session_made_private_loses_its_viewers(server):
         stream.until("event")
         own.until("event")
         cast.anna.client.patch(path, {"visibility": "private"}, expect=200)
-        check.equal(stream.until("closed", 20).json()["reason"], "access_changed")
+        check.equal(stream.until("closed", 20)[-1].json()["reason"], "access_changed")
         check.problem(cast.bert.client.get(path + "/events"), 404, "session_not_found")
 
 
