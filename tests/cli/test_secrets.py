@@ -334,6 +334,26 @@ def test_a_worker_shows_none_of_it_live(env):
 
 
 @test
+def test_agents_do_not_remember_it(env):
+    """What outlives the session is no place for it either."""
+    words = [f"The key is {STORED}", "The sky is blue"]
+    script = [{"tools": [{"name": "memory_add", "input": {"text": text}} for text in words]}, {"text": "done"}]
+    with ModelServer(script) as model:
+        server = start(env, model)
+        with open(os.path.join(env.directory, "agents", "helper.agent.yaml"), "a", encoding="utf-8") as file:
+            file.write("tools: [memory_add, memory_recall]\n")
+        secrets(server, "set", "ANTHROPIC_API_KEY", input=STORED)
+        client = server.start().client()
+        path = people.session(client, agent="helper")
+        send(client, path, "Remember this")
+        ended(client, path, 1)
+        check.equal([one["text"] for one in client.get("/api/agents/helper/memories", expect=200).json()["memories"]], words[1:])
+        server.stop()
+        for name, data in places_of(server).items():
+            check.true(STORED.encode() not in data, f"{name} holds no secret")
+
+
+@test
 def test_no_route_takes_it(env):
     """Whoever sends it, and whatever for."""
     with ModelServer([{"text": "x"}]) as model:

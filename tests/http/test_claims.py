@@ -103,6 +103,23 @@ def order_and_filters(server):
 
 
 @test
+def who_is_paused_is_in_nobodys_way(env):
+    """Work behind a paused session is found by a claim of one, also by a server that remembers nothing."""
+    server = env.server()
+    client = server.client()
+    paused, _ = queue(client, priority=9) + queue(client, priority=8)
+    client.post(f"/api/sessions/{paused}/pause", {}, expect=200)
+    server.kill()
+    server.start()
+    client = server.client()
+    [got] = claim(client, max=1)
+    check.true(got["session"]["id"] != paused, "it is held")
+    check.equal(claim(client, max=1), [])
+    client.post(f"/api/sessions/{paused}/unpause", {}, expect=200)
+    check.equal([one["session"]["id"] for one in claim(client, max=1)], [paused])
+
+
+@test
 def order_of_a_long_queue_that_changes(server):
     """Who comes, goes, is paused or raised while others are claimed stands at his place in the queue."""
     client = server.client()

@@ -51,6 +51,10 @@ def an_id_a_token_and_an_owner(server):
     token = client.post(f"/api/sessions/{made['id']}/runner-token", {}, expect=201).json()
     check.contains(token, {"kind": "runner", "session_id": made["id"]})
     check.true(len(token["token"]) >= 32, "it cannot be guessed")
+    older, newer = (client.with_token(one["token"]) for one in (
+        token, client.post(f"/api/sessions/{made['id']}/runner-token", {}, expect=201).json()))
+    newer.get(f"/api/sessions/{made['id']}", expect=200)
+    check.problem(older.get(f"/api/sessions/{made['id']}"), 401, "unauthenticated")
 
 
 @test

@@ -140,7 +140,7 @@ def duplicates_in_one_breath(server):
                 [f"b{number}" for number in range(rounds)])
 
 
-@test(options=["--blob-bytes-max", "1000"])
+@test(options=["--blob-bytes-max", "1KiB"])
 def evidence_has_a_limit(server):
     """To the byte, as it is when decoded; nothing is kept of a call that is refused."""
     client = server.client()
@@ -148,9 +148,9 @@ def evidence_has_a_limit(server):
     for name, encode in (("content", lambda size: "x" * size),
                          ("content_base64", lambda size: base64.b64encode(b"y" * size).decode())):
         files = lambda size, name=name, encode=encode: [{"name": "small", "content": "s"}, {"name": "big", name: encode(size)}]
-        refused = use(inside, path, "verify", f"{name} 1001", expect=413, files=files(1001))
+        refused = use(inside, path, "verify", f"{name} 1025", expect=413, files=files(1025))
         check.equal(refused["code"], "file_too_large")
-        check.equal(use(inside, path, "verify", f"{name} 1000", files=files(1000))["success"], True)
+        check.equal(use(inside, path, "verify", f"{name} 1024", files=files(1024))["success"], True)
     check.equal(len(events(client, path, "tool.verify")), 2)
 
 

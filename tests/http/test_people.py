@@ -181,6 +181,33 @@ def visibility(server):
 
 
 @test
+def no_filter_shows_what_is_private(server):
+    """Also lists by state, which are found another way than what somebody may see."""
+    cast = Cast(server)
+    private = {cast.session(type="mixed", status="running"), cast.session(agent="a", status="pending"), cast.session()}
+    shared = cast.session(type="mixed", status="running", visibility="org_visible")
+    for query in ("", "?status=running", "?status=pending", "?status=idle", "?group=live", "?group=active", "?type=mixed",
+                  "?agent=a", f"?owner={cast.anna.id}"):
+        hers, his = ({"/api/sessions/" + one["id"] for one in client.get("/api/sessions" + query, expect=200).json()["sessions"]}
+                     for client in (cast.anna.client, cast.bert.client))
+        check.true(hers & private, f"{query}: there is something to hide")
+        check.equal(his, hers & {shared}, query)
+
+
+@test
+def a_session_made_private_loses_its_viewers(server):
+    """S3-147: who only sees it as one of the organisation is sent away when it does not see it any more."""
+    cast = Cast(server)
+    path = cast.session(visibility="org_visible")
+    with cast.bert.client.stream(path + "/events") as stream, cast.anna.client.stream(path + "/events") as own:
+        stream.until("event")
+        own.until("event")
+        cast.anna.client.patch(path, {"visibility": "private"}, expect=200)
+        check.equal(stream.until("closed", 20)[-1].json()["reason"], "access_changed")
+        check.problem(cast.bert.client.get(path + "/events"), 404, "session_not_found")
+
+
+@test
 def viewing_never_promotes(server):
     """X-08: whatever a viewer does, he stays one; opening by id neither changes the owner nor adds him."""
     cast = Cast(server)

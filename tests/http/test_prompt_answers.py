@@ -373,6 +373,14 @@ def messages_say_who_said_them(server):
     check.problem(client.get(path + "/messages?roles=" + ",".join(["user"] * 20)), 400, "invalid_roles")
     client.patch(f"/api/users/{me['user_id']}", {"name": "Renamed"}, expect=200)
     check.equal(client.get(path + "/messages?limit=1").json()["messages"][0]["author"]["name"], "Renamed")
+    guest = people.person(client, "guest")
+    client.post(path + "/participants", {"user_id": guest.id}, expect=201)
+    send(guest.client, path, "from a guest")
+    author = lambda: client.get(path + "/messages?order=newest&limit=1").json()["messages"][0]["author"]
+    settle(client, path, claim(client))
+    check.equal(author(), {"id": guest.id, "name": "guest", "email": guest.email})
+    client.delete(f"/api/users/{guest.id}", expect=204)
+    check.equal(author(), {"id": guest.id, "name": None, "email": None}, "who left the tenant is not told of any more")
 
 
 @test

@@ -162,6 +162,27 @@ def a_newer_runner_replaces_the_older(server):
     check.equal(len(events(client, path, "runner.connected")), 3)
 
 
+@test(options=PATIENT)
+def a_newer_runner_says_itself_that_it_is_idle(server):
+    """What the older one said does not count for it."""
+    client = server.client()
+    path, other = begin(client), begin(client)
+    token = runner_token(client, path)
+    older = Runner(client, path, token)
+    older.nothing_is_said()
+    newer = Runner(client, path, token, idle=False)
+    check.equal(older.socket.next(), None)
+    receipt = send(client, path, "hello")
+    witness = Runner(client, other)
+    send(client, other, "later")
+    witness.complete(witness.hear("prompt"))
+    wait_status(client, other, "idle")
+    newer.nothing_is_said()
+    check.equal(client.get(path).json()["status"], "pending")
+    newer.say("agentStatus", status="idle")
+    check.equal(newer.hear("prompt")["messageId"], receipt["prompt_id"])
+
+
 @test(options=QUICK)
 def disconnect_returns_the_prompt(server):
     """After the grace the prompt in hand is pending again and is said once; open tool calls are ambiguous."""

@@ -269,13 +269,17 @@ def error_safety_net(env):
     """A hosted session that runs although nobody holds it comes to rest, with one end of its turn."""
     server = env.server(QUICK + ["--turn-unled-ms", "300"])
     client = server.client()
-    path = demo_in_a_turn(client)
-    client = damage(env, server, f"UPDATE sessions SET work = 2 WHERE key = {key_of(path)}",
-                    f"DELETE FROM leases WHERE session_key = {key_of(path)}",
-                    f"UPDATE asks SET state = 3 WHERE session_key = {key_of(path)}")
-    wait_barked(client, path, ("error_safety_net", "force_complete"))
-    check.equal(status(client, path), "idle")
-    check.equal([event["metadata"]["turn"] for event in events(client, path, "turn.ended")], [1])
+    path, over = demo_in_a_turn(client), demo_in_a_turn(client)
+    client.post(over + "/interrupt", {}, expect=200)
+    check.eventually(lambda: status(client, over) == "idle", "its turn has ended", 20)
+    keys = f"({key_of(path)}, {key_of(over)})"
+    client = damage(env, server, f"UPDATE sessions SET work = 2 WHERE key IN {keys}",
+                    f"DELETE FROM leases WHERE session_key IN {keys}",
+                    f"UPDATE asks SET state = 3 WHERE session_key IN {keys}")
+    for one in (path, over):
+        wait_barked(client, one, ("error_safety_net", "force_complete"))
+        check.equal(status(client, one), "idle")
+        check.equal([event["metadata"]["turn"] for event in events(client, one, "turn.ended")], [1])
 
 
 @test

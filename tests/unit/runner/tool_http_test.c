@@ -74,14 +74,10 @@ static const struct slice hosts[] = {SLICE("localhost"),
                                      SLICE("fd00::1"),
                                      SLICE("0")};
 
-static int set_up(void **state)
+static void peer_start(struct peer *peer)
 {
-    struct world *world = memory_zeroed(sizeof *world);
-    struct peer *peer = &world->peer;
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t len = sizeof address;
-    *state = world;
-    scene_init(&world->scene);
     peer->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     peer->held = -1;
     pthread_mutex_init(&peer->guard, NULL);
@@ -90,6 +86,26 @@ static int set_up(void **state)
     assert_int_equal(getsockname(peer->fd, (struct sockaddr *)&address, &len), 0);
     peer->port = ntohs(address.sin_port);
     pthread_create(&peer->thread, NULL, serve, peer);
+}
+
+static void peer_stop(struct peer *peer)
+{
+    shutdown(peer->fd, SHUT_RDWR);
+    pthread_join(peer->thread, NULL);
+    close(peer->fd);
+    pthread_mutex_destroy(&peer->guard);
+    if (peer->held >= 0) {
+        close(peer->held);
+    }
+}
+
+static int set_up(void **state)
+{
+    struct world *world = memory_zeroed(sizeof *world);
+    struct peer *peer = &world->peer;
+    *state = world;
+    scene_init(&world->scene);
+    peer_start(peer);
     snprintf(world->open_host, sizeof world->open_host, "localhost:%d", peer->port);
     snprintf(world->other_host, sizeof world->other_host, "127.0.0.1:%d", peer->port);
     world->open_hosts[0] = world->open_host;
@@ -105,13 +121,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     struct world *world = *state;
-    shutdown(world->peer.fd, SHUT_RDWR);
-    pthread_join(world->peer.thread, NULL);
-    close(world->peer.fd);
-    pthread_mutex_destroy(&world->peer.guard);
-    if (world->peer.held >= 0) {
-        close(world->peer.held);
-    }
+    peer_stop(&world->peer);
     http_client_free(world->scene.place.http);
     scene_release(&world->scene);
     free(world);
@@ -296,6 +306,25 @@ static void headers_stay_with_their_host(void **state)
     assert_false(heard(world, "Bearer k"));
 }
 
+/* Nor is one for a service of a host a key for the service beside it. */
+static void headers_stay_with_their_port(void **state)
+{
+    struct world *world = *state;
+    struct peer beside = {.answer = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nhere"};
+    char answer[200];
+    peer_start(&beside);
+    snprintf(world->other_host, sizeof world->other_host, "localhost:%d", beside.port);
+    world->scene.settings.open_host_count = 2;
+    snprintf(answer, sizeof answer, "HTTP/1.1 302 Go\r\nLocation: http://localhost:%d/\r\nContent-Length: 0\r\n\r\n",
+             beside.port);
+    says(world, answer);
+    assert_good(ask(world, "{\"url\":\"http://localhost:%d/\",\"headers\":{\"Authorization\":\"Bearer k\"}}"));
+    assert_true(heard(world, "Bearer k"));
+    peer_stop(&beside);
+    assert_non_null(strstr(beside.heard, "GET /"));
+    assert_null(strstr(beside.heard, "Bearer k"));
+}
+
 static void limits(void **state)
 {
     struct world *world = *state;
@@ -332,6 +361,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(private_addresses_in_every_dress, set_up, tear_down),
         cmocka_unit_test_setup_teardown(redirects_are_checked_like_calls, set_up, tear_down),
         cmocka_unit_test_setup_teardown(headers_stay_with_their_host, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(headers_stay_with_their_port, set_up, tear_down),
         cmocka_unit_test_setup_teardown(redirects_are_followed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(limits, set_up, tear_down),
     };
