@@ -59,6 +59,7 @@ def speaks_both_formats(env):
     step = {"reasoning": "Let me think.", "text": "Good morning!",
             "usage": {"input": 1000, "output": 100, "cached": 400}}
     prices = "input_microcents_per_mtok: 300000000\noutput_microcents_per_mtok: 1500000000"
+    costs = {"anthropic": 600 * 300 + 400 * 30 + 100 * 1500, "openai": 600 * 300 + 400 * 150 + 100 * 1500}
     for provider, address in FORMATS.items():
         with ModelServer([step]) as model:
             server, client, path = start(env, model, provider, prices)
@@ -75,7 +76,7 @@ def speaks_both_formats(env):
             end = frames[-1].json()["metadata"]
             check.contains(end, {"stop_reason": "stop"})
             check.contains(end["usage"], {"input_tokens": 1000, "output_tokens": 100, "cache_read_tokens": 400,
-                                          "cost_microcents": 450000})
+                                          "cost_microcents": costs[provider]})
             check.contains(client.get(path).json(), {"status": "idle"})
             [request] = model.requests
             body = request["body"]
