@@ -497,6 +497,9 @@ def the_context_is_folded(env):
         check.contains(json.dumps(model.requests[4]["body"]), "They said word often.")
 
 
+ALONE = "introspection: {enabled: false}"  # which asks the model, too
+
+
 def heard(request):
     """The texts the model was told, in their order."""
     said = []
@@ -511,7 +514,7 @@ def threads_are_told_nothing_of_each_other(env):
     """Issue 3, point 2: each thread is a conversation of its own, and so is the one without a name."""
     script = [{"text": text} for text in ("main one", "a one", "b one", "a two", "main two")]
     with ModelServer(script) as model:
-        server, client, path = start(env, model)
+        server, client, path = start(env, model, more=ALONE)
         for number, (thread, text) in enumerate([(None, "m1"), ("a", "a1"), ("b", "b1"), ("a", "a2"), (None, "m2")], 1):
             send(client, path, text, **({"thread_id": thread} if thread else {}))
             ended(client, path, number)
@@ -528,7 +531,7 @@ def a_thread_is_trimmed_alone(env):
     """What one thread forgets stays with the others."""
     script = [{"text": f"answer {i}"} for i in range(1, 6)]
     with ModelServer(script) as model:
-        server, client, path = start(env, model, more="messages_max: 3")
+        server, client, path = start(env, model, more="messages_max: 3\n" + ALONE)
         prompts = [("m1", None), *((f"a{i}", "a") for i in range(1, 4)), ("m2", None)]
         for number, (text, thread) in enumerate(prompts, 1):
             send(client, path, text, **({"thread_id": thread} if thread else {}))
