@@ -511,7 +511,7 @@ def heard(request):
 
 @test
 def threads_are_told_nothing_of_each_other(env):
-    """Issue 3, point 2: each thread is a conversation of its own, and so is the one without a name."""
+    """Each thread is a conversation of its own, and so is the one without a name."""
     script = [{"text": text} for text in ("main one", "a one", "b one", "a two", "main two")]
     with ModelServer(script) as model:
         server, client, path = start(env, model, more=ALONE)
