@@ -28,10 +28,17 @@ const struct field agent_body[] = {
     {"context_tokens", FIELD_INTEGER, false, "The model's context window; 0 = unknown.", NULL, 0, 1000000000},
     {"input_microcents_per_mtok", FIELD_INTEGER, false, "Price of a million input tokens.", NULL, 0, INT64_MAX},
     {"output_microcents_per_mtok", FIELD_INTEGER, false, "Price of a million output tokens.", NULL, 0, INT64_MAX},
+    {"cache_read_microcents_per_mtok", FIELD_INTEGER, false,
+     "Price of a million input tokens that the vendor had in its cache; unless told (or 0) a tenth of the price of "
+     "input for anthropic, half of it for openai.",
+     NULL, 0, INT64_MAX},
+    {"cache_write_microcents_per_mtok", FIELD_INTEGER, false,
+     "Price of a million input tokens that the vendor put into its cache; unless told (or 0) 1.25 times the price of "
+     "input for anthropic, the same for openai.",
+     NULL, 0, INT64_MAX},
     {"prices", FIELD_LIST, false,
-     "Of models that cost something else: objects with model and the two prices; the price counted is that of the "
-     "model "
-     "that answered.",
+     "Of models that cost something else: objects with model and the four prices; the price counted is that of the "
+     "model that answered.",
      NULL, 0, 0},
     {"sandbox", FIELD_OBJECT, false,
      "kind (none, local or http), url, network, memory_bytes_max, processes_max, disk_bytes_max, command_ms_max, "

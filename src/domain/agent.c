@@ -41,14 +41,62 @@ static const char *const sandbox_names[SANDBOX_KIND_COUNT] = {
 };
 const struct words sandbox_kind_words = {sandbox_names, SANDBOX_KIND_COUNT};
 
-struct model_price agent_price(const struct agent *agent, struct slice model)
+/* What vendors usually take for cached input, in hundredths of the price of input. Where models of one vendor differ,
+ * the highest: a cap is rather reached too early. */
+static const struct {
+    const char *provider;
+    int64_t read, write;
+} cache_parts[] = {
+    {"anthropic", 10, 125},
+    {"openai", 50, 100},
+};
+
+static int64_t part_of(int64_t price, int64_t hundredths)
+{
+    return price / 100 * hundredths + (price % 100 * hundredths + 99) / 100;
+}
+
+static struct model_price row_of(const struct agent *agent, struct slice model)
 {
     for (size_t i = 0; i < agent->price_count; i++) {
         if (slice_eq(agent->prices[i].model, model)) {
             return agent->prices[i];
         }
     }
-    return (struct model_price){model, agent->input_microcents_per_mtok, agent->output_microcents_per_mtok};
+    return (struct model_price){model, agent->input_microcents_per_mtok, agent->output_microcents_per_mtok,
+                                agent->cache_read_microcents_per_mtok, agent->cache_write_microcents_per_mtok};
+}
+
+struct model_price agent_price(const struct agent *agent, const struct model_choice *choice)
+{
+    struct model_price price = row_of(agent, choice->model);
+    int64_t read = 100, write = 100;
+    for (size_t i = 0; i < sizeof cache_parts / sizeof cache_parts[0]; i++) {
+        if (slice_is(choice->provider, cache_parts[i].provider)) {
+            read = cache_parts[i].read;
+            write = cache_parts[i].write;
+        }
+    }
+    if (price.cache_read_microcents_per_mtok == 0) {
+        price.cache_read_microcents_per_mtok = part_of(price.input_microcents_per_mtok, read);
+    }
+    if (price.cache_write_microcents_per_mtok == 0) {
+        price.cache_write_microcents_per_mtok = part_of(price.input_microcents_per_mtok, write);
+    }
+    return price;
+}
+
+static int64_t between(int64_t low, int64_t value, int64_t high)
+{
+    return value < low ? low : value > high ? high : value;
+}
+
+int64_t model_price_of(const struct model_price *price, int64_t input, int64_t cache_read, int64_t cache_write,
+                       int64_t output)
+{
+    int64_t read = between(0, cache_read, input), written = between(0, cache_write, input - read);
+    return (input - read - written) * price->input_microcents_per_mtok + read * price->cache_read_microcents_per_mtok +
+           written * price->cache_write_microcents_per_mtok + output * price->output_microcents_per_mtok;
 }
 
 bool agent_has_tool(const struct agent *agent, struct slice tool)

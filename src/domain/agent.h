@@ -32,9 +32,12 @@ struct model_choice {
     struct slice model;
 };
 
+/* Of a million tokens each. Input that the vendor read from its cache, or wrote into it, has a price of its own: 0 =
+ * the vendor's usual part of the price of input. */
 struct model_price {
     struct slice model;
     int64_t input_microcents_per_mtok, output_microcents_per_mtok;
+    int64_t cache_read_microcents_per_mtok, cache_write_microcents_per_mtok;
 };
 
 struct sandbox_settings {
@@ -89,6 +92,7 @@ struct agent {
     double compact_threshold;                                      /* of the context window; 0.8 */
     int64_t context_tokens;                                        /* the model's window; 0 = unknown */
     int64_t input_microcents_per_mtok, output_microcents_per_mtok; /* price per million tokens; 0 = unpriced */
+    int64_t cache_read_microcents_per_mtok, cache_write_microcents_per_mtok; /* 0 = the usual part of input's */
     const struct model_price *prices; /* of models that cost something else: of fallbacks, mostly */
     size_t price_count;
     struct sandbox_settings sandbox;
@@ -123,8 +127,12 @@ MUST_CHECK enum status agent_narrow(struct arena *arena, const struct json *narr
 /* The strictest rule that matches decides; without one, `otherwise` of the tool. */
 enum permission agent_permission(const struct agent *agent, struct slice tool, struct slice arguments,
                                  struct slice path, enum permission otherwise);
-/* What a million tokens of this model cost: its own row, else what the agent says for all. */
-struct model_price agent_price(const struct agent *agent, struct slice model);
+/* What a million tokens of this model cost: its own row, else what the agent says for all. No price is left open. */
+struct model_price agent_price(const struct agent *agent, const struct model_choice *choice);
+/* What so many tokens cost, in microcents times a million. `input` holds those read from a cache and written into it.
+ */
+int64_t model_price_of(const struct model_price *price, int64_t input, int64_t cache_read, int64_t cache_write,
+                       int64_t output);
 bool agent_has_tool(const struct agent *agent, struct slice tool);
 /* Does the server itself run its turns (demo, acp, model)? */
 bool agent_is_hosted(enum agent_driver driver);

@@ -102,6 +102,10 @@ static const struct agent_field price_fields[] = {
      .max = MICROCENTS_MAX},
     {"output_microcents_per_mtok", AGENT_NUMBER, .offset = offsetof(struct model_price, output_microcents_per_mtok),
      .max = MICROCENTS_MAX},
+    {"cache_read_microcents_per_mtok", AGENT_NUMBER,
+     .offset = offsetof(struct model_price, cache_read_microcents_per_mtok), .max = MICROCENTS_MAX},
+    {"cache_write_microcents_per_mtok", AGENT_NUMBER,
+     .offset = offsetof(struct model_price, cache_write_microcents_per_mtok), .max = MICROCENTS_MAX},
     {0},
 };
 
@@ -181,6 +185,8 @@ const struct agent_field agent_fields[] = {
     {"context_tokens", AGENT_NUMBER, OF(context_tokens), .max = 1000000000},
     {"input_microcents_per_mtok", AGENT_NUMBER, OF(input_microcents_per_mtok), .max = MICROCENTS_MAX},
     {"output_microcents_per_mtok", AGENT_NUMBER, OF(output_microcents_per_mtok), .max = MICROCENTS_MAX},
+    {"cache_read_microcents_per_mtok", AGENT_NUMBER, OF(cache_read_microcents_per_mtok), .max = MICROCENTS_MAX},
+    {"cache_write_microcents_per_mtok", AGENT_NUMBER, OF(cache_write_microcents_per_mtok), .max = MICROCENTS_MAX},
     {"prices", AGENT_ITEMS, LIST_OF(prices, price_count), .members = price_fields,
      .item_size = sizeof(struct model_price)},
     {"sandbox", AGENT_GROUP, .members = sandbox_fields},

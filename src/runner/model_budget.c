@@ -11,7 +11,7 @@ static int64_t at_least_0(int64_t value)
 void budget_count(struct model_turn *turn, const struct model_usage *usage, size_t input_bytes, size_t output_bytes)
 {
     struct model_totals *totals = &turn->totals;
-    struct model_price price = agent_price(turn->agent, model_choice_of(turn)->model);
+    struct model_price price = agent_price(turn->agent, model_choice_of(turn));
     int64_t input = usage->input_tokens, output = usage->output_tokens;
     if (input < 0 || output < 0) {
         totals->is_estimated = true;
@@ -24,7 +24,7 @@ void budget_count(struct model_turn *turn, const struct model_usage *usage, size
     totals->cache_read_tokens += at_least_0(usage->cache_read_tokens);
     totals->cache_write_tokens += at_least_0(usage->cache_write_tokens);
     totals->reasoning_tokens += at_least_0(usage->reasoning_tokens);
-    totals->price += input * price.input_microcents_per_mtok + output * price.output_microcents_per_mtok;
+    totals->price += model_price_of(&price, input, usage->cache_read_tokens, usage->cache_write_tokens, output);
 }
 
 /* Rounded up: a cap is never passed by rounding. */

@@ -1,6 +1,5 @@
 #include "runner/tool.h"
 
-#include "runner/command_line.h"
 #include "runner/tool_call.h"
 #include "wire/json_schema.h"
 
@@ -320,30 +319,6 @@ static struct slice path_named(struct arena *arena, const struct tool_place *pla
     return path_absolute(arena, &scope, slice_present(path) ? path : SLICE("."));
 }
 
-/* The command of a call as its words with single spaces, as arguments; absent when it has none or can't be run. */
-static struct slice plain_command(struct arena *arena, const struct tool *tool, const struct json *arguments)
-{
-    struct slice line = json_text_of(arguments, "command");
-    const char *const *words;
-    struct failure ignored;
-    struct buffer plain = {0}, text = {0};
-    if (tool->run != run_command_run || !slice_present(line) ||
-        command_line_split(arena, line, &words, &ignored) != STATUS_OK) {
-        return (struct slice){0};
-    }
-    for (size_t i = 0; words[i]; i++) {
-        buffer_format(&plain, "%s%s", i ? " " : "", words[i]);
-    }
-    struct json_out out = json_out_to(&text);
-    json_begin_object(&out);
-    json_put_text(&out, "command", buffer_slice(&plain));
-    json_end_object(&out);
-    struct slice copy = arena_copy(arena, buffer_slice(&text));
-    buffer_release(&plain);
-    buffer_release(&text);
-    return copy;
-}
-
 enum permission tool_permission(const struct tool_place *place, const struct tool *tool, const struct json *arguments)
 {
     struct arena arena = {0};
@@ -356,11 +331,6 @@ enum permission tool_permission(const struct tool_place *place, const struct too
     enum permission permission =
         agent_permission(agent, slice_of(tool->name), arguments ? arguments->raw : (struct slice){0},
                          path_named(&arena, place, tool, arguments), otherwise);
-    struct slice plain = agent->permission_count ? plain_command(&arena, tool, arguments) : (struct slice){0};
-    if (slice_present(plain)) { /* quotes and spaces lead past no rule */
-        enum permission meant = agent_permission(agent, slice_of(tool->name), plain, (struct slice){0}, otherwise);
-        permission = meant > permission ? meant : permission;
-    }
     arena_release(&arena);
     return permission;
 }

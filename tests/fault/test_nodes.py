@@ -288,3 +288,28 @@ def given_back_to_a_node_that_remembers_it_otherwise(env):
         check.contains(kinds[3:], told)
         check.equal(after["last_sequence"], len(kinds))
         first.delete(path, expect=204)
+
+
+def barked(client, path):
+    return [(event["type"], event["metadata"]["action"]) for event in events(client, path, "watchdog.*")]
+
+
+@test(on=("postgres",), timeout_s=120)
+def a_lease_that_only_a_dead_node_knew_of(env):
+    """Workers claimed at a node that is killed, and are gone with it: the other one notices that their leases are over."""
+    one, other = pair(env, "--watchdog-sweep-ms", "20", "--lease-over-ms", "10", "--sessions-per-user-max", "100")
+    client, remote = one.client(), other.client()
+    paths = []
+    for number in range(12):
+        paths.append(people.session(remote, agent=f"a{number}", prompt="work"))
+        body = {"worker": "w", "agents": [f"a{number}"], "lease_ms": 2000 + 500 * number}
+        [claim] = remote.post("/api/claims", body, expect=200).json()["claims"]
+    other.kill()
+    waits = lambda path: client.get(path, expect=200).json()["status"] == "pending"
+    check.eventually(lambda: all(waits(path) for path in paths), "all of them wait for the next worker", 60)
+    found = [pair for path in paths for pair in barked(client, path)]
+    check.equal(set(found), {("watchdog.runner_lost", "revert_and_drain")})
+    check.equal(client.post("/api/claims", {"worker": "w", "agents": ["a11"]}, expect=200).json()["claims"][0]["session"]["id"],
+                paths[-1].split("/")[-1])
+    check.problem(client.post(paths[-1] + "/settle", {"status": "completed"},
+                              headers={"Sojourn-Lease": claim["lease"]["token"]}), 409)

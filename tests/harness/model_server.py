@@ -4,7 +4,7 @@ server-sent events, on 127.0.0.1, and keeps every request it got.
 A script is a list of steps, one per request, given as Python objects or as JSON:
 
     {"text": "Hello", "reasoning": "Hm.", "tools": [{"name": "read_file", "input": {"path": "a"}}],
-     "usage": {"input": 10, "output": 5, "cached": 2}, "stop": "end", "chunks": 4}
+     "usage": {"input": 10, "output": 5, "cached": 2, "written": 1}, "stop": "end", "chunks": 4}
     {"status": 429, "retry_after": 0, "message": "slow down"}     an error answer: 401, 429, 500, 529 …
     {"error": "overloaded_error", "text": "Hel"}                  an error inside the stream, after the text
     {"cut": true, "text": "Hel"}                                  the connection ends after the text
@@ -49,8 +49,9 @@ class Anthropic:
 
     def begin(self):
         usage = self.step.get("usage", {})
-        cached = usage.get("cached", 0)
-        told = {"input_tokens": usage.get("input", 10) - cached, "cache_read_input_tokens": cached, "output_tokens": 1}
+        cached, written = usage.get("cached", 0), usage.get("written", 0)
+        told = {"input_tokens": usage.get("input", 10) - cached - written, "cache_read_input_tokens": cached,
+                "cache_creation_input_tokens": written, "output_tokens": 1}
         message = {"id": f"msg_{self.number}", "role": "assistant", "content": [], "usage": told}
         yield self.event("message_start", message=message)
         yield self.event("ping")

@@ -60,8 +60,38 @@ def a_fallback_has_its_own_price(env):
         usage = ended(client, path, 2)["usage"]
         check.contains(usage, {"model": "second", "cost_microcents": 100 * 5 + 10 * 7})
         shown = client.get("/api/agents/helper").json()["definition"]
-        check.equal(shown["prices"], [{"model": "second", "input_microcents_per_mtok": 5000000,
-                                       "output_microcents_per_mtok": 7000000}])
+        [price] = shown["prices"]
+        check.contains(price, {"model": "second", "input_microcents_per_mtok": 5000000, "output_microcents_per_mtok": 7000000})
+
+
+@test
+def cached_input_has_its_own_price(env):
+    """What the vendor read from its cache and wrote into it costs what the agent says, else the vendor's usual part."""
+    step = {"text": "Yes.", "usage": {"input": 1000, "output": 10, "cached": 600, "written": 200}}
+    own = "cache_read_microcents_per_mtok: 300000\ncache_write_microcents_per_mtok: 4000000\n"
+    row = "prices:\n  - {model: first, input_microcents_per_mtok: 2000000, cache_read_microcents_per_mtok: 1000000}"
+    for more, cost in (("", 200 * 1 + 600 * 0.1 + 200 * 1.25), (own, 200 * 1 + 600 * 0.3 + 200 * 4),
+                       (row, 200 * 2 + 600 * 1 + 200 * 2.5)):
+        with ModelServer([step]) as model:
+            server, client, path = start(env, model, "input_microcents_per_mtok: 1000000\n" + more)
+            send(client, path, "one")
+            usage = {"input_tokens": 1000, "cache_read_tokens": 600, "cache_write_tokens": 200, "cost_microcents": round(cost)}
+            check.contains(ended(client, path, 1)["usage"], usage)
+            check.contains(client.get(path).json()["usage"], usage)
+            server.stop()
+
+
+@test
+def a_cap_counts_cached_input_at_its_price(env):
+    """A hundred cached tokens are ten microcents, not a hundred: the cap is reached by the second call, not the first."""
+    step = {"text": "Yes.", "usage": {"input": 100, "output": 10, "cached": 100}}
+    with ModelServer([step]) as model:
+        _, client, path = start(env, model, "caps: {cost_microcents_max: 20, on_exceed: fail}\n"
+                                            "input_microcents_per_mtok: 1000000")
+        for number, stop in ((1, "stop"), (2, "stop"), (3, "error")):
+            send(client, path, "again")
+            check.equal(ended(client, path, number)["stop_reason"], stop)
+        check.equal(len(model.requests), 2)
 
 
 @test

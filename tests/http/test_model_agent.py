@@ -59,6 +59,7 @@ def speaks_both_formats(env):
     step = {"reasoning": "Let me think.", "text": "Good morning!",
             "usage": {"input": 1000, "output": 100, "cached": 400}}
     prices = "input_microcents_per_mtok: 300000000\noutput_microcents_per_mtok: 1500000000"
+    costs = {"anthropic": 600 * 300 + 400 * 30 + 100 * 1500, "openai": 600 * 300 + 400 * 150 + 100 * 1500}
     for provider, address in FORMATS.items():
         with ModelServer([step]) as model:
             server, client, path = start(env, model, provider, prices)
@@ -75,7 +76,7 @@ def speaks_both_formats(env):
             end = frames[-1].json()["metadata"]
             check.contains(end, {"stop_reason": "stop"})
             check.contains(end["usage"], {"input_tokens": 1000, "output_tokens": 100, "cache_read_tokens": 400,
-                                          "cost_microcents": 450000})
+                                          "cost_microcents": costs[provider]})
             check.contains(client.get(path).json(), {"status": "idle"})
             [request] = model.requests
             body = request["body"]
@@ -496,6 +497,9 @@ def the_context_is_folded(env):
         check.contains(json.dumps(model.requests[4]["body"]), "They said word often.")
 
 
+ALONE = "introspection: {enabled: false}"  # which asks the model, too
+
+
 def heard(request):
     """The texts the model was told, in their order."""
     said = []
@@ -507,10 +511,10 @@ def heard(request):
 
 @test
 def threads_are_told_nothing_of_each_other(env):
-    """Issue 3, point 2: each thread is a conversation of its own, and so is the one without a name."""
+    """Each thread is a conversation of its own, and so is the one without a name."""
     script = [{"text": text} for text in ("main one", "a one", "b one", "a two", "main two")]
     with ModelServer(script) as model:
-        server, client, path = start(env, model)
+        server, client, path = start(env, model, more=ALONE)
         for number, (thread, text) in enumerate([(None, "m1"), ("a", "a1"), ("b", "b1"), ("a", "a2"), (None, "m2")], 1):
             send(client, path, text, **({"thread_id": thread} if thread else {}))
             ended(client, path, number)
@@ -527,7 +531,7 @@ def a_thread_is_trimmed_alone(env):
     """What one thread forgets stays with the others."""
     script = [{"text": f"answer {i}"} for i in range(1, 6)]
     with ModelServer(script) as model:
-        server, client, path = start(env, model, more="messages_max: 3")
+        server, client, path = start(env, model, more="messages_max: 3\n" + ALONE)
         prompts = [("m1", None), *((f"a{i}", "a") for i in range(1, 4)), ("m2", None)]
         for number, (text, thread) in enumerate(prompts, 1):
             send(client, path, text, **({"thread_id": thread} if thread else {}))

@@ -3,10 +3,14 @@ import glob
 import os
 import signal
 import sqlite3
+import subprocess
+import sys
 
 from harness import check, people
 from harness.model_server import ModelServer
 from harness.postgres import database_name
+from harness.runner import begin, runner_token
+from harness.server import ROOT
 from harness.suite import test
 
 QUICK = ["--watchdog-sweep-ms", "50"]
@@ -229,6 +233,43 @@ def orphans_of_a_killed_server(env):
         [cut] = events(client, path, "agent.tool_result")
         check.contains(cut["metadata"], {"outcome": "ambiguous", "interrupted": True})
         check.equal(glob.glob(f"/sys/fs/cgroup/*/sojourn-*-{pid}*"), [], "control groups of its last life")
+
+
+class RunnerProcess:
+    """A runner in a process of its own, until the end of the block."""
+
+    def __init__(self, client, path):
+        program = os.path.join(ROOT, "tests", "fault", "runner_process.py")
+        self.process = subprocess.Popen([sys.executable, program, client.address, path, runner_token(client, path)])
+
+    def __enter__(self):
+        return self.process
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+
+
+@test(options=["--runner-silence-ms", "2s", "--runner-grace-ms", "200", "--runner-lost-ms", "600"])
+def a_stopped_runner_is_lost(server):
+    """A runner's process that hangs (SIGSTOP) in a turn, or is killed: the log says so, and the next one has its prompt."""
+    client = server.client()
+    for sign, reason in ((signal.SIGSTOP, "silent"), (signal.SIGKILL, "connection_closed")):
+        path = begin(client)
+        client.post(path + "/messages", {"text": "work"}, expect=202)
+        with RunnerProcess(client, path) as process:
+            check.eventually(lambda: client.get(path + "/asks?state=pending").json()["asks"], "it works and asks", 30)
+            process.send_signal(sign)
+            check.eventually(lambda: events(client, path, "runner.lost"), "it counts as lost", 30)
+        check.equal(events(client, path, "runner.disconnected")[-1]["metadata"]["reason"], reason)
+        check.equal(events(client, path, "turn.ended")[-1]["metadata"]["stop_reason"], "aborted")
+        [ask] = client.get(path + "/asks?state=pending", expect=200).json()["asks"]
+        client.post(f"{path}/asks/{ask['id']}/answer", {"decision": "once"}, expect=200)
+        with RunnerProcess(client, path):
+            check.eventually(lambda: status(client, path) == "idle", "another one ends the turn", 30)
+        ends = [event["metadata"] for event in events(client, path, "turn.ended")]
+        check.equal((ends[-1]["stop_reason"], len({end["turn"] for end in ends})), ("stop", len(ends)))
+        check.equal([event["content"][0]["text"] for event in events(client, path, "user.message")], ["work"])
 
 
 # The two that follow cannot be caused from outside: whatever ends a turn drops its lease and starts what waits, in one

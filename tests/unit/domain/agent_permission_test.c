@@ -1,5 +1,8 @@
 #include "domain/agent_fields.h"
+#include "domain/command.h"
 #include "domain_unit.h"
+
+#include <stdlib.h>
 
 static void globs(void **state)
 {
@@ -82,10 +85,221 @@ static void arguments_that_are_no_json_are_matched_as_text(void **state)
     assert_int_equal(asked("run_command", "rm -r x", NULL), PERMISSION_DENY);
 }
 
+/* --- commands --- */
+
+static enum permission command_asked(const struct permission_rule *given, size_t count, const char *line,
+                                     enum permission otherwise)
+{
+    struct agent ruled = {.permissions = given, .permission_count = count};
+    struct buffer json = {0};
+    struct json_out out = json_out_to(&json);
+    json_begin_object(&out);
+    json_put_text(&out, "command", slice_of(line));
+    json_put_text(&out, "description", SLICE("git status"));
+    json_end_object(&out);
+    enum permission permission =
+        agent_permission(&ruled, SLICE("bash"), buffer_slice(&json), (struct slice){0}, otherwise);
+    buffer_release(&json);
+    return permission;
+}
+
+/* All that is run is allowed, but for one command. */
+static void no_spelling_leads_past_a_rule(void **state)
+{
+    static const struct permission_rule given[] = {
+        {.tool = SLICE("bash"), .then = PERMISSION_ALLOW},
+        {.tool = SLICE("bash"), .argument = SLICE("git push*"), .then = PERMISSION_DENY},
+    };
+    static const char *const denied[] = {
+        "git push",
+        "git  push origin",
+        "git -c x=y push",
+        "git -C dir push",
+        "git --no-pager -C dir -c a=b push origin",
+        "git --git-dir=x push",
+        "env git push",
+        "env -i -u HOME A=1 git push",
+        "/usr/bin/env git push",
+        "/usr/bin/git push",
+        "./git push",
+        "FOO=1 BAR='a b' git push",
+        "command git push",
+        "command -p git push",
+        "exec git push",
+        "builtin command git push",
+        "nohup git push &",
+        "nice -n 10 git push",
+        "timeout -s KILL 5 git push",
+        "timeout 5s git push",
+        "sudo -u bob git push",
+        "sh -c 'git push'",
+        "bash -lc \"git push\"",
+        "bash -e -c 'cd x && git push'",
+        "sh -c \"sh -c 'git push'\"",
+        "eval git push",
+        "eval 'git push'",
+        "g\"i\"t pu'sh'",
+        "\\git push",
+        "gi\\\nt push",
+        "git status; git push",
+        "git status && git push",
+        "git status || git push",
+        "git status\ngit push",
+        "true & git push",
+        "(git push)",
+        "{ git push; }",
+        "if true; then git push; fi",
+        "for i in 1 2; do git push; done",
+        "! git push",
+        "time git push",
+        "git push>/dev/null 2>&1",
+        ">x git push",
+        "2>/dev/null git push",
+        "echo $(git push)",
+        "echo `git push`",
+        "diff <(git push) x",
+        "find . -name x -exec git push {} \\;",
+        "xargs git push",
+        "ls | xargs -n 1 git push",
+        "busybox env git push",
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(denied); i++) {
+        assert_row(denied[i], command_asked(given, COUNT_OF(given), denied[i], PERMISSION_ALLOW) == PERMISSION_DENY);
+    }
+}
+
+/* What may be the command that a rule speaks of is asked about. */
+static void what_can_not_be_read_is_asked_about(void **state)
+{
+    static const struct permission_rule given[] = {
+        {.tool = SLICE("bash"), .then = PERMISSION_ALLOW},
+        {.tool = SLICE("bash"), .argument = SLICE("git push*"), .then = PERMISSION_DENY},
+    };
+    static const char *const asked_about[] = {
+        "git $WHAT",
+        "$GIT push",
+        "git \"$(cat what)\"",
+        "git pu?h",
+        "gi* push",
+        "{git,push}",
+        "echo git push | sh",
+        "bash < x",
+        "bash -s",
+        "cat <<X\ngit push\nX",
+        "git -c alias.p=push p",
+        "git --config-env=alias.p=P p",
+        "alias g=git",
+        "python3 -c 'import os'",
+        "perl -e 'exec q(git), q(push)'",
+        "echo push | xargs git",
+        "git 'push",
+    };
+    static const char *const allowed[] = {
+        "git status",        "git log --grep 'git push'", "git commit -m 'do not git push'",
+        "ls -l *.c src/*.h", "make 2>&1 | tail -n 5",     "cd src && make test > log",
+        "bash build.sh",     "python3 test.py",           "echo 'costs $5'",
+        "grep -rn push .",
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(asked_about); i++) {
+        enum permission permission = command_asked(given, COUNT_OF(given), asked_about[i], PERMISSION_ALLOW);
+        assert_row(asked_about[i], permission != PERMISSION_ALLOW);
+        assert_row(asked_about[i], command_asked(given, 1, asked_about[i], PERMISSION_ASK) == PERMISSION_ALLOW);
+    }
+    for (size_t i = 0; i < COUNT_OF(allowed); i++) {
+        assert_row(allowed[i], command_asked(given, COUNT_OF(given), allowed[i], PERMISSION_ASK) == PERMISSION_ALLOW);
+    }
+}
+
+/* A pattern that allows speaks of every command of the line, as it stands there. */
+static void what_is_allowed_takes_nothing_along(void **state)
+{
+    static const struct permission_rule given[] = {
+        {.tool = SLICE("bash"), .argument = SLICE("git *"), .then = PERMISSION_ALLOW},
+        {.tool = SLICE("bash"), .argument = SLICE("tail*"), .then = PERMISSION_ALLOW},
+        {.tool = SLICE("bash"), .argument = SLICE("make && make $X"), .then = PERMISSION_ALLOW},
+    };
+    static const struct {
+        const char *line;
+        enum permission permission;
+    } rows[] = {
+        {"git log", PERMISSION_ALLOW},
+        {"\"git\"  log", PERMISSION_ALLOW},
+        {"git log | tail -n 5", PERMISSION_ALLOW},
+        {"make && make $X", PERMISSION_ALLOW},
+        {"rm -r x", PERMISSION_ASK}, /* whatever its description says */
+        {"git log; rm -r x", PERMISSION_ASK},
+        {"git log && rm -r x", PERMISSION_ASK},
+        {"git log $(rm -r x)", PERMISSION_ASK},
+        {"git log \"$(rm -r x)\"", PERMISSION_ASK},
+        {"git log\nrm -r x", PERMISSION_ASK},
+        {"sh -c 'git log'", PERMISSION_ASK},
+        {"PAGER=x git log", PERMISSION_ASK},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        assert_row(rows[i].line,
+                   command_asked(given, COUNT_OF(given), rows[i].line, PERMISSION_ASK) == rows[i].permission);
+    }
+}
+
+static void a_list_of_words_is_a_command(void **state)
+{
+    static const struct permission_rule given[] = {{.argument = SLICE("git push*"), .then = PERMISSION_DENY}};
+    static const struct agent ruled = {.permissions = given, .permission_count = 1};
+    struct slice none = {0};
+    (void)state;
+    assert_int_equal(agent_permission(&ruled, SLICE("shell"), SLICE("{\"command\":[\"bash\",\"-lc\",\"git  push\"]}"),
+                                      none, PERMISSION_ALLOW),
+                     PERMISSION_DENY);
+    assert_int_equal(
+        agent_permission(&ruled, SLICE("shell"), SLICE("{\"cmd\":[\"echo\",\"git push\"]}"), none, PERMISSION_ALLOW),
+        PERMISSION_DENY); /* a text of the call is a text of the call */
+    assert_int_equal(agent_permission(&ruled, SLICE("shell"), SLICE("{\"cmd\":[\"git\",\"-C\",\"x\",\"push\"]}"), none,
+                                      PERMISSION_ALLOW),
+                     PERMISSION_DENY);
+    assert_int_equal(agent_permission(&ruled, SLICE("shell"), SLICE("{\"cmd\":[\"git\",7]}"), none, PERMISSION_ALLOW),
+                     PERMISSION_ASK);
+}
+
+/* Whatever it is: it ends, and what is too much is not certain. */
+static void anything_can_be_read(void **state)
+{
+    static const char letters[] = "git push env sh -c'\"\\;|&()<>$`{}*\n A=1 ";
+    struct buffer line = {0};
+    struct arena arena = {0};
+    struct command_reading reading;
+    (void)state;
+    srand(3);
+    for (int round = 0; round < 3000; round++) {
+        line.len = 0;
+        for (int i = rand() % 60; i > 0; i--) {
+            buffer_add_byte(&line, letters[(size_t)rand() % (sizeof letters - 1)]);
+        }
+        command_read_line(&arena, buffer_slice(&line), &reading);
+        assert_true(reading.count <= COMMAND_FORMS_MAX);
+        arena_reset(&arena);
+    }
+    line.len = 0;
+    for (int i = 0; i < 2000; i++) {
+        buffer_add(&line, SLICE("env -x "));
+    }
+    command_read_line(&arena, buffer_slice(&line), &reading);
+    assert_false(reading.is_certain);
+    buffer_release(&line);
+    arena_release(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(globs),
+        cmocka_unit_test(no_spelling_leads_past_a_rule),
+        cmocka_unit_test(what_can_not_be_read_is_asked_about),
+        cmocka_unit_test(what_is_allowed_takes_nothing_along),
+        cmocka_unit_test(a_list_of_words_is_a_command),
+        cmocka_unit_test(anything_can_be_read),
         cmocka_unit_test(the_strictest_rule_decides),
         cmocka_unit_test(white_space_and_escapes_lead_past_no_rule),
         cmocka_unit_test(without_a_rule_the_tool_decides),

@@ -84,6 +84,36 @@ static const char *const everything =
     "x.git\",\"branch\":\"main\"},\"command\":[\"opencode\",\"acp\"],\"environment\":{\"A\":\"b\"},"
     "\"pass_environment\":[\"HOME\"],\"idle_timeout_ms\":\"15m\",\"queue_mode\":\"steer\",\"resume\":\"retry\"}";
 
+static void cached_input_has_its_price(void **state)
+{
+    static const struct {
+        const char *provider;
+        int64_t read_given, write_given, read, write;
+    } rows[] = {
+        {"anthropic", 0, 0, 101, 1255},
+        {"anthropic", 7, 8, 7, 8},
+        {"openai", 0, 0, 502, 1004},
+        {"", 0, 9, 1004, 9},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct agent agent = {.input_microcents_per_mtok = 1004,
+                              .cache_read_microcents_per_mtok = rows[i].read_given,
+                              .cache_write_microcents_per_mtok = rows[i].write_given};
+        struct model_choice choice = {slice_of(rows[i].provider), SLICE("m")};
+        struct model_price price = agent_price(&agent, &choice);
+        assert_row(rows[i].provider, price.cache_read_microcents_per_mtok == rows[i].read);
+        assert_row(rows[i].provider, price.cache_write_microcents_per_mtok == rows[i].write);
+    }
+    struct model_price price = {.input_microcents_per_mtok = 10,
+                                .output_microcents_per_mtok = 1000,
+                                .cache_read_microcents_per_mtok = 1,
+                                .cache_write_microcents_per_mtok = 12};
+    assert_int_equal(model_price_of(&price, 100, 60, 30, 2), 10 * 10 + 60 * 1 + 30 * 12 + 2 * 1000);
+    assert_int_equal(model_price_of(&price, 100, -1, -1, 0), 1000);
+    assert_int_equal(model_price_of(&price, 100, 500, 500, 0), 100); /* more than there was */
+}
+
 static void every_key(void **state)
 {
     struct agent agent = good(everything);
@@ -93,8 +123,8 @@ static void every_key(void **state)
     assert_int_equal(agent.driver, DRIVER_ACP);
     assert_slice(agent.fallbacks[0].model, "b");
     assert_slice(agent.tools[1], "run_command");
-    assert_int_equal(agent_price(&agent, SLICE("b")).output_microcents_per_mtok, 4);
-    assert_int_equal(agent_price(&agent, SLICE("m")).output_microcents_per_mtok, 11);
+    assert_int_equal(agent_price(&agent, &(struct model_choice){.model = SLICE("b")}).output_microcents_per_mtok, 4);
+    assert_int_equal(agent_price(&agent, &(struct model_choice){.model = SLICE("m")}).output_microcents_per_mtok, 11);
     assert_slice(agent.permissions[0].argument, "git *");
     assert_int_equal(agent.permissions[0].then, PERMISSION_DENY);
     assert_int_equal(agent.fs_scope, SCOPE_PROJECT);
@@ -262,6 +292,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(defaults),
         cmocka_unit_test(zero_caps_are_the_default),
+        cmocka_unit_test(cached_input_has_its_price),
         cmocka_unit_test(every_key),
         cmocka_unit_test(written_and_read_again_is_the_same),
         cmocka_unit_test(the_version_is_shown_when_there_is_one),

@@ -170,9 +170,9 @@ static void text_is_streamed_and_recorded(void **state)
                  "[{\"type\":\"text\",\"text\":\"Hello you\"}]");
     assert_slice(fake_turn_event(&scene.turn, "agent.message", 0)->metadata,
                  "{\"model\":\"first\",\"provider\":\"anthropic\",\"message_id\":\"t1-0\"}");
-    /* (100 * 300 + 20 * 1500) microcents */
+    /* (90 * 300 + 10 * 30 + 20 * 1500) microcents */
     assert_has(scene.turn.end.usage.ptr, "\"input_tokens\":100,\"output_tokens\":20,\"cache_read_tokens\":10");
-    assert_has(scene.turn.end.usage.ptr, "\"cost_microcents\":60000");
+    assert_has(scene.turn.end.usage.ptr, "\"cost_microcents\":57300");
     assert_has(request(&scene, 0), "POST /v1/messages HTTP/1.1");
     assert_has(request(&scene, 0), "x-api-key: sk-ant-0123456789abcdef0123456789");
     assert_has(request(&scene, 0), "{\"type\":\"text\",\"text\":\"hello\",\"cache_control\":{\"type\":\"ephemeral\"}}");

@@ -1,0 +1,32 @@
+/* What a command line runs, as far as it can be read without running it: rules about commands look at that, so that
+ * another spelling of the same command leads past none of them. Pure. */
+#ifndef DOMAIN_COMMAND_H
+#define DOMAIN_COMMAND_H
+
+#include "base/json.h"
+
+enum { COMMAND_FORMS_MAX = 256 };
+
+/* A command as words with single spaces between them, without quotes. */
+struct command_form {
+    struct slice text;
+    /* It stands in the line itself; the forms behind it, up to the next plain one, are other names of the same: without
+     * a path, without options before what it is to do, without what only starts it (env, sudo, sh -c …). */
+    bool is_plain;
+};
+
+struct command_reading {
+    struct command_form *forms; /* in the arena */
+    size_t count;
+    /* False when it runs something that does not stand there: variables, substitutions, code in another language, what
+     * comes from a pipe, or simply too much. */
+    bool is_certain;
+};
+
+/* A line for a shell. */
+void command_read_line(struct arena *arena, struct slice line, struct command_reading *out);
+/* The command lines among the arguments of a call: `command`, `cmd` or `script`, a text or a list of words. False when
+ * there is none. */
+bool command_read_call(struct arena *arena, const struct json *arguments, struct command_reading *out);
+
+#endif
