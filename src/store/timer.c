@@ -45,7 +45,7 @@ enum status store_timer_is_due(struct db *db, const struct timer *timer, int64_t
     int64_t due_ms = INT64_MAX;
     enum status status = statement_number(db, SQL_TIMER_GET, VALUES(number(timer->kind), number(timer->session_key)),
                                           INT64_MAX, &due_ms, failure);
-    *out = !status && due_ms <= now_ms;
+    *out = status == STATUS_OK && due_ms <= now_ms;
     return status;
 }
 
