@@ -6,6 +6,7 @@
 
 #include "store/db.h"
 #include "store/engine.h"
+#include "store/sqlite/caseless.h"
 #include "store/store.h"
 
 static char directory[] = "/tmp/store_db_XXXXXX";
@@ -145,10 +146,12 @@ static int check_plan(void *owner, int columns, char **values, char **names)
 {
     (void)names;
     const char *plan = values[columns - 1];
-    if (strstr(plan, "SCAN") || strstr(plan, "TEMP B-TREE")) {
+    bool scans = strstr(plan, "SCAN") && strcmp(plan, "SCAN CONSTANT ROW") != 0; /* such a row is in no table */
+    bool sorts = strstr(plan, "TEMP B-TREE");
+    if (scans || sorts) {
         print_error("%s: %s\n", (const char *)owner, plan);
     }
-    return strstr(plan, "SCAN") || strstr(plan, "TEMP B-TREE");
+    return scans || sorts;
 }
 
 static void lists_are_neither_scanned_nor_sorted(void **state)
@@ -158,6 +161,7 @@ static void lists_are_neither_scanned_nor_sorted(void **state)
     static const char *const indexed[] = {"session_list_", "claim_candidates",         "timer_due",
                                           "timer_next",    "session_count_concurrent", "session_active_human"};
     assert_int_equal(sqlite3_open(path, &handle), SQLITE_OK);
+    assert_int_equal(sqlite_add_caseless(handle), SQLITE_OK);
     for (int i = 0; i < SQL_COUNT; i++) {
         for (size_t n = 0; n < COUNT_OF(indexed); n++) {
             if (strncmp(sql_texts[i].name, indexed[n], strlen(indexed[n])) != 0) {
