@@ -17,8 +17,9 @@ void mark_write(char out[MARK_SIZE + 1], long number)
 const char *mark_find(const char *bytes, size_t size, long *out_number)
 {
     const char *start = memmem(bytes, size, "mark-", 5);
-    if (!start || (size_t)(start - bytes) + MARK_SIZE > size)
+    if (!start || (size_t)(start - bytes) + MARK_SIZE > size) {
         return NULL;
+    }
     *out_number = strtol(start + 5, NULL, 10);
     return start + MARK_SIZE;
 }
@@ -28,8 +29,9 @@ const char *marks_expect(const char *bytes, size_t size, long *next_mark)
     const char *end = bytes + size;
     long number;
     for (const char *at; (at = mark_find(bytes, (size_t)(end - bytes), &number)); bytes = at) {
-        if (number != *next_mark)
+        if (number != *next_mark) {
             die("event %ld came where %ld was next", number, *next_mark);
+        }
         ++*next_mark;
     }
     return bytes;
@@ -53,8 +55,9 @@ void event_append_batch(struct text *out, size_t size, long count, long first_ma
 {
     text_print(out, "{\"events\":[");
     for (long i = 0; i < count; i++) {
-        if (i > 0)
+        if (i > 0) {
             text_append(out, ",", 1);
+        }
         event_append(out, size, first_mark + i);
     }
     text_print(out, "]}");

@@ -60,8 +60,9 @@ static const struct setting SETTINGS[] = {
 _Noreturn static void usage(void)
 {
     fputs("usage: load MODE --port PORT [options]\n", stderr);
-    for (size_t i = 0; i < sizeof MODES / sizeof *MODES; i++)
+    for (size_t i = 0; i < sizeof MODES / sizeof *MODES; i++) {
         fprintf(stderr, "  %-8s %s\n", MODES[i].name, MODES[i].summary);
+    }
     fputs("every mode: --host 127.0.0.1 --token TOKEN --bytes 300\n", stderr);
     exit(2);
 }
@@ -70,15 +71,17 @@ static int positive(const char *name, const char *text)
 {
     char *end;
     long value = strtol(text, &end, 10);
-    if (value <= 0 || value > 1000000000 || *end)
+    if (value <= 0 || value > 1000000000 || *end) {
         die("--%s %s: a number from 1 to 1000000000 is needed", name, text);
+    }
     return (int)value;
 }
 
 static void add_pid(struct options *options, const char *text)
 {
-    if (options->pid_count == MAX_PIDS)
+    if (options->pid_count == MAX_PIDS) {
         die("at most %d --pid", MAX_PIDS);
+    }
     options->pids[options->pid_count++] = positive("pid", text);
 }
 
@@ -103,11 +106,14 @@ static void set_option(struct options *options, const struct setting *setting, c
 
 static const struct setting *find_setting(const char *argument)
 {
-    if (strncmp(argument, "--", 2) != 0)
+    if (strncmp(argument, "--", 2) != 0) {
         usage();
-    for (size_t i = 0; i < sizeof SETTINGS / sizeof *SETTINGS; i++)
-        if (strcmp(argument + 2, SETTINGS[i].name) == 0)
+    }
+    for (size_t i = 0; i < sizeof SETTINGS / sizeof *SETTINGS; i++) {
+        if (strcmp(argument + 2, SETTINGS[i].name) == 0) {
             return &SETTINGS[i];
+        }
+    }
     die("%s: no such option", argument);
 }
 
@@ -115,14 +121,17 @@ static void read_options(struct options *options, int argc, char **argv)
 {
     for (int i = 2; i < argc; i++) {
         const struct setting *setting = find_setting(argv[i]);
-        if (setting->kind != KIND_FLAG && i + 1 == argc)
+        if (setting->kind != KIND_FLAG && i + 1 == argc) {
             die("%s: a value is needed", argv[i]);
+        }
         set_option(options, setting, setting->kind == KIND_FLAG ? NULL : argv[++i]);
     }
-    if (options->target.port == 0)
+    if (options->target.port == 0) {
         die("--port is needed");
-    if (options->bytes < 120)
+    }
+    if (options->bytes < 120) {
         die("--bytes: at least 120");
+    }
 }
 
 int main(int argc, char **argv)
@@ -136,12 +145,14 @@ int main(int argc, char **argv)
                               .seconds = 5,
                               .rate = 1,
                               .query = ""};
-    if (argc < 2)
+    if (argc < 2) {
         usage();
+    }
     signal(SIGPIPE, SIG_IGN);
     for (size_t i = 0; i < sizeof MODES / sizeof *MODES; i++) {
-        if (strcmp(argv[1], MODES[i].name) != 0)
+        if (strcmp(argv[1], MODES[i].name) != 0) {
             continue;
+        }
         read_options(&options, argc, argv);
         MODES[i].run(&options);
         return 0;

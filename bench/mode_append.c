@@ -27,10 +27,12 @@ static bool append_answered(struct connection *connection, void *state)
     struct append_run *run = state;
     uint64_t now = now_ns();
     connection_expect_success(connection, "append");
-    if (now >= run->measure_to_ns)
+    if (now >= run->measure_to_ns) {
         return false;
-    if (now >= run->measure_from_ns)
+    }
+    if (now >= run->measure_from_ns) {
         samples_add(&run->samples, now - connection->start_ns);
+    }
     prepare_request(run, connection);
     return true;
 }
@@ -75,12 +77,14 @@ void mode_append(const struct options *options)
     struct connection *connections = connections_open(options, options->connections);
     struct append_run run = {.sessions = options->sessions};
     run.requests = calloc((size_t)options->sessions, sizeof *run.requests);
-    if (options->target.is_resp)
+    if (options->target.is_resp) {
         build_resp(&run, options);
-    else
+    } else {
         build_http(&run, &connections[0], options);
-    for (int i = 0; i < options->connections; i++)
+    }
+    for (int i = 0; i < options->connections; i++) {
         prepare_request(&run, &connections[i]);
+    }
     uint64_t start = now_ns();
     run.measure_from_ns = start + 1000000000u;
     run.measure_to_ns = run.measure_from_ns + (uint64_t)options->seconds * 1000000000u;
@@ -88,8 +92,9 @@ void mode_append(const struct options *options)
     connections_run(connections, options->connections, append_answered, &run);
     cpu_s = server_cpu_s(options) - cpu_s;
     report_append(&run, options, cpu_s * 1e9 / (double)(now_ns() - start));
-    for (int i = 0; i < options->sessions; i++)
+    for (int i = 0; i < options->sessions; i++) {
         text_release(&run.requests[i]);
+    }
     free(run.requests);
     samples_release(&run.samples);
     connections_close(connections, options->connections);

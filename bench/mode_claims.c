@@ -40,8 +40,9 @@ static void create_pending(struct claims *claims)
     text_print(&body, "{\"type\":\"agent\",\"agent\":\"bench\",\"status\":\"pending\"}");
     int count = options->count < FILLING_CONNECTIONS ? options->count : FILLING_CONNECTIONS;
     struct connection *connections = connections_open(options, count);
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
         request_build(&connections[i].request, &options->target, "POST", "/api/sessions", "", &body);
+    }
     claims->left = options->count - count;
     connections_run(connections, count, session_created, claims);
     connections_close(connections, count);
@@ -71,16 +72,19 @@ static bool take_claim(struct claims *claims, struct connection *worker)
     const char *claimed = strstr(body, "\"claims\":[");
     const char *session = claimed ? strstr(claimed, "\"session\":") : NULL;
     const char *lease = session ? strstr(session, "\"lease\":{") : NULL;
-    if (!lease)
+    if (!lease) {
         return false;
+    }
     if (!json_find_string(session, "id", claims->ids[worker->index], ID_SIZE) ||
-        !json_find_string(lease, "token", token, sizeof token))
+        !json_find_string(lease, "token", token, sizeof token)) {
         die("a claim without id or token: %s", body);
+    }
     snprintf(claims->leases[worker->index], sizeof claims->leases[0], MINIMAL "Sojourn-Lease: %s\r\n", token);
-    if (claims->options->silent)
+    if (claims->options->silent) {
         prepare_step(claims, worker, STEP_SETTLE, "settle", &claims->settle_body);
-    else
+    } else {
         prepare_step(claims, worker, STEP_HEARTBEAT, "lease", &claims->heartbeat_body);
+    }
     return true;
 }
 
@@ -99,8 +103,9 @@ static bool claims_answered(struct connection *worker, void *state)
         samples_add(&claims->samples, now_ns() - claims->started_ns[worker->index]);
         claims->settled++;
         claims->started_ns[worker->index] = now_ns();
-        if (claims->options->chain)
+        if (claims->options->chain) {
             return take_claim(claims, worker);
+        }
         prepare_claim(claims, worker);
         return true;
     }
@@ -111,16 +116,18 @@ void mode_claims(const struct options *options)
 {
     static struct claims claims;
     claims.options = options;
-    if (options->connections > 1024)
+    if (options->connections > 1024) {
         die("--connections: at most 1024 workers");
+    }
     text_print(&claims.claim_body,
                "{\"worker\":\"bench\",\"agents\":[\"bench\"],\"types\":[\"agent\"],\"max\":1,\"wait_ms\":0,"
                "\"lease_ms\":30000}");
     text_print(&claims.heartbeat_body, "{}");
-    if (options->chain)
+    if (options->chain) {
         text_print(&claims.settle_body, "{\"status\":\"completed\",\"claim\":%s}", claims.claim_body.bytes);
-    else
+    } else {
         text_print(&claims.settle_body, "{\"status\":\"completed\"}");
+    }
     create_pending(&claims);
     struct connection *workers = connections_open(options, options->connections);
     for (int i = 0; i < options->connections; i++) {
@@ -134,8 +141,9 @@ void mode_claims(const struct options *options)
     double seconds = (double)(now_ns() - start) / 1e9;
     double client_s = (double)(clock() - client) / CLOCKS_PER_SEC;
     server_s = server_cpu_s(options) - server_s;
-    if (claims.settled < options->count)
+    if (claims.settled < options->count) {
         die("only %d of %d sessions could be claimed", claims.settled, options->count);
+    }
     printf("cycles_per_s=%.0f cycles=%d server_cpu_us=%.1f client_cpu_us=%.1f p50_us=%u p99_us=%u\n",
            claims.settled / seconds, claims.settled, server_s * 1e6 / claims.settled, client_s * 1e6 / claims.settled,
            samples_percentile_us(&claims.samples, 0.5), samples_percentile_us(&claims.samples, 0.99));

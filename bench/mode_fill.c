@@ -44,8 +44,9 @@ static bool fill_answered(struct connection *connection, void *state)
         prepare_events(fill, connection);
         return true;
     }
-    if (fill->next >= fill->options->count)
+    if (fill->next >= fill->options->count) {
         return false;
+    }
     prepare_create(fill, connection);
     return true;
 }
@@ -55,8 +56,9 @@ void mode_fill(const struct options *options)
     struct fill fill = {.options = options};
     int count = options->count < options->connections ? options->count : options->connections;
     struct connection *connections = connections_open(options, count);
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
         prepare_create(&fill, &connections[i]);
+    }
     uint64_t start = now_ns();
     connections_run(connections, count, fill_answered, &fill);
     double seconds = (double)(now_ns() - start) / 1e9;

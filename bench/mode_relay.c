@@ -56,8 +56,9 @@ struct relay {
 static void watch(int epoll_fd, struct end *end)
 {
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = end};
-    if (epoll_ctl(epoll_fd, EPOLL_CTL_ADD, end->fd, &event) != 0)
+    if (epoll_ctl(epoll_fd, EPOLL_CTL_ADD, end->fd, &event) != 0) {
         die("cannot watch a connection: %s", strerror(errno));
+    }
 }
 
 static int all_viewers(const struct relay *relay)
@@ -74,8 +75,9 @@ static void provider_listen(struct provider *provider, int port)
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     int yes = 1;
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-    if (bind(fd, (struct sockaddr *)&address, sizeof address) != 0 || listen(fd, 512) != 0)
+    if (bind(fd, (struct sockaddr *)&address, sizeof address) != 0 || listen(fd, 512) != 0) {
         die("cannot listen on %d: %s", port, strerror(errno));
+    }
     provider->listener = (struct end){.kind = END_LISTENER, .fd = fd};
     watch(provider->epoll_fd, &provider->listener);
 }
@@ -84,8 +86,9 @@ static void provider_accept(struct relay *relay)
 {
     struct provider *provider = &relay->provider;
     int fd = accept4(provider->listener.fd, NULL, NULL, SOCK_CLOEXEC);
-    if (fd < 0 || provider->stream_count == all_viewers(relay))
+    if (fd < 0 || provider->stream_count == all_viewers(relay)) {
         die("one connection more than there are viewers, or none: %s", strerror(errno));
+    }
     struct end *stream = &provider->streams[provider->stream_count++];
     *stream = (struct end){.kind = END_STREAM, .fd = fd};
     watch(provider->epoll_fd, stream);
@@ -93,8 +96,9 @@ static void provider_accept(struct relay *relay)
 
 static void put(int fd, const char *bytes, size_t size)
 {
-    if (send(fd, bytes, size, MSG_NOSIGNAL) != (ssize_t)size)
+    if (send(fd, bytes, size, MSG_NOSIGNAL) != (ssize_t)size) {
         die("the relay does not read: %s", strerror(errno));
+    }
 }
 
 // Of the request only the verb is looked at: viewers ask with GET, relays with POST. It is whole when nothing more of
@@ -110,12 +114,14 @@ static void provider_take(struct relay *relay, struct end *stream)
         epoll_ctl(provider->epoll_fd, EPOLL_CTL_DEL, stream->fd, NULL);
         return;
     }
-    if (stream->is_asked)
+    if (stream->is_asked) {
         return;
+    }
     stream->is_asked = true;
     stream->line = request[0] == 'G' ? LINE_DIRECT : LINE_RELAYED;
-    if (provider->line_counts[stream->line] == relay->options->connections)
+    if (provider->line_counts[stream->line] == relay->options->connections) {
         die("more streams were asked for than there are viewers");
+    }
     provider->lines[stream->line][provider->line_counts[stream->line]++] = stream;
     put(stream->fd, head, sizeof head - 1);
     atomic_fetch_add(&provider->asked_count, 1);
@@ -166,15 +172,17 @@ static void provider_tick(struct relay *relay)
     struct provider *provider = &relay->provider;
     uint64_t ticks = 0;
     int pairs = relay->options->connections;
-    if (read(provider->timer.fd, &ticks, sizeof ticks) != sizeof ticks)
+    if (read(provider->timer.fd, &ticks, sizeof ticks) != sizeof ticks) {
         return;
+    }
     for (; ticks > 0 && provider->turn < (long)relay->options->events * pairs; ticks--) {
         long turn = provider->turn++;
         for (long i = 0; i < LINE_COUNT; i++) {
             struct end *stream = provider->lines[(turn / pairs + i) % LINE_COUNT][turn % pairs];
             provider_say(stream);
-            if (stream->next == relay->options->events)
+            if (stream->next == relay->options->events) {
                 provider_end(stream);
+            }
         }
     }
 }
@@ -187,12 +195,13 @@ static void *provider_main(void *owner)
         int ready = epoll_wait(relay->provider.epoll_fd, events, 64, -1);
         for (int i = 0; i < ready; i++) {
             struct end *end = events[i].data.ptr;
-            if (end->kind == END_LISTENER)
+            if (end->kind == END_LISTENER) {
                 provider_accept(relay);
-            else if (end->kind == END_TIMER)
+            } else if (end->kind == END_TIMER) {
                 provider_tick(relay);
-            else
+            } else {
                 provider_take(relay, end);
+            }
         }
     }
     return NULL;
@@ -205,14 +214,17 @@ static void viewer_note(struct relay *relay, struct end *viewer, const char *mar
 {
     char *end;
     long number = strtol(mark + 1, &end, 16);
-    if (end != mark + 7 || *end != ':' || number < viewer->next)
+    if (end != mark + 7 || *end != ':' || number < viewer->next) {
         return;
-    if (number != viewer->next)
+    }
+    if (number != viewer->next) {
         die("piece %ld came when %ld was due", number, viewer->next);
+    }
     viewer->next++;
     relay->seen[viewer->line]++;
-    if (number >= WARM_UP)
+    if (number >= WARM_UP) {
         samples_add(&relay->samples[viewer->line], at_ns - strtoull(mark + 8, NULL, 16));
+    }
 }
 
 static void viewer_take(struct relay *relay, struct end *viewer)
@@ -227,9 +239,11 @@ static void viewer_take(struct relay *relay, struct end *viewer)
     }
     size_t size = viewer->carried_bytes + (size_t)got, at = 0;
     bytes[size] = '\0';
-    for (; at + MARK_BYTES <= size; at++)
-        if (bytes[at] == '<' && bytes[at + MARK_BYTES - 1] == '>')
+    for (; at + MARK_BYTES <= size; at++) {
+        if (bytes[at] == '<' && bytes[at + MARK_BYTES - 1] == '>') {
             viewer_note(relay, viewer, bytes + at, at_ns);
+        }
+    }
     viewer->carried_bytes = size - at;
     memcpy(viewer->carry, bytes + at, viewer->carried_bytes);
 }
@@ -239,8 +253,9 @@ static void viewer_open(struct relay *relay, int index, enum line line, const st
     const struct options *options = relay->options;
     struct target target = options->target;
     struct end *viewer = &relay->viewers[(int)line * options->connections + index];
-    if (line == LINE_DIRECT)
+    if (line == LINE_DIRECT) {
         target.port = options->provider;
+    }
     *viewer = (struct end){.kind = END_VIEWER, .line = line, .fd = target_connect(&target)};
     put(viewer->fd, request->bytes, request->size);
     watch(relay->epoll_fd, viewer);
@@ -250,11 +265,13 @@ static void viewers_pump(struct relay *relay)
 {
     struct epoll_event events[256];
     int ready = epoll_wait(relay->epoll_fd, events, 256, DEADLINE_MS);
-    if (ready == 0)
+    if (ready == 0) {
         die("the pieces stopped: %d streams asked for, %ld pieces seen", atomic_load(&relay->provider.asked_count),
             relay->seen[LINE_RELAYED]);
-    for (int i = 0; i < ready; i++)
+    }
+    for (int i = 0; i < ready; i++) {
         viewer_take(relay, events[i].data.ptr);
+    }
 }
 
 // --- both ---
@@ -287,8 +304,9 @@ static void relay_open_path(struct relay *relay, enum line line, const char *pat
 {
     struct text request = {0};
     request_build(&request, &relay->options->target, "GET", path, "", NULL);
-    for (int i = 0; i < relay->options->connections; i++)
+    for (int i = 0; i < relay->options->connections; i++) {
         viewer_open(relay, i, line, &request);
+    }
     text_release(&request);
 }
 
@@ -299,10 +317,12 @@ static void relay_wait_for_streams(struct relay *relay)
     while (atomic_load(&relay->provider.asked_count) < all_viewers(relay)) {
         struct epoll_event events[64];
         int ready = epoll_wait(relay->epoll_fd, events, 64, 10);
-        for (int i = 0; i < ready; i++)
+        for (int i = 0; i < ready; i++) {
             viewer_take(relay, events[i].data.ptr);
-        if (now_ns() > until_ns)
+        }
+        if (now_ns() > until_ns) {
             die("only %d streams were asked for", atomic_load(&relay->provider.asked_count));
+        }
     }
 }
 
@@ -339,8 +359,9 @@ static void relay_measure(struct relay *relay)
 static void *array_of(int count, size_t size)
 {
     void *array = calloc((size_t)count, size);
-    if (!array)
+    if (!array) {
         die("out of memory");
+    }
     return array;
 }
 
@@ -352,8 +373,9 @@ static void relay_init(struct relay *relay, const struct options *options)
     relay->viewers = array_of(all_viewers(relay), sizeof *relay->viewers);
     provider->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     provider->streams = array_of(all_viewers(relay), sizeof *provider->streams);
-    for (int line = 0; line < LINE_COUNT; line++)
+    for (int line = 0; line < LINE_COUNT; line++) {
         provider->lines[line] = array_of(options->connections, sizeof(struct end *));
+    }
 }
 
 // The provider's thread ends with the process.
@@ -361,16 +383,19 @@ void mode_relay(const struct options *options)
 {
     static struct relay relay;
     pthread_t thread;
-    if (options->provider == 0 || options->events <= WARM_UP)
+    if (options->provider == 0 || options->events <= WARM_UP) {
         die("relay needs --provider PORT and more than %d --events", WARM_UP);
+    }
     relay_init(&relay, options);
     provider_listen(&relay.provider, options->provider);
-    if (pthread_create(&thread, NULL, provider_main, &relay) != 0)
+    if (pthread_create(&thread, NULL, provider_main, &relay) != 0) {
         die("cannot start the provider");
-    if (options->subscribe)
+    }
+    if (options->subscribe) {
         relay_open_path(&relay, LINE_RELAYED, options->subscribe);
-    else
+    } else {
         relay_open_sessions(&relay);
+    }
     relay_open_path(&relay, LINE_DIRECT, "/");
     relay_wait_for_streams(&relay);
     relay_measure(&relay);

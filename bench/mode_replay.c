@@ -52,8 +52,9 @@ static void stream_open(struct stream *stream, struct replay *replay)
     stream->fd = target_connect(&replay->options->target);
     stream->carried_bytes = 0;
     stream->start_ns = now_ns();
-    if (send(stream->fd, replay->request.bytes, replay->request.size, MSG_NOSIGNAL) != (ssize_t)replay->request.size)
+    if (send(stream->fd, replay->request.bytes, replay->request.size, MSG_NOSIGNAL) != (ssize_t)replay->request.size) {
         die("send: %s", strerror(errno));
+    }
     replay->started++;
 }
 
@@ -61,8 +62,9 @@ static void stream_open(struct stream *stream, struct replay *replay)
 static size_t stream_read(struct stream *stream, uint64_t *total_bytes)
 {
     ssize_t got = recv(stream->fd, stream->bytes + stream->carried_bytes, CHUNK_BYTES, 0);
-    if (got < 0)
+    if (got < 0) {
         die("recv: %s", strerror(errno));
+    }
     *total_bytes += (uint64_t)got;
     return got == 0 ? 0 : stream->carried_bytes + (size_t)got;
 }
@@ -83,10 +85,12 @@ static void stream_check(struct replay *replay)
     bool is_first = true;
     while (next_mark < replay->options->events) {
         size_t size = stream_read(&stream, &bytes);
-        if (size == 0)
+        if (size == 0) {
             die("replay ended after %ld of %d events", next_mark, replay->options->events);
-        if (is_first && (size < 12 || memcmp(stream.bytes, "HTTP/1.1 200", 12) != 0))
+        }
+        if (is_first && (size < 12 || memcmp(stream.bytes, "HTTP/1.1 200", 12) != 0)) {
             die("replay was refused: %.*s", (int)size, stream.bytes);
+        }
         is_first = false;
         const char *rest = marks_expect(stream.bytes, size, &next_mark);
         stream_carry(&stream, rest, (size_t)(stream.bytes + size - rest));
@@ -108,12 +112,14 @@ static void replay_streams(struct replay *replay, int parallel)
     }
     for (int open = parallel; open > 0;) {
         struct epoll_event event;
-        if (epoll_wait(epoll_fd, &event, 1, -1) != 1)
+        if (epoll_wait(epoll_fd, &event, 1, -1) != 1) {
             continue;
+        }
         struct stream *stream = event.data.ptr;
         size_t size = stream_read(stream, &replay->bytes);
-        if (size == 0)
+        if (size == 0) {
             die("a replay ended early");
+        }
         if (!memmem(stream->bytes, size, replay->last_mark, MARK_SIZE)) {
             stream_carry(stream, stream->bytes, size);
             continue;
@@ -127,8 +133,9 @@ static void replay_streams(struct replay *replay, int parallel)
         stream_open(stream, replay);
         epoll_ctl(epoll_fd, EPOLL_CTL_ADD, stream->fd, &(struct epoll_event){.events = EPOLLIN, .data.ptr = stream});
     }
-    for (int i = 0; i < parallel; i++)
+    for (int i = 0; i < parallel; i++) {
         free(streams[i].bytes);
+    }
     free(streams);
     close(epoll_fd);
 }
@@ -149,12 +156,14 @@ static void replay_pages(struct replay *replay, struct connection *connection, c
         size_t size = connection->answer.size - connection->body_at;
         marks_expect(body, size, &next_mark);
         replay->bytes += connection->answer.size;
-        for (const char *at = body; (at = strstr(at, "\"sequence\":")); at++)
+        for (const char *at = body; (at = strstr(at, "\"sequence\":")); at++) {
             after = json_find_number(at, "sequence");
+        }
         has_more = strstr(body, "\"has_more\":true") != NULL;
     }
-    if (next_mark != replay->options->events)
+    if (next_mark != replay->options->events) {
         die("the pages held %ld of %d events", next_mark, replay->options->events);
+    }
     samples_add(&replay->samples, now_ns() - start);
 }
 
@@ -176,24 +185,29 @@ void mode_replay(const struct options *options)
     mark_write(replay.last_mark, options->events - 1);
     if (!options->subscribe) {
         connection_open(&connection, &options->target, 0);
-        if (options->session)
+        if (options->session) {
             snprintf(id, sizeof id, "%s", options->session);
-        else
+        } else {
             fill_session(&connection, options, id);
+        }
     }
     snprintf(path, sizeof path, "/api/sessions/%s/events?after=0", id);
     request_build(&replay.request, &options->target, "GET", options->subscribe ? options->subscribe : path,
                   "Accept: text/event-stream\r\n", NULL);
-    if (!options->json)
+    if (!options->json) {
         stream_check(&replay);
+    }
     uint64_t start = now_ns();
-    if (!options->json)
+    if (!options->json) {
         replay_streams(&replay, options->connections < options->count ? options->connections : options->count);
-    for (int i = 0; options->json && i < options->count; i++)
+    }
+    for (int i = 0; options->json && i < options->count; i++) {
         replay_pages(&replay, &connection, id);
+    }
     replay_report(&replay, now_ns() - start);
     text_release(&replay.request);
     samples_release(&replay.samples);
-    if (connection.fd >= 0)
+    if (connection.fd >= 0) {
         connection_close(&connection);
+    }
 }

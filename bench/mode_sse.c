@@ -36,8 +36,9 @@ static void reader_take_marks(struct fanout *fanout, struct reader *reader, cons
     const char *end = bytes + size;
     bool had_current = reader->next_mark > fanout->current;
     bytes = marks_expect(bytes, size, &reader->next_mark);
-    if (!had_current && reader->next_mark > fanout->current)
+    if (!had_current && reader->next_mark > fanout->current) {
         fanout->delivered++;
+    }
     size_t rest = (size_t)(end - bytes);
     reader->carried_bytes = rest < MARK_SIZE - 1 ? rest : MARK_SIZE - 1;
     memcpy(reader->carry, end - reader->carried_bytes, reader->carried_bytes);
@@ -47,8 +48,9 @@ static void reader_take(struct fanout *fanout, struct reader *reader, const char
 {
     if (!reader->is_established) {
         const char *end = memmem(bytes, size, "\r\n\r\n", 4);
-        if (size > 12 && memcmp(bytes, "HTTP/1.1 200", 12) != 0)
+        if (size > 12 && memcmp(bytes, "HTTP/1.1 200", 12) != 0) {
             die("a reader was refused: %.*s", (int)size, bytes);
+        }
         if (!end) {
             reader->carried_bytes = size < CARRY_BYTES ? size : CARRY_BYTES;
             memcpy(reader->carry, bytes, reader->carried_bytes);
@@ -65,10 +67,11 @@ static void reader_read(struct fanout *fanout, struct reader *reader)
     static char bytes[65536];
     memcpy(bytes, reader->carry, reader->carried_bytes);
     ssize_t got = recv(reader->fd, bytes + reader->carried_bytes, sizeof bytes - reader->carried_bytes, MSG_DONTWAIT);
-    if (got > 0)
+    if (got > 0) {
         reader_take(fanout, reader, bytes, reader->carried_bytes + (size_t)got);
-    else if (got == 0 || (errno != EAGAIN && errno != EINTR))
+    } else if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
         die("the server closed a reader");
+    }
 }
 
 // Handles what is ready; returns false when nothing came within the time.
@@ -76,8 +79,9 @@ static bool fanout_pump(struct fanout *fanout, int wait_ms)
 {
     struct epoll_event events[1024];
     int ready = epoll_wait(fanout->epoll_fd, events, 1024, wait_ms);
-    for (int i = 0; i < ready; i++)
+    for (int i = 0; i < ready; i++) {
         reader_read(fanout, events[i].data.ptr);
+    }
     return ready > 0;
 }
 
@@ -88,26 +92,33 @@ static void fanout_open(struct fanout *fanout, const struct options *options, co
         *reader = (struct reader){.fd = target_connect(&options->target), .next_mark = 1};
         struct epoll_event event = {.events = EPOLLIN, .data.ptr = reader};
         if (epoll_ctl(fanout->epoll_fd, EPOLL_CTL_ADD, reader->fd, &event) != 0 ||
-            send(reader->fd, request->bytes, request->size, MSG_NOSIGNAL) != (ssize_t)request->size)
+            send(reader->fd, request->bytes, request->size, MSG_NOSIGNAL) != (ssize_t)request->size) {
             die("cannot open reader %d: %s", i, strerror(errno));
-        while (i + 1 - fanout->established > UNANSWERED_MAX)
-            if (!fanout_pump(fanout, DELIVERY_DEADLINE_MS))
+        }
+        while (i + 1 - fanout->established > UNANSWERED_MAX) {
+            if (!fanout_pump(fanout, DELIVERY_DEADLINE_MS)) {
                 die("reader %d of %d was not answered", fanout->established + 1, fanout->count);
+            }
+        }
     }
-    while (fanout->established < fanout->count)
-        if (!fanout_pump(fanout, DELIVERY_DEADLINE_MS))
+    while (fanout->established < fanout->count) {
+        if (!fanout_pump(fanout, DELIVERY_DEADLINE_MS)) {
             die("only %d of %d readers were answered", fanout->established, fanout->count);
-    for (uint64_t end = now_ns() + SETTLE_MS * 1000000u; now_ns() < end;)
+        }
+    }
+    for (uint64_t end = now_ns() + SETTLE_MS * 1000000u; now_ns() < end;) {
         fanout_pump(fanout, SETTLE_MS / 10);
+    }
 }
 
 static void publish(struct connection *publisher, const struct options *options, const char *path, long mark)
 {
     struct text body = {0};
-    if (options->publish)
+    if (options->publish) {
         event_append(&body, (size_t)options->bytes, mark);
-    else
+    } else {
         event_append_batch(&body, (size_t)options->bytes, 1, mark);
+    }
     request_build(&publisher->request, &options->target, "POST", path, "", &body);
     text_release(&body);
     connection_call(publisher);
@@ -120,9 +131,11 @@ static void fanout_deliver(struct fanout *fanout, struct connection *publisher, 
     fanout->current = mark;
     fanout->delivered = 0;
     publish(publisher, options, path, mark);
-    while (fanout->delivered < fanout->count)
-        if (!fanout_pump(fanout, DELIVERY_DEADLINE_MS))
+    while (fanout->delivered < fanout->count) {
+        if (!fanout_pump(fanout, DELIVERY_DEADLINE_MS)) {
             die("event %ld reached %d of %d readers", mark, fanout->delivered, fanout->count);
+        }
+    }
 }
 
 // Names the paths; for a session, the readers start after an event written here, so that nothing is replayed to them.
@@ -167,8 +180,9 @@ static void fanout_measure(struct fanout *fanout, struct connection *publisher, 
 
 void mode_sse(const struct options *options)
 {
-    if (!options->publish != !options->subscribe)
+    if (!options->publish != !options->subscribe) {
         die("--publish and --subscribe belong together");
+    }
     char publish_path[256];
     char subscribe_path[256];
     struct text request = {0};
@@ -181,8 +195,9 @@ void mode_sse(const struct options *options)
     long idle_kb = server_rss_kb(options);
     fanout_open(&fanout, options, &request);
     fanout_measure(&fanout, &publisher, options, publish_path, idle_kb);
-    for (int i = 0; i < fanout.count; i++)
+    for (int i = 0; i < fanout.count; i++) {
         close(fanout.readers[i].fd);
+    }
     close(fanout.epoll_fd);
     free(fanout.readers);
     text_release(&request);

@@ -10,17 +10,20 @@
 struct connection *connections_open(const struct options *options, int count)
 {
     struct connection *connections = calloc((size_t)count, sizeof *connections);
-    if (!connections)
+    if (!connections) {
         die("out of memory");
-    for (int i = 0; i < count; i++)
+    }
+    for (int i = 0; i < count; i++) {
         connection_open(&connections[i], &options->target, i);
+    }
     return connections;
 }
 
 void connections_close(struct connection *connections, int count)
 {
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
         connection_close(&connections[i]);
+    }
     free(connections);
 }
 
@@ -32,8 +35,9 @@ void session_create(struct connection *connection, const struct options *options
     text_release(&body);
     connection_call(connection);
     connection_expect_success(connection, "create a session");
-    if (!json_find_string(connection_body(connection), "id", out_id, 129))
+    if (!json_find_string(connection_body(connection), "id", out_id, 129)) {
         die("no id in the new session: %s", connection_body(connection));
+    }
 }
 
 double server_cpu_s(const struct options *options)
@@ -47,8 +51,9 @@ double server_cpu_s(const struct options *options)
         FILE *file = fopen(path, "re");
         // The name in parentheses may hold blanks, so the fields are counted from the last parenthesis of a short name.
         if (!file ||
-            fscanf(file, "%*d (%*[^)]) %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user, &system) != 2)
+            fscanf(file, "%*d (%*[^)]) %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user, &system) != 2) {
             die("cannot read %s", path);
+        }
         fclose(file);
         ticks += (double)(user + system);
     }
@@ -62,15 +67,18 @@ double server_queued_s(const struct options *options)
         char pattern[64];
         glob_t found = {0};
         snprintf(pattern, sizeof pattern, "/proc/%d/task/*/schedstat", options->pids[i]);
-        if (glob(pattern, 0, NULL, &found) != 0)
+        if (glob(pattern, 0, NULL, &found) != 0) {
             die("cannot read %s", pattern);
+        }
         for (size_t thread = 0; thread < found.gl_pathc; thread++) {
             unsigned long long queued_ns = 0;
             FILE *file = fopen(found.gl_pathv[thread], "re");
-            if (file && fscanf(file, "%*u %llu", &queued_ns) == 1)
+            if (file && fscanf(file, "%*u %llu", &queued_ns) == 1) {
                 total_s += (double)queued_ns / 1e9;
-            if (file)
+            }
+            if (file) {
                 fclose(file);
+            }
         }
         globfree(&found);
     }
@@ -85,11 +93,14 @@ long server_rss_kb(const struct options *options)
         char line[256];
         snprintf(path, sizeof path, "/proc/%d/status", options->pids[i]);
         FILE *file = fopen(path, "re");
-        if (!file)
+        if (!file) {
             die("cannot read %s", path);
-        while (fgets(line, sizeof line, file))
-            if (strncmp(line, "VmRSS:", 6) == 0)
+        }
+        while (fgets(line, sizeof line, file)) {
+            if (strncmp(line, "VmRSS:", 6) == 0) {
                 total_kb += strtol(line + 6, NULL, 10);
+            }
+        }
         fclose(file);
     }
     return total_kb;

@@ -50,16 +50,18 @@ static const char INSERT[] = "insert into event (session, sequence, type, role, 
 
 static void expect(PGconn *conn, PGresult *result, ExecStatusType wanted)
 {
-    if (PQresultStatus(result) != wanted)
+    if (PQresultStatus(result) != wanted) {
         die("postgres: %s", PQerrorMessage(conn));
+    }
     PQclear(result);
 }
 
 static void client_open(struct client *client, const char *conninfo, int session)
 {
     client->conn = PQconnectdb(conninfo);
-    if (PQstatus(client->conn) != CONNECTION_OK)
+    if (PQstatus(client->conn) != CONNECTION_OK) {
         die("postgres: %s", PQerrorMessage(client->conn));
+    }
     snprintf(client->session, sizeof client->session, "%d", session);
     expect(client->conn, PQprepare(client->conn, "read", READ, 1, NULL), PGRES_COMMAND_OK);
     expect(client->conn, PQprepare(client->conn, "insert", INSERT, 3, NULL), PGRES_COMMAND_OK);
@@ -71,16 +73,18 @@ static void client_send(struct run *run, struct client *client, enum step step)
     client->step = step;
     int parameters = step == STEP_READ ? 1 : 3;
     const char *name = step == STEP_READ ? "read" : "insert";
-    if (!PQsendQueryPrepared(client->conn, name, parameters, values, NULL, NULL, 0))
+    if (!PQsendQueryPrepared(client->conn, name, parameters, values, NULL, NULL, 0)) {
         die("postgres: %s", PQerrorMessage(client->conn));
+    }
     while (PQflush(client->conn) == 1)
         ;
 }
 
 static void client_start(struct run *run, struct client *client)
 {
-    if (!run->keeps_own)
+    if (!run->keeps_own) {
         snprintf(client->session, sizeof client->session, "%u", draw((unsigned)run->sessions) + 1);
+    }
     client->start_ns = now_ns();
     client_send(run, client, STEP_READ);
 }
@@ -92,8 +96,9 @@ static void insert_done(struct run *run, struct client *client)
         run->in_flight--;
         return;
     }
-    if (now >= run->measure_from_ns)
+    if (now >= run->measure_from_ns) {
         samples_add(&run->samples, now - client->start_ns);
+    }
     client_start(run, client);
 }
 
@@ -101,30 +106,35 @@ static void take_result(struct run *run, struct client *client)
 {
     const char *code = PQresultErrorField(client->result, PG_DIAG_SQLSTATE);
     bool is_conflict = code && strcmp(code, "23505") == 0;
-    if (code && !is_conflict)
+    if (code && !is_conflict) {
         die("postgres: %s", PQerrorMessage(client->conn));
-    if (client->step == STEP_READ)
+    }
+    if (client->step == STEP_READ) {
         snprintf(client->sequence, sizeof client->sequence, "%s", PQgetvalue(client->result, 0, 0));
+    }
     PQclear(client->result);
     client->result = NULL;
     run->conflicts += is_conflict;
-    if (client->step == STEP_READ)
+    if (client->step == STEP_READ) {
         client_send(run, client, STEP_INSERT);
-    else if (is_conflict)
+    } else if (is_conflict) {
         client_send(run, client, STEP_READ);
-    else
+    } else {
         insert_done(run, client);
+    }
 }
 
 static void client_read(struct run *run, struct client *client)
 {
-    if (!PQconsumeInput(client->conn))
+    if (!PQconsumeInput(client->conn)) {
         die("postgres: %s", PQerrorMessage(client->conn));
+    }
     while (!PQisBusy(client->conn)) {
         PGresult *next = PQgetResult(client->conn);
         if (!next) {
-            if (client->result)
+            if (client->result) {
                 take_result(run, client);
+            }
             return;
         }
         client->result = next;
@@ -142,16 +152,18 @@ static void run_clients(struct run *run)
     while (run->in_flight > 0) {
         struct epoll_event events[64];
         int ready = epoll_wait(epoll_fd, events, 64, -1);
-        for (int i = 0; i < ready; i++)
+        for (int i = 0; i < ready; i++) {
             client_read(run, events[i].data.ptr);
+        }
     }
     close(epoll_fd);
 }
 
 int main(int argc, char **argv)
 {
-    if (argc != 5 && (argc != 6 || strcmp(argv[5], "own") != 0))
+    if (argc != 5 && (argc != 6 || strcmp(argv[5], "own") != 0)) {
         die("usage: postgres_usual CONNINFO CLIENTS SESSIONS SECONDS [own]");
+    }
     int seconds = atoi(argv[4]);
     struct run run = {.count = atoi(argv[2]), .sessions = atoi(argv[3]), .keeps_own = argc == 6};
     run.clients = calloc((size_t)run.count, sizeof *run.clients);
@@ -160,15 +172,17 @@ int main(int argc, char **argv)
     PQexec(setup, "set client_min_messages to warning");
     expect(setup, PQexec(setup, SCHEMA), PGRES_COMMAND_OK);
     PQfinish(setup);
-    for (int i = 0; i < run.count; i++)
+    for (int i = 0; i < run.count; i++) {
         client_open(&run.clients[i], argv[1], i % run.sessions + 1);
+    }
     run.in_flight = run.count;
     run.measure_from_ns = now_ns() + 1000000000u;
     run.measure_to_ns = run.measure_from_ns + (uint64_t)seconds * 1000000000u;
     run_clients(&run);
     printf("events_per_s=%.0f p50_us=%u p99_us=%u conflicts=%ld\n", (double)run.samples.count / seconds,
            samples_percentile_us(&run.samples, 0.5), samples_percentile_us(&run.samples, 0.99), run.conflicts);
-    for (int i = 0; i < run.count; i++)
+    for (int i = 0; i < run.count; i++) {
         PQfinish(run.clients[i].conn);
+    }
     return 0;
 }

@@ -28,8 +28,9 @@ static const char SELECT[] = "select sequence, type, role, created_at_ms, body f
 
 static void check(sqlite3 *db, int code)
 {
-    if (code != SQLITE_OK && code != SQLITE_DONE && code != SQLITE_ROW)
+    if (code != SQLITE_OK && code != SQLITE_DONE && code != SQLITE_ROW) {
         die("sqlite: %s", sqlite3_errmsg(db));
+    }
 }
 
 static sqlite3 *database_open(const char *path)
@@ -67,8 +68,9 @@ static void append_for(sqlite3 *db, int seconds)
     uint64_t end = start + (uint64_t)seconds * 1000000000u;
     while (now_ns() < end) {
         check(db, sqlite3_exec(db, "begin", NULL, NULL, NULL));
-        for (int i = 0; i < ROWS_PER_COMMIT; i++, rows++)
+        for (int i = 0; i < ROWS_PER_COMMIT; i++, rows++) {
             insert_row(db, insert, rows % SESSIONS + 1, rows / SESSIONS + 1, &event);
+        }
         check(db, sqlite3_exec(db, "commit", NULL, NULL, NULL));
     }
     printf("events_per_s=%.0f\n", (double)rows * 1e9 / (double)(now_ns() - start));
@@ -95,8 +97,9 @@ static bool write_all(int fd, struct text *out)
 {
     for (size_t written = 0; written < out->size;) {
         ssize_t step = write(fd, out->bytes + written, out->size - written);
-        if (step <= 0)
+        if (step <= 0) {
             return false;
+        }
         written += (size_t)step;
     }
     out->size = 0;
@@ -123,11 +126,13 @@ static void replay_to(sqlite3_stmt *select, int fd)
     bool is_open = true;
     while (is_open && sqlite3_step(select) == SQLITE_ROW) {
         append_frame(&out, select);
-        if (out.size >= WRITE_BYTES)
+        if (out.size >= WRITE_BYTES) {
             is_open = write_all(fd, &out);
+        }
     }
-    if (is_open)
+    if (is_open) {
         write_all(fd, &out);
+    }
     sqlite3_reset(select);
 }
 
@@ -136,8 +141,9 @@ static void replay_to_nowhere(sqlite3_stmt *select)
     enum { TIMES = 100 };
     int fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
     uint64_t start = now_ns();
-    for (int i = 0; i < TIMES; i++)
+    for (int i = 0; i < TIMES; i++) {
         replay_to(select, fd);
+    }
     double seconds = (double)(now_ns() - start) / 1e9;
     printf("replays_per_s=%.2f events_per_s=%.0f\n", TIMES / seconds, TIMES * REPLAY_EVENTS / seconds);
     close(fd);
@@ -150,15 +156,18 @@ static void replay_serve(sqlite3_stmt *select, int port)
     int on = 1;
     int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (bind(listener, (struct sockaddr *)&address, sizeof address) != 0 || listen(listener, 16) != 0)
+    if (bind(listener, (struct sockaddr *)&address, sizeof address) != 0 || listen(listener, 16) != 0) {
         die("cannot listen on port %d", port);
+    }
     for (;;) {
         char request[4096];
         int fd = accept(listener, NULL, NULL);
-        if (fd >= 0 && recv(fd, request, sizeof request, 0) > 0)
+        if (fd >= 0 && recv(fd, request, sizeof request, 0) > 0) {
             replay_to(select, fd);
-        if (fd >= 0)
+        }
+        if (fd >= 0) {
             close(fd);
+        }
     }
 }
 
@@ -166,16 +175,18 @@ int main(int argc, char **argv)
 {
     bool is_append = argc == 4 && strcmp(argv[1], "append") == 0;
     bool is_replay = (argc == 4 || argc == 6) && strcmp(argv[1], "replay") == 0;
-    if (!is_append && !is_replay)
+    if (!is_append && !is_replay) {
         die("usage: sqlite_loop append|replay --db FILE [--port PORT]");
+    }
     sqlite3 *db = database_open(argv[3]);
     if (is_append) {
         append_for(db, 5);
     } else {
         replay_fill(db);
         sqlite3_stmt *select = prepare(db, SELECT);
-        if (argc == 6)
+        if (argc == 6) {
             replay_serve(select, atoi(argv[5]));
+        }
         replay_to_nowhere(select);
         sqlite3_finalize(select);
     }

@@ -1,6 +1,7 @@
 #include "api/asks.h"
 
 #include "api/handlers.h"
+#include "base/clock.h"
 
 /* What can be decided; index 0 of the domain's words stands for nothing. */
 const struct words answer_words = {(const char *const[]){"once", "session", "always", "deny"}, 4};
@@ -27,7 +28,7 @@ const struct field ask_body[] = {
     {"role", FIELD_WORD, false, "Who may answer, at least; the option ask-role unless told.", &role_words, 0, 0},
     {"quorum", FIELD_INTEGER, false, "approval: how many people must agree; one unless told.", NULL, 1, ASK_QUORUM_MAX},
     {"expires_in_ms", FIELD_INTEGER, false, "How long it waits; the option of its kind unless told.", NULL, 1,
-     INT64_C(31622400000)},
+     366 * DAY_MS},
     {0},
 };
 
@@ -71,7 +72,7 @@ const struct field inbox_query[] = {
 
 const struct field ask_link_body[] = {
     {"expires_in_ms", FIELD_INTEGER, false, "How long it works; at most, and unless told, the option ask-link-ms.",
-     NULL, 1, INT64_C(31622400000)},
+     NULL, 1, 366 * DAY_MS},
     {0},
 };
 
@@ -123,7 +124,7 @@ static enum status read_cursor(struct request *request, int64_t *out)
     return !slice_present(cursor) || (slice_to_i64(cursor, out) && *out > 0)
                ? STATUS_OK
                : failure_set(&request->call.failure, STATUS_INVALID, "invalid_cursor",
-                             "cursor must be the next_cursor of an earlier page.");
+                             "`cursor` must be the next_cursor of an earlier page.");
 }
 
 enum { ASKS_PAGE_DEFAULT = 50 };

@@ -1,5 +1,6 @@
 #include "api/handlers.h"
 #include "api/validate.h"
+#include "base/clock.h"
 #include "service/claim.h"
 
 const struct field claim_body[] = {
@@ -8,7 +9,7 @@ const struct field claim_body[] = {
     {"types", FIELD_TEXTS, false, "Session types it runs; any unless told.", &session_type_words, 0, 0},
     {"max", FIELD_INTEGER, false, "How many sessions at most; 1 unless told.", NULL, 1, CLAIM_BATCH_MAX},
     {"wait_ms", FIELD_INTEGER, false, "How long to wait when there is nothing, within claim-wait-ms-max.", NULL, 0,
-     3600000},
+     HOUR_MS},
     {"lease_ms", FIELD_INTEGER, false, "Length of the lease.", NULL, 1, INT64_MAX},
     {0},
 };
@@ -40,7 +41,7 @@ static enum status read_agents(struct request *request, const struct json *body,
     for (const struct json *one = list ? list->child : NULL; one; one = one->next) {
         if (claim->agent_count >= CLAIM_AGENTS_MAX || !json_as_text(one, &claim->agents[claim->agent_count])) {
             return failure_set(&request->call.failure, STATUS_INVALID, "invalid_member",
-                               "agents must be at most %d strings.", CLAIM_AGENTS_MAX);
+                               "`agents` must be at most %d strings.", CLAIM_AGENTS_MAX);
         }
         claim->agent_count++;
     }
@@ -54,7 +55,7 @@ static enum status read_types(struct request *request, const struct json *body, 
         int type = json_is(one, JSON_STRING) ? words_find(session_type_words, one->text) : -1;
         if (type < 0 || claim->type_count >= TYPE_COUNT) {
             return failure_set(&request->call.failure, STATUS_INVALID, "invalid_member",
-                               "types must be session types: agent, response, tool, mixed, each once.");
+                               "`types` must be session types: agent, response, tool, mixed, each once.");
         }
         claim->types[claim->type_count++] = type;
     }
@@ -168,7 +169,7 @@ static enum status check_usage(const struct json *usage, struct failure *failure
         if (json_is(one, JSON_OBJECT)) {
             status = check_usage(one, failure);
         } else if (json_is(one, JSON_NUMBER) && slice_starts(one->raw, SLICE("-"))) {
-            status = failure_set(failure, STATUS_INVALID, "invalid_usage", "usage.%.*s must not be negative.",
+            status = failure_set(failure, STATUS_INVALID, "invalid_usage", "`usage.%.*s` must not be negative.",
                                  SLICE_ARG(slice_utf8_prefix(one->key, 60)));
         }
     }
@@ -189,7 +190,7 @@ static enum status read_settlement(struct request *request, struct settlement *o
         out->error_code = json_text_of(error, "code");
     } else if (error && !json_as_text(error, &out->error_message)) {
         return failure_set(&request->call.failure, STATUS_INVALID, "invalid_member",
-                           "error must be a string or an object with code and message.");
+                           "`error` must be a string or an object with code and message.");
     }
     return check_usage(out->usage, &request->call.failure);
 }
@@ -208,7 +209,7 @@ static enum status read_next(struct request *request, const struct json *next, s
     enum status status = validate_body(claim_body, next, failure);
     if (status == STATUS_OK && json_i64_of(next, "wait_ms") != 0) {
         return failure_set(failure, STATUS_INVALID, "invalid_member",
-                           "claim.wait_ms must be 0: a settlement waits for nothing.");
+                           "`claim.wait_ms` must be 0: a settlement waits for nothing.");
     }
     if (status == STATUS_OK && !(request->who.scopes & SCOPE_CLAIM)) {
         return failure_set(failure, STATUS_FORBIDDEN, "scope_required", "This needs a token with the scope claim.");

@@ -2,7 +2,6 @@
 
 #include "api/handlers.h"
 #include "domain/vocabulary.h"
-#include "service/session.h"
 
 enum { SESSIONS_DEFAULT = 20, SESSIONS_MAX = 100 };
 

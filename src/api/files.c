@@ -1,7 +1,6 @@
 #include <stdio.h>
 
 #include "api/handlers.h"
-#include "api/validate.h"
 #include "domain/input.h"
 #include "service/file.h"
 

@@ -1,7 +1,6 @@
 #include "service/gateway.h"
 
 #include "api/handlers.h"
-#include "api/validate.h"
 
 const struct field tool_call_body[] = {
     {"call_id", FIELD_STRING, true, "Your name for this call: called again with it, the answer is the same.", NULL, 1,

@@ -5,10 +5,9 @@
 #include "api/request.h"
 
 /* sessions.c */
-extern const struct field session_create_body[], session_list_query[], session_view_query[], session_update_body[],
-    session_move_body[], bulk_delete_body[];
+extern const struct field session_create_body[], session_view_query[], session_update_body[], session_move_body[],
+    bulk_delete_body[];
 enum status sessions_create(struct request *request);
-enum status sessions_list(struct request *request);
 enum status sessions_get(struct request *request);
 enum status sessions_update(struct request *request);
 enum status sessions_delete(struct request *request);
@@ -19,9 +18,12 @@ enum status sessions_move(struct request *request);
 enum status sessions_reopen(struct request *request);
 enum status sessions_resume(struct request *request);
 enum status sessions_retry(struct request *request);
-enum status sessions_counts(struct request *request);
-enum status sessions_children(struct request *request);
 
+/* sessions_list.c */
+extern const struct field session_list_query[];
+enum status sessions_list(struct request *request);
+enum status sessions_children(struct request *request);
+enum status sessions_counts(struct request *request);
 struct session_filter;
 /* All sessions the caller may see, for handlers that narrow it further; `limit` is to be set. */
 void request_filter_sessions(const struct request *request, struct session_filter *out);
@@ -207,11 +209,8 @@ enum status shares_create(struct request *request);
 enum status shares_deactivate(struct request *request);
 enum status shares_redeem(struct request *request);
 
-/* identity.c */
-struct token;
-void token_write(struct json_out *out, const struct token *token, struct slice secret); /* absent secret = not told */
-extern const struct field sign_in_body[], link_body[], password_body[], ticket_body[], user_body[], user_update_body[],
-    token_body[], tenant_body[];
+/* auth.c */
+extern const struct field sign_in_body[], link_body[], password_body[], ticket_body[];
 enum status auth_sign_in_prepare(struct request *request);
 enum status auth_sign_in(struct request *request);
 enum status auth_link(struct request *request);
@@ -220,6 +219,12 @@ enum status auth_me(struct request *request);
 enum status auth_password_prepare(struct request *request);
 enum status auth_password(struct request *request);
 enum status auth_ticket(struct request *request);
+
+/* identity.c */
+struct token;
+void scopes_write(struct json_out *out, unsigned scopes);
+void token_write(struct json_out *out, const struct token *token, struct slice secret); /* absent secret = not told */
+extern const struct field user_body[], user_update_body[], token_body[], tenant_body[];
 enum status users_list(struct request *request);
 enum status users_create(struct request *request);
 enum status users_update(struct request *request);

@@ -231,7 +231,7 @@ static enum status read_roles(struct request *request, struct slice types[MESSAG
         size_t more = types_of_role(role, types, *count);
         if (more == *count) {
             return failure_set(&request->call.failure, STATUS_INVALID, "invalid_roles",
-                               "roles must be some of user, assistant, system and tool, each once, with commas.");
+                               "`roles` must be some of user, assistant, system and tool, each once, with commas.");
         }
         *count = more;
     }

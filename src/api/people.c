@@ -62,7 +62,8 @@ enum status participants_add(struct request *request)
     struct slice user_id = json_text_of(request->body, "user_id");
     struct slice email = json_text_of(request->body, "email");
     if (slice_present(user_id) == slice_present(email)) {
-        return failure_set(&request->call.failure, STATUS_INVALID, "invalid_member", "Give either user_id or email.");
+        return failure_set(&request->call.failure, STATUS_INVALID, "invalid_member",
+                           "Give either `user_id` or `email`.");
     }
     enum access_role role = read_role(request);
     struct slice added = {0};
@@ -137,7 +138,7 @@ enum status shares_create(struct request *request)
     if (slice_present(expires) &&
         (!time_parse(expires, &wanted.expires_at_ms) || wanted.expires_at_ms <= request->call.now_ms)) {
         return failure_set(&request->call.failure, STATUS_INVALID, "invalid_member",
-                           "expires_at must lie in the future.");
+                           "`expires_at` must lie in the future.");
     }
     enum status status = share_create(&request->call, request->params[0], &wanted, &link, token);
     if (status == STATUS_OK) {

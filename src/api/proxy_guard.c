@@ -219,9 +219,10 @@ enum status proxy_guard_open(struct request *request, const struct session *sess
     guard->owner = owner;
     guard->over = over;
     if (!enter(guard->api->proxy_guards, guard, max)) {
-        status = failure_set(failure, STATUS_LIMITED, "too_many_sockets",
-                             "%lld WebSockets pass through the tunnels of this session already; more are not allowed.",
-                             (long long)max);
+        status = failure_set(
+            failure, STATUS_LIMITED, "too_many_sockets",
+            "%lld WebSockets pass through the tunnels of this session already, the limit (option proxy-sockets-max).",
+            (long long)max);
     }
     if (status == STATUS_OK) {
         status = watch(guard, failure);

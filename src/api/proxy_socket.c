@@ -8,7 +8,6 @@
 #include "api/proxy_way.h"
 #include "loop/timer.h"
 #include "net/stream.h"
-#include "service/session.h"
 #include "wire/websocket_frames.h"
 
 enum { UNSENT_BYTES_MAX = 256 * 1024 };

@@ -1,18 +1,9 @@
 #include "api/handlers.h"
+#include "base/clock.h"
 #include "domain/vocabulary.h"
 #include "service/identity.h"
 #include "service/session.h"
 #include "service/turn_close.h"
-#include "wire/base64.h"
-
-static const char *const group_names[] = {"active", "live", "failing"};
-static const struct words group_words = {group_names, 3};
-static const char *const kind_names[] = {"run", "chat"};
-static const struct words kind_words = {kind_names, 2};
-static const char *const ownership_names[] = {"all", "mine", "shared"};
-static const struct words ownership_words = {ownership_names, 3};
-static const char *const archived_names[] = {"false", "true", "all"};
-static const struct words archived_words = {archived_names, 3};
 
 const struct field session_create_body[] = {
     {"id", FIELD_STRING, false, "Own id; an existing session with this id is opened instead.", NULL, 1, 128},
@@ -44,7 +35,7 @@ const struct field session_create_body[] = {
     {"persona", FIELD_STRING, false, "Id of a persona: its prompt is frozen into the session.", NULL, 1, 64},
     {"idle_timeout_ms", FIELD_INTEGER, false,
      "How long its sandbox is idle before it is put to sleep; the agent's or the caller's preference unless told.",
-     NULL, 1000, 2592000000},
+     NULL, 1000, 30 * DAY_MS},
     {"sandbox", FIELD_OBJECT, false,
      "A sandbox that is there already: id, tunnel_urls. The session is running at once.", NULL, 0, 0},
     {"start", FIELD_BOOLEAN, false, "Make the agent's sandbox at once, not with the first message.", NULL, 0, 0},
@@ -77,36 +68,6 @@ const struct field bulk_delete_body[] = {
     {0},
 };
 
-const struct field session_list_query[] = {
-    {"type", FIELD_WORD, false, "Only this type.", &session_type_words, 0, 0},
-    {"status", FIELD_WORD, false, "Only in this state.", &work_words, 0, 0},
-    {"display_status", FIELD_WORD, false, "Only with this display status.", &display_status_words, 0, 0},
-    {"group", FIELD_WORD, false, "Only in this group of states.", &group_words, 0, 0},
-    {"kind", FIELD_WORD, false, "run: only work that was handed over; chat: only conversations.", &kind_words, 0, 0},
-    {"archived", FIELD_WORD, false, "Archived sessions: false (default), true or all.", &archived_words, 0, 0},
-    {"source_kind", FIELD_STRING, false, "Only from this source.", NULL, 1, 64},
-    {"source_platform", FIELD_STRING, false, "Only from this platform.", NULL, 1, 64},
-    {"interactive", FIELD_BOOLEAN, false, "Only interactive or only not.", NULL, 0, 0},
-    {"ownership", FIELD_WORD, false, "all, mine or shared.", &ownership_words, 0, 0},
-    {"owner", FIELD_STRING, false, "Only of this user.", NULL, 1, 128},
-    {"participant", FIELD_STRING, false, "Only with this participant.", NULL, 1, 128},
-    {"parent_id", FIELD_STRING, false, "Only children of this session.", NULL, 1, 128},
-    {"task_id", FIELD_STRING, false, "Only for this task.", NULL, 1, 128},
-    {"entity_id", FIELD_STRING, false, "Only for this entity.", NULL, 1, 128},
-    {"workspace", FIELD_STRING, false, "Only in this workspace.", NULL, 1, INT64_MAX},
-    {"agent", FIELD_STRING, false, "Only of this agent.", NULL, 1, 128},
-    {"visibility", FIELD_WORD, false, "Only with this visibility.", &visibility_words, 0, 0},
-    {"metadata.", FIELD_LABEL, false, "Only where this metadata key has this value.", NULL, 0, 0},
-    {"q", FIELD_STRING, false, "Text in title or preview.", NULL, 1, 200},
-    {"created_after", FIELD_TIMESTAMP, false, "Created then or later.", NULL, 0, 0},
-    {"created_before", FIELD_TIMESTAMP, false, "Created before that.", NULL, 0, 0},
-    {"active_after", FIELD_TIMESTAMP, false, "Last active then or later.", NULL, 0, 0},
-    {"active_before", FIELD_TIMESTAMP, false, "Last active before that.", NULL, 0, 0},
-    {"cursor", FIELD_STRING, false, "next_cursor of the page before.", NULL, 1, 100},
-    {"limit", FIELD_INTEGER, false, "Rows per page.", NULL, 1, 1000},
-    {0},
-};
-
 /* Where its stream is, as seen by whoever asks. */
 static struct slice stream_url(struct request *request, struct slice id)
 {
@@ -132,12 +93,15 @@ static void write_members(struct request *request, const struct session *session
     json_put_text(&request->out, "ws_url", stream_url(request, session->id));
 }
 
-static enum status write_entry(struct request *request, const struct session_entry *entry)
+/* What most commands answer: the session as it is now, when they went well. */
+static enum status answer_entry(struct request *request, enum status status, const struct session_entry *entry)
 {
-    json_begin_object(&request->out);
-    write_members(request, &entry->loaded->session);
-    json_end_object(&request->out);
-    return STATUS_OK;
+    if (status == STATUS_OK) {
+        json_begin_object(&request->out);
+        write_members(request, &entry->loaded->session);
+        json_end_object(&request->out);
+    }
+    return status;
 }
 
 /* Answers to an Idempotency-Key are kept, and a secret is not: who sends one asks for the token by itself. */
@@ -166,15 +130,14 @@ static enum status write_created(struct request *request, const struct session *
     return status;
 }
 
-enum status sessions_create(struct request *request)
+static struct session_input read_input(const struct json *body)
 {
-    const struct json *body = request->body;
     int64_t ttl_ms = -1;
-    bool anonymous = false, starts = false, created = false;
-    json_as_bool(json_get(body, "start"), &starts);
+    bool anonymous = false, starts = false;
     json_as_i64(json_get(body, "ttl_ms"), &ttl_ms);
     json_as_bool(json_get(body, "anonymous"), &anonymous);
-    struct session_input input = {
+    json_as_bool(json_get(body, "start"), &starts);
+    return (struct session_input){
         .id = json_text_of(body, "id"),
         .type = json_text_of(body, "type"),
         .status = json_text_of(body, "status"),
@@ -201,7 +164,13 @@ enum status sessions_create(struct request *request)
         .sandbox = json_get_value(body, "sandbox"),
         .starts_sandbox = starts,
     };
+}
+
+enum status sessions_create(struct request *request)
+{
+    struct session_input input = read_input(request->body);
     struct session_entry entry;
+    bool created = false;
     enum status status = session_create(&request->call, &input, &entry, &created);
     if (status != STATUS_OK) {
         return status;
@@ -260,7 +229,7 @@ enum status sessions_update(struct request *request)
 {
     struct session_entry entry;
     enum status status = session_update(&request->call, request->params[0], request->body, &entry);
-    return status == STATUS_OK ? write_entry(request, &entry) : status;
+    return answer_entry(request, status, &entry);
 }
 
 enum status sessions_delete(struct request *request)
@@ -272,14 +241,14 @@ enum status sessions_archive(struct request *request)
 {
     struct session_entry entry;
     enum status status = session_set_archived(&request->call, request->params[0], true, &entry);
-    return status == STATUS_OK ? write_entry(request, &entry) : status;
+    return answer_entry(request, status, &entry);
 }
 
 enum status sessions_unarchive(struct request *request)
 {
     struct session_entry entry;
     enum status status = session_set_archived(&request->call, request->params[0], false, &entry);
-    return status == STATUS_OK ? write_entry(request, &entry) : status;
+    return answer_entry(request, status, &entry);
 }
 
 enum status sessions_move(struct request *request)
@@ -288,28 +257,28 @@ enum status sessions_move(struct request *request)
     int to = words_find(work_words, json_text_of(request->body, "status"));
     enum status status =
         session_move(&request->call, request->params[0], (enum work)to, json_text_of(request->body, "reason"), &entry);
-    return status == STATUS_OK ? write_entry(request, &entry) : status;
+    return answer_entry(request, status, &entry);
 }
 
 enum status sessions_reopen(struct request *request)
 {
     struct session_entry entry;
     enum status status = session_reopen(&request->call, request->params[0], &entry);
-    return status == STATUS_OK ? write_entry(request, &entry) : status;
+    return answer_entry(request, status, &entry);
 }
 
 enum status sessions_resume(struct request *request)
 {
     struct session_entry entry;
     enum status status = turn_resume(&request->call, request->params[0], &entry);
-    return status == STATUS_OK ? write_entry(request, &entry) : status;
+    return answer_entry(request, status, &entry);
 }
 
 enum status sessions_retry(struct request *request)
 {
     struct session_entry entry;
     enum status status = session_retry(&request->call, request->params[0], &entry);
-    return status == STATUS_OK ? write_entry(request, &entry) : status;
+    return answer_entry(request, status, &entry);
 }
 
 /* --- bulk delete --- */
@@ -318,12 +287,12 @@ static enum status check_ids(struct request *request, const struct json *ids)
 {
     size_t max = request->api->service->bulk_delete_max;
     if (ids->count == 0 || ids->count > max) {
-        return failure_set(&request->call.failure, STATUS_INVALID, "invalid_member", "ids must name 1 to %zu sessions.",
-                           max);
+        return failure_set(&request->call.failure, STATUS_INVALID, "invalid_member",
+                           "`ids` must name 1 to %zu sessions.", max);
     }
     for (const struct json *id = ids->child; id; id = id->next) {
         if (!json_is(id, JSON_STRING)) {
-            return failure_set(&request->call.failure, STATUS_INVALID, "invalid_member", "ids must be strings.");
+            return failure_set(&request->call.failure, STATUS_INVALID, "invalid_member", "`ids` must be strings.");
         }
     }
     return STATUS_OK;
@@ -359,230 +328,6 @@ enum status sessions_bulk_delete(struct request *request)
     }
     json_end_array(out);
     json_put_i64(out, "deleted", deleted);
-    json_end_object(out);
-    return STATUS_OK;
-}
-
-/* --- lists --- */
-
-static int word_param(const struct request *request, const char *name, const struct words *words)
-{
-    struct slice value = request_param(request, name);
-    return slice_present(value) ? words_find(*words, value) : -1;
-}
-
-/* 0 when it is not given; a moment before 1970 is as good as its first one. */
-static int64_t time_param(const struct request *request, const char *name)
-{
-    int64_t ms = 0;
-    struct slice value = request_param(request, name);
-    if (!slice_present(value) || !time_parse(value, &ms)) {
-        return 0;
-    }
-    return ms > 1 ? ms : 1;
-}
-
-/* A cursor is "LISTED.KEY" in base64url: opaque to clients, meaningful to us. */
-static enum status read_cursor(struct request *request, struct session_filter *filter)
-{
-    struct slice text = request_param(request, "cursor"), plain, listed, key;
-    if (!slice_present(text)) {
-        return STATUS_OK;
-    }
-    if (base64_decode(request_arena(request), text, BASE64_URL, &plain) && slice_cut(plain, '.', &listed, &key) &&
-        slice_to_i64(listed, &filter->cursor_listed_ms) && slice_to_i64(key, &filter->cursor_key)) {
-        return STATUS_OK;
-    }
-    return failure_set(&request->call.failure, STATUS_INVALID, "invalid_cursor",
-                       "cursor must be the next_cursor of an earlier page.");
-}
-
-static struct slice write_cursor(struct request *request, const struct session *last)
-{
-    struct slice plain =
-        arena_format(request_arena(request), "%lld.%lld", (long long)last->listed_at_ms, (long long)last->key);
-    struct buffer text = {0};
-    base64_encode(&text, plain, BASE64_URL);
-    struct slice copy = arena_copy(request_arena(request), buffer_slice(&text));
-    buffer_release(&text);
-    return copy;
-}
-
-/* Who sees what in a list: the order of access_role, as conditions. */
-static void limit_to_visible(const struct principal *who, struct session_filter *filter)
-{
-    struct slice self = slice_present(who->user_id) ? who->user_id : SLICE("");
-    filter->id_prefix = who->id_prefix;
-    if (who->kind == PRINCIPAL_USER && who->member == MEMBER_OWNER) {
-        return;
-    }
-    filter->private_of = self;
-    if (!access_reads_unowned(who)) {
-        filter->visible_to = who->kind == PRINCIPAL_USER ? self : SLICE("");
-    }
-}
-
-void request_filter_sessions(const struct request *request, struct session_filter *out)
-{
-    *out = (struct session_filter){.tenant_key = request->who.tenant_key,
-                                   .type = -1,
-                                   .work = -1,
-                                   .display = -1,
-                                   .archived = -1,
-                                   .interactive = -1,
-                                   .visibility = -1,
-                                   .group = -1};
-    limit_to_visible(&request->who, out);
-}
-
-static void read_label(const struct request *request, struct session_filter *filter)
-{
-    for (size_t i = 0; request->query && i < request->query->count; i++) {
-        if (slice_starts(request->query->params[i].name, SLICE("metadata."))) {
-            filter->label_name = slice_after(request->query->params[i].name, 9);
-            filter->label_value = request->query->params[i].value;
-        }
-    }
-}
-
-static void read_ownership(const struct request *request, struct session_filter *filter)
-{
-    struct slice ownership = request_param(request, "ownership");
-    if (slice_is(ownership, "mine")) {
-        filter->owner = request->who.user_id;
-    } else if (slice_is(ownership, "shared")) {
-        filter->shared_with_me = true;
-        filter->visible_to = request->who.user_id;
-    }
-}
-
-static void read_filter(const struct request *request, struct session_filter *filter)
-{
-    struct slice interactive = request_param(request, "interactive");
-    struct slice archived = request_param(request, "archived");
-    int group = word_param(request, "group", &group_words);
-    int64_t limit = request_param_i64(request, "limit", request->api->sessions_page_default);
-    *filter = (struct session_filter){
-        .tenant_key = request->who.tenant_key,
-        .type = word_param(request, "type", &session_type_words),
-        .work = word_param(request, "status", &work_words),
-        .display = word_param(request, "display_status", &display_status_words),
-        .visibility = word_param(request, "visibility", &visibility_words),
-        .group = group < 0 ? -1 : group + 1,
-        .kind = word_param(request, "kind", &kind_words) + 1,
-        .archived = slice_is(archived, "all") ? -1 : slice_is(archived, "true"),
-        .interactive = slice_present(interactive) ? slice_is(interactive, "true") : -1,
-        .source_kind = request_param(request, "source_kind"),
-        .source_platform = request_param(request, "source_platform"),
-        .owner = request_param(request, "owner"),
-        .participant = request_param(request, "participant"),
-        .parent_id = request_param(request, "parent_id"),
-        .task_id = request_param(request, "task_id"),
-        .entity_id = request_param(request, "entity_id"),
-        .workspace = request_param(request, "workspace"),
-        .agent = request_param(request, "agent"),
-        .text = request_param(request, "q"),
-        .created_after_ms = time_param(request, "created_after"),
-        .created_before_ms = time_param(request, "created_before"),
-        .active_after_ms = time_param(request, "active_after"),
-        .active_before_ms = time_param(request, "active_before"),
-        .limit = limit < request->api->sessions_page_max ? limit : request->api->sessions_page_max,
-    };
-    limit_to_visible(&request->who, filter);
-    read_label(request, filter);
-    read_ownership(request, filter);
-}
-
-static enum status answer_page(struct request *request, const struct session_filter *filter)
-{
-    struct session_page page;
-    enum status status =
-        store_session_list(request->call.db, filter, request_arena(request), &page, &request->call.failure);
-    if (status != STATUS_OK) {
-        return status;
-    }
-    struct json_out *out = &request->out;
-    json_begin_object(out);
-    json_key(out, "sessions");
-    json_begin_array(out);
-    for (size_t i = 0; i < page.count; i++) {
-        if (i > 0) {
-            buffer_add_byte(out->buffer, ',');
-        }
-        session_write(out->buffer, &page.sessions[i], false);
-    }
-    json_end_array(out);
-    json_put_bool(out, "has_more", page.has_more);
-    json_put_text(out, "next_cursor",
-                  page.has_more ? write_cursor(request, &page.sessions[page.count - 1]) : (struct slice){0});
-    json_end_object(out);
-    return STATUS_OK;
-}
-
-enum status sessions_list(struct request *request)
-{
-    struct session_filter filter;
-    enum status status = request_check_unbound(request);
-    if (status != STATUS_OK) {
-        return status;
-    }
-    read_filter(request, &filter);
-    status = read_cursor(request, &filter);
-    return status == STATUS_OK ? answer_page(request, &filter) : status;
-}
-
-enum status sessions_children(struct request *request)
-{
-    struct session parent;
-    struct session_filter filter;
-    enum status status = session_view(&request->call, request->params[0], ACTION_READ, &parent, NULL);
-    if (status != STATUS_OK) {
-        return status;
-    }
-    read_filter(request, &filter);
-    filter.parent_id = parent.id;
-    filter.archived = -1;
-    status = read_cursor(request, &filter);
-    return status == STATUS_OK ? answer_page(request, &filter) : status;
-}
-
-enum status sessions_counts(struct request *request)
-{
-    int64_t counts[TYPE_COUNT][WORK_COUNT] = {{0}};
-    enum status status = request_check_tenant_wide(request);
-    if (status != STATUS_OK) {
-        return status;
-    }
-    status = store_counts(request->call.db, request->who.tenant_key, counts, &request->call.failure);
-    if (status != STATUS_OK) {
-        return status;
-    }
-    struct json_out *out = &request->out;
-    int64_t total = 0;
-    json_begin_object(out);
-    json_key(out, "by_status");
-    json_begin_object(out);
-    for (int work = 0; work < WORK_COUNT; work++) {
-        int64_t sum = 0;
-        for (int type = 0; type < TYPE_COUNT; type++) {
-            sum += counts[type][work];
-        }
-        total += sum;
-        json_put_i64(out, work_words.names[work], sum);
-    }
-    json_end_object(out);
-    json_key(out, "by_type");
-    json_begin_object(out);
-    for (int type = 0; type < TYPE_COUNT; type++) {
-        json_key(out, session_type_words.names[type]);
-        json_begin_object(out);
-        for (int work = 0; work < WORK_COUNT; work++) {
-            json_put_i64(out, work_words.names[work], counts[type][work]);
-        }
-        json_end_object(out);
-    }
-    json_end_object(out);
-    json_put_i64(out, "total", total);
     json_end_object(out);
     return STATUS_OK;
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "domain/text.h"
 
 static const struct field *find_field(const struct field *fields, struct slice name)
 {
@@ -32,22 +33,13 @@ static enum status refuse_unknown(const struct field *fields, const char *what, 
     char names[800];
     list_names(fields, names, sizeof names);
     struct slice shown = slice_utf8_prefix(name, 60);
-    return failure_set(failure, STATUS_INVALID, "unknown_member", "There is no %s \"%.*s\" here; accepted are: %s.",
-                       what, SLICE_ARG(shown), names[0] ? names : "none");
+    return failure_set(failure, STATUS_INVALID, "unknown_member", "There is no %s `%.*s` here; accepted are: %s.", what,
+                       SLICE_ARG(shown), names[0] ? names : "none");
 }
 
 static enum status refuse_kind(const struct field *field, const char *expected, struct failure *failure)
 {
-    return failure_set(failure, STATUS_INVALID, "invalid_member", "%s must be %s.", field->name, expected);
-}
-
-static size_t count_chars(struct slice text)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < text.len; i++) {
-        count += ((unsigned char)text.ptr[i] & 0xC0) != 0x80;
-    }
-    return count;
+    return failure_set(failure, STATUS_INVALID, "invalid_member", "`%s` must be %s.", field->name, expected);
 }
 
 /* "1 to 5", or "at least 1" without an upper bound. */
@@ -63,10 +55,10 @@ static void write_range(const struct field *field, char *out, size_t room)
 static enum status check_text(const struct field *field, struct slice text, struct failure *failure)
 {
     char range[48];
-    size_t chars = count_chars(text);
+    size_t chars = text_chars(text);
     if ((field->min || field->max) && (chars < (size_t)field->min || (field->max && chars > (size_t)field->max))) {
         write_range(field, range, sizeof range);
-        return failure_set(failure, STATUS_INVALID, "invalid_member", "%s must have %s characters.", field->name,
+        return failure_set(failure, STATUS_INVALID, "invalid_member", "`%s` must have %s characters.", field->name,
                            range);
     }
     return STATUS_OK;
@@ -77,7 +69,7 @@ static enum status check_number(const struct field *field, int64_t value, struct
     char range[48];
     if ((field->min || field->max) && (value < field->min || value > field->max)) {
         write_range(field, range, sizeof range);
-        return failure_set(failure, STATUS_INVALID, "invalid_member", "%s must be a whole number, %s.", field->name,
+        return failure_set(failure, STATUS_INVALID, "invalid_member", "`%s` must be a whole number, %s.", field->name,
                            range);
     }
     return STATUS_OK;
@@ -90,7 +82,7 @@ static enum status check_word(const struct field *field, struct slice word, stru
     }
     char words[300];
     words_list(*field->words, words, sizeof words);
-    return failure_set(failure, STATUS_INVALID, "invalid_member", "%s must be one of: %s.", field->name, words);
+    return failure_set(failure, STATUS_INVALID, "invalid_member", "`%s` must be one of: %s.", field->name, words);
 }
 
 static enum status check_member(const struct field *field, const struct json *value, struct failure *failure)
@@ -140,7 +132,7 @@ enum status validate_body(const struct field *fields, const struct json *body, s
     }
     for (const struct field *field = fields; field->name; field++) {
         if (field->required && !json_get_value(body, field->name)) {
-            return failure_set(failure, STATUS_INVALID, "missing_member", "%s is required: %s", field->name,
+            return failure_set(failure, STATUS_INVALID, "missing_member", "`%s` is required: %s", field->name,
                                field->text);
         }
     }
@@ -184,7 +176,7 @@ enum status validate_query(const struct field *fields, const struct url_query *q
         }
         for (size_t k = 0; k < i; k++) {
             if (slice_eq(query->params[k].name, query->params[i].name)) {
-                return failure_set(failure, STATUS_INVALID, "repeated_parameter", "The query names %.*s twice.",
+                return failure_set(failure, STATUS_INVALID, "repeated_parameter", "The query names `%.*s` twice.",
                                    SLICE_ARG(slice_utf8_prefix(query->params[i].name, 60)));
             }
         }

@@ -54,10 +54,10 @@ static void put_digits(char *at, unsigned value, int count)
 
 void time_format(int64_t wall_ms, char out[TIME_TEXT_BYTES])
 {
-    int64_t days = wall_ms / 86400000;
-    int64_t rest = wall_ms % 86400000;
+    int64_t days = wall_ms / DAY_MS;
+    int64_t rest = wall_ms % DAY_MS;
     if (rest < 0) {
-        rest += 86400000;
+        rest += DAY_MS;
         days--;
     }
     int year;
@@ -67,8 +67,8 @@ void time_format(int64_t wall_ms, char out[TIME_TEXT_BYTES])
     put_digits(out, (unsigned)year, 4);
     put_digits(out + 5, month, 2);
     put_digits(out + 8, day, 2);
-    put_digits(out + 11, (unsigned)(rest / 3600000), 2);
-    put_digits(out + 14, (unsigned)(rest / 60000 % 60), 2);
+    put_digits(out + 11, (unsigned)(rest / HOUR_MS), 2);
+    put_digits(out + 14, (unsigned)(rest / MINUTE_MS % 60), 2);
     put_digits(out + 17, (unsigned)(rest / 1000 % 60), 2);
     put_digits(out + 20, (unsigned)(rest % 1000), 3);
 }
@@ -137,7 +137,7 @@ static bool take_offset_ms(struct slice text, int64_t *out_ms)
     if (!take_number(&text, 2, ':', &hours) || !take_number(&text, 2, '\0', &minutes) || hours > 23 || minutes > 59) {
         return false;
     }
-    *out_ms = (int64_t)(hours * 60 + minutes) * 60000 * (west ? -1 : 1);
+    *out_ms = (int64_t)(hours * 60 + minutes) * MINUTE_MS * (west ? -1 : 1);
     return true;
 }
 
@@ -156,6 +156,6 @@ bool time_parse(struct slice text, int64_t *out_wall_ms)
         return false;
     }
     int64_t seconds = (int64_t)(hour * 60 + minute) * 60 + second;
-    *out_wall_ms = days_from_civil(year, month, day) * 86400000 + seconds * 1000 + ms - offset_ms;
+    *out_wall_ms = days_from_civil(year, month, day) * DAY_MS + seconds * 1000 + ms - offset_ms;
     return true;
 }

@@ -5,6 +5,10 @@
 
 #include "base/slice.h"
 
+#define MINUTE_MS INT64_C(60000)
+#define HOUR_MS INT64_C(3600000)
+#define DAY_MS INT64_C(86400000)
+
 struct clock {
     int64_t (*wall_ms)(struct clock *clock);
     int64_t (*steady_ms)(struct clock *clock);

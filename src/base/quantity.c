@@ -1,13 +1,15 @@
 #include "base/quantity.h"
 
+#include "base/clock.h"
+
 struct unit_suffix {
     const char *text;
     int64_t factor;
 };
 
 /* The longer suffix of two that fit stands first. */
-static const struct unit_suffix ms_suffixes[] = {{"ms", 1},      {"s", 1000},     {"m", 60000},
-                                                 {"h", 3600000}, {"d", 86400000}, {NULL, 0}};
+static const struct unit_suffix ms_suffixes[] = {{"ms", 1},      {"s", 1000},   {"m", MINUTE_MS},
+                                                 {"h", HOUR_MS}, {"d", DAY_MS}, {NULL, 0}};
 static const struct unit_suffix byte_suffixes[] = {{"KiB", 1024}, {"MiB", 1048576}, {"GiB", 1073741824}, {NULL, 0}};
 static const struct unit_suffix no_suffixes[] = {{NULL, 0}};
 

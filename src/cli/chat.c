@@ -10,7 +10,6 @@
 
 #include "cli/chat_context.h"
 #include "cli/client_commands.h"
-#include "wire/url.h"
 
 enum { LEAVE_MS = 1000, READ_BYTES = 64 * 1024, LINE_BYTES_MAX = 4 * 1024 * 1024 };
 enum { WATCH_INPUT, WATCH_SIGNALS };

@@ -4,7 +4,6 @@
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/arena.h"
 

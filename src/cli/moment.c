@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-enum { SECOND_MS = 1000, MINUTE_MS = 60 * SECOND_MS, HOUR_MS = 60 * MINUTE_MS, DAY_MS = 24 * HOUR_MS };
+enum { SECOND_MS = 1000 };
 
 static const struct {
     int64_t below_ms; /* how far away the moment may be for this unit */
@@ -12,7 +12,7 @@ static const struct {
     {MINUTE_MS, SECOND_MS, "s"},
     {HOUR_MS, MINUTE_MS, "min"},
     {DAY_MS, HOUR_MS, "h"},
-    {30 * (int64_t)DAY_MS, DAY_MS, "d"},
+    {30 * DAY_MS, DAY_MS, "d"},
 };
 
 struct slice moment_relative(int64_t wall_ms, int64_t now_ms, char out[MOMENT_BYTES])

@@ -2,7 +2,6 @@
 
 #include <stdio.h>
 
-#include "cli/option_layers.h"
 #include "wire/url.h"
 
 /* Where a checked value is put before it is passed on. */

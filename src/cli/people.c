@@ -4,7 +4,6 @@
 #include "cli/confirm.h"
 #include "cli/listed.h"
 #include "cli/passed.h"
-#include "cli/terminal.h"
 
 static const char *const kind_names[] = {"user", "worker", "runner", "sandbox", "channel"};
 static const char *const role_names[] = {"member", "admin", "owner"};

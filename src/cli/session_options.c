@@ -1,5 +1,6 @@
 #include "cli/session_options.h"
 
+#include "base/clock.h"
 #include "cli/passed.h"
 
 static const char *const type_names[] = {"agent", "response", "tool", "mixed"};
@@ -14,7 +15,7 @@ static const char *const visibility_names[] = {"private", "org_visible", "org_jo
 static const char *const purpose_names[] = {"interactive", "orchestrator", "workflow", "approval"};
 static const char *const queue_mode_names[] = {"followup", "steer", "collect", "reject"};
 
-#define TTL_MS_MAX (3660 * (int64_t)86400000)
+#define TTL_MS_MAX (3650 * DAY_MS)
 
 /* clang-format off */
 const struct option session_filter_table[] = {

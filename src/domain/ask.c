@@ -1,7 +1,6 @@
 #include "domain/ask.h"
 
 #include "domain/input.h"
-#include "domain/text.h"
 
 static const char *const ask_kind_names[ASK_KIND_COUNT] = {
     [ASK_APPROVAL] = "approval",

@@ -1,7 +1,6 @@
 #include "domain/change.h"
 
 #include "domain/change_payload.h"
-#include "domain/session_details.h"
 
 /* --- the work machine --- */
 
@@ -13,13 +12,6 @@ static const enum stop_reason usual_stop[WORK_COUNT] = {
     [WORK_ABANDONED] = STOP_ABANDONED,
 };
 
-static void name_states(struct failure *failure, const char *from, const char *to)
-{
-    if (failure) {
-        failure_members(failure, "\"from\":\"%s\",\"to\":\"%s\"", from, to);
-    }
-}
-
 static enum status refuse_work(const struct session *session, enum work to, struct failure *failure)
 {
     char targets[160];
@@ -28,7 +20,7 @@ static enum status refuse_work(const struct session *session, enum work to, stru
     enum status status = failure_set(failure, STATUS_CONFLICT, "illegal_transition",
                                      "A session that is %s cannot become %s; it can become: %s.", from_name, to_name,
                                      *targets ? targets : "nothing else");
-    name_states(failure, from_name, to_name);
+    payload_name_states(failure, from_name, to_name);
     return status;
 }
 
@@ -65,12 +57,6 @@ static void add_ending(struct arena *arena, const struct move *move, struct chan
     put_json(&payload.out, "result", move->result);
     put_json(&payload.out, "usage", move->usage);
     payload_end(&payload, arena, error ? "session.error" : "session.completed", out);
-}
-
-/* An empty line is no reason. */
-static struct slice line_of(const char *reason)
-{
-    return reason && *reason ? slice_of(reason) : (struct slice){NULL, 0};
 }
 
 /* The edge is allowed. What the move brings (result, usage, error) stands in its last event. */
@@ -134,7 +120,7 @@ enum status change_status(struct arena *arena, const struct session *session, en
     if (needs_claim(session, to)) {
         return refuse_unclaimed(failure);
     }
-    struct move move = {.to = to, .reason = line_of(reason)};
+    struct move move = {.to = to, .reason = payload_line(reason)};
     if (work_is_ended(to)) {
         move.stop = stop == STOP_NONE ? usual_stop[to] : stop;
     }
@@ -171,7 +157,7 @@ static enum status refuse_settlement(const struct session *session, const struct
                                      "A session that is %s has no turn that could be settled as %s; a turn is running, "
                                      "waiting_human or awaiting_tool.",
                                      from_name, to_name);
-    name_states(failure, from_name, to_name);
+    payload_name_states(failure, from_name, to_name);
     return status;
 }
 
@@ -263,9 +249,9 @@ void change_add_reopening(struct arena *arena, const struct session *session, co
     struct payload payload;
     payload_begin(&payload);
     payload_word(&payload, "from", work_words, (int)session->work);
-    json_maybe_text(&payload.out, "reason", line_of(reason));
+    json_maybe_text(&payload.out, "reason", payload_line(reason));
     payload_end(&payload, arena, "session.reopened", out);
-    add_move(arena, session, &(struct move){.to = WORK_IDLE, .reason = line_of(reason)}, out);
+    add_move(arena, session, &(struct move){.to = WORK_IDLE, .reason = payload_line(reason)}, out);
 }
 
 enum status change_reopen(struct arena *arena, const struct session *session, const char *reason, struct changes *out,
@@ -285,151 +271,6 @@ enum status change_reopen(struct arena *arena, const struct session *session, co
     }
     change_add_reopening(arena, session, reason, out);
     return STATUS_OK;
-}
-
-/* --- the runtime machine --- */
-
-static enum status refuse_runtime(const struct session *session, enum runtime to, struct failure *failure)
-{
-    char targets[128];
-    const char *from_name = runtime_words.names[session->runtime], *to_name = runtime_words.names[to];
-    runtime_targets(session->runtime, session_has_snapshot(session), targets, sizeof targets);
-    enum status status = failure_set(failure, STATUS_CONFLICT, "illegal_transition",
-                                     "A runtime that is %s cannot become %s; it can become: %s.", from_name, to_name,
-                                     *targets ? targets : "nothing else");
-    name_states(failure, from_name, to_name);
-    return status;
-}
-
-/* What becomes of the sandbox does not lift a hold. Nobody falls asleep without a reason that people can read; what has
- * ended is not paused at all. */
-static enum pause_reason pause_for(const struct session *session, enum runtime to, enum pause_reason pause)
-{
-    if (work_is_ended(session->work)) {
-        return pause;
-    }
-    if (session_is_held(session) && session->runtime != to) {
-        return session->pause_reason;
-    }
-    return pause == PAUSE_NONE && runtime_is_asleep(to) ? PAUSE_INACTIVITY : pause;
-}
-
-static enum status check_pause(const struct session *session, enum runtime to, enum pause_reason pause,
-                               struct failure *failure)
-{
-    if (pause == PAUSE_NONE) {
-        return STATUS_OK;
-    }
-    if (work_is_ended(session->work)) {
-        return failure_set(failure, STATUS_CONFLICT, "session_ended", "A session that is %s is not paused.",
-                           work_words.names[session->work]);
-    }
-    if (!pause_holds(pause) && !runtime_can_pause(to)) {
-        return failure_set(failure, STATUS_INVALID, "invalid_pause", "A session whose runtime is %s is not paused.",
-                           runtime_words.names[to]);
-    }
-    return STATUS_OK;
-}
-
-static bool tells_news(const struct runtime_news *news)
-{
-    return news->sandbox_over || news->snapshot_over || slice_present(news->sandbox_id) ||
-           slice_present(news->snapshot_id) || slice_present(news->tunnel_urls);
-}
-
-/* What led into a sandbox that is over leads nowhere. */
-static void put_news(struct json_out *out, const struct session *session, const struct runtime_news *news)
-{
-    json_maybe_text(out, "sandbox_id", news->sandbox_id);
-    json_maybe_raw(out, "tunnel_urls", news->tunnel_urls);
-    if (news->sandbox_over) {
-        json_put_raw(out, "sandbox_id", SLICE("null"));
-        if (session_details_has(session, "tunnel_urls")) {
-            json_put_raw(out, "tunnel_urls", SLICE("null"));
-        }
-    }
-    json_maybe_text(out, "snapshot_id", news->snapshot_id);
-    if (news->snapshot_over) {
-        json_put_raw(out, "snapshot_id", SLICE("null"));
-    }
-    if (news->snapshot_bytes > 0) {
-        json_put_i64(out, "snapshot_bytes", news->snapshot_bytes);
-    }
-}
-
-enum status change_runtime(struct arena *arena, const struct session *session, enum runtime to, enum pause_reason pause,
-                           const char *reason, struct changes *out, struct failure *failure)
-{
-    return change_sandbox(arena, session, to, pause, reason, &(struct runtime_news){0}, out, failure);
-}
-
-enum status change_sandbox(struct arena *arena, const struct session *session, enum runtime to, enum pause_reason pause,
-                           const char *reason, const struct runtime_news *news, struct changes *out,
-                           struct failure *failure)
-{
-    struct payload payload;
-    out->count = 0;
-    pause = pause_for(session, to, pause);
-    enum status status = check_pause(session, to, pause, failure);
-    if (status != STATUS_OK) {
-        return status;
-    }
-    if (session->runtime == to && session->pause_reason == pause && !tells_news(news)) {
-        return STATUS_OK;
-    }
-    if (session->runtime != to && !runtime_allows(session->runtime, to, session_has_snapshot(session))) {
-        return refuse_runtime(session, to, failure);
-    }
-    payload_begin(&payload);
-    payload_word(&payload, "from", runtime_words, (int)session->runtime);
-    payload_word(&payload, "to", runtime_words, (int)to);
-    payload_word(&payload, "pause_reason", pause_reason_words, (int)pause);
-    json_maybe_text(&payload.out, "reason", line_of(reason));
-    put_news(&payload.out, session, news);
-    payload_end(&payload, arena, "session.runtime_change", out);
-    return STATUS_OK;
-}
-
-enum status change_cap(struct arena *arena, const struct session *session, bool holds, const char *reason,
-                       struct changes *out, struct failure *failure)
-{
-    bool differs = holds ? !session_is_held(session) : session->pause_reason == PAUSE_OVERAGE_CAP;
-    out->count = 0;
-    return differs ? change_runtime(arena, session, session->runtime, holds ? PAUSE_OVERAGE_CAP : PAUSE_NONE, reason,
-                                    out, failure)
-                   : STATUS_OK;
-}
-
-void change_runtime_lost(struct arena *arena, const struct session *session, struct slice node, bool snapshot_kept,
-                         struct changes *out)
-{
-    struct payload payload;
-    const char *snapshot = !session_has_snapshot(session) ? "none" : snapshot_kept ? "kept" : "lost";
-    out->count = 0;
-    payload_begin(&payload);
-    json_put_text(&payload.out, "node", node);
-    payload_word(&payload, "runtime", runtime_words, (int)session->runtime);
-    json_put_text(&payload.out, "snapshot", slice_of(snapshot));
-    payload_end(&payload, arena, "runtime.lost", out);
-}
-
-enum status change_pause(struct arena *arena, const struct session *session, bool paused, const char *reason,
-                         struct changes *out, struct failure *failure)
-{
-    bool by_person = session->pause_reason == PAUSE_MANUAL;
-    out->count = 0;
-    if (!paused && session->pause_reason == PAUSE_OVERAGE_CAP) {
-        return change_cap(arena, session, false, reason, out, failure);
-    }
-    if (by_person == paused) {
-        return STATUS_OK;
-    }
-    if (paused && session_is_held(session)) {
-        return failure_set(failure, STATUS_CONFLICT, "session_blocked",
-                           "This session is held already, for the reason %s; it is not paused as well.",
-                           pause_reason_words.names[session->pause_reason]);
-    }
-    return change_runtime(arena, session, session->runtime, paused ? PAUSE_MANUAL : PAUSE_NONE, reason, out, failure);
 }
 
 /* --- the rest --- */

@@ -4,10 +4,11 @@
 #ifndef DOMAIN_CHANGE_H
 #define DOMAIN_CHANGE_H
 
+#include "base/clock.h"
 #include "domain/agent.h"
 
 enum { CHANGES_MAX = 4 };
-#define TTL_MS_MAX INT64_C(315360000000) /* ten years */
+#define TTL_MS_MAX (3650 * DAY_MS)
 
 struct changes {
     struct event events[CHANGES_MAX];

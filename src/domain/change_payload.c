@@ -24,3 +24,15 @@ void payload_word(struct payload *payload, const char *key, struct words words, 
         json_put_text(&payload->out, key, slice_of(words.names[index]));
     }
 }
+
+struct slice payload_line(const char *reason)
+{
+    return reason && *reason ? slice_of(reason) : (struct slice){NULL, 0};
+}
+
+void payload_name_states(struct failure *failure, const char *from, const char *to)
+{
+    if (failure) {
+        failure_members(failure, "\"from\":\"%s\",\"to\":\"%s\"", from, to);
+    }
+}

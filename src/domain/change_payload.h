@@ -19,4 +19,9 @@ void payload_word(struct payload *payload, const char *key, struct words words, 
 /* The two events of a reopening, after the caller checked that it may be reopened. */
 void change_add_reopening(struct arena *arena, const struct session *session, const char *reason, struct changes *out);
 
+/* A reason for people; absent when it is an empty line or none. */
+struct slice payload_line(const char *reason);
+/* A refused move says in members of its problem from where and where to. `failure` may be NULL. */
+void payload_name_states(struct failure *failure, const char *from, const char *to);
+
 #endif

@@ -1,6 +1,5 @@
 #include "domain/event.h"
 
-#include "base/clock.h"
 #include "domain/event_parts.h"
 #include "domain/event_payload.h"
 #include "domain/file_change.h"

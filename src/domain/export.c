@@ -2,7 +2,6 @@
 
 #include "domain/change_payload.h"
 #include "domain/export_turns.h"
-#include "domain/prompt.h"
 #include "domain/redact.h"
 
 struct writing {

@@ -1,7 +1,5 @@
 #include "domain/prompt.h"
 
-#include "domain/change_payload.h"
-
 static enum status refuse_archived(const struct session *session, struct failure *failure)
 {
     return session->archived_at_ms == 0

@@ -7,7 +7,6 @@ static const char *const routing_names[ROUTING_COUNT] = {
     [ROUTING_MENTIONED] = "mentioned",
     [ROUTING_NOT_MENTIONED] = "not_mentioned",
 };
-const struct words routing_words = {routing_names, ROUTING_COUNT};
 
 enum routing routing_of(const struct session *session, bool is_owner, bool is_mentioned)
 {

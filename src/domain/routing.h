@@ -13,7 +13,6 @@ enum routing {
     ROUTING_NOT_MENTIONED,    /* is in the log, and nobody runs */
     ROUTING_COUNT
 };
-extern const struct words routing_words;
 
 enum routing routing_of(const struct session *session, bool is_owner, bool is_mentioned);
 bool routing_triggers(enum routing routing);

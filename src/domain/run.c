@@ -14,7 +14,6 @@ static const char *const outcome_names[OUTCOME_COUNT] = {
     [OUTCOME_NEEDS_HUMAN] = "needs_human",
     [OUTCOME_COMPLETED] = "completed",
 };
-const struct words run_outcome_words = {outcome_names, OUTCOME_COUNT};
 const struct words run_said_words = {outcome_names, OUTCOME_COMPLETED};
 
 static const struct {

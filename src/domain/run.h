@@ -15,7 +15,7 @@ enum run_status { RUN_QUEUED, RUN_RUNNING, RUN_SUCCEEDED, RUN_FAILED, RUN_NEEDS_
 extern const struct words run_status_words;
 /* What is said of it: the first three by automation.complete, `completed` only by inference. */
 enum run_outcome { OUTCOME_SUCCEEDED, OUTCOME_FAILED, OUTCOME_NEEDS_HUMAN, OUTCOME_COMPLETED, OUTCOME_COUNT };
-extern const struct words run_outcome_words, run_said_words;
+extern const struct words run_said_words;
 
 enum { RUN_SUMMARY_CHARS_MAX = 20000, RUN_COMPLETION_BYTES_MAX = 200 };
 

@@ -138,8 +138,9 @@ void session_field_set_text(struct session *session, const struct session_field 
     case FIELD_PREVIEW:
         text = slice_utf8_prefix(text, SESSION_PREVIEW_BYTES - 1);
         memset(field_in(session, field), 0, SESSION_PREVIEW_BYTES);
-        if (text.len)
+        if (text.len) {
             memcpy(field_in(session, field), text.ptr, text.len);
+        }
         return;
     case FIELD_I64:
     case FIELD_BOOL:

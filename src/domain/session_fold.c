@@ -1,4 +1,3 @@
-#include <string.h>
 
 #include "domain/agent.h"
 #include "domain/merge.h"

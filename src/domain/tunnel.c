@@ -55,7 +55,7 @@ enum status tunnel_check_all(const struct json *tunnels, struct failure *failure
     enum status status = STATUS_OK;
     if (tunnels && !json_is(tunnels, JSON_OBJECT)) {
         return failure_set(failure, STATUS_INVALID, "invalid_tunnel",
-                           "tunnel_urls must be an object of names and addresses.");
+                           "`tunnel_urls` must be an object of names and addresses.");
     }
     for (const struct json *one = tunnels ? tunnels->child : NULL; one && status == STATUS_OK; one = one->next) {
         if (!tunnel_name_is_valid(one->key)) {

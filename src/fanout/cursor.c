@@ -12,7 +12,7 @@ enum status cursor_parse(struct slice text, struct cursor *out, struct failure *
     bool has_delta = slice_cut(text, '.', &sequence, &delta);
     if (!number_parse(sequence, &cursor.sequence) || (has_delta && !number_parse(delta, &cursor.delta))) {
         return failure_set(failure, STATUS_INVALID, "invalid_cursor",
-                           "the cursor must be SEQ or SEQ.N, as in the id of a received frame");
+                           "The cursor must be SEQ or SEQ.N, as in the id of a received frame.");
     }
     *out = cursor;
     return STATUS_OK;
@@ -25,7 +25,7 @@ enum status position_parse(struct slice text, struct position *out, struct failu
     if (!slice_cut(text, '-', &major, &minor) || !number_parse(major, &position.major) ||
         !number_parse(minor, &position.minor)) {
         return failure_set(failure, STATUS_INVALID, "invalid_cursor",
-                           "the cursor of the tenant's stream must be MAJOR-MINOR, as in the id of a received frame");
+                           "The cursor of the tenant's stream must be MAJOR-MINOR, as in the id of a received frame.");
     }
     *out = position;
     return STATUS_OK;

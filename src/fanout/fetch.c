@@ -108,11 +108,7 @@ static void fetch_ask(struct lookup *lookup, struct db *db)
 
 void fetch_start(struct fetch *fetch, struct hub *hub, struct slice session_id, void (*done)(struct lookup *lookup))
 {
-    size_t len = session_id.len < FETCH_SESSION_ID_BYTES ? session_id.len : FETCH_SESSION_ID_BYTES - 1;
-    if (len > 0) {
-        memcpy(fetch->session_id_bytes, session_id.ptr, len);
-    }
-    fetch->session_id = slice_from(fetch->session_id_bytes, len);
+    fetch->session_id = lookup_keep_id(session_id, fetch->session_id_bytes);
     fetch->lookup.ask = fetch_ask;
     fetch->lookup.done = done;
     lookup_start(&fetch->lookup, hub);

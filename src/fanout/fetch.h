@@ -8,7 +8,7 @@
 
 struct feed;
 
-enum { FETCH_BYTES_MAX = 256 * 1024, FETCH_SESSION_ID_BYTES = 129 };
+enum { FETCH_BYTES_MAX = 256 * 1024 };
 
 struct fetch {
     struct lookup lookup;
@@ -26,7 +26,7 @@ struct fetch {
     bool at_end;
     struct partial partial; /* the body is in partial_bytes */
     struct buffer partial_bytes;
-    char session_id_bytes[FETCH_SESSION_ID_BYTES];
+    char session_id_bytes[LOOKUP_ID_BYTES];
 };
 
 void fetch_free(struct fetch *fetch);

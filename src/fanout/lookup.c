@@ -52,6 +52,12 @@ static void queue_put_back(struct lookup_queue *queue, struct lookup *lookup)
     queue->first = lookup;
 }
 
+struct slice lookup_keep_id(struct slice id, char out[LOOKUP_ID_BYTES])
+{
+    struct slice kept = slice_utf8_prefix(id, LOOKUP_ID_BYTES);
+    return slice_place(kept, &out);
+}
+
 void lookup_start(struct lookup *lookup, struct hub *hub)
 {
     lookup->hub = hub;

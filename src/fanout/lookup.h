@@ -9,7 +9,7 @@
 
 struct hub;
 
-enum { LOOKUPS_MAX = 64 };
+enum { LOOKUPS_MAX = 64, LOOKUP_ID_BYTES = 128 };
 
 /* Embedded at the beginning of what is looked up. */
 struct lookup {
@@ -26,6 +26,9 @@ struct lookup_queue {
     struct queue_item **last; /* where the next one is hung in */
     int running;
 };
+
+/* Copies the id of a session: a lookup may outlive the viewer that asked. */
+struct slice lookup_keep_id(struct slice id, char out[LOOKUP_ID_BYTES]);
 
 /* Hub thread. */
 void lookup_start(struct lookup *lookup, struct hub *hub);

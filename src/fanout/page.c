@@ -73,7 +73,7 @@ static enum status log_end(struct reading *reading, int64_t *out_sequence, struc
     *out_sequence = 0;
     enum status status = store_event_read(reading->db, &newest, on_newest, out_sequence, failure);
     if (status == STATUS_OK && *out_sequence == 0) {
-        return failure_set(failure, STATUS_NOT_FOUND, "log_gone", "the session has no events any more");
+        return failure_set(failure, STATUS_NOT_FOUND, "log_gone", "The session has no events any more.");
     }
     return status;
 }
@@ -288,11 +288,7 @@ static void page_ask(struct lookup *lookup, struct db *db)
 
 void page_start(struct page *page, struct hub *hub, struct slice session_id, void (*done)(struct lookup *lookup))
 {
-    size_t len = session_id.len < PAGE_SESSION_ID_BYTES ? session_id.len : PAGE_SESSION_ID_BYTES - 1;
-    if (len > 0) {
-        memcpy(page->session_id_bytes, session_id.ptr, len);
-    }
-    page->session_id = slice_from(page->session_id_bytes, len);
+    page->session_id = lookup_keep_id(session_id, page->session_id_bytes);
     page->lookup.ask = page_ask;
     page->lookup.done = done;
     lookup_start(&page->lookup, hub);

@@ -8,7 +8,7 @@
 #include "fanout/lookup.h"
 #include "fanout/sight.h"
 
-enum { PAGE_BYTES_MAX = 256 * 1024, PAGE_SESSION_ID_BYTES = 129 };
+enum { PAGE_BYTES_MAX = 256 * 1024 };
 
 struct page {
     struct lookup lookup;
@@ -35,7 +35,7 @@ struct page {
     bool at_end;            /* and there was nothing behind it */
     struct partial partial; /* at the end of a session's log: saved live output; the body is in partial_bytes */
     struct buffer partial_bytes;
-    char session_id_bytes[PAGE_SESSION_ID_BYTES];
+    char session_id_bytes[LOOKUP_ID_BYTES];
 };
 
 /* Also frees filter and sight when the viewer is gone. */

@@ -82,11 +82,12 @@ static enum status may_open(const struct hub *hub, struct failure *failure)
 {
     struct fanout *fanout = hub->fanout;
     if (hub->closing) {
-        return failure_set(failure, STATUS_UNAVAILABLE, "server_stopping", "the server is stopping; connect again");
+        return failure_set(failure, STATUS_UNAVAILABLE, "server_stopping", "The server stops; connect again.");
     }
     if (atomic_load(&fanout->viewers) >= (int64_t)fanout->options.viewers_max) {
         return failure_set(failure, STATUS_LIMITED, "too_many_viewers",
-                           "there are already %zu open streams, as many as allowed", fanout->options.viewers_max);
+                           "%zu streams are open already, the limit (option viewers-max); close one.",
+                           fanout->options.viewers_max);
     }
     return STATUS_OK;
 }

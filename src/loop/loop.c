@@ -6,8 +6,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include "base/arena.h"
+#include <string.h>
 
 struct loop {
     uv_loop_t uv;

@@ -3,7 +3,6 @@
 #define LOOP_LOOP_H
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <uv.h>
 
 struct loop;

@@ -112,36 +112,47 @@ static enum status make_directory(const char *path, struct failure *failure)
                        path, strerror(errno));
 }
 
+static enum status first_commands(struct instance *instance, struct call *call)
+{
+    bool made;
+    enum status status =
+        identity_first_start(call, slice_of(instance->options->bootstrap_token), &made, instance->first_link);
+    if (status == STATUS_OK) {
+        status = owner_token_make(instance->options->owner_token_file, call, instance->owner_token);
+    }
+    if (status == STATUS_OK) {
+        status = store_lease_renew_all(call->db, call->steady_ms, &call->failure);
+    }
+    return status == STATUS_OK ? agents_share(instance->options, call) : status;
+}
+
+/* What every start writes, in one transaction. The owner's token is told only when it is kept. */
+static enum status write_first(struct instance *instance, struct unit *unit, struct call *call)
+{
+    struct publication *nothing = NULL;
+    enum status status = unit_begin(unit, &call->failure);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    status = first_commands(instance, call);
+    if (status != STATUS_OK) {
+        unit_rollback(unit);
+        return status;
+    }
+    status = unit_commit(unit, &nothing, &call->failure);
+    publication_unref(nothing);
+    return status == STATUS_OK
+               ? owner_token_keep(instance->options->owner_token_file, instance->owner_token, &call->failure)
+               : status;
+}
+
 static enum status first_start(struct instance *instance, struct db *db, struct failure *failure)
 {
     struct unit unit;
     struct arena arena = {0};
-    struct publication *nothing = NULL;
     unit_init(&unit, &instance->service, db);
     struct call call = unit_call(&unit, &arena, &server_principal);
-    bool made;
-    enum status status = unit_begin(&unit, &call.failure);
-    if (status == STATUS_OK) {
-        status = identity_first_start(&call, slice_of(instance->options->bootstrap_token), &made, instance->first_link);
-        if (status == STATUS_OK) {
-            status = owner_token_make(instance->options->owner_token_file, &call, instance->owner_token);
-        }
-        if (status == STATUS_OK) {
-            status = store_lease_renew_all(db, call.steady_ms, &call.failure);
-        }
-        if (status == STATUS_OK) {
-            status = agents_share(instance->options, &call);
-        }
-        if (status == STATUS_OK) {
-            status = unit_commit(&unit, &nothing, &call.failure);
-            if (status == STATUS_OK) {
-                status = owner_token_keep(instance->options->owner_token_file, instance->owner_token, &call.failure);
-            }
-        } else {
-            unit_rollback(&unit);
-        }
-    }
-    publication_unref(nothing);
+    enum status status = write_first(instance, &unit, &call);
     unit_release(&unit);
     arena_release(&arena);
     *failure = call.failure;

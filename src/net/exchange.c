@@ -30,7 +30,6 @@ struct exchange *exchange_take_spare(struct server_loop *home)
     exchange->home = home;
     exchange->loop = home->loop;
     exchange->message.run = exchange_arrive;
-    exchange->received_ms = home->now_ms;
     return exchange;
 }
 

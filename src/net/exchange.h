@@ -14,7 +14,6 @@
 
 struct connection;
 struct server_loop;
-struct stream;
 
 enum { EXCHANGE_HEADERS_MAX = 12 };
 
@@ -27,7 +26,6 @@ struct exchange {
     struct http_request request;      /* method, path, query, headers, body: slices into the arena */
     struct slice peer;                /* "127.0.0.1", or "unix" */
     char request_id[UUID_TEXT_BYTES]; /* of the client when acceptable, else generated */
-    int64_t received_ms;              /* steady */
     void *owner;                      /* of the handler */
 
     /* The answer. */

@@ -1,4 +1,4 @@
-/* What http_client.c, http_call.c and http_upgrade.c share; nobody else includes it. */
+/* What the files of outgoing calls (http_client.c, http_call*.c, http_upgrade.c) share; nobody else includes it. */
 #ifndef NET_HTTP_CALL_H
 #define NET_HTTP_CALL_H
 
@@ -53,7 +53,6 @@ struct http_call {
     uint64_t heard_ms; /* when the last bytes came */
     size_t body_bytes, body_bytes_max;
     struct buffer head; /* the lines of the answer's head */
-    size_t head_count;
     bool is_headed;
     const char *broken;           /* our own reason to end it, a code; NULL = curl's */
     struct http_upgrade *upgrade; /* NULL = the call does not leave HTTP */
@@ -67,6 +66,12 @@ void http_client_close_socket(struct http_client *client, curl_socket_t fd);
 /* Curl must not watch the socket any more. */
 void http_client_forget_socket(struct http_client *client, curl_socket_t fd);
 
+/* Bytes came, or something else that is no silence. */
+void http_call_heard(struct http_call *call);
+/* Without a byte for so long the call ends; 0 = never. */
+void http_call_watch_silence(struct http_call *call, int64_t silence_ms);
+/* What curl has to tell goes to the call. */
+void http_call_listen(struct http_call *call);
 void http_call_add(struct http_call *call);
 void http_call_finish(struct http_call *call, CURLcode result);
 void http_call_free(struct http_call *call);

@@ -78,7 +78,4 @@ void http_call_pause(struct http_call *call, bool paused);
  */
 size_t http_call_write(struct http_call *call, struct slice bytes);
 
-/* The first value of that name, in any case; absent when there is none. */
-struct slice http_header_find(const struct http_header *headers, size_t count, const char *name);
-
 #endif

@@ -5,8 +5,6 @@
 #include "base/status.h"
 #include "net/server_loop.h"
 
-struct tls_context;
-
 /* The peer of every connection to a unix socket; others have their address. */
 #define PEER_UNIX "unix"
 

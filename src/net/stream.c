@@ -185,11 +185,6 @@ enum stream_kind stream_kind(const struct stream *stream)
     return (enum stream_kind)stream->kind;
 }
 
-struct loop *stream_loop(const struct stream *stream)
-{
-    return connection_of(stream)->home->loop;
-}
-
 void stream_on_lost(struct connection *connection)
 {
     const struct stream_handler *handler = connection->stream.handler;

@@ -35,6 +35,5 @@ void stream_end(struct stream *stream, int code);
 /* The same; `reason` (at most 123 bytes) stands in the close frame. */
 void stream_end_because(struct stream *stream, int code, struct slice reason);
 enum stream_kind stream_kind(const struct stream *stream);
-struct loop *stream_loop(const struct stream *stream);
 
 #endif

@@ -222,7 +222,6 @@ static void initialized(struct acp_agent *agent, const struct rpc_message *messa
     const struct json *can = json_get_value(message->result, "agentCapabilities");
     agent->can_load = is_true(can, "loadSession");
     agent->can_image = is_true(json_get_value(can, "promptCapabilities"), "image");
-    agent->can_embed = is_true(json_get_value(can, "promptCapabilities"), "embeddedContext");
     recall(agent);
     acp_agent_enter(agent);
 }

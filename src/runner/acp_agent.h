@@ -37,7 +37,7 @@ struct acp_agent {
     struct arena arena;      /* of one message */
     int64_t last_id;         /* of our last request */
     struct buffer directory; /* as the agent sees it */
-    bool can_load, can_image, can_embed;
+    bool can_load, can_image;
     bool is_reading, is_over;
     int64_t idle_ms; /* without a turn, after which it goes; 0 = never */
     bool has_deadline;

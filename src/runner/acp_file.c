@@ -1,5 +1,4 @@
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "runner/acp_turn.h"
 #include "runner/path.h"

@@ -1,20 +1,15 @@
 #include "runner/process.h"
 
 #include <assert.h>
-#include <fcntl.h>
-#include <linux/close_range.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "runner/sandbox_parts.h"
 
 enum {
     READ_BYTES = 65536,
     DRAIN_MS = 1000, /* after its end, for what others who hold its pipes still write */
-    CHILD_FDS_MAX = 5,
 };
 
 const struct process_limits process_limits_usual = {.stdin_bytes_max = 8 * 1024 * 1024, .grace_ms = 5000};
@@ -47,32 +42,6 @@ struct process {
     int handles;           /* not yet closed */
     bool is_walled, is_paused, is_stopping, has_exited, is_abandoned, is_over;
 };
-
-/* --- launches --- */
-
-void launch_init(struct launch *launch)
-{
-    *launch = (struct launch){.arguments_fd = -1, .filter_fd = -1};
-}
-
-void launch_release(struct launch *launch)
-{
-    for (int i = 0; i < 2; i++) {
-        int fd = i == 0 ? launch->arguments_fd : launch->filter_fd;
-        if (fd >= 0) {
-            close(fd);
-        }
-    }
-    arena_release(&launch->arena);
-    launch_init(launch);
-}
-
-void launch_plain(struct launch *launch, const struct process_spec *spec)
-{
-    launch->argv = spec->argv;
-    launch->environment = spec->environment;
-    launch->directory = spec->directory;
-}
 
 /* --- its place in the sandbox --- */
 
@@ -373,94 +342,6 @@ void process_close_stdin(struct process *process)
 
 /* --- the start --- */
 
-/* The three pipes: [0] ours, [1] the child's. */
-struct pipes {
-    uv_file in[2], out[2], err[2];
-};
-
-static void close_pair(uv_file pair[2])
-{
-    for (int i = 0; i < 2; i++) {
-        if (pair[i] >= 0) {
-            close(pair[i]);
-            pair[i] = -1;
-        }
-    }
-}
-
-static void pipes_close(struct pipes *pipes)
-{
-    close_pair(pipes->in);
-    close_pair(pipes->out);
-    close_pair(pipes->err);
-}
-
-static int open_pair(uv_file pair[2], bool child_writes)
-{
-    uv_file made[2];
-    int result = uv_pipe(made, child_writes ? UV_NONBLOCK_PIPE : 0, child_writes ? 0 : UV_NONBLOCK_PIPE);
-    if (result == 0) {
-        pair[0] = made[child_writes ? 0 : 1];
-        pair[1] = made[child_writes ? 1 : 0];
-    }
-    return result;
-}
-
-/* Pipes and not the sockets that libuv would make: programs open /dev/stdout again. */
-static int pipes_open(struct pipes *pipes, bool wants_stdin)
-{
-    *pipes = (struct pipes){{-1, -1}, {-1, -1}, {-1, -1}};
-    int result = open_pair(pipes->out, true);
-    result = result == 0 ? open_pair(pipes->err, true) : result;
-    if (result == 0 && wants_stdin) {
-        result = open_pair(pipes->in, false);
-    }
-    if (result != 0) {
-        pipes_close(pipes);
-    }
-    return result;
-}
-
-/* Libraries may have opened descriptors that an exec would pass on; none of ours is for a child. */
-static void keep_descriptors_home(void)
-{
-    syscall(SYS_close_range, 3u, ~0u, CLOSE_RANGE_CLOEXEC);
-}
-
-static void give(uv_stdio_container_t *to, int fd)
-{
-    *to = (uv_stdio_container_t){.flags = fd >= 0 ? UV_INHERIT_FD : UV_IGNORE};
-    if (fd >= 0) {
-        to->data.fd = fd;
-    }
-}
-
-static int spawn(struct process *process, struct loop *loop, const struct launch *launch, const struct pipes *pipes)
-{
-    static const char *const no_environment[] = {NULL};
-    uv_stdio_container_t stdio[CHILD_FDS_MAX];
-    give(&stdio[0], pipes->in[1]);
-    give(&stdio[1], pipes->out[1]);
-    give(&stdio[2], pipes->err[1]);
-    give(&stdio[LAUNCH_ARGUMENTS_FD], launch->arguments_fd);
-    give(&stdio[LAUNCH_FILTER_FD], launch->filter_fd);
-    const char *const *environment = launch->environment ? launch->environment : no_environment;
-    uv_process_options_t options = {
-        .exit_cb = on_exit_status,
-        .file = launch->argv[0],
-        .args = (char **)(uintptr_t)launch->argv,
-        .env = (char **)(uintptr_t)environment,
-        .cwd = launch->directory ? launch->directory : "/",
-        .flags = UV_PROCESS_DETACHED, /* a session and a group of its own */
-        .stdio_count = launch->filter_fd >= 0      ? 5
-                       : launch->arguments_fd >= 0 ? 4
-                                                   : 3,
-        .stdio = stdio,
-    };
-    keep_descriptors_home();
-    return uv_spawn(loop_uv(loop), &process->child, &options);
-}
-
 static void open_duct(struct process *process, struct loop *loop, struct duct *duct, uv_file *fd)
 {
     if (*fd < 0) {
@@ -513,7 +394,7 @@ enum status process_spawn(struct loop *loop, struct sandbox *sandbox, const stru
     }
     struct process *process = process_new(sandbox, spec, handler);
     process->is_walled = launch->is_walled;
-    result = spawn(process, loop, launch, &pipes);
+    result = launch_spawn(launch, loop, &pipes, &process->child, on_exit_status);
     if (result != 0) {
         pipes_close(&pipes);
         uv_close((uv_handle_t *)&process->child, on_stillborn_closed);

@@ -4,28 +4,7 @@
 
 #include <sys/types.h>
 
-#include "base/arena.h"
-#include "loop/loop.h"
-#include "runner/sandbox.h"
-
-/* Numbers that the two descriptors of a launch have in the new process. */
-enum { LAUNCH_ARGUMENTS_FD = 3, LAUNCH_FILTER_FD = 4 };
-
-/* What is really executed: the command behind whatever protects the machine from it. */
-struct launch {
-    struct arena arena; /* of everything below */
-    const char *const *argv;
-    const char *const *environment;
-    const char *directory; /* of the machine; NULL = / */
-    int arguments_fd;      /* options of bubblewrap; -1 = none */
-    int filter_fd;         /* system calls it may make; -1 = any */
-    bool is_walled;        /* argv[0] ends with all that lives behind it, and signals stop at it */
-};
-
-void launch_init(struct launch *launch);
-void launch_release(struct launch *launch);
-/* The command as it is, on the machine itself. */
-void launch_plain(struct launch *launch, const struct process_spec *spec);
+#include "runner/launch.h"
 
 /* How much may wait, and how long an end may take. */
 struct process_limits {

@@ -54,11 +54,6 @@ static const struct provider *provider_find(struct slice name)
     return NULL;
 }
 
-bool provider_is_known(struct slice name)
-{
-    return provider_find(name) != NULL;
-}
-
 void provider_options_read_environment(struct provider_options *options)
 {
     const char *anthropic = getenv("ANTHROPIC_BASE_URL"), *openai = getenv("OPENAI_BASE_URL");

@@ -40,7 +40,6 @@ struct provider_handler {
 
 /* ANTHROPIC_BASE_URL and OPENAI_BASE_URL, where they are set. */
 void provider_options_read_environment(struct provider_options *options);
-bool provider_is_known(struct slice name);
 /* The vendors by number. */
 size_t provider_count(void);
 const char *provider_name(size_t index);

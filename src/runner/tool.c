@@ -5,9 +5,6 @@
 
 enum { KIB = 1024, MIB = 1024 * 1024, SECOND = 1000 };
 
-static const char *const risk_names[] = {"read", "fs_write", "process", "egress", "os"};
-const struct words tool_risk_words = {risk_names, RISK_COUNT};
-
 const struct tool_settings tool_settings_usual = {
     .result_bytes_max = 50 * KIB,
     .result_lines_max = 2000,

@@ -9,9 +9,8 @@
 
 struct http_client;
 
-/* What a tool touches: shown with an approval, and the default permission follows from it. */
-enum tool_risk { RISK_READ, RISK_FS_WRITE, RISK_PROCESS, RISK_EGRESS, RISK_OS, RISK_COUNT };
-extern const struct words tool_risk_words; /* read fs_write process egress os */
+/* What a tool touches; what may be done without asking depends on it. */
+enum tool_risk { RISK_READ, RISK_FS_WRITE, RISK_PROCESS, RISK_EGRESS, RISK_OS };
 
 /* What the operator set, the same for every call. Lives as long as the server. */
 struct tool_settings {

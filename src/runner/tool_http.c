@@ -207,9 +207,10 @@ static void follow(struct fetching *f)
         f->body = (struct slice){0};
     }
     f->redirects++;
-    enum status status = f->redirects <= REDIRECTS_MAX ? check_url(f, next, &failure)
-                                                       : failure_set(&failure, STATUS_FORBIDDEN, "too_many_redirects",
-                                                                     "There are more than 5 redirects.");
+    enum status status = f->redirects <= REDIRECTS_MAX
+                             ? check_url(f, next, &failure)
+                             : failure_set(&failure, STATUS_FORBIDDEN, "too_many_redirects",
+                                           "There are more than %d redirects.", REDIRECTS_MAX);
     if (!slice_eq_nocase(host, f->url.host) || port != f->url.port) {
         f->header_count = 0; /* what was meant for one host is not told another */
     }
@@ -300,8 +301,8 @@ static enum status read_arguments(struct fetching *f, const struct json *argumen
     for (const struct json *one = headers ? headers->child : NULL; one; one = one->next) {
         if (f->header_count == HEADERS_MAX || is_forbidden_header(one->key)) {
             return failure_set(failure, STATUS_INVALID, "header_refused",
-                               "The header \"%.*s\" is refused: it is set by the server, or there are more than 32.",
-                               SLICE_ARG(one->key));
+                               "The header \"%.*s\" is refused: it is set by the server, or there are more than %d.",
+                               SLICE_ARG(one->key), HEADERS_MAX);
         }
         f->headers[f->header_count++] =
             (struct http_header){arena_copy(&f->arena, one->key), arena_copy(&f->arena, one->text)};

@@ -2,8 +2,6 @@
 
 #include <stdlib.h>
 
-#include "base/log.h"
-
 /* Owns itself until `done` was called or it was cancelled. */
 struct running {
     struct arena arena;

@@ -1,7 +1,6 @@
 #include "service/ask.h"
 
 #include "service/ask_steps.h"
-#include "service/session_steps.h"
 #include "service/work.h"
 #include "wire/json_schema.h"
 

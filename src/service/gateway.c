@@ -94,7 +94,7 @@ static enum status check_arguments(struct call *call, const struct gateway_tool 
 {
     const struct json *schema = NULL;
     if (request->call_id.len == 0 || request->call_id.len > CALL_ID_BYTES_MAX) {
-        return failure_set(&call->failure, STATUS_INVALID, "invalid_call_id", "call_id has 1 to %d bytes.",
+        return failure_set(&call->failure, STATUS_INVALID, "invalid_call_id", "`call_id` has 1 to %d bytes.",
                            CALL_ID_BYTES_MAX);
     }
     enum status status =

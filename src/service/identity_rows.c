@@ -43,7 +43,7 @@ enum status identity_check_member(struct call *call, struct slice user_id, enum 
 {
     enum status status = store_membership_get(call->db, call->who->tenant_key, user_id, out, &call->failure);
     if (status == STATUS_NOT_FOUND || (status == STATUS_OK && *out == MEMBER_NONE)) {
-        return failure_set(&call->failure, STATUS_NOT_FOUND, "not_found", "No such user.");
+        return failure_set(&call->failure, STATUS_NOT_FOUND, "not_found", "There is no such user.");
     }
     return status;
 }

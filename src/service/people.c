@@ -179,7 +179,7 @@ enum status share_deactivate(struct call *call, struct slice session_id, struct 
 
 static enum status refuse_link(struct call *call)
 {
-    return failure_set(&call->failure, STATUS_NOT_FOUND, "not_found", "No such share link, or it is over.");
+    return failure_set(&call->failure, STATUS_NOT_FOUND, "not_found", "There is no such share link, or it is over.");
 }
 
 static enum status find_link(struct call *call, struct slice token, struct share_link *out)

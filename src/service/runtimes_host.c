@@ -1,7 +1,6 @@
 #include "service/runtimes_host.h"
 
 #include "service/runtime.h"
-#include "service/runtimes_box.h"
 
 /* Sandboxes elsewhere than on this machine belong to no node, and a session with a runner goes where that connects. */
 static bool belongs_to_a_node(const struct call *call, const struct session *session, const struct agent *agent)

@@ -1,4 +1,3 @@
-#include "base/log.h"
 #include "domain/idle.h"
 #include "domain/tunnel.h"
 #include "domain/prompt.h"

@@ -250,7 +250,7 @@ enum status session_view_at(struct call *call, struct slice id, int64_t sequence
         return status;
     }
     if (sequence < 1 || sequence > now.last_sequence) {
-        return failure_set(&call->failure, STATUS_INVALID, "invalid_sequence", "at must be between 1 and %lld.",
+        return failure_set(&call->failure, STATUS_INVALID, "invalid_sequence", "`at` must be between 1 and %lld.",
                            (long long)now.last_sequence);
     }
     *out = (struct session){.key = now.key, .tenant_key = now.tenant_key, .id = now.id};

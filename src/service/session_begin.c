@@ -1,4 +1,3 @@
-#include "domain/input.h"
 #include "service/persona.h"
 #include "service/session_steps.h"
 

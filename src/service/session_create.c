@@ -25,7 +25,7 @@ static enum status find_parent(struct call *call, struct slice parent_id, struct
     } else if (status == STATUS_NOT_FOUND) {
         return failure_set(
             &call->failure, STATUS_INVALID, "unknown_parent",
-            "parent_id names no session you can reach; give the id of an existing session or leave it out.");
+            "`parent_id` names no session you can reach; give the id of an existing session or leave it out.");
     }
     return status;
 }
@@ -235,30 +235,26 @@ static enum status keep_agent(struct call *call, const struct session *old, stru
     return status;
 }
 
-enum status session_retry(struct call *call, struct slice id, struct session_entry *out)
+/* Where it came from, as a creation is told. */
+static enum status read_source(struct call *call, const struct session *old, const struct json **out)
 {
-    struct session_entry entry;
-    enum status status = session_enter(call, id, ACTION_APPEND, &entry);
-    if (status != STATUS_OK) {
-        return status;
-    }
-    const struct session *old = &entry.loaded->session;
-    if (!work_is_failing(old->work)) {
-        return failure_set(&call->failure, STATUS_CONFLICT, "not_failed",
-                           "Only a failed, expired or abandoned session can be retried; this one is %s.",
-                           work_words.names[old->work]);
-    }
-    struct buffer source = {0};
-    struct json_out json = json_out_to(&source);
+    struct buffer text = {0};
+    struct json_out json = json_out_to(&text);
     json_begin_object(&json);
     json_maybe_text(&json, "kind", old->source_kind);
     json_maybe_text(&json, "platform", old->source_platform);
     json_maybe_text(&json, "trigger_id", old->source_trigger_id);
     json_put_bool(&json, "interactive", old->source_interactive);
     json_end_object(&json);
-    struct slice source_text = arena_copy(call->arena, buffer_slice(&source));
-    buffer_release(&source);
-    struct session_input input = {
+    struct slice kept = arena_copy(call->arena, buffer_slice(&text));
+    buffer_release(&text);
+    return json_parse(call->arena, kept, out, &call->failure);
+}
+
+/* What would have to be sent to make this session once more. */
+static enum status retry_input(struct call *call, const struct session *old, struct session_input *out)
+{
+    *out = (struct session_input){
         .type = slice_of(session_type_words.names[old->type]),
         .agent = old->agent,
         .title = old->title,
@@ -275,17 +271,32 @@ enum status session_retry(struct call *call, struct slice id, struct session_ent
         .attempt = old->attempt + 1,
         .ttl_ms = -1,
     };
-    status = json_parse(call->arena, source_text, &input.source, &call->failure);
+    enum status status = read_source(call, old, &out->source);
     if (status == STATUS_OK && slice_present(old->metadata)) {
-        status = json_parse(call->arena, arena_copy(call->arena, old->metadata), &input.metadata, &call->failure);
+        status = json_parse(call->arena, arena_copy(call->arena, old->metadata), &out->metadata, &call->failure);
     }
-    if (status == STATUS_OK) {
-        status = keep_agent(call, old, &input);
+    return status == STATUS_OK ? keep_agent(call, old, out) : status;
+}
+
+enum status session_retry(struct call *call, struct slice id, struct session_entry *out)
+{
+    struct session_entry entry;
+    struct session_input input;
+    struct slice new_id;
+    enum status status = session_enter(call, id, ACTION_APPEND, &entry);
+    if (status != STATUS_OK) {
+        return status;
     }
+    const struct session *old = &entry.loaded->session;
+    if (!work_is_failing(old->work)) {
+        return failure_set(&call->failure, STATUS_CONFLICT, "not_failed",
+                           "Only a failed, expired or abandoned session can be retried; this one is %s.",
+                           work_words.names[old->work]);
+    }
+    status = retry_input(call, old, &input);
     if (status == STATUS_OK) {
         status = work_check_retry(call, old);
     }
-    struct slice new_id;
     if (status == STATUS_OK) {
         status = pick_id(call, (struct slice){0}, &new_id);
     }

@@ -19,7 +19,7 @@ static enum status check_order(struct call *call, const struct task *task, const
     status = store_entity_get(call->db, call->who->tenant_key, order->entity_id, call->arena, &entity, &call->failure);
     return status == STATUS_NOT_FOUND
                ? failure_set(&call->failure, STATUS_INVALID, "unknown_entity",
-                             "entity_id names no entity of the tenant; make it first, or leave it out.")
+                             "`entity_id` names no entity of the tenant; make it first, or leave it out.")
                : status;
 }
 

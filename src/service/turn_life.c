@@ -1,8 +1,6 @@
 #include <stdlib.h>
 
 #include "base/log.h"
-#include "service/ask.h"
-#include "service/turn_close.h"
 #include "service/turn_run.h"
 
 enum { TRY_AGAIN_MS = 1000 };

@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 
-#include "service/turn_close.h"
 #include "service/turn_run.h"
 
 enum { TRY_AGAIN_MS = 1000 };

@@ -25,8 +25,7 @@ struct loaded_session {
     struct lease lease; /* its strings in lease_arena */
     struct arena lease_arena;
     bool prompts_known;
-    int64_t prompts_waiting, prompts_last; /* how many wait, and the last position given */
-    int64_t ended_turn;                    /* the last turn whose turn.ended this writer wrote; 0 = none */
+    int64_t ended_turn; /* the last turn whose turn.ended this writer wrote; 0 = none */
     bool children_known, has_children;
     bool asks_known;
     int64_t asks_pending;

@@ -37,7 +37,7 @@ enum status user_create(struct call *call, const struct user_request *request, s
 {
     enum status status = require_rank(call, request->role);
     if (status == STATUS_OK && !is_email(request->email)) {
-        return failure_set(&call->failure, STATUS_INVALID, "invalid_email", "email must look like name@host.");
+        return failure_set(&call->failure, STATUS_INVALID, "invalid_email", "`email` must look like name@host.");
     }
     if (status != STATUS_OK) {
         return status;

@@ -19,10 +19,12 @@ static enum status read_one(struct db *db, enum sql sql, const struct value *val
 {
     struct query query;
     enum status status = statement_first(&query, db, sql, values, failure);
-    if (status == STATUS_NOT_FOUND)
+    if (status == STATUS_NOT_FOUND) {
         return failure_set(failure, STATUS_NOT_FOUND, "agent_not_found", "There is no such agent.");
-    if (status)
+    }
+    if (status != STATUS_OK) {
         return status;
+    }
     read_agent(&query, arena, out);
     query_end(&query);
     return STATUS_OK;
@@ -33,15 +35,17 @@ enum status store_agent_insert(struct db *db, struct agent_row *agent, struct fa
     int64_t inserted = 0;
     enum status status = statement_number(
         db, SQL_AGENT_NEXT_VERSION, VALUES(number(agent->tenant_key), text(agent->slug)), 1, &agent->version, failure);
-    if (!status)
+    if (status == STATUS_OK) {
         status = statement_run(db, SQL_AGENT_INSERT,
                                VALUES(number(agent->tenant_key), text(agent->slug), number(agent->version),
                                       text(agent->definition), number(agent->source), number(agent->created_at_ms),
                                       text(agent->created_by)),
                                &inserted, failure);
-    if (!status && inserted != 1)
+    }
+    if (status == STATUS_OK && inserted != 1) {
         return failure_set(failure, STATUS_CONFLICT, "agent_changed",
                            "Another version of this agent was stored at the same moment; look and try again.");
+    }
     return status;
 }
 
@@ -80,7 +84,8 @@ enum status store_agent_remove(struct db *db, int64_t tenant_key, struct slice s
     int64_t removed = 0;
     enum status status =
         statement_run(db, SQL_AGENT_REMOVE, VALUES(number(tenant_key), text(slug), number(now_ms)), &removed, failure);
-    if (!status)
+    if (status == STATUS_OK) {
         *out_removed = removed > 0;
+    }
     return status;
 }

@@ -71,8 +71,9 @@ enum status store_ask_by_id(struct db *db, int64_t tenant_key, int64_t session_k
     struct query query;
     enum status status =
         statement_first(&query, db, SQL_ASK_BY_ID, VALUES(number(tenant_key), number(session_key), text(id)), failure);
-    if (status)
+    if (status != STATUS_OK) {
         return status;
+    }
     read_ask(&query, arena, out);
     query_end(&query);
     return seal_check(db, failure);
@@ -131,8 +132,9 @@ enum status store_ask_list(struct db *db, const struct ask_filter *filter, struc
                              read_seen, arena, out, out_count, failure)
             : statement_rows(db, of_session, VALUES(tenant, user, number(filter->session_key), state, before, limit),
                              sizeof **out, read_seen, arena, out, out_count, failure);
-    for (size_t i = 0; !status && i < *out_count; i++)
+    for (size_t i = 0; status == STATUS_OK && i < *out_count; i++) {
         (*out)[i].session.tenant_key = filter->tenant_key;
+    }
     return status;
 }
 
@@ -185,8 +187,9 @@ enum status store_ask_rule_by_id(struct db *db, int64_t tenant_key, struct slice
 {
     struct query query;
     enum status status = statement_first(&query, db, SQL_ASK_RULE_BY_ID, VALUES(number(tenant_key), text(id)), failure);
-    if (status)
+    if (status != STATUS_OK) {
         return status;
+    }
     read_rule(&query, arena, out);
     query_end(&query);
     return seal_check(db, failure);
@@ -198,8 +201,9 @@ enum status store_ask_rule_delete(struct db *db, int64_t tenant_key, struct slic
     int64_t changed = 0;
     enum status status =
         statement_run(db, SQL_ASK_RULE_DELETE, VALUES(number(tenant_key), text(id)), &changed, failure);
-    if (!status)
+    if (status == STATUS_OK) {
         *out_deleted = changed > 0;
+    }
     return status;
 }
 

@@ -61,8 +61,9 @@ enum status blob_keep(struct db *db, const struct blob_place *place, int64_t ten
         return STATUS_OK;
     }
     enum status status = seal_address(db, tenant_key, session_key, &blob->sha256, &address, failure);
-    if (status)
+    if (status != STATUS_OK) {
         return status;
+    }
     struct arena scratch = {0};
     struct slice content = seal_bytes(db, tenant_key, session_key, blob->content, &scratch);
     status = blob_file_write(place->directory, tenant_key, &address, content, failure);
@@ -76,8 +77,9 @@ static enum status put_chunks(struct db *db, int64_t tenant_key, const struct ha
     int64_t known = 0;
     const struct value *which = VALUES(number(tenant_key), bytes(hash_slice(address)), number(now_ms));
     enum status status = statement_run(db, SQL_BLOB_CHUNK_TOUCH, which, &known, failure);
-    if (status || known)
+    if (status != STATUS_OK || known) {
         return status;
+    }
     int64_t chunk = 0;
     do { /* an empty file has one empty row */
         size_t len = content.len < CHUNK_BYTES ? content.len : CHUNK_BYTES;
@@ -86,15 +88,16 @@ static enum status put_chunks(struct db *db, int64_t tenant_key, const struct ha
                                       bytes(slice_from(content.ptr, len))),
                                NULL, failure);
         content = slice_after(content, len);
-    } while (!status && content.len);
+    } while (status == STATUS_OK && content.len);
     return status;
 }
 
 static enum status put_bytes(struct db *db, const struct blob_place *place, int64_t tenant_key, int64_t session_key,
                              const struct hash *address, struct slice content, int64_t now_ms, struct failure *failure)
 {
-    if (!place->in_database && blob_file_touch(place->directory, tenant_key, address))
+    if (!place->in_database && blob_file_touch(place->directory, tenant_key, address)) {
         return STATUS_OK;
+    }
     struct arena scratch = {0};
     struct slice kept = seal_bytes(db, tenant_key, session_key, content, &scratch);
     /* The file was collected since it was kept, or kept by nobody. */
@@ -111,10 +114,12 @@ enum status store_blob_put(struct db *db, const struct blob_place *place, int64_
     struct buffer about = {0};
     int64_t added = 0;
     enum status status = seal_address(db, tenant_key, session_key, &blob->sha256, &address, failure);
-    if (!status)
+    if (status == STATUS_OK) {
         status = put_bytes(db, place, tenant_key, session_key, &address, blob->content, now_ms, failure);
-    if (status)
+    }
+    if (status != STATUS_OK) {
         return status;
+    }
     about_write(&about, blob);
     status = statement_run(db, SQL_BLOB_USE_PUT,
                            VALUES(number(tenant_key), number(session_key), bytes(hash_slice(&address)),
@@ -122,8 +127,9 @@ enum status store_blob_put(struct db *db, const struct blob_place *place, int64_
                                   number((int64_t)blob->content.len), number(now_ms), text(blob->actor)),
                            out_new ? &added : NULL, failure);
     buffer_release(&about);
-    if (out_new)
+    if (out_new) {
         *out_new = added != 0;
+    }
     return status;
 }
 
@@ -136,10 +142,12 @@ static enum status get(struct db *db, int64_t tenant_key, int64_t session_key, c
     enum status status =
         statement_first(&query, db, SQL_BLOB_USE_GET,
                         VALUES(number(tenant_key), number(session_key), bytes(hash_slice(address))), failure);
-    if (status == STATUS_NOT_FOUND)
+    if (status == STATUS_NOT_FOUND) {
         return failure_set(failure, STATUS_NOT_FOUND, "not_found", "The session has no such file.");
-    if (status)
+    }
+    if (status != STATUS_OK) {
         return status;
+    }
     read_row(&query, arena, out);
     query_end(&query);
     return seal_check(db, failure);
@@ -150,7 +158,7 @@ enum status store_blob_get(struct db *db, int64_t tenant_key, int64_t session_ke
 {
     struct hash address;
     enum status status = seal_address(db, tenant_key, session_key, sha256, &address, failure);
-    return status ? status : get(db, tenant_key, session_key, &address, arena, out, failure);
+    return status != STATUS_OK ? status : get(db, tenant_key, session_key, &address, arena, out, failure);
 }
 
 /* *out is untouched when there are none. */
@@ -162,14 +170,15 @@ static enum status read_chunks(struct db *db, int64_t tenant_key, const struct h
     bool row = false, any = false;
     statement_start(&query, db, SQL_BLOB_CHUNK_READ, VALUES(number(tenant_key), bytes(hash_slice(address))));
     enum status status = query_step(&query, &row, failure);
-    while (!status && row) {
+    while (status == STATUS_OK && row) {
         any = true;
         buffer_add(&whole, query_text(&query, 0));
         status = query_step(&query, &row, failure);
     }
     query_end(&query);
-    if (!status && any)
+    if (status == STATUS_OK && any) {
         *out = arena_copy(arena, buffer_slice(&whole));
+    }
     buffer_release(&whole);
     return status;
 }
@@ -181,23 +190,28 @@ static enum status read_bytes(struct db *db, const struct blob_place *place, int
 {
     *out = (struct slice){0};
     enum status status = STATUS_OK;
-    if (place->in_database)
+    if (place->in_database) {
         status = read_chunks(db, tenant_key, address, arena, out, failure);
-    if (status || slice_present(*out))
+    }
+    if (status != STATUS_OK || slice_present(*out)) {
         return status;
+    }
     status = blob_file_read(place->directory, tenant_key, address, arena, out, failure);
-    if (status && !place->in_database)
+    if (status != STATUS_OK && !place->in_database) {
         status = read_chunks(db, tenant_key, address, arena, out, failure);
-    if (!status && !slice_present(*out))
+    }
+    if (status == STATUS_OK && !slice_present(*out)) {
         status = failure_set(failure, STATUS_UNAVAILABLE, "damaged_file", "The file is missing or cannot be read.");
+    }
     return status;
 }
 
 static enum status check_content(const struct blob *blob, const struct hash *sha256, struct failure *failure)
 {
     struct hash found = hash_of(blob->content);
-    if (slice_present(blob->content) && hash_equal(hash_slice(&found), hash_slice(sha256)))
+    if (slice_present(blob->content) && hash_equal(hash_slice(&found), hash_slice(sha256))) {
         return STATUS_OK;
+    }
     return failure_set(failure, STATUS_UNAVAILABLE, "damaged_file",
                        "The file is not what its checksum says; restore it from a backup.");
 }
@@ -207,14 +221,17 @@ enum status store_blob_read(struct db *db, const struct blob_place *place, int64
 {
     struct hash address;
     enum status status = seal_address(db, tenant_key, session_key, sha256, &address, failure);
-    if (!status)
+    if (status == STATUS_OK) {
         status = get(db, tenant_key, session_key, &address, arena, out, failure);
-    if (status)
+    }
+    if (status != STATUS_OK) {
         return status;
+    }
     status = read_bytes(db, place, tenant_key, &address, arena, &out->content, failure);
-    if (!status && !seal_bytes_open(db, tenant_key, session_key, out->content, arena, &out->content))
+    if (status == STATUS_OK && !seal_bytes_open(db, tenant_key, session_key, out->content, arena, &out->content)) {
         out->content = (struct slice){0};
-    return status ? status : check_content(out, sha256, failure);
+    }
+    return status != STATUS_OK ? status : check_content(out, sha256, failure);
 }
 
 enum status store_blob_list(struct db *db, int64_t tenant_key, int64_t session_key, int64_t limit, struct arena *arena,
@@ -255,8 +272,9 @@ static bool look_at(void *owner, int64_t tenant_key, const struct hash *address)
     struct search *search = owner;
     bool used;
     search->status = is_used(search->db, tenant_key, address, &used, search->failure);
-    if (!search->status && !used)
+    if (!search->status && !used) {
         search->found[search->count++] = (struct blob_orphan){tenant_key, *address};
+    }
     return !search->status && search->count < search->max;
 }
 
@@ -275,11 +293,12 @@ enum status store_blob_collect(struct db *db, const struct blob_place *place, in
                                const struct blob_orphan *orphans, size_t count, struct failure *failure)
 {
     enum status status = statement_run(db, SQL_BLOB_CHUNK_COLLECT, VALUES(number(before_ms)), NULL, failure);
-    for (size_t i = 0; i < count && !status; i++) {
+    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
         bool used;
         status = is_used(db, orphans[i].tenant_key, &orphans[i].address, &used, failure);
-        if (!status && !used)
+        if (status == STATUS_OK && !used) {
             blob_file_delete(place->directory, orphans[i].tenant_key, &orphans[i].address, before_ms);
+        }
     }
     return status;
 }
@@ -296,10 +315,11 @@ static bool copy_one(void *owner, int64_t tenant_key, const struct hash *address
     struct arena arena = {0};
     struct slice content;
     copying->status = blob_file_read(copying->from, tenant_key, address, &arena, &content, copying->failure);
-    if (!copying->status)
+    if (!copying->status) {
         copying->status = blob_file_write(copying->to, tenant_key, address, content, copying->failure);
-    else if (!blob_file_touch(copying->from, tenant_key, address))
+    } else if (!blob_file_touch(copying->from, tenant_key, address)) {
         copying->status = STATUS_OK; /* nobody referred to it: collected meanwhile */
+    }
     arena_release(&arena);
     return !copying->status;
 }

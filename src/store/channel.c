@@ -33,8 +33,9 @@ enum status store_channel_get(struct db *db, int64_t tenant_key, int64_t session
     struct query query;
     enum status status = statement_first(&query, db, SQL_CHANNEL_GET,
                                          VALUES(number(tenant_key), number(session_key), text(id)), failure);
-    if (status)
+    if (status != STATUS_OK) {
         return status;
+    }
     read_channel(&query, arena, out);
     query_end(&query);
     return STATUS_OK;
@@ -53,7 +54,8 @@ enum status store_channel_delete(struct db *db, int64_t tenant_key, int64_t sess
     int64_t deleted = 0;
     enum status status = statement_run(db, SQL_CHANNEL_DELETE,
                                        VALUES(number(tenant_key), number(session_key), text(id)), &deleted, failure);
-    if (!status)
+    if (status == STATUS_OK) {
         *out_deleted = deleted > 0;
+    }
     return status;
 }

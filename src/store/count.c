@@ -10,12 +10,13 @@ enum status counts_flush(struct db *db, struct failure *failure)
 {
     struct count_changes *changes = &db->count_changes;
     enum status status = STATUS_OK;
-    for (size_t i = 0; i < changes->count && !status; i++) {
+    for (size_t i = 0; i < changes->count && status == STATUS_OK; i++) {
         const struct count_change *at = &changes->items[i];
-        if (at->add)
+        if (at->add) {
             status = statement_run(db, SQL_COUNT_ADD,
                                    VALUES(number(at->tenant_key), number(at->type), number(at->work), number(at->add)),
                                    NULL, failure);
+        }
     }
     changes->count = 0;
     return status;
@@ -25,8 +26,9 @@ static struct count_change *find(struct count_changes *changes, int64_t tenant_k
 {
     for (size_t i = 0; i < changes->count; i++) {
         struct count_change *at = &changes->items[i];
-        if (at->tenant_key == tenant_key && at->type == type && at->work == work)
+        if (at->tenant_key == tenant_key && at->type == type && at->work == work) {
             return at;
+        }
     }
     return NULL;
 }
@@ -50,15 +52,17 @@ enum status store_counts(struct db *db, int64_t tenant_key, int64_t counts[TYPE_
     struct query query;
     bool row = false;
     enum status status = counts_flush(db, failure);
-    if (status)
+    if (status != STATUS_OK) {
         return status;
+    }
     memset(counts, 0, sizeof(int64_t) * TYPE_COUNT * WORK_COUNT);
     statement_start(&query, db, SQL_COUNT_LIST, VALUES(number(tenant_key)));
     status = query_step(&query, &row, failure);
-    while (!status && row) {
+    while (status == STATUS_OK && row) {
         int64_t type = query_i64(&query, 0), work = query_i64(&query, 1);
-        if (type >= 0 && type < TYPE_COUNT && work >= 0 && work < WORK_COUNT)
+        if (type >= 0 && type < TYPE_COUNT && work >= 0 && work < WORK_COUNT) {
             counts[type][work] = query_i64(&query, 2);
+        }
         status = query_step(&query, &row, failure);
     }
     query_end(&query);

@@ -15,8 +15,9 @@ static const struct sql_migration *migrations_of(const struct db *db)
 static int64_t newest_migration(const struct db *db)
 {
     const struct sql_migration *migration = migrations_of(db);
-    while (migration[1].number)
+    while (migration[1].number) {
         migration++;
+    }
     return migration->number;
 }
 
@@ -27,8 +28,9 @@ static enum status too_new(int64_t found, int64_t known, struct failure *failure
         "The database has schema %lld, this program knows schemas up to %lld. Use the program that wrote it "
         "or a newer one; an older one cannot open it.",
         (long long)found, (long long)known);
-    if (failure)
+    if (failure) {
         failure_members(failure, "\"schema\":%lld,\"known\":%lld", (long long)found, (long long)known);
+    }
     return status;
 }
 
@@ -36,8 +38,9 @@ static enum status apply_migration(struct db *db, const struct sql_migration *mi
 {
     char note[160];
     enum status status = db->vtable->script(db, migration->text, failure);
-    if (status)
+    if (status != STATUS_OK) {
         return status;
+    }
     snprintf(note, sizeof note,
              "INSERT INTO meta (name, value) VALUES ('schema_version', '%d')"
              " ON CONFLICT (name) DO UPDATE SET value = excluded.value",
@@ -49,22 +52,27 @@ static enum status apply_missing(struct db *db, struct failure *failure)
 {
     int64_t version = 0;
     enum status status = db->vtable->schema_version(db, &version, failure);
-    if (!status && version > newest_migration(db))
+    if (status == STATUS_OK && version > newest_migration(db)) {
         status = too_new(version, newest_migration(db), failure);
-    for (const struct sql_migration *m = migrations_of(db); !status && m->number; m++)
-        if (m->number > version)
+    }
+    for (const struct sql_migration *m = migrations_of(db); status == STATUS_OK && m->number; m++) {
+        if (m->number > version) {
             status = apply_migration(db, m, failure);
+        }
+    }
     return status;
 }
 
 enum status store_migrate(struct db *db, struct failure *failure)
 {
     enum status status = db_begin(db, failure);
-    if (status)
+    if (status != STATUS_OK) {
         return status;
+    }
     status = apply_missing(db, failure);
-    if (!status)
+    if (status == STATUS_OK) {
         return db_commit(db, failure);
+    }
     db_rollback(db);
     return status;
 }
@@ -74,10 +82,12 @@ static enum status check_schema(struct db *db, struct failure *failure)
     int64_t version = 0;
     int64_t known = newest_migration(db);
     enum status status = db->vtable->schema_version(db, &version, failure);
-    if (status || version == known)
+    if (status != STATUS_OK || version == known) {
         return status;
-    if (version > known)
+    }
+    if (version > known) {
         return too_new(version, known, failure);
+    }
     return failure_set(
         failure, STATUS_UNAVAILABLE, "schema_too_old",
         "The database has schema %lld, this program needs %lld. Start the server once: it brings the schema "
@@ -90,14 +100,17 @@ enum status db_open(const struct db_options *options, struct db **out, struct fa
     struct db *db = NULL;
     enum status status =
         options->engine == DB_SQLITE ? sqlite_open(options, &db, failure) : postgres_open(options, &db, failure);
-    if (status)
+    if (status != STATUS_OK) {
         return status;
+    }
     status = options->read_only ? check_schema(db, failure) : store_migrate(db, failure);
-    if (!status)
+    if (status == STATUS_OK) {
         status = db->vtable->prepare(db, failure);
-    if (!status)
+    }
+    if (status == STATUS_OK) {
         status = seal_open(db, options, failure);
-    if (status) {
+    }
+    if (status != STATUS_OK) {
         db_close(db);
         return status;
     }
@@ -107,8 +120,9 @@ enum status db_open(const struct db_options *options, struct db **out, struct fa
 
 void db_close(struct db *db)
 {
-    if (!db)
+    if (!db) {
         return;
+    }
     seal_close(db);
     db->vtable->close(db);
 }
@@ -127,10 +141,12 @@ enum status db_begin(struct db *db, struct failure *failure)
 enum status db_commit(struct db *db, struct failure *failure)
 {
     enum status status = seal_check_commit(db, failure);
-    if (!status)
+    if (status == STATUS_OK) {
         status = counts_flush(db, failure);
-    if (!status)
+    }
+    if (status == STATUS_OK) {
         return db->vtable->commit(db, failure);
+    }
     db_rollback(db);
     return status;
 }
@@ -208,11 +224,6 @@ struct slice query_text(struct query *query, int column)
     return query->db->vtable->get_text(query, column);
 }
 
-bool query_is_null(struct query *query, int column)
-{
-    return query->db->vtable->is_null(query, column);
-}
-
 void query_end(struct query *query)
 {
     query->db->vtable->end(query);
@@ -220,6 +231,7 @@ void query_end(struct query *query)
 
 void db_touch(struct db *db, int64_t tenant_key, int64_t session_key)
 {
-    if (db->vtable->touch)
+    if (db->vtable->touch) {
         db->vtable->touch(db, tenant_key, session_key);
+    }
 }

@@ -73,7 +73,6 @@ MUST_CHECK enum status query_step(struct query *query, bool *out_row, struct fai
 /* Columns of the current row, counted from 0. Text is valid until the next step or end. */
 int64_t query_i64(struct query *query, int column);
 struct slice query_text(struct query *query, int column); /* absent for NULL */
-bool query_is_null(struct query *query, int column);
 void query_end(struct query *query);
 
 #endif

@@ -38,7 +38,6 @@ struct db_vtable {
     enum status (*step)(struct query *query, bool *out_row, struct failure *failure);
     int64_t (*get_i64)(struct query *query, int column);
     struct slice (*get_text)(struct query *query, int column);
-    bool (*is_null)(struct query *query, int column);
     void (*end)(struct query *query);
     /* Events may be gathered and written together, before the next question or commit. */
     enum status (*event_insert)(struct db *db, int64_t tenant_key, int64_t session_key, const struct event *event,

@@ -26,9 +26,10 @@ enum status store_entity_insert(struct db *db, int64_t tenant_key, const struct 
                              text(seal_text(db, tenant_key, 0, entity->fields)), number(entity->version),
                              number(entity->created_at_ms), number(entity->updated_at_ms), text(entity->updated_by)),
                       &inserted, failure);
-    if (!status && inserted != 1)
+    if (status == STATUS_OK && inserted != 1) {
         return failure_set(failure, STATUS_CONFLICT, "entity_exists",
                            "There is an entity with this id already; change that one, or choose another id.");
+    }
     return status;
 }
 
@@ -37,8 +38,9 @@ static enum status read_one(struct db *db, enum sql sql, int64_t tenant_key, str
 {
     struct query query;
     enum status status = statement_first(&query, db, sql, VALUES(number(tenant_key), text(id)), failure);
-    if (status)
+    if (status != STATUS_OK) {
         return status;
+    }
     read_entity(&query, arena, out);
     query_end(&query);
     return seal_check(db, failure);
@@ -65,8 +67,9 @@ enum status store_entity_update(struct db *db, int64_t tenant_key, const struct 
                              text(seal_text(db, tenant_key, 0, entity->fields)), number(entity->version),
                              number(entity->updated_at_ms), text(entity->updated_by)),
                       &changed, failure);
-    if (!status && changed != 1)
+    if (status == STATUS_OK && changed != 1) {
         return failure_set(failure, STATUS_STALE, "entity_changed", "The entity was changed at the same moment.");
+    }
     return status;
 }
 
@@ -76,8 +79,9 @@ enum status store_entity_delete(struct db *db, int64_t tenant_key, struct slice 
     int64_t deleted = 0;
     enum status status =
         statement_run(db, SQL_ENTITY_DELETE, VALUES(number(tenant_key), text(id), number(version)), &deleted, failure);
-    if (!status)
+    if (status == STATUS_OK) {
         *out_deleted = deleted > 0;
+    }
     return status;
 }
 

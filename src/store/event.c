@@ -49,8 +49,9 @@ static void write_types(struct buffer *to, const struct event_filter *filter, bo
     json_begin_array(&out);
     for (size_t i = 0; i < filter->type_count; i++) {
         struct slice type = filter->types[i];
-        if (is_prefix(type) == prefixes)
+        if (is_prefix(type) == prefixes) {
             json_text(&out, slice_from(type.ptr, type.len - (prefixes ? 1 : 0)));
+        }
     }
     json_end_array(&out);
 }
@@ -59,9 +60,11 @@ static void write_audited(struct buffer *to)
 {
     struct json_out out = json_out_to(to);
     json_begin_array(&out);
-    for (const struct event_type *type = event_types; type->name; type++)
-        if (type->audit)
+    for (const struct event_type *type = event_types; type->name; type++) {
+        if (type->audit) {
             json_text(&out, slice_of(type->name));
+        }
+    }
     json_end_array(&out);
 }
 
@@ -76,8 +79,9 @@ static void type_lists_init(struct type_lists *lists, const struct event_filter 
         write_types(&lists->whole, filter, false);
         write_types(&lists->prefixes, filter, true);
     }
-    if (filter->audit_only)
+    if (filter->audit_only) {
         write_audited(&lists->audited);
+    }
 }
 
 static void type_lists_release(struct type_lists *lists)
@@ -97,8 +101,9 @@ static struct value maybe(const struct buffer *buffer)
 static enum sql read_statement(const struct event_filter *filter)
 {
     bool filtered = filter->type_count || filter->audit_only || slice_present(filter->thread_id);
-    if (filtered)
+    if (filtered) {
         return filter->newest_first ? SQL_EVENT_READ_FILTERED_NEWEST : SQL_EVENT_READ_FILTERED;
+    }
     return filter->newest_first ? SQL_EVENT_READ_NEWEST : SQL_EVENT_READ;
 }
 
@@ -115,13 +120,14 @@ enum status store_event_read(struct db *db, const struct event_filter *filter,
                            maybe(&lists.whole), maybe(&lists.prefixes), maybe(&lists.audited),
                            text(filter->thread_id)));
     enum status status = query_step(&query, &row, failure);
-    while (!status && row && more) {
+    while (status == STATUS_OK && row && more) {
         struct event event;
         event_read_row(&query, 0, &event);
         status = seal_check(db, failure);
-        more = !status && each(owner, &event);
-        if (more)
+        more = status == STATUS_OK && each(owner, &event);
+        if (more) {
             status = query_step(&query, &row, failure);
+        }
     }
     query_end(&query);
     type_lists_release(&lists);
@@ -134,8 +140,9 @@ enum status store_firehose_horizon(struct db *db, int64_t *out, struct failure *
 {
     struct query query;
     enum status status = statement_first(&query, db, SQL_FIREHOSE_HORIZON, NULL, failure);
-    if (!status)
+    if (status == STATUS_OK) {
         *out = query_i64(&query, 0);
+    }
     query_end(&query);
     return status;
 }
@@ -147,8 +154,9 @@ enum status store_firehose_end(struct db *db, int64_t tenant_key, int64_t horizo
     bool row = false;
     statement_start(&query, db, SQL_FIREHOSE_END, VALUES(number(tenant_key), number(horizon)));
     enum status status = query_step(&query, &row, failure);
-    if (!status)
+    if (status == STATUS_OK) {
         *out = row ? (struct position){query_i64(&query, 0), query_i64(&query, 1)} : (struct position){0, 0};
+    }
     query_end(&query);
     return status;
 }
@@ -163,7 +171,7 @@ enum status store_firehose_read(struct db *db, int64_t tenant_key, struct positi
         &query, db, SQL_FIREHOSE_READ,
         VALUES(number(tenant_key), number(after.major), number(after.minor), number(horizon), number(limit)));
     enum status status = query_step(&query, &found, failure);
-    while (!status && found && more) {
+    while (status == STATUS_OK && found && more) {
         struct event event;
         struct firehose_row row = {.at = {query_i64(&query, 0), query_i64(&query, 1)},
                                    .session_key = query_i64(&query, 2),
@@ -172,9 +180,10 @@ enum status store_firehose_read(struct db *db, int64_t tenant_key, struct positi
                                    .event = &event};
         event_read_row(&query, 5, &event);
         status = seal_check(db, failure);
-        more = !status && each(owner, &row);
-        if (more)
+        more = status == STATUS_OK && each(owner, &row);
+        if (more) {
             status = query_step(&query, &found, failure);
+        }
     }
     query_end(&query);
     return status;
@@ -199,18 +208,14 @@ enum status store_partial_load(struct db *db, int64_t tenant_key, int64_t sessio
     *out = (struct partial){0};
     enum status status =
         statement_first(&query, db, SQL_PARTIAL_LOAD, VALUES(number(tenant_key), number(session_key)), failure);
-    if (status == STATUS_NOT_FOUND)
+    if (status == STATUS_NOT_FOUND) {
         return STATUS_OK;
-    if (status)
+    }
+    if (status != STATUS_OK) {
         return status;
+    }
     *out = (struct partial){query_i64(&query, 0), query_i64(&query, 1), column_open(&query, 2, arena),
                             query_i64(&query, 3)};
     query_end(&query);
     return seal_check(db, failure);
-}
-
-enum status store_partial_delete(struct db *db, int64_t tenant_key, int64_t session_key, struct failure *failure)
-{
-    return statement_run(db, SQL_SESSION_DELETE_PARTIAL, VALUES(number(tenant_key), number(session_key)), NULL,
-                         failure);
 }

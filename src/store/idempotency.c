@@ -8,8 +8,9 @@ enum status store_idempotency_get(struct db *db, int64_t tenant_key, struct slic
     struct query query;
     enum status status =
         statement_first(&query, db, SQL_IDEMPOTENCY_GET, VALUES(number(tenant_key), text(actor), text(key)), failure);
-    if (status)
+    if (status != STATUS_OK) {
         return status;
+    }
     out->fingerprint = column_copy(&query, 0, arena);
     out->status = (int)query_i64(&query, 1);
     out->body = column_open(&query, 2, arena);

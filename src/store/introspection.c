@@ -38,8 +38,9 @@ enum status store_introspection_get(struct db *db, int64_t tenant_key, int64_t s
     struct query query;
     enum status status =
         statement_first(&query, db, SQL_INTROSPECTION_GET, VALUES(number(tenant_key), number(session_key)), failure);
-    if (status)
+    if (status != STATUS_OK) {
         return status;
+    }
     read_row(&query, NULL, out);
     query_end(&query);
     return STATUS_OK;

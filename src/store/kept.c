@@ -17,8 +17,9 @@ enum status store_kept_get(struct db *db, int64_t tenant_key, int64_t session_ke
     struct query query;
     enum status status =
         statement_first(&query, db, SQL_KEPT_GET, VALUES(number(tenant_key), number(session_key)), failure);
-    if (status)
+    if (status != STATUS_OK) {
         return status;
+    }
     *out = column_open(&query, 0, arena);
     query_end(&query);
     return seal_check(db, failure);

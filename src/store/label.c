@@ -36,8 +36,9 @@ static bool is_label(const struct json *member)
 static enum status insert_label(struct db *db, const struct session *session, const struct json *member,
                                 struct failure *failure)
 {
-    if (!is_label(member))
+    if (!is_label(member)) {
         return STATUS_OK;
+    }
     return statement_run(db, SQL_LABEL_INSERT,
                          VALUES(number(session->tenant_key), text(member->key), text(label_value(member)),
                                 number(session->listed_at_ms), number(session->key)),
@@ -46,14 +47,16 @@ static enum status insert_label(struct db *db, const struct session *session, co
 
 enum status labels_insert(struct db *db, const struct session *session, struct failure *failure)
 {
-    if (session->metadata.len <= 2)
+    if (session->metadata.len <= 2) {
         return STATUS_OK;
+    }
     struct arena arena = {0};
     const struct json *metadata = NULL;
     enum status status = json_parse(&arena, session->metadata, &metadata, failure);
-    const struct json *member = !status && json_is(metadata, JSON_OBJECT) ? metadata->child : NULL;
-    for (; !status && member; member = member->next)
+    const struct json *member = status == STATUS_OK && json_is(metadata, JSON_OBJECT) ? metadata->child : NULL;
+    for (; status == STATUS_OK && member; member = member->next) {
         status = insert_label(db, session, member, failure);
+    }
     arena_release(&arena);
     return status;
 }
@@ -63,9 +66,11 @@ int64_t labels_count(const struct session *session)
     struct arena arena = {0};
     const struct json *metadata = NULL;
     int64_t count = 0;
-    if (session->metadata.len > 2 && json_parse(&arena, session->metadata, &metadata, NULL) == STATUS_OK)
-        for (const struct json *member = metadata->child; member; member = member->next)
+    if (session->metadata.len > 2 && json_parse(&arena, session->metadata, &metadata, NULL) == STATUS_OK) {
+        for (const struct json *member = metadata->child; member; member = member->next) {
             count += is_label(member);
+        }
+    }
     arena_release(&arena);
     return count;
 }
@@ -74,13 +79,14 @@ enum status labels_replace(struct db *db, const struct session *session, struct 
 {
     enum status status = statement_run(db, SQL_SESSION_DELETE_LABELS,
                                        VALUES(number(session->tenant_key), number(session->key)), NULL, failure);
-    return status ? status : labels_insert(db, session, failure);
+    return status != STATUS_OK ? status : labels_insert(db, session, failure);
 }
 
 enum status labels_relist(struct db *db, const struct session *session, struct failure *failure)
 {
-    if (session->metadata.len <= 2)
+    if (session->metadata.len <= 2) {
         return STATUS_OK;
+    }
     return statement_run(db, SQL_LABEL_RELIST,
                          VALUES(number(session->listed_at_ms), number(session->tenant_key), number(session->key)), NULL,
                          failure);

@@ -9,14 +9,15 @@ static void start_search(struct query *query, struct db *db, const struct claim_
     enum sql of_workers = slice_present(search->agent) ? SQL_CLAIM_CANDIDATES_OF_AGENT : SQL_CLAIM_CANDIDATES;
     struct value type = search->type < 0 ? null_value() : number(search->type);
     id_range_of(search->id_prefix, ids);
-    if (search->hosted)
+    if (search->hosted) {
         statement_start(query, db, SQL_CLAIM_CANDIDATES_HOSTED,
                         VALUES(number(search->tenant_key), text(search->agent), type, text(ids->from), text(ids->to),
                                number(search->limit), text(search->node), number(search->steady_ms)));
-    else
+    } else {
         statement_start(query, db, of_workers,
                         VALUES(number(search->tenant_key), text(search->agent), type, text(ids->from), text(ids->to),
                                number(search->limit)));
+    }
 }
 
 enum status store_claim_candidates(struct db *db, const struct claim_search *search, int64_t *out_keys,
@@ -29,15 +30,16 @@ enum status store_claim_candidates(struct db *db, const struct claim_search *sea
     struct id_range ids;
     start_search(&query, db, search, &ids);
     enum status status = query_step(&query, &row, failure);
-    while (!status && row) {
+    while (status == STATUS_OK && row) {
         out_keys[count] = query_i64(&query, 0);
         out_priority[count] = query_i64(&query, 1);
         out_queued_ms[count++] = query_i64(&query, 2);
         status = query_step(&query, &row, failure);
     }
     query_end(&query);
-    if (!status)
+    if (status == STATUS_OK) {
         *out_count = count;
+    }
     return status;
 }
 
@@ -73,8 +75,9 @@ enum status store_lease_get(struct db *db, int64_t tenant_key, int64_t session_k
     struct query query;
     enum status status =
         statement_first(&query, db, SQL_LEASE_GET, VALUES(number(tenant_key), number(session_key)), failure);
-    if (status)
+    if (status != STATUS_OK) {
         return status;
+    }
     read_lease(&query, arena, out);
     query_end(&query);
     return STATUS_OK;

@@ -1,7 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -25,8 +24,9 @@ static void note_pid(int fd)
     char pid[32];
     int len = snprintf(pid, sizeof pid, "%ld\n", (long)getpid());
     /* Only for the message above; the lock itself does not depend on it. */
-    if (ftruncate(fd, 0) != 0 || pwrite(fd, pid, (size_t)len, 0) != len)
+    if (ftruncate(fd, 0) != 0 || pwrite(fd, pid, (size_t)len, 0) != len) {
         return;
+    }
 }
 
 enum status store_lock_directory(const char *directory, int *out_fd, struct failure *failure)
@@ -34,9 +34,10 @@ enum status store_lock_directory(const char *directory, int *out_fd, struct fail
     char path[4096];
     snprintf(path, sizeof path, "%s/lock", directory);
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (fd < 0)
+    if (fd < 0) {
         return failure_set(failure, STATUS_UNAVAILABLE, "data_directory_unusable", "Cannot open %.200s: %s.", path,
                            strerror(errno));
+    }
     if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
         enum status status = refuse(directory, fd, failure);
         close(fd);
@@ -49,6 +50,7 @@ enum status store_lock_directory(const char *directory, int *out_fd, struct fail
 
 void store_unlock_directory(int fd)
 {
-    if (fd >= 0)
+    if (fd >= 0) {
         close(fd);
+    }
 }

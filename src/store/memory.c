@@ -33,8 +33,9 @@ enum status store_memory_get(struct db *db, int64_t tenant_key, struct slice age
     struct query query;
     enum status status =
         statement_first(&query, db, SQL_MEMORY_GET, VALUES(number(tenant_key), text(agent), text(id)), failure);
-    if (status)
+    if (status != STATUS_OK) {
         return status;
+    }
     read_memory(&query, arena, out);
     query_end(&query);
     return seal_check(db, failure);
@@ -53,7 +54,7 @@ enum status store_memory_list(struct db *db, const struct memory_search *search,
                                               VALUES(number(search->tenant_key), text(search->agent),
                                                      text(search->owner), text(after), number(search->limit)),
                                               sizeof **out, read_memory, arena, out, out_count, failure);
-    return status ? status : seal_check(db, failure);
+    return status != STATUS_OK ? status : seal_check(db, failure);
 }
 
 enum status store_memory_count(struct db *db, int64_t tenant_key, struct slice agent, struct slice owner, int64_t *out,

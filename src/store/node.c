@@ -36,10 +36,12 @@ enum status store_host_get(struct db *db, int64_t tenant_key, int64_t session_ke
     *out = (struct sandbox_host){0};
     enum status status =
         statement_first(&query, db, SQL_HOST_GET, VALUES(number(tenant_key), number(session_key)), failure);
-    if (status == STATUS_NOT_FOUND)
+    if (status == STATUS_NOT_FOUND) {
         return STATUS_OK;
-    if (status)
+    }
+    if (status != STATUS_OK) {
         return status;
+    }
     *out = (struct sandbox_host){column_copy(&query, 0, arena), query_i64(&query, 1)};
     query_end(&query);
     return STATUS_OK;

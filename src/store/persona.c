@@ -33,8 +33,9 @@ enum status store_persona_get(struct db *db, int64_t tenant_key, struct slice id
 {
     struct query query;
     enum status status = statement_first(&query, db, SQL_PERSONA_GET, VALUES(number(tenant_key), text(id)), failure);
-    if (status)
+    if (status != STATUS_OK) {
         return status;
+    }
     read_persona(&query, arena, out);
     query_end(&query);
     return seal_check(db, failure);
@@ -76,8 +77,9 @@ enum status store_preferences_get(struct db *db, int64_t tenant_key, struct slic
     enum status status =
         statement_first(&query, db, SQL_PREFERENCES_GET, VALUES(number(tenant_key), text(user_id)), failure);
     *out = (struct preferences){.queue_mode = -1};
-    if (status)
+    if (status != STATUS_OK) {
         return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+    }
     *out = (struct preferences){query_i64(&query, 0), (int)query_i64(&query, 1)};
     query_end(&query);
     return STATUS_OK;

@@ -23,8 +23,9 @@ static enum status read_one(struct db *db, enum sql sql, const struct value *val
 {
     struct query query;
     enum status status = statement_first(&query, db, sql, values, failure);
-    if (status)
+    if (status != STATUS_OK) {
         return status;
+    }
     read_prompt(&query, arena, out);
     query_end(&query);
     return seal_check(db, failure);
@@ -56,21 +57,15 @@ enum status store_prompt_first(struct db *db, int64_t tenant_key, int64_t sessio
     return read_one(db, SQL_PROMPT_FIRST, VALUES(number(tenant_key), number(session_key)), arena, out, failure);
 }
 
-enum status store_prompt_by_id(struct db *db, int64_t tenant_key, int64_t session_key, struct slice id,
-                               struct arena *arena, struct prompt *out, struct failure *failure)
-{
-    return read_one(db, SQL_PROMPT_BY_ID, VALUES(number(tenant_key), number(session_key), text(id)), arena, out,
-                    failure);
-}
-
 enum status store_prompt_figures(struct db *db, int64_t tenant_key, int64_t session_key, struct prompt_figures *out,
                                  struct failure *failure)
 {
     struct query query;
     enum status status =
         statement_first(&query, db, SQL_PROMPT_FIGURES, VALUES(number(tenant_key), number(session_key)), failure);
-    if (status)
+    if (status != STATUS_OK) {
         return status;
+    }
     *out =
         (struct prompt_figures){query_i64(&query, 0), query_i64(&query, 1), query_i64(&query, 2), query_i64(&query, 3)};
     query_end(&query);

@@ -50,8 +50,9 @@ enum status store_run_of_session(struct db *db, int64_t tenant_key, int64_t sess
     struct query query;
     enum status status =
         statement_first(&query, db, SQL_RUN_OF_SESSION, VALUES(number(tenant_key), number(session_key)), failure);
-    if (status)
+    if (status != STATUS_OK) {
         return status;
+    }
     read_run(&query, arena, out);
     query_end(&query);
     return seal_check(db, failure);
@@ -86,8 +87,9 @@ enum status store_run_list(struct db *db, const struct run_filter *filter, struc
                                                filter->status >= 0 ? number(filter->status) : null_value(),
                                                filter->sees_all ? null_value() : text(user), number(filter->limit)),
                                         sizeof **out, read_seen, arena, out, out_count, failure);
-    for (size_t i = 0; !status && i < *out_count; i++)
+    for (size_t i = 0; status == STATUS_OK && i < *out_count; i++) {
         (*out)[i].session.tenant_key = filter->tenant_key;
+    }
     return status;
 }
 
@@ -98,8 +100,9 @@ enum status store_run_get(struct db *db, int64_t tenant_key, struct slice user_i
     struct slice user = slice_present(user_id) ? user_id : SLICE("");
     enum status status =
         statement_first(&query, db, SQL_RUN_GET, VALUES(number(tenant_key), text(user), text(id)), failure);
-    if (status)
+    if (status != STATUS_OK) {
         return status;
+    }
     read_seen(&query, arena, out);
     out->session.tenant_key = tenant_key;
     query_end(&query);

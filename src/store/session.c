@@ -38,12 +38,14 @@ static enum status insert_row(struct db *db, struct session *session, struct fai
     session_bind(&query, session, GROUP_SESSIONS);
     query_bind_i64(&query, (int64_t)display_status(session));
     enum status status = query_step(&query, &row, failure);
-    if (!status && row)
+    if (status == STATUS_OK && row) {
         session->key = query_i64(&query, 0);
+    }
     query_end(&query);
-    if (!status && !row)
+    if (status == STATUS_OK && !row) {
         return failure_set(failure, STATUS_CONFLICT, "session_exists", "A session with the id %.*s exists.",
                            SLICE_ARG(session->id));
+    }
     return status;
 }
 
@@ -65,8 +67,9 @@ static enum status write_columns(struct db *db, const struct session *session, e
     struct query query;
     query_start(&query, db, sql);
     session_bind(&query, session, groups);
-    if (groups != GROUP_LISTED)
+    if (groups != GROUP_LISTED) {
         query_bind_i64(&query, (int64_t)display_status(session));
+    }
     query_bind_i64(&query, session->key);
     query_bind_i64(&query, session->tenant_key);
     enum status status = query_run(&query, NULL, failure);
@@ -77,16 +80,21 @@ static enum status write_columns(struct db *db, const struct session *session, e
 enum status store_session_insert(struct db *db, struct session *session, struct failure *failure)
 {
     enum status status = insert_row(db, session, failure);
-    if (!status)
+    if (status == STATUS_OK) {
         status = seal_session(db, session->tenant_key, session->key, failure);
-    if (!status && db->seal)
+    }
+    if (status == STATUS_OK && db->seal) {
         status = write_columns(db, session, SQL_SESSION_SAVE, GROUP_SESSIONS, failure);
-    if (!status)
+    }
+    if (status == STATUS_OK) {
         status = insert_activity(db, session, failure);
-    if (!status)
+    }
+    if (status == STATUS_OK) {
         status = labels_insert(db, session, failure);
-    if (!status)
+    }
+    if (status == STATUS_OK) {
         status = count(db, session, session->work, 1, failure);
+    }
     return status;
 }
 
@@ -94,8 +102,9 @@ enum status store_session_insert(struct db *db, struct session *session, struct 
 
 static enum status touch(struct db *db, const struct session *session, int64_t old_sequence, struct failure *failure)
 {
-    if (db->vtable->session_touch)
+    if (db->vtable->session_touch) {
         return db->vtable->session_touch(db, session, old_sequence, failure);
+    }
     struct query query;
     query_start(&query, db, SQL_SESSION_TOUCH);
     session_bind_touch(&query, session, old_sequence);
@@ -108,26 +117,31 @@ static enum status touch(struct db *db, const struct session *session, int64_t o
 static enum status write_session(struct db *db, const struct session *session, unsigned what, struct failure *failure)
 {
     unsigned rest = what & (CHANGED_MACHINE | CHANGED_LISTED | CHANGED_ALL);
-    if (!rest)
+    if (!rest) {
         return STATUS_OK;
-    if (rest == CHANGED_LISTED)
+    }
+    if (rest == CHANGED_LISTED) {
         return write_columns(db, session, SQL_SESSION_RELIST, GROUP_LISTED, failure);
-    if (rest == CHANGED_MACHINE)
+    }
+    if (rest == CHANGED_MACHINE) {
         return write_columns(db, session, SQL_SESSION_MOVE, GROUP_MACHINE, failure);
+    }
     return write_columns(db, session, SQL_SESSION_SAVE, GROUP_SESSIONS, failure);
 }
 
 static enum status write_copies(struct db *db, const struct session *session, unsigned what, struct failure *failure)
 {
     enum status status = STATUS_OK;
-    if (what & CHANGED_ALL)
+    if (what & CHANGED_ALL) {
         status = labels_replace(db, session, failure);
-    else if (what & CHANGED_LISTED)
+    } else if (what & CHANGED_LISTED) {
         status = labels_relist(db, session, failure);
-    if (!status && (what & (CHANGED_LISTED | CHANGED_ALL)))
+    }
+    if (status == STATUS_OK && (what & (CHANGED_LISTED | CHANGED_ALL))) {
         status = statement_run(db, SQL_PARTICIPANT_RELIST,
                                VALUES(number(session->listed_at_ms), number(session->tenant_key), number(session->key)),
                                NULL, failure);
+    }
     return status;
 }
 
@@ -135,14 +149,17 @@ enum status store_session_update(struct db *db, const struct session *session, u
                                  enum work old_work, struct failure *failure)
 {
     enum status status = touch(db, session, old_sequence, failure);
-    if (!status)
+    if (status == STATUS_OK) {
         status = write_session(db, session, what, failure);
-    if (!status)
+    }
+    if (status == STATUS_OK) {
         status = write_copies(db, session, what, failure);
-    if (status || old_work == session->work)
+    }
+    if (status != STATUS_OK || old_work == session->work) {
         return status;
+    }
     status = count(db, session, old_work, -1, failure);
-    return status ? status : count(db, session, session->work, 1, failure);
+    return status != STATUS_OK ? status : count(db, session, session->work, 1, failure);
 }
 
 /* --- read --- */
@@ -152,10 +169,12 @@ static enum status read_one(struct db *db, enum sql sql, const struct value *val
 {
     struct query query;
     enum status status = statement_first(&query, db, sql, values, failure);
-    if (status == STATUS_NOT_FOUND)
+    if (status == STATUS_NOT_FOUND) {
         return failure_set(failure, STATUS_NOT_FOUND, "session_not_found", "There is no such session.");
-    if (status)
+    }
+    if (status != STATUS_OK) {
         return status;
+    }
     session_read(&query, arena, out);
     query_end(&query);
     return seal_check(db, failure);
@@ -198,9 +217,11 @@ enum status store_session_count_concurrent(struct db *db, int64_t tenant_key, st
                                            struct failure *failure)
 {
     int64_t counted = 0;
-    for (int work = 0; work < WORK_COUNT; work++)
-        if (work_counts_as_concurrent((enum work)work))
+    for (int work = 0; work < WORK_COUNT; work++) {
+        if (work_counts_as_concurrent((enum work)work)) {
             counted |= (int64_t)1 << work;
+        }
+    }
     return statement_number(db, SQL_SESSION_COUNT_CONCURRENT, VALUES(number(tenant_key), text(owner), number(counted)),
                             0, out, failure);
 }
@@ -221,7 +242,7 @@ enum status store_session_active_children(struct db *db, int64_t tenant_key, str
     *out_count = 0;
     statement_start(&query, db, SQL_SESSION_ACTIVE_CHILDREN, VALUES(number(tenant_key), text(parent_id), number(max)));
     enum status status = query_step(&query, &row, failure);
-    while (!status && row) {
+    while (status == STATUS_OK && row) {
         out[(*out_count)++] = arena_copy(arena, query_text(&query, 0));
         status = query_step(&query, &row, failure);
     }
@@ -233,13 +254,15 @@ enum status store_session_active_children(struct db *db, int64_t tenant_key, str
 
 static enum status delete_events(struct db *db, const struct session *session, struct failure *failure)
 {
-    if (db->vtable->events_delete)
+    if (db->vtable->events_delete) {
         return db->vtable->events_delete(db, session->tenant_key, session->key, failure);
+    }
     int64_t ignored;
     enum status status = statement_number(db, SQL_EVENT_POSITIONS_ANNOUNCE, NULL, 0, &ignored, failure);
-    return status ? status
-                  : statement_run(db, SQL_EVENT_DELETE_ALL, VALUES(number(session->tenant_key), number(session->key)),
-                                  NULL, failure);
+    return status != STATUS_OK
+               ? status
+               : statement_run(db, SQL_EVENT_DELETE_ALL, VALUES(number(session->tenant_key), number(session->key)),
+                               NULL, failure);
 }
 
 static const enum sql session_parts[] = {
@@ -259,19 +282,23 @@ enum status store_session_delete(struct db *db, const struct session *session, s
     const struct value *keys = VALUES(number(session->tenant_key), number(session->key));
     int64_t deleted = 0;
     enum status status = statement_run(db, SQL_SESSION_DELETE, keys, &deleted, failure);
-    if (!status && deleted != 1)
+    if (status == STATUS_OK && deleted != 1) {
         return failure_set(failure, STATUS_NOT_FOUND, "session_not_found", "There is no such session.");
-    if (!status)
+    }
+    if (status == STATUS_OK) {
         status = delete_events(db, session, failure);
-    if (!status) /* while it is known who takes part */
+    }
+    if (status == STATUS_OK) { /* while it is known who takes part */
         status = statement_run(db, SQL_TOMBSTONE_INSERT,
                                VALUES(number(session->tenant_key), text(session->id), text(actor), number(now_ms),
                                       number(session->key), number(session->last_sequence + 1), text(session->owner),
                                       number(session->visibility), number(session->purpose)),
                                NULL, failure);
-    for (size_t i = 0; !status && i < sizeof session_parts / sizeof session_parts[0]; i++)
+    }
+    for (size_t i = 0; status == STATUS_OK && i < sizeof session_parts / sizeof session_parts[0]; i++) {
         status = statement_run(db, session_parts[i], keys, NULL, failure);
-    return status ? status : count(db, session, session->work, -1, failure);
+    }
+    return status != STATUS_OK ? status : count(db, session, session->work, -1, failure);
 }
 
 enum status store_tombstone_exists(struct db *db, int64_t tenant_key, struct slice id, bool *out,
@@ -280,7 +307,8 @@ enum status store_tombstone_exists(struct db *db, int64_t tenant_key, struct sli
     int64_t found = 0;
     enum status status =
         statement_number(db, SQL_TOMBSTONE_EXISTS, VALUES(number(tenant_key), text(id)), 0, &found, failure);
-    if (!status)
+    if (status == STATUS_OK) {
         *out = found != 0;
+    }
     return status;
 }

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "base/caseless.h"
-#include "store/label.h"
 #include "store/session_row.h"
 #include "store/statement.h"
 
@@ -56,51 +55,59 @@ static bool (*const group_tests[])(enum work state) = {NULL, work_is_active, wor
 static int64_t work_bits(int group)
 {
     int64_t bits = 0;
-    for (int work = 0; work < WORK_COUNT; work++)
-        if (group_tests[group]((enum work)work))
+    for (int work = 0; work < WORK_COUNT; work++) {
+        if (group_tests[group]((enum work)work)) {
             bits |= (int64_t)1 << work;
+        }
+    }
     return bits;
 }
 
 static void pick_broad(const struct session_filter *filter, struct sources *out)
 {
-    for (size_t i = 0; i < sizeof broad_filters / sizeof broad_filters[0]; i++)
+    for (size_t i = 0; i < sizeof broad_filters / sizeof broad_filters[0]; i++) {
         if (is_given(filter, broad_filters[i].offset)) {
             add_source(out, broad_filters[i].sql, -1);
             return;
         }
-    if (filter->type >= 0)
+    }
+    if (filter->type >= 0) {
         add_source(out, SQL_SESSION_LIST_TYPE, -1);
-    else if (filter->archived >= 0)
+    } else if (filter->archived >= 0) {
         add_source(out, filter->archived ? SQL_SESSION_LIST_ARCHIVED : SQL_SESSION_LIST_SHOWN, -1);
-    else
+    } else {
         add_source(out, SQL_SESSION_LIST_ALL, -1);
+    }
 }
 
 static void pick_states(const struct session_filter *filter, struct sources *out)
 {
     int64_t bits = work_bits(filter->group);
-    for (int work = 0; work < WORK_COUNT; work++)
-        if (bits >> work & 1)
+    for (int work = 0; work < WORK_COUNT; work++) {
+        if (bits >> work & 1) {
             add_source(out, SQL_SESSION_LIST_WORK, work);
+        }
+    }
 }
 
 /* Sessions in these states are few in any tenant: looking at all of them is cheaper than at all a user may see. */
 static bool asks_for_few_states(const struct session_filter *filter)
 {
-    if (filter->work >= 0)
+    if (filter->work >= 0) {
         return work_is_live((enum work)filter->work) || work_is_claimable((enum work)filter->work);
+    }
     return filter->group > 0 && group_tests[filter->group] == work_is_live;
 }
 
 static void pick_sources(const struct session_filter *filter, struct sources *out)
 {
     out->count = 0;
-    for (size_t i = 0; i < sizeof selective_filters / sizeof selective_filters[0]; i++)
+    for (size_t i = 0; i < sizeof selective_filters / sizeof selective_filters[0]; i++) {
         if (is_given(filter, selective_filters[i].offset)) {
             add_source(out, selective_filters[i].sql, -1);
             return;
         }
+    }
     if (filter->shared_with_me) {
         add_source(out, SQL_SESSION_LIST_SHARED, -1);
     } else if (slice_present(filter->visible_to) && !asks_for_few_states(filter)) {
@@ -124,15 +131,17 @@ static void pick_sources(const struct session_filter *filter, struct sources *ou
 static struct slice like_pattern(struct slice wanted, struct arena *arena)
 {
     struct buffer folded = {0};
-    if (!slice_present(wanted))
+    if (!slice_present(wanted)) {
         return wanted;
+    }
     caseless_write(&folded, wanted);
     char *out = arena_bytes(arena, 2 * folded.len + 2);
     size_t len = 0;
     out[len++] = '%';
     for (size_t i = 0; i < folded.len; i++) {
-        if (strchr("%_\\", folded.ptr[i]) && folded.ptr[i])
+        if (strchr("%_\\", folded.ptr[i]) && folded.ptr[i]) {
             out[len++] = '\\';
+        }
         out[len++] = folded.ptr[i];
     }
     out[len++] = '%';
@@ -185,8 +194,9 @@ struct place {
 static int compare_places(const void *left, const void *right)
 {
     const struct place *a = left, *b = right;
-    if (a->listed_ms != b->listed_ms)
+    if (a->listed_ms != b->listed_ms) {
         return a->listed_ms > b->listed_ms ? -1 : 1;
+    }
     return a->key == b->key ? 0 : a->key > b->key ? -1 : 1;
 }
 
@@ -194,7 +204,7 @@ static enum status gather(struct query *query, struct place *places, size_t *cou
 {
     bool row = false;
     enum status status = query_step(query, &row, failure);
-    while (!status && row) {
+    while (status == STATUS_OK && row) {
         places[(*count)++] = (struct place){query_i64(query, 1), query_i64(query, 0)};
         status = query_step(query, &row, failure);
     }
@@ -205,9 +215,11 @@ static size_t merge_places(struct place *places, size_t count)
 {
     size_t kept = 0;
     qsort(places, count, sizeof *places, compare_places);
-    for (size_t i = 0; i < count; i++)
-        if (!kept || compare_places(&places[kept - 1], &places[i]) != 0)
+    for (size_t i = 0; i < count; i++) {
+        if (!kept || compare_places(&places[kept - 1], &places[i]) != 0) {
             places[kept++] = places[i];
+        }
+    }
     return kept;
 }
 
@@ -223,7 +235,7 @@ static enum status gather_all(struct db *db, const struct session_filter *filter
     id_range_of(filter->id_prefix, &ids);
     struct slice pattern = like_pattern(filter->text, arena);
     *out = arena_array(arena, sources.count * (size_t)(filter->limit + 1), sizeof **out);
-    for (size_t i = 0; !status && i < sources.count; i++) {
+    for (size_t i = 0; status == STATUS_OK && i < sources.count; i++) {
         start_source(&query, db, filter, &sources.items[i], &ids, pattern);
         status = gather(&query, *out, &count, failure);
         query_end(&query);
@@ -238,8 +250,9 @@ static struct slice keys_json(const struct place *places, size_t count, struct b
 {
     struct json_out out = json_out_to(to);
     json_begin_array(&out);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         json_i64(&out, places[i].key);
+    }
     json_end_array(&out);
     return buffer_slice(to);
 }
@@ -253,8 +266,9 @@ static const struct session *find_key(const struct session *rows, size_t count, 
 {
     for (size_t i = 0; i < count; i++) {
         const struct session *row = &rows[(hint + i) % count];
-        if (row->key == key)
+        if (row->key == key) {
             return row;
+        }
     }
     return NULL;
 }
@@ -268,8 +282,9 @@ static void place_rows(const struct place *places, size_t count, const struct se
     out->count = 0;
     for (size_t i = 0; i < count; i++) {
         const struct session *row = find_key(rows, row_count, i, places[i].key);
-        if (!row)
+        if (!row) {
             continue;
+        }
         out->sessions[out->count] = *row;
         out->sessions[out->count++].listed_at_ms = places[i].listed_ms;
     }
@@ -284,16 +299,19 @@ enum status store_session_list(struct db *db, const struct session_filter *filte
     size_t count = 0, row_count = 0;
     *out = (struct session_page){0};
     enum status status = gather_all(db, filter, arena, &places, &count, failure);
-    if (status || !count)
+    if (status != STATUS_OK || !count) {
         return status;
+    }
     out->has_more = count > (size_t)filter->limit;
-    if (out->has_more)
+    if (out->has_more) {
         count = (size_t)filter->limit;
+    }
     status = statement_rows(db, SQL_SESSION_BY_KEYS,
                             VALUES(number(filter->tenant_key), text(keys_json(places, count, &keys))), sizeof *rows,
                             read_session, arena, &rows, &row_count, failure);
     buffer_release(&keys);
-    if (!status)
+    if (status == STATUS_OK) {
         place_rows(places, count, rows, row_count, arena, out);
+    }
     return status;
 }

@@ -6,10 +6,12 @@
 
 enum column_group column_group_of(const struct session_field *field)
 {
-    if (field->offset == offsetof(struct session, listed_at_ms))
+    if (field->offset == offsetof(struct session, listed_at_ms)) {
         return COLUMN_LISTED;
-    if (field->hot)
+    }
+    if (field->hot) {
         return COLUMN_ACTIVITY;
+    }
     return field->changed == CHANGED_MACHINE ? COLUMN_MACHINE : COLUMN_OTHER;
 }
 
@@ -27,9 +29,11 @@ static bool is_content(const struct session_field *field)
         offsetof(struct session, result),        offsetof(struct session, error_message),
         offsetof(struct session, status_reason), offsetof(struct session, preview),
     };
-    for (size_t i = 0; i < sizeof offsets / sizeof offsets[0]; i++)
-        if (offsets[i] == field->offset)
+    for (size_t i = 0; i < sizeof offsets / sizeof offsets[0]; i++) {
+        if (offsets[i] == field->offset) {
             return true;
+        }
+    }
     return false;
 }
 
@@ -37,8 +41,9 @@ static bool is_content(const struct session_field *field)
 static struct slice stored_text(struct db *db, const struct session *session, const struct session_field *field)
 {
     struct slice text = session_field_text(session, field);
-    if (!db->seal || !is_content(field))
+    if (!db->seal || !is_content(field)) {
         return text;
+    }
     return session->key ? seal_text(db, session->tenant_key, session->key, text) : (struct slice){0};
 }
 
@@ -46,12 +51,14 @@ void session_bind(struct query *query, const struct session *session, unsigned g
 {
     for (size_t i = 0; i < session_fields_count; i++) {
         const struct session_field *field = &session_fields[i];
-        if (!(groups & 1u << column_group_of(field)))
+        if (!(groups & 1u << column_group_of(field))) {
             continue;
-        if (holds_number(field))
+        }
+        if (holds_number(field)) {
             query_bind_i64(query, session_field_number(session, field));
-        else
+        } else {
             query_bind_text(query, stored_text(query->db, session, field));
+        }
     }
 }
 
@@ -70,11 +77,12 @@ void session_read(struct query *query, struct arena *arena, struct session *out)
     for (size_t i = 0; i < session_fields_count; i++) {
         const struct session_field *field = &session_fields[i];
         int column = (int)i + 1;
-        if (holds_number(field))
+        if (holds_number(field)) {
             session_field_set_number(out, field, query_i64(query, column));
-        else if (field->kind == FIELD_PREVIEW)
+        } else if (field->kind == FIELD_PREVIEW) {
             session_field_set_text(out, field, seal_slot_open(query->db, query_text(query, column), 0));
-        else
+        } else {
             session_field_set_text(out, field, column_open(query, column, arena));
+        }
     }
 }

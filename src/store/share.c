@@ -10,8 +10,9 @@ enum status store_participant_role(struct db *db, int64_t tenant_key, int64_t se
     enum status status =
         statement_number(db, SQL_PARTICIPANT_ROLE, VALUES(number(tenant_key), number(session_key), text(user_id)),
                          ACCESS_NONE, &role, failure);
-    if (!status)
+    if (status == STATUS_OK) {
         *out = (enum access_role)role;
+    }
     return status;
 }
 
@@ -29,8 +30,9 @@ enum status store_participant_delete(struct db *db, int64_t tenant_key, int64_t 
     int64_t changed = 0;
     enum status status = statement_run(
         db, SQL_PARTICIPANT_DELETE, VALUES(number(tenant_key), number(session_key), text(user_id)), &changed, failure);
-    if (!status)
+    if (status == STATUS_OK) {
         *out_deleted = changed > 0;
+    }
     return status;
 }
 
@@ -85,8 +87,9 @@ enum status store_share_by_hash(struct db *db, struct slice token_hash, struct a
 {
     struct query query;
     enum status status = statement_first(&query, db, SQL_SHARE_BY_HASH, VALUES(bytes(token_hash)), failure);
-    if (status)
+    if (status != STATUS_OK) {
         return status;
+    }
     read_link(&query, arena, out);
     query_end(&query);
     return STATUS_OK;
@@ -105,8 +108,9 @@ enum status store_share_deactivate(struct db *db, int64_t tenant_key, int64_t se
     int64_t changed = 0;
     enum status status = statement_run(
         db, SQL_SHARE_DEACTIVATE, VALUES(number(tenant_key), number(session_key), text(link_id)), &changed, failure);
-    if (!status)
+    if (status == STATUS_OK) {
         *out_changed = changed > 0;
+    }
     return status;
 }
 
@@ -117,8 +121,9 @@ static enum status refuse_use(struct db *db, const struct share_link *link, stru
     enum status status = statement_run(
         db, SQL_SHARE_USE_DELETE,
         VALUES(number(link->tenant_key), number(link->session_key), text(link->id), text(user_id)), NULL, failure);
-    if (status)
+    if (status != STATUS_OK) {
         return status;
+    }
     return failure_set(failure, STATUS_LIMITED, "share_link_spent", "This share link has been used %lld of %lld times.",
                        (long long)link->max_uses, (long long)link->max_uses);
 }
@@ -132,16 +137,20 @@ enum status store_share_redeem(struct db *db, const struct share_link *link, str
         db, SQL_SHARE_USE_INSERT,
         VALUES(number(link->tenant_key), number(link->session_key), text(link->id), text(user_id), number(now_ms)),
         &noted, failure);
-    if (!status && !noted)
+    if (status == STATUS_OK && !noted) {
         *out_first = false;
-    if (status || !noted)
+    }
+    if (status != STATUS_OK || !noted) {
         return status;
+    }
     status =
         statement_run(db, SQL_SHARE_COUNT_USE,
                       VALUES(number(link->tenant_key), number(link->session_key), text(link->id)), &counted, failure);
-    if (!status && !counted)
+    if (status == STATUS_OK && !counted) {
         return refuse_use(db, link, user_id, failure);
-    if (!status)
+    }
+    if (status == STATUS_OK) {
         *out_first = true;
+    }
     return status;
 }

@@ -6,7 +6,7 @@
 void statement_start(struct query *query, struct db *db, enum sql sql, const struct value *values)
 {
     query_start(query, db, sql);
-    for (int i = 0; i < sql_texts[sql].parameters; i++)
+    for (int i = 0; i < sql_texts[sql].parameters; i++) {
         switch (values[i].kind) {
         case VALUE_NULL:
             query_bind_null(query);
@@ -21,6 +21,7 @@ void statement_start(struct query *query, struct db *db, enum sql sql, const str
             query_bind_bytes(query, values[i].text);
             break;
         }
+    }
 }
 
 enum status statement_run(struct db *db, enum sql sql, const struct value *values, int64_t *out_changed,
@@ -39,10 +40,12 @@ enum status statement_first(struct query *query, struct db *db, enum sql sql, co
     bool row = false;
     statement_start(query, db, sql, values);
     enum status status = query_step(query, &row, failure);
-    if (!status && !row)
+    if (status == STATUS_OK && !row) {
         status = failure_set(failure, STATUS_NOT_FOUND, "not_found", "There is no such row.");
-    if (status)
+    }
+    if (status != STATUS_OK) {
         query_end(query);
+    }
     return status;
 }
 
@@ -53,8 +56,9 @@ enum status statement_number(struct db *db, enum sql sql, const struct value *va
     bool row = false;
     statement_start(&query, db, sql, values);
     enum status status = query_step(&query, &row, failure);
-    if (!status)
+    if (status == STATUS_OK) {
         *out = row ? query_i64(&query, 0) : none;
+    }
     query_end(&query);
     return status;
 }
@@ -69,8 +73,9 @@ static void *row_list_add(struct row_list *list, struct arena *arena)
     if (list->count == list->room) {
         size_t room = list->room ? 2 * list->room : 16;
         char *items = arena_array(arena, room, list->size);
-        if (list->count)
+        if (list->count) {
             memcpy(items, list->items, list->count * list->size);
+        }
         list->items = items;
         list->room = room;
     }
@@ -86,15 +91,17 @@ enum status statement_rows(struct db *db, enum sql sql, const struct value *valu
     bool row = false;
     statement_start(&query, db, sql, values);
     enum status status = query_step(&query, &row, failure);
-    while (!status && row) {
+    while (status == STATUS_OK && row) {
         read(&query, arena, row_list_add(&list, arena));
         status = query_step(&query, &row, failure);
     }
     query_end(&query);
-    if (!status)
+    if (status == STATUS_OK) {
         status = seal_check(db, failure);
-    if (status)
+    }
+    if (status != STATUS_OK) {
         return status;
+    }
     memcpy(out_items, &list.items, sizeof list.items);
     *out_count = list.count;
     return STATUS_OK;
@@ -114,11 +121,13 @@ struct slice column_open(struct query *query, int column, struct arena *arena)
 void id_range_of(struct slice prefix, struct id_range *out)
 {
     *out = (struct id_range){0};
-    if (!slice_present(prefix) || !prefix.len)
+    if (!slice_present(prefix) || !prefix.len) {
         return;
+    }
     out->from = out->to = SLICE("");
-    if (!session_id_is_valid(prefix))
+    if (!session_id_is_valid(prefix)) {
         return;
+    }
     out->from = prefix;
     memcpy(out->end, prefix.ptr, prefix.len);
     out->end[prefix.len - 1]++; /* ids are ASCII: the next character sorts after all longer ids */

@@ -1,4 +1,5 @@
-/* Tenants, users, their tokens and wishes: part of store/store.h, by which it is included. */
+/* Tenants, users, their tokens and wishes, and who takes part in a session: part of store/store.h, by which it is
+ * included. */
 #ifndef STORE_STORE_IDENTITY_H
 #define STORE_STORE_IDENTITY_H
 
@@ -122,5 +123,47 @@ MUST_CHECK enum status store_grant_delete(struct db *db, enum grant_kind kind, s
 MUST_CHECK enum status store_grant_delete_of_user(struct db *db, struct slice user_id, enum grant_kind except_kind,
                                                   struct slice except_hash, struct failure *failure);
 MUST_CHECK enum status store_grant_prune(struct db *db, int64_t before_ms, struct failure *failure);
+
+/* --- participants and share links --- */
+struct participant {
+    struct slice user_id, name, email;
+    enum access_role role;
+    int64_t added_at_ms;
+};
+MUST_CHECK enum status store_participant_role(struct db *db, int64_t tenant_key, int64_t session_key,
+                                              struct slice user_id, enum access_role *out,
+                                              struct failure *failure); /* NONE when absent */
+MUST_CHECK enum status store_participant_put(struct db *db, int64_t tenant_key, int64_t session_key,
+                                             struct slice user_id, enum access_role role, int64_t now_ms,
+                                             struct failure *failure);
+MUST_CHECK enum status store_participant_delete(struct db *db, int64_t tenant_key, int64_t session_key,
+                                                struct slice user_id, bool *out_deleted, struct failure *failure);
+MUST_CHECK enum status store_participant_list(struct db *db, int64_t tenant_key, int64_t session_key,
+                                              struct arena *arena, struct participant **out, size_t *out_count,
+                                              struct failure *failure);
+
+struct share_link {
+    struct slice id;
+    int64_t tenant_key, session_key;
+    struct slice session_id;
+    struct slice token_hash; /* 32 bytes */
+    enum access_role role;
+    int64_t expires_at_ms; /* 0 = never */
+    int64_t max_uses;      /* 0 = unlimited */
+    int64_t use_count;
+    bool active;
+    struct slice created_by;
+    int64_t created_at_ms;
+};
+MUST_CHECK enum status store_share_insert(struct db *db, const struct share_link *link, struct failure *failure);
+MUST_CHECK enum status store_share_by_hash(struct db *db, struct slice token_hash, struct arena *arena,
+                                           struct share_link *out, struct failure *failure);
+MUST_CHECK enum status store_share_list(struct db *db, int64_t tenant_key, int64_t session_key, struct arena *arena,
+                                        struct share_link **out, size_t *out_count, struct failure *failure);
+MUST_CHECK enum status store_share_deactivate(struct db *db, int64_t tenant_key, int64_t session_key,
+                                              struct slice link_id, bool *out_changed, struct failure *failure);
+/* Counts one use unless this user redeemed it before (*out_first false) or the uses are spent (LIMITED, atomically). */
+MUST_CHECK enum status store_share_redeem(struct db *db, const struct share_link *link, struct slice user_id,
+                                          int64_t now_ms, bool *out_first, struct failure *failure);
 
 #endif

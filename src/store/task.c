@@ -27,9 +27,10 @@ enum status store_task_insert(struct db *db, int64_t tenant_key, const struct ta
                              text(seal_text(db, tenant_key, 0, task->definition)), number(task->version),
                              number(task->created_at_ms), number(task->updated_at_ms), text(task->updated_by)),
                       &inserted, failure);
-    if (!status && inserted != 1)
+    if (status == STATUS_OK && inserted != 1) {
         return failure_set(failure, STATUS_CONFLICT, "task_exists",
                            "There is a task with this id already; change that one, or choose another id.");
+    }
     return status;
 }
 
@@ -38,8 +39,9 @@ enum status store_task_get(struct db *db, int64_t tenant_key, struct slice id, s
 {
     struct query query;
     enum status status = statement_first(&query, db, SQL_TASK_GET, VALUES(number(tenant_key), text(id)), failure);
-    if (status)
+    if (status != STATUS_OK) {
         return status;
+    }
     read_task(&query, arena, out);
     query_end(&query);
     return seal_check(db, failure);
@@ -54,8 +56,9 @@ enum status store_task_update(struct db *db, int64_t tenant_key, const struct ta
                              text(seal_text(db, tenant_key, 0, task->definition)), number(task->version),
                              number(task->updated_at_ms), text(task->updated_by)),
                       &changed, failure);
-    if (!status && changed != 1)
+    if (status == STATUS_OK && changed != 1) {
         return failure_set(failure, STATUS_STALE, "task_changed", "The task was changed at the same moment.");
+    }
     return status;
 }
 
@@ -64,8 +67,9 @@ enum status store_task_delete(struct db *db, int64_t tenant_key, struct slice id
 {
     int64_t deleted = 0;
     enum status status = statement_run(db, SQL_TASK_DELETE, VALUES(number(tenant_key), text(id)), &deleted, failure);
-    if (!status)
+    if (status == STATUS_OK) {
         *out_deleted = deleted > 0;
+    }
     return status;
 }
 
@@ -106,8 +110,9 @@ enum status store_step_get(struct db *db, int64_t tenant_key, int64_t session_ke
     struct query query;
     enum status status =
         statement_first(&query, db, SQL_STEP_GET, VALUES(number(tenant_key), number(session_key)), failure);
-    if (status)
+    if (status != STATUS_OK) {
         return status;
+    }
     read_step(&query, arena, out);
     query_end(&query);
     return seal_check(db, failure);

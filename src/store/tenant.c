@@ -15,8 +15,9 @@ static enum status read_one(struct db *db, enum sql sql, const struct value *val
 {
     struct query query;
     enum status status = statement_first(&query, db, sql, values, failure);
-    if (status)
+    if (status != STATUS_OK) {
         return status;
+    }
     read_tenant(&query, arena, out);
     query_end(&query);
     return STATUS_OK;
@@ -30,11 +31,13 @@ enum status store_tenant_insert(struct db *db, struct tenant *tenant, struct fai
                          VALUES(text(tenant->id), text(slice_present(tenant->name) ? tenant->name : tenant->id),
                                 number(tenant->created_at_ms)),
                          0, &key, failure);
-    if (status)
+    if (status != STATUS_OK) {
         return status;
-    if (!key)
+    }
+    if (!key) {
         return failure_set(failure, STATUS_CONFLICT, "tenant_exists", "A tenant with the id %.*s exists.",
                            SLICE_ARG(tenant->id));
+    }
     tenant->key = key;
     return STATUS_OK;
 }
@@ -62,8 +65,9 @@ enum status store_tenant_list(struct db *db, struct arena *arena, struct tenant 
 enum status store_membership_put(struct db *db, int64_t tenant_key, struct slice user_id, enum member_role role,
                                  struct failure *failure)
 {
-    if (role == MEMBER_NONE)
+    if (role == MEMBER_NONE) {
         return statement_run(db, SQL_MEMBERSHIP_DELETE, VALUES(number(tenant_key), text(user_id)), NULL, failure);
+    }
     return statement_run(db, SQL_MEMBERSHIP_PUT, VALUES(number(tenant_key), text(user_id), number(role)), NULL,
                          failure);
 }
@@ -74,8 +78,9 @@ static enum status read_role(struct db *db, enum sql sql, int64_t tenant_key, st
     int64_t role = MEMBER_NONE;
     enum status status =
         statement_number(db, sql, VALUES(number(tenant_key), text(user_id)), MEMBER_NONE, &role, failure);
-    if (!status)
+    if (status == STATUS_OK) {
         *out = (enum member_role)role;
+    }
     return status;
 }
 
@@ -110,8 +115,9 @@ enum status store_membership_list(struct db *db, struct slice user_id, struct ar
     size_t count = 0;
     enum status status = statement_rows(db, SQL_MEMBERSHIP_LIST, VALUES(text(user_id)), sizeof *found, read_membership,
                                         arena, &found, &count, failure);
-    if (status)
+    if (status != STATUS_OK) {
         return status;
+    }
     *out = arena_array(arena, count, sizeof **out);
     *out_roles = arena_array(arena, count, sizeof **out_roles);
     for (size_t i = 0; i < count; i++) {

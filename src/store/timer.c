@@ -45,7 +45,7 @@ enum status store_timer_is_due(struct db *db, const struct timer *timer, int64_t
     int64_t due_ms = INT64_MAX;
     enum status status = statement_number(db, SQL_TIMER_GET, VALUES(number(timer->kind), number(timer->session_key)),
                                           INT64_MAX, &due_ms, failure);
-    *out = !status && due_ms <= now_ms;
+    *out = status == STATUS_OK && due_ms <= now_ms;
     return status;
 }
 
@@ -57,14 +57,15 @@ static enum status read_due(struct db *db, int64_t now_ms, size_t max, struct ti
     size_t count = 0;
     statement_start(&query, db, SQL_TIMER_DUE, VALUES(number(now_ms), number((int64_t)max)));
     enum status status = query_step(&query, &row, failure);
-    while (!status && row) {
+    while (status == STATUS_OK && row) {
         out[count++] = (struct timer){(enum timer_kind)query_i64(&query, 0), query_i64(&query, 1), query_i64(&query, 2),
                                       query_i64(&query, 3)};
         status = query_step(&query, &row, failure);
     }
     query_end(&query);
-    if (!status)
+    if (status == STATUS_OK) {
         *out_count = count;
+    }
     return status;
 }
 
@@ -73,8 +74,9 @@ enum status store_timer_due(struct db *db, int64_t now_ms, size_t max, struct ti
                             int64_t *out_next_due_ms, struct failure *failure)
 {
     enum status status = read_due(db, now_ms, max, out, out_count, failure);
-    if (status)
+    if (status != STATUS_OK) {
         return status;
+    }
     if (*out_count == max) {
         *out_next_due_ms = now_ms;
         return STATUS_OK;
@@ -88,11 +90,12 @@ enum status store_timer_of_session(struct db *db, int64_t session_key, struct ti
     bool row = false;
     statement_start(&query, db, SQL_TIMER_OF_SESSION, VALUES(number(session_key)));
     enum status status = query_step(&query, &row, failure);
-    if (!status && row)
+    if (status == STATUS_OK && row) {
         *out = (struct timer){
             .kind = (enum timer_kind)query_i64(&query, 0), .session_key = session_key, .due_ms = query_i64(&query, 1)};
+    }
     query_end(&query);
-    return status ? status : row ? STATUS_OK : STATUS_NOT_FOUND;
+    return status != STATUS_OK ? status : row ? STATUS_OK : STATUS_NOT_FOUND;
 }
 
 enum status store_health_candidates(struct db *db, const struct health_search *search, struct health_suspect *out,
@@ -105,12 +108,13 @@ enum status store_health_candidates(struct db *db, const struct health_search *s
                     VALUES(number(search->after), number(search->lease_over_ms), number(search->silent_since_ms),
                            number(search->queued_since_ms), number(search->unled_since_ms), number(search->limit)));
     enum status status = query_step(&query, &row, failure);
-    while (!status && row) {
+    while (status == STATUS_OK && row) {
         out[count++] = (struct health_suspect){query_i64(&query, 0), query_i64(&query, 1)};
         status = query_step(&query, &row, failure);
     }
     query_end(&query);
-    if (!status)
+    if (status == STATUS_OK) {
         *out_count = count;
+    }
     return status;
 }

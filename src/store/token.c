@@ -24,8 +24,9 @@ static enum status read_one(struct db *db, enum sql sql, const struct value *val
 {
     struct query query;
     enum status status = statement_first(&query, db, sql, values, failure);
-    if (status)
+    if (status != STATUS_OK) {
         return status;
+    }
     read_token(&query, arena, out);
     query_end(&query);
     return STATUS_OK;
@@ -41,8 +42,9 @@ enum status store_token_insert(struct db *db, const struct token *token, struct 
                                               number(token->created_at_ms), number(token->expires_at_ms),
                                               number(token->revoked_at_ms), number(token->last_used_at_ms)),
                                        &changed, failure);
-    if (!status && !changed)
+    if (status == STATUS_OK && !changed) {
         return failure_set(failure, STATUS_CONFLICT, "token_exists", "This token exists.");
+    }
     return status;
 }
 
@@ -78,8 +80,9 @@ enum status store_token_revoke(struct db *db, int64_t tenant_key, struct slice i
     int64_t changed = 0;
     enum status status =
         statement_run(db, SQL_TOKEN_REVOKE, VALUES(number(tenant_key), text(id), number(now_ms)), &changed, failure);
-    if (!status)
+    if (status == STATUS_OK) {
         *out_changed = changed > 0;
+    }
     return status;
 }
 
@@ -99,8 +102,9 @@ enum status store_grant_by_hash(struct db *db, enum grant_kind kind, struct slic
 {
     struct query query;
     enum status status = statement_first(&query, db, SQL_GRANT_BY_HASH, VALUES(number(kind), bytes(hash)), failure);
-    if (status)
+    if (status != STATUS_OK) {
         return status;
+    }
     out->kind = (enum grant_kind)query_i64(&query, 0);
     out->hash = column_copy(&query, 1, arena);
     out->user_id = column_copy(&query, 2, arena);
@@ -119,8 +123,9 @@ enum status store_grant_delete(struct db *db, enum grant_kind kind, struct slice
 {
     int64_t changed = 0;
     enum status status = statement_run(db, SQL_GRANT_DELETE, VALUES(number(kind), bytes(hash)), &changed, failure);
-    if (!status && !changed)
+    if (status == STATUS_OK && !changed) {
         return failure_set(failure, STATUS_NOT_FOUND, "not_found", "It was used before or never existed.");
+    }
     return status;
 }
 

@@ -10,8 +10,9 @@ enum status store_tool_call_get(struct db *db, int64_t tenant_key, int64_t sessi
     enum status status =
         statement_first(&query, db, SQL_TOOL_CALL_GET,
                         VALUES(number(tenant_key), number(session_key), text(tool), text(call_id)), failure);
-    if (status)
+    if (status != STATUS_OK) {
         return status;
+    }
     *out = (struct tool_call){
         .tenant_key = query_i64(&query, 0),
         .session_key = query_i64(&query, 1),
@@ -53,8 +54,9 @@ enum status store_tool_call_count_running(struct db *db, int64_t tenant_key, int
     struct query query;
     enum status status = statement_first(&query, db, SQL_TOOL_CALL_COUNT_RUNNING,
                                          VALUES(number(tenant_key), number(session_key), number(since_ms)), failure);
-    if (status)
+    if (status != STATUS_OK) {
         return status;
+    }
     *out = query_i64(&query, 0);
     query_end(&query);
     return STATUS_OK;

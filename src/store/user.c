@@ -20,9 +20,10 @@ enum status store_user_insert(struct db *db, const struct user *user, struct fai
                       VALUES(text(user->id), text(user->email), text(user->name), text(user->password_hash),
                              number(user->created_at_ms), number(user->disabled_at_ms), number(user->sessions_max)),
                       &changed, failure);
-    if (!status && !changed)
+    if (status == STATUS_OK && !changed) {
         return failure_set(failure, STATUS_CONFLICT, "user_exists", "A user with the id %.*s exists.",
                            SLICE_ARG(user->id));
+    }
     return status;
 }
 
@@ -34,19 +35,21 @@ enum status store_user_update(struct db *db, const struct user *user, struct fai
                       VALUES(text(user->id), text(user->email), text(user->name), text(user->password_hash),
                              number(user->disabled_at_ms), number(user->sessions_max)),
                       &changed, failure);
-    if (!status && !changed)
+    if (status == STATUS_OK && !changed) {
         return failure_set(failure, STATUS_NOT_FOUND, "user_not_found", "There is no user with the id %.*s.",
                            SLICE_ARG(user->id));
+    }
     return status;
 }
 
-static enum status read_one(struct db *db, enum sql statement, struct slice id, struct arena *arena,
-                            struct user *out, struct failure *failure)
+static enum status read_one(struct db *db, enum sql statement, struct slice id, struct arena *arena, struct user *out,
+                            struct failure *failure)
 {
     struct query query;
     enum status status = statement_first(&query, db, statement, VALUES(text(id)), failure);
-    if (status)
+    if (status != STATUS_OK) {
         return status;
+    }
     read_user(&query, arena, out);
     query_end(&query);
     return STATUS_OK;
@@ -82,8 +85,9 @@ enum status store_member_by_email(struct db *db, int64_t tenant_key, struct slic
     struct query query;
     enum status status =
         statement_first(&query, db, SQL_MEMBER_BY_EMAIL, VALUES(number(tenant_key), text(email)), failure);
-    if (status)
+    if (status != STATUS_OK) {
         return status;
+    }
     read_user(&query, arena, out);
     query_end(&query);
     return STATUS_OK;
@@ -108,8 +112,9 @@ enum status store_user_list(struct db *db, int64_t tenant_key, struct arena *are
     size_t count = 0;
     enum status status = statement_rows(db, SQL_USER_LIST, VALUES(number(tenant_key)), sizeof *found, read_member,
                                         arena, &found, &count, failure);
-    if (status)
+    if (status != STATUS_OK) {
         return status;
+    }
     *out = arena_array(arena, count, sizeof **out);
     *out_roles = arena_array(arena, count, sizeof **out_roles);
     for (size_t i = 0; i < count; i++) {

@@ -22,8 +22,9 @@ static void report_problem(struct verify_report *report, const char *format, ...
     vsnprintf(sentence, sizeof sentence, format, args);
     va_end(args);
     report->problems++;
-    if (report->problem)
+    if (report->problem) {
         report->problem(report->owner, sentence);
+    }
 }
 
 /* --- one session: its log folded again --- */
@@ -73,16 +74,18 @@ static bool fold_event(void *owner, const struct event *event)
 static void compare(struct fold *fold)
 {
     const struct session *stored = fold->stored;
-    if (fold->broken)
+    if (fold->broken) {
         return;
+    }
     if (fold->folded.last_sequence != stored->last_sequence) {
         report_problem(fold->report, "session %.*s: the row is at event %lld, the log ends at %lld",
                        SLICE_ARG(stored->id), (long long)stored->last_sequence, (long long)fold->folded.last_sequence);
         return;
     }
     const char *field = session_difference(stored, &fold->folded);
-    if (field)
+    if (field) {
         report_problem(fold->report, "session %.*s: %s is not what its log says", SLICE_ARG(stored->id), field);
+    }
 }
 
 static enum status fold_page(struct db *db, struct fold *fold, struct failure *failure)
@@ -105,9 +108,10 @@ static enum status verify_session(struct db *db, const struct session *stored, s
     fold->folded = (struct session){.key = stored->key, .tenant_key = stored->tenant_key};
     do {
         status = fold_page(db, fold, failure);
-    } while (!status && !fold->broken && fold->page_events == EVENTS_PER_PAGE);
-    if (!status)
+    } while (status == STATUS_OK && !fold->broken && fold->page_events == EVENTS_PER_PAGE);
+    if (status == STATUS_OK) {
         compare(fold);
+    }
     fold->report->sessions++;
     return status;
 }
@@ -123,7 +127,7 @@ static enum status verify_files(struct db *db, const struct session *stored, str
     char handle[BLOB_HANDLE_BYTES];
     enum status status =
         store_blob_list(db, stored->tenant_key, stored->key, INT64_MAX, &arena, &files, &count, failure);
-    for (size_t i = 0; !status && i < count; i++) {
+    for (size_t i = 0; status == STATUS_OK && i < count; i++) {
         struct arena scratch = {0};
         status = store_blob_read(db, report->blobs, stored->tenant_key, stored->key, &files[i].sha256, &scratch, &found,
                                  failure);
@@ -152,12 +156,14 @@ static void read_stored(struct query *query, struct arena *arena, void *item)
 static void check_copies(struct verify_report *report, const struct stored_session *stored)
 {
     int64_t labels = labels_count(&stored->session);
-    if (stored->labels != labels)
+    if (stored->labels != labels) {
         report_problem(report, "session %.*s: it has %lld labels, its metadata makes %lld",
                        SLICE_ARG(stored->session.id), (long long)stored->labels, (long long)labels);
-    if (stored->display != (int64_t)display_status(&stored->session))
+    }
+    if (stored->display != (int64_t)display_status(&stored->session)) {
         report_problem(report, "session %.*s: the display status that lists filter by is not that of its state",
                        SLICE_ARG(stored->session.id));
+    }
 }
 
 static enum status verify_page(struct db *db, int64_t *after_key, struct fold *fold, size_t *out_count,
@@ -167,11 +173,12 @@ static enum status verify_page(struct db *db, int64_t *after_key, struct fold *f
     struct stored_session *sessions = NULL;
     enum status status = statement_rows(db, SQL_VERIFY_SESSIONS, VALUES(number(*after_key), number(SESSIONS_PER_PAGE)),
                                         sizeof *sessions, read_stored, &arena, &sessions, out_count, failure);
-    for (size_t i = 0; !status && i < *out_count; i++) {
+    for (size_t i = 0; status == STATUS_OK && i < *out_count; i++) {
         status = verify_session(db, &sessions[i].session, fold, failure);
         check_copies(fold->report, &sessions[i]);
-        if (!status && fold->report->blobs)
+        if (status == STATUS_OK && fold->report->blobs) {
             status = verify_files(db, &sessions[i].session, fold->report, failure);
+        }
         *after_key = sessions[i].session.key;
     }
     arena_release(&arena);
@@ -184,10 +191,11 @@ static enum status verify_sessions(struct db *db, int64_t total, struct verify_r
     int64_t after_key = 0;
     size_t count = 1;
     enum status status = STATUS_OK;
-    while (!status && count) {
+    while (status == STATUS_OK && count) {
         status = verify_page(db, &after_key, &fold, &count, failure);
-        if (!status && report->progress)
+        if (status == STATUS_OK && report->progress) {
             report->progress(report->owner, report->sessions, total);
+        }
     }
     arena_release(&fold.arenas[0]);
     arena_release(&fold.arenas[1]);
@@ -212,7 +220,7 @@ static enum status verify_sentences(struct db *db, enum sql sql, struct verify_r
     bool row = false;
     statement_start(&query, db, sql, NULL);
     enum status status = query_step(&query, &row, failure);
-    while (!status && row) {
+    while (status == STATUS_OK && row) {
         report_problem(report, "%.*s", SLICE_ARG(query_text(&query, 0)));
         status = query_step(&query, &row, failure);
     }
@@ -224,8 +232,9 @@ static enum status read_totals(struct db *db, int64_t *out_sessions, int64_t *ou
 {
     struct query query;
     enum status status = statement_first(&query, db, SQL_VERIFY_TOTALS, NULL, failure);
-    if (status)
+    if (status != STATUS_OK) {
         return status;
+    }
     *out_sessions = query_i64(&query, 0);
     *out_events = query_i64(&query, 1);
     query_end(&query);
@@ -237,17 +246,22 @@ static enum status verify_all(struct db *db, struct verify_report *report, struc
     int64_t sessions = 0, events = 0;
     bool is_sqlite = db_engine(db) == DB_SQLITE;
     enum status status = is_sqlite ? verify_sentences(db, SQL_VERIFY_FILE, report, failure) : STATUS_OK;
-    if (status || report->problems)
+    if (status != STATUS_OK || report->problems) {
         return status; /* what a damaged file says about anything else is worth nothing */
+    }
     status = read_totals(db, &sessions, &events, failure);
-    if (!status)
+    if (status == STATUS_OK) {
         status = verify_sessions(db, sessions, report, failure);
-    for (size_t i = 0; !status && i < sizeof sentences / sizeof sentences[0]; i++)
-        if (is_sqlite || !sentences[i].only_sqlite)
+    }
+    for (size_t i = 0; status == STATUS_OK && i < sizeof sentences / sizeof sentences[0]; i++) {
+        if (is_sqlite || !sentences[i].only_sqlite) {
             status = verify_sentences(db, sentences[i].sql, report, failure);
-    if (!status && !report->problems && report->events != events)
+        }
+    }
+    if (status == STATUS_OK && !report->problems && report->events != events) {
         report_problem(report, "the sessions have %lld events, the table of events %lld", (long long)report->events,
                        (long long)events);
+    }
     return status;
 }
 
@@ -255,8 +269,9 @@ enum status store_verify(struct db *db, struct verify_report *report, struct fai
 {
     report->sessions = report->events = report->problems = 0;
     enum status status = db_begin_read(db, failure);
-    if (status)
+    if (status != STATUS_OK) {
         return status;
+    }
     status = verify_all(db, report, failure);
     db_end_read(db);
     return status;

@@ -78,7 +78,7 @@ bool http_list_has(struct slice list, const char *token)
     return false;
 }
 
-static struct slice header_find(const struct http_header *headers, size_t count, const char *name)
+struct slice http_header_find(const struct http_header *headers, size_t count, const char *name)
 {
     struct slice wanted = slice_of(name);
     for (size_t i = 0; i < count; i++) {
@@ -91,10 +91,10 @@ static struct slice header_find(const struct http_header *headers, size_t count,
 
 struct slice http_request_header(const struct http_request *request, const char *name)
 {
-    return header_find(request->headers, request->header_count, name);
+    return http_header_find(request->headers, request->header_count, name);
 }
 
 struct slice http_response_header(const struct http_response *response, const char *name)
 {
-    return header_find(response->headers, response->header_count, name);
+    return http_header_find(response->headers, response->header_count, name);
 }

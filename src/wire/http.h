@@ -121,7 +121,8 @@ MUST_CHECK enum http_fault http_request_read(const struct http_scan *scan, struc
                                              struct http_request *out);
 MUST_CHECK enum http_fault http_response_read(const struct http_scan *scan, struct slice head, struct arena *arena,
                                               struct http_response *out);
-/* The first header of that name, in any case; absent when there is none. */
+/* The first value of that name, in any case; absent when there is none. */
+struct slice http_header_find(const struct http_header *headers, size_t count, const char *name);
 struct slice http_request_header(const struct http_request *request, const char *name);
 struct slice http_response_header(const struct http_response *response, const char *name);
 /* GET, HEAD and OPTIONS change nothing. */

@@ -85,16 +85,3 @@ const struct json *json_pointer_get(const struct json_pointer *pointer, const st
     }
     return at;
 }
-
-void json_pointer_add(struct buffer *buffer, struct slice token)
-{
-    buffer_add_byte(buffer, '/');
-    for (size_t i = 0; i < token.len; i++) {
-        char c = token.ptr[i];
-        if (c == '~' || c == '/') {
-            buffer_add(buffer, c == '~' ? SLICE("~0") : SLICE("~1"));
-        } else {
-            buffer_add_byte(buffer, c);
-        }
-    }
-}

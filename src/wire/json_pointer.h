@@ -17,7 +17,5 @@ MUST_CHECK bool json_pointer_parse(struct arena *arena, struct slice text, struc
 const struct json *json_pointer_get(const struct json_pointer *pointer, const struct json *document);
 /* An array index without sign or leading zeroes; false for anything else, "-" included. */
 bool json_pointer_index(struct slice token, uint32_t *out);
-/* Adds "/" and the token, escaped. */
-void json_pointer_add(struct buffer *buffer, struct slice token);
 
 #endif

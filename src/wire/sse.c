@@ -61,13 +61,6 @@ void sse_write_comment(struct buffer *buffer, struct slice text)
     buffer_add_byte(buffer, '\n');
 }
 
-void sse_write_retry(struct buffer *buffer, int64_t retry_ms)
-{
-    buffer_add(buffer, SLICE("retry: "));
-    buffer_add_i64(buffer, retry_ms);
-    buffer_add(buffer, SLICE("\n\n"));
-}
-
 void sse_decoder_init(struct sse_decoder *decoder, size_t event_bytes_max)
 {
     *decoder = (struct sse_decoder){.event_bytes_max = event_bytes_max, .retry_ms = -1};

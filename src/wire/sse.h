@@ -16,8 +16,6 @@ struct sse_event {
 void sse_write(struct buffer *buffer, const struct sse_event *event);
 /* A line that readers ignore, to keep the connection alive. */
 void sse_write_comment(struct buffer *buffer, struct slice text);
-/* How long a reader shall wait before it connects again. */
-void sse_write_retry(struct buffer *buffer, int64_t retry_ms);
 
 /* Owned by the caller. No line and no event grows beyond `event_bytes_max`. */
 struct sse_decoder {

@@ -70,13 +70,6 @@ static void fill_nonzero(struct id_source *ids, unsigned char *bytes, size_t cou
     } while (!any_set(bytes, count));
 }
 
-void traceparent_start(struct id_source *ids, struct traceparent *out)
-{
-    fill_nonzero(ids, out->trace_id, sizeof out->trace_id);
-    fill_nonzero(ids, out->parent_id, sizeof out->parent_id);
-    out->flags = 0;
-}
-
 void traceparent_child(const struct traceparent *trace, struct id_source *ids, struct traceparent *out)
 {
     *out = *trace;

@@ -18,8 +18,6 @@ struct traceparent {
 MUST_CHECK bool traceparent_parse(struct slice text, struct traceparent *out);
 /* "00-TRACE-PARENT-FLAGS", zero-terminated. */
 void traceparent_format(const struct traceparent *trace, char out[TRACEPARENT_TEXT_BYTES]);
-/* A trace that begins here, not sampled. */
-void traceparent_start(struct id_source *ids, struct traceparent *out);
 /* The same trace with a fresh parent id: what we send onwards. */
 void traceparent_child(const struct traceparent *trace, struct id_source *ids, struct traceparent *out);
 

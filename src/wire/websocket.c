@@ -71,21 +71,6 @@ enum status websocket_handshake(const struct websocket_offer *offer, const char 
     return STATUS_OK;
 }
 
-void websocket_key_make(struct id_source *ids, char out[WEBSOCKET_KEY_TEXT_BYTES])
-{
-    char bytes[KEY_BYTES];
-    ids->fill(ids, bytes, sizeof bytes);
-    size_t len = base64_encode_to(out, slice_from(bytes, sizeof bytes), BASE64_STANDARD);
-    out[len] = '\0';
-}
-
-bool websocket_accept_matches(const char *key, struct slice accept)
-{
-    char expected[WEBSOCKET_ACCEPT_TEXT_BYTES];
-    make_accept(slice_of(key), expected);
-    return slice_is(slice_trim(accept), expected);
-}
-
 static size_t put_header(unsigned char *to, enum websocket_opcode opcode, size_t len)
 {
     to[0] = (unsigned char)(0x80 | opcode);

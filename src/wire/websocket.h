@@ -27,7 +27,7 @@ enum websocket_close_code {
     WEBSOCKET_CLOSE_INTERNAL = 1011,
 };
 
-enum { WEBSOCKET_KEY_TEXT_BYTES = 25, WEBSOCKET_ACCEPT_TEXT_BYTES = 29, WEBSOCKET_CONTROL_BYTES_MAX = 125 };
+enum { WEBSOCKET_ACCEPT_TEXT_BYTES = 29, WEBSOCKET_CONTROL_BYTES_MAX = 125 };
 
 /* The headers of an upgrade request; absent when the request has none. */
 struct websocket_offer {
@@ -47,9 +47,6 @@ struct websocket_answer {
  * that offers none of them is answered without a protocol. */
 MUST_CHECK enum status websocket_handshake(const struct websocket_offer *offer, const char *const *protocols,
                                            struct websocket_answer *out, struct failure *failure);
-/* The client's side of the same: a fresh key, and whether the answer belongs to it. */
-void websocket_key_make(struct id_source *ids, char out[WEBSOCKET_KEY_TEXT_BYTES]);
-MUST_CHECK bool websocket_accept_matches(const char *key, struct slice accept);
 
 /* A whole frame as a server sends it: nothing in it depends on the reader, so all readers may share it. */
 void websocket_write(struct buffer *buffer, enum websocket_opcode opcode, struct slice payload);

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "../store/sim_disk.h"
+#include "../unit/service/stage.h"
 #include "service/agent.h"
-#include "service/identity.h"
 #include "talker.h"
 
 static const struct db_options database = {
@@ -38,32 +38,13 @@ void world_wait(struct world *world, int64_t ms)
 static void set_up(struct world *world)
 {
     world->clock = (struct clock){.wall_ms = world_time, .steady_ms = world_time};
-    world->service = (struct service){
-        .clock = &world->clock,
-        .ids = &world->ids,
-        .session_limits = {.metadata_bytes_max = 16384,
-                           .title_chars_max = 200,
-                           .workspace_chars_max = 100,
-                           .prompt_chars_max = 100000},
-        .events_per_append_max = 100,
-        .event_bytes_max = 65536,
-        .sessions_per_user_max = 100,
-        .participants_max = 10,
-        .children_max = 10,
-        .prompts_queued_max = 10,
-        .asks_pending_max = 10,
-        .ask_rules_max = 10,
-        .ask_role = ACCESS_COLLABORATOR,
-        .lease_ms_default = 30000,
-        .lease_ms_min = 1000,
-        .lease_ms_max = 600000,
-        .claim_max = 64,
-        .claim_attempts_max = 100,
-        .human_session_ms = 12 * 3600 * 1000,
-        .idempotency_keep_ms = 24 * 3600 * 1000,
-        .delta_bytes_max = 65536,
-        .cached_sessions_max = 64,
-    };
+    world->service = stage_service(&world->clock, &world->ids);
+    world->service.sessions_per_user_max = 100;
+    world->service.claim_attempts_max = 100;
+    world->service.asks_pending_max = 10;
+    world->service.ask_rules_max = 10;
+    world->service.ask_role = ACCESS_COLLABORATOR;
+    world->service.idempotency_keep_ms = 24 * 3600 * 1000;
 }
 
 static void open_database(struct world *world)
@@ -85,22 +66,6 @@ struct call world_look(struct world *world, struct arena *arena)
 }
 
 /* --- the first life --- */
-
-static void make_owner(struct call *call, struct world *world)
-{
-    bool made = false;
-    char link[TOKEN_TEXT_BYTES];
-    struct principal_cache cache = {0};
-    struct slice secret = SLICE("0123456789012345678901234567890123456789");
-    world_must(identity_first_start(call, secret, &made, link), &call->failure, "a first owner");
-    world_must(unit_flush(call->unit, &call->failure), &call->failure, "a first owner");
-    world_must(identity_of_token(call, &cache, secret, &world->who), &call->failure, "the owner's token");
-    world->who.user_id = arena_copy(&world->arena, world->who.user_id);
-    world->who.name = arena_copy(&world->arena, world->who.name);
-    world->who.tenant_id = arena_copy(&world->arena, world->who.tenant_id);
-    world->who.token_id = arena_copy(&world->arena, world->who.token_id);
-    principal_cache_release(&cache);
-}
 
 static void make_session(struct call *call, const char *policy)
 {
@@ -134,7 +99,7 @@ void world_make(struct world *world)
     struct call call = world_look(world, &world->arena);
     call.unit = &unit;
     world_must(unit_begin(&unit, &failure), &failure, "the first life");
-    make_owner(&call, world);
+    world_must(stage_owner(&call, &world->arena, &world->who), &call.failure, "a first owner");
     for (int i = 0; i < RESUME_COUNT; i++) {
         make_session(&call, resume_policy_words.names[i]);
     }

@@ -16,10 +16,13 @@ int main(int argc, char **argv)
         return 2;
     }
     int failed = 0;
-    for (size_t i = 0; i < COUNT_OF(parts); i++)
-        if (argc < 3 || strcmp(argv[2], parts[i]->name) == 0)
+    for (size_t i = 0; i < COUNT_OF(parts); i++) {
+        if (argc < 3 || strcmp(argv[2], parts[i]->name) == 0) {
             failed += _cmocka_run_group_tests(parts[i]->name, parts[i]->tests, parts[i]->count, NULL, NULL);
-    if (failed)
+        }
+    }
+    if (failed) {
         fprintf(stderr, "run one part alone: %s %s PART\n", argv[0], argv[1]);
+    }
     return failed ? 1 : 0;
 }

@@ -40,9 +40,10 @@ static const char *listing(struct fixture *f, int64_t tenant_key, const char *af
     size_t count = 99;
     must(store_agent_list(f->db, tenant_key, slice_of(after), limit, &f->arena, &rows, &count, &f->failure));
     *text = 0;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         snprintf(text + strlen(text), sizeof text - strlen(text), "%.*s/%lld ", SLICE_ARG(rows[i].slug),
                  (long long)rows[i].version);
+    }
     return text;
 }
 

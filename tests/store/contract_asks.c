@@ -31,8 +31,9 @@ static const char *ids(struct fixture *f, struct ask_filter filter)
     filter.limit = filter.limit ? filter.limit : 100;
     must(store_ask_list(f->db, &filter, &f->arena, &asks, &count, &f->failure));
     *text = 0;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         snprintf(text + strlen(text), sizeof text - strlen(text), "%.*s ", SLICE_ARG(asks[i].ask.id));
+    }
     return text;
 }
 

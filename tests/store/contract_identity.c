@@ -17,8 +17,9 @@ static void tenants(void **state)
     assert_status(store_tenant_by_id(f->db, SLICE("no such"), &f->arena, &out, &f->failure), STATUS_NOT_FOUND);
     assert_status(store_tenant_by_key(f->db, 1 << 30, &f->arena, &out, &f->failure), STATUS_NOT_FOUND);
     must(store_tenant_list(f->db, &f->arena, &list, &count, &f->failure));
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         found += list[i].key == f->tenant || list[i].key == f->other;
+    }
     assert_int_equal(found, 2);
 }
 

@@ -192,9 +192,11 @@ static void a_lease_is_renewed_as_it_was_seen(void **state)
 
 static const struct timer *find_timer(const struct timer *timers, size_t count, enum timer_kind kind, int64_t key)
 {
-    for (size_t i = 0; i < count; i++)
-        if (timers[i].kind == kind && timers[i].session_key == key)
+    for (size_t i = 0; i < count; i++) {
+        if (timers[i].kind == kind && timers[i].session_key == key) {
             return &timers[i];
+        }
+    }
     return NULL;
 }
 

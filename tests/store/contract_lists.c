@@ -21,10 +21,12 @@ static const char *list(struct fixture *f, const struct session_filter *filter)
     struct session_page page;
     struct buffer text = {0};
     must(store_session_list(f->db, filter, &f->arena, &page, &f->failure));
-    for (size_t i = 0; i < page.count; i++)
+    for (size_t i = 0; i < page.count; i++) {
         buffer_format(&text, "%.*s ", SLICE_ARG(page.sessions[i].id));
-    if (page.has_more)
+    }
+    if (page.has_more) {
         buffer_add_byte(&text, '+');
+    }
     struct slice copy = arena_copy(&f->arena, buffer_slice(&text));
     buffer_release(&text);
     return copy.ptr;
@@ -68,8 +70,9 @@ static void pages_neither_repeat_nor_skip(void **state)
     while (page.has_more) {
         must(store_session_list(f->db, &filter, &f->arena, &page, &f->failure));
         assert_true(page.count <= 5);
-        for (size_t i = 0; i < page.count; i++)
+        for (size_t i = 0; i < page.count; i++) {
             buffer_format(&seen, "%.*s", SLICE_ARG(page.sessions[i].id));
+        }
         filter.cursor_listed_ms = page.sessions[page.count - 1].listed_at_ms;
         filter.cursor_key = page.sessions[page.count - 1].key;
     }

@@ -96,10 +96,11 @@ static void update_needs_the_old_sequence(void **state)
     seen.last_sequence = 2;
     fixture_begin(f);
     enum status status = store_session_update(f->db, &seen, CHANGED_HOT, 1, seen.work, &f->failure);
-    if (!status)
+    if (!status) {
         status = db_commit(f->db, &f->failure);
-    else
+    } else {
         db_rollback(f->db);
+    }
     assert_status(status, STATUS_STALE);
     fixture_check_stored(f, s);
 }
@@ -113,10 +114,11 @@ static void update_of_another_tenant_is_stale(void **state)
     forged.message_count = 99;
     fixture_begin(f);
     enum status status = store_session_update(f->db, &forged, CHANGED_HOT, 1, s->work, &f->failure);
-    if (!status)
+    if (!status) {
         status = db_commit(f->db, &f->failure);
-    else
+    } else {
         db_rollback(f->db);
+    }
     assert_status(status, STATUS_STALE);
     fixture_check_stored(f, s);
 }
@@ -148,8 +150,9 @@ static void delete_leaves_a_tombstone(void **state)
     struct idempotent_reply own = {fixture_hash(f, 1), 201, SLICE("{}"), s->key},
                             other = {.fingerprint = own.fingerprint};
     bool there = true;
-    for (int i = 0; i < 300; i++)
+    for (int i = 0; i < 300; i++) {
         fixture_append(f, s, "user.message", "[]");
+    }
     fixture_begin(f);
     must(store_participant_put(f->db, f->tenant, s->key, SLICE("u2"), ACCESS_VIEWER, 1, &f->failure));
     must(store_lease_put(f->db, &lease, &f->failure));

@@ -29,10 +29,12 @@ static void fail(const struct run *run, const char *what, const char *why)
 static void open_database(struct run *run)
 {
     struct failure failure = {0};
-    if (db_open(&options, &run->db, &failure))
+    if (db_open(&options, &run->db, &failure)) {
         fail(run, "the database does not open", failure.detail);
-    if (workload_start(&run->workload, run->db, &failure))
+    }
+    if (workload_start(&run->workload, run->db, &failure)) {
         fail(run, "the tenant cannot be made", failure.detail);
+    }
 }
 
 /* The cut comes between groups, inside one, or at any write or sync of one. True: a group was in flight. */
@@ -41,14 +43,18 @@ static bool work_until_cut(struct run *run)
     struct failure failure = {0};
     int64_t groups = (int64_t)(disk_random() % 20);
     int way = (int)(disk_random() % 3);
-    for (int64_t i = 0; i < groups; i++)
-        if (workload_group(&run->workload, false, &failure))
+    for (int64_t i = 0; i < groups; i++) {
+        if (workload_group(&run->workload, false, &failure)) {
             fail(run, "a group failed on a sound disk", failure.detail);
-    if (way == 0)
+        }
+    }
+    if (way == 0) {
         return false;
+    }
     if (way == 1) {
-        if (workload_group(&run->workload, true, &failure))
+        if (workload_group(&run->workload, true, &failure)) {
             fail(run, "a group failed on a sound disk", failure.detail);
+        }
         return true;
     }
     bool at_sync = disk_random() % 2; /* then the group is whole in the log, but perhaps not on the disk */
@@ -68,8 +74,9 @@ static void cut_and_check(struct run *run)
     run->cuts++;
     open_database(run);
     const char *problem = workload_check(&run->workload, run->db, in_flight);
-    if (problem)
+    if (problem) {
         fail(run, "after the power cut", problem);
+    }
     run->kept_in_flight += run->workload.kept_in_flight;
     run->lost_in_flight += in_flight && !run->workload.kept_in_flight;
 }
@@ -80,8 +87,9 @@ static void run_seed(struct run *run, uint64_t seed)
     disk_reset(seed);
     workload_init(&run->workload, disk_random);
     open_database(run);
-    for (int i = 0; i < 6; i++)
+    for (int i = 0; i < 6; i++) {
         cut_and_check(run);
+    }
     db_close(run->db);
     workload_release(&run->workload);
 }

@@ -36,10 +36,12 @@ static enum status create(struct flow_state *s, const char *id, const char *meta
     struct session session = {.tenant_key = TENANT};
     struct changes changes = {0};
     enum status status = json_parse(&s->arena, slice_of(metadata), &input.metadata, failure);
-    if (!status)
+    if (!status) {
         status = change_create(&s->arena, &input, &limits, slice_of(id), SLICE("u1"), NOW_MS, &changes, failure);
-    if (status)
+    }
+    if (status) {
         return status;
+    }
     stamp(&changes.events[0], &session);
     session_apply(&session, &changes.events[0], &s->arena);
     status = store_session_insert(s->db, &session, failure);
@@ -53,8 +55,9 @@ static enum status append(struct flow_state *s, size_t count, size_t bytes, stru
     memset(text, ' ', bytes);
     text[0] = '[';
     text[bytes - 1] = ']';
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         events[i] = (struct event){.type = SLICE("user.message"), .content = slice_from(text, bytes)};
+    }
     return write_events(s, s->log, events, count, failure);
 }
 
@@ -97,10 +100,12 @@ static enum status claim(struct flow_state *s, struct failure *failure)
     struct lease lease = {TENANT, s->queued.key, SLICE("hash"), 1, SLICE("w"), 1000, 2000, 1, 1};
     struct timer timer = {TIMER_EXPIRY, TENANT, s->queued.key, 2000};
     enum status status = change_claim(&s->arena, &s->queued, SLICE("w"), &changes, failure);
-    if (!status)
+    if (!status) {
         status = write_events(s, s->queued, changes.events, changes.count, failure);
-    if (!status)
+    }
+    if (!status) {
         status = store_lease_put(s->db, &lease, failure);
+    }
     return status ? status : store_timer_put(s->db, &timer, failure);
 }
 
@@ -117,10 +122,12 @@ static enum status settle(struct flow_state *s, struct failure *failure)
     struct changes changes = {0};
     struct settlement settlement = {.to = WORK_COMPLETED};
     enum status status = change_settle(&s->arena, &s->running, &settlement, &changes, failure);
-    if (!status)
+    if (!status) {
         status = write_events(s, s->running, changes.events, changes.count, failure);
-    if (!status)
+    }
+    if (!status) {
         status = store_lease_delete(s->db, TENANT, s->running.key, failure);
+    }
     return status ? status : store_timer_delete(s->db, TIMER_EXPIRY, s->running.key, failure);
 }
 
@@ -128,8 +135,9 @@ static enum status release(struct flow_state *s, struct failure *failure)
 {
     struct changes changes = {0};
     enum status status = change_lease_over(&s->arena, &s->running, true, 5, &changes, failure);
-    if (!status)
+    if (!status) {
         status = write_events(s, s->running, changes.events, changes.count, failure);
+    }
     return status ? status : store_lease_delete(s->db, TENANT, s->running.key, failure);
 }
 
@@ -151,8 +159,9 @@ static enum status rename_and_relabel(struct flow_state *s, struct failure *fail
     struct changes changes = {0};
     const struct json *patch = NULL;
     enum status status = json_parse(&s->arena, SLICE("{\"title\":\"T\",\"metadata\":{\"x\":\"y\"}}"), &patch, failure);
-    if (!status)
+    if (!status) {
         status = change_update(&s->arena, &s->log, patch, &limits, NOW_MS, &changes, failure);
+    }
     return status ? status : write_events(s, s->log, changes.events, changes.count, failure);
 }
 
@@ -232,8 +241,9 @@ static enum status read_log(struct flow_state *s, struct failure *failure)
     struct event_filter all = {.tenant_key = TENANT, .session_key = s->log.key, .limit = INT64_MAX};
     int64_t count = 0;
     enum status status = store_event_read(s->db, &all, read_on, &count, failure);
-    if (!status && count != s->log.last_sequence)
+    if (!status && count != s->log.last_sequence) {
         return failure_set(failure, STATUS_INTERNAL, "short_read", "%lld events were read.", (long long)count);
+    }
     return status;
 }
 
@@ -250,8 +260,9 @@ static enum status list_sessions(struct flow_state *s, struct failure *failure)
                                     .limit = 10};
     struct session_page page;
     enum status status = store_session_list(s->db, &filter, &s->arena, &page, failure);
-    if (!status && page.count != 3)
+    if (!status && page.count != 3) {
         return failure_set(failure, STATUS_INTERNAL, "short_list", "%zu sessions were listed.", page.count);
+    }
     return status;
 }
 
@@ -296,14 +307,18 @@ enum status fault_fill(struct flow_state *s, struct failure *failure)
                                     .max_uses = 1,
                                     .active = true};
     enum status status = store_tenant_insert(s->db, &tenant, failure);
-    if (!status)
+    if (!status) {
         status = create(s, "log", "{\"k\":\"v\"}", failure);
-    if (!status)
+    }
+    if (!status) {
         status = create(s, "queued", "{}", failure);
-    if (!status)
+    }
+    if (!status) {
         status = create(s, "running", "{}", failure);
-    if (!status)
+    }
+    if (!status) {
         status = store_grant_insert(s->db, &link, failure);
+    }
     return status ? status : store_share_insert(s->db, &share_link, failure);
 }
 
@@ -312,8 +327,9 @@ enum status fault_fill_more(struct flow_state *s, struct failure *failure)
     struct session queued = s->queued;
     enum status status = append(s, 126, 60, failure); /* the next two complete a run of 128 */
     s->queued = s->running;
-    if (!status)
+    if (!status) {
         status = claim(s, failure);
+    }
     s->queued = queued;
     return status;
 }

@@ -35,9 +35,11 @@ static void fail(const struct run *run, const char *what, const char *why)
 static bool is_place(const char *column)
 {
     static const char *const places[] = {"position", "positions", "tail", "block"};
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
-        if (strcmp(places[i], column) == 0)
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        if (strcmp(places[i], column) == 0) {
             return true;
+        }
+    }
     return false;
 }
 
@@ -47,8 +49,9 @@ static uint64_t hash_row(sqlite3_stmt *row, uint64_t table)
     for (int i = 0; i < sqlite3_column_count(row); i++) {
         const void *bytes = sqlite3_column_blob(row, i);
         struct slice value = slice_from(bytes, bytes ? (size_t)sqlite3_column_bytes(row, i) : 0);
-        if (!is_place(sqlite3_column_name(row, i)))
+        if (!is_place(sqlite3_column_name(row, i))) {
             hash = hash * 1099511628211u + slice_hash(value) + (uint64_t)sqlite3_column_type(row, i);
+        }
     }
     return hash;
 }
@@ -61,8 +64,9 @@ static uint64_t hash_table(sqlite3 *handle, const char *name)
     snprintf(sql, sizeof sql, "SELECT * FROM %s%s", name,
              strcmp(name, "meta") == 0 ? " WHERE name <> 'event_position'" : "");
     sqlite3_prepare_v2(handle, sql, -1, &rows, NULL);
-    while (sqlite3_step(rows) == SQLITE_ROW)
+    while (sqlite3_step(rows) == SQLITE_ROW) {
         sum += hash_row(rows, slice_hash(slice_of(name)));
+    }
     sqlite3_finalize(rows);
     return sum;
 }
@@ -77,8 +81,9 @@ static uint64_t digest(void)
     sqlite3_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     sqlite3_prepare_v2(handle, "SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'tenant_blocks'", -1,
                        &tables, NULL);
-    while (sqlite3_step(tables) == SQLITE_ROW)
+    while (sqlite3_step(tables) == SQLITE_ROW) {
         sum += hash_table(handle, (const char *)sqlite3_column_text(tables, 0));
+    }
     sqlite3_finalize(tables);
     sqlite3_close(handle);
     return sum;
@@ -86,8 +91,9 @@ static uint64_t digest(void)
 
 static void must(const struct run *run, enum status status, const char *what, const struct failure *failure)
 {
-    if (status)
+    if (status) {
         fail(run, what, failure->detail);
+    }
 }
 
 static void load(struct run *run)
@@ -101,8 +107,9 @@ static void load(struct run *run)
     must(run, db_open(&options, &s->db, &failure), "the database does not open", &failure);
     for (size_t i = 0; i < 3; i++) {
         enum status status = store_session_by_id(s->db, TENANT, slice_of(rows[i].id), &s->arena, rows[i].out, &failure);
-        if (status != STATUS_NOT_FOUND) /* one flow deletes */
+        if (status != STATUS_NOT_FOUND) { /* one flow deletes */
             must(run, status, "a session cannot be read", &failure);
+        }
     }
 }
 
@@ -116,11 +123,13 @@ static void unload(struct run *run)
 static enum status attempt(struct run *run, struct failure *failure)
 {
     enum status status = db_begin(run->state.db, failure);
-    if (status)
+    if (status) {
         return status;
+    }
     status = run->flow->run(&run->state, failure);
-    if (!status)
+    if (!status) {
         return db_commit(run->state.db, failure);
+    }
     db_rollback(run->state.db);
     return status;
 }
@@ -143,17 +152,21 @@ static void check_failure(struct run *run, enum status status, const struct fail
 {
     if (status == STATUS_UNCERTAIN) { /* only a sync can leave it open */
         uncertain_commits++;
-        if (!(run->fault.calls & DISK_SYNC) || strcmp(failure->code, "commit_unknown") != 0)
+        if (!(run->fault.calls & DISK_SYNC) || strcmp(failure->code, "commit_unknown") != 0) {
             fail(run, "uncertain without reason", failure->detail);
+        }
         return;
     }
-    if (status != STATUS_UNAVAILABLE)
+    if (status != STATUS_UNAVAILABLE) {
         fail(run, "the status is not `unavailable`", status_name(status));
+    }
     if (strcmp(failure->code, run->fault.full ? "storage_full" : "storage_failed") != 0 &&
-        strcmp(failure->code, "storage_failed") != 0)
+        strcmp(failure->code, "storage_failed") != 0) {
         fail(run, "an unexpected code", failure->code);
-    if (strlen(failure->detail) < 20)
+    }
+    if (strlen(failure->detail) < 20) {
         fail(run, "no clear text", failure->detail);
+    }
 }
 
 /* The same connection meets one fault after the other, nothing of a failed try is ever visible, and the first try that
@@ -170,8 +183,9 @@ static int64_t run_on_one_connection(struct run *run, struct disk_fault fault)
         status = attempt(run, &failure);
         bool happened = disk_fault_happened();
         disk_set_fault((struct disk_fault){0});
-        if (!status && !happened)
+        if (!status && !happened) {
             break;
+        }
         if (!status) { /* the fault was met where it does not matter, as in a checkpoint */
             unload(run);
             disk_restore();
@@ -179,11 +193,13 @@ static int64_t run_on_one_connection(struct run *run, struct disk_fault fault)
             continue;
         }
         check_failure(run, status, &failure);
-        if (digest() != run->before)
+        if (digest() != run->before) {
             fail(run, "after the failure", "something of it is visible");
+        }
     }
-    if (digest() != run->after)
+    if (digest() != run->after) {
         fail(run, "after the last try", "the rows are not what they should be");
+    }
     check_sound(run);
     unload(run);
     return fault.at - 1;
@@ -196,8 +212,9 @@ static bool check_after_cut(struct run *run, bool acknowledged)
     unload(run);
     load(run);
     uint64_t found = digest();
-    if (found != run->after && (acknowledged || found != run->before))
+    if (found != run->after && (acknowledged || found != run->before)) {
         fail(run, "after a power cut", acknowledged ? "what was acknowledged is gone" : "half of it is there");
+    }
     check_sound(run);
     return found == run->before;
 }
@@ -208,8 +225,9 @@ static int64_t run_with_power_cuts(struct run *run, struct disk_fault fault)
     bool happened = true, unchanged = false;
     for (fault.at = 1; happened; fault.at++) {
         if (!unchanged) {
-            if (run->state.db)
+            if (run->state.db) {
                 unload(run);
+            }
             disk_restore();
             load(run);
         }
@@ -217,8 +235,9 @@ static int64_t run_with_power_cuts(struct run *run, struct disk_fault fault)
         disk_set_fault(fault);
         enum status status = attempt(run, &failure);
         happened = disk_fault_happened();
-        if (status)
+        if (status) {
             check_failure(run, status, &failure);
+        }
         unchanged = check_after_cut(run, !status);
     }
     unload(run);
@@ -270,16 +289,19 @@ static int64_t run_opening(void)
         disk_set_fault(run.fault);
         enum status status = db_open(&options, &run.state.db, &failure);
         bool happened = disk_fault_happened();
-        if (status)
+        if (status) {
             check_failure(&run, status, &failure);
+        }
         disk_cut_power();
-        if (!status)
+        if (!status) {
             db_close(run.state.db);
+        }
         must(&run, db_open(&options, &run.state.db, &failure), "opening again", &failure);
         check_sound(&run);
         db_close(run.state.db);
-        if (!happened)
+        if (!happened) {
             return run.fault.at - 1;
+        }
     }
 }
 
@@ -288,11 +310,14 @@ int main(int argc, char **argv)
     struct run run = {0};
     int64_t faults = argc < 2 ? run_opening() : 0;
     make_disk();
-    for (size_t i = 0; i < fault_flow_count; i++)
-        if (argc < 2 || strcmp(argv[1], fault_flows[i].name) == 0)
+    for (size_t i = 0; i < fault_flow_count; i++) {
+        if (argc < 2 || strcmp(argv[1], fault_flows[i].name) == 0) {
             faults += run_flow(&run, &fault_flows[i]);
-    if (uncertain_commits == 0 && argc < 2)
+        }
+    }
+    if (uncertain_commits == 0 && argc < 2) {
         fail(&run, "all flows", "no commit whose sync failed was called uncertain");
+    }
     printf("%zu flows, %lld faults: every failure was clear and whole\n", fault_flow_count + 1, (long long)faults);
     disk_reset(0);
     return 0;

@@ -3,7 +3,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 
@@ -12,10 +11,12 @@ struct db_options fixture_database;
 bool fixture_options(const char *url, struct db_options *out)
 {
     *out = (struct db_options){.engine = DB_POSTGRES, .url = url, .busy_ms = 5000};
-    if (strncmp(url, "postgres", 8) == 0)
+    if (strncmp(url, "postgres", 8) == 0) {
         return true;
-    if (strncmp(url, "sqlite:", 7) != 0)
+    }
+    if (strncmp(url, "sqlite:", 7) != 0) {
         return false;
+    }
     *out = (struct db_options){.engine = DB_SQLITE, .path = url + 7, .busy_ms = 5000};
     return true;
 }
@@ -97,9 +98,11 @@ static const struct session_limits limits = {
 static const struct json *parse(struct fixture *f, const char *json)
 {
     struct slice copy = arena_copy(&f->arena, slice_of(json));
-    for (char *c = (char *)copy.ptr; *c; c++)
-        if (*c == '\'')
+    for (char *c = (char *)copy.ptr; *c; c++) {
+        if (*c == '\'') {
             *c = '"';
+        }
+    }
     const struct json *value = NULL;
     must(json_parse(&f->arena, copy, &value, &f->failure));
     return value;
@@ -109,8 +112,9 @@ static const struct json *parse(struct fixture *f, const char *json)
 static const struct agent *definition_of(struct fixture *f, const struct json *o)
 {
     int driver = words_find(agent_driver_words, json_text_of(o, "driver"));
-    if (driver < 0)
+    if (driver < 0) {
         return NULL;
+    }
     struct agent *agent = arena_alloc(&f->arena, sizeof *agent);
     agent_set_undefined(agent, json_text_of(o, "agent"));
     agent->version = 1;
@@ -164,8 +168,9 @@ struct session *fixture_session(struct fixture *f, int64_t tenant_key, const cha
     }
     fixture_begin(f);
     must(store_session_insert(f->db, session, &f->failure));
-    for (size_t i = 0; i < changes.count; i++)
+    for (size_t i = 0; i < changes.count; i++) {
         must(store_event_insert(f->db, tenant_key, session->key, &changes.events[i], &f->failure));
+    }
     fixture_commit(f);
     return session;
 }
@@ -195,10 +200,11 @@ void fixture_append(struct fixture *f, struct session *session, const char *type
 void fixture_move(struct fixture *f, struct session *session, enum work to)
 {
     struct changes changes = {0};
-    if (to == WORK_RUNNING && session->work == WORK_PENDING)
+    if (to == WORK_RUNNING && session->work == WORK_PENDING) {
         must(change_claim(&f->arena, session, SLICE("w1"), &changes, &f->failure));
-    else
+    } else {
         must(change_status(&f->arena, session, to, "a test", STOP_NONE, &changes, &f->failure));
+    }
     fixture_begin(f);
     fixture_write(f, session, &changes);
     fixture_commit(f);
@@ -209,8 +215,9 @@ void fixture_check_stored(struct fixture *f, const struct session *session)
     struct session stored;
     must(store_session_by_key(f->db, session->tenant_key, session->key, &f->arena, &stored, &f->failure));
     const char *field = session_difference(session, &stored);
-    if (field)
+    if (field) {
         print_error("the stored row differs in %s\n", field);
+    }
     assert_null(field);
     assert_int_equal(stored.key, session->key);
 }

@@ -93,8 +93,9 @@ int64_t disk_calls(void)
 
 static bool fails(enum disk_call call)
 {
-    if (!(disk.fault.calls & call))
+    if (!(disk.fault.calls & call)) {
         return false;
+    }
     disk.calls++;
     bool now = disk.fault.at && (disk.fault.lasting ? disk.calls >= disk.fault.at : disk.calls == disk.fault.at);
     disk.fault_happened |= now;
@@ -114,17 +115,20 @@ static void content_resize(struct content *content, int64_t len)
         content->room = len * 2;
         content->bytes = memory_resize(content->bytes, (size_t)content->room);
     }
-    if (len > content->len)
+    if (len > content->len) {
         memset(content->bytes + content->len, 0, (size_t)(len - content->len));
+    }
     content->len = len;
 }
 
 static void content_write(struct content *content, int64_t offset, const char *bytes, int64_t len)
 {
-    if (offset + len > content->len)
+    if (offset + len > content->len) {
         content_resize(content, offset + len);
-    if (len)
+    }
+    if (len) {
         memcpy(content->bytes + offset, bytes, (size_t)len);
+    }
 }
 
 static void content_copy(struct content *to, const struct content *from)
@@ -135,15 +139,17 @@ static void content_copy(struct content *to, const struct content *from)
 
 static void forget_changes(struct disk_file *file)
 {
-    for (size_t i = 0; i < file->change_count; i++)
+    for (size_t i = 0; i < file->change_count; i++) {
         free(file->changes[i].bytes);
+    }
     file->change_count = 0;
 }
 
 static void note_change(struct disk_file *file, int64_t offset, const char *bytes, int64_t len)
 {
-    if (disk.trusted)
+    if (disk.trusted) {
         return;
+    }
     if (file->change_count == file->change_room) {
         file->change_room = file->change_room ? 2 * file->change_room : 64;
         file->changes = memory_resize(file->changes, file->change_room * sizeof *file->changes);
@@ -163,18 +169,20 @@ static void apply_torn(struct content *to, const struct change *change)
     for (int64_t at = 0; at < change->len;) {
         int64_t end = ((change->offset + at) / SECTOR_BYTES + 1) * SECTOR_BYTES - change->offset;
         end = end > change->len ? change->len : end;
-        if (disk_random() % 2)
+        if (disk_random() % 2) {
             content_write(to, change->offset + at, change->bytes + at, end - at);
+        }
         at = end;
     }
 }
 
 static void apply(struct content *to, const struct change *change)
 {
-    if (change->len >= 0)
+    if (change->len >= 0) {
         content_write(to, change->offset, change->bytes, change->len);
-    else if (change->offset < to->len)
+    } else if (change->offset < to->len) {
         content_resize(to, change->offset);
+    }
 }
 
 static void apply_some(struct content *to, const struct change *change)
@@ -183,8 +191,9 @@ static void apply_some(struct content *to, const struct change *change)
     case 0:
         return;
     case 1:
-        if (change->len > 0)
+        if (change->len > 0) {
             apply_torn(to, change);
+        }
         return;
     default:
         apply(to, change);
@@ -209,16 +218,20 @@ static void cut_power_of(struct disk_file *file, enum disk_fate wanted)
         memset(file->shm, 0, sizeof file->shm);
         return;
     }
-    if (fate != 1)
+    if (fate != 1) {
         shuffle(file->changes, file->change_count);
-    if (fate == 1)
+    }
+    if (fate == 1) {
         content_copy(&file->durable, &file->now);
-    for (size_t i = 0; fate > 1 && i < file->change_count; i++)
+    }
+    for (size_t i = 0; fate > 1 && i < file->change_count; i++) {
         apply_some(&file->durable, &file->changes[i]);
+    }
     forget_changes(file);
     content_copy(&file->now, &file->durable);
-    if (!file->synced_once && disk_random() % 2)
+    if (!file->synced_once && disk_random() % 2) {
         file->exists = false;
+    }
     memset(file->shm, 0, sizeof file->shm);
 }
 
@@ -227,9 +240,11 @@ void disk_cut_power_so(enum disk_fate fate)
     disk.power_cuts++;
     memset(disk.handles, 0, sizeof disk.handles);
     disk_set_fault((struct disk_fault){0});
-    for (int i = 0; i < FILES_MAX; i++)
-        if (disk.files[i].exists)
+    for (int i = 0; i < FILES_MAX; i++) {
+        if (disk.files[i].exists) {
             cut_power_of(&disk.files[i], fate);
+        }
+    }
 }
 
 void disk_cut_power(void)
@@ -272,21 +287,25 @@ static bool is_dead(sqlite3_file *file)
 
 static int sim_close(sqlite3_file *file)
 {
-    for (int i = 0; i < HANDLES_MAX; i++)
-        if (disk.handles[i] == handle_of(file))
+    for (int i = 0; i < HANDLES_MAX; i++) {
+        if (disk.handles[i] == handle_of(file)) {
             disk.handles[i] = NULL;
+        }
+    }
     return SQLITE_OK;
 }
 
 static int sim_read(sqlite3_file *file, void *out, int len, sqlite3_int64 offset)
 {
     const struct content *now = &handle_of(file)->file->now;
-    if (is_dead(file) || fails(DISK_READ))
+    if (is_dead(file) || fails(DISK_READ)) {
         return SQLITE_IOERR_READ;
+    }
     int64_t there = offset >= now->len ? 0 : now->len - offset;
     there = there > len ? len : there;
-    if (there)
+    if (there) {
         memcpy(out, now->bytes + offset, (size_t)there);
+    }
     memset((char *)out + there, 0, (size_t)(len - there));
     return there == len ? SQLITE_OK : SQLITE_IOERR_SHORT_READ;
 }
@@ -294,8 +313,9 @@ static int sim_read(sqlite3_file *file, void *out, int len, sqlite3_int64 offset
 static int sim_write(sqlite3_file *file, const void *bytes, int len, sqlite3_int64 offset)
 {
     struct disk_file *on = handle_of(file)->file;
-    if (is_dead(file))
+    if (is_dead(file)) {
         return SQLITE_IOERR_WRITE;
+    }
     bool failed = fails(DISK_WRITE);
     int64_t written = failed ? (int64_t)(disk_random() % (uint64_t)(len + 1)) : len;
     content_write(&on->now, offset, bytes, written);
@@ -306,10 +326,12 @@ static int sim_write(sqlite3_file *file, const void *bytes, int len, sqlite3_int
 static int sim_truncate(sqlite3_file *file, sqlite3_int64 len)
 {
     struct disk_file *on = handle_of(file)->file;
-    if (is_dead(file) || fails(DISK_TRUNCATE))
+    if (is_dead(file) || fails(DISK_TRUNCATE)) {
         return SQLITE_IOERR_TRUNCATE;
-    if (len < on->now.len)
+    }
+    if (len < on->now.len) {
         on->now.len = len;
+    }
     note_change(on, len, NULL, -1);
     return SQLITE_OK;
 }
@@ -327,8 +349,9 @@ void disk_watch_syncs(void (*watch)(void *owner, bool done), void *owner)
 
 static void tell_watch(bool done)
 {
-    if (disk.watch)
+    if (disk.watch) {
         disk.watch(disk.watch_owner, done);
+    }
 }
 
 static int sim_sync(sqlite3_file *file, int flags)
@@ -336,10 +359,12 @@ static int sim_sync(sqlite3_file *file, int flags)
     struct disk_file *on = handle_of(file)->file;
     (void)flags;
     tell_watch(false);
-    if (is_dead(file) || fails(DISK_SYNC))
+    if (is_dead(file) || fails(DISK_SYNC)) {
         return failure_code(SQLITE_IOERR_FSYNC);
-    for (size_t i = 0; i < on->change_count; i++)
+    }
+    for (size_t i = 0; i < on->change_count; i++) {
         apply(&on->durable, &on->changes[i]);
+    }
     forget_changes(on);
     on->synced_once = true;
     tell_watch(true);
@@ -376,10 +401,12 @@ static int sim_characteristics(sqlite3_file *file)
 static int strongest_other_lock(struct handle *self)
 {
     int lock = SQLITE_LOCK_NONE;
-    for (int i = 0; i < HANDLES_MAX; i++)
+    for (int i = 0; i < HANDLES_MAX; i++) {
         if (disk.handles[i] && disk.handles[i] != self && disk.handles[i]->file == self->file &&
-            disk.handles[i]->lock > lock)
+            disk.handles[i]->lock > lock) {
             lock = disk.handles[i]->lock;
+        }
+    }
     return lock;
 }
 
@@ -387,15 +414,18 @@ static int sim_lock(sqlite3_file *file, int lock)
 {
     struct handle *self = handle_of(file);
     int other = strongest_other_lock(self);
-    if (is_dead(file))
+    if (is_dead(file)) {
         return SQLITE_IOERR_LOCK;
+    }
     bool refused = lock == SQLITE_LOCK_SHARED     ? other >= SQLITE_LOCK_PENDING
                    : lock == SQLITE_LOCK_RESERVED ? other >= SQLITE_LOCK_RESERVED
                                                   : other >= SQLITE_LOCK_SHARED;
-    if (refused)
+    if (refused) {
         return SQLITE_BUSY;
-    if (lock > self->lock)
+    }
+    if (lock > self->lock) {
         self->lock = lock;
+    }
     return SQLITE_OK;
 }
 
@@ -423,10 +453,12 @@ static int sim_shm_map(sqlite3_file *file, int region, int size, int extend, voi
 {
     struct disk_file *on = handle_of(file)->file;
     *out = NULL;
-    if (is_dead(file) || region >= SHM_REGIONS_MAX)
+    if (is_dead(file) || region >= SHM_REGIONS_MAX) {
         return SQLITE_IOERR_SHMMAP;
-    if (!on->shm[region] && extend)
+    }
+    if (!on->shm[region] && extend) {
         on->shm[region] = new_region(size);
+    }
     *out = on->shm[region];
     return SQLITE_OK;
 }
@@ -435,8 +467,9 @@ static int sim_shm_lock(sqlite3_file *file, int first, int count, int flags)
 {
     struct handle *self = handle_of(file);
     unsigned bits = ((1u << count) - 1) << first;
-    if (is_dead(file))
+    if (is_dead(file)) {
         return SQLITE_IOERR_SHMLOCK;
+    }
     if (flags & SQLITE_SHM_UNLOCK) {
         self->shm_shared &= ~bits;
         self->shm_exclusive &= ~bits;
@@ -444,10 +477,12 @@ static int sim_shm_lock(sqlite3_file *file, int first, int count, int flags)
     }
     for (int i = 0; i < HANDLES_MAX; i++) {
         struct handle *other = disk.handles[i];
-        if (!other || other == self || other->file != self->file)
+        if (!other || other == self || other->file != self->file) {
             continue;
-        if (other->shm_exclusive & bits || ((flags & SQLITE_SHM_EXCLUSIVE) && other->shm_shared & bits))
+        }
+        if (other->shm_exclusive & bits || ((flags & SQLITE_SHM_EXCLUSIVE) && other->shm_shared & bits)) {
             return SQLITE_BUSY;
+        }
     }
     *(flags & SQLITE_SHM_EXCLUSIVE ? &self->shm_exclusive : &self->shm_shared) |= bits;
     return SQLITE_OK;
@@ -493,13 +528,16 @@ static struct disk_file *find_file(const char *name, bool create)
     struct disk_file *spare = NULL;
     for (int i = 0; i < FILES_MAX; i++) {
         struct disk_file *file = &disk.files[i];
-        if (file->exists && strcmp(file->name, name) == 0)
+        if (file->exists && strcmp(file->name, name) == 0) {
             return file;
-        if (!file->exists && !spare)
+        }
+        if (!file->exists && !spare) {
             spare = file;
+        }
     }
-    if (!create || !spare)
+    if (!create || !spare) {
         return NULL;
+    }
     forget_changes(spare);
     spare->now.len = spare->durable.len = 0;
     spare->synced_once = false;
@@ -520,15 +558,18 @@ static int sim_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *out, int f
         name = own_name;
     }
     self->file = fails(DISK_OPEN) ? NULL : find_file(name, flags & SQLITE_OPEN_CREATE);
-    if (!self->file)
+    if (!self->file) {
         return SQLITE_CANTOPEN;
-    for (int i = 0; i < HANDLES_MAX; i++)
+    }
+    for (int i = 0; i < HANDLES_MAX; i++) {
         if (!disk.handles[i]) {
             disk.handles[i] = self;
             break;
         }
-    if (out_flags)
+    }
+    if (out_flags) {
         *out_flags = flags;
+    }
     self->base.pMethods = &sim_methods;
     return SQLITE_OK;
 }
@@ -536,11 +577,13 @@ static int sim_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *out, int f
 static int sim_delete(sqlite3_vfs *vfs, const char *name, int sync_directory)
 {
     (void)vfs, (void)sync_directory;
-    if (fails(DISK_DELETE))
+    if (fails(DISK_DELETE)) {
         return SQLITE_IOERR_DELETE;
+    }
     struct disk_file *file = find_file(name, false);
-    if (!file)
+    if (!file) {
         return SQLITE_IOERR_DELETE_NOENT;
+    }
     file->exists = false;
     memset(file->shm, 0, sizeof file->shm);
     return SQLITE_OK;
@@ -564,8 +607,9 @@ static int sim_full_path(sqlite3_vfs *vfs, const char *name, int room, char *out
 static void register_layer(void)
 {
     static sqlite3_vfs vfs;
-    if (vfs.zName)
+    if (vfs.zName) {
         return;
+    }
     vfs = *sqlite3_vfs_find(NULL); /* for time, sleep and randomness */
     vfs.zName = "sim";
     vfs.szOsFile = sizeof(struct handle);

@@ -15,8 +15,9 @@ void workload_init(struct workload *workload, uint64_t (*random)(void))
 
 void workload_release(struct workload *workload)
 {
-    for (int i = 0; i < WORKLOAD_SESSIONS_MAX; i++)
+    for (int i = 0; i < WORKLOAD_SESSIONS_MAX; i++) {
         arena_release(&workload->sessions[i].arena);
+    }
 }
 
 enum status workload_start(struct workload *workload, struct db *db, struct failure *failure)
@@ -27,10 +28,12 @@ enum status workload_start(struct workload *workload, struct db *db, struct fail
     enum status status = store_tenant_by_id(db, tenant.id, &arena, &tenant, failure);
     if (status == STATUS_NOT_FOUND) {
         status = db_begin(db, failure);
-        if (!status && !(status = store_tenant_insert(db, &tenant, failure)))
+        if (!status && !(status = store_tenant_insert(db, &tenant, failure))) {
             status = db_commit(db, failure);
-        if (status)
+        }
+        if (status) {
             db_rollback(db);
+        }
     }
     workload->tenant = tenant.key;
     arena_release(&arena);
@@ -75,8 +78,9 @@ static enum status write_events(struct workload *workload, struct workload_sessi
         what |= session_apply(&session->row, &events[i], &session->arena);
         status = store_event_insert(workload->db, workload->tenant, session->row.key, &events[i], failure);
     }
-    if (!status)
+    if (!status) {
         status = store_session_update(workload->db, &session->row, what, old_sequence, old_work, failure);
+    }
     return status;
 }
 
@@ -85,10 +89,12 @@ static enum status append(struct workload *workload, int at, struct arena *arena
     struct workload_session *session = &workload->sessions[at];
     struct event events[40];
     size_t count = 1 + below(workload, below(workload, 6) ? 4 : 40);
-    if (session->row.last_sequence + (int64_t)count > WORKLOAD_EVENTS_MAX)
+    if (session->row.last_sequence + (int64_t)count > WORKLOAD_EVENTS_MAX) {
         return STATUS_OK;
-    for (size_t i = 0; i < count; i++)
+    }
+    for (size_t i = 0; i < count; i++) {
         events[i] = (struct event){.type = SLICE("user.message"), .content = random_content(workload, arena)};
+    }
     workload->attempted[at].events += (int64_t)count;
     return write_events(workload, session, events, count, failure);
 }
@@ -103,11 +109,13 @@ static enum status create(struct workload *workload, int at, struct arena *arena
     snprintf(session->id, sizeof session->id, "s%d", at);
     enum status status = json_parse(arena, SLICE("{\"team\":\"red\"}"), &metadata, failure);
     input.metadata = metadata;
-    if (!status)
+    if (!status) {
         status = change_create(arena, &input, &limits, slice_of(session->id), SLICE("u1"), workload->now_ms, &changes,
                                failure);
-    if (status)
+    }
+    if (status) {
         return status;
+    }
     arena_reset(&session->arena);
     session->row = (struct session){.tenant_key = workload->tenant};
     stamp(workload, session, &changes.events[0]);
@@ -122,11 +130,13 @@ static enum status claim(struct workload *workload, int at, struct arena *arena,
 {
     struct workload_session *session = &workload->sessions[at];
     struct changes changes = {0};
-    if (session->row.work != WORK_PENDING || session->row.last_sequence + 4 > WORKLOAD_EVENTS_MAX)
+    if (session->row.work != WORK_PENDING || session->row.last_sequence + 4 > WORKLOAD_EVENTS_MAX) {
         return STATUS_OK;
+    }
     enum status status = change_claim(arena, &session->row, SLICE("w"), &changes, failure);
-    if (status)
+    if (status) {
         return status;
+    }
     struct lease lease = {workload->tenant, session->row.key, SLICE("h"), 1, SLICE("w"), 1000, 2000, 1, 1};
     workload->attempted[at].events += (int64_t)changes.count;
     status = write_events(workload, session, changes.events, changes.count, failure);
@@ -142,10 +152,12 @@ static enum status erase(struct workload *workload, int at, struct failure *fail
 static enum status one_change(struct workload *workload, struct arena *arena, struct failure *failure)
 {
     int at = (int)below(workload, WORKLOAD_SESSIONS_MAX);
-    if (workload->attempted[at].deleted)
+    if (workload->attempted[at].deleted) {
         return STATUS_OK;
-    if (!workload->attempted[at].exists)
+    }
+    if (!workload->attempted[at].exists) {
         return create(workload, at, arena, failure);
+    }
     switch (below(workload, 40)) {
     case 0:
         return erase(workload, at, failure);
@@ -164,18 +176,21 @@ enum status workload_group(struct workload *workload, bool leave_open, struct fa
     memcpy(workload->attempted, workload->acknowledged, sizeof workload->attempted);
     workload->now_ms += (int64_t)below(workload, 6000);
     enum status status = db_begin(workload->db, failure);
-    for (size_t i = 0; !status && i < changes; i++)
+    for (size_t i = 0; !status && i < changes; i++) {
         status = one_change(workload, &arena, failure);
+    }
     if (!status && leave_open) {
         arena_release(&arena);
         return STATUS_OK;
     }
-    if (!status)
+    if (!status) {
         status = db_commit(workload->db, failure);
-    else
+    } else {
         db_rollback(workload->db);
-    if (!status)
+    }
+    if (!status) {
         memcpy(workload->acknowledged, workload->attempted, sizeof workload->acknowledged);
+    }
     workload->groups++;
     arena_release(&arena);
     return status;
@@ -193,12 +208,13 @@ struct check {
 static bool check_event(void *owner, const struct event *event)
 {
     struct check *check = owner;
-    if (event->sequence != check->next)
+    if (event->sequence != check->next) {
         snprintf(check->problem, sizeof check->problem, "session %s: event %lld where %lld should be",
                  check->session->id, (long long)event->sequence, (long long)check->next);
-    else if (slice_hash(event->content) != check->session->hashes[event->sequence - 1])
+    } else if (slice_hash(event->content) != check->session->hashes[event->sequence - 1]) {
         snprintf(check->problem, sizeof check->problem, "session %s: event %lld is not what was written",
                  check->session->id, (long long)event->sequence);
+    }
     check->next++;
     check->workload->events++;
     return !*check->problem;
@@ -214,44 +230,50 @@ static void load_session(struct check *check, struct db *db, int at, struct mode
     arena_reset(&session->arena);
     enum status status = store_session_by_id(db, check->workload->tenant, slice_of(session->id), &session->arena,
                                              &session->row, &failure);
-    if (status == STATUS_NOT_FOUND)
+    if (status == STATUS_NOT_FOUND) {
         status = store_tombstone_exists(db, check->workload->tenant, slice_of(session->id), &out->deleted, &failure);
-    else if (!status) {
+    } else if (!status) {
         struct event_filter all = {
             .tenant_key = check->workload->tenant, .session_key = session->row.key, .limit = INT64_MAX};
         out->exists = true;
         status = store_event_read(db, &all, check_event, check, &failure);
         out->events = check->next - 1;
     }
-    if (status && !*check->problem)
+    if (status && !*check->problem) {
         snprintf(check->problem, sizeof check->problem, "session %s cannot be read: %.200s", session->id,
                  failure.detail);
+    }
 }
 
 static bool same(const struct model_session *a, const struct model_session *b)
 {
-    for (int i = 0; i < WORKLOAD_SESSIONS_MAX; i++)
-        if (a[i].exists != b[i].exists || a[i].deleted != b[i].deleted || a[i].events != b[i].events)
+    for (int i = 0; i < WORKLOAD_SESSIONS_MAX; i++) {
+        if (a[i].exists != b[i].exists || a[i].deleted != b[i].deleted || a[i].events != b[i].events) {
             return false;
+        }
+    }
     return true;
 }
 
 static void describe_difference(struct check *check, const struct model_session *found)
 {
     const struct model_session *expected = check->workload->acknowledged;
-    for (int i = 0; i < WORKLOAD_SESSIONS_MAX && !*check->problem; i++)
+    for (int i = 0; i < WORKLOAD_SESSIONS_MAX && !*check->problem; i++) {
         if (found[i].exists != expected[i].exists || found[i].events != expected[i].events ||
-            found[i].deleted != expected[i].deleted)
+            found[i].deleted != expected[i].deleted) {
             snprintf(check->problem, sizeof check->problem, "session s%d has %lld events, %lld were acknowledged%s", i,
                      (long long)found[i].events, (long long)expected[i].events,
                      found[i].deleted != expected[i].deleted ? " (deletion differs)" : "");
+        }
+    }
 }
 
 static void keep_first_problem(void *owner, const char *sentence)
 {
     struct check *check = owner;
-    if (!*check->problem)
+    if (!*check->problem) {
         snprintf(check->problem, sizeof check->problem, "verify: %s", sentence);
+    }
 }
 
 const char *workload_check(struct workload *workload, struct db *db, bool in_flight)
@@ -265,12 +287,14 @@ const char *workload_check(struct workload *workload, struct db *db, bool in_fli
         snprintf(workload->sessions[i].id, sizeof workload->sessions[i].id, "s%d", i);
         load_session(&check, db, i, &found[i]);
     }
-    if (!*check.problem && !same(found, workload->acknowledged) && !(in_flight && same(found, workload->attempted)))
+    if (!*check.problem && !same(found, workload->acknowledged) && !(in_flight && same(found, workload->attempted))) {
         describe_difference(&check, found);
+    }
     workload->kept_in_flight = in_flight && !same(found, workload->acknowledged);
     memcpy(workload->acknowledged, found, sizeof found);
     struct verify_report report = {.problem = keep_first_problem, .owner = &check};
-    if (!*check.problem && store_verify(db, &report, &failure))
+    if (!*check.problem && store_verify(db, &report, &failure)) {
         snprintf(check.problem, sizeof check.problem, "verify failed: %.200s", failure.detail);
+    }
     return *check.problem ? check.problem : NULL;
 }

@@ -1,12 +1,13 @@
 """What holds for every file of the tree."""
 import re
 import subprocess
+from collections import Counter
 
 from harness import Skip, check, test
 from harness.server import ROOT
 from harness.tree import report, texts, tracked_files
 
-FUNCTION_LINES_MAX = 120
+FUNCTION_LINES_MAX = 90
 COLUMNS_MAX = 120
 UNFINISHED = re.compile(r"\b(" + "|".join(("TO" + "DO", "FIX" + "ME")) + r")\b")
 LOCAL_PATH = re.compile(r"(?<![\w.*}$\])])/(" + "|".join(("wo" + "rk", "ro" + "ot")) + r")(?=[/\s'\"`),;:]|$)", re.M)
@@ -14,6 +15,12 @@ SQL = re.compile(r'"[^"\n]*\b(select\b[^"\n]*\bfrom|insert\s+into|update\s+\w+\s
                  r'create\s+(unique\s+)?(table|index)|alter\s+table)\b', re.I)
 # The version of the schema is asked and written before any statement can be prepared; the engines rewrite statements.
 MAY_HOLD_SQL = ("src/store/db.c", "src/store/sqlite/", "src/store/postgres/")
+# Text and comments of C, which name things without using them.
+NOT_CODE = re.compile(r'"(?:\\.|[^"\\\n])*"|/\*.*?\*/', re.S)
+DECLARED = re.compile(r"^(?!static|typedef|#)[a-z][\w \*]*?[\s\*](\w+)\([^;{]*\)[^;{]*;", re.M)
+# Called by tests only: what makes a run repeat itself, and what shows that the rest is right.
+FOR_TESTS = {"id_source_init_seeded", "http_response_header", "json_patch_apply", "json_patch_parse",
+             "process_close_stdin", "writer_step"}
 
 
 @test
@@ -71,6 +78,38 @@ def test_functions_are_not_too_long():
     report([f"{path}:{line}: {name} has {count} lines" for path, text in texts(".c", ".h")
             for name, line, count in functions(text) if count > FUNCTION_LINES_MAX],
            f"functions of more than {FUNCTION_LINES_MAX} lines")
+
+
+@test
+def test_bodies_stand_in_braces():
+    """clang-format can't add them, and a body without them is where the second line goes wrong."""
+    problems = []
+    for path, text in texts(".c", ".h"):
+        lines = text.split("\n")
+        for number, (line, following) in enumerate(zip(lines, lines[1:]), 1):
+            is_head = re.match(r"\s+(?:\} )?(?:(?:if|for|while|else if) \(.*\)|else)$", line)
+            if is_head and line.count("(") == line.count(")") and re.match(r"\s+[\w*(]", following):
+                problems.append(f"{path}:{number}: {line.strip()[:60]}")
+    report(problems, "bodies without braces")
+
+
+@test
+def test_every_function_is_called():
+    """By something in src: a function that only its own test calls is not part of the program."""
+    code = {path: NOT_CODE.sub(" ", text) for path, text in texts(".c", ".h") if path.startswith("src/")}
+    named = Counter(word for text in code.values() for word in re.findall(r"\w+", text))
+    declared = [(path, name) for path, text in code.items() if path.endswith(".h") for name in DECLARED.findall(text)]
+    check.true(len(declared) > 1000, "the functions of the headers were found")
+    report([f"{path}: {name}" for path, name in declared if named[name] <= 2 and name not in FOR_TESTS],
+           "functions that nothing calls")
+
+
+@test
+def test_every_statement_is_run():
+    statements = {name for path, text in texts(".sql") for name in re.findall(r"^-- name: (\w+)", text, re.M)}
+    check.true(len(statements) > 100, "the statements were found")
+    named = {word for path, text in texts(".c") if path.startswith("src/") for word in re.findall(r"\bSQL_\w+", text)}
+    report(sorted(name for name in statements if f"SQL_{name.upper()}" not in named), "statements that nothing runs")
 
 
 @test

@@ -200,7 +200,6 @@ static const struct db_vtable vtable = {
     .step = postgres_step,
     .get_i64 = postgres_get_i64,
     .get_text = postgres_get_text,
-    .is_null = postgres_is_null,
     .end = postgres_end,
     .event_insert = postgres_event_insert,
     .touch = postgres_touch,

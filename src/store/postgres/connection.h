@@ -78,8 +78,8 @@ struct postgres {
     int64_t batch;          /* this transaction's number; no other has it, on any node */
     struct failure trouble; /* FAILED: what commit will say */
 
-    unsigned char *expected; /* a queue: enum expected, from `expected_first` */
-    size_t expected_first, expected_count, expected_room;
+    unsigned char *expected; /* a queue of enum expected */
+    size_t expected_count, expected_room;
 
     struct statement statements[SQL_COUNT];
     bool prepared; /* asked for: a new connection prepares them all before it is used */
@@ -159,7 +159,6 @@ enum status postgres_run_guarded(struct query *query, struct failure *failure);
 enum status postgres_step(struct query *query, bool *out_row, struct failure *failure);
 int64_t postgres_get_i64(struct query *query, int column);
 struct slice postgres_get_text(struct query *query, int column);
-bool postgres_is_null(struct query *query, int column);
 void postgres_end(struct query *query);
 void postgres_touch(struct db *db, int64_t tenant_key, int64_t session_key);
 enum status postgres_event_insert(struct db *db, int64_t tenant_key, int64_t session_key, const struct event *event,

@@ -267,16 +267,10 @@ int64_t postgres_get_i64(struct query *query, int column)
     return column_i64(running->answer, running->row, column);
 }
 
-bool postgres_is_null(struct query *query, int column)
-{
-    const struct running *running = running_of(query);
-    return PQgetisnull(running->answer, running->row, column);
-}
-
 struct slice postgres_get_text(struct query *query, int column)
 {
     const struct running *running = running_of(query);
-    if (postgres_is_null(query, column)) {
+    if (PQgetisnull(running->answer, running->row, column)) {
         return (struct slice){0};
     }
     return slice_from(PQgetvalue(running->answer, running->row, column),

@@ -7,8 +7,6 @@ INSERT INTO prompts (tenant_key, session_key, {prompt_columns})
 SELECT {prompt_columns} FROM prompts WHERE tenant_key = $1 AND session_key = $2 ORDER BY position
 -- name: prompt_first
 SELECT {prompt_columns} FROM prompts WHERE tenant_key = $1 AND session_key = $2 ORDER BY position LIMIT 1
--- name: prompt_by_id
-SELECT {prompt_columns} FROM prompts WHERE tenant_key = $1 AND session_key = $2 AND id = $3
 -- name: prompt_figures
 SELECT COUNT(*), COALESCE(MIN(position), 0), COALESCE(MAX(position), 0), COALESCE(MIN(priority), 0)
     FROM prompts

@@ -2,7 +2,6 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "store/sqlite/connection.h"
@@ -23,15 +22,19 @@ static enum status cannot(const char *what, const char *path, const char *reason
 
 static enum status open_target(struct backup *backup, const char *to_path, struct failure *failure)
 {
-    if (access(to_path, F_OK) == 0)
+    if (access(to_path, F_OK) == 0) {
         return failure_set(failure, STATUS_CONFLICT, "backup_exists",
                            "%.200s exists. Name a file that does not exist yet.", to_path);
-    if (snprintf(backup->part_path, sizeof backup->part_path, "%s.part", to_path) >= (int)sizeof backup->part_path)
+    }
+    if (snprintf(backup->part_path, sizeof backup->part_path, "%s.part", to_path) >= (int)sizeof backup->part_path) {
         return cannot("write", to_path, "the path is too long", failure);
+    }
     unlink(backup->part_path);
     sqlite_make_private(backup->part_path);
-    if (sqlite3_open_v2(backup->part_path, &backup->to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) != SQLITE_OK)
+    if (sqlite3_open_v2(backup->part_path, &backup->to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) !=
+        SQLITE_OK) {
         return cannot("write", backup->part_path, sqlite3_errmsg(backup->to), failure);
+    }
     return STATUS_OK;
 }
 
@@ -48,8 +51,9 @@ static enum status copy_pages(struct backup *backup, void (*progress)(void *owne
             progress(owner, total - sqlite3_backup_remaining(copy), total);
         }
     }
-    if (copy)
+    if (copy) {
         sqlite3_backup_finish(copy);
+    }
     return code == SQLITE_DONE ? STATUS_OK : cannot("copy to", backup->part_path, sqlite3_errmsg(backup->to), failure);
 }
 
@@ -66,8 +70,9 @@ static enum status sync_path(const char *path, struct failure *failure)
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     bool synced = fd >= 0 && fsync(fd) == 0;
     enum status status = synced ? STATUS_OK : cannot("sync", path, strerror(errno), failure);
-    if (fd >= 0)
+    if (fd >= 0) {
         close(fd);
+    }
     return status;
 }
 
@@ -76,9 +81,10 @@ static enum status publish(struct backup *backup, const char *to_path, struct fa
     char directory[PATH_BYTES];
     snprintf(directory, sizeof directory, "%s", to_path);
     enum status status = sync_path(backup->part_path, failure);
-    if (!status && rename(backup->part_path, to_path) != 0)
+    if (status == STATUS_OK && rename(backup->part_path, to_path) != 0) {
         status = cannot("rename to", to_path, strerror(errno), failure);
-    return status ? status : sync_path(dirname(directory), failure);
+    }
+    return status != STATUS_OK ? status : sync_path(dirname(directory), failure);
 }
 
 static enum status run_backup(struct backup *backup, const char *to_path,
@@ -86,37 +92,43 @@ static enum status run_backup(struct backup *backup, const char *to_path,
                               struct failure *failure)
 {
     enum status status = open_target(backup, to_path, failure);
-    if (!status)
+    if (status == STATUS_OK) {
         status = db_begin_read(backup->from, failure);
-    if (!status) {
+    }
+    if (status == STATUS_OK) {
         status = copy_pages(backup, progress, owner, failure);
         db_end_read(backup->from);
     }
-    if (!status)
+    if (status == STATUS_OK) {
         status = leave_wal_mode(backup, failure);
-    if (!status && sqlite3_close(backup->to) != SQLITE_OK)
+    }
+    if (status == STATUS_OK && sqlite3_close(backup->to) != SQLITE_OK) {
         status = cannot("close", backup->part_path, sqlite3_errmsg(backup->to), failure);
-    else if (status)
+    } else if (status != STATUS_OK) {
         sqlite3_close(backup->to);
-    return status ? status : publish(backup, to_path, failure);
+    }
+    return status != STATUS_OK ? status : publish(backup, to_path, failure);
 }
 
 enum status store_backup(const struct db_options *options, const char *to_path,
                          void (*progress)(void *owner, int64_t done, int64_t total), void *owner,
                          struct failure *failure)
 {
-    if (options->engine != DB_SQLITE)
+    if (options->engine != DB_SQLITE) {
         return failure_set(failure, STATUS_UNSUPPORTED, "backup_unsupported",
                            "A PostgreSQL database is backed up with its own tools: pg_dump or pg_basebackup.");
+    }
     struct db_options reading = *options;
     struct backup backup = {0};
     reading.read_only = reading.content_unread = true;
     enum status status = db_open(&reading, &backup.from, failure);
-    if (status)
+    if (status != STATUS_OK) {
         return status;
+    }
     status = run_backup(&backup, to_path, progress, owner, failure);
-    if (status && *backup.part_path)
+    if (status != STATUS_OK && *backup.part_path) {
         unlink(backup.part_path);
+    }
     db_close(backup.from);
     return status;
 }

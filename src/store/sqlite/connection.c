@@ -33,12 +33,15 @@ enum status sqlite_failure(struct sqlite_db *self, int code, const char *doing, 
 {
     const char *reason = self->handle ? sqlite3_errmsg(self->handle) : sqlite3_errstr(code);
     int extended = self->handle ? sqlite3_extended_errcode(self->handle) : code;
-    if (code == SQLITE_NOMEM)
+    if (code == SQLITE_NOMEM) {
         abort();
-    for (size_t i = 0; i < sizeof failure_codes / sizeof failure_codes[0]; i++)
-        if (failure_codes[i].code == (code & 0xff))
+    }
+    for (size_t i = 0; i < sizeof failure_codes / sizeof failure_codes[0]; i++) {
+        if (failure_codes[i].code == (code & 0xff)) {
             return failure_set(failure, failure_codes[i].status, failure_codes[i].name,
                                "The database refused %s: %s (SQLite %d).", doing, reason, extended);
+        }
+    }
     return failure_set(failure, STATUS_UNAVAILABLE, "storage_failed", "The database failed at %s: %s (SQLite %d).",
                        doing, reason, extended);
 }
@@ -58,8 +61,9 @@ static int note_wal_frames(void *owner, sqlite3 *handle, const char *name, int f
 {
     struct sqlite_db *self = owner;
     (void)handle, (void)name;
-    if (frames < self->wal_frames) /* the log began anew */
+    if (frames < self->wal_frames) { /* the log began anew */
         self->checkpoint_at = self->checkpoint_frames;
+    }
     self->wal_frames = frames;
     return SQLITE_OK;
 }
@@ -69,12 +73,14 @@ static int note_wal_frames(void *owner, sqlite3 *handle, const char *name, int f
  * reader of an old state keeps the log from beginning anew. */
 static void checkpoint_when_due(struct sqlite_db *self)
 {
-    if (self->wal_frames < self->checkpoint_at)
+    if (self->wal_frames < self->checkpoint_at) {
         return;
+    }
     int code = sqlite3_wal_checkpoint_v2(self->handle, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
     self->checkpoint_at = self->wal_frames + self->checkpoint_frames / 4 + 1;
-    if (code != SQLITE_OK && code != SQLITE_BUSY)
+    if (code != SQLITE_OK && code != SQLITE_BUSY) {
         log_warn("checkpoint_failed", LOG_TEXT("reason", slice_of(sqlite3_errmsg(self->handle))));
+    }
 }
 
 /* A deleted file takes writes as before, and loses them with the process. */
@@ -82,9 +88,10 @@ static enum status check_in_place(struct sqlite_db *self, struct failure *failur
 {
     int moved = 0;
     sqlite3_file_control(self->handle, NULL, SQLITE_FCNTL_HAS_MOVED, &moved);
-    if (moved)
+    if (moved) {
         return failure_set(failure, STATUS_UNAVAILABLE, "storage_moved",
                            "The database file was removed or replaced while it was in use; put it back or restart.");
+    }
     return STATUS_OK;
 }
 
@@ -93,8 +100,9 @@ static enum status sqlite_begin(struct db *db, struct failure *failure)
     struct sqlite_db *self = sqlite_db_of(db);
     assert(!self->read_only);
     enum status status = check_in_place(self, failure);
-    if (status)
+    if (status != STATUS_OK) {
         return status;
+    }
     checkpoint_when_due(self);
     return run_plain(self, self->begin, "begin", failure);
 }
@@ -103,10 +111,12 @@ static void sqlite_rollback(struct db *db)
 {
     struct sqlite_db *self = sqlite_db_of(db);
     /* Some errors have rolled back already; asking again would be one more. */
-    if (!sqlite3_get_autocommit(self->handle) && run_plain(self, self->rollback, "rollback", NULL))
+    if (!sqlite3_get_autocommit(self->handle) && run_plain(self, self->rollback, "rollback", NULL)) {
         log_error("rollback_failed", LOG_TEXT("reason", slice_of(sqlite3_errmsg(self->handle))));
-    if (!self->read_only)
+    }
+    if (!self->read_only) {
         tails_forget(self);
+    }
 }
 
 /* When only the sync failed, the log's file holds the whole commit: SQLite takes it back, but a crash before the next
@@ -114,11 +124,12 @@ static void sqlite_rollback(struct db *db)
 static enum status run_commit(struct sqlite_db *self, struct failure *failure)
 {
     enum status status = run_plain(self, self->commit, "commit", failure);
-    if (status && sqlite3_extended_errcode(self->handle) == SQLITE_IOERR_FSYNC)
+    if (status != STATUS_OK && sqlite3_extended_errcode(self->handle) == SQLITE_IOERR_FSYNC) {
         return failure_set(failure, STATUS_UNCERTAIN, "commit_unknown",
                            "The disk did not confirm the commit (SQLite %d); whether it is kept is not known. Read "
                            "before you try again.",
                            SQLITE_IOERR_FSYNC);
+    }
     return status;
 }
 
@@ -131,12 +142,14 @@ static enum status sqlite_commit(struct db *db, struct failure *failure)
                            "The database gave the transaction up after an error.");
     }
     enum status status = tails_flush(self, failure);
-    if (!status)
+    if (status == STATUS_OK) {
         status = run_commit(self, failure);
-    if (status)
+    }
+    if (status != STATUS_OK) {
         sqlite_rollback(db);
-    else
+    } else {
         tails_keep(self);
+    }
     return status;
 }
 
@@ -159,12 +172,14 @@ static enum status read_number(struct sqlite_db *self, const char *sql, int64_t 
 {
     sqlite3_stmt *statement = NULL;
     int code = sqlite3_prepare_v2(self->handle, sql, -1, &statement, NULL);
-    if (code == SQLITE_OK)
+    if (code == SQLITE_OK) {
         code = sqlite3_step(statement);
+    }
     *out = code == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : 0;
     enum status status = STATUS_OK;
-    if (code != SQLITE_ROW && code != SQLITE_DONE)
+    if (code != SQLITE_ROW && code != SQLITE_DONE) {
         status = sqlite_failure(self, code, "reading the schema", failure);
+    }
     sqlite3_finalize(statement);
     return status;
 }
@@ -176,8 +191,9 @@ static enum status sqlite_schema_version(struct db *db, int64_t *out, struct fai
     enum status status = read_number(self, "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = 'meta'",
                                      &has_meta, failure);
     *out = 0;
-    if (status || !has_meta)
+    if (status != STATUS_OK || !has_meta) {
         return status;
+    }
     return read_number(self, "SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'schema_version'", out, failure);
 }
 
@@ -193,22 +209,27 @@ enum status sqlite_prepare_text(struct sqlite_db *self, const char *name, const 
 static enum status sqlite_prepare(struct db *db, struct failure *failure)
 {
     struct sqlite_db *self = sqlite_db_of(db);
-    if (self->read_only)
+    if (self->read_only) {
         return STATUS_OK;
+    }
     enum status status = STATUS_OK;
-    for (int i = 0; !status && !self->prepares_late && i < SQL_COUNT; i++)
-        if (sql_texts[i].sqlite)
+    for (int i = 0; status == STATUS_OK && !self->prepares_late && i < SQL_COUNT; i++) {
+        if (sql_texts[i].sqlite) {
             status = sqlite_prepare_text(self, sql_texts[i].name, sql_texts[i].sqlite, &self->statements[i], failure);
-    if (!status)
+        }
+    }
+    if (status == STATUS_OK) {
         status = statement_number(db, SQL_EVENT_POSITION_LAST, NULL, 0, &self->tails.last_position, failure);
+    }
     return status;
 }
 
 static void sqlite_close(struct db *db)
 {
     struct sqlite_db *self = sqlite_db_of(db);
-    for (int i = 0; i < SQL_COUNT; i++)
+    for (int i = 0; i < SQL_COUNT; i++) {
         sqlite3_finalize(self->statements[i]);
+    }
     sqlite3_finalize(self->begin);
     sqlite3_finalize(self->begin_read);
     sqlite3_finalize(self->commit);
@@ -236,7 +257,6 @@ static const struct db_vtable sqlite_vtable = {
     .step = sqlite_step,
     .get_i64 = sqlite_get_i64,
     .get_text = sqlite_get_text,
-    .is_null = sqlite_is_null,
     .end = sqlite_end,
     .event_insert = sqlite_event_insert,
     .session_touch = sqlite_session_touch,
@@ -260,22 +280,27 @@ static enum status configure(struct sqlite_db *self, const struct db_options *op
     enum status status = sqlite_script(&self->base, script, failure);
     /* Without this SQLite plans a statement anew whenever a value could match the condition of a partial index. */
     sqlite3_db_config(self->handle, SQLITE_DBCONFIG_ENABLE_QPSG, 1, NULL);
-    if (!status && options->read_only)
+    if (status == STATUS_OK && options->read_only) {
         sqlite3_db_config(self->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-    if (!status && !options->read_only)
+    }
+    if (status == STATUS_OK && !options->read_only) {
         sqlite3_wal_hook(self->handle, note_wal_frames, self);
+    }
     return status;
 }
 
 static enum status prepare_transactions(struct sqlite_db *self, struct failure *failure)
 {
     enum status status = sqlite_prepare_text(self, "begin", "BEGIN IMMEDIATE", &self->begin, failure);
-    if (!status)
+    if (status == STATUS_OK) {
         status = sqlite_prepare_text(self, "begin", "BEGIN", &self->begin_read, failure);
-    if (!status)
+    }
+    if (status == STATUS_OK) {
         status = sqlite_prepare_text(self, "commit", "COMMIT", &self->commit, failure);
-    if (!status)
+    }
+    if (status == STATUS_OK) {
         status = sqlite_prepare_text(self, "rollback", "ROLLBACK", &self->rollback, failure);
+    }
     return status;
 }
 
@@ -288,8 +313,9 @@ static void set_up_library(void)
 void sqlite_make_private(const char *path)
 {
     int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (fd >= 0)
+    if (fd >= 0) {
         close(fd);
+    }
 }
 
 enum status sqlite_open(const struct db_options *options, struct db **out, struct failure *failure)
@@ -306,23 +332,28 @@ enum status sqlite_open(const struct db_options *options, struct db **out, struc
     int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
                 (options->read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
     const char *vfs = options->read_only ? options->vfs : log_vfs_over(options->vfs);
-    if (!options->read_only && !options->vfs && options->path[0] != ':')
+    if (!options->read_only && !options->vfs && options->path[0] != ':') {
         sqlite_make_private(options->path);
+    }
     int code = sqlite3_open_v2(options->path, &self->handle, flags, vfs ? vfs : options->vfs);
     enum status status = STATUS_OK;
-    if (code != SQLITE_OK)
+    if (code != SQLITE_OK) {
         status = sqlite_failure(self, code, options->path, failure);
-    if (!status) {
+    }
+    if (status == STATUS_OK) {
         sqlite3_busy_timeout(self->handle, (int)(options->busy_ms > 0 ? options->busy_ms : 5000));
         status = configure(self, options, failure);
     }
-    if (!status && sqlite_add_positions(self) != SQLITE_OK)
+    if (status == STATUS_OK && sqlite_add_positions(self) != SQLITE_OK) {
         status = sqlite_failure(self, SQLITE_ERROR, "event_positions", failure);
-    if (!status && sqlite_add_caseless(self->handle) != SQLITE_OK)
+    }
+    if (status == STATUS_OK && sqlite_add_caseless(self->handle) != SQLITE_OK) {
         status = sqlite_failure(self, SQLITE_ERROR, "caseless", failure);
-    if (!status)
+    }
+    if (status == STATUS_OK) {
         status = prepare_transactions(self, failure);
-    if (status) {
+    }
+    if (status != STATUS_OK) {
         sqlite_close(&self->base);
         return status;
     }

@@ -45,7 +45,6 @@ enum status sqlite_run_guarded(struct query *query, struct failure *failure);
 enum status sqlite_step(struct query *query, bool *out_row, struct failure *failure);
 int64_t sqlite_get_i64(struct query *query, int column);
 struct slice sqlite_get_text(struct query *query, int column);
-bool sqlite_is_null(struct query *query, int column);
 void sqlite_end(struct query *query);
 enum status sqlite_event_insert(struct db *db, int64_t tenant_key, int64_t session_key, const struct event *event,
                                 struct failure *failure);

@@ -42,8 +42,9 @@ static sqlite3_file *under(sqlite3_file *file)
 static int flush(sqlite3_file *file)
 {
     struct log_file *log = log_of(file);
-    if (log->len == 0)
+    if (log->len == 0) {
         return SQLITE_OK;
+    }
     int len = log->len;
     log->len = 0;
     return under(file)->pMethods->xWrite(under(file), log->gathered, len, log->offset);
@@ -54,12 +55,15 @@ static int log_write(sqlite3_file *file, const void *bytes, int len, sqlite3_int
     struct log_file *log = log_of(file);
     bool fits = offset == log->offset + log->len && len <= GATHERED_BYTES_MAX - log->len;
     int code = fits ? SQLITE_OK : flush(file);
-    if (code != SQLITE_OK)
+    if (code != SQLITE_OK) {
         return code;
-    if (len > GATHERED_BYTES_MAX)
+    }
+    if (len > GATHERED_BYTES_MAX) {
         return under(file)->pMethods->xWrite(under(file), bytes, len, offset);
-    if (log->len == 0)
+    }
+    if (log->len == 0) {
         log->offset = offset;
+    }
     memcpy(log->gathered + log->len, bytes, (size_t)len);
     log->len += len;
     return SQLITE_OK;
@@ -146,8 +150,9 @@ static const sqlite3_io_methods log_methods = {
 static int log_vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *out_flags)
 {
     sqlite3_vfs *base = ((struct log_vfs *)vfs)->base;
-    if (!(flags & SQLITE_OPEN_WAL))
+    if (!(flags & SQLITE_OPEN_WAL)) {
         return base->xOpen(base, name, file, flags, out_flags);
+    }
     *log_of(file) = (struct log_file){0};
     int code = base->xOpen(base, name, under(file), flags, out_flags);
     if (code == SQLITE_OK) {
@@ -178,10 +183,12 @@ const char *log_vfs_over(const char *base)
     sqlite3_vfs *under_it = sqlite3_vfs_find(base);
     const char *name = NULL;
     pthread_mutex_lock(&lock);
-    for (size_t i = 0; i < count && !name; i++)
+    for (size_t i = 0; i < count && !name; i++) {
         name = known[i].base == under_it ? known[i].name : NULL;
-    if (!name && under_it && count < BASES_MAX)
+    }
+    if (!name && under_it && count < BASES_MAX) {
         name = add(&known[count++], under_it);
+    }
     pthread_mutex_unlock(&lock);
     return name;
 }

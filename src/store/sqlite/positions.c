@@ -29,8 +29,9 @@ static int positions_connect(sqlite3 *handle, void *owner, int argc, const char 
 {
     (void)argc, (void)argv, (void)error;
     int code = sqlite3_declare_vtab(handle, "CREATE TABLE positions (sequence, position, session_key HIDDEN)");
-    if (code != SQLITE_OK)
+    if (code != SQLITE_OK) {
         return code;
+    }
     struct positions_table *table = memory_zeroed(sizeof *table);
     table->self = owner;
     *out = &table->base;
@@ -46,8 +47,9 @@ static int positions_disconnect(sqlite3_vtab *table)
 /* The plan's bit for a bound on the sequence; 0 for any other constraint. Bounds are checked again by SQLite. */
 static int bound_of(const struct sqlite3_index_constraint *constraint)
 {
-    if (constraint->iColumn != COLUMN_SEQUENCE || !constraint->usable)
+    if (constraint->iColumn != COLUMN_SEQUENCE || !constraint->usable) {
         return 0;
+    }
     switch (constraint->op) {
     case SQLITE_INDEX_CONSTRAINT_GT:
     case SQLITE_INDEX_CONSTRAINT_GE:
@@ -75,12 +77,13 @@ static bool use_session(sqlite3_index_info *plan)
 
 static void use_bound(sqlite3_index_info *plan, int bound, int *arguments)
 {
-    for (int i = 0; i < plan->nConstraint; i++)
+    for (int i = 0; i < plan->nConstraint; i++) {
         if (bound_of(&plan->aConstraint[i]) == bound) {
             plan->aConstraintUsage[i].argvIndex = ++*arguments;
             plan->idxNum |= bound;
             return;
         }
+    }
 }
 
 static int positions_plan(sqlite3_vtab *table, sqlite3_index_info *plan)
@@ -88,8 +91,9 @@ static int positions_plan(sqlite3_vtab *table, sqlite3_index_info *plan)
     (void)table;
     int arguments = 1;
     plan->idxNum = 0;
-    if (!use_session(plan))
+    if (!use_session(plan)) {
         return SQLITE_CONSTRAINT;
+    }
     use_bound(plan, PLAN_FROM, &arguments);
     use_bound(plan, PLAN_TO, &arguments);
     plan->estimatedCost = 100;
@@ -122,8 +126,9 @@ static void decode(struct positions_cursor *cursor, struct slice bytes)
     int64_t position = 0;
     size_t at = 0;
     cursor->count = 0;
-    while (cursor->count < EVENTS_PER_CHUNK && position_next(bytes, &at, &position))
+    while (cursor->count < EVENTS_PER_CHUNK && position_next(bytes, &at, &position)) {
         cursor->positions[cursor->count++] = position;
+    }
 }
 
 static struct sqlite_db *self_of(struct positions_cursor *cursor)
@@ -138,8 +143,9 @@ static int load_tail(struct positions_cursor *cursor)
         statement_first(&query, &self_of(cursor)->base, SQL_EVENT_TAIL_READ, VALUES(number(cursor->session_key)), NULL);
     cursor->count = 0;
     cursor->full_chunks = 0;
-    if (status)
+    if (status != STATUS_OK) {
         return status == STATUS_NOT_FOUND ? SQLITE_OK : SQLITE_IOERR;
+    }
     decode(cursor, query_text(&query, 0));
     cursor->full_chunks = query_i64(&query, 1);
     query_end(&query);
@@ -150,14 +156,16 @@ static int load_tail(struct positions_cursor *cursor)
 static int load_chunk(struct positions_cursor *cursor, int64_t chunk)
 {
     struct query query;
-    if (chunk == cursor->full_chunks)
+    if (chunk == cursor->full_chunks) {
         return load_tail(cursor);
+    }
     cursor->chunk = chunk;
     cursor->count = 0;
     enum status status = statement_first(&query, &self_of(cursor)->base, SQL_EVENT_CHUNK_READ,
                                          VALUES(number(cursor->session_key), number(chunk)), NULL);
-    if (status)
+    if (status != STATUS_OK) {
         return status == STATUS_NOT_FOUND ? SQLITE_CORRUPT_VTAB : SQLITE_IOERR;
+    }
     decode(cursor, query_text(&query, 0));
     query_end(&query);
     return SQLITE_OK;
@@ -173,8 +181,9 @@ static int settle(struct positions_cursor *cursor)
 {
     int code = SQLITE_OK;
     cursor->at_end = cursor->sequence < cursor->from || cursor->sequence > cursor->to;
-    if (!cursor->at_end && chunk_of(cursor->sequence) != cursor->chunk)
+    if (!cursor->at_end && chunk_of(cursor->sequence) != cursor->chunk) {
         code = load_chunk(cursor, chunk_of(cursor->sequence));
+    }
     return code;
 }
 
@@ -211,12 +220,13 @@ static int positions_column(sqlite3_vtab_cursor *base, sqlite3_context *context,
 {
     struct positions_cursor *cursor = (struct positions_cursor *)base;
     int64_t index = (cursor->sequence - 1) % EVENTS_PER_CHUNK;
-    if (column == COLUMN_SEQUENCE)
+    if (column == COLUMN_SEQUENCE) {
         sqlite3_result_int64(context, cursor->sequence);
-    else if (column == COLUMN_SESSION_KEY)
+    } else if (column == COLUMN_SESSION_KEY) {
         sqlite3_result_int64(context, cursor->session_key);
-    else if (index < cursor->count)
+    } else if (index < cursor->count) {
         sqlite3_result_int64(context, cursor->positions[index]);
+    }
     return SQLITE_OK;
 }
 

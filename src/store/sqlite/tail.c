@@ -8,8 +8,9 @@
 static size_t varint_write(char *out, uint64_t value)
 {
     size_t len = 0;
-    for (; value >= 0x80; value >>= 7)
+    for (; value >= 0x80; value >>= 7) {
         out[len++] = (char)(value | 0x80);
+    }
     out[len++] = (char)value;
     return len;
 }
@@ -31,8 +32,9 @@ static bool varint_read(struct slice bytes, size_t *at, uint64_t *out)
 bool position_next(struct slice bytes, size_t *at, int64_t *position)
 {
     uint64_t code = 0;
-    if (!varint_read(bytes, at, &code))
+    if (!varint_read(bytes, at, &code)) {
         return false;
+    }
     *position = code & 1 ? (int64_t)(code >> 1) : *position + (int64_t)(code >> 1);
     return true;
 }
@@ -48,8 +50,9 @@ static struct tail *slot_of(struct sqlite_db *self, int64_t session_key)
 static void mark_dirty(struct sqlite_db *self, struct tail *tail)
 {
     tail->dirty = true;
-    if (!tail->listed)
+    if (!tail->listed) {
         self->tails.dirty[self->tails.dirty_count++] = (uint16_t)(tail - self->tails.slots);
+    }
     tail->listed = true;
 }
 
@@ -70,9 +73,10 @@ static enum status run_for_one_row(struct sqlite_db *self, enum sql sql, const s
 {
     int64_t changed = 0;
     enum status status = statement_run(&self->base, sql, values, &changed, failure);
-    if (!status && changed != 1)
+    if (status == STATUS_OK && changed != 1) {
         return failure_set(failure, STATUS_INTERNAL, "session_missing",
                            "An event was written for a session that is not there.");
+    }
     return status;
 }
 
@@ -81,8 +85,9 @@ static enum status write_tail(struct sqlite_db *self, struct tail *tail, struct 
     enum status status = run_for_one_row(
         self, SQL_EVENT_TAIL_WRITE,
         VALUES(number(tail->session_key), bytes(slice_from(tail->bytes, tail->len)), number(tail->replaces)), failure);
-    if (!status)
+    if (status == STATUS_OK) {
         tail_written(tail);
+    }
     return status;
 }
 
@@ -103,8 +108,9 @@ static enum status take_slot(struct sqlite_db *self, int64_t session_key, struct
 {
     struct tail *tail = slot_of(self, session_key);
     *out = tail;
-    if (tail->session_key == session_key)
+    if (tail->session_key == session_key) {
         return STATUS_OK;
+    }
     enum status status = tail->dirty ? write_tail(self, tail, failure) : STATUS_OK;
     *tail = (struct tail){.session_key = session_key, .listed = tail->listed};
     return status;
@@ -116,8 +122,9 @@ static enum status note_block(struct sqlite_db *self, int64_t tenant_key, struct
 {
     int64_t block = self->tails.last_position >> EVENTS_PER_BLOCK_BITS;
     size_t slot = (size_t)tenant_key % (sizeof self->tails.blocks / sizeof self->tails.blocks[0]);
-    if (self->tails.blocks[slot].tenant_key == tenant_key && self->tails.blocks[slot].block == block)
+    if (self->tails.blocks[slot].tenant_key == tenant_key && self->tails.blocks[slot].block == block) {
         return STATUS_OK;
+    }
     self->tails.blocks[slot].tenant_key = tenant_key;
     self->tails.blocks[slot].block = block;
     return statement_run(&self->base, SQL_EVENT_BLOCK_INSERT, VALUES(number(tenant_key), number(block)), NULL, failure);
@@ -130,10 +137,12 @@ enum status tail_add(struct sqlite_db *self, int64_t tenant_key, int64_t session
     int64_t position = self->tails.last_position;
     self->tails.changed = true;
     enum status status = take_slot(self, session_key, &tail, failure);
-    if (!status && tail->len > TAIL_BYTES - VARINT_BYTES_MAX)
+    if (status == STATUS_OK && tail->len > TAIL_BYTES - VARINT_BYTES_MAX) {
         status = write_tail(self, tail, failure);
-    if (status)
+    }
+    if (status != STATUS_OK) {
         return status;
+    }
     bool begins = sequence % EVENTS_PER_CHUNK == 1;
     bool continues = !begins && tail->sequence + 1 == sequence && tail->position > 0;
     uint64_t code = continues ? (uint64_t)(position - tail->position) << 1 : (uint64_t)position << 1 | 1;
@@ -141,21 +150,23 @@ enum status tail_add(struct sqlite_db *self, int64_t tenant_key, int64_t session
     tail->sequence = sequence;
     tail->position = position;
     mark_dirty(self, tail);
-    if (sequence % EVENTS_PER_CHUNK == 0)
+    if (sequence % EVENTS_PER_CHUNK == 0) {
         status = write_chunk(self, tail, failure);
-    return status ? status : note_block(self, tenant_key, failure);
+    }
+    return status != STATUS_OK ? status : note_block(self, tenant_key, failure);
 }
 
 enum status tails_flush(struct sqlite_db *self, struct failure *failure)
 {
     enum status status = STATUS_OK;
-    for (size_t i = 0; !status && i < self->tails.dirty_count; i++) {
+    for (size_t i = 0; status == STATUS_OK && i < self->tails.dirty_count; i++) {
         struct tail *tail = &self->tails.slots[self->tails.dirty[i]];
         status = tail->dirty ? write_tail(self, tail, failure) : STATUS_OK;
         tail->listed = false;
     }
-    if (!status)
+    if (status == STATUS_OK) {
         self->tails.dirty_count = 0;
+    }
     return status;
 }
 
@@ -165,16 +176,20 @@ enum status tail_delete_events(struct sqlite_db *self, int64_t tenant_key, int64
     self->tails.changed = true;
     self->tails.last_position++; /* where the firehose tells of it */
     enum status status = tails_flush(self, failure);
-    if (tail->session_key == session_key)
+    if (tail->session_key == session_key) {
         *tail = (struct tail){0};
-    if (!status)
+    }
+    if (status == STATUS_OK) {
         status = statement_run(&self->base, SQL_EVENT_DELETE_ALL, VALUES(number(tenant_key), number(session_key)), NULL,
                                failure);
-    if (!status)
+    }
+    if (status == STATUS_OK) {
         status = statement_run(&self->base, SQL_EVENT_CHUNKS_DELETE, VALUES(number(session_key)), NULL, failure);
-    if (!status)
+    }
+    if (status == STATUS_OK) {
         status = statement_run(&self->base, SQL_EVENT_POSITION_KEEP, VALUES(number(self->tails.last_position)), NULL,
                                failure);
+    }
     return status;
 }
 
@@ -185,8 +200,9 @@ void tails_keep(struct sqlite_db *self)
 
 void tails_forget(struct sqlite_db *self)
 {
-    if (!self->tails.changed)
+    if (!self->tails.changed) {
         return;
+    }
     int64_t last_position = self->tails.last_position;
     memset(&self->tails, 0, sizeof self->tails);
     self->tails.last_position = last_position;

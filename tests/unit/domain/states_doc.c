@@ -1,7 +1,6 @@
 /* Writes docs/states.md from the tables of the domain: `states_doc` prints it, `states_doc --check FILE` fails when the
  * file says something else. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "domain/event.h"

@@ -4,7 +4,6 @@
 
 #include "fakes.h"
 #include "fanout/hub.h"
-#include "wire/websocket.h"
 
 enum { LOOPS = 2, READERS = 2, PUBLISHERS = 2, SESSIONS = 4, SOCKETS = 40, ROUNDS = 4000, MEANINGS = 1 << 14 };
 

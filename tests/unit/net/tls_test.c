@@ -1,6 +1,5 @@
 #include "net_fixture.h"
 
-#include <fcntl.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>

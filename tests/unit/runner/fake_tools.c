@@ -1,10 +1,6 @@
 /* A registry of tools that do nothing: the real one is not linked. */
-#include <stdlib.h>
 
 #include "runner/tool.h"
-
-static const char *const risk_names[] = {"read", "fs_write", "process", "egress", "os"};
-const struct words tool_risk_words = {risk_names, RISK_COUNT};
 
 static void *run_echo(const struct tool_place *place, const struct tool_call *call, struct tool_done then)
 {

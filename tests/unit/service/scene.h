@@ -9,12 +9,12 @@
 #include "../unit.h"
 #include "service/claim.h"
 #include "service/event.h"
-#include "service/identity.h"
 #include "service/people.h"
 #include "service/prompt.h"
 #include "service/turn.h"
 #include "service/session.h"
 #include "service/timer.h"
+#include "stage.h"
 #include "store/engine.h"
 
 /* --- the engine that fails --- */
@@ -162,22 +162,10 @@ static inline void scene_commit(struct scene *scene)
 
 static inline void scene_make_owner(struct scene *scene)
 {
-    bool made = false;
-    char link[TOKEN_TEXT_BYTES];
-    struct principal_cache cache = {0};
-    struct slice secret = SLICE("0123456789012345678901234567890123456789");
     struct call call = scene_call(scene);
     scene_begin(scene);
-    check_status(identity_first_start(&call, secret, &made, link), STATUS_OK, __FILE__, __LINE__);
+    check_status(stage_owner(&call, &scene->arena, &scene->who), STATUS_OK, __FILE__, __LINE__);
     scene_commit(scene);
-    scene_begin(scene);
-    check_status(identity_of_token(&call, &cache, secret, &scene->who), STATUS_OK, __FILE__, __LINE__);
-    scene->who.user_id = arena_copy(&scene->arena, scene->who.user_id);
-    scene->who.name = arena_copy(&scene->arena, scene->who.name);
-    scene->who.tenant_id = arena_copy(&scene->arena, scene->who.tenant_id);
-    scene->who.token_id = arena_copy(&scene->arena, scene->who.token_id);
-    unit_rollback(&scene->unit);
-    principal_cache_release(&cache);
 }
 
 static inline struct scene *scene_new(void)
@@ -187,37 +175,9 @@ static inline struct scene *scene_new(void)
     scene_now_ms = 1700000000000;
     scene->clock = (struct clock){.wall_ms = scene_time, .steady_ms = scene_time};
     id_source_init_seeded(&scene->ids, 7);
-    scene->service = (struct service){
-        .clock = &scene->clock,
-        .ids = &scene->ids,
-        .session_limits = {.metadata_bytes_max = 16384,
-                           .title_chars_max = 200,
-                           .workspace_chars_max = 100,
-                           .prompt_chars_max = 100000},
-        .events_per_append_max = 100,
-        .event_bytes_max = 65536,
-        .sessions_per_user_max = 10,
-        .participants_max = 10,
-        .share_links_max = 10,
-        .children_max = 10,
-        .prompts_queued_max = 10,
-        .collect_debounce_ms = 3000,
-        .turns_per_session_max = 50,
-        .lease_ms_default = 30000,
-        .lease_ms_min = 1000,
-        .lease_ms_max = 600000,
-        .claim_max = 64,
-        .claim_attempts_max = 3,
-        .human_session_ms = 12 * 3600 * 1000,
-        .idempotency_keep_ms = 1000,
-        .cookie_ms = 1000000,
-        .ticket_ms = 30000,
-        .link_ms = 1000000,
-        .password_chars_min = 12,
-        .tokens_per_user_max = 10,
-        .delta_bytes_max = 65536,
-        .cached_sessions_max = 64,
-    };
+    scene->service = stage_service(&scene->clock, &scene->ids);
+    scene->service.collect_debounce_ms = 3000;
+    scene->service.turns_per_session_max = 50;
     strcpy(scene->directory, "/tmp/sojourn-unit-XXXXXX");
     assert_non_null(mkdtemp(scene->directory));
     snprintf(scene->path, sizeof scene->path, "%s/db", scene->directory);

@@ -40,8 +40,9 @@ static struct db *open_db(bool sealed)
     unlink(path);
     assert_status(db_open(&options, &db, &failure), STATUS_OK);
     assert_status(db_begin(db, &failure), STATUS_OK);
-    for (int64_t session = 1; session <= 2; session++)
+    for (int64_t session = 1; session <= 2; session++) {
         assert_status(seal_session(db, TENANT, session, &failure), STATUS_OK);
+    }
     return db;
 }
 
@@ -96,8 +97,9 @@ static void each_session_its_own(void **state)
         assert_status(store_blob_put(db, &place, TENANT, 2, &blob, NOW_MS, NULL, &failure), STATUS_OK);
         assert_status(store_blob_count(db, TENANT, 1, &count, &failure), STATUS_OK);
         assert_int_equal(count, 2);
-        for (int64_t session = 1; session <= 2; session++)
+        for (int64_t session = 1; session <= 2; session++) {
             read_back(db, &place, session, "shared");
+        }
         read_back(db, &place, 1, "");
         struct blob_place other = {!place.in_database, blobs};
         read_back(db, &other, 1, "shared");

@@ -3,10 +3,10 @@
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "store/db.h"
 #include "store/engine.h"
+#include "store/sqlite/caseless.h"
 #include "store/store.h"
 
 static char directory[] = "/tmp/store_db_XXXXXX";
@@ -100,8 +100,9 @@ static void what_is_no_database_is_refused(void **state)
     char other[80];
     snprintf(other, sizeof other, "%s/text", directory);
     FILE *file = fopen(other, "w");
-    for (int i = 0; i < 400; i++)
+    for (int i = 0; i < 400; i++) {
         fputs("this is not a database ", file);
+    }
     fclose(file);
     writing.path = other;
     assert_status(db_open(&writing, &db, &failure), STATUS_UNAVAILABLE);
@@ -134,8 +135,9 @@ static void settings_are_durable(void **state)
     const struct {
         const char *check, *name;
     } rows[] = {{"journal_mode = wal", "SELECT 1 / (journal_mode = 'wal') FROM pragma_journal_mode"}};
-    for (size_t i = 0; i < COUNT_OF(rows); i++)
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
         assert_row(rows[i].check, db->vtable->script(db, rows[i].name, &failure) == STATUS_OK);
+    }
     db_close(db);
 }
 
@@ -144,9 +146,12 @@ static int check_plan(void *owner, int columns, char **values, char **names)
 {
     (void)names;
     const char *plan = values[columns - 1];
-    if (strstr(plan, "SCAN") || strstr(plan, "TEMP B-TREE"))
+    bool scans = strstr(plan, "SCAN") && strcmp(plan, "SCAN CONSTANT ROW") != 0; /* such a row is in no table */
+    bool sorts = strstr(plan, "TEMP B-TREE");
+    if (scans || sorts) {
         print_error("%s: %s\n", (const char *)owner, plan);
-    return strstr(plan, "SCAN") || strstr(plan, "TEMP B-TREE");
+    }
+    return scans || sorts;
 }
 
 static void lists_are_neither_scanned_nor_sorted(void **state)
@@ -156,14 +161,17 @@ static void lists_are_neither_scanned_nor_sorted(void **state)
     static const char *const indexed[] = {"session_list_", "claim_candidates",         "timer_due",
                                           "timer_next",    "session_count_concurrent", "session_active_human"};
     assert_int_equal(sqlite3_open(path, &handle), SQLITE_OK);
-    for (int i = 0; i < SQL_COUNT; i++)
+    assert_int_equal(sqlite_add_caseless(handle), SQLITE_OK);
+    for (int i = 0; i < SQL_COUNT; i++) {
         for (size_t n = 0; n < COUNT_OF(indexed); n++) {
-            if (strncmp(sql_texts[i].name, indexed[n], strlen(indexed[n])) != 0)
+            if (strncmp(sql_texts[i].name, indexed[n], strlen(indexed[n])) != 0) {
                 continue;
+            }
             char *sql = sqlite3_mprintf("EXPLAIN QUERY PLAN %s", sql_texts[i].sqlite);
             assert_int_equal(sqlite3_exec(handle, sql, check_plan, (void *)sql_texts[i].name, NULL), SQLITE_OK);
             sqlite3_free(sql);
         }
+    }
     sqlite3_close(handle);
 }
 

@@ -9,10 +9,12 @@
 static bool next_name(const char **at, const char *end, char *out, size_t room)
 {
     size_t len = 0;
-    while (*at < end && !(islower((unsigned char)**at) || **at == '_'))
+    while (*at < end && !(islower((unsigned char)**at) || **at == '_')) {
         ++*at;
-    while (*at < end && (islower((unsigned char)**at) || **at == '_') && len + 1 < room)
+    }
+    while (*at < end && (islower((unsigned char)**at) || **at == '_') && len + 1 < room) {
         out[len++] = *(*at)++;
+    }
     out[len] = 0;
     return len > 0;
 }
@@ -23,11 +25,12 @@ static void check_columns(const char *sql, const char *from, const char *to, uns
     char name[64];
     assert_non_null(end);
     for (size_t i = 0; i < session_fields_count; i++) {
-        if (!(groups & 1u << column_group_of(&session_fields[i])))
+        if (!(groups & 1u << column_group_of(&session_fields[i]))) {
             continue;
-        do
+        }
+        do {
             assert_true(next_name(&at, end, name, sizeof name));
-        while (strcmp(name, "s") == 0 || strcmp(name, "a") == 0);
+        } while (strcmp(name, "s") == 0 || strcmp(name, "a") == 0);
         assert_string_equal(name, session_fields[i].name);
     }
 }
@@ -60,10 +63,12 @@ static void statements_follow_the_table(void **state)
 static void no_index_is_on_activity(void **state)
 {
     (void)state;
-    for (const struct sql_migration *m = sql_migrations_sqlite; m->number; m++)
+    for (const struct sql_migration *m = sql_migrations_sqlite; m->number; m++) {
         assert_null(strstr(m->text, "INDEX session_activity"));
-    for (const struct sql_migration *m = sql_migrations_sqlite; m->number; m++)
+    }
+    for (const struct sql_migration *m = sql_migrations_sqlite; m->number; m++) {
         assert_null(strstr(m->text, "ON session_activity"));
+    }
 }
 
 int main(void)

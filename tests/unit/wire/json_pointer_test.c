@@ -72,29 +72,11 @@ static void test_parse_refuses(void **state)
     assert_false(json_pointer_parse(&arena, slice_from(deep, sizeof deep), &pointer));
 }
 
-static void test_add(void **state)
-{
-    (void)state;
-    struct buffer buffer = {0};
-    json_pointer_add(&buffer, SLICE("a/b"));
-    json_pointer_add(&buffer, SLICE("~1"));
-    json_pointer_add(&buffer, SLICE(""));
-    assert_slice(buffer_slice(&buffer), "/a~1b/~01/");
-    struct json_pointer pointer;
-    assert_true(json_pointer_parse(&arena, buffer_slice(&buffer), &pointer));
-    assert_int_equal(pointer.count, 3);
-    assert_slice(pointer.tokens[0], "a/b");
-    assert_slice(pointer.tokens[1], "~1");
-    assert_slice(pointer.tokens[2], "");
-    buffer_release(&buffer);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_get),
         cmocka_unit_test(test_parse_refuses),
-        cmocka_unit_test(test_add),
     };
     return cmocka_run_group_tests(tests, NULL, release);
 }

@@ -71,22 +71,6 @@ static void test_protocol(void **state)
     }
 }
 
-static void test_client_key(void **state)
-{
-    (void)state;
-    struct id_source ids;
-    struct websocket_answer answer;
-    char key[WEBSOCKET_KEY_TEXT_BYTES];
-    id_source_init_seeded(&ids, 9);
-    websocket_key_make(&ids, key);
-    struct websocket_offer offer = good_offer;
-    offer.key = slice_of(key);
-    assert_status(websocket_handshake(&offer, NULL, &answer, NULL), STATUS_OK);
-    assert_true(websocket_accept_matches(key, slice_of(answer.accept)));
-    assert_false(websocket_accept_matches(key, SLICE("s3pPLMBiTxaQ9kYGzzhZRbK+xOo=")));
-    assert_false(websocket_accept_matches(key, (struct slice){NULL, 0}));
-}
-
 static void expect_header(size_t payload_len, const char *header, size_t header_len)
 {
     struct buffer buffer = {0};
@@ -152,10 +136,9 @@ static void test_write_masked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_handshake),     cmocka_unit_test(test_handshake_refuses),
-        cmocka_unit_test(test_protocol),      cmocka_unit_test(test_client_key),
-        cmocka_unit_test(test_write_lengths), cmocka_unit_test(test_write_close),
-        cmocka_unit_test(test_write_masked),
+        cmocka_unit_test(test_handshake),   cmocka_unit_test(test_handshake_refuses),
+        cmocka_unit_test(test_protocol),    cmocka_unit_test(test_write_lengths),
+        cmocka_unit_test(test_write_close), cmocka_unit_test(test_write_masked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
