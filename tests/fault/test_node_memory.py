@@ -1,4 +1,4 @@
-"""Two servers on one PostgreSQL: what one of them set a time for happens when it is dead, whatever the other remembers."""
+"""Two servers on one PostgreSQL: what a node remembers of a session is not what the session is; another one may have changed it."""
 from harness import check, people
 from harness.suite import test
 from harness.talk import events, prompt_ids, send
@@ -91,3 +91,20 @@ def what_needs_nothing_done_is_not_told_from_memory(env):
     there.post(path + "/unarchive", {}, expect=200)
     check.true(here.post(path + "/archive", {}, expect=200).json()["archived_at"], "the answer tells that it is archived")
     check.true(there.get(path).json()["archived_at"], "it is archived")
+
+
+@test(on=("postgres",), timeout_s=120)
+def what_is_deleted_is_the_session_as_it_is(env):
+    """Not as this node left it: the counters would be wrong for ever."""
+    one, other = pair(env, *QUICK, *WATCHFUL)
+    here, there = one.client(), other.client()
+    for erase in (lambda path: here.delete(path, expect=204),
+                  lambda path: here.post("/api/sessions/bulk-delete", {"ids": [path.rsplit("/", 1)[1]]}, expect=200)):
+        path = people.session(here)
+        there.post(path + "/status", {"status": "pending"}, expect=200)
+        erase(path)
+        check.equal({status: count for status, count in here.get("/api/counts").json()["by_status"].items() if count}, {},
+                    "sessions per status")
+    one.stop()
+    other.stop()
+    other.verify()
