@@ -256,13 +256,12 @@ static const enum sql session_parts[] = {
 /* On PostgreSQL another node may append meanwhile, and what it writes would stay behind without a session. */
 static enum status lock_as_known(struct db *db, const struct session *session, struct failure *failure)
 {
-    int64_t found = 0;
+    int64_t last = session->last_sequence;
     if (db->engine != DB_POSTGRES)
         return STATUS_OK;
     enum status status = statement_number(
-        db, SQL_SESSION_LOCK, VALUES(number(session->tenant_key), number(session->key), number(session->last_sequence)),
-        0, &found, failure);
-    if (!status && !found)
+        db, SQL_SESSION_LOCK, VALUES(number(session->tenant_key), number(session->key)), last, &last, failure);
+    if (!status && last != session->last_sequence)
         return failure_set(failure, STATUS_STALE, "stale_row", "Another node changed the same session meanwhile.");
     return status;
 }

@@ -136,7 +136,7 @@ ORDER BY s.key DESC LIMIT 1
 
 -- Whoever appends to it holds this row until its commit: what is deleted then is all there is.
 -- name: session_lock (postgres)
-SELECT 1 FROM session_activity WHERE tenant_key = $1 AND session_key = $2 AND last_sequence = $3 FOR UPDATE
+SELECT last_sequence FROM session_activity WHERE tenant_key = $1 AND session_key = $2 FOR UPDATE
 -- name: session_delete
 DELETE FROM sessions WHERE tenant_key = $1 AND key = $2
 -- name: session_delete_activity
