@@ -17,7 +17,6 @@ from soak.viewers import Hopper, Slow, Viewer
 
 OPTIONS = ["--lease-ms-min", "100", "--claim-attempts-max", "1000", "--sessions-per-user-max", "100000",
            "--demo-pace-percent", "3", "--model-backoff-ms", "1", "--sandbox-unprotected", "--tokens-per-user-max", "100000"]
-TENANTS = 3
 SESSIONS = 4           # of a tenant that are appended to at a time
 GENERATION_S = 20      # after which it gets others
 SAMPLE_S = 2
@@ -217,7 +216,7 @@ class Tenant:
 class Soak:
     """Servers, tenants and time. Use it with `with`."""
 
-    def __init__(self, env, nodes=1, tenants=TENANTS, cluster=None, options=(), environment=None):
+    def __init__(self, env, nodes=1, cluster=None, options=(), environment=None):
         self.env = env
         self.random = env.random()
         self.cluster = cluster
@@ -236,7 +235,7 @@ class Soak:
             server.token = self.servers[0].token if self.servers else server.token
             self.servers.append(server)
         self.tenants = []
-        self.tenant_count = tenants
+        self.tenant_count = 3 if env.rounds(0) else 2
         self.figures = Figures(self.servers, cluster or (env.cluster() if env.engine == "postgres" else None))
         self.deaths = 0
         self.last_metrics = ""
