@@ -20,6 +20,7 @@ OPTIONS = ["--lease-ms-min", "100", "--claim-attempts-max", "1000", "--sessions-
 SESSIONS = 4           # of a tenant that are appended to at a time
 GENERATION_S = 20      # after which it gets others
 SAMPLE_S = 2
+IDLE_MS = 5000         # of an agent's process between two turns
 AGENTS = ("demo", "demo", "model-retry", "model-ask", "acp-retry")
 
 
@@ -224,6 +225,7 @@ class Soak:
         folder = os.path.join(env.directory, "agents")
         os.makedirs(folder)
         for agent in definitions():
+            agent["idle_timeout_ms"] = IDLE_MS
             with open(os.path.join(folder, f"{agent['id']}.agent.yaml"), "w", encoding="utf-8") as file:
                 json.dump(agent, file)
         database = cluster.new_database() if cluster else env.database()
