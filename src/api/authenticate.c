@@ -73,6 +73,17 @@ static enum status check_scope(struct request *request)
                        "This needs a token with the scope %s.", words);
 }
 
+/* The cache of this thread forgets with the next call, and what the request begins (a stream, an answer that follows a
+ * turn) asks later, on another thread, who it is for. One that waits in the writer begins nothing. */
+static void keep_principal(struct request *request)
+{
+    struct slice *strings[PRINCIPAL_STRINGS_MAX];
+    size_t count = request->write_job.parked ? 0 : principal_strings(&request->who, strings);
+    for (size_t i = 0; i < count; i++) {
+        *strings[i] = arena_copy(request->call.arena, *strings[i]);
+    }
+}
+
 enum status authenticate(struct request *request)
 {
     struct slice secret;
@@ -84,6 +95,9 @@ enum status authenticate(struct request *request)
     struct slice cookie = cookie_find(request_header(request, "cookie"), COOKIE_NAME);
     if (bearer_token(request, &secret)) {
         status = identity_of_token(&request->call, &principals, secret, &request->who);
+        if (status == STATUS_OK) {
+            keep_principal(request);
+        }
     } else if (slice_present(ticket)) {
         status = identity_of_ticket(&request->call, ticket, &request->who, &request->ticket_session);
     } else if (slice_present(cookie)) {

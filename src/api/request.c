@@ -311,6 +311,19 @@ static enum status keep_idempotent(struct request *request, struct slice key, co
                                  request->call.now_ms, &request->call.failure);
 }
 
+/* A refusal, or an answer that changes nothing, such as that a session has ended already, must not rest on what this
+ * node remembers: on PostgreSQL another one may have changed it since. What is remembered is forgotten then, and the
+ * command runs again. A claim that waits, and a caller who follows a turn, hear of changes anyway. */
+static bool rests_on_memory(struct request *request, enum status status)
+{
+    struct unit *unit = request->call.unit;
+    bool waits = status == STATUS_OK && (request->exchange->status == 0 || follow_is_wanted(request));
+    if (unit && unit->writes == request->writes_before && !waits && unit_forget_remembered(unit)) {
+        request->ask_again = true;
+    }
+    return request->ask_again;
+}
+
 enum status request_once(struct request *request, struct slice key, const struct hash *fingerprint,
                          enum status (*handle)(struct request *request))
 {
@@ -320,7 +333,10 @@ enum status request_once(struct request *request, struct slice key, const struct
         return status;
     }
     status = handle(request);
-    return status == STATUS_OK ? keep_idempotent(request, key, fingerprint) : status;
+    if (status != STATUS_OK || rests_on_memory(request, status)) {
+        return status;
+    }
+    return keep_idempotent(request, key, fingerprint);
 }
 
 static enum status handle_idempotent(struct request *request)
@@ -365,6 +381,8 @@ static enum status try_on_writer(struct request *request, struct unit *unit)
 {
     start_over(request);
     start_call(request, unit->db, unit);
+    request->writes_before = unit->writes;
+    request->ask_again = false;
     unit_start_command(unit);
     enum status status = let_in(request);
     if (status == STATUS_OK) {
@@ -379,7 +397,7 @@ static enum job_outcome run_on_writer(struct write_job *job, struct unit *unit)
     int64_t writes_before = unit->writes;
     job->parked_until_ms = job->parked ? job->parked_until_ms : 0;
     enum status status = try_on_writer(request, unit);
-    if (status != STATUS_OK && unit->writes == writes_before && unit_forget_remembered(unit)) {
+    if (rests_on_memory(request, status)) {
         status = try_on_writer(request, unit);
     }
     if (status == STATUS_OK && !request->needs_commit && unit->writes == writes_before) {

@@ -73,8 +73,10 @@ struct request {
     /* Set by a handler on a reader or the loop that does not answer itself: runs when its read is over; request_reply
      * or request_fail follows, once, from any thread. */
     void (*defer)(struct request *request);
-    bool needs_commit; /* the answer waits for it, as all answers of writers do unless the handler says otherwise */
-    void *state;       /* of the handler, from prepare to handle */
+    bool needs_commit;     /* the answer waits for it, as all answers of writers do unless the handler says otherwise */
+    int64_t writes_before; /* of the unit, on the writer */
+    bool ask_again;        /* the handler wrote nothing and trusted what this node remembers */
+    void *state;           /* of the handler, from prepare to handle */
     struct media_list media; /* taken out of the body by prepare */
     struct json_out out;     /* writes the answer's body */
 };

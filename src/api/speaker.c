@@ -167,7 +167,7 @@ static enum job_outcome run(struct write_job *job, struct unit *unit)
     struct spoken *spoken = (struct spoken *)job;
     int64_t writes_before = unit->writes;
     enum status status = try_once(spoken, unit);
-    if (status != STATUS_OK && unit->writes == writes_before && unit_forget_remembered(unit)) {
+    if (unit->writes == writes_before && unit_forget_remembered(unit)) {
         status = try_once(spoken, unit);
     }
     return status != STATUS_OK && unit->writes != writes_before ? JOB_SPOILED : JOB_DONE;

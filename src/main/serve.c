@@ -29,7 +29,7 @@
 #include "service/secret.h"
 #include "store/secret_file.h"
 
-enum { ADDRESS_BYTES = 256 };
+enum { ADDRESS_BYTES = 256, FIRST_START_TRIES = 8 };
 
 /* Everything that runs, in the order it is started. Owned by serve(). */
 struct instance {
@@ -146,7 +146,7 @@ static enum status write_first(struct instance *instance, struct unit *unit, str
                : status;
 }
 
-static enum status first_start(struct instance *instance, struct db *db, struct failure *failure)
+static enum status first_start_once(struct instance *instance, struct db *db, struct failure *failure)
 {
     struct unit unit;
     struct arena arena = {0};
@@ -156,6 +156,16 @@ static enum status first_start(struct instance *instance, struct db *db, struct 
     unit_release(&unit);
     arena_release(&arena);
     *failure = call.failure;
+    return status;
+}
+
+/* Another node may begin at the same moment, or change a lease that is renewed here: then it goes again. */
+static enum status first_start(struct instance *instance, struct db *db, struct failure *failure)
+{
+    enum status status = STATUS_STALE;
+    for (int tries = 0; tries < FIRST_START_TRIES && (status == STATUS_STALE || status == STATUS_CONFLICT); tries++) {
+        status = first_start_once(instance, db, failure);
+    }
     return status;
 }
 

@@ -212,6 +212,11 @@ enum status session_delete(struct call *call, struct slice id)
 {
     struct session_entry entry;
     enum status status = session_enter(call, id, ACTION_DELETE, &entry);
+    if (status == STATUS_OK) { /* what follows depends on its state, and no write to it would tell that this is old */
+        const struct session *known = &entry.loaded->session;
+        status = unit_load_fresh(call->unit, known->tenant_key, known->key, &entry.loaded, &call->failure);
+        status = status == STATUS_NOT_FOUND ? access_not_found(&call->failure) : status;
+    }
     if (status == STATUS_OK) {
         status = change_check_delete(&entry.loaded->session, &call->failure);
     }

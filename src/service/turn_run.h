@@ -131,6 +131,9 @@ struct principal turn_principal(int64_t tenant_key, struct slice name);
 /* turns.c: sets the timer anew and sees whether all is over. */
 void turns_rearm(struct turns *turns);
 
+/* turns_leave.c: where the entry tells that a session ended or was deleted, whatever lives on for it goes. Writer. */
+void turns_leave_if_over(struct turns *turns, const struct publication_entry *entry);
+
 /* turns_claim.c: the standing claim, and what it finds. */
 enum job_outcome turns_claim_run(struct write_job *job, struct unit *unit);
 void turns_claim_finish(struct write_job *job, enum status status, const struct failure *failure);

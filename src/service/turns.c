@@ -171,6 +171,7 @@ void turns_hear(struct turns *turns, const struct publication *publication)
         } else if (concerns_turns(entry)) {
             turns_poke(turns, entry->session_key);
         }
+        turns_leave_if_over(turns, entry);
     }
 }
 

@@ -86,7 +86,7 @@ static void run_alone(struct writer *writer, struct write_job *job)
     enum job_outcome outcome = JOB_DONE;
     writer->retries_alone++;
     /* Another node may change the session between load and commit: look again, a few times. */
-    for (int tries = 0; tries < 3 && status == STATUS_STALE; tries++) {
+    for (int tries = 0; tries < TRIES_WHEN_STALE && status == STATUS_STALE; tries++) {
         status = unit_begin(&writer->unit, &failure);
         if (status != STATUS_OK) {
             break;
@@ -106,8 +106,7 @@ static void run_alone(struct writer *writer, struct write_job *job)
     if (status == STATUS_STALE) {
         status = failure_set(&failure, STATUS_UNAVAILABLE, "busy", "Another node changes this session; try again.");
         failure.retry_after_s = 1;
-    }
-    if (status != STATUS_OK) {
+    } else if (status != STATUS_OK) {
         writer_log_failed(&failure);
     }
     job->finish(job, status, &failure);

@@ -2,7 +2,7 @@
 #include "service/timer.h"
 #include "service/writer_parts.h"
 
-enum { TIMERS_PER_GROUP = 64, PRUNE_EVERY_MS = 600000, RETRY_TIMERS_MS = 1000, TRIES_WHEN_STALE = 3 };
+enum { TIMERS_PER_GROUP = 64, PRUNE_EVERY_MS = 600000, RETRY_TIMERS_MS = 1000 };
 
 static enum status fire_timers(struct writer *writer, const struct timer *timers, size_t count)
 {

@@ -7,6 +7,9 @@
 
 #include "service/writer.h"
 
+/* Whoever meets another node at a session goes again: with both at work on it, each try may meet the next change. */
+enum { TRIES_WHEN_STALE = 12 };
+
 struct writer {
     struct writer_options options;
     struct work_queue *queue;

@@ -276,12 +276,28 @@ static const enum sql session_parts[] = {
     SQL_SESSION_DELETE_IDEMPOTENCY,
 };
 
+/* On PostgreSQL another node may append meanwhile, and what it writes would stay behind without a session. */
+static enum status lock_as_known(struct db *db, const struct session *session, struct failure *failure)
+{
+    int64_t last = session->last_sequence;
+    if (db->engine != DB_POSTGRES)
+        return STATUS_OK;
+    enum status status = statement_number(
+        db, SQL_SESSION_LOCK, VALUES(number(session->tenant_key), number(session->key)), last, &last, failure);
+    if (!status && last != session->last_sequence)
+        return failure_set(failure, STATUS_STALE, "stale_row", "Another node changed the same session meanwhile.");
+    return status;
+}
+
 enum status store_session_delete(struct db *db, const struct session *session, struct slice actor, int64_t now_ms,
                                  struct failure *failure)
 {
     const struct value *keys = VALUES(number(session->tenant_key), number(session->key));
     int64_t deleted = 0;
-    enum status status = statement_run(db, SQL_SESSION_DELETE, keys, &deleted, failure);
+    enum status status = lock_as_known(db, session, failure);
+    if (status == STATUS_OK) {
+        status = statement_run(db, SQL_SESSION_DELETE, keys, &deleted, failure);
+    }
     if (status == STATUS_OK && deleted != 1) {
         return failure_set(failure, STATUS_NOT_FOUND, "session_not_found", "There is no such session.");
     }

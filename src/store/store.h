@@ -37,7 +37,7 @@ MUST_CHECK enum status store_session_with_sandbox(struct db *db, struct arena *a
 MUST_CHECK enum status store_session_by_key(struct db *db, int64_t tenant_key, int64_t key, struct arena *arena,
                                             struct session *out, struct failure *failure);
 /* Erases the session, its events, prompts, participants, links, lease, timers, partial output, labels; leaves a
- * tombstone, which the firehose tells of. */
+ * tombstone, which the firehose tells of. STALE when its log does not end where the caller knows it to (PostgreSQL). */
 MUST_CHECK enum status store_session_delete(struct db *db, const struct session *session, struct slice actor,
                                             int64_t now_ms, struct failure *failure);
 /* True when a session with this id was deleted: its id is not used again. */

@@ -313,3 +313,23 @@ def a_lease_that_only_a_dead_node_knew_of(env):
                 paths[-1].split("/")[-1])
     check.problem(client.post(paths[-1] + "/settle", {"status": "completed"},
                               headers={"Sojourn-Lease": claim["lease"]["token"]}), 409)
+
+
+@test(on=("postgres",), timeout_s=120)
+def two_begin_at_once(env):
+    """On an empty database, and on one that the other works on: whoever comes second goes again."""
+    for _ in range(2):
+        one, other = pair(env, second=False)
+        one.stop()
+        database = env.database()
+        one.database = other.database = database
+        one.launch()
+        other.launch()
+        for server in (one, other):
+            entry = server.log.wait(lambda entry: entry["event"] in ("listening", "start_failed"), 40)
+            check.equal(entry and entry["event"], "listening", f"what a server says first: {entry}")
+            server.address = server.wait_log("listening")["address"]
+            check.eventually(server.is_ready, "it is ready", 20)
+        for server in (one, other):
+            check.equal(server.client().get("/api/me").status, 200, "status of the first owner's question")
+            server.kill()

@@ -233,13 +233,14 @@ class Talker(Actor):
 
     def end(self, client):
         """What was promised was kept; then it stays, is hidden or is erased."""
-        talk, self.talk = self.talk, None
+        talk = self.talk
         with self.tenant.lock:
             talk.check_rest(client, self.tenant.verdict)
             self.tenant.verdict.wrong += talk.both
             self.tenant.disputes += talk.disputes
             self.tenant.talks += 1
         self.close_reader(client, talk)
+        self.talk = None  # only now: until here it can be done again after a cut
         fate = self.random.random()
         if fate < 0.3:
             client.post(talk.path + "/archive", {})
@@ -248,10 +249,10 @@ class Talker(Actor):
 
     def close_reader(self, client, talk):
         """Whoever watched must have seen all of it."""
-        reader, self.reader = self.reader, None
-        if reader:
+        if self.reader:
             end = client.get(talk.path, expect=200).json()["last_sequence"]
-            self.tenant.let_go(reader, {talk.key: end})
+            self.tenant.let_go(self.reader, {talk.key: end})
+            self.reader = None
 
 
 class Eraser(Actor):

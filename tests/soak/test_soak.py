@@ -3,7 +3,7 @@ from harness import check
 from harness.suite import EVERYWHERE, OPTIMISED, test
 from soak.world import Soak
 
-USUAL_S = 8
+USUAL_S = 5
 
 
 def seconds(env):

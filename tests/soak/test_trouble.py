@@ -13,7 +13,7 @@ from harness.suite import OPTIMISED, test
 from fault.test_storage import KIB, SmallDisk
 from soak.world import Soak
 
-CALM_S = 3
+CALM_S = 2
 
 
 def go_through(soak, troubles, rounds):

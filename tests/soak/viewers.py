@@ -96,7 +96,8 @@ class Slow(Viewer):
         self.gate = Narrow(tenant.gate)
 
     def pause(self):
-        time.sleep(0.5 if self.frames % 200 == 0 else 0.001)
+        if not self.tenant.gate.is_over:  # else it hurries: all wait for it
+            time.sleep(0.5 if self.frames % 200 == 0 else 0.001)
 
 
 class Hopper(Viewer):

@@ -17,10 +17,10 @@ from soak.viewers import Hopper, Slow, Viewer
 
 OPTIONS = ["--lease-ms-min", "100", "--claim-attempts-max", "1000", "--sessions-per-user-max", "100000",
            "--demo-pace-percent", "3", "--model-backoff-ms", "1", "--sandbox-unprotected", "--tokens-per-user-max", "100000"]
-TENANTS = 3
 SESSIONS = 4           # of a tenant that are appended to at a time
 GENERATION_S = 20      # after which it gets others
 SAMPLE_S = 2
+IDLE_MS = 5000         # of an agent's process between two turns
 AGENTS = ("demo", "demo", "model-retry", "model-ask", "acp-retry")
 
 
@@ -162,18 +162,24 @@ class Tenant:
     def check_viewers(self, ends):
         """They see the end of all logs; a jump in what they saw is one over a session that was erased."""
         for viewer in self.viewers + [viewer for viewer, _ in self.let_gone]:
-            is_done = lambda viewer=viewer: viewer.fault or viewer.is_erased or viewer.has_reached(ends)
-            try:
-                check.eventually(is_done, f"{viewer.name} sees all", 60)
-            except Failure:
-                wanted = {viewer.session: ends[viewer.session]} if viewer.session else ends
-                missing = {id: (viewer.last.get(id, 0), end) for id, end in wanted.items() if viewer.last.get(id, 0) < end}
-                check.fail(f"{viewer.name} of {self.name} at {viewer.cursor} never saw {check.show(missing)}")
+            self.await_end(viewer, ends)
             viewer.finish()
             if viewer.fault:
                 raise viewer.fault
             jumps = [jump for jump in viewer.jumps if jump[0] not in self.going | self.told_gone]
             check.equal(jumps, [], f"jumps that {viewer.name} saw")
+
+    def await_end(self, viewer, ends):
+        """It has time as long as it gets on."""
+        is_done = lambda: viewer.fault or viewer.is_erased or viewer.has_reached(ends)
+        while not is_done():
+            frames = viewer.frames
+            try:
+                check.eventually(lambda: is_done() or viewer.frames > frames + 1000, f"{viewer.name} sees all", 60)
+            except Failure:
+                wanted = {viewer.session: ends[viewer.session]} if viewer.session else ends
+                missing = {id: (viewer.last.get(id, 0), end) for id, end in wanted.items() if viewer.last.get(id, 0) < end}
+                check.fail(f"{viewer.name} of {self.name} at {viewer.cursor} never saw {check.show(missing)}")
 
     def check_erased(self, client, now):
         """What was erased is gone; nothing else is."""
@@ -211,7 +217,7 @@ class Tenant:
 class Soak:
     """Servers, tenants and time. Use it with `with`."""
 
-    def __init__(self, env, nodes=1, tenants=TENANTS, cluster=None, options=(), environment=None):
+    def __init__(self, env, nodes=1, cluster=None, options=(), environment=None):
         self.env = env
         self.random = env.random()
         self.cluster = cluster
@@ -219,6 +225,7 @@ class Soak:
         folder = os.path.join(env.directory, "agents")
         os.makedirs(folder)
         for agent in definitions():
+            agent["idle_timeout_ms"] = IDLE_MS
             with open(os.path.join(folder, f"{agent['id']}.agent.yaml"), "w", encoding="utf-8") as file:
                 json.dump(agent, file)
         database = cluster.new_database() if cluster else env.database()
@@ -230,7 +237,7 @@ class Soak:
             server.token = self.servers[0].token if self.servers else server.token
             self.servers.append(server)
         self.tenants = []
-        self.tenant_count = tenants
+        self.tenant_count = 3 if env.rounds(0) else 2
         self.figures = Figures(self.servers, cluster or (env.cluster() if env.engine == "postgres" else None))
         self.deaths = 0
         self.last_metrics = ""

@@ -315,6 +315,19 @@ static void firehose_finds_rare_events(void **state)
     assert_string_equal(read_firehose(f, f->tenant, &seen, seen.last, 3), "rare/4 ");
 }
 
+static void partial_output_of_a_deleted_session_is_not_kept(void **state)
+{
+    struct fixture *f = *state;
+    struct session *s = fixture_session(f, f->tenant, "s", "u1", NULL);
+    struct partial late = {1, 2, SLICE("[1,2]"), 7}, out = {.count = 9};
+    fixture_begin(f);
+    must(store_session_delete(f->db, s, SLICE("user:u1"), 1, &f->failure));
+    must(store_partial_save(f->db, f->tenant, s->key, &late, &f->failure));
+    fixture_commit(f);
+    must(store_partial_load(f->db, f->tenant, s->key, &f->arena, &out, &f->failure));
+    assert_int_equal(out.count, 0);
+}
+
 static void partial_output_is_replaced(void **state)
 {
     struct fixture *f = *state;
@@ -342,10 +355,16 @@ static void partial_output_is_replaced(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    CONTRACT_TEST(gives_back_the_bytes),         CONTRACT_TEST(reads_ranges_and_filters),
-    CONTRACT_TEST(another_tenant_reads_nothing), CONTRACT_TEST(long_logs_have_no_gap),
-    CONTRACT_TEST(reads_inside_the_transaction), CONTRACT_TEST(finds_external_ids),
-    CONTRACT_TEST(firehose_is_one_order),        CONTRACT_TEST(firehose_positions_are_not_reused),
-    CONTRACT_TEST(firehose_finds_rare_events),   CONTRACT_TEST(partial_output_is_replaced),
+    CONTRACT_TEST(gives_back_the_bytes),
+    CONTRACT_TEST(reads_ranges_and_filters),
+    CONTRACT_TEST(another_tenant_reads_nothing),
+    CONTRACT_TEST(long_logs_have_no_gap),
+    CONTRACT_TEST(reads_inside_the_transaction),
+    CONTRACT_TEST(finds_external_ids),
+    CONTRACT_TEST(firehose_is_one_order),
+    CONTRACT_TEST(firehose_positions_are_not_reused),
+    CONTRACT_TEST(firehose_finds_rare_events),
+    CONTRACT_TEST(partial_output_is_replaced),
+    CONTRACT_TEST(partial_output_of_a_deleted_session_is_not_kept),
 };
 const struct contract_part contract_events = {"events", tests, COUNT_OF(tests)};

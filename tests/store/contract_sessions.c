@@ -183,6 +183,22 @@ static void delete_leaves_a_tombstone(void **state)
     db_rollback(f->db);
 }
 
+static void delete_takes_no_log_that_went_on(void **state)
+{
+    struct fixture *f = *state;
+    struct session *s = fixture_session(f, f->tenant, "s", "u1", NULL);
+    struct session old = *s;
+    if (db_engine(f->db) != DB_POSTGRES)
+        return; /* nobody else writes */
+    fixture_append(f, s, "user.message", "[]");
+    fixture_begin(f);
+    assert_status(store_session_delete(f->db, &old, SLICE("u1"), 7, &f->failure), STATUS_STALE);
+    db_rollback(f->db);
+    fixture_begin(f);
+    must(store_session_delete(f->db, s, SLICE("u1"), 7, &f->failure));
+    fixture_commit(f);
+}
+
 static void delete_stays_in_its_tenant(void **state)
 {
     struct fixture *f = *state;
@@ -278,6 +294,7 @@ static const struct CMUnitTest tests[] = {
     CONTRACT_TEST(update_of_another_tenant_is_stale),
     CONTRACT_TEST(rollback_leaves_nothing),
     CONTRACT_TEST(delete_leaves_a_tombstone),
+    CONTRACT_TEST(delete_takes_no_log_that_went_on),
     CONTRACT_TEST(delete_stays_in_its_tenant),
     CONTRACT_TEST(counts_follow_the_states),
     CONTRACT_TEST(counts_concurrent_sessions_of_a_user),

@@ -8,7 +8,7 @@
 #include "base/id.h"
 #include "base/log.h"
 
-enum { VERSION_MIN = 140000, BUSY_DEFAULT_MS = 10000 };
+enum { VERSION_MIN = 140000, BUSY_DEFAULT_MS = 10000, SLOW_ATTEMPT_MS = 1000, LEAVE_ALONE_MS = 2000 };
 
 static void notice_ignore(void *owner, const PGresult *result)
 {
@@ -138,12 +138,8 @@ int64_t monotonic_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-enum status postgres_ensure(struct postgres *postgres, struct failure *failure)
+static enum status connect_anew(struct postgres *postgres, struct failure *failure)
 {
-    if (is_alive(postgres)) {
-        return STATUS_OK;
-    }
-    disconnect(postgres);
     enum status status =
         postgres_connect(postgres->url, !postgres->read_only, postgres->busy_ms, &postgres->connection, failure);
     if (status == STATUS_OK) {
@@ -154,6 +150,34 @@ enum status postgres_ensure(struct postgres *postgres, struct failure *failure)
     }
     if (status != STATUS_OK) {
         disconnect(postgres);
+    }
+    return status;
+}
+
+/* A server that hangs costs an attempt of seconds. Those who wait for this connection must not wait for an attempt
+ * each, one after the other: for a moment they are told what the last one was told. */
+enum status postgres_ensure(struct postgres *postgres, struct failure *failure)
+{
+    if (is_alive(postgres)) {
+        return STATUS_OK;
+    }
+    disconnect(postgres);
+    int64_t started_ms = monotonic_ms();
+    if (started_ms < postgres->unreachable_until_ms) {
+        if (failure) {
+            *failure = postgres->unreachable;
+        }
+        return postgres->unreachable.status;
+    }
+    struct failure trouble = {0};
+    enum status status = connect_anew(postgres, &trouble);
+    int64_t ended_ms = monotonic_ms();
+    if (status != STATUS_OK && ended_ms - started_ms > SLOW_ATTEMPT_MS) {
+        postgres->unreachable_until_ms = ended_ms + LEAVE_ALONE_MS;
+        postgres->unreachable = trouble;
+    }
+    if (status != STATUS_OK && failure) {
+        *failure = trouble;
     }
     return status;
 }

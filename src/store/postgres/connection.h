@@ -66,8 +66,10 @@ struct postgres {
     struct db db; /* first */
     PGconn *connection;
     struct backend backend;
-    bool broken;   /* libpq refused to send: what it was asked and what is expected differ */
-    bool farewell; /* the server ended the connection; it has done nothing it did not answer before */
+    bool broken;                  /* libpq refused to send: what it was asked and what is expected differ */
+    bool farewell;                /* the server ended the connection; it has done nothing it did not answer before */
+    int64_t unreachable_until_ms; /* monotonic: until then nobody tries to connect */
+    struct failure unreachable;   /* and is told this */
     char *url;
     bool read_only;
     int64_t busy_ms;

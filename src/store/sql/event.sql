@@ -159,10 +159,16 @@ SELECT * FROM (
      ORDER BY t.position LIMIT $5)) AS told
 ORDER BY minor LIMIT $5
 
+-- It comes some time after the output, and the session may be deleted by then: nothing is left behind.
 -- name: partial_save
-INSERT INTO partials (tenant_key, session_key, sequence, deltas, body, saved_at_ms) VALUES ($1, $2, $3, $4, $5, $6)
+INSERT INTO partials (tenant_key, session_key, sequence, deltas, body, saved_at_ms)
+SELECT s.tenant_key, s.key, $3, $4, $5, $6 FROM sessions s WHERE s.tenant_key = $1 AND s.key = $2 {while_it_stays}
 ON CONFLICT {partial_key} DO UPDATE SET sequence = excluded.sequence, deltas = excluded.deltas, body = excluded.body,
     saved_at_ms = excluded.saved_at_ms
+-- fragment: while_it_stays (sqlite)
+
+-- fragment: while_it_stays (postgres)
+FOR KEY SHARE
 -- fragment: partial_key (sqlite)
 (session_key)
 -- fragment: partial_key (postgres)

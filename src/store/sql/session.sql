@@ -134,6 +134,9 @@ WHERE s.tenant_key = $1 AND s.owner = $2 AND s.owner IS NOT NULL AND s.work + 0 
     AND s.source_kind = 'human-session-bridge'
 ORDER BY s.key DESC LIMIT 1
 
+-- Whoever appends to it holds this row until its commit: what is deleted then is all there is.
+-- name: session_lock (postgres)
+SELECT last_sequence FROM session_activity WHERE tenant_key = $1 AND session_key = $2 FOR UPDATE
 -- name: session_delete
 DELETE FROM sessions WHERE tenant_key = $1 AND key = $2
 -- name: session_delete_activity

@@ -1,4 +1,4 @@
-"""Two servers on one PostgreSQL: what one of them set a time for happens when it is dead, whatever the other remembers."""
+"""Two servers on one PostgreSQL: what a node remembers of a session is not what the session is; another one may have changed it."""
 from harness import check, people
 from harness.suite import test
 from harness.talk import events, prompt_ids, send
@@ -72,3 +72,39 @@ def both_nodes_are_quiet_about_each_other(env):
     check.eventually(lambda: all(clients[0].get(path).json()["status"] == "expired" for path in paths), "all expire", 60)
     errors = [entry for server in (one, other) for entry in server.log.entries if entry["level"] == "error"]
     check.equal(errors, [], "what the logs call errors")
+
+
+@test(on=("postgres",), timeout_s=120)
+def what_needs_nothing_done_is_not_told_from_memory(env):
+    """A command that finds nothing to do says so of the session as it is, not as this node left it."""
+    one, other = pair(env, *QUICK, *WATCHFUL)
+    here, there = one.client(), other.client()
+    path = people.session(here)
+    here.post(path + "/stop", {}, expect=200)
+    there.post(path + "/reopen", {}, expect=200)
+    here.post(path + "/stop", {}, expect=200)
+    check.equal(there.get(path).json()["status"], "completed", "status after the second stop")
+    there.post(path + "/reopen", {}, expect=200)
+    here.post(path + "/stop", {}, headers={"Idempotency-Key": "k"}, expect=200)
+    check.equal(there.get(path).json()["status"], "completed", "status after the third stop")
+    here.post(path + "/archive", {}, expect=200)
+    there.post(path + "/unarchive", {}, expect=200)
+    check.true(here.post(path + "/archive", {}, expect=200).json()["archived_at"], "the answer tells that it is archived")
+    check.true(there.get(path).json()["archived_at"], "it is archived")
+
+
+@test(on=("postgres",), timeout_s=120)
+def what_is_deleted_is_the_session_as_it_is(env):
+    """Not as this node left it: the counters would be wrong for ever."""
+    one, other = pair(env, *QUICK, *WATCHFUL)
+    here, there = one.client(), other.client()
+    for erase in (lambda path: here.delete(path, expect=204),
+                  lambda path: here.post("/api/sessions/bulk-delete", {"ids": [path.rsplit("/", 1)[1]]}, expect=200)):
+        path = people.session(here)
+        there.post(path + "/status", {"status": "pending"}, expect=200)
+        erase(path)
+        check.equal({status: count for status, count in here.get("/api/counts").json()["by_status"].items() if count}, {},
+                    "sessions per status")
+    one.stop()
+    other.stop()
+    other.verify()
