@@ -469,7 +469,9 @@ struct idempotent_reply {
     struct slice fingerprint; /* 32 bytes: of method, path and body */
     int status;
     struct slice body;
-    int64_t session_key; /* the session it tells of, with which it is deleted; 0 = none */
+    int64_t session_key;         /* the session it tells of, with which it is deleted; 0 = none */
+    const int64_t *further_keys; /* of more such sessions */
+    size_t further_count;
 };
 MUST_CHECK enum status store_idempotency_get(struct db *db, int64_t tenant_key, struct slice actor, struct slice key,
                                              struct arena *arena, struct idempotent_reply *out,

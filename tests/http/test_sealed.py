@@ -285,6 +285,38 @@ def a_deleted_session_leaves_no_word(env):
     check.problem(client.post("/api/sessions", body, headers=made), 410, "session_deleted")
 
 
+@test
+def an_answer_about_two_sessions_goes_with_either(env):
+    """A settlement that claimed the next sessions is kept with their words: until one of them is deleted."""
+    server = env.server()
+    client = server.client()
+    for gone in range(3):
+        title = f"{NEEDLE}{gone}"
+        ids = [client.post("/api/sessions", {"type": "agent", "agent": "w", "prompt": "x", "title": title,
+                                             "metadata": {"m": title}}, expect=201).json()["id"] for _ in range(3)]
+        [first] = client.post("/api/claims", {"worker": "w"}, expect=200).json()["claims"]
+        held = {"Sojourn-Lease": first["lease"]["token"], "Idempotency-Key": f"settled{gone}"}
+        body = {"status": "completed", "claim": {"worker": "w", "max": 2}}
+        settle = f"/api/sessions/{first['session']['id']}/settle"
+        claimed = client.post(settle, body, headers=held, expect=200).json()["claims"]
+        check.equal([first["session"]["id"]] + [one["session"]["id"] for one in claimed], ids)
+        again = client.post(settle, body, headers=held, expect=200)
+        check.equal((again.header("idempotency-replayed"), again.json()["claims"]), ("true", claimed))
+        for one in claimed:
+            client.post(f"/api/sessions/{one['session']['id']}/settle", {"status": "completed"},
+                        headers={"Sojourn-Lease": one["lease"]["token"]}, expect=200)
+        deleted = ids[gone]
+        check.true(f"settled{gone}" in rows(env, server), "the answer is kept")
+        client.delete(f"/api/sessions/{deleted}", expect=204)
+        check.true(f"settled{gone}" not in rows(env, server), "no answer and no subject is left")
+        for one in ids:
+            if one != deleted:
+                client.delete(f"/api/sessions/{one}", expect=204)
+        check.true(NEEDLE not in rows(env, server), "no table holds a word of them")
+    server.stop()
+    check.true("0 problems" in care(server, "verify").stdout, "nothing is left over")
+
+
 @test(on=("sqlite",))
 def a_backup_stays_sealed(env):
     """It is made without the key, holds the files, and is verified with it."""
