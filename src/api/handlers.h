@@ -211,7 +211,7 @@ enum status shares_redeem(struct request *request);
 struct token;
 void token_write(struct json_out *out, const struct token *token, struct slice secret); /* absent secret = not told */
 extern const struct field sign_in_body[], link_body[], password_body[], ticket_body[], user_body[], user_update_body[],
-    token_body[], tenant_body[];
+    token_body[], token_list_query[], tenant_body[];
 enum status auth_sign_in_prepare(struct request *request);
 enum status auth_sign_in(struct request *request);
 enum status auth_link(struct request *request);

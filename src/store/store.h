@@ -202,6 +202,8 @@ MUST_CHECK enum status store_share_by_hash(struct db *db, struct slice token_has
                                            struct share_link *out, struct failure *failure);
 MUST_CHECK enum status store_share_list(struct db *db, int64_t tenant_key, int64_t session_key, struct arena *arena,
                                         struct share_link **out, size_t *out_count, struct failure *failure);
+/* Deletes links, and who used them, that are switched off, expired or used up, and are from before. */
+MUST_CHECK enum status store_share_prune(struct db *db, int64_t before_ms, struct failure *failure);
 MUST_CHECK enum status store_share_deactivate(struct db *db, int64_t tenant_key, int64_t session_key,
                                               struct slice link_id, bool *out_changed, struct failure *failure);
 /* Counts one use unless this user redeemed it before (*out_first false) or the uses are spent (LIMITED, atomically). */
