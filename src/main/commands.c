@@ -137,6 +137,8 @@ const struct command commands[] = {
     {.name = "rekey", .positionals = "NEW-KEY-FILE", .positional_min = 1, .positional_max = 1, .tables = care_tables,
      .run = command_rekey,
      .help = "Wraps the keys of all sessions with another master key, while no server runs. Content is not written anew: it stays as it is under the keys of its sessions."},
+    {.name = "seal", .tables = care_tables, .run = command_seal,
+     .help = "Encrypts what was stored before there was a master key, while no server runs: sessions, their files, and what belongs to none. A PostgreSQL database keeps old rows until VACUUM FULL."},
     {.name = "secrets set", .positionals = "NAME", .positional_min = 1, .positional_max = 1, .tables = secrets_tables,
      .run = command_secrets_set,
      .help = "Keeps a secret, such as ANTHROPIC_API_KEY, encrypted in the data directory of a server. The value comes from standard input, or is typed without being shown; a running server takes it at once."},

@@ -230,6 +230,56 @@ def rekey(env):
     check.true("encrypted" in care(plain, "rekey", new, expect=1).stderr, "nothing to change")
 
 
+def everything(client, path):
+    """What is said of all that say_everywhere and work_everywhere made, apart from what time changes."""
+    last = client.get(path + "/events?types=custom.x&order=newest&limit=1").json()["events"][0]["sequence"]
+    sessions = client.get("/api/sessions?limit=100").json()["sessions"]
+    whole = [client.get(target, expect=200).json()
+             for target in (f"{path}/events?limit=1000&before={last + 1}", path + "/asks?state=all", path + "/queue",
+                            path + "/files", "/api/entities/e", "/api/tasks/work", "/api/personas/poet")]
+    return whole + sorted([one["id"], one["title"], one["preview"], one["prompt_snippet"]] for one in sessions)
+
+
+@test
+def what_came_before_the_key_is_sealed(env):
+    """`seal` encrypts sessions, files and what belongs to none that were stored in the clear; twice is once; nothing
+    of them changes for who reads them."""
+    key = new_key(env)
+    for place in ("files", "database"):
+        server = env.server(["--blobs", place])
+        client = server.client()
+        path, _, url = say_everywhere(client)
+        work_everywhere(client)
+        for number in range(3):
+            client.post(path + "/events", {"events": [{"type": "custom.x", "metadata": {"n": number, "x": NEEDLE}}] * 90},
+                        expect=201)
+        before = everything(client, path)
+        server.stop()
+        check.true(found(env, server, NEEDLE) != [], "it is in the clear")
+        check.contains(care(server, "seal", expect=1).stderr, "without a master key")
+        if not server.database:
+            server.start()
+            check.contains(care(server, "seal", key=key, expect=1).stderr, "process")
+            server.stop()
+        sealed = care(server, "seal", key=key).stdout
+        check.true(" sessions from before" in sealed and not sealed.startswith("0 sessions"), sealed)
+        if server.database:
+            env.cluster().sql("vacuum full", database_name(server.database))
+        check.equal(found(env, server, NEEDLE), [])
+        check.contains(care(server, "seal", key=key).stdout, "0 sessions from before the master key are encrypted now, 0 texts")
+        check.true("0 problems" in care(server, "verify", key=key).stdout, "the store is whole")
+        server.options += ["--master-key-file", key]
+        client = server.start().client()
+        check.equal(everything(client, path), before)
+        check.equal(client.get(url, expect=200).body, f"file {NEEDLE}".encode())
+        client.post(path + "/events", {"events": [{"type": "custom.x", "metadata": {"late": NEEDLE}}]}, expect=201)
+        again = client.post(path + "/messages", {"text": f"hello {NEEDLE}", "metadata": {"m": NEEDLE}}, expect=202,
+                            headers={"Idempotency-Key": "k"})
+        check.equal(again.header("idempotency-replayed"), "true")
+        server.stop()
+        check.equal(found(env, server, NEEDLE), [])
+
+
 @test
 def a_deleted_session_takes_its_key_along(env):
     """What is left of a deleted session on disk has no key any more."""

@@ -668,5 +668,3 @@ CREATE TABLE idempotency_subjects (
 ) WITHOUT ROWID;
 CREATE INDEX idempotency_subjects_session ON idempotency_subjects (tenant_key, session_key);
 CREATE INDEX idempotency_subjects_age ON idempotency_subjects (created_at_ms);
--- Tokens of a session are looked for by it.
-CREATE INDEX tokens_session ON tokens (tenant_key, session_id) WHERE session_id IS NOT NULL;
