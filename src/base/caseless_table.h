@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 /* Every step-th letter from first to last, and how far away its other form is; by first. */
+/* clang-format off */
 static const struct letter_range {
     uint32_t first, last, step;
     int32_t distance;
@@ -56,5 +57,6 @@ static const struct letter_range {
     {0x1058C, 0x10592, 1, 39},   {0x10594, 0x10595, 1, 39},   {0x10C80, 0x10CB2, 1, 64},   {0x118A0, 0x118BF, 1, 32},
     {0x16E40, 0x16E5F, 1, 32},   {0x1E900, 0x1E921, 1, 34},
 };
+/* clang-format on */
 
 #endif

@@ -40,8 +40,8 @@ enum status store_user_update(struct db *db, const struct user *user, struct fai
     return status;
 }
 
-static enum status read_one(struct db *db, enum sql statement, struct slice id, struct arena *arena,
-                            struct user *out, struct failure *failure)
+static enum status read_one(struct db *db, enum sql statement, struct slice id, struct arena *arena, struct user *out,
+                            struct failure *failure)
 {
     struct query query;
     enum status status = statement_first(&query, db, statement, VALUES(text(id)), failure);
