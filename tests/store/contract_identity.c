@@ -255,7 +255,8 @@ static void grants(void **state)
 static void idempotency(void **state)
 {
     struct fixture *f = *state;
-    struct idempotent_reply reply = {fixture_hash(f, 1), 201, SLICE("{\"id\":1}"), 0}, out;
+    struct idempotent_reply reply = {.fingerprint = fixture_hash(f, 1), .status = 201, .body = SLICE("{\"id\":1}")},
+                            out;
     assert_status(store_idempotency_get(f->db, f->tenant, SLICE("u"), SLICE("k"), &f->arena, &out, &f->failure),
                   STATUS_NOT_FOUND);
     fixture_begin(f);

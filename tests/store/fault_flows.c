@@ -198,7 +198,7 @@ static enum status sign_in(struct flow_state *s, struct failure *failure)
 
 static enum status remember_reply(struct flow_state *s, struct failure *failure)
 {
-    struct idempotent_reply reply = {SLICE("print"), 201, SLICE("{}"), 0};
+    struct idempotent_reply reply = {.fingerprint = SLICE("print"), .status = 201, .body = SLICE("{}")};
     enum status status = append(s, 3, 50, failure);
     return status ? status : store_idempotency_put(s->db, TENANT, SLICE("u1"), SLICE("k"), &reply, NOW_MS, failure);
 }
