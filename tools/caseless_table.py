@@ -10,6 +10,24 @@ import unicodedata
 
 SPECIAL = {0x3C2: 0x3C3, 0x130: 0x69}
 
+HEADER = """/* Written by tools/caseless_table.py from Unicode VERSION. Private to caseless.c. */
+#ifndef BASE_CASELESS_TABLE_H
+#define BASE_CASELESS_TABLE_H
+
+#include <stdint.h>
+
+/* Every step-th letter from first to last, and how far away its other form is; by first. */
+/* clang-format off */
+static const struct letter_range {
+    uint32_t first, last, step;
+    int32_t distance;
+} letter_ranges[] = {
+ROWS};
+/* clang-format on */
+
+#endif
+"""
+
 
 def letters():
     """(letter, its other form) for every letter that has one."""
@@ -38,11 +56,8 @@ def header():
     """The text of the file."""
     rows = "".join(f"    {{0x{first:X}, 0x{last:X}, {step}, {distance}}},\n"
                    for first, last, step, distance in ranges(letters()))
-    return (f"/* Written by tools/caseless_table.py from Unicode {unicodedata.unidata_version.split('.')[0]}. Private to "
-            "caseless.c. */\n#ifndef BASE_CASELESS_TABLE_H\n#define BASE_CASELESS_TABLE_H\n\n#include <stdint.h>\n\n"
-            "/* Every step-th letter from first to last, and how far away its other form is; by first. */\n"
-            "static const struct letter_range {\n    uint32_t first, last, step;\n    int32_t distance;\n"
-            f"}} letter_ranges[] = {{\n{rows}}};\n\n#endif\n")
+    version = unicodedata.unidata_version.split(".")[0]
+    return HEADER.replace("VERSION", version).replace("ROWS", rows)
 
 
 if __name__ == "__main__":

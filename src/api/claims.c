@@ -220,6 +220,17 @@ static enum status read_next(struct request *request, const struct json *next, s
     return status == STATUS_OK ? read_claim(request, next, out) : status;
 }
 
+/* The answer tells of them as well. */
+static void name_subjects(struct request *request, const struct claimed *claimed, size_t count)
+{
+    int64_t *keys = arena_array(request_arena(request), count, sizeof *keys);
+    for (size_t i = 0; i < count; i++) {
+        keys[i] = claimed[i].loaded->session.key;
+    }
+    request->further_keys = keys;
+    request->further_count = count;
+}
+
 static enum status settle_and_claim(struct request *request, const struct json *next)
 {
     struct session_entry entry;
@@ -238,6 +249,7 @@ static enum status settle_and_claim(struct request *request, const struct json *
         request->exchange->body.len--; /* the session's object goes on */
         request->out.need_comma = true;
         write_claims(request, claimed, count);
+        name_subjects(request, claimed, count);
     }
     return status;
 }

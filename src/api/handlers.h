@@ -224,7 +224,7 @@ enum status auth_ticket(struct request *request);
 struct token;
 void scopes_write(struct json_out *out, unsigned scopes);
 void token_write(struct json_out *out, const struct token *token, struct slice secret); /* absent secret = not told */
-extern const struct field user_body[], user_update_body[], token_body[], tenant_body[];
+extern const struct field user_body[], user_update_body[], token_body[], token_list_query[], tenant_body[];
 enum status users_list(struct request *request);
 enum status users_create(struct request *request);
 enum status users_update(struct request *request);

@@ -164,13 +164,20 @@ void token_write(struct json_out *out, const struct token *token, struct slice s
     json_end_object(out);
 }
 
+const struct field token_list_query[] = {
+    {"revoked", FIELD_BOOLEAN, false,
+     "Also those that were revoked or have expired, as long as they are kept (option ended-keep-ms).", NULL, 0, 0},
+    {0},
+};
+
 enum status tokens_list(struct request *request)
 {
     struct token *tokens;
     size_t count;
     struct call *call = &request->call;
-    enum status status =
-        store_token_list(call->db, request->who.tenant_key, call->arena, &tokens, &count, &call->failure);
+    bool all = slice_is(request_param(request, "revoked"), "true");
+    enum status status = store_token_list(call->db, request->who.tenant_key, all ? 0 : call->now_ms, call->arena,
+                                          &tokens, &count, &call->failure);
     if (status != STATUS_OK) {
         return status;
     }

@@ -241,6 +241,7 @@ static void start_over(struct request *request)
     request->call.failure = (struct failure){0};
     request->needs_commit = true;
     request->subject_key = 0;
+    request->further_count = 0;
 }
 
 static void start_call(struct request *request, struct db *db, struct unit *unit)
@@ -300,8 +301,13 @@ static enum status find_subject(struct request *request, int64_t *out_key)
 
 static enum status keep_idempotent(struct request *request, struct slice key, const struct hash *fingerprint)
 {
-    struct idempotent_reply answer = {hash_slice(fingerprint), request->exchange->status,
-                                      buffer_slice(&request->exchange->body), 0};
+    struct idempotent_reply answer = {
+        .fingerprint = hash_slice(fingerprint),
+        .status = request->exchange->status,
+        .body = buffer_slice(&request->exchange->body),
+        .further_keys = request->further_keys,
+        .further_count = request->further_count,
+    };
     enum status status = find_subject(request, &answer.session_key);
     if (status != STATUS_OK) {
         return status;

@@ -69,7 +69,9 @@ struct request {
     bool prepared;
     struct call call;
     struct slice idempotency_key;
-    int64_t subject_key; /* of the session the answer tells of, where the path does not name it; 0 = none */
+    int64_t subject_key;         /* of the session the answer tells of, where the path does not name it; 0 = none */
+    const int64_t *further_keys; /* of more sessions it tells of, in the arena */
+    size_t further_count;
     /* Set by a handler on a reader or the loop that does not answer itself: runs when its read is over; request_reply
      * or request_fail follows, once, from any thread. */
     void (*defer)(struct request *request);

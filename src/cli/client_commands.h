@@ -86,9 +86,10 @@ int command_entities_sessions(const struct invocation *invocation);
 
 /* people.c */
 extern const struct option *const plain_tables[],
-    *const tokens_create_tables[], *const users_create_tables[], *const users_update_tables[],
-                                                                     *const users_remove_tables[],
-                                                                         *const tenants_create_tables[];
+    *const tokens_list_tables[], *const tokens_create_tables[], *const users_create_tables[],
+                                                                    *const users_update_tables[],
+                                                                        *const users_remove_tables[],
+                                                                            *const tenants_create_tables[];
 int command_queue(const struct invocation *invocation);
 int command_whoami(const struct invocation *invocation);
 int command_tokens_list(const struct invocation *invocation);

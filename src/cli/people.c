@@ -33,6 +33,12 @@ static const struct option tenant_table[] = {
 /* clang-format on */
 
 const struct option *const plain_tables[] = {output_option_table, remote_option_table, NULL};
+static const struct option token_list_table[] = {
+    PASS_SWITCH("revoked", "Also those that were revoked or have expired."),
+    {0},
+};
+
+const struct option *const tokens_list_tables[] = {token_list_table, output_option_table, remote_option_table, NULL};
 const struct option *const tokens_create_tables[] = {token_table, output_option_table, remote_option_table, NULL};
 const struct option *const users_create_tables[] = {user_table, output_option_table, remote_option_table, NULL};
 const struct option *const users_update_tables[] = {user_table, output_option_table, remote_option_table, NULL};
@@ -84,7 +90,7 @@ static const struct listed queue_lists[] = {{"queues", queue_columns, queue_keys
 
 int command_tokens_list(const struct invocation *invocation)
 {
-    return listed_show(invocation, "/api/tokens", token_lists);
+    return listed_show_with(invocation, "/api/tokens", token_list_table, token_lists);
 }
 
 int command_users_list(const struct invocation *invocation)

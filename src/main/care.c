@@ -165,53 +165,86 @@ int command_verify(const struct invocation *invocation)
     return code;
 }
 
-/* --- rekey --- */
+/* --- rekey and seal --- */
 
-static enum status rekey(const struct db_options *options, const struct master_key *fresh, int64_t *out_count,
-                         struct failure *failure)
-{
+/* What a change of the whole store needs. The data directory is locked: a server that runs would go on as before. */
+struct overhaul {
+    struct options options;
+    struct master_key key;
     struct db *db;
-    enum status status = db_open(options, &db, failure);
+    int lock_fd;
+};
+
+static enum status overhaul_begin(const struct invocation *invocation, struct overhaul *out, struct failure *failure)
+{
+    const char *file;
+    enum status status = find_file(invocation, &out->options, NULL, &file, failure);
     if (status == STATUS_OK) {
-        status = store_rekey(db, fresh->bytes, out_count, failure);
-        db_close(db);
+        status = master_key_load(&out->options, &out->key, failure);
+    }
+    if (status == STATUS_OK) {
+        status = store_lock_directory(out->options.data, &out->lock_fd, failure);
+    }
+    if (status == STATUS_OK) {
+        struct db_options store = describe(&out->options, file, &out->key);
+        store.read_only = false;
+        status = db_open(&store, &out->db, failure);
     }
     return status;
 }
 
-/* The data directory is locked: a server that runs would go on with the old key. */
+static void overhaul_end(struct overhaul *overhaul)
+{
+    if (overhaul->db) {
+        db_close(overhaul->db);
+    }
+    store_unlock_directory(overhaul->lock_fd);
+    master_key_forget(&overhaul->key);
+}
+
 int command_rekey(const struct invocation *invocation)
 {
-    struct options options;
+    struct overhaul overhaul = {.lock_fd = -1};
     struct failure failure;
-    struct master_key key = {0}, fresh = {0};
-    const char *file;
+    struct master_key fresh = {0};
     int64_t count = 0;
-    int lock_fd = -1;
-    if (care_load(invocation, &options, &failure) != STATUS_OK) {
+    if (care_load(invocation, &overhaul.options, &failure) != STATUS_OK) {
         return command_refuse(invocation->command, &failure);
     }
-    enum status status = find_file(invocation, &options, NULL, &file, &failure);
+    enum status status = master_key_read(invocation->arguments->positionals[0], &fresh, &failure);
     if (status == STATUS_OK) {
-        status = master_key_load(&options, &key, &failure);
+        status = overhaul_begin(invocation, &overhaul, &failure);
     }
     if (status == STATUS_OK) {
-        status = master_key_read(invocation->arguments->positionals[0], &fresh, &failure);
+        status = store_rekey(overhaul.db, fresh.bytes, &count, &failure);
     }
-    if (status == STATUS_OK) {
-        status = store_lock_directory(options.data, &lock_fd, &failure);
-    }
-    if (status == STATUS_OK) {
-        struct db_options store = describe(&options, file, &key);
-        store.read_only = false;
-        status = rekey(&store, &fresh, &count, &failure);
-    }
-    store_unlock_directory(lock_fd);
-    master_key_forget(&key);
+    overhaul_end(&overhaul);
     master_key_forget(&fresh);
     if (status != STATUS_OK) {
         return fail(&failure);
     }
     printf("the keys of %lld sessions are wrapped by the new master key; start the server with it\n", (long long)count);
+    return EXIT_DONE;
+}
+
+int command_seal(const struct invocation *invocation)
+{
+    struct overhaul overhaul = {.lock_fd = -1};
+    struct failure failure;
+    struct reseal_report report;
+    if (care_load(invocation, &overhaul.options, &failure) != STATUS_OK) {
+        return command_refuse(invocation->command, &failure);
+    }
+    struct blob_place blobs = blobs_of(&overhaul.options, blobs_beside(invocation, overhaul.options.data, "/blobs"));
+    enum status status = overhaul_begin(invocation, &overhaul, &failure);
+    if (status == STATUS_OK) {
+        status = store_reseal(overhaul.db, &blobs, &report, &failure);
+    }
+    overhaul_end(&overhaul);
+    if (status != STATUS_OK) {
+        return fail(&failure);
+    }
+    printf("%lld sessions from before the master key are encrypted now, %lld texts in all\n",
+           (long long)report.sessions, (long long)report.texts);
     return EXIT_DONE;
 }

@@ -14,5 +14,6 @@ MUST_CHECK enum status care_load(const struct invocation *invocation, struct opt
 int command_backup(const struct invocation *invocation);
 int command_verify(const struct invocation *invocation);
 int command_rekey(const struct invocation *invocation);
+int command_seal(const struct invocation *invocation);
 
 #endif

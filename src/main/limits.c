@@ -73,6 +73,8 @@ struct service limits_of_service(const struct options *options)
             },
         .human_session_ms = options->human_session_ms,
         .idempotency_keep_ms = options->idempotency_keep_ms,
+        .ended_keep_ms = options->ended_keep_ms,
+        .prune_ms = options->prune_ms,
         .cookie_ms = options->cookie_ms,
         .ticket_ms = options->ticket_ms,
         .link_ms = options->setup_link_ms,

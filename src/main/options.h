@@ -63,6 +63,7 @@ struct options {
     int64_t header_count_max;
     int64_t body_bytes_max;
     int64_t idempotency_keep_ms;
+    int64_t ended_keep_ms, prune_ms;
 
     /* sessions */
     int64_t sessions_page_default;

@@ -143,6 +143,10 @@ const struct option server_options[] = {
          "The largest body of a request; beyond it 413."),
     TIME("idempotency-keep-ms", idempotency_keep_ms, "24h", SECOND, YEAR,
          "How long the answer to an Idempotency-Key is remembered."),
+    TIME("ended-keep-ms", ended_keep_ms, "30d", 1, 10 * YEAR,
+         "How long tokens and share links stay listed that are revoked, expired or used up; then their rows go."),
+    TIME("prune-ms", prune_ms, "10m", 10, DAY,
+         "How often rows are looked for whose time is over: those, kept answers, tickets, cookies and links."),
 
     SECTION("Sessions"),
     COUNT("sessions-page-default", sessions_page_default, "50", 1, 1000,

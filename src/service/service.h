@@ -56,6 +56,8 @@ struct service {
     size_t memory_bytes_max, memories_prompt_bytes_max;
     int64_t human_session_ms;
     int64_t idempotency_keep_ms;
+    int64_t ended_keep_ms; /* tokens and share links that no longer work */
+    int64_t prune_ms;      /* 0 = ten minutes */
     int64_t cookie_ms;
     int64_t ticket_ms;
     int64_t link_ms;

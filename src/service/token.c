@@ -47,7 +47,7 @@ static enum status check_token_room(struct call *call, struct slice user_id)
     struct token *tokens;
     size_t count = 0, own = 0;
     enum status status =
-        store_token_list(call->db, call->who->tenant_key, call->arena, &tokens, &count, &call->failure);
+        store_token_list(call->db, call->who->tenant_key, call->now_ms, call->arena, &tokens, &count, &call->failure);
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
         own += tokens[i].revoked_at_ms == 0 && slice_eq(tokens[i].user_id, user_id);
     }

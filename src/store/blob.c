@@ -247,6 +247,26 @@ enum status store_blob_count(struct db *db, int64_t tenant_key, int64_t session_
     return statement_number(db, SQL_BLOB_USE_COUNT, VALUES(number(tenant_key), number(session_key)), 0, out, failure);
 }
 
+/* --- sealing what was kept in the clear --- */
+
+enum status store_blob_seal(struct db *db, const struct blob_place *place, int64_t tenant_key, int64_t session_key,
+                            const struct blob *blob, struct failure *failure)
+{
+    struct arena arena = {0};
+    struct blob whole = *blob;
+    enum status status = read_bytes(db, place, tenant_key, &blob->sha256, &arena, &whole.content, failure);
+    if (!status)
+        status = check_content(&whole, &blob->sha256, failure);
+    if (!status)
+        status = store_blob_put(db, place, tenant_key, session_key, &whole, blob->created_at_ms, NULL, failure);
+    if (!status)
+        status = statement_run(db, SQL_RESEAL_BLOB_USE_DELETE,
+                               VALUES(number(tenant_key), number(session_key), bytes(hash_slice(&blob->sha256))), NULL,
+                               failure);
+    arena_release(&arena);
+    return status;
+}
+
 /* --- collecting --- */
 
 static enum status is_used(struct db *db, int64_t tenant_key, const struct hash *address, bool *out,

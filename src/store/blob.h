@@ -69,6 +69,9 @@ MUST_CHECK enum status blob_find_orphans(struct db *db, const struct blob_place 
 /* Writer: deletes those of them that still are orphans, and all that are in the database. */
 MUST_CHECK enum status store_blob_collect(struct db *db, const struct blob_place *place, int64_t before_ms,
                                           const struct blob_orphan *orphans, size_t count, struct failure *failure);
+/* A blob of a session that has just got its data key: kept anew, sealed, and referred to there. */
+MUST_CHECK enum status store_blob_seal(struct db *db, const struct blob_place *place, int64_t tenant_key,
+                                       int64_t session_key, const struct blob *blob, struct failure *failure);
 /* Copies every file to another directory, where it is on disk when it returns. */
 MUST_CHECK enum status blob_copy_all(const struct blob_place *place, const char *to_directory, struct failure *failure);
 /* At the start, with the data directory locked: what puts that were cut left half written. */

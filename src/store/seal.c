@@ -166,7 +166,7 @@ static bool read_sealed(struct slice text, int64_t *out_tenant, int64_t *out_ses
            slice_to_i64(tenant, out_tenant) && slice_to_i64(session, out_session);
 }
 
-static bool is_sealed(const struct db *db, struct slice text)
+bool seal_is_sealed(const struct db *db, struct slice text)
 {
     return db->seal && text.len > 1 && text.ptr[0] == SEALED_MARK;
 }
@@ -197,7 +197,7 @@ static bool open_to(struct db *db, struct slice text, unsigned char *out, size_t
 struct slice seal_text_open(struct db *db, struct slice text, struct arena *arena)
 {
     size_t len = 0;
-    if (!is_sealed(db, text)) {
+    if (!seal_is_sealed(db, text)) {
         return arena_copy(arena, text);
     }
     char *out = arena_bytes(arena, text.len + 1);
@@ -212,7 +212,7 @@ struct slice seal_text_open(struct db *db, struct slice text, struct arena *aren
 struct slice seal_slot_open(struct db *db, struct slice text, int slot)
 {
     size_t len = 0;
-    if (!is_sealed(db, text)) {
+    if (!seal_is_sealed(db, text)) {
         return text;
     }
     struct buffer *room = &db->seal->slots[slot];

@@ -3,7 +3,8 @@
  *
  * This is the one place where content is encoded and decoded: the functions of store.h take and give plain text. A
  * sealed text names the session of its key: "\x01TENANT.SESSION:" and base64 of nonce and box. Sessions from before
- * there was a master key have no data key and stay plain. Without a master key everything here gives back what it got.
+ * there was a master key have no data key and stay plain until store_reseal. Without a master key everything here gives
+ * back what it got.
  */
 #ifndef STORE_SEAL_H
 #define STORE_SEAL_H
@@ -23,6 +24,7 @@ void seal_forget(struct db *db);
 MUST_CHECK enum status seal_session(struct db *db, int64_t tenant_key, int64_t session_key, struct failure *failure);
 /* The text as it is stored, good until seal_reset. Absent stays absent. Session 0 = the common key. */
 struct slice seal_text(struct db *db, int64_t tenant_key, int64_t session_key, struct slice text);
+bool seal_is_sealed(const struct db *db, struct slice text);
 /* The text as it was, in the arena or the given slice itself. What cannot be opened is absent. */
 struct slice seal_text_open(struct db *db, struct slice text, struct arena *arena);
 /* The same for one row at a time: good until the next call with this slot. */

@@ -154,3 +154,9 @@ enum status store_share_redeem(struct db *db, const struct share_link *link, str
     }
     return status;
 }
+
+enum status store_share_prune(struct db *db, int64_t before_ms, struct failure *failure)
+{
+    enum status status = statement_run(db, SQL_SHARE_PRUNE_USES, VALUES(number(before_ms)), NULL, failure);
+    return status ? status : statement_run(db, SQL_SHARE_PRUNE, VALUES(number(before_ms)), NULL, failure);
+}

@@ -89,7 +89,9 @@ struct idempotent_reply {
     struct slice fingerprint; /* 32 bytes: of method, path and body */
     int status;
     struct slice body;
-    int64_t session_key; /* the session it tells of, with which it is deleted; 0 = none */
+    int64_t session_key;         /* the session it tells of, with which it is deleted; 0 = none */
+    const int64_t *further_keys; /* of more such sessions */
+    size_t further_count;
 };
 MUST_CHECK enum status store_idempotency_get(struct db *db, int64_t tenant_key, struct slice actor, struct slice key,
                                              struct arena *arena, struct idempotent_reply *out,
@@ -119,6 +121,13 @@ MUST_CHECK enum status store_verify(struct db *db, struct verify_report *report,
 /* Wraps the keys of all sessions with another master key, in one transaction; no server may run. */
 MUST_CHECK enum status store_rekey(struct db *db, const unsigned char *master, int64_t *out_count,
                                    struct failure *failure);
+struct reseal_report {
+    int64_t sessions, texts;
+};
+/* Seals what was stored before there was a master key, a session at a time; no server may run. Once more goes on where
+ * it was cut off. */
+MUST_CHECK enum status store_reseal(struct db *db, const struct blob_place *place, struct reseal_report *out,
+                                    struct failure *failure);
 /* SQLite: a consistent copy while the server runs (online backup from a read-only connection). */
 MUST_CHECK enum status store_backup(const struct db_options *options, const char *to_path,
                                     void (*progress)(void *owner, int64_t done, int64_t total), void *owner,

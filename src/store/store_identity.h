@@ -105,8 +105,11 @@ MUST_CHECK enum status store_token_by_hash(struct db *db, struct slice hash, str
                                            struct failure *failure);
 MUST_CHECK enum status store_token_by_id(struct db *db, int64_t tenant_key, struct slice id, struct arena *arena,
                                          struct token *out, struct failure *failure);
-MUST_CHECK enum status store_token_list(struct db *db, int64_t tenant_key, struct arena *arena, struct token **out,
-                                        size_t *out_count, struct failure *failure);
+/* Without those that are revoked or have expired by `ended_by_ms`; 0 = all. */
+MUST_CHECK enum status store_token_list(struct db *db, int64_t tenant_key, int64_t ended_by_ms, struct arena *arena,
+                                        struct token **out, size_t *out_count, struct failure *failure);
+/* Deletes those that ended before. */
+MUST_CHECK enum status store_token_prune(struct db *db, int64_t before_ms, struct failure *failure);
 /* Those bound to this session that were not revoked. */
 MUST_CHECK enum status store_token_of_session(struct db *db, int64_t tenant_key, struct slice session_id,
                                               enum principal_kind kind, struct arena *arena, struct token **out,
@@ -160,6 +163,8 @@ MUST_CHECK enum status store_share_by_hash(struct db *db, struct slice token_has
                                            struct share_link *out, struct failure *failure);
 MUST_CHECK enum status store_share_list(struct db *db, int64_t tenant_key, int64_t session_key, struct arena *arena,
                                         struct share_link **out, size_t *out_count, struct failure *failure);
+/* Deletes links, and who used them, that are switched off, expired or used up, and are from before. */
+MUST_CHECK enum status store_share_prune(struct db *db, int64_t before_ms, struct failure *failure);
 MUST_CHECK enum status store_share_deactivate(struct db *db, int64_t tenant_key, int64_t session_key,
                                               struct slice link_id, bool *out_changed, struct failure *failure);
 /* Counts one use unless this user redeemed it before (*out_first false) or the uses are spent (LIMITED, atomically). */

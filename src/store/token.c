@@ -60,11 +60,17 @@ enum status store_token_by_id(struct db *db, int64_t tenant_key, struct slice id
     return read_one(db, SQL_TOKEN_BY_ID, VALUES(number(tenant_key), text(id)), arena, out, failure);
 }
 
-enum status store_token_list(struct db *db, int64_t tenant_key, struct arena *arena, struct token **out,
-                             size_t *out_count, struct failure *failure)
+enum status store_token_list(struct db *db, int64_t tenant_key, int64_t ended_by_ms, struct arena *arena,
+                             struct token **out, size_t *out_count, struct failure *failure)
 {
-    return statement_rows(db, SQL_TOKEN_LIST, VALUES(number(tenant_key)), sizeof **out, read_token, arena, out,
-                          out_count, failure);
+    struct value ended_by = ended_by_ms ? number(ended_by_ms) : null_value();
+    return statement_rows(db, SQL_TOKEN_LIST, VALUES(number(tenant_key), ended_by), sizeof **out, read_token, arena,
+                          out, out_count, failure);
+}
+
+enum status store_token_prune(struct db *db, int64_t before_ms, struct failure *failure)
+{
+    return statement_run(db, SQL_TOKEN_PRUNE, VALUES(number(before_ms)), NULL, failure);
 }
 
 enum status store_token_of_session(struct db *db, int64_t tenant_key, struct slice session_id, enum principal_kind kind,

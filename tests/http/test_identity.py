@@ -1,4 +1,5 @@
 """Who calls: first start, sign-in, cookies, users, tokens, tickets."""
+import datetime
 import re
 import threading
 
@@ -432,7 +433,6 @@ def only_users_make_tokens_of_users(server):
 @test
 def tokens_expire(server):
     """Good before its time, nothing after it, on readers and writers."""
-    import datetime
     owner = server.client()
     end = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=2)
     client = token(owner, expires_at=end.isoformat(timespec="milliseconds").replace("+00:00", "Z"))
@@ -454,8 +454,48 @@ def revoking_works_at_once(server):
         owner.delete(f"/api/tokens/{made['id']}", expect=204)
         together(clients, lambda client: [check.problem(client.get("/api/me"), 401) for _ in range(10)])
         check.problem(clients[0].post("/api/sessions", {"type": "tool"}), 401)
-        shown = [one for one in owner.get("/api/tokens").json()["tokens"] if one["id"] == made["id"]]
+        shown = [one for one in owner.get("/api/tokens?revoked=true").json()["tokens"] if one["id"] == made["id"]]
         check.true(shown and shown[0]["revoked_at"], "the list says when it was revoked")
+
+
+@test
+def ended_tokens_are_listed_on_demand(server):
+    """What is revoked or has expired is shown only to who asks for it, and replaced tokens of sandboxes with it."""
+    owner = server.client()
+    path = session(owner)
+    made = [owner.post(path + "/sandbox-token", {}, expect=201).json()["id"] for _ in range(5)]
+    named = owner.post("/api/tokens", {"name": "named"}, expect=201).json()
+    owner.delete(f"/api/tokens/{named['id']}", expect=204)
+    shown = [one["id"] for one in owner.get("/api/tokens", expect=200).json()["tokens"]]
+    check.true(made[4] in shown and not {*made[:4], named["id"]} & {*shown}, "only what works")
+    every = {one["id"]: one["revoked_at"] for one in owner.get("/api/tokens?revoked=true").json()["tokens"]}
+    check.true(all(every[id] for id in (*made[:4], named["id"])) and every[made[4]] is None, "all, with the time")
+
+
+@test(options=["--ended-keep-ms", "1", "--prune-ms", "20"])
+def what_has_ended_is_collected(server):
+    """Rows of tokens and share links that nobody can use go after their time; those in use stay."""
+    owner = server.client()
+    path = session(owner)
+    made = [owner.post(path + "/sandbox-token", {}, expect=201).json()["id"] for _ in range(3)]
+    kept = owner.post("/api/tokens", {"name": "kept"}, expect=201).json()["id"]
+    end = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=2)
+    brief = owner.post("/api/tokens", {"name": "brief", "expires_at": end.isoformat(timespec="milliseconds")},
+                       expect=201).json()["id"]
+    links = [owner.post(path + "/share-link", {"role": "viewer", **more}, expect=201).json()
+             for more in ({}, {}, {"max_uses": 1})]
+    anna = person(owner, "anna")
+    anna.client.post(f"/api/sessions/join/{links[2]['token']}", {}, expect=200)
+    owner.delete(f"{path}/share-link/{links[1]['id']}", expect=204)
+
+    def left():
+        tokens = {one["id"] for one in owner.get("/api/tokens?revoked=true").json()["tokens"]}
+        return tokens, [one["id"] for one in owner.get(path + "/share-links").json()["share_links"]]
+    check.eventually(lambda: not {*made[:2], brief} & left()[0] and len(left()[1]) == 1, "they go")
+    tokens, shown = left()
+    check.true({made[2], kept} <= tokens and shown == [links[0]["id"]], "what works stays")
+    check.equal([one["user_id"] for one in owner.get(path + "/participants").json()["participants"]], [anna.id],
+                "who came by a link stays")
 
 
 def together(items, call):

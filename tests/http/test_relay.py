@@ -105,7 +105,7 @@ def crowded_pieces_arrive_whole(env):
     """Twelve streams at once, gathered and not gathered in turn: every viewer gets every piece once and in order."""
     count, rounds = 12, 60
     with listen() as listener:
-        client = start(env, listener, ["--model-gather-us", "5000"])
+        client = start(env, listener, ["--model-gather-us", "5000", "--sessions-per-user-max", "100"])
         paths = [people.session(client, agent="relayed") for _ in range(count)]
         streams = [watch(client, path) for path in paths]
         answers = [""] * count

@@ -230,6 +230,56 @@ def rekey(env):
     check.true("encrypted" in care(plain, "rekey", new, expect=1).stderr, "nothing to change")
 
 
+def everything(client, path):
+    """What is said of all that say_everywhere and work_everywhere made, apart from what time changes."""
+    last = client.get(path + "/events?types=custom.x&order=newest&limit=1").json()["events"][0]["sequence"]
+    sessions = client.get("/api/sessions?limit=100").json()["sessions"]
+    whole = [client.get(target, expect=200).json()
+             for target in (f"{path}/events?limit=1000&before={last + 1}", path + "/asks?state=all", path + "/queue",
+                            path + "/files", "/api/entities/e", "/api/tasks/work", "/api/personas/poet")]
+    return whole + sorted([one["id"], one["title"], one["preview"], one["prompt_snippet"]] for one in sessions)
+
+
+@test
+def what_came_before_the_key_is_sealed(env):
+    """`seal` encrypts sessions, files and what belongs to none that were stored in the clear; twice is once; nothing
+    of them changes for who reads them."""
+    key = new_key(env)
+    for place in ("files", "database"):
+        server = env.server(["--blobs", place])
+        client = server.client()
+        path, _, url = say_everywhere(client)
+        work_everywhere(client)
+        for number in range(3):
+            client.post(path + "/events", {"events": [{"type": "custom.x", "metadata": {"n": number, "x": NEEDLE}}] * 90},
+                        expect=201)
+        before = everything(client, path)
+        server.stop()
+        check.true(found(env, server, NEEDLE) != [], "it is in the clear")
+        check.contains(care(server, "seal", expect=1).stderr, "without a master key")
+        if not server.database:
+            server.start()
+            check.contains(care(server, "seal", key=key, expect=1).stderr, "process")
+            server.stop()
+        sealed = care(server, "seal", key=key).stdout
+        check.true(" sessions from before" in sealed and not sealed.startswith("0 sessions"), sealed)
+        if server.database:
+            env.cluster().sql("vacuum full", database_name(server.database))
+        check.equal(found(env, server, NEEDLE), [])
+        check.contains(care(server, "seal", key=key).stdout, "0 sessions from before the master key are encrypted now, 0 texts")
+        check.true("0 problems" in care(server, "verify", key=key).stdout, "the store is whole")
+        server.options += ["--master-key-file", key]
+        client = server.start().client()
+        check.equal(everything(client, path), before)
+        check.equal(client.get(url, expect=200).body, f"file {NEEDLE}".encode())
+        client.post(path + "/events", {"events": [{"type": "custom.x", "metadata": {"late": NEEDLE}}]}, expect=201)
+        again = client.post(path + "/messages", {"text": f"hello {NEEDLE}", "metadata": {"m": NEEDLE}}, expect=202,
+                            headers={"Idempotency-Key": "k"})
+        check.equal(again.header("idempotency-replayed"), "true")
+        server.stop()
+        check.equal(found(env, server, NEEDLE), [])
+
+
 @test
 def a_deleted_session_takes_its_key_along(env):
     """What is left of a deleted session on disk has no key any more."""
@@ -283,6 +333,38 @@ def a_deleted_session_leaves_no_word(env):
     check.eventually(lambda: NEEDLE not in rows(env, server), "no table holds a word of them")
     check.problem(client.post(path + "/events", said, headers={"Idempotency-Key": "said"}), 404, "session_not_found")
     check.problem(client.post("/api/sessions", body, headers=made), 410, "session_deleted")
+
+
+@test
+def an_answer_about_two_sessions_goes_with_either(env):
+    """A settlement that claimed the next sessions is kept with their words: until one of them is deleted."""
+    server = env.server()
+    client = server.client()
+    for gone in range(3):
+        title = f"{NEEDLE}{gone}"
+        ids = [client.post("/api/sessions", {"type": "agent", "agent": "w", "prompt": "x", "title": title,
+                                             "metadata": {"m": title}}, expect=201).json()["id"] for _ in range(3)]
+        [first] = client.post("/api/claims", {"worker": "w"}, expect=200).json()["claims"]
+        held = {"Sojourn-Lease": first["lease"]["token"], "Idempotency-Key": f"settled{gone}"}
+        body = {"status": "completed", "claim": {"worker": "w", "max": 2}}
+        settle = f"/api/sessions/{first['session']['id']}/settle"
+        claimed = client.post(settle, body, headers=held, expect=200).json()["claims"]
+        check.equal([first["session"]["id"]] + [one["session"]["id"] for one in claimed], ids)
+        again = client.post(settle, body, headers=held, expect=200)
+        check.equal((again.header("idempotency-replayed"), again.json()["claims"]), ("true", claimed))
+        for one in claimed:
+            client.post(f"/api/sessions/{one['session']['id']}/settle", {"status": "completed"},
+                        headers={"Sojourn-Lease": one["lease"]["token"]}, expect=200)
+        deleted = ids[gone]
+        check.true(f"settled{gone}" in rows(env, server), "the answer is kept")
+        client.delete(f"/api/sessions/{deleted}", expect=204)
+        check.true(f"settled{gone}" not in rows(env, server), "no answer and no subject is left")
+        for one in ids:
+            if one != deleted:
+                client.delete(f"/api/sessions/{one}", expect=204)
+        check.true(NEEDLE not in rows(env, server), "no table holds a word of them")
+    server.stop()
+    check.true("0 problems" in care(server, "verify").stdout, "nothing is left over")
 
 
 @test(on=("sqlite",))

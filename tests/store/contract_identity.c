@@ -166,9 +166,9 @@ static void tokens(void **state)
     must(store_token_by_id(f->db, f->tenant, SLICE("tok"), &f->arena, &out, &f->failure));
     assert_true(slice_eq(out.hash, token.hash));
     assert_status(store_token_by_id(f->db, f->other, SLICE("tok"), &f->arena, &out, &f->failure), STATUS_NOT_FOUND);
-    must(store_token_list(f->db, f->tenant, &f->arena, &list, &count, &f->failure));
+    must(store_token_list(f->db, f->tenant, 0, &f->arena, &list, &count, &f->failure));
     assert_int_equal(count, 1);
-    must(store_token_list(f->db, f->other, &f->arena, &list, &count, &f->failure));
+    must(store_token_list(f->db, f->other, 0, &f->arena, &list, &count, &f->failure));
     assert_int_equal(count, 0);
     fixture_begin(f);
     must(store_token_revoke(f->db, f->other, SLICE("tok"), 50, &changed, &f->failure));
@@ -180,6 +180,39 @@ static void tokens(void **state)
     fixture_commit(f);
     must(store_token_by_hash(f->db, token.hash, &f->arena, &out, &f->failure));
     assert_int_equal(out.revoked_at_ms, 50);
+}
+
+static void tokens_that_ended(void **state)
+{
+    struct fixture *f = *state;
+    struct token *list;
+    size_t count;
+    /* until when it lasts, when it was revoked; listed at 100; there after what ended before 100 is gone */
+    const struct {
+        int64_t expires_at_ms, revoked_at_ms;
+        bool listed, kept;
+    } rows[] = {{0, 0, true, true},    {101, 0, true, true},  {100, 0, false, true},  {99, 0, false, false},
+                {0, 100, false, true}, {0, 99, false, false}, {200, 99, false, false}};
+    size_t listed = 0, kept = 0;
+    fixture_begin(f);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct token token = {.id = arena_format(&f->arena, "t%zu", i),
+                              .hash = fixture_hash(f, (int)i + 1),
+                              .tenant_key = f->tenant,
+                              .expires_at_ms = rows[i].expires_at_ms,
+                              .revoked_at_ms = rows[i].revoked_at_ms};
+        must(store_token_insert(f->db, &token, &f->failure));
+        listed += rows[i].listed;
+        kept += rows[i].kept;
+    }
+    fixture_commit(f);
+    must(store_token_list(f->db, f->tenant, 100, &f->arena, &list, &count, &f->failure));
+    assert_int_equal(count, listed);
+    fixture_begin(f);
+    must(store_token_prune(f->db, 100, &f->failure));
+    fixture_commit(f);
+    must(store_token_list(f->db, f->tenant, 0, &f->arena, &list, &count, &f->failure));
+    assert_int_equal(count, kept);
 }
 
 static void grants(void **state)
@@ -223,7 +256,8 @@ static void grants(void **state)
 static void idempotency(void **state)
 {
     struct fixture *f = *state;
-    struct idempotent_reply reply = {fixture_hash(f, 1), 201, SLICE("{\"id\":1}"), 0}, out;
+    struct idempotent_reply reply = {.fingerprint = fixture_hash(f, 1), .status = 201, .body = SLICE("{\"id\":1}")},
+                            out;
     assert_status(store_idempotency_get(f->db, f->tenant, SLICE("u"), SLICE("k"), &f->arena, &out, &f->failure),
                   STATUS_NOT_FOUND);
     fixture_begin(f);
@@ -249,7 +283,8 @@ static void idempotency(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    CONTRACT_TEST(tenants), CONTRACT_TEST(users),  CONTRACT_TEST(emails),      CONTRACT_TEST(memberships),
-    CONTRACT_TEST(tokens),  CONTRACT_TEST(grants), CONTRACT_TEST(idempotency),
+    CONTRACT_TEST(tenants),     CONTRACT_TEST(users),       CONTRACT_TEST(emails),
+    CONTRACT_TEST(memberships), CONTRACT_TEST(tokens),      CONTRACT_TEST(tokens_that_ended),
+    CONTRACT_TEST(grants),      CONTRACT_TEST(idempotency),
 };
 const struct contract_part contract_identity = {"identity", tests, COUNT_OF(tests)};

@@ -147,7 +147,10 @@ static void delete_leaves_a_tombstone(void **state)
     struct lease lease = {.tenant_key = f->tenant, .session_key = s->key, .token_hash = fixture_hash(f, 1)};
     struct timer timer = {TIMER_EXPIRY, f->tenant, s->key, 5};
     struct partial partial = {1, 1, SLICE("[1]"), 0};
-    struct idempotent_reply own = {fixture_hash(f, 1), 201, SLICE("{}"), s->key},
+    struct idempotent_reply own = {.fingerprint = fixture_hash(f, 1),
+                                   .status = 201,
+                                   .body = SLICE("{}"),
+                                   .session_key = s->key},
                             other = {.fingerprint = own.fingerprint};
     bool there = true;
     for (int i = 0; i < 300; i++) {

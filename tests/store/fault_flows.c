@@ -207,7 +207,7 @@ static enum status sign_in(struct flow_state *s, struct failure *failure)
 
 static enum status remember_reply(struct flow_state *s, struct failure *failure)
 {
-    struct idempotent_reply reply = {SLICE("print"), 201, SLICE("{}"), 0};
+    struct idempotent_reply reply = {.fingerprint = SLICE("print"), .status = 201, .body = SLICE("{}")};
     enum status status = append(s, 3, 50, failure);
     return status ? status : store_idempotency_put(s->db, TENANT, SLICE("u1"), SLICE("k"), &reply, NOW_MS, failure);
 }
@@ -226,6 +226,10 @@ static enum status renew_leases(struct flow_state *s, struct failure *failure)
 static enum status prune(struct flow_state *s, struct failure *failure)
 {
     enum status status = store_grant_prune(s->db, NOW_MS, failure);
+    if (!status)
+        status = store_token_prune(s->db, NOW_MS, failure);
+    if (!status)
+        status = store_share_prune(s->db, NOW_MS, failure);
     return status ? status : store_idempotency_prune(s->db, NOW_MS, failure);
 }
 

@@ -3,5 +3,10 @@ SELECT fingerprint, status, body FROM idempotency WHERE tenant_key = $1 AND acto
 -- name: idempotency_put
 INSERT INTO idempotency (tenant_key, actor, key, fingerprint, status, body, created_at_ms, session_key)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+-- name: idempotency_put_subject
+INSERT INTO idempotency_subjects (tenant_key, actor, key, session_key, created_at_ms) VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT DO NOTHING
 -- name: idempotency_prune
 DELETE FROM idempotency WHERE created_at_ms < $1
+-- name: idempotency_prune_subjects
+DELETE FROM idempotency_subjects WHERE created_at_ms < $1

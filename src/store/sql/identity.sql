@@ -61,12 +61,19 @@ ON CONFLICT DO NOTHING
 SELECT {token_columns} FROM tokens WHERE hash = $1
 -- name: token_by_id
 SELECT {token_columns} FROM tokens WHERE tenant_key = $1 AND id = $2
+-- $2: without those that have ended by then; absent: all.
 -- name: token_list
-SELECT {token_columns} FROM tokens WHERE tenant_key = $1 ORDER BY created_at_ms, id
+SELECT {token_columns} FROM tokens
+WHERE tenant_key = $1 AND (CAST($2 AS BIGINT) IS NULL
+    OR (revoked_at_ms = 0 AND (expires_at_ms = 0 OR expires_at_ms > CAST($2 AS BIGINT))))
+ORDER BY created_at_ms, id
 -- name: token_of_session
 SELECT {token_columns} FROM tokens WHERE tenant_key = $1 AND session_id = $2 AND kind = $3 AND revoked_at_ms = 0
 -- name: token_revoke
 UPDATE tokens SET revoked_at_ms = $3 WHERE tenant_key = $1 AND id = $2 AND revoked_at_ms = 0
+
+-- name: token_prune
+DELETE FROM tokens WHERE (revoked_at_ms > 0 AND revoked_at_ms < $1) OR (expires_at_ms > 0 AND expires_at_ms < $1)
 
 -- fragment: grant_columns
 kind, hash, user_id, csrf, token_id, session_id, tenant_key, created_at_ms, expires_at_ms, ask_id

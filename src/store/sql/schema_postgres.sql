@@ -650,3 +650,16 @@ CREATE INDEX idempotency_session ON idempotency (tenant_key, session_key) WHERE 
 -- migration: 21 open ends
 -- What is about to be run counts towards its owner's limit.
 CREATE INDEX sessions_before_turn ON sessions (tenant_key, owner) WHERE work = 1 AND driver > 0 AND owner IS NOT NULL;
+
+-- migration: 22 answers about several sessions
+-- Further sessions a kept answer tells of.
+CREATE TABLE idempotency_subjects (
+    tenant_key BIGINT NOT NULL,
+    actor TEXT COLLATE "C" NOT NULL,
+    key TEXT COLLATE "C" NOT NULL,
+    session_key BIGINT NOT NULL,
+    created_at_ms BIGINT NOT NULL,
+    PRIMARY KEY (tenant_key, actor, key, session_key)
+);
+CREATE INDEX idempotency_subjects_session ON idempotency_subjects (tenant_key, session_key);
+CREATE INDEX idempotency_subjects_age ON idempotency_subjects (created_at_ms);

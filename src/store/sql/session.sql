@@ -157,6 +157,14 @@ DELETE FROM leases WHERE tenant_key = $1 AND session_key = $2
 DELETE FROM kept WHERE tenant_key = $1 AND session_key = $2
 -- name: session_delete_introspection
 DELETE FROM introspections WHERE tenant_key = $1 AND session_key = $2
+-- Answers that tell of it besides another, then all that is known of the answers that tell of it, then its own answers.
+-- name: session_delete_further_answers
+DELETE FROM idempotency WHERE tenant_key = $1 AND (actor, key) IN
+    (SELECT o.actor, o.key FROM idempotency_subjects o WHERE o.tenant_key = $1 AND o.session_key = $2)
+-- name: session_delete_answer_subjects
+DELETE FROM idempotency_subjects WHERE tenant_key = $1 AND (actor, key) IN
+    (SELECT o.actor, o.key FROM idempotency_subjects o WHERE o.tenant_key = $1 AND o.session_key = $2
+     UNION SELECT o.actor, o.key FROM idempotency o WHERE o.tenant_key = $1 AND o.session_key = $2 AND o.session_key <> 0)
 -- name: session_delete_idempotency
 DELETE FROM idempotency WHERE tenant_key = $1 AND session_key = $2 AND session_key <> 0
 -- name: session_delete_prompts

@@ -34,3 +34,13 @@ DELETE FROM share_uses WHERE tenant_key = $1 AND session_key = $2 AND link_id = 
 -- name: share_count_use
 UPDATE share_links SET use_count = use_count + 1
 WHERE tenant_key = $1 AND session_key = $2 AND id = $3 AND active = 1 AND (max_uses = 0 OR use_count < max_uses)
+-- Switched off, over or used up, and as old; who used it goes with it.
+-- fragment: share_is_over
+(l.expires_at_ms > 0 AND l.expires_at_ms < $1)
+    OR (l.created_at_ms < $1 AND (l.active = 0 OR (l.max_uses > 0 AND l.use_count >= l.max_uses)))
+-- name: share_prune_uses
+DELETE FROM share_uses WHERE (tenant_key, session_key, link_id) IN
+    (SELECT l.tenant_key, l.session_key, l.id FROM share_links l WHERE {share_is_over})
+-- name: share_prune
+DELETE FROM share_links WHERE (tenant_key, session_key, id) IN
+    (SELECT l.tenant_key, l.session_key, l.id FROM share_links l WHERE {share_is_over})

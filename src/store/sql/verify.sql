@@ -37,6 +37,7 @@ SELECT what || ' of session ' || session_key || ' has no session' FROM (
     UNION SELECT 'a look back', o.tenant_key, o.session_key FROM introspections o
     UNION SELECT 'a channel', o.tenant_key, o.session_key FROM channels o
     UNION SELECT 'a kept answer', o.tenant_key, o.session_key FROM idempotency o WHERE o.session_key <> 0
+    UNION SELECT 'a session of a kept answer', o.tenant_key, o.session_key FROM idempotency_subjects o
     UNION SELECT 'a prompt', o.tenant_key, o.session_key FROM prompts o
     UNION SELECT 'an ask', o.tenant_key, o.session_key FROM asks o
     UNION SELECT 'a rule', o.tenant_key, o.session_key FROM ask_rules o WHERE o.session_key <> 0
