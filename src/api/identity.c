@@ -115,24 +115,34 @@ static enum status find_account(struct call *call, struct slice email, struct sl
                                "Email or password is wrong.");
 }
 
+/* Every guess of a password counts, wherever it is made. */
+static enum status enter_guard(struct request *request, struct slice email)
+{
+    struct failure *failure = &request->call.failure;
+    int64_t wait_ms =
+        signin_guard_enter(request->api->signin_guard, request->exchange->peer, email, request->call.steady_ms);
+    if (wait_ms <= 0) {
+        return STATUS_OK;
+    }
+    enum status limited = failure_set(failure, STATUS_LIMITED, "too_many_attempts",
+                                      "Too many sign-in attempts; wait %lld seconds.", (long long)(wait_ms / 1000 + 1));
+    failure->retry_after_s = (int)(wait_ms / 1000 + 1);
+    return limited;
+}
+
 /* Reader: the slow part. Keeps the user's id for the writer. */
 enum status auth_sign_in_prepare(struct request *request)
 {
     struct call *call = &request->call;
     struct slice email = json_text_of(request->body, "email");
     struct user user = {0};
-    if (origin_check(request) != STATUS_OK) { /* a stranger's form would sign somebody in as the stranger */
-        return call->failure.status;
+    enum status status = origin_check(request); /* a stranger's form would sign somebody in as the stranger */
+    if (status == STATUS_OK) {
+        status = enter_guard(request, email);
     }
-    int64_t wait_ms = signin_guard_enter(request->api->signin_guard, request->exchange->peer, email, call->steady_ms);
-    if (wait_ms > 0) {
-        enum status limited =
-            failure_set(&call->failure, STATUS_LIMITED, "too_many_attempts",
-                        "Too many sign-in attempts; wait %lld seconds.", (long long)(wait_ms / 1000 + 1));
-        call->failure.retry_after_s = (int)(wait_ms / 1000 + 1);
-        return limited;
+    if (status == STATUS_OK) {
+        status = find_account(call, email, json_text_of(request->body, "password"), &user);
     }
-    enum status status = find_account(call, email, json_text_of(request->body, "password"), &user);
     if (status != STATUS_OK) {
         return status;
     }
@@ -194,6 +204,19 @@ enum status auth_me(struct request *request)
     return STATUS_OK;
 }
 
+/* Whoever got hold of a browser or a token must not find the password out here. */
+static enum status check_current(struct request *request, const struct user *user)
+{
+    enum status status = enter_guard(request, user->email);
+    if (status == STATUS_OK && !password_matches(user->password_hash, json_text_of(request->body, "current"))) {
+        return failure_set(&request->call.failure, STATUS_FORBIDDEN, "wrong_password", "current is not your password.");
+    }
+    if (status == STATUS_OK) {
+        signin_guard_passed(request->api->signin_guard, request->exchange->peer, user->email);
+    }
+    return status;
+}
+
 enum status auth_password_prepare(struct request *request)
 {
     struct call *call = &request->call;
@@ -206,9 +229,8 @@ enum status auth_password_prepare(struct request *request)
                            "Only a user who is signed in, or his token with all scopes, can set his password.");
     }
     enum status status = store_user_by_id(call->db, who->user_id, call->arena, &user, &call->failure);
-    if (status == STATUS_OK && user.password_hash.len > 0 &&
-        !password_matches(user.password_hash, json_text_of(request->body, "current"))) {
-        return failure_set(&call->failure, STATUS_FORBIDDEN, "wrong_password", "current is not your password.");
+    if (status == STATUS_OK && user.password_hash.len > 0) {
+        status = check_current(request, &user);
     }
     struct slice *hash = arena_alloc(call->arena, sizeof *hash);
     request->state = hash;
@@ -373,7 +395,7 @@ enum status tokens_list(struct request *request)
         return status;
     }
     struct json_out *out = &request->out;
-    bool sees_all = request->who.member >= MEMBER_ADMIN;
+    bool sees_all = access_rank(&request->who) >= MEMBER_ADMIN;
     json_begin_object(out);
     json_key(out, "tokens");
     json_begin_array(out);
