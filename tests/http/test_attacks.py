@@ -35,6 +35,60 @@ def a_lease_that_is_none_gives_no_scope(server):
             check.problem(pretends.post(path, body), 403, "scope_required")
 
 
+@test
+def a_worker_is_not_the_user_it_names(server):
+    """A token of another kind ends with the user it names; it has no rank in the tenant and makes no token of his."""
+    owner = server.client()
+    me = owner.get("/api/me").json()["user_id"]
+    anna = person(owner, "anna")
+    hidden = session(anna.client)
+    for kind in ("worker", "channel"):
+        acts = token(owner, kind=kind, user_id=me)
+        for body in ({"name": "x"}, {"name": "x", "kind": "worker"}, {"name": "x", "user_id": anna.id}):
+            check.problem(acts.post("/api/tokens", body), 403)
+        check.problem(acts.post("/api/users", {"email": "new@example.test"}), 403, "role_required")
+        check.problem(acts.delete(f"/api/users/{anna.id}"), 403, "role_required")
+        check.problem(acts.post("/api/agents", {"id": "a", "driver": "acp", "command": ["x"]}), 403, "role_required")
+        check.problem(acts.post("/api/tenants", {"id": "new"}), 403, "role_required")
+        check.problem(acts.get(hidden), 404, "session_not_found")
+        with acts.stream("/api/stream") as stream:
+            anna.client.post(hidden + "/events", {"events": [{"type": "note.hidden"}]}, expect=201)
+            shown = session(anna.client, visibility="org_visible").rsplit("/", 1)[1]
+            frames = iter(stream.next, None)
+            first = next(frame for frame in frames if frame.event == "event")
+            check.equal(first.json()["session_id"], shown, "the first it sees")
+
+
+# --- passwords ---
+
+
+@test(options=("--signin-attempts-max", "3"))
+def a_password_is_not_guessed_by_other_ways(server):
+    """Other letters for the same email are the same account, and the change of a password counts guesses, too."""
+    owner = server.client()
+    anna, ben = person(owner, "anna"), person(owner, "ben")
+    browser = with_password(server, anna)
+    guest = server.client(over_unix=True)
+    guess = lambda client, email: client.post("/api/auth/sign-in", {"email": email, "password": "wrong"}).status
+    tries = ("Ben@example.test", "bEn@example.test", "beN@EXAMPLE.test")
+    check.equal([guess(client, email) for client, email in zip((guest, guest, server.anonymous()), tries)], [401] * 3)
+    check.equal(guess(server.anonymous(), "ben@example.test"), 429)
+    check.equal(ben.email, "ben@example.test")
+    change = {"password": PASSWORD + "!", "current": "wrong"}
+    answers = [browser.put("/api/me/password", change).status for _ in range(3)]
+    check.equal(answers[-1], 429, f"{answers}: two by this address before")
+
+
+@test
+def a_cookie_is_secure_behind_a_proxy(env):
+    """A public-url with https says that people come by TLS, though this server does not see it."""
+    server = env.server(options=["--public-url", "https://public.example"])
+    anna = person(server.client(), "anna")
+    answer = server.anonymous().post("/api/auth/link", {"secret": anna.secret}, expect=200)
+    check.contains(answer.header("set-cookie"), "Secure")
+    check.contains(answer.header("set-cookie"), "HttpOnly")
+
+
 # --- pages of others ---
 
 
@@ -127,7 +181,7 @@ def a_stranger_leaves_no_file_and_learns_nothing(server):
 def two_owners_do_not_remove_each_other(server):
     """At the same moment, by whatever thread and in whatever transaction: somebody stays who owns the tenant."""
     operator = server.client()
-    for number in range(8):
+    for number in range(25):
         made = operator.post("/api/tenants", {"id": f"t{number}"}, expect=201).json()
         first = operator.with_token(made["token"])
         second = person(first, f"second{number}", "owner")
