@@ -240,6 +240,27 @@ def no_id_leads_up(server):
     owner.delete("/api/sessions/...", expect=204)
 
 
+@test
+def a_long_body_of_a_stranger_is_not_read(server):
+    """Millions of values would take the loop's time and a hundred times their bytes; known callers are read and told."""
+    owner = server.client()
+    path = session(owner)
+    ones = b'{"events":[' + b"1," * 1000000 + b"1]}"
+    stranger = server.client("sj_nobody")
+    for where in ("/api/sessions", path + "/events", path + "/deltas"):
+        check.problem(stranger.post(where, ones), 401, "unauthenticated")
+        check.problem(stranger.post(where, ones[:-2]), 401, "unauthenticated")
+        check.problem(owner.post(where, ones[:-2]), 400, "invalid_json")
+        check.problem(owner.post(where, ones), 400)
+    check.problem(server.anonymous().post("/api/auth/sign-in", ones), 413, "body_too_large")
+    text = {"type": "text", "text": "x" * 100000}
+    body = {"events": [{"type": "note.x", "content": [text]}]}
+    first = owner.post(path + "/events", body, headers={"Idempotency-Key": "k"}, expect=201).json()
+    check.equal(first["events"][0]["content"], [text])
+    check.equal(owner.post(path + "/events", body, headers={"Idempotency-Key": "k"}, expect=201).json(), first)
+    check.problem(owner.post(path + "/events", {"events": [{"type": "no type", "content": [text]}]}), 400)
+
+
 # --- other accounts of the machine ---
 
 
