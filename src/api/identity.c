@@ -4,6 +4,7 @@
 #include "api/handlers.h"
 #include "api/origin.h"
 #include "api/signin_guard.h"
+#include "net/listener.h"
 #include "wire/cookie.h"
 
 enum { ACCOUNTS_PER_EMAIL_MAX = 8 };
@@ -115,12 +116,35 @@ static enum status find_account(struct call *call, struct slice email, struct sl
                                "Email or password is wrong.");
 }
 
+/* What the last of all proxies wrote: the end of the last such header. */
+static struct slice last_forwarded(const struct http_request *http)
+{
+    struct slice rest = {0}, last = {0};
+    for (size_t i = 0; i < http->header_count; i++) {
+        rest = slice_eq_nocase(http->headers[i].name, SLICE("x-forwarded-for")) ? http->headers[i].value : rest;
+    }
+    for (bool more = slice_present(rest); more;) {
+        more = slice_cut(rest, ',', &last, &rest);
+    }
+    return slice_trim(last);
+}
+
+/* Who comes from this machine is mostly a proxy on it, which says whom it speaks for: else one stranger would close the
+ * door for everybody behind it. */
+static struct slice guarded_peer(const struct request *request)
+{
+    struct slice peer = request->exchange->peer;
+    bool near = slice_is(peer, PEER_UNIX) || slice_is(peer, "::1") || slice_starts(peer, SLICE("127."));
+    struct slice told = near ? last_forwarded(&request->exchange->request) : (struct slice){0};
+    return told.len > 0 ? told : peer;
+}
+
 /* Every guess of a password counts, wherever it is made. */
 static enum status enter_guard(struct request *request, struct slice email)
 {
     struct failure *failure = &request->call.failure;
     int64_t wait_ms =
-        signin_guard_enter(request->api->signin_guard, request->exchange->peer, email, request->call.steady_ms);
+        signin_guard_enter(request->api->signin_guard, guarded_peer(request), email, request->call.steady_ms);
     if (wait_ms <= 0) {
         return STATUS_OK;
     }
@@ -146,7 +170,7 @@ enum status auth_sign_in_prepare(struct request *request)
     if (status != STATUS_OK) {
         return status;
     }
-    signin_guard_passed(request->api->signin_guard, request->exchange->peer, email);
+    signin_guard_passed(request->api->signin_guard, guarded_peer(request), email);
     struct slice *user_id = arena_alloc(call->arena, sizeof *user_id);
     *user_id = user.id;
     request->state = user_id;
@@ -212,7 +236,7 @@ static enum status check_current(struct request *request, const struct user *use
         return failure_set(&request->call.failure, STATUS_FORBIDDEN, "wrong_password", "current is not your password.");
     }
     if (status == STATUS_OK) {
-        signin_guard_passed(request->api->signin_guard, request->exchange->peer, user->email);
+        signin_guard_passed(request->api->signin_guard, guarded_peer(request), user->email);
     }
     return status;
 }

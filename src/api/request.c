@@ -12,7 +12,7 @@
 #include "service/secret.h"
 #include "wire/traceparent.h"
 
-enum { BODY_READ_AT_ONCE_MAX = 16 * 1024 };
+enum { BODY_READ_AT_ONCE_MAX = 16 * 1024, BODY_VALUES_MAX = 250000 };
 
 /* --- what handlers ask --- */
 
@@ -394,7 +394,8 @@ static enum status read_body(struct request *request, struct failure *failure)
     if (text.len > 0 && !is_json_type(type)) {
         return failure_set(failure, STATUS_UNSUPPORTED, "unsupported_media_type", "Send the body as application/json.");
     }
-    enum status status = json_parse(request_arena(request), text.len ? text : SLICE("{}"), &request->body, failure);
+    enum status status = json_parse_within(request_arena(request), text.len ? text : SLICE("{}"), BODY_VALUES_MAX,
+                                           &request->body, failure);
     return status == STATUS_OK ? validate_body(fields, request->body, failure) : status;
 }
 

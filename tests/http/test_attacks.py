@@ -1,4 +1,5 @@
 """What a hostile page, a narrow token or a stranger of the tenant tries."""
+import json
 import os
 import threading
 
@@ -79,6 +80,22 @@ def a_password_is_not_guessed_by_other_ways(server):
     check.equal(answers[-1], 429, f"{answers}: two by this address before")
 
 
+@test(options=("--signin-attempts-max", "2"))
+def nobody_closes_the_door_for_all_behind_a_proxy(server):
+    """A proxy on this machine says whom it speaks for; what a client wrote before it does not count."""
+    anna = person(server.client(), "anna")
+    with_password(server, anna)
+
+    def status(way, email, password="wrong"):
+        return server.anonymous().post("/api/auth/sign-in", {"email": email, "password": password},
+                                       headers={"X-Forwarded-For": way}).status
+
+    check.equal([status(f"10.0.0.{number}, 203.0.113.9", f"{number}@x.test") for number in range(3)], [401, 401, 429])
+    check.equal(status("203.0.113.9", anna.email, PASSWORD), 429)
+    check.equal(status("203.0.113.10", anna.email, PASSWORD), 200)
+    check.equal([status(f"2001:db8:1:2::{number}", f"v6{number}@x.test") for number in range(3)], [401, 401, 429])
+
+
 @test
 def a_cookie_is_secure_behind_a_proxy(env):
     """A public-url with https says that people come by TLS, though this server does not see it."""
@@ -113,7 +130,8 @@ def a_foreign_page_opens_no_websocket(env):
             with browser.websocket(where, headers=headers) as socket:
                 check.contains(socket.next(), "ready")
     ticket = anna.client.post("/api/tickets", {}, expect=201).json()["ticket"]
-    with server.anonymous().websocket(f"{path}/ws?ticket={ticket}", headers={"Origin": "https://evil.example"}) as socket:
+    elsewhere = {"Origin": "https://evil.example"}
+    with server.anonymous().websocket(f"{path}/ws?ticket={ticket}", headers=elsewhere) as socket:
         check.contains(socket.next(), "ready")
 
 
@@ -242,7 +260,7 @@ def no_id_leads_up(server):
 
 @test
 def a_long_body_of_a_stranger_is_not_read(server):
-    """Millions of values would take the loop's time and a hundred times their bytes; known callers are read and told."""
+    """A million values would take the loop's time and fifty times their bytes; known callers are read and told."""
     owner = server.client()
     path = session(owner)
     ones = b'{"events":[' + b"1," * 1000000 + b"1]}"
@@ -259,6 +277,22 @@ def a_long_body_of_a_stranger_is_not_read(server):
     check.equal(first["events"][0]["content"], [text])
     check.equal(owner.post(path + "/events", body, headers={"Idempotency-Key": "k"}, expect=201).json(), first)
     check.problem(owner.post(path + "/events", {"events": [{"type": "no type", "content": [text]}]}), 400)
+
+
+@test
+def a_viewer_does_not_hold_the_loop(server):
+    """What is said over WebSocket is read where all connections live: a message of too many values is not read."""
+    owner = server.client()
+    path = session(owner)
+    link = owner.post(path + "/share-link", {"role": "viewer"}, expect=201).json()
+    with owner.with_token(link["token"]).websocket(path + "/ws") as socket:
+        frames = map(json.loads, iter(socket.next, None))
+        told = lambda: next(frame for frame in frames if frame["type"] in ("result", "pong"))
+        socket.send({"type": "abort", "id": [1] * 9000})
+        check.equal(told()["error"]["code"], "insufficient_role")
+        socket.send({"type": "abort", "id": [1] * 11000})
+        socket.send({"type": "ping"})
+        check.equal(told(), {"type": "pong"})
 
 
 # --- other accounts of the machine ---
