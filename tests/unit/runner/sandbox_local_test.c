@@ -250,8 +250,10 @@ static void test_hidden_disk_filler(void **state)
         assert_int_equal(ran.end.signal, SIGKILL);
         assert_has(ran.err, trees[i].why);
         ran_release(&ran);
-        scene_sh(&scene, sandbox, "rm -rf d*; echo cleaned", &ran);
-        ran_release(&ran);
+        for (bool cleaned = false; !cleaned; ran_release(&ran)) { /* what is too deep may stop this one, too */
+            scene_sh(&scene, sandbox, "rm -rf d*", &ran);
+            cleaned = ran.end.exit_code == 0;
+        }
     }
     scene_sh(&scene, sandbox, "i=0; while :; do i=$((i+1)); : >e$i; [ $((i % 500)) = 0 ] && sleep 0.1; done", &ran);
     assert_int_equal(ran.end.signal, SIGKILL);
