@@ -2,6 +2,7 @@
 #include "api/handlers.h"
 #include "api/origin.h"
 #include "api/signin_guard.h"
+#include "net/listener.h"
 #include "service/identity.h"
 #include "wire/cookie.h"
 
@@ -79,28 +80,61 @@ static enum status find_account(struct call *call, struct slice email, struct sl
                                "Email or password is wrong.");
 }
 
+/* What the last of all proxies wrote: the end of the last such header. */
+static struct slice last_forwarded(const struct http_request *http)
+{
+    struct slice rest = {0}, last = {0};
+    for (size_t i = 0; i < http->header_count; i++) {
+        rest = slice_eq_nocase(http->headers[i].name, SLICE("x-forwarded-for")) ? http->headers[i].value : rest;
+    }
+    for (bool more = slice_present(rest); more;) {
+        more = slice_cut(rest, ',', &last, &rest);
+    }
+    return slice_trim(last);
+}
+
+/* Who comes from this machine is mostly a proxy on it, which says whom it speaks for: else one stranger would close the
+ * door for everybody behind it. */
+static struct slice guarded_peer(const struct request *request)
+{
+    struct slice peer = request->exchange->peer;
+    bool near = slice_is(peer, PEER_UNIX) || slice_is(peer, "::1") || slice_starts(peer, SLICE("127."));
+    struct slice told = near ? last_forwarded(&request->exchange->request) : (struct slice){0};
+    return told.len > 0 ? told : peer;
+}
+
+/* Every guess of a password counts, wherever it is made. */
+static enum status enter_guard(struct request *request, struct slice email)
+{
+    struct failure *failure = &request->call.failure;
+    int64_t wait_ms =
+        signin_guard_enter(request->api->signin_guard, guarded_peer(request), email, request->call.steady_ms);
+    if (wait_ms <= 0) {
+        return STATUS_OK;
+    }
+    enum status limited = failure_set(failure, STATUS_LIMITED, "too_many_attempts",
+                                      "Too many sign-in attempts; wait %lld seconds.", (long long)(wait_ms / 1000 + 1));
+    failure->retry_after_s = (int)(wait_ms / 1000 + 1);
+    return limited;
+}
+
 /* Reader: the slow part. Keeps the user's id for the writer. */
 enum status auth_sign_in_prepare(struct request *request)
 {
     struct call *call = &request->call;
     struct slice email = json_text_of(request->body, "email");
     struct user user = {0};
-    if (origin_check(request) != STATUS_OK) { /* a stranger's form would sign somebody in as the stranger */
-        return call->failure.status;
+    enum status status = origin_check(request); /* a stranger's form would sign somebody in as the stranger */
+    if (status == STATUS_OK) {
+        status = enter_guard(request, email);
     }
-    int64_t wait_ms = signin_guard_enter(request->api->signin_guard, request->exchange->peer, email, call->steady_ms);
-    if (wait_ms > 0) {
-        enum status limited =
-            failure_set(&call->failure, STATUS_LIMITED, "too_many_attempts",
-                        "Too many sign-in attempts; wait %lld seconds.", (long long)(wait_ms / 1000 + 1));
-        call->failure.retry_after_s = (int)(wait_ms / 1000 + 1);
-        return limited;
+    if (status == STATUS_OK) {
+        status = find_account(call, email, json_text_of(request->body, "password"), &user);
     }
-    enum status status = find_account(call, email, json_text_of(request->body, "password"), &user);
     if (status != STATUS_OK) {
         return status;
     }
-    signin_guard_passed(request->api->signin_guard, request->exchange->peer, email);
+    signin_guard_passed(request->api->signin_guard, guarded_peer(request), email);
     struct slice *user_id = arena_alloc(call->arena, sizeof *user_id);
     *user_id = user.id;
     request->state = user_id;
@@ -151,6 +185,20 @@ enum status auth_me(struct request *request)
     return STATUS_OK;
 }
 
+/* Whoever got hold of a browser or a token must not find the password out here. */
+static enum status check_current(struct request *request, const struct user *user)
+{
+    enum status status = enter_guard(request, user->email);
+    if (status == STATUS_OK && !password_matches(user->password_hash, json_text_of(request->body, "current"))) {
+        return failure_set(&request->call.failure, STATUS_FORBIDDEN, "wrong_password",
+                           "`current` is not your password.");
+    }
+    if (status == STATUS_OK) {
+        signin_guard_passed(request->api->signin_guard, guarded_peer(request), user->email);
+    }
+    return status;
+}
+
 enum status auth_password_prepare(struct request *request)
 {
     struct call *call = &request->call;
@@ -163,9 +211,8 @@ enum status auth_password_prepare(struct request *request)
                            "Only a user who is signed in, or his token with all scopes, can set his password.");
     }
     enum status status = store_user_by_id(call->db, who->user_id, call->arena, &user, &call->failure);
-    if (status == STATUS_OK && user.password_hash.len > 0 &&
-        !password_matches(user.password_hash, json_text_of(request->body, "current"))) {
-        return failure_set(&call->failure, STATUS_FORBIDDEN, "wrong_password", "`current` is not your password.");
+    if (status == STATUS_OK && user.password_hash.len > 0) {
+        status = check_current(request, &user);
     }
     struct slice *hash = arena_alloc(call->arena, sizeof *hash);
     request->state = hash;

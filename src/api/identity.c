@@ -182,7 +182,7 @@ enum status tokens_list(struct request *request)
         return status;
     }
     struct json_out *out = &request->out;
-    bool sees_all = request->who.member >= MEMBER_ADMIN;
+    bool sees_all = access_rank(&request->who) >= MEMBER_ADMIN;
     json_begin_object(out);
     json_key(out, "tokens");
     json_begin_array(out);

@@ -12,6 +12,8 @@
 #include "service/secret.h"
 #include "wire/traceparent.h"
 
+enum { BODY_READ_AT_ONCE_MAX = 16 * 1024, BODY_VALUES_MAX = 250000 };
+
 /* --- what handlers ask --- */
 
 struct slice request_param(const struct request *request, const char *name)
@@ -374,11 +376,59 @@ static void finish_job(struct write_job *job, enum status status, const struct f
     }
 }
 
+/* Simple clients name the form type (curl -d) or none; what they send is read as JSON all the same. */
+static bool is_json_type(struct slice type)
+{
+    return !slice_present(type) || slice_starts(type, SLICE("application/json")) ||
+           slice_starts(type, SLICE("application/x-www-form-urlencoded")) || slice_starts(type, SLICE("text/plain"));
+}
+
+/* Where none is taken, nothing, or an object without members, is. */
+static const struct field *body_fields(const struct request *request)
+{
+    return request->route->body ? request->route->body : empty_body;
+}
+
+static bool is_long(const struct request *request)
+{
+    return body_fields(request) != any_body && request->exchange->request.body.len > BODY_READ_AT_ONCE_MAX;
+}
+
+/* A long body of somebody unknown costs no more than its bytes: it is read after its caller was let in, and not on the
+ * loop. */
+static bool body_waits(const struct request *request)
+{
+    return is_long(request) && request->route->auth == AUTH_NEEDED;
+}
+
+static enum status read_body(struct request *request, struct failure *failure)
+{
+    const struct field *fields = body_fields(request);
+    struct slice text = request->exchange->request.body;
+    if (fields == any_body || (!request->route->body && text.len == 0)) {
+        return STATUS_OK;
+    }
+    if (is_long(request) && !body_waits(request)) {
+        return failure_set(failure, STATUS_TOO_LARGE, "body_too_large",
+                           "The body of this request has at most %d bytes.", BODY_READ_AT_ONCE_MAX);
+    }
+    struct slice type = request_header(request, "content-type");
+    if (text.len > 0 && !is_json_type(type)) {
+        return failure_set(failure, STATUS_UNSUPPORTED, "unsupported_media_type", "Send the body as application/json.");
+    }
+    enum status status = json_parse_within(request_arena(request), text.len ? text : SLICE("{}"), BODY_VALUES_MAX,
+                                           &request->body, failure);
+    return status == STATUS_OK ? validate_body(fields, request->body, failure) : status;
+}
+
 /* Whatever a route does with its body: the server's own secrets are in none. Strangers learn nothing by guessing. */
 static enum status let_in(struct request *request)
 {
     enum status status = authenticate(request);
     bool is_known = request->route->auth == AUTH_NEEDED;
+    if (status == STATUS_OK && body_waits(request) && !request->body) {
+        status = read_body(request, &request->call.failure);
+    }
     return status == STATUS_OK && is_known && request->body ? secret_check_json(&request->call, request->body->raw)
                                                             : status;
 }
@@ -430,6 +480,17 @@ static void submit_write(struct request *request)
     }
 }
 
+static bool needs_prepare(const struct request *request)
+{
+    bool for_media = request->route->prepare == media_prepare;
+    return request->route->prepare && (!for_media || media_is_likely(request->exchange->request.body));
+}
+
+static enum status prepare(struct request *request)
+{
+    return needs_prepare(request) ? request->route->prepare(request) : STATUS_OK;
+}
+
 static void run_on_reader(struct read_job *job, struct db *db)
 {
     struct request *request = (struct request *)((char *)job - offsetof(struct request, read_job));
@@ -440,7 +501,7 @@ static void run_on_reader(struct read_job *job, struct db *db)
     if (status == STATUS_OK) {
         status = let_in(request);
         if (status == STATUS_OK) {
-            status = prepare_only ? request->route->prepare(request) : request->route->handle(request);
+            status = prepare_only ? prepare(request) : request->route->handle(request);
         }
         db_end_read(db);
     }
@@ -469,29 +530,6 @@ static void submit_read(struct request *request)
 }
 
 /* --- from the socket --- */
-
-/* Simple clients name the form type (curl -d) or none; what they send is read as JSON all the same. */
-static bool is_json_type(struct slice type)
-{
-    return !slice_present(type) || slice_starts(type, SLICE("application/json")) ||
-           slice_starts(type, SLICE("application/x-www-form-urlencoded")) || slice_starts(type, SLICE("text/plain"));
-}
-
-/* Where none is taken, nothing, or an object without members, is. */
-static enum status read_body(struct request *request, struct failure *failure)
-{
-    const struct field *fields = request->route->body ? request->route->body : empty_body;
-    struct slice text = request->exchange->request.body;
-    if (fields == any_body || (!request->route->body && text.len == 0)) {
-        return STATUS_OK;
-    }
-    struct slice type = request_header(request, "content-type");
-    if (text.len > 0 && !is_json_type(type)) {
-        return failure_set(failure, STATUS_UNSUPPORTED, "unsupported_media_type", "Send the body as application/json.");
-    }
-    enum status status = json_parse(request_arena(request), text.len ? text : SLICE("{}"), &request->body, failure);
-    return status == STATUS_OK ? validate_body(fields, request->body, failure) : status;
-}
 
 static enum status read_query(struct request *request, struct failure *failure)
 {
@@ -592,12 +630,6 @@ static bool needs_writer(const struct request *request)
     return request->route->run_on == RUN_WRITER || slice_present(request_ticket(request));
 }
 
-static bool needs_prepare(const struct request *request)
-{
-    bool for_media = request->route->prepare == media_prepare;
-    return request->route->prepare && (!for_media || media_is_likely(request->exchange->request.body));
-}
-
 static void dispatch(struct request *request)
 {
     if (request->route->run_on == RUN_LOOP) {
@@ -612,7 +644,7 @@ static void dispatch(struct request *request)
         } else {
             reply(request);
         }
-    } else if (needs_writer(request) && !needs_prepare(request)) {
+    } else if (needs_writer(request) && !needs_prepare(request) && !body_waits(request)) {
         submit_write(request);
     } else {
         submit_read(request);
@@ -650,7 +682,7 @@ void api_on_request(void *owner, struct exchange *exchange)
     if (status == STATUS_OK) {
         status = read_query(request, &failure);
     }
-    if (status == STATUS_OK) {
+    if (status == STATUS_OK && !body_waits(request)) {
         status = read_body(request, &failure);
     }
     if (status == STATUS_OK) {

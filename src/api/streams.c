@@ -249,7 +249,7 @@ enum status streams_firehose(struct request *request)
     options->credential = request->who.credential;
     options->member = slice_present(request->who.user_id) ? request->who.member : MEMBER_NONE;
     options->who = request->who;
-    options->sees_all = request->who.member == MEMBER_OWNER && !slice_present(request->who.id_prefix);
+    options->sees_all = access_rank(&request->who) == MEMBER_OWNER && !slice_present(request->who.id_prefix);
     opening->kind =
         slice_eq_nocase(request->exchange->request.upgrade, SLICE("websocket")) ? STREAM_WEBSOCKET : STREAM_SSE;
     return begin(request, opening);

@@ -27,6 +27,11 @@ enum { JSON_DEPTH_MAX = 64 };
 MUST_CHECK enum status json_parse(struct arena *arena, struct slice text, const struct json **out,
                                   struct failure *failure);
 
+/* The same for text of strangers: at most `values_max` elements and members, at any depth. Each costs time and memory
+ * worth fifty bytes of text. */
+MUST_CHECK enum status json_parse_within(struct arena *arena, struct slice text, size_t values_max,
+                                         const struct json **out, struct failure *failure);
+
 const char *json_kind_name(enum json_kind kind);
 /* The member called `key`, or NULL (also when `object` is NULL or no object). */
 const struct json *json_get(const struct json *object, const char *key);

@@ -14,6 +14,7 @@ struct reader {
     const char *at;
     const char *end;
     int depth;
+    size_t values_left; /* that may be in lists */
     const char *problem;
 };
 
@@ -282,7 +283,7 @@ static struct json *read_list(struct reader *r, enum json_kind kind, char close,
             }
             r->at++;
         }
-        struct json *one = read_one(r);
+        struct json *one = r->values_left-- > 0 ? read_one(r) : refuse(r, "it holds too many values");
         if (!one) {
             return NULL;
         }
@@ -329,8 +330,15 @@ static struct json *read_value(struct reader *r)
 
 enum status json_parse(struct arena *arena, struct slice text, const struct json **out, struct failure *failure)
 {
+    return json_parse_within(arena, text, SIZE_MAX, out, failure);
+}
+
+enum status json_parse_within(struct arena *arena, struct slice text, size_t values_max, const struct json **out,
+                              struct failure *failure)
+{
     text = slice_present(text) ? text : SLICE("");
-    struct reader r = {.arena = arena, .start = text.ptr, .at = text.ptr, .end = text.ptr + text.len};
+    struct reader r = {
+        .arena = arena, .start = text.ptr, .at = text.ptr, .end = text.ptr + text.len, .values_left = values_max};
     if (!slice_is_utf8(text)) {
         return failure_set(failure, STATUS_INVALID, "invalid_json", "The text is not valid UTF-8.");
     }

@@ -94,7 +94,7 @@ static bool is_session_owner(const struct principal *who, const struct session *
 
 static bool is_tenant_owner(const struct principal *who)
 {
-    return kinds[who->kind].person && who->member == MEMBER_OWNER;
+    return access_rank(who) == MEMBER_OWNER;
 }
 
 bool access_runs(const struct principal *who, const struct session *session, bool holds_lease)
@@ -153,6 +153,11 @@ enum access_role access_role(const struct principal *who, const struct session *
     return role_of_others(who, session, participant);
 }
 
+enum member_role access_rank(const struct principal *who)
+{
+    return kinds[who->kind].person ? who->member : MEMBER_NONE;
+}
+
 bool access_is_bound(const struct principal *who)
 {
     return slice_present(who->session_id) || kinds[who->kind].bound != ACCESS_NONE;
@@ -172,7 +177,7 @@ bool access_covers(const struct principal *who, struct slice id_prefix, struct s
 bool access_reads_unowned(const struct principal *who)
 {
     bool by_namespace = slice_present(who->id_prefix) && kinds[who->kind].namespaced != ACCESS_NONE;
-    return by_namespace || (kinds[who->kind].person && who->member >= MEMBER_ADMIN);
+    return by_namespace || access_rank(who) >= MEMBER_ADMIN;
 }
 
 struct slice access_holder(const struct principal *who)

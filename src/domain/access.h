@@ -41,6 +41,9 @@ MUST_CHECK enum status access_check(const struct principal *who, enum access_rol
 MUST_CHECK enum status access_check_event(const struct principal *who, const struct session *session,
                                           enum access_role role, bool holds_lease, struct slice event_type,
                                           struct failure *failure);
+/* The caller's role in the tenant, which only people have: a worker, runner, sandbox or channel whose token names a
+ * user ends with that user and has none of his rights over others. */
+enum member_role access_rank(const struct principal *who);
 /* Reaches one session at most: bound to it, or of a kind that exists for one (share links, runners, sandboxes). */
 bool access_is_bound(const struct principal *who);
 /* Reaches everything in the tenant that its role allows: bound to no session and to no namespace. */

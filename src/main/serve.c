@@ -59,6 +59,12 @@ struct instance {
 
 /* --- what each room is told --- */
 
+/* Behind a proxy that ends TLS, too, a cookie goes nowhere in the clear. */
+static bool speaks_https(const char *url)
+{
+    return url && strncmp(url, "https://", 8) == 0;
+}
+
 static void fill_api(struct instance *instance)
 {
     const struct options *options = instance->options;
@@ -95,7 +101,7 @@ static void fill_api(struct instance *instance)
         .wake_on_view = options->wake_on_view,
         .metrics_public = options->metrics == METRICS_PUBLIC,
         .public_url = options->public_url,
-        .secure_cookies = options->tls_cert != NULL,
+        .secure_cookies = options->tls_cert != NULL || speaks_https(options->public_url),
         .version = SOJOURN_VERSION,
         .started_at_ms = clock_wall_ms(&instance->clock),
     };

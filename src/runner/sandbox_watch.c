@@ -1,8 +1,11 @@
+#include <errno.h>
+#include <fcntl.h>
 #include <fts.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "runner/sandbox_local.h"
@@ -12,7 +15,10 @@ enum {
     DISK_TICKS_MIN = 5, /* between two looks at the disk */
     DISK_SHARE = 10,    /* of the time may be spent on them: one tenth */
     SECTOR_BYTES = 512,
-    WALLS = 2, /* processes of bubblewrap itself, outside and inside */
+    ENTRY_BYTES_MIN = 4096,
+    PATH_BYTES_LONG = 2000,
+    LEVELS_MAX = 32, /* of PATH_BYTES_LONG each: no tree of use is deeper */
+    WALLS = 2,       /* processes of bubblewrap itself, outside and inside */
 };
 
 /* Two looks at a sandbox in which something runs. Disk: the size of its files, beside the loop, because a tree can be
@@ -24,6 +30,7 @@ struct local_watch {
     char dir[LOCAL_PATH_BYTES];
     bool is_measuring, is_closed;
     int64_t disk_bytes;
+    bool is_too_deep; /* to be measured */
     uint64_t began_ms;
     int64_t ticks_to_wait;
 };
@@ -49,20 +56,65 @@ static void end_all(struct local_sandbox *sandbox, const char *what, int64_t use
 
 /* --- disk --- */
 
-static void measure(uv_work_t *work)
+/* An entry takes at least a block: inodes are as scarce as bytes. */
+static int64_t bytes_of(const struct stat *about)
 {
-    struct local_watch *watch = work->data;
-    char *paths[] = {watch->dir, NULL};
-    FTS *walk = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL);
-    watch->disk_bytes = 0;
+    int64_t bytes = about->st_blocks * SECTOR_BYTES;
+    return bytes > ENTRY_BYTES_MIN ? bytes : ENTRY_BYTES_MIN;
+}
+
+static void measure_below(struct local_watch *watch, const char *path, int level);
+
+/* Its path is as long as paths get: it is looked at from a handle. */
+static void measure_deep(struct local_watch *watch, const char *path, int level)
+{
+    char handle[40];
+    int fd = level < LEVELS_MAX ? open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+    if (fd < 0) {
+        watch->is_too_deep = watch->is_too_deep || level >= LEVELS_MAX;
+        return;
+    }
+    snprintf(handle, sizeof handle, "/proc/self/fd/%d", fd);
+    measure_below(watch, handle, level + 1);
+    close(fd);
+}
+
+/* What its owner may not read he may have closed to hide what is in it. */
+static bool opens(FTSENT *entry)
+{
+    bool closed = entry->fts_info == FTS_DNR && entry->fts_errno == EACCES && entry->fts_number == 0;
+    entry->fts_number = 1;
+    return closed && chmod(entry->fts_accpath, 0700) == 0;
+}
+
+static void measure_below(struct local_watch *watch, const char *path, int level)
+{
+    char root[LOCAL_PATH_BYTES];
+    snprintf(root, sizeof root, "%s", path);
+    char *paths[] = {root, NULL};
+    FTS *walk = fts_open(paths, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR | FTS_XDEV, NULL);
     for (FTSENT *entry = walk ? fts_read(walk) : NULL; entry; entry = fts_read(walk)) {
-        if (entry->fts_info != FTS_DP && entry->fts_statp) {
-            watch->disk_bytes += entry->fts_statp->st_blocks * SECTOR_BYTES;
+        if (opens(entry)) {
+            fts_set(walk, entry, FTS_AGAIN);
+        } else if (entry->fts_info == FTS_D && entry->fts_level > 0 && entry->fts_pathlen > PATH_BYTES_LONG) {
+            fts_set(walk, entry, FTS_SKIP);
+            watch->disk_bytes += bytes_of(entry->fts_statp);
+            measure_deep(watch, entry->fts_path, level);
+        } else if (entry->fts_info != FTS_DP && entry->fts_info != FTS_NS && entry->fts_statp) {
+            watch->disk_bytes += bytes_of(entry->fts_statp);
         }
     }
     if (walk) {
         fts_close(walk);
     }
+}
+
+static void measure(uv_work_t *work)
+{
+    struct local_watch *watch = work->data;
+    watch->disk_bytes = 0;
+    watch->is_too_deep = false;
+    measure_below(watch, watch->dir, 0);
 }
 
 static void on_measured(uv_work_t *work, int status)
@@ -84,6 +136,8 @@ static void on_measured(uv_work_t *work, int status)
     if (sandbox->disk_bytes_max > 0 && watch->disk_bytes > sandbox->disk_bytes_max && grows) {
         end_all(sandbox, "disk", watch->disk_bytes, sandbox->disk_bytes_max);
         sandbox->disk_bytes = -1; /* it went on growing until it was stopped */
+    } else if (sandbox->disk_bytes_max > 0 && watch->is_too_deep) {
+        end_all(sandbox, "depth", LEVELS_MAX + 1, LEVELS_MAX);
     }
 }
 

@@ -73,7 +73,7 @@ static enum status keep(struct call *call, int64_t tenant_key, const struct agen
 
 static enum status require_admin(struct call *call)
 {
-    if (call->who->member < MEMBER_ADMIN) {
+    if (access_rank(call->who) < MEMBER_ADMIN) {
         return failure_set(&call->failure, STATUS_FORBIDDEN, "role_required", "This needs the role %s in the tenant.",
                            member_role_words.names[MEMBER_ADMIN]);
     }
@@ -84,7 +84,7 @@ static enum status require_admin(struct call *call)
 static enum status check_reach(struct call *call, const struct agent *agent)
 {
     const char *key = agent_reaches_host(agent);
-    bool is_operator = call->who->member == MEMBER_OWNER && slice_is(call->who->tenant_id, FIRST_TENANT_ID);
+    bool is_operator = access_rank(call->who) == MEMBER_OWNER && slice_is(call->who->tenant_id, FIRST_TENANT_ID);
     if (!key || is_operator || call->service->agents_reach_host) {
         return STATUS_OK;
     }

@@ -23,8 +23,13 @@ enum status gateway_verify_check(const struct gateway *gateway, struct call *cal
                                  const struct json *arguments)
 {
     struct slice content;
-    (void)gateway, (void)session;
-    for (const struct json *file = json_get(arguments, "files")->child; file; file = file->next) {
+    const struct json *files = json_get(arguments, "files");
+    (void)gateway;
+    enum status status = media_check_room(call, session, files->count);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    for (const struct json *file = files->child; file; file = file->next) {
         if (!content_of(call->arena, file, &content)) {
             return failure_set(&call->failure, STATUS_INVALID, "invalid_evidence",
                                "Every file has either `content` or `content_base64`.");

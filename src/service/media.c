@@ -304,18 +304,24 @@ enum status media_put(struct call *call, const struct session *session, const st
     return status;
 }
 
-enum status media_keep(struct call *call, const struct session *session, const struct media_list *list)
+enum status media_check_room(struct call *call, const struct session *session, size_t count)
 {
     int64_t has = 0, max = call->service->files_per_session_max;
-    if (!list || list->count == 0) {
-        return STATUS_OK;
-    }
     enum status status = store_blob_count(call->db, session->tenant_key, session->key, &has, &call->failure);
-    if (status == STATUS_OK && has + (int64_t)list->count > max) {
+    if (status == STATUS_OK && has + (int64_t)count > max) {
         return failure_set(&call->failure, STATUS_LIMITED, "too_many_files",
                            "The session has %lld files; the limit is %lld (option files-per-session-max).",
                            (long long)has, (long long)max);
     }
+    return status;
+}
+
+enum status media_keep(struct call *call, const struct session *session, const struct media_list *list)
+{
+    if (!list || list->count == 0) {
+        return STATUS_OK;
+    }
+    enum status status = media_check_room(call, session, list->count);
     return status == STATUS_OK ? media_put(call, session, list) : status;
 }
 

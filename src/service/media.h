@@ -26,6 +26,8 @@ MUST_CHECK enum status media_take_out(const struct service *service, struct aren
                                       struct slice *json, struct media_list *list, struct failure *failure);
 /* Reader or writer: the bytes are on disk. */
 MUST_CHECK enum status media_write(struct call *call, const struct session *session, const struct media_list *list);
+/* Reader or writer: LIMITED (`too_many_files`) when the session would have too many with `count` more. */
+MUST_CHECK enum status media_check_room(struct call *call, const struct session *session, size_t count);
 /* Writer: the session refers to all of the list. LIMITED (`too_many_files`) when it has too many then. */
 MUST_CHECK enum status media_keep(struct call *call, const struct session *session, const struct media_list *list);
 /* The same without a limit: what agents make. */

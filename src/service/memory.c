@@ -212,7 +212,7 @@ enum status memory_delete(struct call *call, struct loaded_session *loaded, cons
 
 static enum status require_user(struct call *call)
 {
-    if (!slice_present(call->who->user_id) && call->who->member < MEMBER_ADMIN) {
+    if (!slice_present(call->who->user_id) && access_rank(call->who) < MEMBER_ADMIN) {
         return failure_set(&call->failure, STATUS_FORBIDDEN, "user_required", "Only users and admins see memories.");
     }
     return STATUS_OK;
@@ -224,7 +224,7 @@ enum status memory_list(struct call *call, struct slice agent, struct slice afte
     struct memory_search search = {.tenant_key = call->who->tenant_key,
                                    .agent = agent,
                                    .owner = call->who->user_id,
-                                   .of_all = call->who->member >= MEMBER_ADMIN,
+                                   .of_all = access_rank(call->who) >= MEMBER_ADMIN,
                                    .after = after,
                                    .limit = limit};
     struct agent_row row;
@@ -245,7 +245,7 @@ enum status memory_forget(struct call *call, struct slice agent, struct slice id
         status = store_memory_get(call->db, call->who->tenant_key, agent, id, call->arena, &memory, &call->failure);
     }
     bool others =
-        status == STATUS_OK && call->who->member < MEMBER_ADMIN && !slice_eq(memory.owner, call->who->user_id);
+        status == STATUS_OK && access_rank(call->who) < MEMBER_ADMIN && !slice_eq(memory.owner, call->who->user_id);
     if (status == STATUS_NOT_FOUND || others) {
         return failure_set(&call->failure, STATUS_NOT_FOUND, "memory_not_found", "There is no such memory.");
     }

@@ -62,7 +62,7 @@ static enum status check_room(struct call *call)
 static enum status find_changeable(struct call *call, struct slice id, struct persona *out)
 {
     enum status status = persona_find(call, id, out);
-    if (status == STATUS_OK && !is_own(call, out) && call->who->member < MEMBER_ADMIN) {
+    if (status == STATUS_OK && !is_own(call, out) && access_rank(call->who) < MEMBER_ADMIN) {
         return failure_set(&call->failure, STATUS_FORBIDDEN, "owner_required",
                            "Only its owner or an admin changes a shared persona.");
     }

@@ -35,7 +35,7 @@ static enum status check_given_sandbox(struct call *call, const struct session_i
 {
     const struct agent *agent = input->definition;
     bool acts = agent && agent_has_sandbox(agent);
-    if (input->sandbox && acts && call->who->member < MEMBER_ADMIN) {
+    if (input->sandbox && acts && access_rank(call->who) < MEMBER_ADMIN) {
         return failure_set(&call->failure, STATUS_FORBIDDEN, "role_required",
                            "`sandbox` of an agent with a remote backend needs the role %s in the tenant.",
                            member_role_words.names[MEMBER_ADMIN]);

@@ -12,7 +12,7 @@ static enum status check_token_request(struct call *call, const struct token_req
                            "A token can only have scopes its maker has, and at least one.");
     }
     bool for_other = slice_present(request->user_id) && !slice_eq(request->user_id, who->user_id);
-    if ((for_other || request->kind != PRINCIPAL_USER) && who->member < MEMBER_ADMIN) {
+    if ((for_other || request->kind != PRINCIPAL_USER) && access_rank(who) < MEMBER_ADMIN) {
         return failure_set(&call->failure, STATUS_FORBIDDEN, "admin_required",
                            "Only an admin or owner can make tokens for others or of kind %s.",
                            principal_kind_words.names[request->kind]);
@@ -74,7 +74,7 @@ enum status token_create(struct call *call, const struct token_request *request,
     if (status == STATUS_OK && slice_present(user_id)) {
         status = identity_check_member(call, user_id, &member);
     }
-    if (status == STATUS_OK && member > call->who->member) {
+    if (status == STATUS_OK && member > access_rank(call->who)) {
         return failure_set(&call->failure, STATUS_FORBIDDEN, "role_too_high",
                            "You cannot make a token for somebody with more rights than you have.");
     }
@@ -185,7 +185,7 @@ enum status token_revoke(struct call *call, struct slice id)
     struct token token;
     enum status status = store_token_by_id(call->db, call->who->tenant_key, id, call->arena, &token, &call->failure);
     bool own = status == STATUS_OK && slice_present(token.user_id) && slice_eq(token.user_id, call->who->user_id);
-    bool reached = (own || call->who->member >= MEMBER_ADMIN) && status == STATUS_OK &&
+    bool reached = (own || access_rank(call->who) >= MEMBER_ADMIN) && status == STATUS_OK &&
                    access_covers(call->who, token.id_prefix, token.session_id);
     if (status == STATUS_NOT_FOUND || (status == STATUS_OK && !reached)) {
         return failure_set(&call->failure, STATUS_NOT_FOUND, "not_found", "No such token.");

@@ -3,7 +3,7 @@
 static enum status require_rank(struct call *call, enum member_role needed)
 {
     enum member_role least = needed > MEMBER_ADMIN ? needed : MEMBER_ADMIN;
-    if (call->who->member < least) {
+    if (access_rank(call->who) < least) {
         return failure_set(&call->failure, STATUS_FORBIDDEN, "role_required", "This needs the role %s in the tenant.",
                            member_role_words.names[least]);
     }
@@ -19,7 +19,7 @@ static enum status require_rank_still(struct call *call, enum member_role needed
     if (status == STATUS_OK) {
         status = store_membership_lock(call->db, call->who->tenant_key, call->who->user_id, &own, &call->failure);
     }
-    if (status == STATUS_OK && own < call->who->member) {
+    if (status == STATUS_OK && own < access_rank(call->who)) {
         return failure_set(&call->failure, STATUS_FORBIDDEN, "role_required", "Your role in the tenant was changed.");
     }
     return status;
@@ -81,7 +81,7 @@ enum status user_update(struct call *call, struct slice user_id, const struct us
     enum status status = identity_check_member(call, user_id, &present);
     bool self = slice_eq(user_id, call->who->user_id);
     bool rank_changes = request->role != MEMBER_NONE && request->role != present;
-    if (status == STATUS_OK && self && rank_changes && call->who->member >= MEMBER_ADMIN) {
+    if (status == STATUS_OK && self && rank_changes && access_rank(call->who) >= MEMBER_ADMIN) {
         return failure_set(&call->failure, STATUS_CONFLICT, "self", "You cannot change your own role.");
     }
     if (status == STATUS_OK && (!self || rank_changes || request->sessions_max >= 0)) {

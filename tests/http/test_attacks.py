@@ -1,4 +1,5 @@
 """What a hostile page, a narrow token or a stranger of the tenant tries."""
+import json
 import os
 import threading
 
@@ -35,6 +36,76 @@ def a_lease_that_is_none_gives_no_scope(server):
             check.problem(pretends.post(path, body), 403, "scope_required")
 
 
+@test
+def a_worker_is_not_the_user_it_names(server):
+    """A token of another kind ends with the user it names; it has no rank in the tenant and makes no token of his."""
+    owner = server.client()
+    me = owner.get("/api/me").json()["user_id"]
+    anna = person(owner, "anna")
+    hidden = session(anna.client)
+    for kind in ("worker", "channel"):
+        acts = token(owner, kind=kind, user_id=me)
+        for body in ({"name": "x"}, {"name": "x", "kind": "worker"}, {"name": "x", "user_id": anna.id}):
+            check.problem(acts.post("/api/tokens", body), 403)
+        check.problem(acts.post("/api/users", {"email": "new@example.test"}), 403, "role_required")
+        check.problem(acts.delete(f"/api/users/{anna.id}"), 403, "role_required")
+        check.problem(acts.post("/api/agents", {"id": "a", "driver": "acp", "command": ["x"]}), 403, "role_required")
+        check.problem(acts.post("/api/tenants", {"id": "new"}), 403, "role_required")
+        check.problem(acts.get(hidden), 404, "session_not_found")
+        with acts.stream("/api/stream") as stream:
+            anna.client.post(hidden + "/events", {"events": [{"type": "note.hidden"}]}, expect=201)
+            shown = session(anna.client, visibility="org_visible").rsplit("/", 1)[1]
+            frames = iter(stream.next, None)
+            first = next(frame for frame in frames if frame.event == "event")
+            check.equal(first.json()["session_id"], shown, "the first it sees")
+
+
+# --- passwords ---
+
+
+@test(options=("--signin-attempts-max", "3"))
+def a_password_is_not_guessed_by_other_ways(server):
+    """Other letters for the same email are the same account, and the change of a password counts guesses, too."""
+    owner = server.client()
+    anna, ben = person(owner, "anna"), person(owner, "ben")
+    browser = with_password(server, anna)
+    guest = server.client(over_unix=True)
+    guess = lambda client, email: client.post("/api/auth/sign-in", {"email": email, "password": "wrong"}).status
+    tries = ("Ben@example.test", "bEn@example.test", "beN@EXAMPLE.test")
+    check.equal([guess(client, email) for client, email in zip((guest, guest, server.anonymous()), tries)], [401] * 3)
+    check.equal(guess(server.anonymous(), "ben@example.test"), 429)
+    check.equal(ben.email, "ben@example.test")
+    change = {"password": PASSWORD + "!", "current": "wrong"}
+    answers = [browser.put("/api/me/password", change).status for _ in range(3)]
+    check.equal(answers[-1], 429, f"{answers}: two by this address before")
+
+
+@test(options=("--signin-attempts-max", "2"))
+def nobody_closes_the_door_for_all_behind_a_proxy(server):
+    """A proxy on this machine says whom it speaks for; what a client wrote before it does not count."""
+    anna = person(server.client(), "anna")
+    with_password(server, anna)
+
+    def status(way, email, password="wrong"):
+        return server.anonymous().post("/api/auth/sign-in", {"email": email, "password": password},
+                                       headers={"X-Forwarded-For": way}).status
+
+    check.equal([status(f"10.0.0.{number}, 198.51.100.7", f"{number}@x.test") for number in range(3)], [401, 401, 429])
+    check.equal(status("198.51.100.7", anna.email, PASSWORD), 429)
+    check.equal(status("198.51.100.8", anna.email, PASSWORD), 200)
+    check.equal([status(f"2001:db8:1:2::{number}", f"v6{number}@x.test") for number in range(3)], [401, 401, 429])
+
+
+@test
+def a_cookie_is_secure_behind_a_proxy(env):
+    """A public-url with https says that people come by TLS, though this server does not see it."""
+    server = env.server(options=["--public-url", "https://public.example"])
+    anna = person(server.client(), "anna")
+    answer = server.anonymous().post("/api/auth/link", {"secret": anna.secret}, expect=200)
+    check.contains(answer.header("set-cookie"), "Secure")
+    check.contains(answer.header("set-cookie"), "HttpOnly")
+
+
 # --- pages of others ---
 
 
@@ -59,7 +130,8 @@ def a_foreign_page_opens_no_websocket(env):
             with browser.websocket(where, headers=headers) as socket:
                 check.contains(socket.next(), "ready")
     ticket = anna.client.post("/api/tickets", {}, expect=201).json()["ticket"]
-    with server.anonymous().websocket(f"{path}/ws?ticket={ticket}", headers={"Origin": "https://evil.example"}) as socket:
+    elsewhere = {"Origin": "https://evil.example"}
+    with server.anonymous().websocket(f"{path}/ws?ticket={ticket}", headers=elsewhere) as socket:
         check.contains(socket.next(), "ready")
 
 
@@ -127,7 +199,7 @@ def a_stranger_leaves_no_file_and_learns_nothing(server):
 def two_owners_do_not_remove_each_other(server):
     """At the same moment, by whatever thread and in whatever transaction: somebody stays who owns the tenant."""
     operator = server.client()
-    for number in range(8):
+    for number in range(25):
         made = operator.post("/api/tenants", {"id": f"t{number}"}, expect=201).json()
         first = operator.with_token(made["token"])
         second = person(first, f"second{number}", "owner")
@@ -184,6 +256,43 @@ def no_id_leads_up(server):
         check.problem(owner.post("/api/entities", {"id": id, "type": "t", "fields": {}}), 400, "invalid_id")
     owner.post("/api/sessions", {"type": "agent", "id": "..."}, expect=201)
     owner.delete("/api/sessions/...", expect=204)
+
+
+@test
+def a_long_body_of_a_stranger_is_not_read(server):
+    """A million values would take the loop's time and fifty times their bytes; known callers are read and told."""
+    owner = server.client()
+    path = session(owner)
+    ones = b'{"events":[' + b"1," * 1000000 + b"1]}"
+    stranger = server.client("sj_nobody")
+    for where in ("/api/sessions", path + "/events", path + "/deltas"):
+        check.problem(stranger.post(where, ones), 401, "unauthenticated")
+        check.problem(stranger.post(where, ones[:-2]), 401, "unauthenticated")
+        check.problem(owner.post(where, ones[:-2]), 400, "invalid_json")
+        check.problem(owner.post(where, ones), 400)
+    check.problem(server.anonymous().post("/api/auth/sign-in", ones), 413, "body_too_large")
+    text = {"type": "text", "text": "x" * 100000}
+    body = {"events": [{"type": "note.x", "content": [text]}]}
+    first = owner.post(path + "/events", body, headers={"Idempotency-Key": "k"}, expect=201).json()
+    check.equal(first["events"][0]["content"], [text])
+    check.equal(owner.post(path + "/events", body, headers={"Idempotency-Key": "k"}, expect=201).json(), first)
+    check.problem(owner.post(path + "/events", {"events": [{"type": "no type", "content": [text]}]}), 400)
+
+
+@test
+def a_viewer_does_not_hold_the_loop(server):
+    """What is said over WebSocket is read where all connections live: a message of too many values is not read."""
+    owner = server.client()
+    path = session(owner)
+    link = owner.post(path + "/share-link", {"role": "viewer"}, expect=201).json()
+    with owner.with_token(link["token"]).websocket(path + "/ws") as socket:
+        frames = map(json.loads, iter(socket.next, None))
+        told = lambda: next(frame for frame in frames if frame["type"] in ("result", "pong"))
+        socket.send({"type": "abort", "id": [1] * 9000})
+        check.equal(told()["error"]["code"], "insufficient_role")
+        socket.send({"type": "abort", "id": [1] * 11000})
+        socket.send({"type": "ping"})
+        check.equal(told(), {"type": "pong"})
 
 
 # --- other accounts of the machine ---

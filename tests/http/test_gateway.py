@@ -96,6 +96,16 @@ def evidence(server):
     use(inside, path, "verify", "w", expect=400, files=[{"name": "a", "content_base64": "?"}])
 
 
+@test(options=("--files-per-session-max", "3"))
+def evidence_has_an_end(server):
+    """Code in a sandbox does not fill the disk of the server: its files count like those of people."""
+    path, inside = begin(server.client())
+    files = [{"name": f"{number}", "content": f"{number}"} for number in range(4)]
+    use(inside, path, "verify", "one", files=files[:2])
+    check.equal(use(inside, path, "verify", "two", expect=429, files=files[2:])["code"], "too_many_files")
+    use(inside, path, "verify", "three", files=files[2:3])
+
+
 @test
 def duplicates_share_one_execution(server):
     """The same call from many connections at once: one execution, one event, one answer for all."""

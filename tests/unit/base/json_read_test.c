@@ -203,6 +203,20 @@ static void test_depth(void **state)
     buffer_release(&wide);
 }
 
+static void test_values(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"[1,2,3,4]", "{\"a\":[1,2],\"b\":3}", "[[[[]]],[]]", "[[],[],[],{}]"};
+    struct failure failure;
+    const struct json *value;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) { /* four each, whatever list they are in */
+        assert_int_equal(json_parse_within(&arena, slice_of(texts[i]), 4, &value, &failure), STATUS_OK);
+        assert_int_equal(json_parse_within(&arena, slice_of(texts[i]), 3, &value, &failure), STATUS_INVALID);
+        assert_non_null(strstr(failure.detail, "too many values"));
+    }
+    assert_int_equal(json_parse_within(&arena, SLICE("\"alone\""), 0, &value, &failure), STATUS_OK);
+}
+
 static void write_object(struct buffer *text, int members, int twin_of_last)
 {
     text->len = 0;
@@ -311,6 +325,7 @@ int main(void)
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_failure_names_the_place),
         cmocka_unit_test(test_depth),
+        cmocka_unit_test(test_values),
         cmocka_unit_test(test_duplicates_in_large_objects),
         cmocka_unit_test(test_getters),
         cmocka_unit_test(test_special_characters_anywhere),

@@ -227,6 +227,42 @@ static void test_disk_filler(void **state)
     scene_end(&scene);
 }
 
+/* Directories so deep that no path leads there, and entries without a byte, count like all others. */
+static void test_hidden_disk_filler(void **state)
+{
+    (void)state;
+    static const char deep[] =
+        "n=$(head -c 250 /dev/zero | tr '\\0' d); for i in $(seq %d); do mkdir $n && cd -P $n || "
+        "exit 3; done; i=0; while :; do i=$((i+1)); head -c 1000000 /dev/zero >f$i; sleep 0.2; done";
+    struct scene scene = {0};
+    struct ran ran;
+    char command[400];
+    scene_begin(&scene);
+    struct sandbox_settings small = {.kind = SANDBOX_LOCAL, .disk_bytes_max = 8 << 20};
+    struct sandbox *sandbox = scene_sandbox(&scene, &small);
+    const struct {
+        int levels;
+        const char *why;
+    } trees[] = {{40, "disk limit"}, {400, "depth limit"}};
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(command, sizeof command, deep, trees[i].levels);
+        scene_sh(&scene, sandbox, command, &ran);
+        assert_int_equal(ran.end.signal, SIGKILL);
+        assert_has(ran.err, trees[i].why);
+        ran_release(&ran);
+        for (bool cleaned = false; !cleaned; ran_release(&ran)) { /* what is too deep may stop this one, too */
+            scene_sh(&scene, sandbox, "rm -rf d*", &ran);
+            cleaned = ran.end.exit_code == 0;
+        }
+    }
+    scene_sh(&scene, sandbox, "i=0; while :; do i=$((i+1)); : >e$i; [ $((i % 500)) = 0 ] && sleep 0.1; done", &ran);
+    assert_int_equal(ran.end.signal, SIGKILL);
+    assert_has(ran.err, "disk limit");
+    ran_release(&ran);
+    sandbox_give_up(sandbox);
+    scene_end(&scene);
+}
+
 /* --- the end of processes --- */
 
 static void test_term_reaches_the_command(void **state)
@@ -472,6 +508,7 @@ int main(void)
         cmocka_unit_test(test_fork_bomb),
         cmocka_unit_test(test_memory_hog),
         cmocka_unit_test(test_disk_filler),
+        cmocka_unit_test(test_hidden_disk_filler),
         cmocka_unit_test(test_term_reaches_the_command),
         cmocka_unit_test(test_daemons_do_not_survive),
         cmocka_unit_test(test_terminate_with_processes_and_twice),
