@@ -449,12 +449,6 @@ static struct reader reader_of(struct arena *arena, struct command_reading *out)
     return (struct reader){arena, out, 0};
 }
 
-void command_read_line(struct arena *arena, struct slice line, struct command_reading *out)
-{
-    struct reader reader = reader_of(arena, out);
-    read_line(&reader, line);
-}
-
 static void read_list(struct reader *reader, const struct json *list)
 {
     struct words *words = arena_alloc(reader->arena, sizeof *words);

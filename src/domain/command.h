@@ -23,10 +23,8 @@ struct command_reading {
     bool is_certain;
 };
 
-/* A line for a shell. */
-void command_read_line(struct arena *arena, struct slice line, struct command_reading *out);
-/* The command lines among the arguments of a call: `command`, `cmd` or `script`, a text or a list of words. False when
- * there is none. */
+/* The command lines for a shell among the arguments of a call: `command`, `cmd` or `script`, a text or a list of words.
+ * False when there is none. */
 bool command_read_call(struct arena *arena, const struct json *arguments, struct command_reading *out);
 
 #endif

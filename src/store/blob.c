@@ -255,14 +255,17 @@ enum status store_blob_seal(struct db *db, const struct blob_place *place, int64
     struct arena arena = {0};
     struct blob whole = *blob;
     enum status status = read_bytes(db, place, tenant_key, &blob->sha256, &arena, &whole.content, failure);
-    if (!status)
+    if (status == STATUS_OK) {
         status = check_content(&whole, &blob->sha256, failure);
-    if (!status)
+    }
+    if (status == STATUS_OK) {
         status = store_blob_put(db, place, tenant_key, session_key, &whole, blob->created_at_ms, NULL, failure);
-    if (!status)
+    }
+    if (status == STATUS_OK) {
         status = statement_run(db, SQL_RESEAL_BLOB_USE_DELETE,
                                VALUES(number(tenant_key), number(session_key), bytes(hash_slice(&blob->sha256))), NULL,
                                failure);
+    }
     arena_release(&arena);
     return status;
 }

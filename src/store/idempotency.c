@@ -26,16 +26,18 @@ enum status store_idempotency_put(struct db *db, int64_t tenant_key, struct slic
                                               number(reply->status), text(seal_text(db, 0, 0, reply->body)),
                                               number(now_ms), number(reply->session_key)),
                                        NULL, failure);
-    for (size_t i = 0; !status && i < reply->further_count; i++)
+    for (size_t i = 0; status == STATUS_OK && i < reply->further_count; i++) {
         status = statement_run(
             db, SQL_IDEMPOTENCY_PUT_SUBJECT,
             VALUES(number(tenant_key), text(actor), text(key), number(reply->further_keys[i]), number(now_ms)), NULL,
             failure);
+    }
     return status;
 }
 
 enum status store_idempotency_prune(struct db *db, int64_t before_ms, struct failure *failure)
 {
     enum status status = statement_run(db, SQL_IDEMPOTENCY_PRUNE_SUBJECTS, VALUES(number(before_ms)), NULL, failure);
-    return status ? status : statement_run(db, SQL_IDEMPOTENCY_PRUNE, VALUES(number(before_ms)), NULL, failure);
+    return status != STATUS_OK ? status
+                               : statement_run(db, SQL_IDEMPOTENCY_PRUNE, VALUES(number(before_ms)), NULL, failure);
 }

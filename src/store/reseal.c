@@ -54,12 +54,14 @@ static enum status read_page(struct db *db, const struct content *content, const
     *out_count = 0;
     statement_start(&query, db, content->read, values);
     enum status status = query_step(&query, &row, failure);
-    while (!status && row) {
+    while (status == STATUS_OK && row) {
         struct plain_row *one = &rows[(*out_count)++];
-        for (int i = 0; i < NAMES; i++)
+        for (int i = 0; i < NAMES; i++) {
             one->names[i] = column_copy(&query, i, arena);
-        for (int i = 0; i < content->columns; i++)
+        }
+        for (int i = 0; i < content->columns; i++) {
             one->contents[i] = column_copy(&query, NAMES + i, arena);
+        }
         status = query_step(&query, &row, failure);
     }
     query_end(&query);
@@ -106,12 +108,15 @@ static enum status seal_page(struct db *db, const struct content *content, const
                                    VALUES(number(owner->tenant_key), number(owner->session_key), text(place->names[0]),
                                           text(place->names[1]), number(ROWS_PER_PAGE)),
                                    &arena, rows, out_rows, failure);
-    for (size_t i = 0; !status && i < *out_rows; i++)
+    for (size_t i = 0; status == STATUS_OK && i < *out_rows; i++) {
         status = write_sealed(db, content, owner, &rows[i], out_texts, failure);
-    if (!status)
+    }
+    if (status == STATUS_OK) {
         status = seal_check_commit(db, failure);
-    if (!status && *out_rows > 0)
+    }
+    if (status == STATUS_OK && *out_rows > 0) {
         place_move(place, &rows[*out_rows - 1]);
+    }
     arena_release(&arena);
     return status;
 }
@@ -122,10 +127,12 @@ static enum status seal_table(struct db *db, const struct content *content, cons
     struct place place = {.names = {slice_of(content->first), SLICE("")}};
     size_t rows = ROWS_PER_PAGE;
     enum status status = STATUS_OK;
-    while (!status && rows == ROWS_PER_PAGE)
+    while (status == STATUS_OK && rows == ROWS_PER_PAGE) {
         status = seal_page(db, content, owner, &place, &rows, out_texts, failure);
-    for (int i = 0; i < NAMES; i++)
+    }
+    for (int i = 0; i < NAMES; i++) {
         buffer_release(&place.rooms[i]);
+    }
     return status;
 }
 
@@ -133,8 +140,9 @@ static enum status seal_tables(struct db *db, const struct content *contents, si
                                int64_t *out_texts, struct failure *failure)
 {
     enum status status = STATUS_OK;
-    for (size_t i = 0; !status && i < count; i++)
+    for (size_t i = 0; status == STATUS_OK && i < count; i++) {
         status = seal_table(db, &contents[i], owner, out_texts, failure);
+    }
     return status;
 }
 
@@ -146,10 +154,12 @@ static enum status seal_files(struct db *db, const struct blob_place *place, con
     size_t count = 0;
     enum status status =
         store_blob_list(db, owner->tenant_key, owner->session_key, INT64_MAX, &arena, &blobs, &count, failure);
-    if (!status)
+    if (status == STATUS_OK) {
         status = seal_session(db, owner->tenant_key, owner->session_key, failure);
-    for (size_t i = 0; !status && i < count; i++)
+    }
+    for (size_t i = 0; status == STATUS_OK && i < count; i++) {
         status = store_blob_seal(db, place, owner->tenant_key, owner->session_key, &blobs[i], failure);
+    }
     arena_release(&arena);
     return status;
 }
@@ -182,8 +192,9 @@ static enum status read_owners(struct db *db, enum sql page, int64_t after, stru
                                size_t *out_count, struct failure *failure)
 {
     enum status status = db_begin(db, failure);
-    if (status)
+    if (status != STATUS_OK) {
         return status;
+    }
     status = statement_rows(db, page, VALUES(number(after), number(OWNERS_PER_PAGE)), sizeof **out, read_owner, arena,
                             out, out_count, failure);
     db_rollback(db);
@@ -197,11 +208,13 @@ in_transaction(struct db *db, const struct blob_place *place, const struct owner
                struct failure *failure)
 {
     enum status status = db_begin(db, failure);
-    if (status)
+    if (status != STATUS_OK) {
         return status;
+    }
     status = seal(db, place, owner, report, failure);
-    if (!status)
+    if (status == STATUS_OK) {
         return db_commit(db, failure);
+    }
     db_rollback(db);
     return status;
 }
@@ -215,11 +228,11 @@ seal_owners(struct db *db, const struct blob_place *place, enum sql page, struct
     enum status status = STATUS_OK;
     int64_t after = 0;
     size_t count = OWNERS_PER_PAGE;
-    while (!status && count == OWNERS_PER_PAGE) {
+    while (status == STATUS_OK && count == OWNERS_PER_PAGE) {
         struct arena arena = {0};
         struct owner *owners = NULL;
         status = read_owners(db, page, after, &arena, &owners, &count, failure);
-        for (size_t i = 0; !status && i < count; i++) {
+        for (size_t i = 0; status == STATUS_OK && i < count; i++) {
             status = in_transaction(db, place, &owners[i], report, seal, failure);
             after = owners[i].session_key;
         }
@@ -233,19 +246,22 @@ static enum status drop_plain_files(struct db *db, const struct blob_place *plac
 {
     size_t count = ORPHANS_PER_ROUND;
     enum status status = STATUS_OK;
-    while (!status && count == ORPHANS_PER_ROUND) {
+    while (status == STATUS_OK && count == ORPHANS_PER_ROUND) {
         struct arena arena = {0};
         struct blob_orphan *orphans;
         status = db_begin(db, failure);
-        if (status)
+        if (status != STATUS_OK) {
             return status;
+        }
         status = blob_find_orphans(db, place, INT64_MAX, ORPHANS_PER_ROUND, &arena, &orphans, &count, failure);
-        if (!status)
+        if (status == STATUS_OK) {
             status = store_blob_collect(db, place, INT64_MAX, orphans, count, failure);
-        if (!status)
+        }
+        if (status == STATUS_OK) {
             status = db_commit(db, failure);
-        else
+        } else {
             db_rollback(db);
+        }
         arena_release(&arena);
     }
     return status;
@@ -262,14 +278,17 @@ enum status store_reseal(struct db *db, const struct blob_place *place, struct r
                          struct failure *failure)
 {
     *out = (struct reseal_report){0};
-    if (!db->seal)
+    if (!db->seal) {
         return failure_set(failure, STATUS_CONFLICT, "no_master_key",
                            "Nothing can be encrypted without a master key: give --master-key-file or "
                            "SOJOURN_MASTER_KEY.");
+    }
     enum status status = seal_owners(db, place, SQL_RESEAL_SESSIONS, out, seal_one_session, failure);
-    if (!status)
+    if (status == STATUS_OK) {
         status = seal_owners(db, place, SQL_RESEAL_TENANTS, out, seal_one_tenant, failure);
-    if (!status)
+    }
+    if (status == STATUS_OK) {
         status = drop_plain_files(db, place, failure);
-    return status ? status : forget_pages(db, failure);
+    }
+    return status != STATUS_OK ? status : forget_pages(db, failure);
 }

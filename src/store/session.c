@@ -296,12 +296,14 @@ static const enum sql session_parts[] = {
 static enum status lock_as_known(struct db *db, const struct session *session, struct failure *failure)
 {
     int64_t last = session->last_sequence;
-    if (db->engine != DB_POSTGRES)
+    if (db->engine != DB_POSTGRES) {
         return STATUS_OK;
+    }
     enum status status = statement_number(
         db, SQL_SESSION_LOCK, VALUES(number(session->tenant_key), number(session->key)), last, &last, failure);
-    if (!status && last != session->last_sequence)
+    if (status == STATUS_OK && last != session->last_sequence) {
         return failure_set(failure, STATUS_STALE, "stale_row", "Another node changed the same session meanwhile.");
+    }
     return status;
 }
 

@@ -158,5 +158,5 @@ enum status store_share_redeem(struct db *db, const struct share_link *link, str
 enum status store_share_prune(struct db *db, int64_t before_ms, struct failure *failure)
 {
     enum status status = statement_run(db, SQL_SHARE_PRUNE_USES, VALUES(number(before_ms)), NULL, failure);
-    return status ? status : statement_run(db, SQL_SHARE_PRUNE, VALUES(number(before_ms)), NULL, failure);
+    return status != STATUS_OK ? status : statement_run(db, SQL_SHARE_PRUNE, VALUES(number(before_ms)), NULL, failure);
 }

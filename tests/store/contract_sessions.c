@@ -191,8 +191,9 @@ static void delete_takes_no_log_that_went_on(void **state)
     struct fixture *f = *state;
     struct session *s = fixture_session(f, f->tenant, "s", "u1", NULL);
     struct session old = *s;
-    if (db_engine(f->db) != DB_POSTGRES)
+    if (db_engine(f->db) != DB_POSTGRES) {
         return; /* nobody else writes */
+    }
     fixture_append(f, s, "user.message", "[]");
     fixture_begin(f);
     assert_status(store_session_delete(f->db, &old, SLICE("u1"), 7, &f->failure), STATUS_STALE);

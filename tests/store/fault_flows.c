@@ -226,10 +226,12 @@ static enum status renew_leases(struct flow_state *s, struct failure *failure)
 static enum status prune(struct flow_state *s, struct failure *failure)
 {
     enum status status = store_grant_prune(s->db, NOW_MS, failure);
-    if (!status)
+    if (!status) {
         status = store_token_prune(s->db, NOW_MS, failure);
-    if (!status)
+    }
+    if (!status) {
         status = store_share_prune(s->db, NOW_MS, failure);
+    }
     return status ? status : store_idempotency_prune(s->db, NOW_MS, failure);
 }
 
