@@ -12,8 +12,6 @@
 #include "service/secret.h"
 #include "wire/traceparent.h"
 
-enum { BODY_READ_AT_ONCE_MAX = 16 * 1024, BODY_VALUES_MAX = 250000 };
-
 /* --- what handlers ask --- */
 
 struct slice request_param(const struct request *request, const char *name)
@@ -391,7 +389,8 @@ static const struct field *body_fields(const struct request *request)
 
 static bool is_long(const struct request *request)
 {
-    return body_fields(request) != any_body && request->exchange->request.body.len > BODY_READ_AT_ONCE_MAX;
+    size_t bytes = request->exchange->request.body.len;
+    return body_fields(request) != any_body && bytes > (size_t)request->api->guest_body_bytes_max;
 }
 
 /* A long body of somebody unknown costs no more than its bytes: it is read after its caller was let in, and not on the
@@ -410,14 +409,16 @@ static enum status read_body(struct request *request, struct failure *failure)
     }
     if (is_long(request) && !body_waits(request)) {
         return failure_set(failure, STATUS_TOO_LARGE, "body_too_large",
-                           "The body of this request has at most %d bytes.", BODY_READ_AT_ONCE_MAX);
+                           "The body of a request without credentials has at most %lld bytes (option "
+                           "guest-body-bytes-max).",
+                           (long long)request->api->guest_body_bytes_max);
     }
     struct slice type = request_header(request, "content-type");
     if (text.len > 0 && !is_json_type(type)) {
         return failure_set(failure, STATUS_UNSUPPORTED, "unsupported_media_type", "Send the body as application/json.");
     }
-    enum status status = json_parse_within(request_arena(request), text.len ? text : SLICE("{}"), BODY_VALUES_MAX,
-                                           &request->body, failure);
+    enum status status = json_parse_within(request_arena(request), text.len ? text : SLICE("{}"),
+                                           (size_t)request->api->body_values_max, &request->body, failure);
     return status == STATUS_OK ? validate_body(fields, request->body, failure) : status;
 }
 

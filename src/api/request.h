@@ -33,6 +33,7 @@ struct api {
     struct signin_guard *signin_guard;
     const char *const *cors_origins;
     size_t cors_origin_count;
+    int64_t guest_body_bytes_max, body_values_max, message_values_max;
     int64_t reads_waiting_max;
     int64_t events_page_default, events_page_max;
     int64_t sessions_page_default, sessions_page_max;

@@ -11,7 +11,7 @@
 #include "service/writer.h"
 #include "wire/websocket.h"
 
-enum { UNDER_WAY_MAX = 8, VALUES_MAX = 10000 }; /* of one message: it is read on the loop */
+enum { UNDER_WAY_MAX = 8 };
 
 struct speaker {
     struct api *api;
@@ -371,7 +371,8 @@ void speaker_hear(struct speaker *speaker, struct slice text)
     const struct json *said = NULL;
     struct spoken *spoken = memory_zeroed(sizeof *spoken);
     struct slice copy = arena_copy(&spoken->arena, text);
-    bool readable = json_parse_within(&spoken->arena, copy, VALUES_MAX, &said, NULL) == STATUS_OK;
+    size_t values_max = (size_t)speaker->api->message_values_max; /* it is read on the loop */
+    bool readable = json_parse_within(&spoken->arena, copy, values_max, &said, NULL) == STATUS_OK;
     spoken->speaker = speaker;
     spoken->what = readable ? utterance_of(json_text_of(said, "type")) : NULL;
     if (spoken->what) {

@@ -61,7 +61,8 @@ struct options {
     int64_t uri_bytes_max;
     int64_t header_bytes_max;
     int64_t header_count_max;
-    int64_t body_bytes_max;
+    int64_t body_bytes_max, guest_body_bytes_max;
+    int64_t body_values_max, message_values_max;
     int64_t idempotency_keep_ms;
     int64_t ended_keep_ms, prune_ms;
 

@@ -141,6 +141,13 @@ const struct option server_options[] = {
           "How many headers a request may have; beyond it 431."),
     SIZE("body-bytes-max", body_bytes_max, "4MiB", 1 * KIB, GIB,
          "The largest body of a request; beyond it 413."),
+    SIZE("guest-body-bytes-max", guest_body_bytes_max, "16KiB", 1 * KIB, MIB,
+         "The largest body of a request that needs no credentials; beyond it 413. Longer ones of others are read after their "
+         "caller was let in."),
+    COUNT("body-values-max", body_values_max, "250000", 1000, 100000000,
+          "How many elements and members the JSON of a body may hold; beyond it 400."),
+    COUNT("message-values-max", message_values_max, "10000", 100, 1000000,
+          "The same for a message over WebSocket; beyond it the message is not heard."),
     TIME("idempotency-keep-ms", idempotency_keep_ms, "24h", SECOND, YEAR,
          "How long the answer to an Idempotency-Key is remembered."),
     TIME("ended-keep-ms", ended_keep_ms, "30d", 1, 10 * YEAR,
