@@ -72,7 +72,7 @@ def wait_runtime(talk, state):
     check.eventually(lambda: talk.client.get(talk.path).json()["runtime"] == state, f"the runtime is {state}", 60)
 
 
-@test(on=OPTIMISED, timeout_s=300)
+@test(on=["sqlite"], timeout_s=300)
 def a_codebase_in_a_sandbox(env):
     """S1-001: the agent edits a clone and commits; its files are told, nothing of the machine is seen, the tree sleeps and
     wakes, and the conversation goes on."""

@@ -17,13 +17,14 @@ import traceback
 from harness.check import Failure, Skip, patience
 from harness.postgres import Cluster
 from harness.server import ROOT, sanitizer_environment
-from harness.suite import ENGINES, TREES, Case, find_functions
+from harness.suite import ENGINES, SANITIZED, TREES, Case, find_functions
 
 MEMORY_BYTES = 4 << 30
 SKIPPED = 77  # the exit code of a program that could not test anything
 PROGRAM_VARIANTS = {"unit": ("gcc", "asan", "tsan"), "fuzz": ("gcc", "asan"), "suites": ("gcc", "asan"),
                     "disk": ("gcc", "asan"),
-                    "store": ("sqlite", "postgres", "sqlite asan", "postgres asan", "sqlite tsan", "postgres tsan")}
+                    "store": ("sqlite", "postgres", *SANITIZED)}
+THREADLESS = ("base_", "wire_", "domain_", "cli_", "main_", "api_")  # rooms of unit tests in which nothing could race
 
 
 class ProgramCase(Case):
@@ -76,6 +77,8 @@ def find_programs():
         for variant in PROGRAM_VARIANTS.get(suite, ("gcc",)):
             engine = next((engine for engine in ENGINES if engine in test["name"]), None)
             if suite == "store" and engine and engine not in variant:
+                continue
+            if (suite, variant) == ("unit", "tsan") and test["name"].startswith(THREADLESS):
                 continue
             cases.append(ProgramCase(test["name"], variant, suite, test["cmd"], max(test["timeout"], 60)))
     return cases
@@ -273,12 +276,24 @@ class Scheduler:
             child.kill()
 
 
+def targets_of(cases, flavour):
+    """What ninja has to make for them. The first tree is built whole when more than the program is needed, so that all
+    of it compiles."""
+    programs = [case for case in cases if isinstance(case, ProgramCase)]
+    if flavour == "gcc":
+        return ["all"] if programs or any(case.suite == "soak" for case in cases) else ["sojourn"]
+    first = os.path.join(ROOT, TREES["gcc"]) + "/"
+    parts = {part.removeprefix(first) for case in programs for part in case.command
+             if part.startswith((first, "tests/"))}
+    return ["sojourn", *sorted(part for part in parts if not part.startswith(".."))]
+
+
 def build_trees(cases, report, jobs):
     """Builds what the cases need and returns the flavours that failed."""
     broken = set()
     for flavour in TREES:
         in_tree = [case for case in cases if case.flavour == flavour]
-        targets = ["all"] if any(isinstance(case, ProgramCase) for case in in_tree) else ["sojourn"]
+        targets = targets_of(in_tree, flavour)
         if not any(case.needs_program for case in in_tree):
             continue
         started = time.monotonic()

@@ -54,7 +54,7 @@ def a_turn_is_not_silent_because_the_clock_was_set(env):
         check.equal(events(client, path, "turn.ended")[0]["metadata"]["stop_reason"], "stop", "how the turn ended")
 
 
-@test(on=OPTIMISED, timeout_s=1800)
+@test(on=("sqlite",), timeout_s=1800)
 def jumps_under_load(env):
     """Forward and back by hours: leases, asks and messages go on as if nothing had happened."""
     clock = WallClock(env)

@@ -9,7 +9,7 @@ import time
 
 from harness import check
 from harness.postgres import database_name
-from harness.suite import OPTIMISED, test
+from harness.suite import test
 from fault.test_storage import KIB, SmallDisk
 from soak.world import Soak
 
@@ -30,7 +30,7 @@ def go_through(soak, troubles, rounds):
     soak.finish()
 
 
-@test(on=OPTIMISED, timeout_s=1800)
+@test(on=("sqlite",), timeout_s=1800)
 def suspended(env):
     """The process is stopped for a while and goes on where it was: leases may be over by then."""
     with Soak(env) as soak:
@@ -105,7 +105,7 @@ def disk_full(env):
         soak.servers[0].kill()
 
 
-@test(on=OPTIMISED, timeout_s=1800)
+@test(on=("sqlite",), timeout_s=1800)
 def no_descriptors_left(env):
     """The limit is what is open already; later it is what it was."""
     with Soak(env) as soak:
