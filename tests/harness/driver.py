@@ -381,6 +381,8 @@ def main(arguments):
     options = parse_options(arguments)
     if options.thorough:
         os.environ["SOJOURN_TEST_THOROUGH"] = "1"
+    if not (options.names or options.pattern or options.engine or options.flavour):
+        os.environ["SOJOURN_TEST_WHOLE"] = "1"
     cases = [case for case in find_programs() + find_functions() if is_chosen(case, options)]
     if options.list:
         print("\n".join(case.name for case in cases))

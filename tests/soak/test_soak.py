@@ -1,6 +1,6 @@
 """A mixed load on many tenants for as long as one likes: tests/run --rounds MINUTES soak. The usual run is short."""
 from harness import check
-from harness.suite import OPTIMISED, test
+from harness.suite import test
 from soak.world import Soak
 
 USUAL_S = 5
@@ -28,7 +28,7 @@ def nothing_happens(env):
             soak.figures.check(("descriptors", "threads", "connections", "wal_bytes", "resident_bytes"))
 
 
-@test(on=OPTIMISED, timeout_s=3600)
+@test(on=("sqlite",), timeout_s=3600)
 def killed(env):
     """kill -9 at random moments."""
     with Soak(env) as soak:

@@ -131,7 +131,9 @@ def from_the_link_to_a_session(server):
         browser.click(".page-link:has-text('Sessions')")
         until_text(browser, ".empty", "No sessions yet")
         browser.press("c")
-        browser.fill("dialog input", "First steps")
+        browser.until("document.querySelector('dialog input[list]').value !== ''")  # somebody is offered
+        browser.fill("dialog input[list]", "")
+        browser.fill("dialog input[name=title]", "First steps")
         browser.press("Enter")
         browser.see(".session")
         browser.fill(".composer textarea", "Hello **there**")

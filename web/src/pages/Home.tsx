@@ -3,9 +3,9 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { api, newKey, type Problem } from '../api';
 import { dollars, firstLine, plural, titleOf } from '../format';
+import { useAgent } from '../parts/agent';
 import { useDay, useWeek } from '../parts/day';
 import { MOD, useKeys } from '../parts/keys';
-import { useLoaded } from '../parts/loaded';
 import { useRows } from '../parts/rows';
 import { RowActs, SecondLine } from '../parts/SessionRow';
 import { Failed, Waiting } from '../parts/States';
@@ -18,7 +18,7 @@ import { type Place, sessionPlace, sessionsPlace } from '../state/place';
 import { tryDemo } from '../state/session';
 import { dispatch, useStore } from '../state/store';
 import { lookOf, lookOfState } from '../status';
-import type { Agent, Ask as AskOf, Session } from '../types';
+import type { Ask as AskOf, Session } from '../types';
 
 const SHOWN = 8;
 const RECENT = 5;
@@ -151,20 +151,6 @@ function Recent({ week }: { week: Day }) {
       </ul>
     </section>
   );
-}
-
-const AGENT = 'sojourn.agent';
-
-/** The agent that was used last is offered first. */
-function useAgent(): { agents: Agent[]; agent: string; choose: (agent: string) => void } {
-  const agents = useLoaded('agents', (signal) => api.agents(signal)).value?.agents ?? [];
-  const [chosen, setChosen] = useState(() => localStorage.getItem(AGENT) ?? '');
-  const known = agents.find((one) => one.id === chosen) ?? agents[0];
-  const choose = (agent: string): void => {
-    localStorage.setItem(AGENT, agent);
-    setChosen(agent);
-  };
-  return { agents, agent: known?.id ?? '', choose };
 }
 
 /** The shortest way to work: say what, choose who. What was typed stays when it is refused. */

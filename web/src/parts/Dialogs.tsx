@@ -8,6 +8,7 @@ import { sessionPlace } from '../state/place';
 import { erase, rename } from '../state/session';
 import { dispatch, getState, useStore } from '../state/store';
 import { stop } from '../state/turn';
+import { useAgent } from './agent';
 import { MOD } from './keys';
 import { useLoaded } from './loaded';
 import { Palette } from './Palette';
@@ -119,18 +120,21 @@ function Rename({ id }: { id: string }) {
   );
 }
 
-function NewSession({ agent = '' }: { agent?: string | undefined }) {
-  const [values, setValues] = useState({ title: '', agent, prompt: '', persona: '' });
+function NewSession({ agent }: { agent?: string | undefined }) {
+  const offered = useAgent();
+  const [typed, setTyped] = useState(agent);
+  const [values, setValues] = useState({ title: '', prompt: '', persona: '' });
   const personas = useLoaded('personas', (signal) => api.personas(signal)).value?.personas ?? [];
-  const agents = useLoaded('agents', (signal) => api.agents(signal)).value?.agents ?? [];
+  const chosen = typed ?? offered.agent;
   const [problem, setProblem] = useState<Problem | null>(null);
   const [key] = useState(newKey);
   const set = (name: string) => (event: { currentTarget: { value: string } }) =>
     setValues({ ...values, [name]: event.currentTarget.value });
   const create = async (): Promise<void> => {
-    const given = Object.entries(values).filter(([, value]) => value.trim());
+    const given = Object.entries({ ...values, agent: chosen }).filter(([, value]) => value.trim());
     try {
       const session = await api.create({ type: 'agent', ...Object.fromEntries(given) }, key);
+      if (chosen) offered.choose(chosen);
       dispatch({ type: 'session', session });
       closeDialog();
       go(sessionPlace(session.id));
@@ -147,14 +151,22 @@ function NewSession({ agent = '' }: { agent?: string | undefined }) {
     >
       <h2>New session</h2>
       <label>
-        Title
-        <input value={values.title} maxLength={200} autofocus onInput={set('title')} />
+        First message
+        <textarea
+          rows={4}
+          value={values.prompt}
+          autofocus
+          onInput={set('prompt')}
+          onKeyDown={(event) => {
+            if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) event.currentTarget.form?.requestSubmit();
+          }}
+        />
       </label>
       <label>
-        Agent <span class="muted">(its short name, such as demo; empty: nobody answers)</span>
-        <input value={values.agent} maxLength={128} list="agents" onInput={set('agent')} />
+        Agent <span class="muted">(or the name a worker of yours claims; empty: nobody answers)</span>
+        <input value={chosen} maxLength={128} list="agents" onInput={(event) => setTyped(event.currentTarget.value)} />
         <datalist id="agents">
-          {agents.map((one) => (
+          {offered.agents.map((one) => (
             <option key={one.id} value={one.id}>
               {one.name ?? one.id}
             </option>
@@ -162,8 +174,8 @@ function NewSession({ agent = '' }: { agent?: string | undefined }) {
         </datalist>
       </label>
       <label>
-        First message
-        <textarea rows={4} value={values.prompt} onInput={set('prompt')} />
+        Title <span class="muted">(optional)</span>
+        <input name="title" value={values.title} maxLength={200} onInput={set('title')} />
       </label>
       {personas.length > 0 && (
         <label>
