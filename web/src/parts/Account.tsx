@@ -6,6 +6,7 @@ import { tell, tellProblem } from '../state/notices';
 import { useStore } from '../state/store';
 import type { Token } from '../types';
 import { Copy } from './Copy';
+import { LineForm } from './LineForm';
 import { useLoaded } from './loaded';
 import { Failed, Waiting } from './States';
 import { Sure } from './Sure';
@@ -122,24 +123,12 @@ const KINDS = [
 function NewToken({ onMade }: { onMade: (token: Token) => void }) {
   const [name, setName] = useState('');
   const [kind, setKind] = useState('user');
-  const [problem, setProblem] = useState<Problem | null>(null);
   const make = async (): Promise<void> => {
-    try {
-      onMade(await api.createToken({ name, kind }));
-      setName('');
-      setProblem(null);
-    } catch (error) {
-      setProblem(error as Problem);
-    }
+    onMade(await api.createToken({ name, kind }));
+    setName('');
   };
   return (
-    <form
-      class="inline-form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void make();
-      }}
-    >
+    <LineForm word="Make a token" isReady={name.trim() !== ''} onSend={make}>
       <input
         value={name}
         required
@@ -155,13 +144,7 @@ function NewToken({ onMade }: { onMade: (token: Token) => void }) {
           </option>
         ))}
       </select>
-      <button disabled={!name.trim()}>Make a token</button>
-      {problem && (
-        <p class="problem-line" role="alert">
-          {problem.message}
-        </p>
-      )}
-    </form>
+    </LineForm>
   );
 }
 

@@ -1,10 +1,11 @@
 // Who works here: people are invited by a link that signs them in once.
 import { useState } from 'preact/hooks';
-import { api, type Problem } from '../api';
+import { api } from '../api';
 import { tell, tellProblem } from '../state/notices';
 import { dispatch, useStore } from '../state/store';
 import type { User } from '../types';
 import { Once } from './Account';
+import { LineForm } from './LineForm';
 import { useLoaded } from './loaded';
 import { Failed, Waiting } from './States';
 import { Sure } from './Sure';
@@ -61,24 +62,12 @@ function Row({ user, onChanged }: { user: User; onChanged: () => void }) {
 function Invite({ onInvited }: { onInvited: (user: User) => void }) {
   const [email, setEmail] = useState('');
   const [role, setRole] = useState('member');
-  const [problem, setProblem] = useState<Problem | null>(null);
   const invite = async (): Promise<void> => {
-    try {
-      onInvited(await api.createUser({ email, role }));
-      setEmail('');
-      setProblem(null);
-    } catch (error) {
-      setProblem(error as Problem);
-    }
+    onInvited(await api.createUser({ email, role }));
+    setEmail('');
   };
   return (
-    <form
-      class="inline-form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void invite();
-      }}
-    >
+    <LineForm word="Invite" isReady={email.trim() !== ''} onSend={invite}>
       <input
         type="email"
         value={email}
@@ -92,13 +81,7 @@ function Invite({ onInvited }: { onInvited: (user: User) => void }) {
           <option key={one}>{one}</option>
         ))}
       </select>
-      <button disabled={!email.trim()}>Invite</button>
-      {problem && (
-        <p class="problem-line" role="alert">
-          {problem.message}
-        </p>
-      )}
-    </form>
+    </LineForm>
   );
 }
 
