@@ -6,7 +6,7 @@ from harness import check, test
 from harness.server import ROOT
 from harness.tree import read, report
 
-ID = r"(?:S\d-\d{3}|X-\d{2})"
+ID = r"(?:S\d-\d{3}|[XC]-\d{2})"
 ROW = re.compile(rf"^\|\s*({ID})\s*\|([^|]+)\|([^|]+)\|([^|]+)\|$")
 KNOWN = re.compile(rf"^- ({ID}) (.+)$", re.M)
 FILE = re.compile(r"`((?:src|tests|docs|web|tools|bench)/[\w./*-]+?)(?::\w+)?`")
