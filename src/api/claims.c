@@ -280,6 +280,7 @@ enum status claims_release(struct request *request)
 
 enum status claims_queue(struct request *request)
 {
+    struct session_filter filter;
     struct queue_figures *queues;
     struct worker_figures *workers;
     size_t queue_count, worker_count;
@@ -288,10 +289,13 @@ enum status claims_queue(struct request *request)
     if (status != STATUS_OK) {
         return status;
     }
-    status = store_queue_figures(call->db, request->who.tenant_key, call->arena, &queues, &queue_count, &call->failure);
+    request_filter_sessions(request, &filter);
+    if (access_check_claim(&request->who, NULL) == STATUS_OK) {
+        filter.visible_to = filter.private_of = (struct slice){0}; /* what could claim it may know of it */
+    }
+    status = store_queue_figures(call->db, &filter, call->arena, &queues, &queue_count, &call->failure);
     if (status == STATUS_OK) {
-        status = store_worker_figures(call->db, request->who.tenant_key, call->arena, &workers, &worker_count,
-                                      &call->failure);
+        status = store_worker_figures(call->db, &filter, call->arena, &workers, &worker_count, &call->failure);
     }
     if (status != STATUS_OK) {
         return status;

@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "service/secret.h"
+#include "service/session.h"
 
 /* Who tried what, when the table of states did not allow it. */
 static void log_refused_move(const struct request *request)
@@ -53,6 +54,20 @@ static void start_call(struct request *request, struct db *db, struct unit *unit
     };
 }
 
+/* The caller may have lost access to what the kept answer tells of. */
+static enum status check_subjects(struct request *request, struct slice key)
+{
+    struct call *call = &request->call;
+    int64_t *keys;
+    size_t count = 0;
+    enum status status = store_idempotency_subjects(call->db, request->who.tenant_key, request->who.name, key,
+                                                    call->arena, &keys, &count, &call->failure);
+    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+        status = session_check_reached(call, keys[i]);
+    }
+    return status;
+}
+
 static enum status replay_idempotent(struct request *request, struct slice key, const struct hash *fingerprint,
                                      bool *out_replayed)
 {
@@ -66,7 +81,11 @@ static enum status replay_idempotent(struct request *request, struct slice key, 
     }
     if (status == STATUS_OK && !hash_equal(stored.fingerprint, hash_slice(fingerprint))) {
         return failure_set(&call->failure, STATUS_CONFLICT, "idempotency_key_reused",
-                           "This Idempotency-Key was used for a different request; use a new one.");
+                           "This Idempotency-Key was used for a different request, or with a credential of other "
+                           "scopes; use a new one.");
+    }
+    if (status == STATUS_OK) {
+        status = check_subjects(request, key);
     }
     if (status == STATUS_OK) {
         request->exchange->status = stored.status;
@@ -123,10 +142,19 @@ static bool rests_on_memory(struct request *request, enum status status)
     return request->ask_again;
 }
 
-enum status request_once(struct request *request, struct slice key, const struct hash *fingerprint,
+/* A kept answer is only for credentials with the same bounds. */
+static struct hash bind_to_credential(const struct principal *who, const struct hash *fingerprint)
+{
+    struct slice bounds[] = {
+        hash_slice(fingerprint), {(const char *)&who->scopes, sizeof who->scopes}, who->id_prefix, who->session_id};
+    return hash_of_parts(bounds, sizeof bounds / sizeof *bounds);
+}
+
+enum status request_once(struct request *request, struct slice key, const struct hash *of_request,
                          enum status (*handle)(struct request *request))
 {
     bool replayed = false;
+    struct hash bound = bind_to_credential(&request->who, of_request), *fingerprint = &bound;
     enum status status = replay_idempotent(request, key, fingerprint, &replayed);
     if (status != STATUS_OK || replayed) {
         return status;

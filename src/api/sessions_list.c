@@ -256,9 +256,11 @@ static void write_by_type(struct json_out *out, int64_t counts[TYPE_COUNT][WORK_
 enum status sessions_counts(struct request *request)
 {
     int64_t counts[TYPE_COUNT][WORK_COUNT] = {{0}}, total;
+    struct session_filter filter;
     enum status status = request_check_tenant_wide(request);
+    request_filter_sessions(request, &filter);
     if (status == STATUS_OK) {
-        status = store_counts(request->call.db, request->who.tenant_key, counts, &request->call.failure);
+        status = store_counts(request->call.db, &filter, counts, &request->call.failure);
     }
     if (status != STATUS_OK) {
         return status;

@@ -103,6 +103,11 @@ bool access_runs(const struct principal *who, const struct session *session, boo
            ((who->kind == PRINCIPAL_RUNNER || who->kind == PRINCIPAL_SANDBOX) && is_bound_here(who, session));
 }
 
+bool access_speaks_for_people(const struct principal *who)
+{
+    return who->kind != PRINCIPAL_RUNNER && who->kind != PRINCIPAL_SANDBOX;
+}
+
 static enum access_role role_of_share_link(const struct principal *who, const struct session *session)
 {
     enum access_role most = is_bound_here(who, session) ? kinds[PRINCIPAL_SHARE_LINK].bound : ACCESS_NONE;
@@ -194,6 +199,11 @@ enum status access_check_claim(const struct principal *who, struct failure *fail
                                  "tenant; ask an admin for a worker's token.");
 }
 
+bool access_may_claim(const struct principal *who, const struct session *session)
+{
+    return (who->scopes & SCOPE_CLAIM) != 0 && !is_outside(who, session) && access_check_claim(who, NULL) == STATUS_OK;
+}
+
 enum status access_not_found(struct failure *failure)
 {
     return failure_set(failure, STATUS_NOT_FOUND, "session_not_found",
@@ -270,6 +280,13 @@ enum status access_check_event(const struct principal *who, const struct session
         return STATUS_OK;
     }
     switch (event_type_writers(event_type)) {
+    case WRITERS_PEOPLE:
+        if (!access_speaks_for_people(who)) {
+            return failure_set(failure, STATUS_FORBIDDEN, "person_required",
+                               "%.*s is what a person said or decided; a %s cannot write it.", SLICE_ARG(event_type),
+                               principal_kind_words.names[who->kind]);
+        }
+        __attribute__((fallthrough));
     case WRITERS_ANYONE:
         if (role >= ACCESS_COLLABORATOR) {
             return STATUS_OK;

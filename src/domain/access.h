@@ -31,6 +31,8 @@ enum action {
  * id. */
 enum access_role access_role(const struct principal *who, const struct session *session, enum access_role participant,
                              bool holds_lease);
+/* False for code in a sandbox and for runners: what they write is never taken for what a person said. */
+bool access_speaks_for_people(const struct principal *who);
 /* Runs the session right now: holds its lease, or is a runner or sandbox made for it. */
 bool access_runs(const struct principal *who, const struct session *session, bool holds_lease);
 /* OK, NOT_FOUND (for ACCESS_NONE) or FORBIDDEN with what is needed. */
@@ -56,6 +58,8 @@ bool access_reads_unowned(const struct principal *who);
 struct slice access_holder(const struct principal *who);
 /* A claim opens any session within the caller's walls: for workers and their like, and for owners of the tenant. */
 MUST_CHECK enum status access_check_claim(const struct principal *who, struct failure *failure);
+/* The same for one session: within the caller's walls, and with the scope. */
+bool access_may_claim(const struct principal *who, const struct session *session);
 /* The text for an unknown or forbidden id: always the same bytes. */
 enum status access_not_found(struct failure *failure);
 

@@ -96,11 +96,11 @@ const struct event_type event_types[] = {
     {"tool.session_started", WRITERS_ANYONE, ROLE_SYSTEM, false, false, true, payload_check_tool_session_started},
     {"turn.ended", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"turn.interrupt_requested", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
-    {"user.form_draft", WRITERS_ANYONE, ROLE_USER, false, false, false, NULL},
-    {"user.form_submit", WRITERS_ANYONE, ROLE_USER, false, false, true, NULL},
-    {"user.message", WRITERS_ANYONE, ROLE_USER, true, false, true, payload_check_message},
+    {"user.form_draft", WRITERS_PEOPLE, ROLE_USER, false, false, false, NULL},
+    {"user.form_submit", WRITERS_PEOPLE, ROLE_USER, false, false, true, NULL},
+    {"user.message", WRITERS_PEOPLE, ROLE_USER, true, false, true, payload_check_message},
     {"user.output_approval", WRITERS_SERVER, ROLE_USER, false, false, true, NULL},
-    {"user.tool_confirmation", WRITERS_ANYONE, ROLE_USER, false, false, true, NULL},
+    {"user.tool_confirmation", WRITERS_PEOPLE, ROLE_USER, false, false, true, NULL},
     {"user.tool_result", WRITERS_ANYONE, ROLE_USER, false, false, false, NULL},
     {"watchdog.error_safety_net", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
     {"watchdog.orphaned_lease", WRITERS_SERVER, ROLE_SYSTEM, false, false, true, NULL},
@@ -126,7 +126,7 @@ const struct event_prefix event_prefixes[] = {
     {"runtime.", WRITERS_SERVER, ROLE_SYSTEM},       {"session.", WRITERS_SERVER, ROLE_SYSTEM},
     {"share.", WRITERS_SERVER, ROLE_SYSTEM},         {"state.", WRITERS_HOLDER, ROLE_SYSTEM},
     {"system.", WRITERS_SERVER, ROLE_SYSTEM},        {"tool.", WRITERS_HOLDER, ROLE_SYSTEM},
-    {"turn.", WRITERS_SERVER, ROLE_SYSTEM},          {"user.", WRITERS_ANYONE, ROLE_USER},
+    {"turn.", WRITERS_SERVER, ROLE_SYSTEM},          {"user.", WRITERS_PEOPLE, ROLE_USER},
     {"watchdog.", WRITERS_SERVER, ROLE_SYSTEM},      {NULL, WRITERS_ANYONE, ROLE_SYSTEM},
 };
 
@@ -300,7 +300,8 @@ enum status event_read(const struct json *object, struct event *out, struct fail
         status = known->check(json_get_value(object, "content"), json_get_value(object, "metadata"), failure);
     }
     if (status == STATUS_OK) {
-        event.role = role >= 0 ? (enum event_role)role : expected;
+        event.role_is_given = role >= 0;
+        event.role = event.role_is_given ? (enum event_role)role : expected;
         *out = event;
     }
     return status;

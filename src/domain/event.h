@@ -16,6 +16,7 @@ struct event {
     int64_t at_ms;    /* wall */
     struct slice type;
     enum event_role role;
+    bool role_is_given;    /* by the client, not by the type */
     struct slice content;  /* a JSON array, or absent */
     struct slice metadata; /* a JSON object, or absent */
     struct slice thread_id;
@@ -26,6 +27,7 @@ struct event {
 /* Who may write an event type. */
 enum event_writers {
     WRITERS_ANYONE, /* collaborators, holders, channels */
+    WRITERS_PEOPLE, /* the same without code in a sandbox and runners, which speak for an agent only */
     WRITERS_HOLDER, /* whoever runs the turn: lease holder, runner, sandbox (or an owner's token acting as the agent) */
     WRITERS_HUMAN,  /* the owner of a running mixed session: human.* */
     WRITERS_SERVER, /* the server alone: session.*, prompt.*, … */

@@ -59,6 +59,23 @@ static bool repeats_earlier(const struct append *append, size_t index)
     return false;
 }
 
+/* Types without a fixed role, such as state.patch, have that of a user unless they say otherwise: not when an agent's
+ * own code writes them. */
+static enum status check_speaker(struct call *call, struct event *event)
+{
+    const struct event_type *known = event_type_find(event->type);
+    if (event->role != ROLE_USER || access_speaks_for_people(call->who)) {
+        return STATUS_OK;
+    }
+    if (known && known->role == ROLE_USER && !event->role_is_given) {
+        event->role = ROLE_AGENT;
+        return STATUS_OK;
+    }
+    return failure_set(&call->failure, STATUS_FORBIDDEN, "person_required",
+                       "A %s writes with the role agent or system, never user.",
+                       principal_kind_words.names[call->who->kind]);
+}
+
 static enum status check_events(struct call *call, struct append *append)
 {
     const struct session *session = &append->entry.loaded->session;
@@ -66,6 +83,9 @@ static enum status check_events(struct call *call, struct append *append)
         struct event *event = &append->events[i];
         enum status status = access_check_event(call->who, session, append->entry.role, append->entry.holds_lease,
                                                 event->type, &call->failure);
+        if (status == STATUS_OK) {
+            status = check_speaker(call, event);
+        }
         if (status == STATUS_OK) {
             status = secret_check_json(call, event->content);
         }

@@ -14,6 +14,8 @@ struct session_entry {
 /* Writer: loads and checks access. A call that carries a lease which is not the session's live one is refused as stale,
  * whatever it wants to do. */
 MUST_CHECK enum status session_enter(struct call *call, struct slice id, enum action action, struct session_entry *out);
+/* Writer: NOT_FOUND unless the caller can see the session, or could claim it. */
+MUST_CHECK enum status session_check_reached(struct call *call, int64_t key);
 /* Reader: the same for queries. A call with a lease that succeeds holds it. */
 MUST_CHECK enum status session_view(struct call *call, struct slice id, enum action action, struct session *out,
                                     enum access_role *out_role);

@@ -21,27 +21,32 @@ static bool lease_matches(const struct call *call, const struct lease *lease)
     return hash_equal(hash_slice(&hash), lease->token_hash);
 }
 
-/* Who may neither see the session nor claim work must not learn from a lease that it exists. */
+/* A caller who may claim work learns that their lease is no longer live. Whether the session exists, and its fence, is
+ * only for a caller who has access to it: without, the answer is the same for a session that does not exist. */
 static bool is_stale(const struct call *call, enum access_role role, bool holds_lease)
 {
     bool may_claim = (call->who->scopes & SCOPE_CLAIM) != 0 && access_check_claim(call->who, NULL) == STATUS_OK;
-    bool may_know = role != ACCESS_NONE || may_claim;
-    return slice_present(call->lease_token) && !holds_lease && may_know;
+    return slice_present(call->lease_token) && !holds_lease && (role != ACCESS_NONE || may_claim);
 }
 
-static enum status stale_lease(struct call *call, const struct session *session)
+static enum status stale_lease(struct call *call, enum access_role role, const struct session *session)
 {
     enum status status =
         failure_set(&call->failure, STATUS_STALE, "stale_lease",
                     "The lease in Sojourn-Lease is not the live lease of this session; nothing was changed.");
-    failure_members(&call->failure, "\"fence\":%lld", (long long)session->fence);
+    if (role != ACCESS_NONE) {
+        failure_members(&call->failure, "\"fence\":%lld", (long long)session->fence);
+    }
     return status;
 }
 
-/* NOT_FOUND in the words every stranger hears. */
+/* The answer for an unknown session, the same bytes as for one without access. */
 static enum status hide(struct call *call, enum status status)
 {
-    return status == STATUS_NOT_FOUND ? access_not_found(&call->failure) : status;
+    if (status != STATUS_NOT_FOUND) {
+        return status;
+    }
+    return is_stale(call, ACCESS_NONE, false) ? stale_lease(call, ACCESS_NONE, NULL) : access_not_found(&call->failure);
 }
 
 /* PostgreSQL: the lease is as the store has it, the session may be remembered from before another node gave that lease
@@ -79,13 +84,29 @@ enum status session_enter(struct call *call, struct slice id, enum action action
     }
     enum access_role role = access_role(call->who, &loaded->session, stored, holds_lease);
     if (is_stale(call, role, holds_lease)) {
-        return stale_lease(call, &loaded->session);
+        return stale_lease(call, role, &loaded->session);
     }
     status = access_check(call->who, role, action, &call->failure);
     if (status == STATUS_OK) {
         *out = (struct session_entry){loaded, role, holds_lease};
     }
     return status;
+}
+
+enum status session_check_reached(struct call *call, int64_t key)
+{
+    struct loaded_session *loaded;
+    enum access_role stored;
+    enum status status = unit_load_key(call->unit, call->who->tenant_key, key, &loaded, &call->failure);
+    if (status == STATUS_OK) {
+        status = participant_role(call, &loaded->session, &stored);
+    }
+    if (status != STATUS_OK) {
+        return hide(call, status);
+    }
+    bool is_reached = access_role(call->who, &loaded->session, stored, false) != ACCESS_NONE ||
+                      access_may_claim(call->who, &loaded->session);
+    return is_reached ? STATUS_OK : access_not_found(&call->failure);
 }
 
 static enum status reader_holds_lease(struct call *call, const struct session *session, bool *out)
@@ -106,7 +127,7 @@ static enum status reader_holds_lease(struct call *call, const struct session *s
 static enum status session_find(struct call *call, struct slice id, struct session *out)
 {
     if (!session_id_is_valid(id)) {
-        return access_not_found(&call->failure);
+        return hide(call, STATUS_NOT_FOUND);
     }
     return hide(call, store_session_by_id(call->db, call->who->tenant_key, id, call->arena, out, &call->failure));
 }
@@ -129,7 +150,7 @@ enum status session_view(struct call *call, struct slice id, enum action action,
     }
     enum access_role role = access_role(call->who, out, stored, holds_lease);
     if (is_stale(call, role, holds_lease)) {
-        return stale_lease(call, out);
+        return stale_lease(call, role, out);
     }
     if (out_role) {
         *out_role = role;

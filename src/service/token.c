@@ -42,6 +42,22 @@ static enum status inherit_bounds(struct call *call, struct token *token)
     return status;
 }
 
+/* A token reaches no session that its maker does not. Workers and channels without a session reach any that they can
+ * claim, and a token for another user what is theirs alone: an owner of the tenant reaches all of it. */
+static enum status check_reach(struct call *call, const struct token *token)
+{
+    struct session_entry entry;
+    bool for_other = slice_present(token->user_id) && !slice_eq(token->user_id, call->who->user_id);
+    bool is_bound = slice_present(token->session_id);
+    if ((for_other || (token->kind != PRINCIPAL_USER && !is_bound)) && access_rank(call->who) < MEMBER_OWNER) {
+        return failure_set(&call->failure, STATUS_FORBIDDEN, "owner_required",
+                           "Only an owner of the tenant can make a token for another user, or one of kind %s without a "
+                           "session_id.",
+                           principal_kind_words.names[token->kind]);
+    }
+    return is_bound ? session_enter(call, token->session_id, ACTION_SHARE, &entry) : STATUS_OK;
+}
+
 static enum status check_token_room(struct call *call, struct slice user_id)
 {
     struct token *tokens;
@@ -95,6 +111,9 @@ enum status token_create(struct call *call, const struct token_request *request,
         .expires_at_ms = request->expires_at_ms,
     };
     status = inherit_bounds(call, out);
+    if (status == STATUS_OK) {
+        status = check_reach(call, out);
+    }
     if (status != STATUS_OK) {
         return status;
     }

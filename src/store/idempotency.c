@@ -18,6 +18,20 @@ enum status store_idempotency_get(struct db *db, int64_t tenant_key, struct slic
     return seal_check(db, failure);
 }
 
+static void read_session_key(struct query *query, struct arena *arena, void *item)
+{
+    (void)arena;
+    *(int64_t *)item = query_i64(query, 0);
+}
+
+enum status store_idempotency_subjects(struct db *db, int64_t tenant_key, struct slice actor, struct slice key,
+                                       struct arena *arena, int64_t **out_keys, size_t *out_count,
+                                       struct failure *failure)
+{
+    return statement_rows(db, SQL_IDEMPOTENCY_SUBJECTS, VALUES(number(tenant_key), text(actor), text(key)),
+                          sizeof **out_keys, read_session_key, arena, out_keys, out_count, failure);
+}
+
 enum status store_idempotency_put(struct db *db, int64_t tenant_key, struct slice actor, struct slice key,
                                   const struct idempotent_reply *reply, int64_t now_ms, struct failure *failure)
 {

@@ -120,11 +120,12 @@ static void read_queue(struct query *query, struct arena *arena, void *item)
     out->leased = query_i64(query, 3);
 }
 
-enum status store_queue_figures(struct db *db, int64_t tenant_key, struct arena *arena, struct queue_figures **out,
-                                size_t *out_count, struct failure *failure)
+enum status store_queue_figures(struct db *db, const struct session_filter *who, struct arena *arena,
+                                struct queue_figures **out, size_t *out_count, struct failure *failure)
 {
-    return statement_rows(db, SQL_QUEUE_FIGURES, VALUES(number(tenant_key)), sizeof **out, read_queue, arena, out,
-                          out_count, failure);
+    return statement_rows(db, SQL_QUEUE_FIGURES,
+                          VALUES(number(who->tenant_key), text(who->visible_to), text(who->private_of)), sizeof **out,
+                          read_queue, arena, out, out_count, failure);
 }
 
 static void read_worker(struct query *query, struct arena *arena, void *item)
@@ -135,9 +136,10 @@ static void read_worker(struct query *query, struct arena *arena, void *item)
     out->last_heartbeat_ms = query_i64(query, 2);
 }
 
-enum status store_worker_figures(struct db *db, int64_t tenant_key, struct arena *arena, struct worker_figures **out,
-                                 size_t *out_count, struct failure *failure)
+enum status store_worker_figures(struct db *db, const struct session_filter *who, struct arena *arena,
+                                 struct worker_figures **out, size_t *out_count, struct failure *failure)
 {
-    return statement_rows(db, SQL_WORKER_FIGURES, VALUES(number(tenant_key)), sizeof **out, read_worker, arena, out,
-                          out_count, failure);
+    return statement_rows(db, SQL_WORKER_FIGURES,
+                          VALUES(number(who->tenant_key), text(who->visible_to), text(who->private_of)), sizeof **out,
+                          read_worker, arena, out, out_count, failure);
 }

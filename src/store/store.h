@@ -85,9 +85,9 @@ MUST_CHECK enum status store_session_active_children(struct db *db, int64_t tena
 /* The running human-session-bridge session of a user; NOT_FOUND when none. */
 MUST_CHECK enum status store_session_active_human(struct db *db, int64_t tenant_key, struct slice owner,
                                                   struct arena *arena, struct session *out, struct failure *failure);
-/* counts[type][work] */
-MUST_CHECK enum status store_counts(struct db *db, int64_t tenant_key, int64_t counts[TYPE_COUNT][WORK_COUNT],
-                                    struct failure *failure);
+/* counts[type][work] of what the filter's caller may see; its other members are not used. */
+MUST_CHECK enum status store_counts(struct db *db, const struct session_filter *who,
+                                    int64_t counts[TYPE_COUNT][WORK_COUNT], struct failure *failure);
 
 /* --- events --- */
 /* event->sequence is set. PostgreSQL gathers these and sends them as one array insert before the next question or

@@ -99,6 +99,10 @@ MUST_CHECK enum status store_idempotency_get(struct db *db, int64_t tenant_key, 
 MUST_CHECK enum status store_idempotency_put(struct db *db, int64_t tenant_key, struct slice actor, struct slice key,
                                              const struct idempotent_reply *reply, int64_t now_ms,
                                              struct failure *failure);
+/* The sessions that a kept answer tells of. */
+MUST_CHECK enum status store_idempotency_subjects(struct db *db, int64_t tenant_key, struct slice actor,
+                                                  struct slice key, struct arena *arena, int64_t **out_keys,
+                                                  size_t *out_count, struct failure *failure);
 MUST_CHECK enum status store_idempotency_prune(struct db *db, int64_t before_ms, struct failure *failure);
 
 /* --- care --- */

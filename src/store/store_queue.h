@@ -8,6 +8,8 @@
 #include "domain/session.h"
 #include "store/db.h"
 
+struct session_filter;
+
 /* --- claims --- */
 struct lease {
     int64_t tenant_key, session_key;
@@ -51,13 +53,13 @@ struct queue_figures {
     struct slice agent;
     int64_t pending, oldest_queued_ms, leased;
 };
-MUST_CHECK enum status store_queue_figures(struct db *db, int64_t tenant_key, struct arena *arena,
+MUST_CHECK enum status store_queue_figures(struct db *db, const struct session_filter *who, struct arena *arena,
                                            struct queue_figures **out, size_t *out_count, struct failure *failure);
 struct worker_figures {
     struct slice worker;
     int64_t leases, last_heartbeat_ms;
 };
-MUST_CHECK enum status store_worker_figures(struct db *db, int64_t tenant_key, struct arena *arena,
+MUST_CHECK enum status store_worker_figures(struct db *db, const struct session_filter *who, struct arena *arena,
                                             struct worker_figures **out, size_t *out_count, struct failure *failure);
 
 /* --- prompts that wait --- */

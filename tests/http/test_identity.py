@@ -530,7 +530,7 @@ def revoking_ends_open_streams(server):
 
 @test
 def who_may_manage_tokens(server):
-    """A member sees, makes and revokes his own; admins all; nobody makes one for somebody with more rights."""
+    """Members see, make and revoke their own; admins see and revoke all; only owners make them for others and workers."""
     owner = server.client()
     admin, anna, bert = person(owner, "admin", "admin"), person(owner, "anna"), person(owner, "bert")
     boss = owner.get("/api/me").json()["user_id"]
@@ -541,7 +541,9 @@ def who_may_manage_tokens(server):
     check.problem(bert.client.delete(f"/api/tokens/{own['id']}"), 404)
     check.problem(admin.client.post("/api/tokens", {"name": "x", "user_id": boss}), 403, "role_too_high")
     check.problem(admin.client.post("/api/tokens", {"name": "x", "user_id": "nobody"}), 404)
-    admin.client.post("/api/tokens", {"name": "w", "kind": "worker"}, expect=201)
+    for body in ({"kind": "worker"}, {"kind": "channel", "id_prefix": "t:"}, {"user_id": anna.id}):
+        check.problem(admin.client.post("/api/tokens", {"name": "w"} | body), 403, "owner_required")
+        owner.post("/api/tokens", {"name": "w"} | body, expect=201)
     check.true(len(admin.client.get("/api/tokens").json()["tokens"]) >= 5, "an admin sees all")
     admin.client.delete(f"/api/tokens/{own['id']}", expect=204)
     check.problem(owner.delete("/api/tokens/unknown"), 404)

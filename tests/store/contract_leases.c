@@ -315,7 +315,8 @@ static void figures_per_agent_and_worker(void **state)
     must(store_lease_put(f->db, &lease, &f->failure));
     must(store_lease_put(f->db, &other, &f->failure));
     fixture_commit(f);
-    must(store_queue_figures(f->db, f->tenant, &f->arena, &queues, &count, &f->failure));
+    must(store_queue_figures(f->db, &(struct session_filter){.tenant_key = f->tenant}, &f->arena, &queues, &count,
+                             &f->failure));
     assert_int_equal(count, 2);
     assert_slice(queues[0].agent, "a");
     assert_int_equal(queues[0].pending, 2);
@@ -324,7 +325,8 @@ static void figures_per_agent_and_worker(void **state)
     assert_slice(queues[1].agent, "b");
     assert_int_equal(queues[1].pending, 0);
     assert_int_equal(queues[1].leased, 1);
-    must(store_worker_figures(f->db, f->tenant, &f->arena, &workers, &count, &f->failure));
+    must(store_worker_figures(f->db, &(struct session_filter){.tenant_key = f->tenant}, &f->arena, &workers, &count,
+                              &f->failure));
     assert_int_equal(count, 1);
     assert_slice(workers[0].worker, "w1");
     assert_int_equal(workers[0].leases, 1);

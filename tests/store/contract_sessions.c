@@ -223,19 +223,19 @@ static void counts_follow_the_states(void **state)
     fixture_session(f, f->tenant, "b", "u1", "{'status':'pending'}");
     fixture_session(f, f->tenant, "c", "u1", "{'type':'tool'}");
     fixture_session(f, f->other, "d", "u1", "{'status':'pending'}");
-    must(store_counts(f->db, f->tenant, counts, &f->failure));
+    must(store_counts(f->db, &(struct session_filter){.tenant_key = f->tenant}, counts, &f->failure));
     assert_int_equal(counts[TYPE_AGENT][WORK_PENDING], 2);
     assert_int_equal(counts[TYPE_TOOL][WORK_DRAFT], 1);
     fixture_move(f, a, WORK_RUNNING);
-    must(store_counts(f->db, f->tenant, counts, &f->failure));
+    must(store_counts(f->db, &(struct session_filter){.tenant_key = f->tenant}, counts, &f->failure));
     assert_int_equal(counts[TYPE_AGENT][WORK_PENDING], 1);
     assert_int_equal(counts[TYPE_AGENT][WORK_RUNNING], 1);
     fixture_begin(f);
     must(store_session_delete(f->db, a, SLICE("x"), 1, &f->failure));
     fixture_commit(f);
-    must(store_counts(f->db, f->tenant, counts, &f->failure));
+    must(store_counts(f->db, &(struct session_filter){.tenant_key = f->tenant}, counts, &f->failure));
     assert_int_equal(counts[TYPE_AGENT][WORK_RUNNING], 0);
-    must(store_counts(f->db, f->other, counts, &f->failure));
+    must(store_counts(f->db, &(struct session_filter){.tenant_key = f->other}, counts, &f->failure));
     assert_int_equal(counts[TYPE_AGENT][WORK_PENDING], 1);
 }
 

@@ -10,3 +10,7 @@ ON CONFLICT DO NOTHING
 DELETE FROM idempotency WHERE created_at_ms < $1
 -- name: idempotency_prune_subjects
 DELETE FROM idempotency_subjects WHERE created_at_ms < $1
+-- name: idempotency_subjects
+SELECT session_key FROM idempotency WHERE tenant_key = $1 AND actor = $2 AND key = $3 AND session_key <> 0
+UNION
+SELECT session_key FROM idempotency_subjects WHERE tenant_key = $1 AND actor = $2 AND key = $3

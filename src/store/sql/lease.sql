@@ -37,14 +37,16 @@ UPDATE leases SET expires_at_ms = CAST($1 AS BIGINT) + lease_ms
 
 -- name: queue_figures
 SELECT agent, CAST(SUM(pending) AS BIGINT), COALESCE(MIN(oldest_ms), 0), CAST(SUM(leased) AS BIGINT) FROM (
-    SELECT agent, COUNT(*) AS pending, MIN(queued_at_ms) AS oldest_ms, 0 AS leased
-    FROM sessions WHERE tenant_key = $1 AND work = 1 GROUP BY agent
+    SELECT s.agent, COUNT(*) AS pending, MIN(s.queued_at_ms) AS oldest_ms, 0 AS leased
+    FROM sessions s WHERE s.tenant_key = $1 AND s.work = 1 AND {session_visible} GROUP BY s.agent
     UNION ALL
     SELECT s.agent, 0, NULL, COUNT(*) FROM leases l JOIN sessions s ON s.tenant_key = l.tenant_key AND s.key = l.session_key
-    WHERE l.tenant_key = $1 GROUP BY s.agent) AS parts
+    WHERE l.tenant_key = $1 AND {session_visible} GROUP BY s.agent) AS parts
 GROUP BY agent ORDER BY agent
 -- name: worker_figures
-SELECT worker, COUNT(*), MAX(heartbeat_at_ms) FROM leases WHERE tenant_key = $1 GROUP BY worker ORDER BY worker
+SELECT l.worker, COUNT(*), MAX(l.heartbeat_at_ms)
+FROM leases l JOIN sessions s ON s.tenant_key = l.tenant_key AND s.key = l.session_key
+WHERE l.tenant_key = $1 AND {session_visible} GROUP BY l.worker ORDER BY l.worker
 
 -- name: timer_put
 INSERT INTO timers (kind, session_key, tenant_key, due_ms) VALUES ($1, $2, $3, $4)

@@ -663,3 +663,7 @@ CREATE TABLE idempotency_subjects (
 );
 CREATE INDEX idempotency_subjects_session ON idempotency_subjects (tenant_key, session_key);
 CREATE INDEX idempotency_subjects_age ON idempotency_subjects (created_at_ms);
+
+-- migration: 23 counts of what one may see
+-- What counts for an admin leaves out: orchestrators and workflows of others.
+CREATE INDEX sessions_private ON sessions (tenant_key, type, work, owner) WHERE purpose IN (1, 2);

@@ -127,3 +127,19 @@ WHERE j.tenant_key = $1 AND j.name = $31 AND j.value = $32 AND s.tenant_key = $1
 -- name: session_list_label_name
 SELECT s.key, s.listed_at_ms FROM labels j CROSS JOIN sessions s
 WHERE j.tenant_key = $1 AND j.name = $31 AND s.tenant_key = $1 AND s.key = j.session_key {session_list_joined}
+
+-- How many sessions a caller can see, per type and state. $2 the user who looks, $3 whose orchestrators and workflows are shown
+-- fragment: session_visible
+(CAST($2 AS TEXT) IS NULL OR s.owner = $2 OR s.visibility > 0 OR EXISTS (SELECT 1 FROM participants p
+    WHERE p.tenant_key = $1 AND p.session_key = s.key AND p.user_id = $2))
+AND (CAST($3 AS TEXT) IS NULL OR s.purpose NOT IN (1, 2) OR s.owner = $3)
+-- name: count_reached
+SELECT type, work, COUNT(*) FROM (
+    SELECT s.key, s.type, s.work, s.purpose, s.owner FROM sessions s WHERE s.tenant_key = $1 AND s.owner = $2
+    UNION SELECT s.key, s.type, s.work, s.purpose, s.owner FROM participants j CROSS JOIN sessions s
+        WHERE j.tenant_key = $1 AND j.user_id = $2 AND s.tenant_key = $1 AND s.key = j.session_key
+    UNION SELECT s.key, s.type, s.work, s.purpose, s.owner FROM sessions s WHERE s.tenant_key = $1 AND s.visibility > 0
+) AS reached WHERE purpose NOT IN (1, 2) OR owner = $3 GROUP BY type, work
+-- name: count_private
+SELECT s.type, s.work, COUNT(*) FROM sessions s
+WHERE s.tenant_key = $1 AND s.purpose IN (1, 2) AND (s.owner IS NULL OR s.owner <> $2) GROUP BY s.type, s.work

@@ -256,22 +256,23 @@ static void every_kind_of_event_has_its_writers(void **state)
         const char *user;
         enum access_role role;
         bool lease, bound;
-        const char *expected; /* anyone, holder, human, server: x allowed */
+        const char *expected; /* anyone, people, holder, human, server: x allowed */
     } rows[] = {
-        {"viewer", PRINCIPAL_USER, "other", ACCESS_VIEWER, false, false, "...."},
-        {"collaborator", PRINCIPAL_USER, "other", ACCESS_COLLABORATOR, false, false, "x..."},
-        {"session owner", PRINCIPAL_USER, "owner", ACCESS_OWNER, false, false, "xxx."},
-        {"tenant owner", PRINCIPAL_USER, "other", ACCESS_OWNER, false, false, "xx.."},
-        {"lease holder", PRINCIPAL_WORKER, "other", ACCESS_COLLABORATOR, true, false, "xx.."},
-        {"lease holder of the owner's token", PRINCIPAL_WORKER, "owner", ACCESS_COLLABORATOR, true, false, "xx.."},
-        {"worker without lease", PRINCIPAL_WORKER, "other", ACCESS_VIEWER, false, false, "...."},
-        {"runner", PRINCIPAL_RUNNER, NULL, ACCESS_COLLABORATOR, false, true, "xx.."},
-        {"sandbox", PRINCIPAL_SANDBOX, NULL, ACCESS_COLLABORATOR, false, true, "xx.."},
-        {"share link", PRINCIPAL_SHARE_LINK, NULL, ACCESS_COLLABORATOR, false, true, "x..."},
-        {"channel", PRINCIPAL_CHANNEL, "other", ACCESS_COLLABORATOR, false, false, "x..."},
-        {"system", PRINCIPAL_SYSTEM, NULL, ACCESS_OWNER, false, false, "xxxx"},
+        {"viewer", PRINCIPAL_USER, "other", ACCESS_VIEWER, false, false, "....."},
+        {"collaborator", PRINCIPAL_USER, "other", ACCESS_COLLABORATOR, false, false, "xx..."},
+        {"session owner", PRINCIPAL_USER, "owner", ACCESS_OWNER, false, false, "xxxx."},
+        {"tenant owner", PRINCIPAL_USER, "other", ACCESS_OWNER, false, false, "xxx.."},
+        {"lease holder", PRINCIPAL_WORKER, "other", ACCESS_COLLABORATOR, true, false, "xxx.."},
+        {"lease holder of the owner's token", PRINCIPAL_WORKER, "owner", ACCESS_COLLABORATOR, true, false, "xxx.."},
+        {"worker without lease", PRINCIPAL_WORKER, "other", ACCESS_VIEWER, false, false, "....."},
+        {"runner", PRINCIPAL_RUNNER, NULL, ACCESS_COLLABORATOR, false, true, "x.x.."},
+        {"sandbox", PRINCIPAL_SANDBOX, NULL, ACCESS_COLLABORATOR, false, true, "x.x.."},
+        {"share link", PRINCIPAL_SHARE_LINK, NULL, ACCESS_COLLABORATOR, false, true, "xx..."},
+        {"channel", PRINCIPAL_CHANNEL, "other", ACCESS_COLLABORATOR, false, false, "xx..."},
+        {"system", PRINCIPAL_SYSTEM, NULL, ACCESS_OWNER, false, false, "xxxxx"},
     };
-    static const char *const types[][2] = {{"user.message", "build.progress"},
+    static const char *const types[][2] = {{"external.github", "build.progress"},
+                                           {"user.message", "user.custom"},
                                            {"agent.message", "agent.custom"},
                                            {"human.marker", "human.custom"},
                                            {"session.created", "prompt.queued"}};

@@ -177,6 +177,8 @@ static const char *writers_text(enum event_writers writers)
     switch (writers) {
     case WRITERS_ANYONE:
         return "collaborators";
+    case WRITERS_PEOPLE:
+        return "collaborators; not sandboxes and runners";
     case WRITERS_HOLDER:
         return "whoever runs or owns the session";
     case WRITERS_HUMAN:

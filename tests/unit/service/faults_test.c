@@ -425,7 +425,8 @@ static void look(struct scene *scene, struct arena *arena, struct world *out)
     memset(out, 0, sizeof *out);
     scene_begin(scene);
     assert_int_equal(store_firehose_end(scene->db, tenant_key, INT64_MAX, &out->end, &failure), STATUS_OK);
-    assert_int_equal(store_counts(scene->db, tenant_key, out->counts, &failure), STATUS_OK);
+    assert_int_equal(store_counts(scene->db, &(struct session_filter){.tenant_key = tenant_key}, out->counts, &failure),
+                     STATUS_OK);
     assert_int_equal(store_session_list(scene->db, &all, arena, &out->sessions, &failure), STATUS_OK);
     unit_rollback(&scene->unit);
 }
