@@ -199,6 +199,11 @@ enum status access_check_claim(const struct principal *who, struct failure *fail
                                  "tenant; ask an admin for a worker's token.");
 }
 
+bool access_works(const struct principal *who)
+{
+    return kinds[who->kind].claims && !kinds[who->kind].person;
+}
+
 bool access_may_claim(const struct principal *who, const struct session *session)
 {
     return (who->scopes & SCOPE_CLAIM) != 0 && !is_outside(who, session) && access_check_claim(who, NULL) == STATUS_OK;

@@ -58,6 +58,8 @@ bool access_reads_unowned(const struct principal *who);
 struct slice access_holder(const struct principal *who);
 /* A claim opens any session within the caller's walls: for workers and their like, and for owners of the tenant. */
 MUST_CHECK enum status access_check_claim(const struct principal *who, struct failure *failure);
+/* Of a kind that takes work and is no person. */
+bool access_works(const struct principal *who);
 /* The same for one session: within the caller's walls, and with the scope. */
 bool access_may_claim(const struct principal *who, const struct session *session);
 /* The text for an unknown or forbidden id: always the same bytes. */

@@ -21,7 +21,7 @@ static void write_machines(struct json_out *out, const struct session *session)
     json_put_text(out, "display_reason", slice_of(display_reason(session)));
     json_put_bool(out, "active", work_is_active(session->work));
     json_put_bool(out, "live", work_is_live(session->work));
-    json_put_bool(out, "failing", work_is_failing(session->work));
+    json_put_bool(out, "failing", session_is_failing(session));
 }
 
 static void write_words(struct json_out *out, const struct session *session)

@@ -84,8 +84,8 @@ static struct display display_ended(const struct session *session)
     struct display stop = display_by_stop[bounded((int)session->stop_reason, STOP_COUNT)];
     if (stop.reason) {
         display.reason = stop.reason;
-        if (stop.status == DISPLAY_FAILED) {
-            display.status = DISPLAY_FAILED;
+        if (stop.status == DISPLAY_FAILED || session->work == WORK_ABANDONED) {
+            display.status = stop.status; /* abandoned by choice is no failure */
         }
     }
     return display;
@@ -115,6 +115,11 @@ static struct display display_of(const struct session *session)
 enum display_status display_status(const struct session *session)
 {
     return display_of(session).status;
+}
+
+bool session_is_failing(const struct session *session)
+{
+    return known_work(session) && work_is_failing(session->work) && display_status(session) == DISPLAY_FAILED;
 }
 
 const char *display_reason(const struct session *session)

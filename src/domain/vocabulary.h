@@ -17,6 +17,8 @@ enum display_status {
 extern const struct words display_status_words; /* active idle paused blocked recovering completed failed */
 
 enum display_status display_status(const struct session *session);
+/* Ended badly: in a failing state, and not because a person or its parent stopped it. */
+bool session_is_failing(const struct session *session);
 /* One line: "out of credits", "waiting for your next message". */
 const char *display_reason(const struct session *session);
 const char *response_word(const struct session *session);     /* draft submitted promoted abandoned */

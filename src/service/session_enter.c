@@ -21,12 +21,12 @@ static bool lease_matches(const struct call *call, const struct lease *lease)
     return hash_equal(hash_slice(&hash), lease->token_hash);
 }
 
-/* A caller who may claim work learns that their lease is no longer live. Whether the session exists, and its fence, is
+/* A worker or its like learns that its lease is no longer live. Whether the session exists, and its fence, is
  * only for a caller who has access to it: without, the answer is the same for a session that does not exist. */
 static bool is_stale(const struct call *call, enum access_role role, bool holds_lease)
 {
-    bool may_claim = (call->who->scopes & SCOPE_CLAIM) != 0 && access_check_claim(call->who, NULL) == STATUS_OK;
-    return slice_present(call->lease_token) && !holds_lease && (role != ACCESS_NONE || may_claim);
+    bool is_worker = (call->who->scopes & SCOPE_CLAIM) != 0 && access_works(call->who);
+    return slice_present(call->lease_token) && !holds_lease && (role != ACCESS_NONE || is_worker);
 }
 
 static enum status stale_lease(struct call *call, enum access_role role, const struct session *session)

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/caseless.h"
+#include "domain/vocabulary.h"
 #include "store/session_row.h"
 #include "store/statement.h"
 
@@ -165,16 +166,23 @@ static int64_t first_listed_ms(const struct session_filter *filter)
     return filter->cursor_key ? filter->cursor_listed_ms : INT64_MAX;
 }
 
+/* Who was stopped by choice is in a failing state and displays as completed: domain's session_is_failing. */
+static bool asks_for_failing(const struct session_filter *filter)
+{
+    return filter->group > 0 && group_tests[filter->group] == work_is_failing;
+}
+
 static void start_source(struct query *query, struct db *db, const struct session_filter *f,
                          const struct source *source, const struct id_range *ids, struct slice pattern)
 {
     bool grouped = f->group > 0;
     int work = source->work >= 0 ? source->work : f->work;
+    int display = f->display < 0 && asks_for_failing(f) ? DISPLAY_FAILED : f->display;
     statement_start(
         query, db, source->sql,
         VALUES(number(f->tenant_key), number(first_listed_ms(f)), number(f->cursor_key ? f->cursor_key : INT64_MAX),
                number(f->limit + 1), number(least_listed_ms(f)), given(f->type, f->type >= 0),
-               given(grouped ? work_bits(f->group) : 0, grouped), given(f->display, f->display >= 0),
+               given(grouped ? work_bits(f->group) : 0, grouped), given(display, display >= 0),
                given(f->archived, f->archived >= 0), given(f->interactive, f->interactive >= 0),
                given(f->visibility, f->visibility >= 0), text(f->source_kind), text(f->source_platform), text(f->owner),
                text(f->parent_id), text(f->task_id), text(f->entity_id), text(f->workspace), text(f->agent),

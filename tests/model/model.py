@@ -158,7 +158,7 @@ class Model:
         """The session, or the refusal."""
         session = self.sessions.get(id)
         if session is None:
-            raise Refused(404, "session_not_found")
+            raise Refused(409, "stale_lease") if token and who.kind == "worker" else Refused(404, "session_not_found")
         role = self.role(who, session, token)
         holds = bool(token and session.lease and session.lease.token == token)
         if token and not holds and (role != "none" or who.kind == "worker"):

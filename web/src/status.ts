@@ -19,6 +19,7 @@ const LOOKS = {
   blocked: { word: 'Blocked', mark: 'lock', tone: 'red' },
   recovering: { word: 'Recovering', mark: 'ring', tone: 'violet' },
   completed: { word: 'Completed', mark: 'check', tone: 'green' },
+  stopped: { word: 'Stopped', mark: 'dash', tone: 'grey' },
   failed: { word: 'Failed', mark: 'cross', tone: 'red' },
   expired: { word: 'Expired', mark: 'dash', tone: 'grey' },
   abandoned: { word: 'Abandoned', mark: 'dash', tone: 'grey' },
@@ -31,6 +32,7 @@ const REFINED: Record<string, Display> = {
   'blocked/waiting_human': 'needs_you',
   'blocked/awaiting_tool': 'needs_you',
   'active/pending': 'queued',
+  'completed/abandoned': 'stopped',
   'failed/expired': 'expired',
   'failed/abandoned': 'abandoned',
 };

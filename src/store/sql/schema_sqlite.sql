@@ -674,3 +674,7 @@ CREATE INDEX idempotency_subjects_age ON idempotency_subjects (created_at_ms);
 -- migration: 23 counts of what one may see
 -- What counts for an admin leaves out: orchestrators and workflows of others.
 CREATE INDEX sessions_private ON sessions (tenant_key, type, work, owner) WHERE purpose IN (1, 2);
+
+-- migration: 24 stopped is not failed
+-- Abandoned (9) because it was stopped by a person (3), its parent (4), … shows as completed (5).
+UPDATE sessions SET display = 5 WHERE work = 9 AND stop_reason IN (3, 4, 5, 10, 11, 12, 13);
