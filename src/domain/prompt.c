@@ -55,17 +55,18 @@ enum status prompt_check_append(const struct session *session, struct failure *f
     return status == STATUS_OK ? refuse_archived(session, failure) : status;
 }
 
-enum status prompt_check_turns(const struct session *session, int64_t turns_max, struct failure *failure)
+enum status prompt_check_turns(const struct session *session, int64_t ahead, int64_t turns_max, struct failure *failure)
 {
     bool under_way = !work_takes_prompt(session->work) && work_is_active(session->work);
-    int64_t turns = session->turn_count + under_way;
+    int64_t turns = session->turn_count + under_way + ahead;
     if (turns_max == 0 || turns < turns_max) {
         return STATUS_OK;
     }
-    enum status status = failure_set(failure, STATUS_LIMITED, "turn_limit",
-                                     "This session had %lld turns; it may have %lld (caps.turns_max of its agent, or "
-                                     "option turns-per-session-max).",
-                                     (long long)turns, (long long)turns_max);
+    enum status status = failure_set(
+        failure, STATUS_LIMITED, "turn_limit",
+        "This session had %lld turns, with those that wait; it may have %lld (caps.turns_max of its agent, or "
+        "option turns-per-session-max).",
+        (long long)turns, (long long)turns_max);
     if (failure) {
         failure_members(failure, "\"limit\":%lld,\"turn_count\":%lld", (long long)turns_max, (long long)turns);
     }

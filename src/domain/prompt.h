@@ -30,8 +30,13 @@ enum prompt_meets {
 MUST_CHECK enum status prompt_meet(const struct session *session, enum prompt_meets *out, struct failure *failure);
 /* May something be said in this session at all, without making its agent run? */
 MUST_CHECK enum status prompt_check_append(const struct session *session, struct failure *failure);
-/* LIMITED (`turn_limit`) when the session, with the turn it is in, had all the turns it may have (0 = no limit). */
-MUST_CHECK enum status prompt_check_turns(const struct session *session, int64_t turns_max, struct failure *failure);
+/* LIMITED (`turn_limit`) when the session had all the turns it may have (0 = no limit): those that ended, the one it is
+ * in, and those that the prompts ahead of this one will take. */
+MUST_CHECK enum status prompt_check_turns(const struct session *session, int64_t ahead, int64_t turns_max,
+                                          struct failure *failure);
+/* How many turns the prompts of the queue take before `prompt`, if it goes to the end: collected ones that stand
+ * together take one. */
+int64_t prompt_turns_ahead(const struct prompt *queue, size_t count, const struct prompt *prompt);
 /* The client's metadata (may be NULL) must leave the server's names to the server. */
 MUST_CHECK enum status prompt_check_metadata(const struct json *metadata, struct failure *failure);
 /* What a prompt brings besides its content, as one JSON object; absent when there is nothing. All checked here. */

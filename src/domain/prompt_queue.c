@@ -40,6 +40,24 @@ static bool is_ready(const struct prompt *queue, size_t count, size_t at, int64_
     return queue[at].mode != QUEUE_COLLECT || due_of(queue, count, at) <= steady_ms;
 }
 
+/* Does it become part of the turn of the prompt before it in its thread? */
+static bool joins(const struct prompt *queue, size_t at, const struct prompt *prompt)
+{
+    while (at > 0 && !prompt_same_thread(&queue[at - 1], prompt)) {
+        at--;
+    }
+    return at > 0 && prompt->mode == QUEUE_COLLECT && queue[at - 1].mode == QUEUE_COLLECT;
+}
+
+int64_t prompt_turns_ahead(const struct prompt *queue, size_t count, const struct prompt *prompt)
+{
+    int64_t turns = 0;
+    for (size_t i = 0; i < count; i++) {
+        turns += !joins(queue, i, &queue[i]);
+    }
+    return turns - joins(queue, count, prompt);
+}
+
 /* The collected prompts that stand together from `at` on, as far as they fit. */
 static size_t gather(const struct prompt *queue, size_t count, size_t at, size_t bytes_max, struct prompt *out)
 {

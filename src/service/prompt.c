@@ -194,7 +194,8 @@ static enum status accept(struct call *call, struct loaded_session *loaded, stru
     struct session_entry entry = {.loaded = loaded};
     enum status status = prompt_meet(&loaded->session, &meets, &call->failure);
     if (status == STATUS_OK) {
-        status = prompt_turn_left(call, &loaded->session, &call->failure);
+        status = request->clear_queue ? prompt_turn_left(call, &loaded->session, &call->failure)
+                                      : prompt_turn_left_for(call, loaded, prompt);
     }
     if (status == STATUS_OK && (meets == PROMPT_REOPENS || session_takes_prompt(&loaded->session))) {
         status = session_check_begin(call, &loaded->session);

@@ -83,7 +83,26 @@ enum status prompt_turn_left(struct call *call, const struct session *session, s
 {
     int64_t turns_max;
     enum status status = turns_max_of(call, session, &turns_max);
-    return status == STATUS_OK ? prompt_check_turns(session, turns_max, failure) : status;
+    return status == STATUS_OK ? prompt_check_turns(session, 0, turns_max, failure) : status;
+}
+
+enum status prompt_turn_left_for(struct call *call, struct loaded_session *loaded, const struct prompt *prompt)
+{
+    struct prompt *queue;
+    size_t count = 0;
+    int64_t turns_max;
+    const struct session *session = &loaded->session;
+    enum status status = turns_max_of(call, session, &turns_max);
+    if (status == STATUS_OK) {
+        status = prompt_learn_queue(call, loaded);
+    }
+    if (status != STATUS_OK || prompt_check_turns(session, loaded->prompts.waiting, turns_max, NULL) == STATUS_OK) {
+        return status; /* even if each that waits takes a turn of its own */
+    }
+    status = prompt_read_queue(call, loaded, &queue, &count);
+    return status == STATUS_OK
+               ? prompt_check_turns(session, prompt_turns_ahead(queue, count, prompt), turns_max, &call->failure)
+               : status;
 }
 
 enum status prompt_dispatch(struct call *call, struct loaded_session *loaded, const struct prompt *prompts,

@@ -22,6 +22,9 @@ MUST_CHECK enum status prompt_check_secrets(struct call *call, struct slice cont
 MUST_CHECK enum status prompt_settle_media(struct call *call, const struct session *session, struct prompt *prompt);
 /* LIMITED (`turn_limit`) when the session had all the turns it may have. */
 MUST_CHECK enum status prompt_turn_left(struct call *call, const struct session *session, struct failure *failure);
+/* The same for one that is sent now, after those that wait have had their turns. */
+MUST_CHECK enum status prompt_turn_left_for(struct call *call, struct loaded_session *loaded,
+                                            const struct prompt *prompt);
 /* The session is at rest: says the prompt, in place of the queue. */
 MUST_CHECK enum status prompt_dispatch(struct call *call, struct loaded_session *loaded, const struct prompt *prompts,
                                        size_t count, struct prompt_receipt *receipt);

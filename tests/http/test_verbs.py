@@ -242,3 +242,25 @@ def who_may_pause(server):
     check.equal(viewer.client.post(path + "/unpause").status, 403)
     check.equal(helper.client.post(path + "/unpause", expect=200).json()["changed"], True)
     check.problem(client.post(path + "/pause", {"why": "x"}), 400, "unknown_member")
+
+
+@test
+def what_a_person_stopped_has_not_failed(server):
+    """C-10: in the middle of a turn, waiting, or at rest: shown as completed, in no list of failures; real ones are there."""
+    client = server.client()
+    worker = people.token(client, kind="worker", scopes=["claim"])
+    failed = people.session(client, id="failed", agent="w", status="pending")
+    lease = worker.post("/api/claims", {"worker": "w1", "agents": ["w"]}, expect=200).json()["claims"][0]["lease"]["token"]
+    worker.post(failed + "/settle", {"status": "failed"}, headers={"Sojourn-Lease": lease}, expect=200)
+    for status in ("draft", "pending", "idle"):
+        path = people.session(client, id=f"stopped-{status}", status=status, agent="x")
+        child = people.session(client, id=f"child-of-{status}", parent_id=f"stopped-{status}", status="pending", agent="x")
+        client.post(path + "/stop", {}, expect=200)
+        for one, words in ((path, "stopped by a person"), (child, "stopped with its parent")):
+            check.contains(client.get(one).json(),
+                           {"display_status": "completed", "display_reason": words, "failing": False})
+    for query, expected in (("group=failing", ["failed"]), ("display_status=failed", ["failed"])):
+        got = client.get("/api/sessions?" + query, expect=200).json()["sessions"]
+        check.equal([one["id"] for one in got], expected, query)
+    done = client.get("/api/sessions?display_status=completed", expect=200).json()["sessions"]
+    check.equal(len(done), 6, "the stopped ones are among the completed")

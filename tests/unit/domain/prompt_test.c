@@ -71,8 +71,31 @@ static void turns_have_a_limit(void **state)
         struct session session = in_state(TYPE_AGENT, rows[i].work, "a");
         struct failure failure = {0};
         session.turn_count = rows[i].turns;
-        assert_status(prompt_check_turns(&session, rows[i].turns_max, &failure),
+        assert_status(prompt_check_turns(&session, 0, rows[i].turns_max, &failure),
                       rows[i].refused ? STATUS_LIMITED : STATUS_OK);
+    }
+}
+
+static void prompts_that_wait_take_turns_too(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *queue; /* a letter per prompt, its thread; lower case is collected */
+        char next;
+        int64_t ahead;
+    } rows[] = {{"", 'A', 0},   {"A", 'A', 1},   {"AA", 'A', 2}, {"aa", 'A', 1},  {"aa", 'a', 0},  {"aAa", 'a', 2},
+                {"ab", 'a', 1}, {"aba", 'b', 1}, {"aA", 'a', 2}, {"aBa", 'A', 2}, {"ABab", 'b', 3}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct prompt prompts[5] = {0};
+        size_t count = strlen(rows[i].queue);
+        char names[5][2] = {{0}};
+        for (size_t at = 0; at <= count; at++) {
+            char c = at < count ? rows[i].queue[at] : rows[i].next;
+            names[at][0] = (char)(c & ~0x20);
+            prompts[at].thread_id = slice_of(names[at]);
+            prompts[at].mode = c & 0x20 ? QUEUE_COLLECT : QUEUE_FOLLOWUP;
+        }
+        assert_int_equal(prompt_turns_ahead(prompts, count, &prompts[count]), rows[i].ahead);
     }
 }
 
@@ -208,6 +231,7 @@ int main(void)
         cmocka_unit_test(every_state_says_what_a_prompt_meets),
         cmocka_unit_test(who_takes_no_prompt_says_why),
         cmocka_unit_test(turns_have_a_limit),
+        cmocka_unit_test(prompts_that_wait_take_turns_too),
         cmocka_unit_test(dispatching_says_it_and_queues_the_work),
         cmocka_unit_test(collected_prompts_are_one_message),
         cmocka_unit_test(the_queue_is_in_the_log),
