@@ -19,6 +19,8 @@ static const struct member session_members[] = {
     {"active", "b", NULL},
     {"live", "b", NULL},
     {"failing", "b", NULL},
+    {"retryable", "b", NULL},
+    {"reopenable", "b", NULL},
     {"words", "@SessionWords", NULL},
     {"purpose", "s", &purpose_words},
     {"agent", "s?", NULL},

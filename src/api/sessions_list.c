@@ -32,7 +32,7 @@ const struct field session_list_query[] = {
     {"agent", FIELD_STRING, false, "Only of this agent.", NULL, 1, 128},
     {"visibility", FIELD_WORD, false, "Only with this visibility.", &visibility_words, 0, 0},
     {"metadata.", FIELD_LABEL, false, "Only where this metadata key has this value.", NULL, 0, 0},
-    {"q", FIELD_STRING, false, "Text in title or preview.", NULL, 1, 200},
+    {"q", FIELD_STRING, false, "Text in title, preview, workspace or branch.", NULL, 1, 200},
     {"created_after", FIELD_TIMESTAMP, false, "Created then or later.", NULL, 0, 0},
     {"created_before", FIELD_TIMESTAMP, false, "Created before that.", NULL, 0, 0},
     {"active_after", FIELD_TIMESTAMP, false, "Last active then or later.", NULL, 0, 0},

@@ -261,7 +261,7 @@ enum status change_reopen(struct arena *arena, const struct session *session, co
     if (work_is_active(session->work)) {
         return STATUS_OK;
     }
-    if (!session_is_conversation(session)) {
+    if (!session_is_conversation(session)) { /* session_can_reopen says the same without a sentence */
         return failure_set(failure, STATUS_CONFLICT, "not_a_conversation",
                            "Only conversations are reopened; this is a finished %s session.",
                            session_type_words.names[session->type]);

@@ -125,10 +125,10 @@ bool explanation_follows_runtime(const struct explanation *why)
 
 static int of_end(const struct session *session)
 {
-    if (session_is_conversation(session) && work_can_reopen(session->work)) {
+    if (session_can_reopen(session)) {
         return ENDED_REOPENS;
     }
-    return work_is_failing(session->work) ? ENDED_RETRIES : ENDED;
+    return session_can_retry(session) ? ENDED_RETRIES : ENDED;
 }
 
 static int of_running(const struct explain_facts *facts)

@@ -124,6 +124,16 @@ bool session_is_held(const struct session *session)
     return pause_holds(session->pause_reason);
 }
 
+bool session_can_retry(const struct session *session)
+{
+    return work_is_failing(session->work);
+}
+
+bool session_can_reopen(const struct session *session)
+{
+    return session_is_conversation(session) && work_can_reopen(session->work);
+}
+
 bool session_takes_prompt(const struct session *session)
 {
     return work_takes_prompt(session->work) && !session_is_held(session);

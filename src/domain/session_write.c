@@ -22,6 +22,8 @@ static void write_machines(struct json_out *out, const struct session *session)
     json_put_bool(out, "active", work_is_active(session->work));
     json_put_bool(out, "live", work_is_live(session->work));
     json_put_bool(out, "failing", session_is_failing(session));
+    json_put_bool(out, "retryable", session_can_retry(session));
+    json_put_bool(out, "reopenable", session_can_reopen(session));
 }
 
 static void write_words(struct json_out *out, const struct session *session)

@@ -33,14 +33,15 @@ static enum status find_member(struct call *call, struct slice user_id, struct s
 static enum status check_place(struct call *call, const struct session *session, struct slice user_id)
 {
     struct participant *present;
-    size_t count = 0;
+    size_t count = 0, invited = 0;
     enum status status = store_participant_list(call->db, session->tenant_key, session->key, call->arena, &present,
                                                 &count, &call->failure);
     bool is_there = false;
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
         is_there |= slice_eq(present[i].user_id, user_id);
+        invited += present[i].role != ACCESS_OWNER;
     }
-    if (status == STATUS_OK && !is_there && count >= call->service->participants_max) {
+    if (status == STATUS_OK && !is_there && invited >= call->service->participants_max) {
         return failure_set(&call->failure, STATUS_LIMITED, "too_many_participants",
                            "A session has at most %zu participants (option participants-max).",
                            call->service->participants_max);

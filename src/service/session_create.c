@@ -288,7 +288,7 @@ enum status session_retry(struct call *call, struct slice id, struct session_ent
         return status;
     }
     const struct session *old = &entry.loaded->session;
-    if (!work_is_failing(old->work)) {
+    if (!session_can_retry(old)) {
         return failure_set(&call->failure, STATUS_CONFLICT, "not_failed",
                            "Only a failed, expired or abandoned session can be retried; this one is %s.",
                            work_words.names[old->work]);

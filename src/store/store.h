@@ -56,7 +56,7 @@ struct session_filter {
     int kind;  /* 1 runs, 2 chats; 0 both */
     struct slice source_kind, source_platform, owner, participant, parent_id, task_id, entity_id, workspace, agent;
     struct slice label_name, label_value; /* metadata.NAME=VALUE; label_value absent = has the key */
-    struct slice text;                    /* in title or preview, case-insensitive */
+    struct slice text;                    /* in title, preview, workspace or branch, case-insensitive */
     bool parents_only;                    /* those that are part of no other */
     bool shared_with_me;                  /* participant but not owner, with visible_to */
     int64_t created_after_ms, created_before_ms, active_after_ms, active_before_ms; /* 0 = not given */

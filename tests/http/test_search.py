@@ -43,6 +43,22 @@ def sessions_by_title_and_preview(server):
 
 
 @test
+def sessions_by_workspace_and_branch(server):
+    """C-28: where work happens is found like what it is called."""
+    client = server.client()
+    session(client, id="a", workspace="Acme/Web")
+    session(client, id="b", title="other")
+    branch = session(client, id="c")
+    client.patch(branch, {"details": {"branch_name": "fix/Login-Flake"}}, expect=200)
+    nested = session(client, id="d")
+    client.patch(nested, {"details": {"git_state": {"branch": "topic/Übersicht"}}}, expect=200)
+    for asked, found in (("acme/web", ["a"]), ("login-flake", ["c"]), ("ÜBERSICHT", ["d"]), ("branch_name", []),
+                         ("git_state", []), ("fix/%", [])):
+        listed = client.get(f"/api/sessions?q={quote(asked)}", expect=200).json()["sessions"]
+        check.equal(sorted(one["id"] for one in listed), found, asked)
+
+
+@test
 def entities_by_field(server):
     """The same in ids, types and fields of entities."""
     client = server.client()

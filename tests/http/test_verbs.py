@@ -264,3 +264,22 @@ def what_a_person_stopped_has_not_failed(server):
         check.equal([one["id"] for one in got], expected, query)
     done = client.get("/api/sessions?display_status=completed", expect=200).json()["sessions"]
     check.equal(len(done), 6, "the stopped ones are among the completed")
+
+
+@test
+def what_can_be_retried_and_reopened_says_so(server):
+    """C-28: the flags of a session are what its commands then do."""
+    client = server.client()
+    worker = people.token(client, kind="worker", scopes=["claim"])
+    for number, (type, end) in enumerate((("agent", "completed"), ("agent", "failed"), ("agent", "expired"),
+                                          ("agent", "abandoned"), ("agent", None), ("response", None))):
+        started = {"status": "pending", "agent": f"w{number}"} if end else {}
+        path = people.session(client, id=f"s{number}", type=type, **started)
+        if end:
+            body = {"worker": "w", "agents": [f"w{number}"]}
+            lease = worker.post("/api/claims", body, expect=200).json()["claims"][0]["lease"]["token"]
+            worker.post(path + "/settle", {"status": end}, headers={"Sojourn-Lease": lease}, expect=200)
+        shown = client.get(path, expect=200).json()
+        check.equal(client.post(path + "/retry", {}).status in (200, 201), shown["retryable"], f"retry {type} {end}")
+        if not shown["active"]:
+            check.equal(client.post(path + "/reopen", {}).status == 200, shown["reopenable"], f"reopen {type} {end}")

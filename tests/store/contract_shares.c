@@ -23,11 +23,12 @@ static void participants_come_and_go(void **state)
     must(store_participant_role(f->db, f->other, s->key, user.id, &role, &f->failure));
     assert_int_equal(role, ACCESS_NONE);
     must(store_participant_list(f->db, f->tenant, s->key, &f->arena, &list, &count, &f->failure));
-    assert_int_equal(count, 2);
-    assert_slice(list[0].name, "Pat");
-    assert_int_equal(list[0].added_at_ms, 5);
-    assert_slice(list[1].user_id, "ghost");
-    assert_absent(list[1].name);
+    assert_int_equal(count, 3);
+    assert_int_equal(list[0].role, ACCESS_OWNER);
+    assert_slice(list[1].name, "Pat");
+    assert_int_equal(list[1].added_at_ms, 5);
+    assert_slice(list[2].user_id, "ghost");
+    assert_absent(list[2].name);
     must(store_participant_list(f->db, f->other, s->key, &f->arena, &list, &count, &f->failure));
     assert_int_equal(count, 0);
     fixture_begin(f);

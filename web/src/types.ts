@@ -38,6 +38,8 @@ export interface Session {
   pause_reason: string | null;
   display_status: string;
   display_reason: string;
+  retryable: boolean;
+  reopenable: boolean;
   runtime: string;
   words: { sandbox: string; kind: 'run' | 'chat' };
   agent: string | null;

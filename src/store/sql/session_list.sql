@@ -13,9 +13,16 @@
 -- The pattern is folded (base/caseless.h), and so is what is searched: by the same table in SQLite, by the same rules in PostgreSQL.
 -- fragment: session_list_text (sqlite)
 (caseless(s.title) LIKE $20 ESCAPE '\'
+    OR caseless(s.workspace) LIKE $20 ESCAPE '\'
+    OR (s.details LIKE '{%' AND (caseless(json_extract(s.details, '$.branch_name')) LIKE $20 ESCAPE '\'
+        OR caseless(json_extract(s.details, '$.git_state.branch')) LIKE $20 ESCAPE '\'))
     OR caseless((SELECT a.preview FROM session_activity a WHERE a.session_key = s.key)) LIKE $20 ESCAPE '\')
 -- fragment: session_list_text (postgres)
 (replace(lower(replace(s.title, 'İ', 'i') COLLATE "und-x-icu"), 'ς', 'σ') LIKE $20 ESCAPE '\'
+    OR replace(lower(replace(s.workspace, 'İ', 'i') COLLATE "und-x-icu"), 'ς', 'σ') LIKE $20 ESCAPE '\'
+    OR CASE WHEN s.details LIKE '{%' THEN replace(lower(replace(concat(CAST(s.details AS JSON) ->> 'branch_name', ' ',
+        CAST(s.details AS JSON) -> 'git_state' ->> 'branch'), 'İ', 'i') COLLATE "und-x-icu"), 'ς', 'σ') LIKE $20 ESCAPE '\'
+        ELSE FALSE END
     OR replace(lower(replace((SELECT a.preview FROM session_activity a WHERE a.tenant_key = $1 AND a.session_key = s.key),
         'İ', 'i') COLLATE "und-x-icu"), 'ς', 'σ') LIKE $20 ESCAPE '\')
 

@@ -7,9 +7,14 @@ ON CONFLICT (tenant_key, session_key, user_id) DO UPDATE SET role = excluded.rol
 -- name: participant_delete
 DELETE FROM participants WHERE tenant_key = $1 AND session_key = $2 AND user_id = $3
 -- name: participant_list
-SELECT p.user_id, u.name, u.email, p.role, p.added_at_ms
-FROM participants p LEFT JOIN users u ON u.id = p.user_id
-WHERE p.tenant_key = $1 AND p.session_key = $2 ORDER BY p.added_at_ms, p.user_id
+SELECT who.user_id, u.name, u.email, who.role, who.added_at_ms FROM (
+    SELECT s.owner AS user_id, 3 AS role, s.created_at_ms AS added_at_ms FROM sessions s
+    WHERE s.tenant_key = $1 AND s.key = $2 AND s.owner IS NOT NULL
+    UNION ALL
+    SELECT p.user_id, p.role, p.added_at_ms FROM participants p JOIN sessions s ON s.tenant_key = p.tenant_key AND s.key = p.session_key
+    WHERE p.tenant_key = $1 AND p.session_key = $2 AND (s.owner IS NULL OR s.owner <> p.user_id)
+) AS who LEFT JOIN users u ON u.id = who.user_id
+ORDER BY who.role = 3 DESC, who.added_at_ms, who.user_id
 
 -- fragment: share_columns
 l.id, l.tenant_key, l.session_key, s.id, l.token_hash, l.role, l.expires_at_ms, l.max_uses, l.use_count, l.active,

@@ -26,6 +26,8 @@ static void every_member_is_there_in_order(void **state)
         "active",
         "live",
         "failing",
+        "retryable",
+        "reopenable",
         "words",
         "purpose",
         "agent",

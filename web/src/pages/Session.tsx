@@ -147,7 +147,7 @@ function Actions({ session }: { session: Session }) {
             Stop the session…
           </button>
         )}
-        {isEnded(session.status) && <button onClick={() => void retry(session.id)}>Try again as a new session</button>}
+        {session.retryable && <button onClick={() => void retry(session.id)}>Try again as a new session</button>}
         <button
           class="danger"
           onClick={() => dispatch({ type: 'dialog', dialog: { kind: 'delete', ids: [session.id] } })}

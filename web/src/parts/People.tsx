@@ -3,7 +3,6 @@ import { useCallback, useEffect, useState } from 'preact/hooks';
 import { api, type Problem } from '../api';
 import { plural } from '../format';
 import { tellProblem } from '../state/notices';
-import { useStore } from '../state/store';
 import type { Participant, Session, ShareLink } from '../types';
 import { Copy } from './Copy';
 import { Failed, Waiting } from './States';
@@ -117,29 +116,32 @@ function Links({
 
 export function People({ session }: { session: Session }) {
   const { id } = session;
-  const users = useStore((state) => state.users);
   const [fresh, setFresh] = useState<ShareLink | null>(null);
   const { loaded, problem, again, act } = useLoaded(id, session.last_sequence);
   if (problem) return <Failed what="The people can’t be shown" problem={problem} again={again} />;
   if (!loaded) return <Waiting />;
-  const owner = session.owner_id ? users[session.owner_id] : undefined;
   return (
     <div class="side-pad">
       <h2>Takes part</h2>
       <ul class="people">
-        <li>
-          <span>{owner?.name || owner?.email || session.owner_id || 'nobody'}</span>
-          <span class="muted">owner · {session.visibility}</span>
-        </li>
         {loaded.participants.map((person) => (
           <li key={person.user_id}>
-            <span>{person.name || person.email}</span>
+            <span>{person.name || person.email || person.user_id}</span>
             <span class="muted">
-              {person.role} · since <Time at={person.added_at} />
+              {person.role} ·{' '}
+              {person.role === 'owner' ? (
+                session.visibility
+              ) : (
+                <>
+                  since <Time at={person.added_at} />
+                </>
+              )}
             </span>
-            <button class="quiet" onClick={() => act('Can’t be removed', api.removeParticipant(id, person.user_id))}>
-              Remove
-            </button>
+            {person.role !== 'owner' && (
+              <button class="quiet" onClick={() => act('Can’t be removed', api.removeParticipant(id, person.user_id))}>
+                Remove
+              </button>
+            )}
           </li>
         ))}
       </ul>

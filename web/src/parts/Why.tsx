@@ -33,7 +33,6 @@ export function Why({ session }: { session: Session }) {
   const [isExplained, setExplained] = useState(false);
   const look = lookOf(session);
   const began = since(session);
-  const isReopenable = ['completed', 'expired', 'abandoned'].includes(session.status) && session.type === 'agent';
   return (
     <>
       {isExplained && <Explain session={session} />}
@@ -52,8 +51,8 @@ export function Why({ session }: { session: Session }) {
           )}
         </span>
         {isCut(session) && <button onClick={() => void resume(session.id)}>Run it again</button>}
-        {session.status === 'failed' && <button onClick={() => void retry(session.id)}>Try again</button>}
-        {isReopenable && <button onClick={() => void reopen(session.id)}>Reopen</button>}
+        {session.retryable && !session.reopenable && <button onClick={() => void retry(session.id)}>Try again</button>}
+        {session.reopenable && <button onClick={() => void reopen(session.id)}>Reopen</button>}
         <button
           class="quiet"
           aria-expanded={isExplained}
