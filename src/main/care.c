@@ -52,6 +52,8 @@ static struct db_options describe(const struct options *options, const char *fil
         .read_only = true,
         .master_key = key && key->given ? key->bytes : NULL,
         .busy_ms = options->sqlite_busy_ms,
+        .postgres_connect_ms = options->postgres_connect_ms,
+        .postgres_durability_elsewhere = options->postgres_durability_elsewhere,
         .cache_kib = options->sqlite_cache_kib,
     };
 }

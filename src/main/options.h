@@ -202,6 +202,10 @@ struct options {
     int64_t sqlite_busy_ms;
     int64_t sqlite_checkpoint_pages;
     int64_t postgres_poll_ms;
+    int64_t postgres_connect_ms;
+    int64_t postgres_answer_ms;
+    int64_t postgres_outcome_ms;
+    bool postgres_durability_elsewhere;
 };
 
 /* Ends with a row without a name. */

@@ -508,6 +508,14 @@ const struct option server_options[] = {
           "After how many pages the write-ahead log is brought back into the database file."),
     TIME("postgres-poll-ms", postgres_poll_ms, "1s", 10, MINUTE,
          "How often a node looks for events of other nodes that no notification announced."),
+    TIME("postgres-connect-ms", postgres_connect_ms, "5s", 100, HOUR,
+         "How long connecting to one host of --database may take; then the next host is tried."),
+    TIME("postgres-answer-ms", postgres_answer_ms, "20s", 100, DAY,
+         "How long PostgreSQL may be silent in a statement or commit, waits for its standbys included; then the connection is closed and the next host is tried."),
+    TIME("postgres-outcome-ms", postgres_outcome_ms, "5s", 100, HOUR,
+         "How long the server looks for the outcome of a commit whose answer did not come, and waits for a later commit to be confirmed; then the answer is 503 commit_unknown."),
+    SWITCH("postgres-durability-elsewhere", postgres_durability_elsewhere, "false",
+           "Accept a PostgreSQL with fsync=off, for services that keep the log on other machines (Neon). Given up: that the server checks the promise \"acknowledged means durable\"; the service makes it."),
     {0},
 };
 /* clang-format on */

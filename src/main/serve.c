@@ -214,6 +214,10 @@ static enum status open_store(struct instance *instance, struct db **out, struct
         .path = instance->sqlite_path,
         .url = options->database,
         .busy_ms = options->sqlite_busy_ms,
+        .postgres_connect_ms = options->postgres_connect_ms,
+        .postgres_answer_ms = options->postgres_answer_ms,
+        .postgres_outcome_ms = options->postgres_outcome_ms,
+        .postgres_durability_elsewhere = options->postgres_durability_elsewhere,
         .cache_kib = options->sqlite_cache_kib,
         .checkpoint_pages = options->sqlite_checkpoint_pages,
         .master_key = instance->master_key.given ? instance->master_key.bytes : NULL,
@@ -314,8 +318,10 @@ static void make_hosting(struct instance *instance)
 
 static enum status start_nodes(struct instance *instance, struct failure *failure)
 {
+    struct db_options listening = instance->db;
+    listening.read_only = true;
     struct nodes_options nodes = {
-        .url = instance->options->database,
+        .db = &listening,
         .poll_ms = instance->options->postgres_poll_ms,
         .fanout = instance->fanout,
         .writer = instance->writer,

@@ -102,6 +102,7 @@ class Cluster:
         """Ends the server: SIGINT closes connections and writes everything, SIGQUIT crashes it."""
         if self.process and self.process.poll() is None:
             self.process.send_signal(how)
+            self.go_on()
             self.process.wait(60)
         self.process = None
 
@@ -134,6 +135,62 @@ class Cluster:
                 yield
             finally:
                 process.kill()
+
+    def standby(self, name):
+        """A synchronous standby of this server, in a directory beside it: running, and every commit here waits for it."""
+        standby = Cluster(f"{self.directory}-{name}")
+        os.makedirs(standby.directory, mode=0o700)
+        standby.files = tempfile.mkdtemp(prefix="pg", dir=os.environ.get("SOJOURN_TEST_MEMORY", standby.directory))
+        if os.geteuid() == 0:
+            for directory in (standby.directory, standby.files):
+                shutil.chown(directory, system_user(), system_user())
+        result = subprocess.run(
+            [f"{self.programs}/pg_basebackup", "--pgdata", standby.files, "--write-recovery-conf", "--no-sync",
+             "--checkpoint=fast", "--dbname", f"host={self.directory} user=postgres application_name={name}"],
+            cwd="/", capture_output=True, text=True, **self.run_as())
+        if result.returncode:
+            raise Failure(f"pg_basebackup failed: {result.stderr}")
+        standby.start()
+        self.wait_for_standbys(name)
+        return standby
+
+    def wait_for_standbys(self, names):
+        """From now on every commit waits for these standbys, as synchronous_standby_names takes them."""
+        self.sql(f"alter system set synchronous_standby_names = '{names}'")
+        self.sql("select pg_reload_conf()")
+        check.eventually(lambda: self.sql("select count(*) from pg_stat_replication where sync_state in ('sync', 'quorum')")
+                         != [["0"]], "a standby is synchronous", 30)
+
+    def wait_for_nobody(self):
+        """Commits here wait for no standby from its next start or promotion on; a standby cannot change its settings."""
+        with open(f"{self.files}/postgresql.auto.conf", "a", encoding="utf-8") as settings:
+            settings.write("synchronous_standby_names = ''\n")
+        self.sql("select pg_reload_conf()")
+
+    def processes(self):
+        """The numbers of the server and of what it has started."""
+        with open(f"/proc/{self.process.pid}/task/{self.process.pid}/children", encoding="ascii") as children:
+            return [self.process.pid] + [int(pid) for pid in children.read().split()]
+
+    def hang(self):
+        """Stops every process: connections stay, nothing is answered."""
+        for pid in self.processes():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGSTOP)
+
+    def go_on(self):
+        """Ends a hang()."""
+        for pid in self.processes():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)
+
+    def promote(self):
+        """Makes a standby a server of its own."""
+        check.equal(self.sql("select pg_promote()"), [["t"]], "whether the standby was promoted")
+
+    def waiting(self):
+        """The processes whose commit waits for a standby."""
+        return [int(pid) for [pid] in self.sql("select pid from pg_stat_activity where wait_event = 'SyncRep'")]
 
     def new_database(self):
         """Creates an empty database and returns its URL."""
