@@ -53,6 +53,7 @@ class Cluster:
         self.programs = find_programs()
         self.files = None  # where they are, of one that is ours
         self.process = None
+        self.settings = SETTINGS
         self.numbers = itertools.count(1)
         if not self.programs:
             raise Skip("PostgreSQL is not installed (tools/setup test)")
@@ -83,7 +84,7 @@ class Cluster:
     def start(self):
         """Starts the server on the existing files and waits until it answers."""
         command = [f"{self.programs}/postgres", "-D", self.files, "-k", self.directory]
-        for name, value in SETTINGS.items():
+        for name, value in self.settings.items():
             command += ["-c", f"{name}={value}"]
         with open(f"{self.directory}/log", "ab") as log:
             self.process = subprocess.Popen(command, cwd="/", stdin=subprocess.DEVNULL, stdout=log, stderr=log,
@@ -137,7 +138,7 @@ class Cluster:
                 process.kill()
 
     def standby(self, name):
-        """A synchronous standby of this server, in a directory beside it: running, and every commit here waits for it."""
+        """A running standby of this server, in a directory beside it: from now on every commit here waits for it."""
         standby = Cluster(f"{self.directory}-{name}")
         os.makedirs(standby.directory, mode=0o700)
         standby.files = tempfile.mkdtemp(prefix="pg", dir=os.environ.get("SOJOURN_TEST_MEMORY", standby.directory))
@@ -158,11 +159,11 @@ class Cluster:
         """From now on every commit waits for these standbys, as synchronous_standby_names takes them."""
         self.sql(f"alter system set synchronous_standby_names = '{names}'")
         self.sql("select pg_reload_conf()")
-        check.eventually(lambda: self.sql("select count(*) from pg_stat_replication where sync_state in ('sync', 'quorum')")
-                         != [["0"]], "a standby is synchronous", 30)
+        found = "select 1 from pg_stat_replication where sync_state in ('sync', 'quorum')"
+        check.eventually(lambda: self.sql(found), "a standby is synchronous", 30)
 
     def wait_for_nobody(self):
-        """Commits here wait for no standby from its next start or promotion on; a standby cannot change its settings."""
+        """Commits wait for no standby, also after a promotion; a standby takes no command that changes its settings."""
         with open(f"{self.files}/postgresql.auto.conf", "a", encoding="utf-8") as settings:
             settings.write("synchronous_standby_names = ''\n")
         self.sql("select pg_reload_conf()")
