@@ -32,6 +32,7 @@ struct options {
     const char *secret_key;
     const char *master_key, *master_key_file;
     int64_t stop_timeout_ms;
+    int64_t stop_force_ms;
 
     /* logs and figures */
     int log_level;  /* enum log_level */

@@ -89,6 +89,8 @@ const struct option server_options[] = {
          "The same from a file that nobody else can read; make one with: head -c 32 /dev/urandom | base64."),
     TIME("stop-timeout-ms", stop_timeout_ms, "10s", 0, 10 * MINUTE,
          "How long a stop waits for requests under way before it cuts them."),
+    TIME("stop-force-ms", stop_force_ms, "10s", 100, 10 * MINUTE,
+         "How much longer than stop-timeout-ms a stop may take in all, for storage and agents that do not come to an end; then the process ends as if it were killed, with exit code 1."),
 
     SECTION("Logs and figures"),
     CHOICE("log-level", log_level, log_level_names, "info",

@@ -1,9 +1,9 @@
-"""A database with several hosts, one of which is not what it should be: the node finds the one that is, at the start and later."""
+"""A database with several hosts, one of which is not what it should be: the node finds the one that is."""
 import contextlib
 import time
 
 from harness import check
-from harness.postgres import Cluster, database_name
+from harness.postgres import database_name
 from harness.suite import test
 from fault.postgres_proxy import Proxy, error
 

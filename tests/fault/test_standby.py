@@ -1,16 +1,13 @@
-"""A real PostgreSQL whose commits wait for a real standby: nothing is acknowledged, and nothing told, that only one of them has.
+"""A real PostgreSQL whose commits wait for a real standby: nothing is acknowledged or told that only one of them has.
 
 The standby hangs, an append waits in its commit, and its wait is ended in every way there is. What was answered 201, and what
 a reader or a stream was shown, must be on the standby when it takes over.
 """
-import contextlib
-import os
 import signal
 import threading
 
 from harness import check
-from harness.client import Closed, Deadline
-from harness.postgres import Cluster, database_name
+from harness.postgres import database_name
 from harness.suite import test
 
 SOON = ["--postgres-answer-ms", "2s", "--postgres-outcome-ms", "1500ms", "--sqlite-busy-ms", "1s"]
