@@ -202,6 +202,7 @@ struct options {
     int64_t sqlite_cache_kib;
     int64_t sqlite_busy_ms;
     int64_t sqlite_checkpoint_pages;
+    int64_t sqlite_log_ms;
     int64_t postgres_poll_ms;
     int64_t postgres_connect_ms;
     int64_t postgres_answer_ms;

@@ -508,6 +508,8 @@ const struct option server_options[] = {
          "How long SQLite waits for a lock that another process holds on the file."),
     COUNT("sqlite-checkpoint-pages", sqlite_checkpoint_pages, "8192", 100, 10000000,
           "After how many pages the write-ahead log is brought back into the database file."),
+    TIME("sqlite-log-ms", sqlite_log_ms, "30s", 10, DAY,
+         "How long the write-ahead log of SQLite holds what was deleted; within some seconds after that it is brought into the database file and emptied."),
     TIME("postgres-poll-ms", postgres_poll_ms, "1s", 10, MINUTE,
          "How often a node looks for events of other nodes that no notification announced."),
     TIME("postgres-connect-ms", postgres_connect_ms, "5s", 100, HOUR,

@@ -221,6 +221,7 @@ static enum status open_store(struct instance *instance, struct db **out, struct
         .postgres_durability_elsewhere = options->postgres_durability_elsewhere,
         .cache_kib = options->sqlite_cache_kib,
         .checkpoint_pages = options->sqlite_checkpoint_pages,
+        .sqlite_log_ms = options->sqlite_log_ms,
         .master_key = instance->master_key.given ? instance->master_key.bytes : NULL,
     };
     place_blobs(instance);

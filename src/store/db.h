@@ -25,6 +25,7 @@ struct db_options {
     bool postgres_durability_elsewhere;
     int64_t cache_kib;
     int64_t checkpoint_pages;        /* SQLite: 0 = the default */
+    int64_t sqlite_log_ms;           /* SQLite: how long its log holds what was deleted; 0 = no matter */
     bool content_unread;             /* for copies: content may stay sealed */
     const unsigned char *master_key; /* MASTER_KEY_BYTES; NULL = content is not encrypted */
     const char *vfs;                 /* SQLite: a file layer with faults, for tests; NULL = the system's */
