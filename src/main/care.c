@@ -52,6 +52,8 @@ static struct db_options describe(const struct options *options, const char *fil
         .read_only = true,
         .master_key = key && key->given ? key->bytes : NULL,
         .busy_ms = options->sqlite_busy_ms,
+        .postgres_connect_ms = options->postgres_connect_ms,
+        .postgres_durability_elsewhere = options->postgres_durability_elsewhere,
         .cache_kib = options->sqlite_cache_kib,
     };
 }
@@ -108,6 +110,35 @@ int command_backup(const struct invocation *invocation)
         return fail(&failure);
     }
     printf("%s holds a copy of %s\n", to_path, file);
+    return EXIT_DONE;
+}
+
+/* --- compact --- */
+
+int command_compact(const struct invocation *invocation)
+{
+    struct options options;
+    struct failure failure;
+    struct progress progress = {.what = "copying"};
+    const char *file = NULL;
+    int lock_fd = -1;
+    if (care_load(invocation, &options, &failure) != STATUS_OK) {
+        return command_refuse(invocation->command, &failure);
+    }
+    enum status status = find_file(invocation, &options, NULL, &file, &failure);
+    if (status == STATUS_OK) {
+        status = store_lock_directory(options.data, &lock_fd, &failure);
+    }
+    if (status == STATUS_OK) {
+        struct db_options store = describe(&options, file, NULL);
+        status = store_compact(&store, on_progress, &progress, &failure);
+    }
+    progress_end(&progress);
+    store_unlock_directory(lock_fd);
+    if (status != STATUS_OK) {
+        return fail(&failure);
+    }
+    printf("%s holds nothing any more that was deleted\n", file);
     return EXIT_DONE;
 }
 

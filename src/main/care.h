@@ -12,6 +12,7 @@ extern const struct option *const care_tables[];
 MUST_CHECK enum status care_load(const struct invocation *invocation, struct options *out, struct failure *failure);
 
 int command_backup(const struct invocation *invocation);
+int command_compact(const struct invocation *invocation);
 int command_verify(const struct invocation *invocation);
 int command_rekey(const struct invocation *invocation);
 int command_seal(const struct invocation *invocation);

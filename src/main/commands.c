@@ -132,6 +132,8 @@ const struct command commands[] = {
     {.name = "backup", .positionals = "FILE", .positional_min = 1, .positional_max = 1, .tables = care_tables,
      .run = command_backup,
      .help = "Copies the SQLite database of a data directory to a new file, and the files of its sessions to the directory FILE.blobs, while the server runs or not. What is encrypted stays so; keep the master key elsewhere. A PostgreSQL database has tools of its own: pg_dump."},
+    {.name = "compact", .tables = care_tables, .run = command_compact,
+     .help = "Writes the SQLite database of a data directory anew, while no server runs: without free pages, in which versions before this one left what was deleted. Needs room for a second copy."},
     {.name = "verify", .positionals = "[FILE]", .positional_max = 1, .tables = care_tables, .run = command_verify,
      .help = "Checks that every log is without gaps, every session is what its log says, every counter is the sum of its parts and no row is left over: of the server's database, or of a backup. Prints each problem; the exit code is 1 when there is one."},
     {.name = "rekey", .positionals = "NEW-KEY-FILE", .positional_min = 1, .positional_max = 1, .tables = care_tables,

@@ -63,7 +63,7 @@ enum status nodes_start(const struct nodes_options *options, struct nodes **out,
 {
     struct nodes *nodes = memory_zeroed(sizeof *nodes);
     nodes->options = *options;
-    enum status status = postgres_listen_open(options->url, &nodes->listener, failure);
+    enum status status = postgres_listen_open(options->db, &nodes->listener, failure);
     if (status != STATUS_OK) {
         free(nodes);
         return status;

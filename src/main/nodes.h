@@ -7,7 +7,7 @@
 #include "service/runners.h"
 
 struct nodes_options {
-    const char *url;
+    const struct db_options *db;
     int64_t poll_ms;
     struct fanout *fanout;
     struct writer *writer;

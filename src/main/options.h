@@ -32,6 +32,7 @@ struct options {
     const char *secret_key;
     const char *master_key, *master_key_file;
     int64_t stop_timeout_ms;
+    int64_t stop_force_ms;
 
     /* logs and figures */
     int log_level;  /* enum log_level */
@@ -201,7 +202,12 @@ struct options {
     int64_t sqlite_cache_kib;
     int64_t sqlite_busy_ms;
     int64_t sqlite_checkpoint_pages;
+    int64_t sqlite_log_ms;
     int64_t postgres_poll_ms;
+    int64_t postgres_connect_ms;
+    int64_t postgres_answer_ms;
+    int64_t postgres_outcome_ms;
+    bool postgres_durability_elsewhere;
 };
 
 /* Ends with a row without a name. */

@@ -89,6 +89,8 @@ const struct option server_options[] = {
          "The same from a file that nobody else can read; make one with: head -c 32 /dev/urandom | base64."),
     TIME("stop-timeout-ms", stop_timeout_ms, "10s", 0, 10 * MINUTE,
          "How long a stop waits for requests under way before it cuts them."),
+    TIME("stop-force-ms", stop_force_ms, "10s", 100, 10 * MINUTE,
+         "How much longer than stop-timeout-ms a stop may take in all, for storage and agents that do not come to an end; then the process ends as if it were killed, with exit code 1."),
 
     SECTION("Logs and figures"),
     CHOICE("log-level", log_level, log_level_names, "info",
@@ -506,8 +508,18 @@ const struct option server_options[] = {
          "How long SQLite waits for a lock that another process holds on the file."),
     COUNT("sqlite-checkpoint-pages", sqlite_checkpoint_pages, "8192", 100, 10000000,
           "After how many pages the write-ahead log is brought back into the database file."),
+    TIME("sqlite-log-ms", sqlite_log_ms, "30s", 10, DAY,
+         "How long the write-ahead log of SQLite holds what was deleted; within some seconds after that it is brought into the database file and emptied."),
     TIME("postgres-poll-ms", postgres_poll_ms, "1s", 10, MINUTE,
          "How often a node looks for events of other nodes that no notification announced."),
+    TIME("postgres-connect-ms", postgres_connect_ms, "5s", 100, HOUR,
+         "How long connecting to one host of --database may take; then the next host is tried."),
+    TIME("postgres-answer-ms", postgres_answer_ms, "20s", 100, DAY,
+         "How long PostgreSQL may be silent in a statement or commit, waits for its standbys included; then the connection is closed and the next host is tried."),
+    TIME("postgres-outcome-ms", postgres_outcome_ms, "5s", 100, HOUR,
+         "How long the server looks for the outcome of a commit whose answer did not come, and waits for a later commit to be confirmed; then the answer is 503 commit_unknown."),
+    SWITCH("postgres-durability-elsewhere", postgres_durability_elsewhere, "false",
+           "Accept a PostgreSQL with fsync=off, for services that keep the log on other machines (Neon). Given up: that the server checks the promise \"acknowledged means durable\"; the service makes it."),
     {0},
 };
 /* clang-format on */

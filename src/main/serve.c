@@ -24,6 +24,7 @@
 #include "main/node_name.h"
 #include "main/nodes.h"
 #include "main/reload.h"
+#include "main/signals.h"
 #include "net/server.h"
 #include "service/identity.h"
 #include "service/secret.h"
@@ -214,8 +215,13 @@ static enum status open_store(struct instance *instance, struct db **out, struct
         .path = instance->sqlite_path,
         .url = options->database,
         .busy_ms = options->sqlite_busy_ms,
+        .postgres_connect_ms = options->postgres_connect_ms,
+        .postgres_answer_ms = options->postgres_answer_ms,
+        .postgres_outcome_ms = options->postgres_outcome_ms,
+        .postgres_durability_elsewhere = options->postgres_durability_elsewhere,
         .cache_kib = options->sqlite_cache_kib,
         .checkpoint_pages = options->sqlite_checkpoint_pages,
+        .sqlite_log_ms = options->sqlite_log_ms,
         .master_key = instance->master_key.given ? instance->master_key.bytes : NULL,
     };
     place_blobs(instance);
@@ -314,8 +320,10 @@ static void make_hosting(struct instance *instance)
 
 static enum status start_nodes(struct instance *instance, struct failure *failure)
 {
+    struct db_options listening = instance->db;
+    listening.read_only = true;
     struct nodes_options nodes = {
-        .url = instance->options->database,
+        .db = &listening,
         .poll_ms = instance->options->postgres_poll_ms,
         .fanout = instance->fanout,
         .writer = instance->writer,
@@ -474,23 +482,18 @@ static void stop(struct instance *instance)
     store_unlock_directory(instance->lock_fd);
 }
 
-static void wait_for_signal(struct instance *instance, const sigset_t *signals)
+static void run_until_stop(struct instance *instance, struct signals *signals)
 {
-    int got;
-    while (sigwait(signals, &got) != 0 || got == SIGHUP) {
-        if (got == SIGHUP) {
-            reload_secrets(instance->options->secrets);
-            reload_agents(instance->options, instance->writer);
-        }
+    while (signals_next(signals) == SIGNAL_RELOAD) {
+        reload_secrets(instance->options->secrets);
+        reload_agents(instance->options, instance->writer);
     }
-    log_info("stopping", LOG_TEXT("signal", slice_of(got == SIGINT ? "INT" : "TERM")));
 }
 
 int serve(const struct options *options, char *const *environment)
 {
     struct instance *instance = memory_zeroed(sizeof *instance);
     struct failure failure = {0};
-    sigset_t signals;
     instance->own_options = *options;
     instance->options = &instance->own_options;
     instance->lock_fd = -1;
@@ -498,22 +501,20 @@ int serve(const struct options *options, char *const *environment)
     environment_warn(environment);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is a failing write, not an end */
-    sigemptyset(&signals);
-    sigaddset(&signals, SIGTERM);
-    sigaddset(&signals, SIGINT);
-    sigaddset(&signals, SIGHUP);
-    pthread_sigmask(SIG_BLOCK, &signals, NULL); /* inherited by every thread: only sigwait sees them */
     if (sodium_init() < 0) {
         return EXIT_REFUSED;
     }
+    struct signals *signals = signals_start(options->stop_timeout_ms + options->stop_force_ms);
     enum status status = start(instance, &failure);
     if (status == STATUS_OK) {
-        wait_for_signal(instance, &signals);
+        run_until_stop(instance, signals);
     } else {
         log_error("start_failed", LOG_TEXT("code", slice_of(failure.code)),
                   LOG_TEXT("detail", slice_of(failure.detail)));
     }
+    signals_begin_stop(signals);
     stop(instance);
+    signals_end(signals);
     secrets_close(instance->own_options.secrets);
     master_key_forget(&instance->master_key);
     free(instance);

@@ -203,15 +203,18 @@ static void after_write(struct turn *turn)
 }
 
 /* What could not be written: a storage that does not answer is tried again, a lost session is given up, and nonsense
- * ends the turn with a word about it. */
+ * ends the turn with a word about it. A server that stops does not wait for its storage: its next life, or another
+ * node, finds the turn as one whose host died. */
 static void after_failed_write(struct turn *turn)
 {
-    if (turn->status == STATUS_UNAVAILABLE) {
+    bool is_away = turn->status == STATUS_UNAVAILABLE;
+    if (is_away && !turn->turns->stopping) {
         turn->retry_at_ms = turns_steady_ms(turn->turns) + TRY_AGAIN_MS;
         return;
     }
     bool was_end = turn->ended;
-    bool is_lost = turn->status == STATUS_STALE || turn->status == STATUS_NOT_FOUND || turn->status == STATUS_UNCERTAIN;
+    bool is_lost =
+        is_away || turn->status == STATUS_STALE || turn->status == STATUS_NOT_FOUND || turn->status == STATUS_UNCERTAIN;
     if (!is_lost) {
         log_warn("turn_write_failed", LOG_TEXT("session", turn->brief.session_id),
                  LOG_TEXT("code", slice_of(turn->failure.code)), LOG_TEXT("detail", slice_of(turn->failure.detail)));

@@ -79,6 +79,14 @@ void writer_log_failed(const struct failure *failure)
     log_error("write_failed", LOG_TEXT("code", slice_of(failure->code)), LOG_TEXT("detail", slice_of(failure->detail)));
 }
 
+/* A transaction that gave way to another is rolled back, whatever the job made of it. */
+static enum job_outcome run_job(struct writer *writer, struct write_job *job)
+{
+    unit_start_command(&writer->unit);
+    enum job_outcome outcome = job->run(job, &writer->unit);
+    return outcome != JOB_ANSWERED && db_must_run_again(writer->unit.db) ? JOB_SPOILED : outcome;
+}
+
 static void run_alone(struct writer *writer, struct write_job *job)
 {
     struct failure failure = {0};
@@ -91,13 +99,17 @@ static void run_alone(struct writer *writer, struct write_job *job)
         if (status != STATUS_OK) {
             break;
         }
-        unit_start_command(&writer->unit);
-        outcome = job->run(job, &writer->unit);
-        if (outcome != JOB_DONE) {
-            unit_rollback(&writer->unit);
+        outcome = run_job(writer, job);
+        bool again = db_must_run_again(writer->unit.db);
+        if (outcome == JOB_DONE) {
+            status = writer_end_group(writer, &failure);
+            continue;
+        }
+        unit_rollback(&writer->unit);
+        if (!again) {
             break;
         }
-        status = writer_end_group(writer, &failure);
+        status = STATUS_STALE;
     }
     if (outcome == JOB_PARKED && status == STATUS_OK) {
         park(writer, job);
@@ -147,8 +159,7 @@ static void run_jobs(struct writer *writer, struct group *group, struct queue_it
     *link = jobs;
     while (*link && !group->spoiled) {
         struct write_job *job = (struct write_job *)*link;
-        unit_start_command(&writer->unit);
-        enum job_outcome outcome = job->run(job, &writer->unit);
+        enum job_outcome outcome = run_job(writer, job);
         job->parked = outcome == JOB_PARKED;
         group->spoiled = outcome == JOB_SPOILED;
         writer->jobs++;

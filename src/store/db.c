@@ -159,6 +159,11 @@ void db_rollback(struct db *db)
     seal_forget(db);
 }
 
+bool db_must_run_again(const struct db *db)
+{
+    return db->vtable->must_run_again && db->vtable->must_run_again(db);
+}
+
 enum status db_begin_read(struct db *db, struct failure *failure)
 {
     seal_reset(db);

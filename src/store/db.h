@@ -19,8 +19,13 @@ struct db_options {
     const char *url;  /* PostgreSQL: postgres://… */
     bool read_only;   /* readers; exactly one SQLite connection of the process is not */
     int64_t busy_ms;
+    int64_t postgres_connect_ms; /* each host; 0 = the default */
+    int64_t postgres_answer_ms;  /* how long a server may be silent in a statement; 0 = no limit */
+    int64_t postgres_outcome_ms; /* how long the fate of a commit is looked for; 0 = the default */
+    bool postgres_durability_elsewhere;
     int64_t cache_kib;
     int64_t checkpoint_pages;        /* SQLite: 0 = the default */
+    int64_t sqlite_log_ms;           /* SQLite: how long its log holds what was deleted; 0 = no matter */
     bool content_unread;             /* for copies: content may stay sealed */
     const unsigned char *master_key; /* MASTER_KEY_BYTES; NULL = content is not encrypted */
     const char *vfs;                 /* SQLite: a file layer with faults, for tests; NULL = the system's */
@@ -41,6 +46,8 @@ enum db_engine db_engine(const struct db *db);
 MUST_CHECK enum status db_begin(struct db *db, struct failure *failure);
 MUST_CHECK enum status db_commit(struct db *db, struct failure *failure);
 void db_rollback(struct db *db);
+/* The transaction gave way to another, whatever its statements were answered: roll back and run it again. */
+bool db_must_run_again(const struct db *db);
 enum { IDENTITY_TOUCHED = -1 }; /* in place of a session's key: who may come in has changed */
 /* The commit tells other nodes that the session changed, beyond what its events tell. */
 void db_touch(struct db *db, int64_t tenant_key, int64_t session_key);

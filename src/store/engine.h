@@ -25,6 +25,9 @@ struct db_vtable {
     enum status (*begin)(struct db *db, struct failure *failure);
     enum status (*commit)(struct db *db, struct failure *failure);
     void (*rollback)(struct db *db);
+    /* The running transaction has met another and cannot be committed; run anew it may be. NULL = that never happens.
+     */
+    bool (*must_run_again)(const struct db *db);
     enum status (*begin_read)(struct db *db, struct failure *failure);
     void (*end_read)(struct db *db);
     void (*start)(struct query *query);

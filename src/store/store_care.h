@@ -132,7 +132,11 @@ struct reseal_report {
  * it was cut off. */
 MUST_CHECK enum status store_reseal(struct db *db, const struct blob_place *place, struct reseal_report *out,
                                     struct failure *failure);
-/* SQLite: a consistent copy while the server runs (online backup from a read-only connection). */
+/* SQLite: the file anew, without free pages in which older versions left what was deleted; no server may run. */
+MUST_CHECK enum status store_compact(const struct db_options *options,
+                                     void (*progress)(void *owner, int64_t done, int64_t total), void *owner,
+                                     struct failure *failure);
+/* SQLite: a copy of one moment while the server runs, from a read-only connection, without anything deleted. */
 MUST_CHECK enum status store_backup(const struct db_options *options, const char *to_path,
                                     void (*progress)(void *owner, int64_t done, int64_t total), void *owner,
                                     struct failure *failure);

@@ -7,13 +7,27 @@ COMMIT_ASKED = b"\x00commit\x00"   # the text of a Parse without a name
 COMMIT_DONE = b"COMMIT\x00"        # the tag of a CommandComplete
 
 
+def message(kind, body):
+    """A message of the server."""
+    return kind + (len(body) + 4).to_bytes(4, "big") + body
+
+
+def error(state, text, severity=b"ERROR"):
+    """An ErrorResponse with this SQLSTATE."""
+    fields = [b"S" + severity, b"V" + severity, b"C" + state, b"M" + text]
+    return message(b"E", b"".join(field + b"\x00" for field in fields) + b"\x00")
+
+
 class Proxy:
     """Listens on 127.0.0.1. `on_commit(number, done)` is called before a commit is passed on (done False) and before its
-    answer is; what it returns as True is not passed on, and nothing is from then on. Use it with `with`."""
+    answer is; what it returns as True is not passed on, and nothing is from then on. `rewrite(data)` is what reaches the
+    server of what PostgreSQL answers. Use it with `with`."""
 
-    def __init__(self, cluster, on_commit=None):
+    def __init__(self, cluster, on_commit=None, rewrite=None):
         self.target = f"{cluster.directory}/.s.PGSQL.5432"
         self.on_commit = on_commit
+        self.rewrite = rewrite
+        self.greeting = None
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.lock = threading.Lock()
         self.sockets = set()
@@ -47,9 +61,19 @@ class Proxy:
         self.is_deaf = True
         self.cut()
 
+    def hang_up(self, greeting=b""):
+        """Connections end; new ones are taken and end after these bytes, as of a proxy without a server behind it."""
+        self.greeting = greeting
+        self.cut()
+
     def hear_again(self):
         self.is_deaf = False
+        self.greeting = None
         self.cut()
+
+    def address(self):
+        """Host and port, for URLs of several hosts."""
+        return f"127.0.0.1:{self.listener.getsockname()[1]}"
 
     def accept(self):
         while True:
@@ -62,7 +86,16 @@ class Proxy:
             if not self.is_deaf:
                 threading.Thread(target=self.serve, args=(client,), daemon=True).start()
 
+    def refuse(self, client):
+        with contextlib.suppress(OSError):
+            client.recv(65536)
+            client.sendall(self.greeting)
+        client.close()
+
     def serve(self, client):
+        if self.greeting is not None:
+            self.refuse(client)
+            return
         server = socket.socket(socket.AF_UNIX)
         try:
             server.connect(self.target)
@@ -81,6 +114,8 @@ class Proxy:
             while data := source.recv(65536):
                 if self.on_commit and mark in data and self.note(mark):
                     break
+                if self.rewrite and mark == COMMIT_DONE:
+                    data = self.rewrite(data)
                 sink.sendall(data)
         for one in (source, sink):
             with contextlib.suppress(OSError):

@@ -53,6 +53,7 @@ class Cluster:
         self.programs = find_programs()
         self.files = None  # where they are, of one that is ours
         self.process = None
+        self.settings = SETTINGS
         self.numbers = itertools.count(1)
         if not self.programs:
             raise Skip("PostgreSQL is not installed (tools/setup test)")
@@ -83,7 +84,7 @@ class Cluster:
     def start(self):
         """Starts the server on the existing files and waits until it answers."""
         command = [f"{self.programs}/postgres", "-D", self.files, "-k", self.directory]
-        for name, value in SETTINGS.items():
+        for name, value in self.settings.items():
             command += ["-c", f"{name}={value}"]
         with open(f"{self.directory}/log", "ab") as log:
             self.process = subprocess.Popen(command, cwd="/", stdin=subprocess.DEVNULL, stdout=log, stderr=log,
@@ -102,6 +103,7 @@ class Cluster:
         """Ends the server: SIGINT closes connections and writes everything, SIGQUIT crashes it."""
         if self.process and self.process.poll() is None:
             self.process.send_signal(how)
+            self.go_on()
             self.process.wait(60)
         self.process = None
 
@@ -134,6 +136,62 @@ class Cluster:
                 yield
             finally:
                 process.kill()
+
+    def standby(self, name):
+        """A running standby of this server, in a directory beside it: from now on every commit here waits for it."""
+        standby = Cluster(f"{self.directory}-{name}")
+        os.makedirs(standby.directory, mode=0o700)
+        standby.files = tempfile.mkdtemp(prefix="pg", dir=os.environ.get("SOJOURN_TEST_MEMORY", standby.directory))
+        if os.geteuid() == 0:
+            for directory in (standby.directory, standby.files):
+                shutil.chown(directory, system_user(), system_user())
+        result = subprocess.run(
+            [f"{self.programs}/pg_basebackup", "--pgdata", standby.files, "--write-recovery-conf", "--no-sync",
+             "--checkpoint=fast", "--dbname", f"host={self.directory} user=postgres application_name={name}"],
+            cwd="/", capture_output=True, text=True, **self.run_as())
+        if result.returncode:
+            raise Failure(f"pg_basebackup failed: {result.stderr}")
+        standby.start()
+        self.wait_for_standbys(name)
+        return standby
+
+    def wait_for_standbys(self, names):
+        """From now on every commit waits for these standbys, as synchronous_standby_names takes them."""
+        self.sql(f"alter system set synchronous_standby_names = '{names}'")
+        self.sql("select pg_reload_conf()")
+        found = "select 1 from pg_stat_replication where sync_state in ('sync', 'quorum')"
+        check.eventually(lambda: self.sql(found), "a standby is synchronous", 30)
+
+    def wait_for_nobody(self):
+        """Commits wait for no standby, also after a promotion; a standby takes no command that changes its settings."""
+        with open(f"{self.files}/postgresql.auto.conf", "a", encoding="utf-8") as settings:
+            settings.write("synchronous_standby_names = ''\n")
+        self.sql("select pg_reload_conf()")
+
+    def processes(self):
+        """The numbers of the server and of what it has started."""
+        with open(f"/proc/{self.process.pid}/task/{self.process.pid}/children", encoding="ascii") as children:
+            return [self.process.pid] + [int(pid) for pid in children.read().split()]
+
+    def hang(self):
+        """Stops every process: connections stay, nothing is answered."""
+        for pid in self.processes():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGSTOP)
+
+    def go_on(self):
+        """Ends a hang()."""
+        for pid in self.processes():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)
+
+    def promote(self):
+        """Makes a standby a server of its own."""
+        check.equal(self.sql("select pg_promote()"), [["t"]], "whether the standby was promoted")
+
+    def waiting(self):
+        """The processes whose commit waits for a standby."""
+        return [int(pid) for [pid] in self.sql("select pid from pg_stat_activity where wait_event = 'SyncRep'")]
 
     def new_database(self):
         """Creates an empty database and returns its URL."""

@@ -631,9 +631,11 @@ static void listeners_hear_other_nodes(void **state)
     struct db *db = open_db(false);
     int64_t session = new_session(db);
     assert_true(notify_is_needed()); /* who does not listen cannot know */
-    expect_ok(postgres_listen_open(url, &listener, &failure), &failure);
+    const struct db_options listening = {.engine = DB_POSTGRES, .url = url, .read_only = true};
+    expect_ok(postgres_listen_open(&listening, &listener, &failure), &failure);
     assert_false(notify_is_needed());
-    expect_ok(postgres_listen_open(url, &other, &failure), &failure); /* stands for another node: it sees the first */
+    expect_ok(postgres_listen_open(&listening, &other, &failure),
+              &failure); /* stands for another node: it sees the first */
     assert_true(notify_is_needed());
     notify_raw("0123456789abcdef here");
     notify_raw("0123456789abcdef 7:1");

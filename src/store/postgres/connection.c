@@ -3,12 +3,18 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/id.h"
 #include "base/log.h"
 
-enum { VERSION_MIN = 140000, BUSY_DEFAULT_MS = 10000, SLOW_ATTEMPT_MS = 1000, LEAVE_ALONE_MS = 2000 };
+enum {
+    VERSION_MIN = 140000,
+    BUSY_DEFAULT_MS = 10000,
+    CONNECT_DEFAULT_MS = 5000,
+    OUTCOME_DEFAULT_MS = 5000,
+    SLOW_ATTEMPT_MS = 1000,
+    LEAVE_ALONE_MS = 2000,
+};
 
 static void notice_ignore(void *owner, const PGresult *result)
 {
@@ -16,77 +22,127 @@ static void notice_ignore(void *owner, const PGresult *result)
     (void)result;
 }
 
-/* A server that ends the connection between two answers says so in a notice. */
+/* A server that ends the connection between two answers says so in a notice; so does one that commits without its
+ * standbys. */
 static void notice_take(void *owner, const PGresult *result)
 {
     struct postgres *postgres = owner;
     const char *severity = PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED);
     postgres->farewell |= severity && strcmp(severity, "FATAL") == 0;
+    postgres->warned |= severity && strcmp(severity, "WARNING") == 0;
 }
 
 /* One question for everything a new connection sets and must know. Whoever asks for a stronger synchronous_commit keeps
- * it. A node that vanished must not hold its row locks for hours, hence the idle limit and the keepalives. */
+ * it; a weaker one of a role or a database does not count, nor does a client_min_messages that would hide the warning
+ * of a commit. A node that vanished must not hold its row locks for hours, hence the idle limit and the keepalives. */
 static const char settings_text[] =
     "select current_setting('fsync'), current_setting('full_page_writes'), current_setting('server_encoding'),"
+    " pg_is_in_recovery(), (select backend_start::text from pg_stat_activity where pid = pg_backend_pid()),"
     " set_config('synchronous_commit', case current_setting('synchronous_commit') when 'remote_apply' then"
     "   'remote_apply' else 'on' end, false),"
+    " set_config('client_min_messages', 'warning', false),"
     " set_config('jit', 'off', false), set_config('lock_timeout', $1, false),"
     " set_config('idle_in_transaction_session_timeout', '60s', false),"
     " set_config('tcp_keepalives_idle', '30', false), set_config('tcp_keepalives_interval', '10', false),"
     " set_config('tcp_keepalives_count', '3', false), set_config('standard_conforming_strings', 'on', false)";
+enum { FOUND_FSYNC, FOUND_PAGE_WRITES, FOUND_ENCODING, FOUND_RECOVERY, FOUND_STARTED, FOUND_SYNCHRONOUS };
 
-static enum status settings_judge(PGconn *connection, const PGresult *result, bool writes, struct failure *failure)
+static bool is(const PGresult *result, int column, const char *value)
+{
+    return strcmp(PQgetvalue(result, 0, column), value) == 0;
+}
+
+static enum status durability_judge(const PGresult *result, const struct terms *terms, struct failure *failure)
+{
+    if (!is(result, FOUND_SYNCHRONOUS, "on") && !is(result, FOUND_SYNCHRONOUS, "remote_apply")) {
+        return failure_set(failure, STATUS_UNSUPPORTED, "database_not_durable",
+                           "The server keeps synchronous_commit at %s; it must take \"on\".",
+                           PQgetvalue(result, 0, FOUND_SYNCHRONOUS));
+    }
+    if (!is(result, FOUND_FSYNC, "on") && !terms->durability_elsewhere) {
+        return failure_set(failure, STATUS_UNSUPPORTED, "database_not_durable",
+                           "The server runs with fsync=off and may lose what it has acknowledged; set fsync=on. For a "
+                           "service that keeps its log on other machines there is --postgres-durability-elsewhere.");
+    }
+    if (!is(result, FOUND_PAGE_WRITES, "on")) {
+        log_warn("postgres_full_page_writes_off", LOG_TEXT("risk", SLICE("torn pages after a crash of the machine")));
+    }
+    return STATUS_OK;
+}
+
+static enum status settings_judge(const PGconn *connection, const PGresult *result, const struct terms *terms,
+                                  struct failure *failure)
 {
     if (PQresultStatus(result) != PGRES_TUPLES_OK) {
-        return trouble_from_result(result, true, failure);
+        return trouble_from_result(result, TROUBLE_READING, failure);
     }
     if (PQserverVersion(connection) < VERSION_MIN) {
         return failure_set(failure, STATUS_UNSUPPORTED, "database_too_old",
                            "PostgreSQL 14 or newer is needed; the server is version %d.%d.",
                            PQserverVersion(connection) / 10000, PQserverVersion(connection) % 10000);
     }
-    if (strcmp(PQgetvalue(result, 0, 2), "UTF8") != 0) {
+    if (!is(result, FOUND_ENCODING, "UTF8")) {
         return failure_set(failure, STATUS_UNSUPPORTED, "database_encoding",
-                           "The database must have the encoding UTF8; it has %s.", PQgetvalue(result, 0, 2));
+                           "The database must have the encoding UTF8; it has %s.",
+                           PQgetvalue(result, 0, FOUND_ENCODING));
     }
-    if (writes && strcmp(PQgetvalue(result, 0, 0), "on") != 0) {
-        return failure_set(failure, STATUS_UNSUPPORTED, "database_not_durable",
-                           "The server runs with fsync=off and may lose what it has acknowledged; set fsync=on.");
-    }
-    if (writes && strcmp(PQgetvalue(result, 0, 1), "on") != 0) {
-        log_warn("postgres_full_page_writes_off", LOG_TEXT("risk", SLICE("torn pages after a crash of the machine")));
-    }
-    return STATUS_OK;
+    return terms->writes ? durability_judge(result, terms, failure) : STATUS_OK;
 }
 
-static enum status settings_apply(PGconn *connection, bool writes, int64_t busy_ms, struct failure *failure)
+static enum status settings_apply(PGconn *connection, const struct terms *terms, struct greeting *out,
+                                  struct failure *failure)
 {
     char busy[24];
-    snprintf(busy, sizeof busy, "%lldms", (long long)(busy_ms > 0 ? busy_ms : BUSY_DEFAULT_MS));
+    snprintf(busy, sizeof busy, "%lldms", (long long)terms->busy_ms);
     const char *values[] = {busy};
-    PGresult *result = PQexecParams(connection, settings_text, 1, NULL, values, NULL, NULL, 0);
-    enum status status = settings_judge(connection, result, writes, failure);
+    PGresult *result = ask_within(connection, settings_text, 1, values, terms->connect_ms);
+    enum status status = settings_judge(connection, result, terms, failure);
+    if (status == STATUS_OK) {
+        *out = (struct greeting){.is_standby = is(result, FOUND_RECOVERY, "t")};
+        out->backend.pid = PQbackendPID(connection);
+        snprintf(out->backend.started, sizeof out->backend.started, "%s", PQgetvalue(result, 0, FOUND_STARTED));
+    }
     PQclear(result);
     return status;
 }
 
-/* What stands before the URL is a default, what stands behind it cannot be changed by it. */
-enum status postgres_connect(const char *url, bool writes, int64_t busy_ms, PGconn **out, struct failure *failure)
+static enum status unreachable(const PGconn *connection, const struct terms *terms, struct failure *failure)
 {
-    const char *const keys[] = {"connect_timeout",     "keepalives_idle",
-                                "keepalives_interval", "keepalives_count",
-                                "tcp_user_timeout",    "target_session_attrs",
-                                "application_name",    "dbname",
-                                "client_encoding",     NULL};
-    const char *const values[] = {"5",       "15", "5",    "3", "30000", writes ? "read-write" : "any",
-                                  "sojourn", url,  "UTF8", NULL};
-    PGconn *connection = PQconnectdbParams(keys, values, 1);
+    return PQstatus(connection) == CONNECTION_BAD
+               ? trouble_from_connection(connection, failure)
+               : failure_set(failure, STATUS_UNAVAILABLE, "storage_failed",
+                             "PostgreSQL cannot be reached: no answer within %lld ms (option postgres-connect-ms).",
+                             (long long)terms->connect_ms);
+}
+
+/* What stands before the URL is a default, what stands behind it cannot be changed by it. Readers, too, want the server
+ * that writes: one that was left behind by a failover shows the past, and what was lost with it. */
+static enum status host_connect(const struct host *host, const struct terms *terms, PGconn **out,
+                                struct greeting *out_greeting, struct failure *failure)
+{
+    const char *const keys[] = {"keepalives_idle",
+                                "keepalives_interval",
+                                "keepalives_count",
+                                "tcp_user_timeout",
+                                "target_session_attrs",
+                                "application_name",
+                                "dbname",
+                                "client_encoding",
+                                "host",
+                                "hostaddr",
+                                "port",
+                                NULL};
+    const char *const values[] = {
+        "15",          "5",        "3",    "30000",    "read-write",
+        "sojourn",     terms->url, "UTF8", host->name, /* what is NULL is left as the URL says */
+        host->address, host->port, NULL};
+    PGconn *connection = connect_within(keys, values, terms->connect_ms);
     enum status status = STATUS_OK;
     if (PQstatus(connection) != CONNECTION_OK) {
-        status = trouble_from_connection(connection, failure);
+        status = unreachable(connection, terms, failure);
     } else {
         PQsetNoticeReceiver(connection, notice_ignore, NULL);
-        status = settings_apply(connection, writes, busy_ms, failure);
+        status = settings_apply(connection, terms, out_greeting, failure);
     }
     if (status != STATUS_OK) {
         PQfinish(connection);
@@ -94,6 +150,32 @@ enum status postgres_connect(const char *url, bool writes, int64_t busy_ms, PGco
     }
     *out = connection;
     return STATUS_OK;
+}
+
+/* The last host's failure is told. */
+enum status postgres_connect(struct hosts *hosts, const struct terms *terms, PGconn **out,
+                             struct greeting *out_greeting, struct failure *failure)
+{
+    enum status status = STATUS_UNAVAILABLE;
+    for (size_t tries = 0; tries < hosts->count && status != STATUS_OK; tries++) {
+        const struct host *host = &hosts->each[hosts->next];
+        hosts->next = (hosts->next + 1) % hosts->count;
+        status = host_connect(host, terms, out, out_greeting, failure);
+    }
+    return status;
+}
+
+struct terms terms_of(const struct db_options *options)
+{
+    return (struct terms){
+        .url = strdup(options->url),
+        .writes = !options->read_only,
+        .durability_elsewhere = options->postgres_durability_elsewhere,
+        .busy_ms = options->busy_ms > 0 ? options->busy_ms : BUSY_DEFAULT_MS,
+        .connect_ms = options->postgres_connect_ms > 0 ? options->postgres_connect_ms : CONNECT_DEFAULT_MS,
+        .answer_ms = options->postgres_answer_ms,
+        .outcome_ms = options->postgres_outcome_ms > 0 ? options->postgres_outcome_ms : OUTCOME_DEFAULT_MS,
+    };
 }
 
 static bool has_input(const PGconn *connection)
@@ -117,34 +199,17 @@ static void disconnect(struct postgres *postgres)
 {
     PQfinish(postgres->connection);
     postgres->connection = NULL;
-    postgres->broken = postgres->farewell = false;
+    postgres->broken = postgres->silent = postgres->farewell = false;
+    postgres->confirmed.once = false;
     pipeline_reset(postgres);
-}
-
-static void backend_note(struct postgres *postgres)
-{
-    PGresult *result =
-        PQexec(postgres->connection, "select backend_start::text from pg_stat_activity where pid = pg_backend_pid()");
-    postgres->backend.pid = PQbackendPID(postgres->connection);
-    snprintf(postgres->backend.started, sizeof postgres->backend.started, "%s",
-             PQntuples(result) > 0 ? PQgetvalue(result, 0, 0) : "");
-    PQclear(result);
-}
-
-int64_t monotonic_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 static enum status connect_anew(struct postgres *postgres, struct failure *failure)
 {
     enum status status =
-        postgres_connect(postgres->url, !postgres->read_only, postgres->busy_ms, &postgres->connection, failure);
+        postgres_connect(&postgres->hosts, &postgres->terms, &postgres->connection, &postgres->greeting, failure);
     if (status == STATUS_OK) {
         PQsetNoticeReceiver(postgres->connection, notice_take, postgres);
-        backend_note(postgres);
         PQenterPipelineMode(postgres->connection);
         status = postgres->prepared ? statements_prepare(postgres, failure) : STATUS_OK;
     }
@@ -154,14 +219,28 @@ static enum status connect_anew(struct postgres *postgres, struct failure *failu
     return status;
 }
 
-/* A server that hangs costs an attempt of seconds. Those who wait for this connection must not wait for an attempt
- * each, one after the other: for a moment they are told what the last one was told. */
-enum status postgres_ensure(struct postgres *postgres, struct failure *failure)
+enum status postgres_reach(struct postgres *postgres, struct failure *failure)
 {
     if (is_alive(postgres)) {
         return STATUS_OK;
     }
     disconnect(postgres);
+    return connect_anew(postgres, failure);
+}
+
+static enum status reach_and_confirm(struct postgres *postgres, struct failure *failure)
+{
+    enum status status = postgres_reach(postgres, failure);
+    return status == STATUS_OK && !confirmation_stands(postgres) ? confirmation_seek(postgres, failure) : status;
+}
+
+/* A server that hangs costs an attempt of seconds. Those who wait for this connection must not wait for an attempt
+ * each, one after the other: for a moment they are told what the last one was told. */
+enum status postgres_ensure(struct postgres *postgres, struct failure *failure)
+{
+    if (is_alive(postgres) && confirmation_stands(postgres)) {
+        return STATUS_OK;
+    }
     int64_t started_ms = monotonic_ms();
     if (started_ms < postgres->unreachable_until_ms) {
         if (failure) {
@@ -170,7 +249,7 @@ enum status postgres_ensure(struct postgres *postgres, struct failure *failure)
         return postgres->unreachable.status;
     }
     struct failure trouble = {0};
-    enum status status = connect_anew(postgres, &trouble);
+    enum status status = reach_and_confirm(postgres, &trouble);
     int64_t ended_ms = monotonic_ms();
     if (status != STATUS_OK && ended_ms - started_ms > SLOW_ATTEMPT_MS) {
         postgres->unreachable_until_ms = ended_ms + LEAVE_ALONE_MS;
@@ -193,7 +272,8 @@ static void postgres_close(struct db *db)
     touches_release(&postgres->touches);
     running_free_all(postgres->spare);
     free(postgres->expected);
-    free(postgres->url);
+    free(postgres->terms.url);
+    hosts_release(&postgres->hosts);
     free(postgres);
 }
 
@@ -212,6 +292,7 @@ static const struct db_vtable vtable = {
     .begin = transaction_begin,
     .commit = transaction_commit,
     .rollback = transaction_rollback,
+    .must_run_again = transaction_must_run_again,
     .begin_read = transaction_begin_read,
     .end_read = transaction_end_read,
     .start = postgres_start,
@@ -245,9 +326,9 @@ enum status postgres_open(const struct db_options *options, struct db **out, str
     struct postgres *postgres = memory_zeroed(sizeof *postgres);
     postgres->db = (struct db){.vtable = &vtable, .engine = DB_POSTGRES};
     postgres->batch = first_batch();
-    postgres->url = strdup(options->url);
-    postgres->read_only = options->read_only;
-    postgres->busy_ms = options->busy_ms;
+    postgres->terms = terms_of(options);
+    postgres->silence_ms = postgres->terms.answer_ms;
+    hosts_init(&postgres->hosts, postgres->terms.url);
     statements_init(postgres);
     enum status status = postgres_ensure(postgres, failure);
     if (status != STATUS_OK) {

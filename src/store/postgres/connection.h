@@ -11,17 +11,24 @@
  *
  * Between two calls in IDLE nothing is gathered, and at most the answer to a NOTIFY or a ROLLBACK is still unread.
  *
- * Durability: synchronous_commit is on for every transaction, whatever the server's default. A server with fsync=off is
- * refused: it cannot keep the promise that an acknowledged event survives. full_page_writes=off is right on some file
- * systems and only logged as a warning. */
+ * Durability: synchronous_commit is on for every transaction, whatever the server's default, and a commit that came
+ * with a warning is uncertain (see confirm.h). A server with fsync=off is refused, unless an option says that its
+ * durability is elsewhere: it cannot keep the promise that an acknowledged event survives. full_page_writes=off is
+ * right on some file systems and only logged as a warning.
+ *
+ * No call here blocks for longer than the options say (see wait.h): a connection whose server is silent is given up,
+ * and the next host of the URL is tried first. */
 #ifndef STORE_POSTGRES_CONNECTION_H
 #define STORE_POSTGRES_CONNECTION_H
 
 #include <libpq-fe.h>
 
 #include "store/engine.h"
+#include "store/postgres/confirm.h"
 #include "store/postgres/gather.h"
+#include "store/postgres/hosts.h"
 #include "store/postgres/notify.h"
+#include "store/postgres/wait.h"
 
 enum { PARAMETERS_MAX = 96, GATHERS_MAX = 8 };
 
@@ -50,8 +57,22 @@ struct statement {
 
 /* The server's process for a connection; the start tells it from a later one with the same number. */
 struct backend {
-    int pid;
+    int pid; /* 0 = none */
     char started[48];
+};
+
+/* How a connection is made, and how long its server may be silent. */
+struct terms {
+    char *url;
+    bool writes;
+    bool durability_elsewhere; /* fsync=off is accepted */
+    int64_t busy_ms, connect_ms, answer_ms, outcome_ms;
+};
+
+/* What a new connection found. */
+struct greeting {
+    struct backend backend;
+    bool is_standby;
 };
 
 /* One event of the running transaction: when the connection breaks during the commit, the batch of its row tells
@@ -65,14 +86,19 @@ struct witness {
 struct postgres {
     struct db db; /* first */
     PGconn *connection;
-    struct backend backend;
-    bool broken;                  /* libpq refused to send: what it was asked and what is expected differ */
-    bool farewell;                /* the server ended the connection; it has done nothing it did not answer before */
-    int64_t unreachable_until_ms; /* monotonic: until then nobody tries to connect */
-    struct failure unreachable;   /* and is told this */
-    char *url;
-    bool read_only;
-    int64_t busy_ms;
+    struct greeting greeting;
+    struct hosts hosts;
+    bool broken;   /* libpq refused to send: what it was asked and what is expected differ */
+    bool silent;   /* the server did not answer in time */
+    bool farewell; /* the server ended the connection; it has done nothing it did not answer before */
+    bool warned;   /* the server warned since this was last cleared */
+    struct confirmed confirmed;
+    struct backend left_committing; /* it was waiting for the standbys when its commit was given up */
+    struct backend left_confirming; /* the same of a commit of nothing: it may be ended */
+    int64_t unreachable_until_ms;   /* monotonic: until then nobody tries to connect */
+    struct failure unreachable;     /* and is told this */
+    struct terms terms;
+    int64_t silence_ms; /* how long an exchange waits now; 0 = no limit */
 
     enum transaction transaction;
     bool begun;             /* BEGIN was sent */
@@ -94,12 +120,16 @@ struct postgres {
 };
 
 /* --- connection.c --- */
-/* Connects when there is no live connection; a broken one is thrown away with all it was asked. */
+/* Connects when there is no live connection; a broken one is thrown away with all it was asked. What is read and
+ * written afterwards rests on confirmed commits only. */
 MUST_CHECK enum status postgres_ensure(struct postgres *postgres, struct failure *failure);
-/* A connection with the settings every one of ours has; also for listening. */
-MUST_CHECK enum status postgres_connect(const char *url, bool writes, int64_t busy_ms, PGconn **out,
-                                        struct failure *failure);
-int64_t monotonic_ms(void);
+/* The same without the confirmation. */
+MUST_CHECK enum status postgres_reach(struct postgres *postgres, struct failure *failure);
+struct terms terms_of(const struct db_options *options);
+/* A connection with the settings every one of ours has, to the first host that does; also for listening. On success
+ * hosts->next is the one after it. */
+MUST_CHECK enum status postgres_connect(struct hosts *hosts, const struct terms *terms, PGconn **out,
+                                        struct greeting *out_greeting, struct failure *failure);
 
 /* --- prepare.c --- */
 /* Fills what is known of the statements without asking the server: names, gathers, what must be sent before them. */
@@ -116,16 +146,19 @@ void pipeline_command(struct postgres *postgres, const char *text, enum expected
 /* Where an exchange went wrong. */
 struct mishap {
     enum expected at;
-    bool lost;      /* the connection is gone */
-    bool explained; /* the server said why: it stopped at `at`, what stood behind it was not run */
-    bool committed; /* the EXPECT_COMMIT was answered before */
+    bool lost;        /* the connection is gone */
+    bool explained;   /* the server said why: it stopped at `at`, what stood behind it was not run */
+    bool committed;   /* the EXPECT_COMMIT was answered before */
+    bool warned;      /* with a warning: on this server, perhaps not on those it waits for */
+    bool rolled_back; /* the server gave the transaction up, its savepoints included */
 };
 /* Sends all that waits and reads the answers. *out_answer (may be NULL) gets the result of the EXPECT_QUESTION, which
  * the caller clears; NULL on failure. `failure` tells of the first error, *out_mishap where it was. */
 MUST_CHECK enum status pipeline_settle(struct postgres *postgres, PGresult **out_answer, struct mishap *out_mishap,
                                        struct failure *failure);
-/* The next result. libpq ends those of a command with NULL, which is read too; a sync stands alone. */
-PGresult *pipeline_next(PGconn *connection, enum expected expected);
+/* The next result. libpq ends those of a command with NULL, which is read too; a sync stands alone. NULL when the
+ * server is silent, too: the connection is broken then. */
+PGresult *pipeline_next(struct postgres *postgres, enum expected expected);
 /* Sends all that waits and leaves the answers for the next settle. */
 void pipeline_part(struct postgres *postgres);
 /* Forgets what was asked: the connection is gone. */
@@ -139,17 +172,22 @@ enum status transaction_fail(struct postgres *postgres, const struct failure *fa
 enum status transaction_begin(struct db *db, struct failure *failure);
 enum status transaction_commit(struct db *db, struct failure *failure);
 void transaction_rollback(struct db *db);
+bool transaction_must_run_again(const struct db *db);
 enum status transaction_begin_read(struct db *db, struct failure *failure);
 void transaction_end_read(struct db *db);
 
 /* --- outcome.c --- */
 /* Remembers the first event of a transaction. */
 void witness_take(struct witness *witness, int64_t tenant_key, int64_t session_key, const struct event *event);
-/* After the connection broke during a commit: waits for the server for some seconds, ends what is left of the old
- * connection there, and looks for the witness. OK: it was written. UNAVAILABLE: it was not and never will be.
- * UNCERTAIN: the server did not come back in time, or the transaction had no
+/* After a commit whose answer did not come: waits for the server for some seconds, sees to it that the old connection
+ * is over there, looks for the witness, and has a later commit confirmed. OK: it was written. UNAVAILABLE: it was not
+ * and never will be. UNCERTAIN: the server did not come back in time, does not confirm, or the transaction had no
  * event. */
 MUST_CHECK enum status outcome_find(struct postgres *postgres, struct failure *failure);
+/* False when what was left waiting for the standbys does so no more: it may be seen now. */
+bool outcome_is_hidden(struct postgres *postgres);
+/* After a commit that was answered with a warning. OK or UNCERTAIN. */
+MUST_CHECK enum status outcome_of_warning(struct postgres *postgres, struct failure *failure);
 
 /* --- query.c: the vtable's --- */
 void postgres_start(struct query *query);
@@ -175,9 +213,16 @@ enum status postgres_schema_version(struct db *db, int64_t *out, struct failure 
 enum status postgres_script(struct db *db, const char *sql, struct failure *failure);
 
 /* --- trouble.c --- */
-/* What an error of the server means. `waited`: the caller waits for this very statement, so that a key that exists is
- * his conflict; otherwise somebody else was faster, and the transaction is stale. */
-enum status trouble_from_result(const PGresult *result, bool waited, struct failure *failure);
+/* Where the error came: outside of a transaction that writes; at the statement the caller waits for, so that a key that
+ * exists is his conflict; at one that was queued, so that somebody else was faster; at COMMIT. */
+enum trouble_place { TROUBLE_READING, TROUBLE_WAITED, TROUBLE_DEFERRED, TROUBLE_COMMIT, TROUBLE_PLACES };
+
+/* What an error of the server means. STALE: the transaction must run again. UNCERTAIN: whether it was committed is not
+ * known. */
+enum status trouble_from_result(const PGresult *result, enum trouble_place place, struct failure *failure);
+/* True when no savepoint saves the transaction from this error. */
+bool trouble_ends_transaction(const PGresult *result);
 enum status trouble_from_connection(const PGconn *connection, struct failure *failure);
+enum status trouble_from_silence(int64_t silence_ms, struct failure *failure);
 
 #endif

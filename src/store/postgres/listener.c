@@ -12,7 +12,8 @@ enum { RETRY_MS = 1000, ANNOUNCE_EVERY_MS = 10000 };
 
 struct postgres_listener {
     PGconn *connection; /* NULL = lost */
-    char *url;
+    struct terms terms;
+    struct hosts hosts;
     int stop; /* an eventfd, readable once stopped */
     int64_t announced_ms;
 };
@@ -22,12 +23,14 @@ static int64_t smaller(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-static enum status execute(PGconn *connection, const char *text, PGresult **out, struct failure *failure)
+static enum status execute(const struct postgres_listener *listener, const char *text, PGresult **out,
+                           struct failure *failure)
 {
-    PGresult *result = PQexec(connection, text);
+    PGresult *result = ask_within(listener->connection, text, 0, NULL, listener->terms.answer_ms);
     ExecStatusType got = PQresultStatus(result);
-    enum status status =
-        got == PGRES_COMMAND_OK || got == PGRES_TUPLES_OK ? STATUS_OK : trouble_from_result(result, true, failure);
+    enum status status = got == PGRES_COMMAND_OK || got == PGRES_TUPLES_OK
+                             ? STATUS_OK
+                             : trouble_from_result(result, TROUBLE_READING, failure);
     if (status == STATUS_OK && out) {
         *out = result;
     } else {
@@ -36,18 +39,19 @@ static enum status execute(PGconn *connection, const char *text, PGresult **out,
     return status;
 }
 
-static enum status announce(PGconn *connection, struct failure *failure)
+static enum status announce(const struct postgres_listener *listener, struct failure *failure)
 {
     char text[128];
-    snprintf(text, sizeof text, "select pg_notify('" NOTIFY_CHANNEL "', '%.*s here')", SLICE_ARG(notify_origin()));
-    return execute(connection, text, NULL, failure);
+    snprintf(text, sizeof text, "select pg_notify('" NOTIFY_CHANNEL "', '%.*s " NOTIFY_HERE "')",
+             SLICE_ARG(notify_origin()));
+    return execute(listener, text, NULL, failure);
 }
 
 /* Whoever listens already has heard our announcement; whoever begins after it looks too, and sees us. */
-static enum status look_for_others(PGconn *connection, struct failure *failure)
+static enum status look_for_others(const struct postgres_listener *listener, struct failure *failure)
 {
     PGresult *result = NULL;
-    enum status status = execute(connection,
+    enum status status = execute(listener,
                                  "select 1 from pg_stat_activity where application_name = '" LISTENER_NAME "'"
                                  " and datname = current_database() and pid <> pg_backend_pid()",
                                  &result, failure);
@@ -58,38 +62,45 @@ static enum status look_for_others(PGconn *connection, struct failure *failure)
     return status;
 }
 
-static enum status listen_connect(const char *url, PGconn **out, struct failure *failure)
+static void disconnect(struct postgres_listener *listener)
 {
-    PGconn *connection = NULL;
-    enum status status = postgres_connect(url, false, 0, &connection, failure);
+    notify_listening(false);
+    PQfinish(listener->connection);
+    listener->connection = NULL;
+}
+
+static enum status listen_connect(struct postgres_listener *listener, struct failure *failure)
+{
+    struct greeting unused;
+    enum status status = postgres_connect(&listener->hosts, &listener->terms, &listener->connection, &unused, failure);
     if (status != STATUS_OK) {
         return status;
     }
-    status = execute(connection, "set application_name = '" LISTENER_NAME "'", NULL, failure);
-    status = status == STATUS_OK ? execute(connection, "listen " NOTIFY_CHANNEL, NULL, failure) : status;
-    status = status == STATUS_OK ? announce(connection, failure) : status;
-    status = status == STATUS_OK ? look_for_others(connection, failure) : status;
+    status = execute(listener, "set application_name = '" LISTENER_NAME "'", NULL, failure);
+    status = status == STATUS_OK ? execute(listener, "listen " NOTIFY_CHANNEL, NULL, failure) : status;
+    status = status == STATUS_OK ? announce(listener, failure) : status;
+    status = status == STATUS_OK ? look_for_others(listener, failure) : status;
     if (status != STATUS_OK) {
-        PQfinish(connection);
+        disconnect(listener);
         return status;
     }
+    listener->announced_ms = monotonic_ms();
     notify_listening(true);
-    *out = connection;
     return STATUS_OK;
 }
 
-enum status postgres_listen_open(const char *url, struct postgres_listener **out, struct failure *failure)
+enum status postgres_listen_open(const struct db_options *options, struct postgres_listener **out,
+                                 struct failure *failure)
 {
-    PGconn *connection = NULL;
-    enum status status = listen_connect(url, &connection, failure);
+    struct postgres_listener *listener = memory_zeroed(sizeof *listener);
+    listener->terms = terms_of(options);
+    listener->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    hosts_init(&listener->hosts, listener->terms.url);
+    enum status status = listen_connect(listener, failure);
     if (status != STATUS_OK) {
+        postgres_listen_close(listener);
         return status;
     }
-    struct postgres_listener *listener = memory_zeroed(sizeof *listener);
-    listener->connection = connection;
-    listener->announced_ms = monotonic_ms();
-    listener->url = strdup(url);
-    listener->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     *out = listener;
     return STATUS_OK;
 }
@@ -127,7 +138,9 @@ static void wake_take(struct postgres_listener *listener, struct arena *arena, s
         slice_cut(payload, ' ', &from, &payload);
         if (!slice_eq(from, notify_origin())) {
             notify_heard();
-            if (!slice_is(payload, "here")) {
+            if (slice_is(payload, NOTIFY_DOUBT)) {
+                confirmation_doubt();
+            } else if (!slice_is(payload, NOTIFY_HERE)) {
                 wake_add(wake, arena, payload);
             }
         }
@@ -150,21 +163,13 @@ static enum status reconnect(struct postgres_listener *listener, int64_t timeout
                              struct failure *failure)
 {
     bool stopped = false;
-    enum status status = listen_connect(listener->url, &listener->connection, failure);
+    enum status status = listen_connect(listener, failure);
     if (status == STATUS_OK) {
-        listener->announced_ms = monotonic_ms();
         out->many = true;
         return STATUS_OK;
     }
     wait_readable(listener, smaller(timeout_ms, RETRY_MS), &stopped);
     return stopped ? STATUS_GONE : status;
-}
-
-static void disconnect(struct postgres_listener *listener)
-{
-    notify_listening(false);
-    PQfinish(listener->connection);
-    listener->connection = NULL;
 }
 
 static void announce_when_due(struct postgres_listener *listener)
@@ -175,7 +180,7 @@ static void announce_when_due(struct postgres_listener *listener)
         return;
     }
     listener->announced_ms = now_ms;
-    if (announce(listener->connection, &unheard) != STATUS_OK) {
+    if (announce(listener, &unheard) != STATUS_OK) {
         disconnect(listener);
     }
 }
@@ -220,6 +225,7 @@ void postgres_listen_close(struct postgres_listener *listener)
     }
     disconnect(listener);
     close(listener->stop);
-    free(listener->url);
+    free(listener->terms.url);
+    hosts_release(&listener->hosts);
     free(listener);
 }

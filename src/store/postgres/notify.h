@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/status.h"
+#include "store/db.h"
 
 struct touch {
     int64_t tenant_key;
@@ -26,7 +27,8 @@ struct postgres_wake {
     size_t count; /* 0 and not many: the time was over */
 };
 
-MUST_CHECK enum status postgres_listen_open(const char *url, struct postgres_listener **out, struct failure *failure);
+MUST_CHECK enum status postgres_listen_open(const struct db_options *options, struct postgres_listener **out,
+                                            struct failure *failure);
 /* Blocks until another process touched something, at most `timeout_ms`. Notifications of this process are left out.
  * Meant for a thread of its own; `arena` owns the touches. A lost connection is opened again by the next call:
  * UNAVAILABLE while that fails (after waiting up to a second, so a plain loop does not spin), then `many`. GONE after
@@ -44,6 +46,8 @@ void notify_heard(void); /* another node is there */
 
 /* --- for the writing connection --- */
 enum { NOTIFY_PAYLOAD_MAX = 7900 }; /* the server refuses 8000 bytes */
+#define NOTIFY_HERE "here"
+#define NOTIFY_DOUBT "doubt"
 #define NOTIFY_CHANNEL "sojourn_touched"
 
 /* False when this process listens and is alone. Any thread. */

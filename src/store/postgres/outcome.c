@@ -3,7 +3,7 @@
 
 #include "store/postgres/connection.h"
 
-enum { WAIT_FOR_SERVER_MS = 5000, RETRY_EVERY_MS = 50 };
+enum { END_WAIT_MS = 5000, RETRY_EVERY_MS = 50 };
 
 void witness_take(struct witness *witness, int64_t tenant_key, int64_t session_key, const struct event *event)
 {
@@ -18,26 +18,33 @@ void witness_take(struct witness *witness, int64_t tenant_key, int64_t session_k
     };
 }
 
-/* The old process may still run what it had received when the connection broke, so it must be gone before the look at
- * the table means anything. True once it is. */
-static bool backend_end(struct postgres *postgres, const struct backend *old)
+/* What the old connection's process does at the server. */
+enum remains { REMAINS_UNKNOWN, REMAINS_GONE, REMAINS_WORKING, REMAINS_WAITING_FOR_STANDBYS };
+
+/* One that waits for this client or for a lock is ended: nothing it does can be a commit. One that waits for the
+ * standbys is left alone, because its end would show rows to everybody that no standby has; one that works may begin to
+ * wait. */
+static enum remains remains_see(struct postgres *postgres, const struct backend *old)
 {
-    char text[256];
+    char text[400];
     struct mishap mishap;
     struct failure unheard;
     PGresult *answer;
     /* CASE, because the conditions of WHERE are evaluated in any order and would end every process. */
     snprintf(text, sizeof text,
-             "select case when backend_start::text = '%s' then pg_terminate_backend(pid, %d) else true end"
+             "select case when backend_start::text <> '%s' or pid = pg_backend_pid() then %d"
+             " when wait_event = 'SyncRep' then %d"
+             " when wait_event_type in ('Client', 'Lock') and pg_terminate_backend(pid, %d) then %d else %d end::bigint"
              " from pg_stat_activity where pid = %d",
-             old->started, WAIT_FOR_SERVER_MS, old->pid);
+             old->started, REMAINS_GONE, REMAINS_WAITING_FOR_STANDBYS, END_WAIT_MS, REMAINS_GONE, REMAINS_WORKING,
+             old->pid);
     pipeline_command(postgres, text, EXPECT_QUESTION);
     if (pipeline_settle(postgres, &answer, &mishap, &unheard) != STATUS_OK) {
-        return false;
+        return REMAINS_UNKNOWN;
     }
-    bool gone = PQntuples(answer) == 0 || column_i64(answer, 0, 0) == 1;
+    enum remains remains = PQntuples(answer) == 0 ? REMAINS_GONE : (enum remains)column_i64(answer, 0, 0);
     PQclear(answer);
-    return gone;
+    return remains;
 }
 
 static enum status witness_find(struct postgres *postgres, const struct witness *witness, bool *out_found)
@@ -68,12 +75,13 @@ static enum status session_is_deleted(struct postgres *postgres, const struct wi
 enum outcome { OUTCOME_ASK_AGAIN, OUTCOME_WRITTEN, OUTCOME_NOT_WRITTEN, OUTCOME_UNKNOWABLE };
 
 /* A witness that is not there proves nothing when somebody has deleted its session since. */
-static enum outcome look(struct postgres *postgres, const struct backend *old)
+static enum outcome witness_judge(struct postgres *postgres)
 {
-    struct failure unheard;
     bool written = false, deleted = false;
-    if (postgres_ensure(postgres, &unheard) != STATUS_OK || !backend_end(postgres, old) ||
-        witness_find(postgres, &postgres->witness, &written) != STATUS_OK ||
+    if (!postgres->witness.present) {
+        return OUTCOME_UNKNOWABLE;
+    }
+    if (witness_find(postgres, &postgres->witness, &written) != STATUS_OK ||
         session_is_deleted(postgres, &postgres->witness, &deleted) != STATUS_OK) {
         return OUTCOME_ASK_AGAIN;
     }
@@ -83,16 +91,61 @@ static enum outcome look(struct postgres *postgres, const struct backend *old)
     return deleted ? OUTCOME_UNKNOWABLE : OUTCOME_NOT_WRITTEN;
 }
 
+struct search {
+    struct backend old;
+    enum remains remains; /* when it was last seen */
+};
+
+/* The old process may still run what it had received when the connection broke, so it must be over before a look at the
+ * table means anything. */
+static enum outcome look(struct postgres *postgres, struct search *search)
+{
+    struct failure unheard;
+    search->remains = REMAINS_UNKNOWN;
+    if (postgres_reach(postgres, &unheard) == STATUS_OK) {
+        search->remains = remains_see(postgres, &search->old);
+    }
+    return search->remains == REMAINS_GONE ? witness_judge(postgres) : OUTCOME_ASK_AGAIN;
+}
+
+static enum outcome search_until(struct postgres *postgres, struct search *search, int64_t deadline_ms)
+{
+    enum outcome outcome = look(postgres, search);
+    while (outcome == OUTCOME_ASK_AGAIN && monotonic_ms() < deadline_ms) {
+        nanosleep(&(struct timespec){.tv_nsec = RETRY_EVERY_MS * 1000000L}, NULL);
+        outcome = look(postgres, search);
+    }
+    return outcome;
+}
+
+/* From here on rows may be seen that no standby has, by whoever reads: nobody of this process does before a commit that
+ * is later is confirmed. */
+static enum status doubt(struct postgres *postgres, struct failure *failure)
+{
+    confirmation_doubt();
+    postgres->confirmed.tells = true;
+    return confirmation_seek(postgres, failure);
+}
+
+static enum status not_known(struct failure *failure)
+{
+    return failure_set(failure, STATUS_UNCERTAIN, "commit_unknown",
+                       "PostgreSQL did not confirm the commit; whether it was written, and will stay, is not known. "
+                       "Read before you try again.");
+}
+
 enum status outcome_find(struct postgres *postgres, struct failure *failure)
 {
-    struct backend old = postgres->backend;
-    int64_t deadline_ms = monotonic_ms() + WAIT_FOR_SERVER_MS;
-    enum outcome outcome = postgres->witness.present ? OUTCOME_ASK_AGAIN : OUTCOME_UNKNOWABLE;
-    while (outcome == OUTCOME_ASK_AGAIN && monotonic_ms() < deadline_ms) {
-        outcome = look(postgres, &old);
-        if (outcome == OUTCOME_ASK_AGAIN) {
-            nanosleep(&(struct timespec){.tv_nsec = RETRY_EVERY_MS * 1000000L}, NULL);
-        }
+    struct failure unheard;
+    struct search search = {.old = postgres->greeting.backend};
+    enum outcome outcome = search_until(postgres, &search, monotonic_ms() + postgres->terms.outcome_ms);
+    /* What waits for the standbys is seen by nobody; the next use of this connection, which is new, confirms. */
+    bool hidden = search.remains == REMAINS_WAITING_FOR_STANDBYS;
+    if (hidden) {
+        postgres->left_committing = search.old;
+    }
+    if (hidden || doubt(postgres, &unheard) != STATUS_OK) {
+        return not_known(failure);
     }
     switch (outcome) {
     case OUTCOME_WRITTEN:
@@ -104,8 +157,16 @@ enum status outcome_find(struct postgres *postgres, struct failure *failure)
     case OUTCOME_UNKNOWABLE:
         break;
     }
-    return failure_set(
-        failure, STATUS_UNCERTAIN, "commit_unknown",
-        "The connection to PostgreSQL broke during the commit; whether it was written is not known. Read "
-        "before you try again.");
+    return not_known(failure);
+}
+
+bool outcome_is_hidden(struct postgres *postgres)
+{
+    return remains_see(postgres, &postgres->left_committing) == REMAINS_WAITING_FOR_STANDBYS;
+}
+
+enum status outcome_of_warning(struct postgres *postgres, struct failure *failure)
+{
+    struct failure unheard;
+    return doubt(postgres, &unheard) == STATUS_OK ? STATUS_OK : not_known(failure);
 }

@@ -34,11 +34,19 @@ void pipeline_reset(struct postgres *postgres)
     postgres->expected_count = 0;
 }
 
-PGresult *pipeline_next(PGconn *connection, enum expected expected)
+static PGresult *take(struct postgres *postgres)
 {
-    PGresult *result = PQgetResult(connection);
+    if (pipeline_works(postgres) && !answer_wait(postgres->connection, postgres->silence_ms)) {
+        postgres->broken = postgres->silent = true;
+    }
+    return postgres->silent ? NULL : PQgetResult(postgres->connection);
+}
+
+PGresult *pipeline_next(struct postgres *postgres, enum expected expected)
+{
+    PGresult *result = take(postgres);
     PGresult *more;
-    while (expected != EXPECT_SYNC && result && (more = PQgetResult(connection))) {
+    while (expected != EXPECT_SYNC && result && (more = take(postgres))) {
         PQclear(more);
     }
     return result;
@@ -50,25 +58,52 @@ static bool result_is_error(const PGresult *result)
     return status == PGRES_FATAL_ERROR || status == PGRES_NONFATAL_ERROR || status == PGRES_BAD_RESPONSE;
 }
 
-static enum status result_judge(const PGresult *result, enum expected at, struct mishap *mishap,
+static enum trouble_place place_of(const struct postgres *postgres, enum expected at)
+{
+    if (at == EXPECT_COMMIT) {
+        return TROUBLE_COMMIT;
+    }
+    if (postgres->transaction != TRANSACTION_WRITING) {
+        return TROUBLE_READING;
+    }
+    return at == EXPECT_QUESTION ? TROUBLE_WAITED : TROUBLE_DEFERRED;
+}
+
+/* The server answers the commit of a transaction that had failed with ROLLBACK, and no error. */
+static bool is_committed(PGresult *result)
+{
+    return PQresultStatus(result) == PGRES_COMMAND_OK && strcmp(PQcmdStatus(result), "COMMIT") == 0;
+}
+
+static enum status result_judge(struct postgres *postgres, PGresult *result, enum expected at, struct mishap *mishap,
                                 struct failure *failure)
 {
     struct failure unheard;
     bool explained = result && PQresultErrorField(result, PG_DIAG_SQLSTATE);
     if (!result || !result_is_error(result)) {
-        mishap->committed |= result && at == EXPECT_COMMIT && PQresultStatus(result) == PGRES_COMMAND_OK;
+        if (result && at == EXPECT_COMMIT) {
+            mishap->committed = is_committed(result);
+            mishap->warned = postgres->warned;
+        }
         return STATUS_OK;
     }
     if (at == EXPECT_LEFTOVER) {
         if (explained) {
-            trouble_from_result(result, false, &unheard);
+            trouble_from_result(result, TROUBLE_READING, &unheard);
             log_warn("postgres_leftover_failed", LOG_TEXT("detail", slice_of(unheard.detail)));
         }
         return STATUS_OK;
     }
     mishap->at = at;
     mishap->explained = explained;
-    return trouble_from_result(result, at == EXPECT_QUESTION, failure);
+    mishap->rolled_back = trouble_ends_transaction(result);
+    return trouble_from_result(result, place_of(postgres, at), failure);
+}
+
+static enum status loss_judge(const struct postgres *postgres, struct failure *failure)
+{
+    return postgres->silent ? trouble_from_silence(postgres->silence_ms, failure)
+                            : trouble_from_connection(postgres->connection, failure);
 }
 
 enum status pipeline_settle(struct postgres *postgres, PGresult **out_answer, struct mishap *out_mishap,
@@ -80,9 +115,10 @@ enum status pipeline_settle(struct postgres *postgres, PGresult **out_answer, st
     pipeline_part(postgres);
     for (size_t i = 0; i < postgres->expected_count && pipeline_works(postgres); i++) {
         enum expected at = postgres->expected[i];
-        PGresult *result = pipeline_next(postgres->connection, at);
+        postgres->warned = false; /* a warning stands before the answer it belongs to */
+        PGresult *result = pipeline_next(postgres, at);
         if (status == STATUS_OK) {
-            status = result_judge(result, at, out_mishap, failure);
+            status = result_judge(postgres, result, at, out_mishap, failure);
         }
         if (at == EXPECT_QUESTION && status == STATUS_OK && !answer) {
             answer = result;
@@ -93,7 +129,7 @@ enum status pipeline_settle(struct postgres *postgres, PGresult **out_answer, st
     pipeline_reset(postgres);
     out_mishap->lost = !pipeline_works(postgres);
     if (out_mishap->lost && status == STATUS_OK) {
-        status = trouble_from_connection(postgres->connection, failure);
+        status = loss_judge(postgres, failure);
     }
     out_mishap->explained |= postgres->farewell;
     if (status != STATUS_OK || !out_answer) {

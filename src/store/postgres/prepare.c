@@ -131,9 +131,9 @@ static enum status prepare_read(struct postgres *postgres, enum sql sql, struct 
     struct failure cause = {0};
     enum status status = STATUS_OK;
     for (int i = 1; i <= results; i++) {
-        PGresult *result = pipeline_next(postgres->connection, EXPECT_QUESTION);
+        PGresult *result = pipeline_next(postgres, EXPECT_QUESTION);
         if (status == STATUS_OK && PQresultStatus(result) != PGRES_COMMAND_OK) {
-            status = trouble_from_result(result, true, &cause);
+            status = trouble_from_result(result, TROUBLE_READING, &cause);
         } else if (status == STATUS_OK && i == results) {
             status = describe_judge(postgres, sql, result, &cause);
         }
@@ -153,9 +153,10 @@ static enum status all_read(struct postgres *postgres, struct failure *failure)
             first.status = first.status == STATUS_OK ? status : first.status;
         }
     }
-    PQclear(pipeline_next(postgres->connection, EXPECT_SYNC));
+    PQclear(pipeline_next(postgres, EXPECT_SYNC));
     if (first.status == STATUS_OK && !pipeline_works(postgres)) {
-        return trouble_from_connection(postgres->connection, failure);
+        return postgres->silent ? trouble_from_silence(postgres->silence_ms, failure)
+                                : trouble_from_connection(postgres->connection, failure);
     }
     if (first.status != STATUS_OK && failure) {
         *failure = first;

@@ -170,7 +170,7 @@ static enum status ask(struct query *query, bool guarded, struct failure *failur
         pipeline_command(postgres, "release waited", EXPECT_DEFERRED);
     }
     enum status status = pipeline_settle(postgres, &running_of(query)->answer, &mishap, failure);
-    bool survives = savepoint && mishap.at == EXPECT_QUESTION && !mishap.lost;
+    bool survives = savepoint && mishap.at == EXPECT_QUESTION && !mishap.lost && !mishap.rolled_back;
     if (status != STATUS_OK && !(survives && savepoint_return(postgres))) {
         transaction_fail(postgres, failure);
     }

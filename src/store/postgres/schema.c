@@ -54,7 +54,7 @@ enum status postgres_script(struct db *db, const char *sql, struct failure *fail
     PQexitPipelineMode(postgres->connection);
     PGresult *result = PQexec(postgres->connection, sql);
     if (PQresultStatus(result) != PGRES_COMMAND_OK && PQresultStatus(result) != PGRES_TUPLES_OK) {
-        status = trouble_from_result(result, true, failure);
+        status = trouble_from_result(result, TROUBLE_READING, failure);
     }
     PQclear(result);
     PQenterPipelineMode(postgres->connection);

@@ -58,6 +58,12 @@ enum status transaction_fail(struct postgres *postgres, const struct failure *fa
     return failure->status;
 }
 
+bool transaction_must_run_again(const struct db *db)
+{
+    const struct postgres *postgres = (const struct postgres *)db;
+    return postgres->transaction == TRANSACTION_FAILED && postgres->trouble.status == STATUS_STALE;
+}
+
 enum status transaction_begin(struct db *db, struct failure *failure)
 {
     return start(of(db), TRANSACTION_WRITING, failure);
@@ -95,9 +101,9 @@ static void notify(struct postgres *postgres)
 }
 
 /* The server may have committed and died before its answer arrived, unless it said that it stopped earlier. */
-static bool outcome_is_unknown(const struct mishap *mishap)
+static bool outcome_is_unknown(const struct mishap *mishap, enum status status)
 {
-    return mishap->lost && (!mishap->explained || mishap->at == EXPECT_COMMIT);
+    return status == STATUS_UNCERTAIN || (mishap->lost && (!mishap->explained || mishap->at == EXPECT_COMMIT));
 }
 
 static enum status send_all(struct postgres *postgres, struct failure *failure)
@@ -109,11 +115,16 @@ static enum status send_all(struct postgres *postgres, struct failure *failure)
     }
     pipeline_command(postgres, "commit", EXPECT_COMMIT);
     enum status status = pipeline_settle(postgres, NULL, &mishap, failure);
-    if (mishap.committed) {
+    if (mishap.committed && mishap.warned) {
+        finish(postgres);
+        status = outcome_of_warning(postgres, failure);
+    } else if (mishap.committed) {
         status = STATUS_OK;
-    } else if (outcome_is_unknown(&mishap)) {
+    } else if (outcome_is_unknown(&mishap, status)) {
         finish(postgres);
         status = outcome_find(postgres, failure);
+    } else if (status == STATUS_OK) {
+        status = failure_set(failure, STATUS_UNAVAILABLE, "storage_failed", "PostgreSQL rolled the transaction back.");
     }
     if (status == STATUS_OK) {
         postgres->begun = false;

@@ -10,11 +10,13 @@
 #include "base/arena.h"
 #include "base/log.h"
 #include "store/sqlite/caseless.h"
+#include "store/sqlite/erase.h"
 #include "store/sqlite/log_vfs.h"
 #include "store/statement.h"
 
 enum {
     PAGE_BYTES = 4096,
+    BUSY_DEFAULT_MS = 5000,
     CHECKPOINT_FRAMES_DEFAULT = 4096, /* 16 MiB of log */
     CACHE_KIB_DEFAULT = 16384,
 };
@@ -61,6 +63,7 @@ static int note_wal_frames(void *owner, sqlite3 *handle, const char *name, int f
 {
     struct sqlite_db *self = owner;
     (void)handle, (void)name;
+    erase_log_later(self);
     if (frames < self->wal_frames) { /* the log began anew */
         self->checkpoint_at = self->checkpoint_frames;
     }
@@ -104,6 +107,7 @@ static enum status sqlite_begin(struct db *db, struct failure *failure)
         return status;
     }
     checkpoint_when_due(self);
+    erase_log_when_due(self);
     return run_plain(self, self->begin, "begin", failure);
 }
 
@@ -168,7 +172,7 @@ static enum status sqlite_script(struct db *db, const char *sql, struct failure 
     return code == SQLITE_OK ? STATUS_OK : sqlite_failure(self, code, "a script", failure);
 }
 
-static enum status read_number(struct sqlite_db *self, const char *sql, int64_t *out, struct failure *failure)
+enum status sqlite_read_number(struct sqlite_db *self, const char *sql, int64_t *out, struct failure *failure)
 {
     sqlite3_stmt *statement = NULL;
     int code = sqlite3_prepare_v2(self->handle, sql, -1, &statement, NULL);
@@ -188,13 +192,14 @@ static enum status sqlite_schema_version(struct db *db, int64_t *out, struct fai
 {
     struct sqlite_db *self = sqlite_db_of(db);
     int64_t has_meta = 0;
-    enum status status = read_number(self, "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = 'meta'",
-                                     &has_meta, failure);
+    enum status status = sqlite_read_number(
+        self, "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = 'meta'", &has_meta, failure);
     *out = 0;
     if (status != STATUS_OK || !has_meta) {
         return status;
     }
-    return read_number(self, "SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'schema_version'", out, failure);
+    return sqlite_read_number(self, "SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'schema_version'", out,
+                              failure);
 }
 
 enum status sqlite_prepare_text(struct sqlite_db *self, const char *name, const char *text, sqlite3_stmt **out,
@@ -272,11 +277,10 @@ static enum status configure(struct sqlite_db *self, const struct db_options *op
     snprintf(script, sizeof script,
              "%s PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF; PRAGMA temp_store = MEMORY;"
              " PRAGMA mmap_size = 0; PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = %lld;"
-             " PRAGMA cache_size = -%lld; PRAGMA secure_delete = %s;",
+             " PRAGMA cache_size = -%lld; PRAGMA secure_delete = ON;", /* what was deleted is in no free page */
              options->read_only ? "PRAGMA query_only = ON;" : "PRAGMA journal_mode = WAL;",
              2LL * self->checkpoint_frames * PAGE_BYTES,
-             (long long)(options->cache_kib > 0 ? options->cache_kib : CACHE_KIB_DEFAULT),
-             options->master_key ? "ON" : "OFF"); /* a key that was deleted is not left in a free page */
+             (long long)(options->cache_kib > 0 ? options->cache_kib : CACHE_KIB_DEFAULT));
     enum status status = sqlite_script(&self->base, script, failure);
     /* Without this SQLite plans a statement anew whenever a value could match the condition of a partial index. */
     sqlite3_db_config(self->handle, SQLITE_DBCONFIG_ENABLE_QPSG, 1, NULL);
@@ -341,8 +345,13 @@ enum status sqlite_open(const struct db_options *options, struct db **out, struc
         status = sqlite_failure(self, code, options->path, failure);
     }
     if (status == STATUS_OK) {
-        sqlite3_busy_timeout(self->handle, (int)(options->busy_ms > 0 ? options->busy_ms : 5000));
+        self->busy_ms = (int)(options->busy_ms > 0 ? options->busy_ms : BUSY_DEFAULT_MS);
+        self->log_ms = options->sqlite_log_ms;
+        sqlite3_busy_timeout(self->handle, self->busy_ms);
         status = configure(self, options, failure);
+    }
+    if (status == STATUS_OK && !options->read_only) {
+        status = remains_begin(self, failure);
     }
     if (status == STATUS_OK && sqlite_add_positions(self) != SQLITE_OK) {
         status = sqlite_failure(self, SQLITE_ERROR, "event_positions", failure);

@@ -14,10 +14,13 @@ struct sqlite_db {
     sqlite3_stmt *statements[SQL_COUNT];
     bool read_only;
     bool prepares_late;
-    int wal_frames;        /* in the log after the last commit */
-    int checkpoint_frames; /* the length at which the log is copied into the file */
-    int checkpoint_at;     /* the length at which that is tried next */
-    struct tails tails;    /* of the writer */
+    int wal_frames;          /* in the log after the last commit */
+    int checkpoint_frames;   /* the length at which the log is copied into the file */
+    int checkpoint_at;       /* the length at which that is tried next */
+    int64_t log_ms;          /* how long the log holds anything; 0 = no matter */
+    int64_t erase_log_at_ms; /* monotonic; 0 = nothing was written since it was erased */
+    int busy_ms;
+    struct tails tails; /* of the writer */
 };
 
 static inline struct sqlite_db *sqlite_db_of(struct db *db)
@@ -31,6 +34,9 @@ void sqlite_make_private(const char *path);
 /* A statement prepared with the connection's settings. */
 MUST_CHECK enum status sqlite_prepare_text(struct sqlite_db *self, const char *name, const char *text,
                                            sqlite3_stmt **out, struct failure *failure);
+/* The first column of the first row; 0 when there is none. */
+MUST_CHECK enum status sqlite_read_number(struct sqlite_db *self, const char *sql, int64_t *out,
+                                          struct failure *failure);
 /* The one place where SQLite's codes become ours. `doing` completes "The database could not …". */
 enum status sqlite_failure(struct sqlite_db *self, int code, const char *doing, struct failure *failure);
 

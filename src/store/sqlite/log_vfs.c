@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "store/sqlite/clean_file.h"
 
 enum {
     GATHERED_BYTES_MAX = 120 * 1024, /* SQLite's own file system writes less than 128 KiB at a time */
@@ -150,6 +151,9 @@ static const sqlite3_io_methods log_methods = {
 static int log_vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *out_flags)
 {
     sqlite3_vfs *base = ((struct log_vfs *)vfs)->base;
+    if (flags & SQLITE_OPEN_MAIN_DB) {
+        return clean_file_open(base, name, file, flags, out_flags);
+    }
     if (!(flags & SQLITE_OPEN_WAL)) {
         return base->xOpen(base, name, file, flags, out_flags);
     }
@@ -170,7 +174,8 @@ static const char *add(struct log_vfs *vfs, sqlite3_vfs *base)
     snprintf(vfs->name, sizeof vfs->name, "%.40s-log", base->zName);
     vfs->head.zName = vfs->name;
     vfs->head.pNext = NULL;
-    vfs->head.szOsFile = base->szOsFile + (int)sizeof(struct log_file);
+    int more = (int)sizeof(struct log_file);
+    vfs->head.szOsFile = base->szOsFile + (more > clean_file_bytes() ? more : clean_file_bytes());
     vfs->head.xOpen = log_vfs_open;
     return sqlite3_vfs_register(&vfs->head, 0) == SQLITE_OK ? vfs->name : NULL;
 }

@@ -4,6 +4,7 @@
 #include <sqlite3.h>
 #include <string.h>
 
+#include "store/sqlite/clean_file.h"
 #include "store/sqlite/log_vfs.h"
 
 enum { DISK_BYTES = 1024 * 1024 };
@@ -135,10 +136,64 @@ static void test_other_files_are_left_alone(void **state)
 {
     (void)state;
     sqlite3_vfs *vfs = sqlite3_vfs_find(log_vfs_over("counting"));
-    assert_int_equal(vfs->xOpen(vfs, "main", &opened.file, SQLITE_OPEN_MAIN_DB, NULL), SQLITE_OK);
+    assert_int_equal(vfs->xOpen(vfs, "journal", &opened.file, SQLITE_OPEN_MAIN_JOURNAL, NULL), SQLITE_OK);
     assert_ptr_equal(opened.file.pMethods, &count_methods);
     assert_string_equal(log_vfs_over("counting"), log_vfs_over("counting"));
     assert_null(log_vfs_over("no such file system"));
+}
+
+enum { PAGE = 4096 };
+
+/* A leaf with `cells` cells whose content begins at `content`; everything else is 'x'. */
+static unsigned char *page_of(unsigned char kind, int header, int cells, int content)
+{
+    static unsigned char page[PAGE];
+    memset(page, 'x', sizeof page);
+    page[header] = kind;
+    page[header + 3] = (unsigned char)(cells >> 8);
+    page[header + 4] = (unsigned char)cells;
+    page[header + 5] = (unsigned char)(content >> 8);
+    page[header + 6] = (unsigned char)content;
+    return page;
+}
+
+static void expect_zeroes(const unsigned char *page, int begin, int end)
+{
+    for (int i = begin; i < end; i++) {
+        assert_int_equal(page[i], 0);
+    }
+    assert_int_equal(page[begin - 1], 'x');
+    assert_true(end == PAGE || page[end] == 'x');
+}
+
+static void test_the_middle_of_a_page_is_zeroes_in_the_file(void **state)
+{
+    (void)state;
+    sqlite3_vfs *vfs = sqlite3_vfs_find(log_vfs_over("counting"));
+    assert_int_equal(vfs->xOpen(vfs, "main", &opened.file, SQLITE_OPEN_MAIN_DB, NULL), SQLITE_OK);
+    sqlite3_file *file = &opened.file;
+    fail_write_at = -1;
+    assert_int_equal(file->pMethods->xWrite(file, page_of(0x0d, 0, 3, 1000), PAGE, PAGE), SQLITE_OK);
+    expect_zeroes((unsigned char *)disk + PAGE, 8 + 6, 1000);
+    assert_int_equal(file->pMethods->xWrite(file, page_of(0x05, 100, 2, 4000), PAGE, 0), SQLITE_OK);
+    expect_zeroes((unsigned char *)disk, 100 + 12 + 4, 4000);
+    file->pMethods->xClose(file);
+}
+
+static void test_what_is_no_page_of_a_tree_is_written_as_it_is(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned char kind;
+        int cells, content;
+    } others[] = {{0, 3, 1000}, {1, 3, 1000}, {0x0d, 3, PAGE + 1}, {0x0d, 600, 1000}, {0x0d, 65535, 65535}};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        unsigned char before[PAGE];
+        unsigned char *page = page_of(others[i].kind, 0, others[i].cells, others[i].content);
+        memcpy(before, page, PAGE);
+        assert_false(clean_page(page, PAGE, PAGE));
+        assert_memory_equal(before, page, PAGE);
+    }
 }
 
 int main(void)
@@ -148,6 +203,8 @@ int main(void)
         cmocka_unit_test(test_a_long_commit_and_a_read_find_everything),
         cmocka_unit_test(test_a_failed_write_fails_the_sync_and_is_not_kept),
         cmocka_unit_test(test_other_files_are_left_alone),
+        cmocka_unit_test(test_the_middle_of_a_page_is_zeroes_in_the_file),
+        cmocka_unit_test(test_what_is_no_page_of_a_tree_is_written_as_it_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

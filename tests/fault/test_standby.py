@@ -1,0 +1,155 @@
+"""A real PostgreSQL whose commits wait for a real standby: nothing is acknowledged or told that only one of them has.
+
+The standby hangs, an append waits in its commit, and its wait is ended in every way there is. What was answered 201, and what
+a reader or a stream was shown, must be on the standby when it takes over.
+"""
+import signal
+import threading
+
+from harness import check
+from harness.postgres import database_name
+from harness.suite import test
+
+SOON = ["--postgres-answer-ms", "2s", "--postgres-outcome-ms", "1500ms", "--sqlite-busy-ms", "1s"]
+
+
+class Pair:
+    """A primary, its standby, a server, and a session whose events are numbered."""
+
+    def __init__(self, env, options=(), role=None):
+        self.primary = env.own_cluster()
+        self.standby = None
+        try:
+            self.database = self.primary.new_database()
+            if role:
+                self.primary.sql(role.format(database=database_name(self.database)))
+            self.standby = self.primary.standby("standby")
+            self.server = env.server(SOON + list(options), database=self.url())
+            self.client = self.server.client(timeout_s=60)
+            session = self.client.post("/api/sessions", {"type": "agent"}, expect=201).json()
+        except BaseException:
+            self.remove()
+            raise
+        self.path = f"/api/sessions/{session['id']}"
+        self.acknowledged, self.shown = [], set()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        self.remove()
+
+    def remove(self):
+        for cluster in (self.standby, self.primary):
+            if cluster:
+                cluster.remove()
+
+    def url(self):
+        """Both servers, as a node is told of them."""
+        hosts = ",".join(cluster.directory for cluster in (self.primary, self.standby))
+        return f"postgres://postgres@/{database_name(self.database)}?host={hosts}"
+
+    def append(self, number):
+        """One numbered event; the status of the answer."""
+        client = self.server.client(timeout_s=60)
+        answer = client.post(self.path + "/events", {"events": [{"type": "note.x", "metadata": {"n": number}}]})
+        if answer.status == 201:
+            self.acknowledged.append(number)
+        client.close()
+        return answer
+
+    def read(self):
+        """Notes what a reader is shown; the status of the answer."""
+        answer = self.client.get(self.path + "/events", query={"limit": 200})
+        if answer.status == 200:
+            self.shown |= set(numbers(answer.json()["events"]))
+        return answer.status
+
+    def append_while(self, number, harm):
+        """Appends while the standby hangs and `harm(pid)` befalls the waiting process; the answer."""
+        self.standby.hang()
+        answers = []
+        appender = threading.Thread(target=lambda: answers.append(self.append(number)), daemon=True)
+        appender.start()
+        try:
+            check.eventually(self.primary.waiting, "the append waits for the standby", 20)
+            harm(self.primary.waiting()[0])
+            while appender.is_alive():
+                self.read()
+                appender.join(0.02)
+            for _ in range(5):
+                self.read()
+        finally:
+            self.standby.go_on()
+        return answers[0]
+
+    def works_again(self, number):
+        """Writes go on by themselves."""
+        check.eventually(lambda: self.append(number).status == 201, "writes go on", 40)
+        check.eventually(lambda: self.read() == 200, "reads go on", 20)
+
+    def lose_primary(self):
+        """The standby takes over, and the server goes on with what is there."""
+        self.primary.stop(signal.SIGQUIT)
+        self.standby.go_on()
+        self.standby.wait_for_nobody()
+        self.standby.promote()
+        check.eventually(lambda: self.read() == 200, "the server finds the standby", 60)
+        kept = numbers(self.client.get(self.path + "/events", query={"limit": 200}, expect=200).json()["events"])
+        check.equal([number for number in self.acknowledged if number not in kept], [], "acknowledged and lost")
+        check.equal(sorted(self.shown - set(kept)), [], "shown and lost")
+        return kept
+
+
+def numbers(events):
+    return [event["metadata"]["n"] for event in events if event["type"] == "note.x"]
+
+
+def refused(answer):
+    """503, and whether it was done is not known."""
+    problem = check.problem(answer, 503)
+    check.equal(problem["code"], "commit_unknown", f"code of {problem}")
+
+
+HARMS = {
+    "cancelled": lambda pair: lambda pid: pair.primary.sql(f"select pg_cancel_backend({pid})"),
+    "terminated": lambda pair: lambda pid: pair.primary.sql(f"select pg_terminate_backend({pid})"),
+    "given up": lambda pair: lambda pid: None,
+}
+
+
+def harmed(env, name, role=None):
+    """The wait ends so, while the standby hangs for good; then it takes over."""
+    with Pair(env, role=role) as pair:
+        check.equal(pair.append(0).status, 201)
+        refused(pair.append_while(1, HARMS[name](pair)))
+        pair.standby.hang()
+        check.problem(pair.append(2), 503)
+        pair.lose_primary()
+        pair.works_again(3)
+        pair.server.stop()
+
+
+@test(on=("postgres",), timeout_s=180)
+def a_cancelled_wait_is_no_acknowledgement(env):
+    """pg_cancel_backend: COMMIT succeeds with a warning."""
+    harmed(env, "cancelled")
+
+
+@test(on=("postgres",), timeout_s=180)
+def a_hidden_warning_is_no_acknowledgement(env):
+    """The same where the account hides warnings and asks for less durability."""
+    harmed(env, "cancelled", "alter database {database} set client_min_messages = 'error';"
+                             "alter role postgres set synchronous_commit = 'local'")
+
+
+@test(on=("postgres",), timeout_s=180)
+def a_terminated_wait_is_no_acknowledgement(env):
+    """pg_terminate_backend: the row is there, on one server."""
+    harmed(env, "terminated")
+
+
+@test(on=("postgres",), timeout_s=180)
+def a_wait_that_is_given_up_is_no_acknowledgement(env):
+    """The server closes a connection that is silent."""
+    harmed(env, "given up")
