@@ -233,10 +233,6 @@ listen primary
     def thaw(self, host):
         self.signal_all(self.all_of(host), signal.SIGCONT)
 
-    def freeze_postgres(self, host):
-        """Patroni goes on: nobody sees that the standby hangs but who waits for it."""
-        self.signal_all(self.postgres_of(host), signal.SIGSTOP)
-
     def waiting_commits(self, host):
         """How many wait for the synchronous standby."""
         return int(self.sql(host, "select count(*) from pg_stat_activity where wait_event = 'SyncRep'"))

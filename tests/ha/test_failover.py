@@ -64,21 +64,24 @@ def switch_over(cluster, load):
 
 
 def break_commits(cluster, function):
-    """Commits wait for standbys that hang; somebody breaks the wait; the primary is lost, and a standby is promoted."""
+    """Commits wait for standbys that nobody reaches; somebody breaks the wait; the primary is lost, and a standby is
+    promoted. The cables are pulled because a standby that only hangs has the last writes in its socket."""
     primary = cluster.primary()
     standbys = [host for host in HOSTS if host != primary]
     for host in standbys:
-        cluster.freeze_postgres(host)
+        cluster.network.pull(host)
     try:
         check.eventually(lambda: cluster.waiting_commits(primary) > 0, "a commit waits", 10)
         for _ in range(5):
             cluster.sql(primary, f"select {function}(pid) from pg_stat_activity where wait_event = 'SyncRep'")
             time.sleep(0.3)
+        cluster.network.pull(primary)
         cluster.kill(primary)
     finally:
         for host in standbys:
-            cluster.thaw(host)
+            cluster.network.plug(host)
     cluster.await_other_primary(primary)
+    cluster.network.plug(primary)
     cluster.start(primary)
 
 
