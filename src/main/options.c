@@ -4,6 +4,7 @@
 
 #include "main/read_file.h"
 #include "net/listener.h"
+#include "runner/bubble.h"
 #include "wire/yaml.h"
 
 /* --- the configuration file --- */
@@ -116,6 +117,17 @@ static enum status check_origins(const struct options *options, struct failure *
     return STATUS_OK;
 }
 
+static enum status check_shown(const struct options *options, struct failure *failure)
+{
+    struct failure reason;
+    for (size_t i = 0; i < options->sandbox_show.count; i++) {
+        if (bubble_check_shown(options->sandbox_show.items[i], &reason) != STATUS_OK) {
+            return failure_set(failure, STATUS_INVALID, "bad_option", "--sandbox-show: %s", reason.detail);
+        }
+    }
+    return STATUS_OK;
+}
+
 enum { NODE_NAME_CHARS_MAX = 64 };
 
 static enum status options_check(const struct options *options, struct failure *failure)
@@ -141,6 +153,9 @@ static enum status options_check(const struct options *options, struct failure *
     enum status status = check_listen(options, failure);
     if (status == STATUS_OK) {
         status = check_origins(options, failure);
+    }
+    if (status == STATUS_OK) {
+        status = check_shown(options, failure);
     }
     return status == STATUS_OK ? check_pairs(options, failure) : status;
 }

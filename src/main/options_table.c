@@ -397,7 +397,7 @@ const struct option server_options[] = {
     SWITCH("sandbox-unprotected", sandbox_unprotected, "false",
            "Where bubblewrap cannot work, agents run in a plain directory with the rights of the server instead of being refused."),
     LIST("sandbox-show", sandbox_show, "DIR", NULL,
-         "A further directory of this machine that processes in sandboxes see, read-only, besides /usr; where programs of agents are installed."),
+         "A further directory of this machine that processes in sandboxes see, read-only, besides /usr; where programs of agents are installed. Not below /tmp, /workspace or /home/agent: a sandbox has its own."),
     LIST("sandbox-projects", sandbox_projects, "DIR", NULL,
          "A directory below which projects and repositories may lie that are copied into sandboxes; without one, none."),
     LIST("sandbox-backends", sandbox_backends, "URL", NULL,

@@ -67,6 +67,44 @@ enum status bubble_write_etc(const char *etc, struct failure *failure)
     return STATUS_OK;
 }
 
+/* --- what may be shown --- */
+
+/* What a sandbox has of its own. A directory of the machine below one of them would need a mount point in what the
+ * agent writes to, which the agent could turn into a link that leads out. */
+static const char *const own_places[] = {"/tmp", bubble_workspace, bubble_home, "/proc", "/dev"};
+
+static bool is_plain_path(const char *path)
+{
+    bool climbs = strstr(path, "/../") || strstr(path, "/./") || strstr(path, "//");
+    const char *last = strrchr(path, '/');
+    return path[0] == '/' && !climbs && strcmp(last, "/..") != 0 && strcmp(last, "/.") != 0;
+}
+
+static bool is_at_or_below(struct slice path, struct slice place)
+{
+    return slice_starts(path, place) && (path.len == place.len || path.ptr[place.len] == '/');
+}
+
+enum status bubble_check_shown(const char *dir, struct failure *failure)
+{
+    struct slice path = slice_of(dir);
+    path.len -= path.len > 0 && path.ptr[path.len - 1] == '/';
+    if (!is_plain_path(dir)) {
+        return failure_set(failure, STATUS_INVALID, "bad_option",
+                           "\"%s\" is not an absolute path without \".\", \"..\" and empty parts.", dir);
+    }
+    for (size_t i = 0; i < sizeof own_places / sizeof own_places[0]; i++) {
+        struct slice own = slice_of(own_places[i]);
+        if (is_at_or_below(path, own) || is_at_or_below(own, path)) {
+            return failure_set(failure, STATUS_INVALID, "bad_option",
+                               "%s cannot be shown: a sandbox has its own %s. Name it by a link that lies "
+                               "elsewhere, such as /opt/agents.",
+                               dir, own_places[i]);
+        }
+    }
+    return STATUS_OK;
+}
+
 /* --- the options, each ended by a zero byte: read from a descriptor, they show up in no list of processes --- */
 
 static void say(struct buffer *out, const char *word)

@@ -31,6 +31,9 @@ struct bubble {
 extern const char bubble_home[];      /* "/home/agent" */
 extern const char bubble_workspace[]; /* "/workspace" */
 
+/* Whether processes would see this directory of the machine at its own place: INVALID with the reason where the
+ * sandbox has a directory of its own that would hide it. */
+MUST_CHECK enum status bubble_check_shown(const char *dir, struct failure *failure);
 /* Writes what stands in `etc`: users, hosts. */
 MUST_CHECK enum status bubble_write_etc(const char *etc, struct failure *failure);
 /* The command behind bubblewrap; environment as given, over a small usual one. */

@@ -25,9 +25,9 @@ void launch_release(struct launch *launch);
 /* The command as it is, on the machine itself. */
 void launch_plain(struct launch *launch, const struct process_spec *spec);
 
-/* The three pipes of a process: [0] ours, [1] the child's; -1 = none. */
+/* The pipes of a process: [0] ours, [1] the child's; -1 = none. The lifeline carries nothing: it is closed. */
 struct pipes {
-    uv_file in[2], out[2], err[2];
+    uv_file in[2], out[2], err[2], lifeline[2];
 };
 
 /* 0 or an error of libuv, with nothing open. */
@@ -35,8 +35,11 @@ MUST_CHECK int pipes_open(struct pipes *pipes, bool wants_stdin);
 /* Those that are still open. */
 void pipes_close(struct pipes *pipes);
 
-/* 0 or an error of libuv; the caller closes the handle of the child either way, and the pipes. */
-MUST_CHECK int launch_spawn(const struct launch *launch, struct loop *loop, const struct pipes *pipes,
-                            uv_process_t *child, uv_exit_cb on_exit);
+/* Whether there is such a program: 0 or an error of libuv. */
+MUST_CHECK int launch_check(const struct launch *launch);
+/* Under a supervisor (runner/supervisor.h), whose pid the child has. 0 or an error of libuv; the caller closes the
+ * handle of the child either way, and the pipes. */
+MUST_CHECK int launch_spawn(struct launch *launch, struct loop *loop, const struct pipes *pipes, uv_process_t *child,
+                            uv_exit_cb on_exit);
 
 #endif

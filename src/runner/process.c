@@ -4,11 +4,14 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "runner/sandbox_parts.h"
 
 enum {
     READ_BYTES = 65536,
+    SUPERVISOR = 1, /* of the processes of a tree, those on top */
+    SUPERVISOR_AND_WALL = 2,
     DRAIN_MS = 1000, /* after its end, for what others who hold its pipes still write */
 };
 
@@ -38,8 +41,8 @@ struct process {
     struct duct in, out, err;
     size_t stdin_waiting;
     struct process_end end;
-    struct tree_held held; /* those told to end, without a wall that falls on them */
-    int handles;           /* not yet closed */
+    int lifeline; /* of its supervisor; -1 = cut */
+    int handles;  /* not yet closed */
     bool is_walled, is_paused, is_stopping, has_exited, is_abandoned, is_over;
 };
 
@@ -154,6 +157,14 @@ static void start_drain(struct process *process)
     }
 }
 
+static void cut_lifeline(struct process *process)
+{
+    if (process->lifeline >= 0) {
+        close(process->lifeline);
+        process->lifeline = -1;
+    }
+}
+
 static void on_exit_status(uv_process_t *child, int64_t exit_status, int signal)
 {
     struct process *process = child->data;
@@ -161,23 +172,17 @@ static void on_exit_status(uv_process_t *child, int64_t exit_status, int signal)
     process->end.exit_code = signal ? -1 : (int)exit_status;
     process->end.signal = signal;
     uv_timer_stop(&process->clock);
-    if (!process->is_walled) {
-        kill(-child->pid, SIGKILL); /* what stayed behind in its group */
-        process_tree_kill(&process->held);
-    }
+    cut_lifeline(process);
     start_drain(process);
     finish(process);
 }
 
+/* Its supervisor kills all of it then. A process with the rights of the server may have stopped the supervisor. */
 static void kill_tree(struct process *process)
 {
-    if (process->has_exited) {
-        return;
-    }
-    if (process->is_walled) {
-        kill(-process->child.pid, SIGKILL); /* whatever lives behind the wall falls with it */
-    } else {
-        process_tree_signal(process->child.pid, SIGKILL, false);
+    if (!process->has_exited) {
+        cut_lifeline(process);
+        kill(process->child.pid, SIGCONT);
     }
 }
 
@@ -188,11 +193,8 @@ static void on_grace_over(uv_timer_t *clock)
 
 static void terminate_tree(struct process *process)
 {
-    if (!process->is_walled) {
-        process_tree_hold(process->child.pid, &process->held);
-    }
     /* TERM would end the wall itself, and with it everything at once and without a word. */
-    process_tree_signal(process->child.pid, SIGTERM, process->is_walled);
+    process_tree_signal(process->child.pid, SIGTERM, process->is_walled ? SUPERVISOR_AND_WALL : SUPERVISOR);
     process->is_stopping = true;
     uv_timer_start(&process->clock, on_grace_over, (uint64_t)process->limits.grace_ms, 0);
 }
@@ -383,12 +385,13 @@ static struct process *process_new(struct sandbox *sandbox, const struct process
     return process;
 }
 
-enum status process_spawn(struct loop *loop, struct sandbox *sandbox, const struct launch *launch,
+enum status process_spawn(struct loop *loop, struct sandbox *sandbox, struct launch *launch,
                           const struct process_spec *spec, const struct process_handler *handler, struct process **out,
                           struct failure *failure)
 {
     struct pipes pipes;
-    int result = pipes_open(&pipes, spec->wants_stdin);
+    int result = launch_check(launch);
+    result = result == 0 ? pipes_open(&pipes, spec->wants_stdin) : result;
     if (result != 0) {
         return refuse(failure, launch->argv[0], result);
     }
@@ -401,6 +404,8 @@ enum status process_spawn(struct loop *loop, struct sandbox *sandbox, const stru
         return refuse(failure, launch->argv[0], result);
     }
     process->handles = 2; /* child and clock */
+    process->lifeline = pipes.lifeline[0];
+    pipes.lifeline[0] = -1;
     open_duct(process, loop, &process->in, &pipes.in[0]);
     open_duct(process, loop, &process->out, &pipes.out[0]);
     open_duct(process, loop, &process->err, &pipes.err[0]);

@@ -14,7 +14,7 @@ struct process_limits {
 extern const struct process_limits process_limits_usual;
 
 /* As process_start, with the launch made by the caller, who releases it. `sandbox` may be NULL. */
-MUST_CHECK enum status process_spawn(struct loop *loop, struct sandbox *sandbox, const struct launch *launch,
+MUST_CHECK enum status process_spawn(struct loop *loop, struct sandbox *sandbox, struct launch *launch,
                                      const struct process_spec *spec, const struct process_handler *handler,
                                      struct process **out, struct failure *failure);
 pid_t process_pid(const struct process *process);
@@ -31,18 +31,9 @@ struct tree_use {
     int64_t processes;
     int64_t memory_bytes; /* that nobody shares */
 };
-/* Descendants held by descriptors, so that one which is orphaned meanwhile is still found, and no other with its
- * number. Those beyond the maximum are not held. */
-enum { TREE_HELD_MAX = 64 };
-struct tree_held {
-    int fds[TREE_HELD_MAX];
-    size_t count;
-};
-void process_tree_hold(pid_t root, struct tree_held *held);
-/* KILL for those that still live, and lets go of all. */
-void process_tree_kill(struct tree_held *held);
-/* Signals what descends from `root`, the leader of a group, and that whole group, or all but `root`. */
-void process_tree_signal(pid_t root, int signal, bool spares_root);
+/* Signals what descends from `root`, all but the first `spared` of the tree, in which `root` is the first and its
+ * children follow. */
+void process_tree_signal(pid_t root, int signal, size_t spared);
 /* Adds what `root` and its descendants use now; looks at no more than `processes_max` of them. */
 void process_tree_measure(pid_t root, int64_t processes_max, struct tree_use *use);
 

@@ -4,7 +4,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { TREE_MAX = 4096, CHILDREN_BYTES = 32768 };
@@ -61,39 +60,13 @@ static struct pids *collect(pid_t root, size_t max)
     return pids;
 }
 
-void process_tree_signal(pid_t root, int signal, bool spares_root)
+void process_tree_signal(pid_t root, int signal, size_t spared)
 {
     struct pids *pids = collect(root, TREE_MAX);
-    for (size_t i = 1; i < pids->count; i++) {
-        if (spares_root || getpgid(pids->list[i]) != root) {
-            kill(pids->list[i], signal);
-        }
-    }
-    if (!spares_root) {
-        kill(-root, signal);
+    for (size_t i = spared; i < pids->count; i++) {
+        kill(pids->list[i], signal);
     }
     free(pids);
-}
-
-void process_tree_hold(pid_t root, struct tree_held *held)
-{
-    struct pids *pids = collect(root, TREE_HELD_MAX);
-    for (size_t i = 1; i < pids->count && held->count < TREE_HELD_MAX; i++) {
-        int fd = (int)syscall(SYS_pidfd_open, pids->list[i], 0); /* closed on exec */
-        if (fd >= 0) {
-            held->fds[held->count++] = fd;
-        }
-    }
-    free(pids);
-}
-
-void process_tree_kill(struct tree_held *held)
-{
-    while (held->count > 0) {
-        int fd = held->fds[--held->count];
-        syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0);
-        close(fd);
-    }
 }
 
 static int64_t own_memory(pid_t pid, int64_t page_bytes)

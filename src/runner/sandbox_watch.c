@@ -18,6 +18,7 @@ enum {
     ENTRY_BYTES_MIN = 4096,
     PATH_BYTES_LONG = 2000,
     LEVELS_MAX = 32, /* of PATH_BYTES_LONG each: no tree of use is deeper */
+    SUPERVISORS = 1, /* above each process */
     WALLS = 2,       /* processes of bubblewrap itself, outside and inside */
 };
 
@@ -173,8 +174,8 @@ static void look_at_processes(struct local_sandbox *sandbox)
     }
     int64_t processes_max = sandbox->limits.processes_max > 0 ? sandbox->limits.processes_max : INT32_MAX;
     for (struct process *process = sandbox->base.processes; process; process = process_next(process)) {
-        process_tree_measure(process_pid(process), processes_max + WALLS + 1, &use);
-        walls += sandbox->provider->etc ? WALLS : 0;
+        process_tree_measure(process_pid(process), processes_max + SUPERVISORS + WALLS + 1, &use);
+        walls += SUPERVISORS + (sandbox->provider->etc ? WALLS : 0);
     }
     use.processes -= walls;
     if (use.processes > processes_max) {

@@ -169,6 +169,10 @@ enum status prompt_dispatch_next(struct call *call, struct loaded_session *loade
     if (status == STATUS_OK) {
         status = store_prompt_first(call->db, session->tenant_key, session->key, call->arena, &first, &call->failure);
     }
+    if (status == STATUS_NOT_FOUND) { /* another node took it since the queue was counted */
+        loaded->prompts_known = false;
+        return STATUS_OK;
+    }
     if (status != STATUS_OK) {
         return status;
     }

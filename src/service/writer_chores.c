@@ -4,7 +4,7 @@
 
 enum { TIMERS_PER_GROUP = 64, PRUNE_EVERY_MS = 600000, RETRY_TIMERS_MS = 1000 };
 
-static enum status fire_timers(struct writer *writer, const struct timer *timers, size_t count)
+static enum status fire_timers(struct writer *writer, const struct timer *timers, size_t count, struct failure *failure)
 {
     struct arena arena = {0};
     struct call call = unit_call(&writer->unit, &arena, &server_principal);
@@ -21,24 +21,45 @@ static enum status fire_timers(struct writer *writer, const struct timer *timers
     }
     if (status == STATUS_OK) {
         writer->timers_fired += (int64_t)count;
-    } else if (status != STATUS_STALE) {
-        log_error("timers_failed", LOG_TEXT("code", slice_of(call.failure.code)),
-                  LOG_TEXT("detail", slice_of(call.failure.detail)));
     }
+    *failure = call.failure;
     arena_release(&arena);
     return status;
 }
 
-/* Where all together failed. Another node that came first has changed the session or fired the timer itself: the next
- * try sees it. One that fails stays and is tried again later. */
+/* Nobody named anything wrong, so a refusal says that another node came between two reads of this one, or that
+ * something is remembered as it was: the next try sees it as it is. */
+static bool may_be_another_node(struct writer *writer, enum status status)
+{
+    bool is_own_trouble = status == STATUS_OK || status == STATUS_UNAVAILABLE || status == STATUS_UNCERTAIN;
+    if (is_own_trouble || db_engine(writer->unit.db) != DB_POSTGRES) {
+        return false;
+    }
+    (void)unit_forget_remembered(&writer->unit);
+    return true;
+}
+
+static enum status fire_one(struct writer *writer, const struct timer *timer)
+{
+    struct failure failure = {0};
+    enum status status = fire_timers(writer, timer, 1, &failure);
+    for (int tries = 1; tries < TRIES_WHEN_STALE && may_be_another_node(writer, status); tries++) {
+        status = fire_timers(writer, timer, 1, &failure);
+    }
+    if (status != STATUS_OK && status != STATUS_STALE) {
+        log_error("timers_failed", LOG_TEXT("code", slice_of(failure.code)),
+                  LOG_TEXT("kind", slice_of(timer_kind_words.names[timer->kind])),
+                  LOG_TEXT("detail", slice_of(failure.detail)));
+    }
+    return status;
+}
+
+/* Where all together failed. One that fails stays and is tried again later. */
 static enum status fire_each(struct writer *writer, const struct timer *timers, size_t count)
 {
     enum status worst = STATUS_OK;
     for (size_t i = 0; i < count; i++) {
-        enum status status = STATUS_STALE;
-        for (int tries = 0; tries < TRIES_WHEN_STALE && status == STATUS_STALE; tries++) {
-            status = fire_timers(writer, &timers[i], 1);
-        }
+        enum status status = fire_one(writer, &timers[i]);
         worst = status == STATUS_OK ? worst : status;
     }
     return worst;
@@ -46,9 +67,11 @@ static enum status fire_each(struct writer *writer, const struct timer *timers, 
 
 static enum status fire_due(struct writer *writer, const struct timer *timers, size_t count)
 {
-    enum status status = fire_timers(writer, timers, count);
-    bool again = status == STATUS_STALE || (status != STATUS_OK && count > 1);
-    return again ? fire_each(writer, timers, count) : status;
+    struct failure failure;
+    if (count == 1) {
+        return fire_one(writer, timers);
+    }
+    return fire_timers(writer, timers, count, &failure) == STATUS_OK ? STATUS_OK : fire_each(writer, timers, count);
 }
 
 void writer_run_timers(struct writer *writer)

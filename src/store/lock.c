@@ -1,11 +1,14 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
 
 #include "store/store.h"
+
+enum { WAIT_MS = 1000, AGAIN_MS = 20 };
 
 static enum status refuse(const char *directory, int fd, struct failure *failure)
 {
@@ -29,6 +32,17 @@ static void note_pid(int fd)
     }
 }
 
+/* A server that was killed while it started a process leaves its descriptors to that process for a moment. */
+static bool take(int fd)
+{
+    bool is_taken = flock(fd, LOCK_EX | LOCK_NB) == 0;
+    for (int waited_ms = 0; !is_taken && waited_ms < WAIT_MS; waited_ms += AGAIN_MS) {
+        poll(NULL, 0, AGAIN_MS);
+        is_taken = flock(fd, LOCK_EX | LOCK_NB) == 0;
+    }
+    return is_taken;
+}
+
 enum status store_lock_directory(const char *directory, int *out_fd, struct failure *failure)
 {
     char path[4096];
@@ -38,7 +52,7 @@ enum status store_lock_directory(const char *directory, int *out_fd, struct fail
         return failure_set(failure, STATUS_UNAVAILABLE, "data_directory_unusable", "Cannot open %.200s: %s.", path,
                            strerror(errno));
     }
-    if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    if (!take(fd)) {
         enum status status = refuse(directory, fd, failure);
         close(fd);
         return status;

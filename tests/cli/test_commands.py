@@ -68,6 +68,13 @@ def test_mistakes_name_what_is_meant(program):
             (("completion",), "completion needs bash|zsh|fish"),
             (("completion", "tcsh"), "give one of bash, zsh, fish"),
             (("check-config", "--tls-cert", "x"), "belong together"),
+            (("check-config", "--sandbox-show", "/tmp/agents"), "a sandbox has its own /tmp"),
+            (("serve", "--sandbox-show", "/tmp/"), "a sandbox has its own /tmp"),
+            (("serve", "--sandbox-show", "/home"), "a sandbox has its own /home/agent"),
+            (("serve", "--sandbox-show", "/workspace/x"), "a sandbox has its own /workspace"),
+            (("serve", "--sandbox-show", "/"), "a sandbox has its own"),
+            (("serve", "--sandbox-show", "/opt/../tmp"), "not an absolute path"),
+            (("serve", "--sandbox-show", "agents"), "not an absolute path"),
             (("serve", "--bootstrap-token", "x" * 40), "set SOJOURN_BOOTSTRAP_TOKEN")):
         result = run(program, *arguments, expect=2)
         check.contains(result.stderr, part, f"what sojourn {' '.join(arguments)} says")

@@ -45,9 +45,17 @@ exec "$@"
 """
 
 
+def link_to(env, directory):
+    """A link to it outside of what a sandbox has of its own: the checkout may lie below /tmp."""
+    link = os.path.join(env.directory_outside_tmp(), "shown")
+    os.symlink(directory, link)
+    return link
+
+
 def serve(env, model, project, **more):
     """A server whose agent is OpenCode; what the agent is given is in its definition alone."""
     program = acp.program("opencode-ai", "bin", "opencode.exe")
+    program = os.path.join(link_to(env, os.path.dirname(program)), os.path.basename(program))
     environment = {"OPENCODE_CONFIG_CONTENT": json.dumps(settings(model) | {"permission": "allow"}),
                    "OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1"}
     definition = {"id": "opencode", "driver": "acp", "command": ["/bin/sh", "-c", PREPARE, "opencode", program, "acp"],

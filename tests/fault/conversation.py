@@ -119,6 +119,7 @@ class Conversation:
             self.refused.add(key)
             return True
         check.equal(answer.status, 202, f"status of a prompt, {answer.body[:300]!r}")
+        self.refused.discard(key)  # it was refused while the session was busy, and sent again
         before = self.accepted.setdefault(key, answer.json()["prompt_id"])
         check.equal(answer.json()["prompt_id"], before, "a prompt sent again")
         return True
@@ -184,7 +185,7 @@ class Conversation:
         """Nothing waits, nobody is asked, and every accepted prompt has been dealt with."""
         status = client.get(self.path, expect=200).json()["status"]
         ended = status in ENDED
-        is_sent = len(self.accepted) + len(self.refused) == len(self.sent)
+        is_sent = self.sent.keys() == self.accepted.keys() | self.refused
         return ended or (status == "idle" and is_sent and not self.queued(client) and not self.is_cut(client)
                          and not self.pending_asks(client))
 

@@ -65,6 +65,12 @@ def children_of(parent):
                 yield int(name)
 
 
+def agents_of(server):
+    """The processes that a server started: each is under a supervisor of its own."""
+    for supervisor in children_of(server):
+        yield from children_of(supervisor)
+
+
 class Ordeal:
     """A server, its agents, and every conversation that was begun."""
 
@@ -175,7 +181,7 @@ class Ordeal:
     def kill_agents(self):
         """The processes of agents under the server."""
         def kill():
-            for pid in children_of(self.server.process.pid):
+            for pid in agents_of(self.server.process.pid):
                 with contextlib.suppress(ProcessLookupError):  # one that ends by itself just now
                     os.kill(pid, signal.SIGKILL)
                 self.deaths += 1

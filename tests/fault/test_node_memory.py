@@ -1,5 +1,6 @@
 """Two servers on one PostgreSQL: what a node remembers of a session is not what the session is; another one may have changed it."""
 from harness import check, people
+from harness.postgres import database_name
 from harness.suite import test
 from harness.talk import events, prompt_ids, send
 from fault.test_nodes import QUICK, pair
@@ -72,6 +73,26 @@ def both_nodes_are_quiet_about_each_other(env):
     check.eventually(lambda: all(clients[0].get(path).json()["status"] == "expired" for path in paths), "all expire", 60)
     errors = [entry for server in (one, other) for entry in server.log.entries if entry["level"] == "error"]
     check.equal(errors, [], "what the logs call errors")
+
+
+@test(on=("postgres",), timeout_s=120)
+def a_timer_survives_what_comes_between_its_reads(env):
+    """The queue is counted; before its first message is read, another node takes it."""
+    server = env.server([*QUICK, *WATCHFUL])
+    client, cluster = server.client(), env.cluster()
+    name = database_name(server.database)
+    client.post("/api/agents", {"id": "patient", "driver": "worker"}, expect=201)
+    path = people.session(client, agent="patient")
+    send(client, path, "taken", mode="collect", debounce_ms=1500)
+    waits = "select count(*) from pg_locks where relation = 'agents'::regclass and not granted"
+    with cluster.open_transaction(server.database, "lock table agents in access exclusive mode"):
+        check.eventually(lambda: cluster.sql(waits, name) != [["0"]], "the timer has counted and reads the agent", 20)
+        cluster.sql("delete from prompts", name)
+    check.eventually(lambda: client.get(path + "/explain", expect=200).json()["next_timer"] is None, "the timer is done", 20)
+    check.equal([entry for entry in server.log.entries if entry["level"] == "error"], [], "what the log calls errors")
+    check.equal(events(client, path, "user.message"), [], "what was said")
+    send(client, path, "next")
+    check.equal(len(events(client, path, "user.message")), 1, "messages said afterwards")
 
 
 @test(on=("postgres",), timeout_s=120)

@@ -1,4 +1,5 @@
 """The storage fails, is full, is gone, is somebody else's, is newer: a clear answer, nothing acknowledged is lost."""
+import fcntl
 import os
 import random
 import resource
@@ -6,6 +7,7 @@ import signal
 import sqlite3
 import subprocess
 import threading
+import time
 
 from harness import check
 from harness.check import Skip
@@ -201,6 +203,18 @@ def second_server_is_refused(env):
     second.data_directory = server.data_directory
     refused_start(second, "data_directory_in_use", str(server.process.pid), server.data_directory())
     check.equal(append(client, path, 1).status, 201)
+
+
+@test(on=("sqlite",))
+def a_lock_that_a_dying_server_left_is_waited_for(env):
+    """What it was about to start when it was killed has its descriptors, for a moment."""
+    server = env.server(start=False)
+    os.makedirs(server.data_directory())
+    with open(os.path.join(server.data_directory(), "lock"), "wb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        server.launch()
+        time.sleep(0.3)
+    server.wait_log("listening")
 
 
 @test(on=OPTIMISED)

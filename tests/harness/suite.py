@@ -4,6 +4,7 @@ import importlib.util
 import inspect
 import os
 import random
+import shutil
 import tempfile
 import zlib
 
@@ -36,6 +37,7 @@ class Env:
         self.seed = int(os.environ.get("SOJOURN_TEST_SEED", "1"))
         self.servers = []
         self.databases = []
+        self.directories = []
         self.shared_cluster = None
 
     def cluster(self):
@@ -64,6 +66,11 @@ class Env:
         self.servers.append(server)
         return server.start() if start else server
 
+    def directory_outside_tmp(self):
+        """A directory that goes with the test: a sandbox hides what lies below /tmp."""
+        self.directories.append(tempfile.mkdtemp(prefix="sojourn-test-", dir="/var/tmp"))
+        return self.directories[-1]
+
     def random(self):
         """A random source that repeats itself for the same seed."""
         return random.Random(self.seed)
@@ -91,6 +98,8 @@ class Env:
             server.kill()
         for url in self.databases:
             self.cluster().drop_database(url)
+        for directory in self.directories:
+            shutil.rmtree(directory, ignore_errors=True)
 
 
 def engine_of(variant):
