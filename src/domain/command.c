@@ -123,6 +123,7 @@ static void guess_text(struct command_reader *reader, const struct command_word 
 static void guess(struct command_reader *reader, const struct command_word *words, size_t count)
 {
     bool was_certain = reader->out->is_certain;
+    struct command_acts acts = reader->acts;
     if (reader->is_guessing) {
         return;
     }
@@ -140,6 +141,7 @@ static void guess(struct command_reader *reader, const struct command_word *word
         }
     }
     reader->is_guessing = false;
+    reader->acts = acts;
     reader->out->is_certain = was_certain;
 }
 
@@ -288,6 +290,7 @@ static bool read_shell(struct command_reader *reader, const struct command_progr
     if (has_line) {
         command_read_line(reader, words[at].text);
     }
+    reader->acts.runs = !has_line;
     return has_line || is_script(words[at].text);
 }
 
@@ -295,7 +298,7 @@ static bool read_script(struct command_reader *reader, const struct command_prog
                         const struct command_word *words, size_t count)
 {
     size_t at = 1;
-    (void)reader;
+    reader->acts.runs = true;
     if (count == 2 && slice_is(words[1].text, "--version")) {
         return true;
     }
@@ -352,16 +355,13 @@ static bool is_quiet_sed(struct slice script)
 static bool read_sed(struct command_reader *reader, const struct command_program *program,
                      const struct command_word *words, size_t count)
 {
-    (void)reader;
-    if (!options_are_safe(program, words + 1, count - 1)) {
-        return false;
-    }
+    const struct command_word *script = NULL;
     for (size_t i = 1; i < count; i++) {
-        if (!is_option(words[i].text)) {
-            return is_quiet_sed(words[i].text);
-        }
+        bool option = is_option(words[i].text);
+        reader->acts.writes = reader->acts.writes || (option && memchr(words[i].text.ptr, 'i', words[i].text.len));
+        script = script || option ? script : &words[i];
     }
-    return false;
+    return options_are_safe(program, words + 1, count - 1) && script && is_quiet_sed(script->text);
 }
 
 /* A name that is none of git's own may be an alias, which is a line for a shell. */
@@ -422,6 +422,7 @@ static void read_unknown(struct command_reader *reader, struct slice name, const
                          size_t count)
 {
     static const struct slice git = SLICE("git-");
+    reader->acts.runs = true;
     if (reader->is_fed || !all_are_inert(words, count)) {
         command_doubt(reader);
     }
@@ -433,6 +434,14 @@ static void read_unknown(struct command_reader *reader, struct slice name, const
     guess(reader, words, count);
 }
 
+static bool read_program(struct command_reader *reader, const struct command_program *program,
+                         const struct command_word *words, size_t count)
+{
+    reader->acts.writes = reader->acts.writes || program->writes;
+    reader->acts.runs = reader->acts.runs || program->runs_files;
+    return readers[program->kind](reader, program, words, count);
+}
+
 static void run(struct command_reader *reader, const struct command_word *words, size_t count)
 {
     struct slice name = canonical_name(reader, words[0].text);
@@ -441,7 +450,7 @@ static void run(struct command_reader *reader, const struct command_word *words,
     reader->depth++;
     if (!program) {
         read_unknown(reader, name, words, count);
-    } else if (!readers[program->kind](reader, program, words, count) || !is_of_system(words[0].text, name)) {
+    } else if (!read_program(reader, program, words, count) || !is_of_system(words[0].text, name)) {
         command_doubt(reader);
         guess(reader, words, count);
     }
@@ -459,8 +468,8 @@ void command_read_words(struct command_reader *reader, const struct command_word
         words++;
         count--;
     }
-    if (count > 0 && is_plain) {
-        command_add_form(reader, words[0].text, words + 1, count - 1, true);
+    if (count > 0 && (is_plain || command_is_assignment(words[0].text))) {
+        command_add_form(reader, words[0].text, words + 1, count - 1, is_plain);
     }
     while (count > 0 && command_is_assignment(words[0].text)) {
         bool is_bare = words[0].bare > 0 && memchr(words[0].text.ptr, '=', words[0].bare);

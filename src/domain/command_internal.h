@@ -17,14 +17,21 @@ struct command_words {
     size_t count;
 };
 
+/* A line that writes a file in one command and runs something in another may run what it wrote. */
+struct command_acts {
+    bool writes, runs; /* the command that is read */
+    int writers, runners, both;
+};
+
 struct command_reader {
     struct arena *arena;
     struct command_reading *out;
     int depth;
     size_t work_bytes; /* read and copied so far: guesses must not take longer than the line is worth */
-    bool is_fed;       /* standard input is text of the line, or a file */
-    bool is_guessing;  /* every later word is tried as the begin of a command already */
-    bool is_full;      /* a limit was reached: forms are missing */
+    struct command_acts acts;
+    bool is_fed;      /* standard input is text of the line, or a file */
+    bool is_guessing; /* every later word is tried as the begin of a command already */
+    bool is_full;     /* a limit was reached: forms are missing */
 };
 
 /* Unquoted, they are themselves for every shell. */
@@ -63,6 +70,8 @@ struct command_program {
     const char *letters;  /* options of one letter that start nothing; ':' behind one that takes a value */
     const char *words;    /* longer ones; '=' behind one that takes a value. Of a script: modules that -m may name */
     const char *excluded; /* text that makes any argument an instruction of its own */
+    bool writes;          /* files, with what it is given */
+    bool runs_files;      /* what a file says: a Makefile */
     size_t operands;      /* of a prefix: words between its options and the command */
 };
 

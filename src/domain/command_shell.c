@@ -13,6 +13,7 @@ struct line {
     bool is_quoted;      /* part of it was */
     char redirection;    /* < or >, whose file comes next */
     bool has_redirected; /* this command */
+    bool has_written;    /* this command, to a file */
     bool is_fed;         /* from a pipe or a file */
     bool is_owed;        /* a command must follow: after && || | */
 };
@@ -59,6 +60,7 @@ static void end_redirection(struct line *line, struct slice target)
     line->has_redirected = true;
     line->is_fed = line->is_fed || reads;
     if (!slice_is(target, "/dev/null")) {
+        line->has_written = line->has_written || !reads;
         command_add_form(line->reader, reads ? SLICE("<") : SLICE(">"), &word, 1, line->reader->depth == 0);
     }
 }
@@ -96,23 +98,45 @@ static void add(struct line *line, char c)
 
 /* --- commands --- */
 
-static void end_command(struct line *line)
+static void count_acts(struct command_reader *reader)
+{
+    struct command_acts *acts = &reader->acts;
+    acts->writers += acts->writes;
+    acts->runners += acts->runs;
+    acts->both += acts->writes && acts->runs;
+    bool only_itself = acts->writers == 1 && acts->runners == 1 && acts->both == 1;
+    if (acts->writers > 0 && acts->runners > 0 && !only_itself) {
+        command_doubt(reader);
+    }
+}
+
+static void read_command(struct line *line)
 {
     struct command_reader *reader = line->reader;
-    bool was_fed = reader->is_fed;
+    bool was_fed = reader->is_fed, wrote = reader->acts.writes, ran = reader->acts.runs;
+    reader->is_fed = was_fed || line->is_fed;
+    reader->acts.writes = line->has_written;
+    reader->acts.runs = false;
+    command_read_words(reader, line->words.at, line->words.count, reader->depth == 0);
+    count_acts(reader);
+    reader->is_fed = was_fed;
+    reader->acts.writes = wrote;
+    reader->acts.runs = ran;
+    line->is_owed = false;
+}
+
+static void end_command(struct line *line)
+{
     end_word(line);
     if (line->redirection || (line->has_redirected && line->words.count == 0)) {
         doubt(line); /* no file; or zsh, which starts a program to show it */
     }
     if (line->words.count > 0) {
-        reader->is_fed = was_fed || line->is_fed;
-        command_read_words(reader, line->words.at, line->words.count, reader->depth == 0);
-        reader->is_fed = was_fed;
-        line->is_owed = false;
+        read_command(line);
     }
     line->words.count = 0;
     line->redirection = '\0';
-    line->has_redirected = line->is_fed = false;
+    line->has_redirected = line->has_written = line->is_fed = false;
 }
 
 static bool has_command(const struct line *line)

@@ -4,12 +4,13 @@
  * uncertain. Abbreviated options are not listed, and so are none. */
 static const struct command_program programs[] = {
     {.names = ": true false echo pwd cd pushd popd dirs jobs type which sleep "
-              "cat tac head tail wc ls dir vdir stat file mkdir rmdir rm cp mv ln touch chmod chown chgrp truncate tee "
+              "cat tac head tail wc ls dir vdir stat file mkdir rmdir rm touch chmod chown chgrp truncate "
               "basename dirname realpath readlink mktemp date whoami id groups uname hostname uptime arch nproc tty "
               "seq yes cut paste tr uniq comm join fold fmt expand unexpand nl od hexdump xxd base64 base32 cksum sum "
               "md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cmp diff df du free ps pgrep printenv "
-              "grep egrep fgrep expr rev column shuf numfmt gzip gunzip jq curl tree",
+              "grep egrep fgrep expr rev column shuf numfmt gzip gunzip jq tree",
      .kind = COMMAND_QUIET},
+    {.names = "cp mv ln tee curl", .kind = COMMAND_QUIET, .writes = true},
     {.names = "[ test exit wait umask ulimit kill", .kind = COMMAND_INERT},
     {.names = "printf", .kind = COMMAND_INERT, .excluded = "-v"},
     {.names = "export", .kind = COMMAND_EXPORT},
@@ -28,18 +29,20 @@ static const struct command_program programs[] = {
      .letters = "nNilcvwxFSsHhLoUue:g:t:T:A:B:C:m:",
      .words = "--files --hidden --no-ignore --no-heading --count --glob= --type= --max-count= --context= --color= "
               "--line-number --fixed-strings --ignore-case --files-with-matches --sort= --json"},
-    {.names = "wget", .kind = COMMAND_OPTIONS, .letters = "qcO:P:", .words = "--quiet --continue"},
+    {.names = "wget", .kind = COMMAND_OPTIONS, .letters = "qcO:P:", .words = "--quiet --continue", .writes = true},
     {.names = "make gmake",
      .kind = COMMAND_OPTIONS,
      .letters = "j:C:ksBn",
      .words = "--jobs= --directory= --keep-going --silent --dry-run --no-print-directory",
-     .excluded = "="},
+     .excluded = "=",
+     .runs_files = true},
     {.names = "sed",
      .kind = COMMAND_SED,
      .letters = "nErsui:",
      .words = "--quiet --silent --in-place --regexp-extended"},
     {.names = "git",
      .kind = COMMAND_GIT,
+     .runs_files = true,
      .letters = "PC:",
      .words = "--no-pager --literal-pathspecs --no-optional-locks"},
 
