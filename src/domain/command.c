@@ -90,10 +90,13 @@ static void add_without_options(struct command_reader *reader, struct slice name
 static void add_named_forms(struct command_reader *reader, struct slice name, const struct command_word *words,
                             size_t count)
 {
-    struct slice written = slice_after(words[0].text, directory_of(words[0].text).len);
-    command_add_form(reader, name, words + 1, count - 1, false);
-    if (!slice_eq(written, name)) {
-        command_add_form(reader, written, words + 1, count - 1, false);
+    struct slice written = words[0].text, base = slice_after(written, directory_of(written).len);
+    command_add_form(reader, written, words + 1, count - 1, false);
+    if (!slice_eq(base, written)) {
+        command_add_form(reader, base, words + 1, count - 1, false);
+    }
+    if (!slice_eq(name, base)) {
+        command_add_form(reader, name, words + 1, count - 1, false);
     }
     if (count > 1 && is_option(words[1].text)) {
         add_without_options(reader, name, words, count);

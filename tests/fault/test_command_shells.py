@@ -76,7 +76,7 @@ def read(tools, lines):
     """What the reader makes of each line."""
     given = b"".join(line.encode() + b"\0" for line in lines)
     said = subprocess.run([os.path.join(tools, "command_reader")], input=given, capture_output=True, check=True).stdout
-    return [json.loads(line) for line in said.splitlines()]
+    return [json.loads(line.decode(errors="surrogateescape")) for line in said.splitlines()]
 
 
 DRIVER = """
