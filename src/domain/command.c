@@ -1,49 +1,42 @@
-#include "domain/command.h"
+#include "domain/command_internal.h"
 
 #include "base/arena.h"
 
-enum { WORDS_MAX = 512, DEPTH_MAX = 6 };
+void command_doubt(struct command_reader *reader)
+{
+    reader->out->is_certain = false;
+}
 
-struct reader {
-    struct arena *arena;
-    struct command_reading *out;
-    int depth;
-};
-
-struct words {
-    struct slice at[WORDS_MAX];
-    size_t count;
-};
-
-static void read_line(struct reader *reader, struct slice line);
-static void read_words(struct reader *reader, const struct slice *words, size_t count, bool is_plain);
+bool command_spend(struct command_reader *reader, size_t bytes)
+{
+    reader->work_bytes += bytes;
+    reader->is_full = reader->is_full || reader->work_bytes > COMMAND_WORK_BYTES_MAX;
+    return !reader->is_full;
+}
 
 /* --- forms --- */
 
-static void add_form(struct reader *reader, struct slice first, const struct slice *rest, size_t count, bool is_plain)
+void command_add_form(struct command_reader *reader, struct slice first, const struct command_word *rest, size_t count,
+                      bool is_plain)
 {
     struct command_reading *out = reader->out;
     struct buffer text = {0};
-    if (out->count == COMMAND_FORMS_MAX) {
-        out->is_certain = false;
+    reader->is_full = reader->is_full || out->count == COMMAND_FORMS_MAX;
+    if (reader->is_full) {
         return;
     }
     buffer_add(&text, first);
     for (size_t i = 0; i < count; i++) {
         buffer_add_byte(&text, ' ');
-        buffer_add(&text, rest[i]);
+        buffer_add(&text, rest[i].text);
     }
-    out->forms[out->count++] = (struct command_form){arena_copy(reader->arena, buffer_slice(&text)), is_plain};
+    (void)command_spend(reader, text.len);
+    struct slice kept = text.len > 0 ? buffer_slice(&text) : SLICE("");
+    out->forms[out->count++] = (struct command_form){arena_copy(reader->arena, kept), is_plain};
     buffer_release(&text);
 }
 
-static bool is_option(struct slice word)
-{
-    return word.len > 1 && (word.ptr[0] == '-' || word.ptr[0] == '+');
-}
-
-/* NAME=value */
-static bool is_assignment(struct slice word)
+bool command_is_assignment(struct slice word)
 {
     size_t at = 0;
     while (at < word.len &&
@@ -54,429 +47,532 @@ static bool is_assignment(struct slice word)
     return at > 0 && at < word.len && word.ptr[at] == '=';
 }
 
-static struct slice name_of(struct slice word)
+static bool is_option(struct slice word)
 {
-    for (size_t i = word.len; i > 0; i--) {
-        if (word.ptr[i - 1] == '/') {
-            return slice_after(word, i);
-        }
+    return word.len > 1 && (word.ptr[0] == '-' || word.ptr[0] == '+');
+}
+
+static struct slice directory_of(struct slice path)
+{
+    while (path.len > 0 && path.ptr[path.len - 1] != '/') {
+        path.len--;
     }
-    return word;
+    return path;
+}
+
+/* Of the name alone: some file systems know no case. */
+static struct slice canonical_name(struct command_reader *reader, struct slice path)
+{
+    struct slice name = slice_after(path, directory_of(path).len);
+    char *lower = arena_bytes(reader->arena, name.len + 1);
+    for (size_t i = 0; i < name.len; i++) {
+        char c = name.ptr[i];
+        lower[i] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+    }
+    return slice_from(lower, name.len);
 }
 
 /* Calls `each` with every place at which, behind options that may each have a value, the words may go on. */
-static void each_way(struct reader *reader, const struct slice *words, size_t count,
-                     void (*each)(struct reader *reader, const struct slice *words, size_t count, size_t at))
+static void add_without_options(struct command_reader *reader, struct slice name, const struct command_word *words,
+                                size_t count)
 {
     bool here = true, next = false;
     for (size_t at = 1; at < count && (here || next); at++) {
         if (here) {
-            each(reader, words, count, at);
+            command_add_form(reader, name, words + at, count - at, false);
         }
-        bool option = here && is_option(words[at]);
+        bool option = here && is_option(words[at].text);
         here = option || next;
         next = option;
     }
 }
 
-/* --- what starts something else --- */
+static void add_named_forms(struct command_reader *reader, struct slice name, const struct command_word *words,
+                            size_t count)
+{
+    struct slice written = words[0].text, base = slice_after(written, directory_of(written).len);
+    command_add_form(reader, written, words + 1, count - 1, false);
+    if (!slice_eq(base, written)) {
+        command_add_form(reader, base, words + 1, count - 1, false);
+    }
+    if (!slice_eq(name, base)) {
+        command_add_form(reader, name, words + 1, count - 1, false);
+    }
+    if (count > 1 && is_option(words[1].text)) {
+        add_without_options(reader, name, words, count);
+        command_add_form(reader, name, NULL, 0, false);
+    }
+}
 
-static void start_line(struct reader *reader, const struct slice *words, size_t count)
+/* --- guesses: for rules that deny, never a reason for certainty --- */
+
+static void guess_text(struct command_reader *reader, const struct command_word *words, size_t count, size_t skip)
+{
+    struct slice text = slice_after(words[0].text, skip);
+    if (text.len == 0 || !command_spend(reader, text.len + count * sizeof *words)) {
+        return;
+    }
+    if (memchr(text.ptr, ' ', text.len) || memchr(text.ptr, '\n', text.len) || memchr(text.ptr, ';', text.len)) {
+        command_read_line(reader, text);
+        return;
+    }
+    struct command_word *changed = arena_array(reader->arena, count, sizeof *changed);
+    memcpy(changed, words, count * sizeof *changed);
+    changed[0].text = text;
+    command_read_words(reader, changed, count, false);
+}
+
+/* Any later word may be the begin of a command, or a line of them; also what stands behind `--option=` and `-o`. */
+static void guess(struct command_reader *reader, const struct command_word *words, size_t count)
+{
+    bool was_certain = reader->out->is_certain;
+    struct command_acts acts = reader->acts;
+    if (reader->is_guessing) {
+        return;
+    }
+    reader->is_guessing = true;
+    for (size_t i = 1; i < count && !reader->is_full; i++) {
+        struct slice text = words[i].text;
+        guess_text(reader, words + i, count - i, 0);
+        for (size_t at = 0; at < text.len && !reader->is_full; at++) {
+            if (text.ptr[at] == '=') {
+                guess_text(reader, words + i, count - i, at + 1);
+            }
+        }
+        if (is_option(text) && text.ptr[1] != '-') {
+            guess_text(reader, words + i, count - i, 2);
+        }
+    }
+    reader->is_guessing = false;
+    reader->acts = acts;
+    reader->out->is_certain = was_certain;
+}
+
+/* --- what a program does with its arguments --- */
+
+static bool is_inert(struct slice word)
+{
+    for (size_t i = 0; i < word.len; i++) {
+        if (!command_is_inert(word.ptr[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool all_are_inert(const struct command_word *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!is_inert(words[i].text)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_excluded(const char *text, struct slice word)
+{
+    return text && memmem(word.ptr, word.len, text, strlen(text));
+}
+
+/* A value that looks like an option is judged as one, too: strict, and nothing can hide as a value. */
+static bool options_are_safe(const struct command_program *program, const struct command_word *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct slice text = words[i].text;
+        if (is_excluded(program->excluded, text) ||
+            (is_option(text) && text.ptr[0] == '-' && command_option_of(program, text) == OPTION_UNKNOWN)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+typedef bool (*is_read)(struct command_reader *reader, const struct command_program *program,
+                        const struct command_word *words, size_t count);
+
+static bool read_quiet(struct command_reader *reader, const struct command_program *program,
+                       const struct command_word *words, size_t count)
+{
+    (void)reader;
+    (void)program;
+    (void)words;
+    (void)count;
+    return true;
+}
+
+static bool read_options(struct command_reader *reader, const struct command_program *program,
+                         const struct command_word *words, size_t count)
+{
+    (void)reader;
+    return options_are_safe(program, words + 1, count - 1);
+}
+
+static bool read_inert(struct command_reader *reader, const struct command_program *program,
+                       const struct command_word *words, size_t count)
+{
+    (void)reader;
+    for (size_t i = 1; i < count; i++) {
+        if (is_excluded(program->excluded, words[i].text) || memchr(words[i].text.ptr, '$', words[i].text.len) ||
+            memchr(words[i].text.ptr, '`', words[i].text.len)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_safe_assignment(struct slice word)
+{
+    return is_inert(word) && command_is_assignment(word) && command_is_safe_variable(word);
+}
+
+static bool read_export(struct command_reader *reader, const struct command_program *program,
+                        const struct command_word *words, size_t count)
+{
+    (void)reader;
+    (void)program;
+    for (size_t i = 1; i < count; i++) {
+        if (!is_safe_assignment(words[i].text)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* How many words the options in front take; SIZE_MAX when one is not known. */
+static size_t skip_options(const struct command_program *program, const struct command_word *words, size_t count)
+{
+    size_t at = 1;
+    while (at < count && words[at].text.len > 0 && words[at].text.ptr[0] == '-') {
+        enum command_option option = command_option_of(program, words[at].text);
+        if (option == OPTION_UNKNOWN) {
+            return SIZE_MAX;
+        }
+        at += option == OPTION_WITH_NEXT ? 2 : 1;
+    }
+    return at <= count ? at : SIZE_MAX;
+}
+
+static bool read_prefix(struct command_reader *reader, const struct command_program *program,
+                        const struct command_word *words, size_t count)
+{
+    size_t at = skip_options(program, words, count);
+    if (at == SIZE_MAX) {
+        return false;
+    }
+    at += program->operands;
+    while (at < count && command_is_assignment(words[at].text)) {
+        if (!is_safe_assignment(words[at++].text)) {
+            return false;
+        }
+    }
+    if (at < count) {
+        command_read_words(reader, words + at, count - at, false);
+    }
+    return true;
+}
+
+/* Its text is in no file: a pipe, a descriptor. */
+static bool is_script(struct slice path)
+{
+    return path.len > 0 && path.ptr[0] != '-' && !memmem(path.ptr, path.len, "/dev/", 5) &&
+           !memmem(path.ptr, path.len, "/proc/", 6);
+}
+
+static bool read_shell(struct command_reader *reader, const struct command_program *program,
+                       const struct command_word *words, size_t count)
+{
+    size_t at = skip_options(program, words, count);
+    bool has_line = false;
+    for (size_t i = 1; at != SIZE_MAX && i < at; i++) {
+        has_line = has_line || (words[i].text.ptr[1] != '-' && memchr(words[i].text.ptr, 'c', words[i].text.len));
+    }
+    if (at >= count || slice_starts(words[at].text, SLICE("+"))) {
+        return false;
+    }
+    if (has_line) {
+        command_read_line(reader, words[at].text);
+    }
+    reader->acts.runs = !has_line;
+    return has_line || is_script(words[at].text);
+}
+
+static bool read_script(struct command_reader *reader, const struct command_program *program,
+                        const struct command_word *words, size_t count)
+{
+    size_t at = 1;
+    reader->acts.runs = true;
+    if (count == 2 && slice_is(words[1].text, "--version")) {
+        return true;
+    }
+    if (count > 2 && slice_is(words[1].text, "-m")) {
+        return program->words && command_list_has(program->words, words[2].text);
+    }
+    while (at < count && words[at].text.len > 0 && words[at].text.ptr[0] == '-') {
+        if (command_option_of(program, words[at++].text) != OPTION_ALONE) {
+            return false;
+        }
+    }
+    return at < count && is_script(words[at].text);
+}
+
+static bool read_eval(struct command_reader *reader, const struct command_program *program,
+                      const struct command_word *words, size_t count)
 {
     struct buffer line = {0};
-    for (size_t i = 0; i < count; i++) {
-        buffer_add(&line, words[i]);
+    (void)program;
+    for (size_t i = 1; i < count; i++) {
+        buffer_add(&line, words[i].text);
         buffer_add_byte(&line, ' ');
     }
-    read_line(reader, arena_copy(reader->arena, buffer_slice(&line)));
+    command_read_line(reader, arena_copy(reader->arena, buffer_slice(&line)));
     buffer_release(&line);
+    return true;
 }
 
-static void go_on(struct reader *reader, const struct slice *words, size_t count, size_t at)
+static size_t span(struct slice text, size_t at, const char *set)
 {
-    read_words(reader, words + at, count - at, false);
-}
-
-static void go_on_behind_one(struct reader *reader, const struct slice *words, size_t count, size_t at)
-{
-    if (at + 1 < count) {
-        read_words(reader, words + at + 1, count - at - 1, false);
+    while (at < text.len && text.ptr[at] != '\0' && strchr(set, text.ptr[at])) {
+        at++;
     }
+    return at;
 }
 
-static void start_prefix(struct reader *reader, const struct slice *words, size_t count)
+/* `5p`, `1,40p`, `$d`, `s/one/two/g`: sed can run programs and write files, but not with these. */
+static bool is_quiet_sed(struct slice script)
 {
-    each_way(reader, words, count, go_on);
+    if (script.len > 1 && script.ptr[0] == 's' && strchr("/|#", script.ptr[1])) {
+        size_t marks = 0, at = 1;
+        for (; at < script.len && marks < 3; at++) {
+            marks += script.ptr[at] == script.ptr[1];
+            if (script.ptr[at] == '\\' || script.ptr[at] == '\n' || script.ptr[at] == '[') {
+                return false;
+            }
+        }
+        return marks == 3 && span(script, at, "gIp0123456789") == script.len;
+    }
+    size_t at = span(script, 0, "0123456789,$");
+    return at + 1 == script.len && strchr("pdq=", script.ptr[at]);
 }
 
-static void start_prefix_and_one(struct reader *reader, const struct slice *words, size_t count)
+static bool read_sed(struct command_reader *reader, const struct command_program *program,
+                     const struct command_word *words, size_t count)
 {
-    each_way(reader, words, count, go_on_behind_one);
+    const struct command_word *script = NULL;
+    for (size_t i = 1; i < count; i++) {
+        bool option = is_option(words[i].text);
+        reader->acts.writes = reader->acts.writes || (option && memchr(words[i].text.ptr, 'i', words[i].text.len));
+        script = script || option ? script : &words[i];
+    }
+    return options_are_safe(program, words + 1, count - 1) && script && is_quiet_sed(script->text);
 }
 
-static void start_unknown(struct reader *reader, const struct slice *words, size_t count)
+/* A name that is none of git's own may be an alias, which is a line for a shell. */
+static bool read_git(struct command_reader *reader, const struct command_program *program,
+                     const struct command_word *words, size_t count)
 {
-    each_way(reader, words, count, go_on);
-    reader->out->is_certain = false;
-}
-
-static void start_eval(struct reader *reader, const struct slice *words, size_t count)
-{
-    start_line(reader, words + 1, count - 1);
-}
-
-static void start_found(struct reader *reader, const struct slice *words, size_t count)
-{
-    for (size_t i = 1; i + 1 < count; i++) {
-        if (slice_starts(words[i], SLICE("-exec")) || slice_starts(words[i], SLICE("-ok"))) {
-            read_words(reader, words + i + 1, count - i - 1, false);
+    size_t at = skip_options(program, words, count);
+    if (at >= count) {
+        return at == count;
+    }
+    const struct command_program *command = command_find_git(words[at].text);
+    command_add_form(reader, SLICE("git"), words + at, count - at, false);
+    for (size_t i = at; i < count; i++) {
+        if (is_excluded("::", words[i].text)) {
+            return false; /* a remote that is a program */
         }
     }
+    return command && options_are_safe(command, words + at + 1, count - at - 1);
 }
 
-/* A script is a program like any other; without one it reads from a pipe. */
-static void start_shell(struct reader *reader, const struct slice *words, size_t count)
+static bool read_runs(struct command_reader *reader, const struct command_program *program,
+                      const struct command_word *words, size_t count)
 {
-    bool has_script = false, wants_line = false;
-    for (size_t i = 1; i < count; i++) {
-        bool option = is_option(words[i]);
-        wants_line = wants_line || (option && words[i].ptr[1] != '-' && memchr(words[i].ptr, 'c', words[i].len));
-        if (!option && wants_line) {
-            read_line(reader, words[i]);
-            return;
-        }
-        has_script = has_script || !option;
-    }
-    reader->out->is_certain = reader->out->is_certain && has_script;
+    (void)reader;
+    (void)program;
+    (void)words;
+    (void)count;
+    return false;
 }
 
-/* Code in another language that stands in the line. */
-static void start_code(struct reader *reader, const struct slice *words, size_t count)
-{
-    for (size_t i = 1; i < count; i++) {
-        bool inline_code = is_option(words[i]) && (strpbrk(arena_copy(reader->arena, words[i]).ptr, "cerp") != NULL);
-        reader->out->is_certain = reader->out->is_certain && !inline_code && !slice_is(words[i], "-");
-    }
-    reader->out->is_certain = reader->out->is_certain && count > 1;
-}
-
-static const struct {
-    const char *name;
-    void (*start)(struct reader *reader, const struct slice *words, size_t count);
-} starters[] = {
-    {"env", start_prefix},
-    {"command", start_prefix},
-    {"builtin", start_prefix},
-    {"exec", start_prefix},
-    {"nohup", start_prefix},
-    {"nice", start_prefix},
-    {"ionice", start_prefix},
-    {"time", start_prefix},
-    {"setsid", start_prefix},
-    {"stdbuf", start_prefix},
-    {"sudo", start_prefix},
-    {"doas", start_prefix},
-    {"busybox", start_prefix},
-    {"toybox", start_prefix},
-    {"unshare", start_prefix},
-    {"strace", start_prefix},
-    {"caffeinate", start_prefix},
-    {"npx", start_prefix},
-    {"timeout", start_prefix_and_one},
-    {"chroot", start_prefix_and_one},
-    {"flock", start_prefix_and_one},
-    {"taskset", start_prefix_and_one},
-    {"chrt", start_prefix_and_one},
-    {"su", start_shell},
-    {"watch", start_unknown},
-    {"xargs", start_unknown},
-    {"parallel", start_unknown},
-    {"script", start_unknown},
-    {"alias", start_unknown},
-    {"trap", start_unknown},
-    {"eval", start_eval},
-    {"find", start_found},
-    {"sh", start_shell},
-    {"bash", start_shell},
-    {"dash", start_shell},
-    {"zsh", start_shell},
-    {"ksh", start_shell},
-    {"ash", start_shell},
-    {"fish", start_shell},
-    {"python", start_code},
-    {"python3", start_code},
-    {"perl", start_code},
-    {"ruby", start_code},
-    {"node", start_code},
-    {"php", start_code},
+static const is_read readers[] = {
+    [COMMAND_QUIET] = read_quiet,   [COMMAND_OPTIONS] = read_options, [COMMAND_INERT] = read_inert,
+    [COMMAND_EXPORT] = read_export, [COMMAND_PREFIX] = read_prefix,   [COMMAND_SHELL] = read_shell,
+    [COMMAND_SCRIPT] = read_script, [COMMAND_EVAL] = read_eval,       [COMMAND_SED] = read_sed,
+    [COMMAND_GIT] = read_git,       [COMMAND_RUNS] = read_runs,
 };
-
-static void start(struct reader *reader, struct slice name, const struct slice *words, size_t count)
-{
-    for (size_t i = 0; i < sizeof starters / sizeof starters[0]; i++) {
-        if (slice_is(name, starters[i].name)) {
-            reader->depth++;
-            starters[i].start(reader, words, count);
-            reader->depth--;
-        }
-    }
-}
 
 /* --- one command --- */
 
-/* In front of a command: keywords of the shell. */
 static bool is_keyword(struct slice word)
 {
-    static const char *const keywords[] = {"if", "then", "elif", "else", "while", "until", "do", "!", "{", "}"};
-    for (size_t i = 0; i < sizeof keywords / sizeof keywords[0]; i++) {
-        if (slice_is(word, keywords[i])) {
-            return true;
-        }
+    return command_list_has("if then elif else fi while until do done for in case esac select repeat foreach end "
+                            "function ! { } [[ ]] (( )) -",
+                            word);
+}
+
+/* From where the system keeps its programs; what is called the same elsewhere may be anything. */
+static bool is_of_system(struct slice path, struct slice name)
+{
+    struct slice directory = directory_of(path);
+    return slice_eq(slice_after(path, directory.len), name) &&
+           (directory.len == 0 ||
+            command_list_has("/bin/ /usr/bin/ /usr/local/bin/ /sbin/ /usr/sbin/ /usr/local/sbin/", directory));
+}
+
+/* Nothing is known of it but its name. That is enough when neither its words nor its input can be code. */
+static void read_unknown(struct command_reader *reader, struct slice name, const struct command_word *words,
+                         size_t count)
+{
+    static const struct slice git = SLICE("git-");
+    reader->acts.runs = true;
+    if (reader->is_fed || !all_are_inert(words, count)) {
+        command_doubt(reader);
     }
-    return false;
-}
-
-static void add_without_options(struct reader *reader, const struct slice *words, size_t count, size_t at)
-{
-    add_form(reader, name_of(words[0]), words + at, count - at, false);
-}
-
-/* `git -c alias.x=push x`: what is configured in the line is a language of its own. */
-static bool configures_alias(const struct slice *words, size_t count)
-{
-    for (size_t i = 1; i < count; i++) {
-        struct slice word = words[i];
-        bool alias = memmem(word.ptr, word.len, "alias.", 6) != NULL;
-        if ((alias && memchr(word.ptr, '=', word.len)) || slice_starts(word, SLICE("--config-env"))) {
-            return true;
-        }
+    if (slice_starts(name, git)) { /* git-push */
+        command_doubt(reader);
+        command_add_form(reader, arena_format(reader->arena, "git %.*s", SLICE_ARG(slice_after(name, git.len))),
+                         words + 1, count - 1, false);
     }
-    return false;
+    guess(reader, words, count);
 }
 
-static void read_words(struct reader *reader, const struct slice *words, size_t count, bool is_plain)
+static bool read_program(struct command_reader *reader, const struct command_program *program,
+                         const struct command_word *words, size_t count)
 {
-    if (reader->depth > DEPTH_MAX || reader->out->count == COMMAND_FORMS_MAX) {
-        reader->out->is_certain = false; /* each way adds a form: this bounds the work, too */
+    reader->acts.writes = reader->acts.writes || program->writes;
+    reader->acts.runs = reader->acts.runs || program->runs_files;
+    return readers[program->kind](reader, program, words, count);
+}
+
+static void run(struct command_reader *reader, const struct command_word *words, size_t count)
+{
+    struct slice name = canonical_name(reader, words[0].text);
+    const struct command_program *program = command_find_program(name);
+    add_named_forms(reader, name, words, count);
+    reader->depth++;
+    if (!program) {
+        read_unknown(reader, name, words, count);
+    } else if (!read_program(reader, program, words, count) || !is_of_system(words[0].text, name)) {
+        command_doubt(reader);
+        guess(reader, words, count);
+    }
+    reader->depth--;
+}
+
+void command_read_words(struct command_reader *reader, const struct command_word *words, size_t count, bool is_plain)
+{
+    if (reader->depth > COMMAND_DEPTH_MAX || reader->is_full) {
+        reader->is_full = true;
         return;
     }
-    while (count > 0 && is_keyword(words[0])) {
+    while (count > 0 && is_keyword(words[0].text)) {
+        command_doubt(reader);
         words++;
         count--;
     }
-    if (count > 0 && is_plain) {
-        add_form(reader, words[0], words + 1, count - 1, true);
+    if (count > 0 && (is_plain || command_is_assignment(words[0].text))) {
+        command_add_form(reader, words[0].text, words + 1, count - 1, is_plain);
     }
-    while (count > 0 && is_assignment(words[0])) {
+    while (count > 0 && command_is_assignment(words[0].text)) {
+        bool is_bare = words[0].bare > 0 && memchr(words[0].text.ptr, '=', words[0].bare);
+        if (!is_bare || !is_safe_assignment(words[0].text)) {
+            command_doubt(reader);
+        }
         words++;
         count--;
     }
     if (count == 0) {
         return;
     }
-    struct slice name = name_of(words[0]);
-    add_form(reader, name, words + 1, count - 1, false);
-    if (count > 1 && is_option(words[1])) {
-        each_way(reader, words, count, add_without_options);
-        add_form(reader, name, NULL, 0, false);
+    struct slice first = words[0].text;
+    if (first.len == 0 || strchr("-+%=", first.ptr[0]) || memchr(first.ptr, '=', first.len)) {
+        command_doubt(reader);
     }
-    if (slice_is(name, "git") && configures_alias(words, count)) {
-        reader->out->is_certain = false;
-    }
-    start(reader, name, words, count);
+    run(reader, words, count);
 }
 
-/* --- a line --- */
+/* --- a call --- */
 
-struct line {
-    struct reader *reader;
-    struct slice text;
-    size_t at;
-    struct words words;
-    struct buffer word;
-    bool in_word;    /* something of it was read, perhaps only quotes */
-    bool is_dropped; /* the name of a file that a redirection wants */
-};
-
-static void end_word(struct line *line)
-{
-    if (line->in_word && !line->is_dropped) {
-        if (line->words.count < WORDS_MAX) {
-            line->words.at[line->words.count++] = arena_copy(line->reader->arena, buffer_slice(&line->word));
-        } else {
-            line->reader->out->is_certain = false;
-        }
-    }
-    line->is_dropped = line->is_dropped && !line->in_word;
-    line->in_word = false;
-    line->word.len = 0;
-}
-
-static void end_command(struct line *line)
-{
-    end_word(line);
-    if (line->words.count > 0) {
-        read_words(line->reader, line->words.at, line->words.count, line->reader->depth == 0);
-    }
-    line->words.count = 0;
-    line->is_dropped = false;
-}
-
-static void take_char(struct line *line, char c)
-{
-    line->in_word = true;
-    buffer_add_byte(&line->word, c);
-}
-
-static void take_quoted(struct line *line, char quote)
-{
-    struct slice text = line->text;
-    line->in_word = true;
-    while (line->at < text.len && text.ptr[line->at] != quote) {
-        char c = text.ptr[line->at++];
-        if (quote == '"' && c == '\\' && line->at < text.len && strchr("\"\\$`\n", text.ptr[line->at])) {
-            c = text.ptr[line->at++];
-        } else if (quote == '"' && (c == '$' || c == '`')) {
-            line->reader->out->is_certain = false;
-        }
-        buffer_add_byte(&line->word, c);
-    }
-    if (line->at++ >= text.len) {
-        line->reader->out->is_certain = false; /* the quote is not closed */
-    }
-}
-
-/* What stands within a substitution is read as commands of their own. */
-static void take_dollar(struct line *line)
-{
-    line->reader->out->is_certain = false;
-    if (line->at < line->text.len && line->text.ptr[line->at] == '(') {
-        end_command(line);
-    } else {
-        take_char(line, '$');
-    }
-}
-
-static void take_plain(struct line *line, char c)
-{
-    if (strchr("*?[{~", c) && line->words.count < 2) {
-        line->reader->out->is_certain = false; /* it may become any name */
-    }
-    take_char(line, c);
-}
-
-/* > and < with a number before and & behind: the file is no part of the command. */
-static void take_redirection(struct line *line)
-{
-    bool number = line->word.len > 0;
-    for (size_t i = 0; i < line->word.len; i++) {
-        number = number && line->word.ptr[i] >= '0' && line->word.ptr[i] <= '9';
-    }
-    if (number) {
-        line->word.len = 0;
-        line->in_word = false;
-    }
-    end_word(line);
-    while (line->at < line->text.len && strchr("<>&|", line->text.ptr[line->at])) {
-        if (line->text.ptr[line->at] == '<') {
-            line->reader->out->is_certain = false; /* text for its input stands behind it */
-        }
-        line->at++;
-    }
-    line->is_dropped = true;
-}
-
-static void take(struct line *line, char c)
-{
-    switch (c) {
-    case ' ':
-    case '\t':
-        end_word(line);
-        break;
-    case '\'':
-    case '"':
-        take_quoted(line, c);
-        break;
-    case '\\':
-        if (line->at < line->text.len && line->text.ptr[line->at++] != '\n') {
-            take_char(line, line->text.ptr[line->at - 1]);
-        }
-        break;
-    case '$':
-        take_dollar(line);
-        break;
-    case '`':
-        line->reader->out->is_certain = false;
-        end_command(line);
-        break;
-    case '<':
-    case '>':
-        take_redirection(line);
-        break;
-    case '|':
-    case '&':
-    case ';':
-    case '(':
-    case ')':
-    case '\n':
-    case '\r':
-        end_command(line);
-        break;
-    default:
-        take_plain(line, c);
-    }
-}
-
-static void read_line(struct reader *reader, struct slice text)
-{
-    struct line *line = arena_alloc(reader->arena, sizeof *line);
-    *line = (struct line){.reader = reader, .text = text};
-    while (line->at < text.len) {
-        char c = text.ptr[line->at++];
-        if (c == '#' && !line->in_word) { /* a comment, or not: who knows which shell reads it */
-            reader->out->is_certain = false;
-        }
-        take(line, c);
-    }
-    end_command(line);
-    buffer_release(&line->word);
-}
-
-static struct reader reader_of(struct arena *arena, struct command_reading *out)
+static struct command_reader reader_of(struct arena *arena, struct command_reading *out)
 {
     *out = (struct command_reading){.is_certain = true};
     out->forms = arena_array(arena, COMMAND_FORMS_MAX, sizeof *out->forms);
-    return (struct reader){arena, out, 0};
+    return (struct command_reader){.arena = arena, .out = out};
 }
 
-static void read_list(struct reader *reader, const struct json *list)
+static void add_word(struct command_reader *reader, struct command_words *words, const struct json *word)
 {
-    struct words *words = arena_alloc(reader->arena, sizeof *words);
-    words->count = 0;
-    for (const struct json *word = list->child; word; word = word->next) {
-        if (!json_is(word, JSON_STRING) || words->count == WORDS_MAX) {
-            reader->out->is_certain = false;
-            break;
-        }
-        words->at[words->count++] = word->text;
+    if (!json_is(word, JSON_STRING) || words->count == COMMAND_WORDS_MAX) {
+        command_doubt(reader);
+    } else {
+        words->at[words->count++] = (struct command_word){.text = word->text.len ? word->text : SLICE("")};
     }
-    read_words(reader, words->at, words->count, true);
+}
+
+/* The program alone or with words behind it, and a list with more of them. */
+static void read_list(struct command_reader *reader, const struct json *program, const struct json *list)
+{
+    struct command_words *words = arena_alloc(reader->arena, sizeof *words);
+    if (program) {
+        add_word(reader, words, program);
+    }
+    for (const struct json *word = list->child; word; word = word->next) {
+        add_word(reader, words, word);
+    }
+    command_read_words(reader, words->at, words->count, true);
+}
+
+static const struct json *member_of(const struct json *arguments, const char *name)
+{
+    const struct json *value = json_is(arguments, JSON_OBJECT) ? json_get_value(arguments, name) : NULL;
+    return json_is(value, JSON_NULL) ? NULL : value;
+}
+
+/* What else may stand in a call and decides what its command does. */
+static bool is_alone(const struct json *arguments)
+{
+    static const char *const others[] = {"env", "environment", "stdin", "input", "shell", "interpreter"};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        const struct json *value = member_of(arguments, others[i]);
+        if (value && (value->child || !(json_is(value, JSON_OBJECT) || json_is(value, JSON_ARRAY)))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool read_member(struct command_reader *reader, const struct json *value, const struct json *further)
+{
+    if (json_is(value, JSON_ARRAY)) {
+        read_list(reader, NULL, value);
+    } else if (json_is(value, JSON_STRING) && json_is(further, JSON_ARRAY) && further->child) {
+        if (!is_inert(value->text)) {
+            command_read_line(reader, value->text);
+            command_doubt(reader);
+        }
+        read_list(reader, value, further);
+    } else if (json_is(value, JSON_STRING)) {
+        command_read_line(reader, value->text);
+    } else {
+        return false;
+    }
+    return true;
 }
 
 bool command_read_call(struct arena *arena, const struct json *arguments, struct command_reading *out)
 {
     static const char *const names[] = {"command", "cmd", "script"};
-    struct reader reader = reader_of(arena, out);
+    const struct json *further = member_of(arguments, "args");
+    struct command_reader reader = reader_of(arena, out);
     bool found = false;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        const struct json *value = json_is(arguments, JSON_OBJECT) ? json_get_value(arguments, names[i]) : NULL;
-        if (json_is(value, JSON_STRING)) {
-            read_line(&reader, value->text);
-            found = true;
-        } else if (json_is(value, JSON_ARRAY)) {
-            read_list(&reader, value);
-            found = true;
-        }
+        found = read_member(&reader, member_of(arguments, names[i]), further) || found;
     }
+    if (out->count == 0) {
+        command_add_form(&reader, SLICE(""), NULL, 0, true); /* so that no rule allows it as a line of nothing */
+        command_doubt(&reader);
+    }
+    out->is_certain = out->is_certain && !reader.is_full && is_alone(arguments);
     return found;
 }

@@ -5,7 +5,7 @@
 
 #include "base/json.h"
 
-enum { COMMAND_FORMS_MAX = 256 };
+enum { COMMAND_FORMS_MAX = 512 };
 
 /* A command as words with single spaces between them, without quotes. */
 struct command_form {

@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "runner/git_call.h"
 #include "runner/job.h"
 #include "runner/sandbox_local.h"
 
@@ -66,50 +67,27 @@ static bool is_remote(struct slice repository)
 
 /* --- git --- */
 
-/* Nothing of the repository or of the server's user decides what runs: no hooks, no filters, no helpers that ask. */
-static const char *const git_settings[] = {
-    "/usr/bin/git",         "-c", "core.hooksPath=/dev/null",    "-c", "core.fsmonitor=false",      "-c",
-    "protocol.allow=never", "-c", "protocol.https.allow=always", "-c", "protocol.ssh.allow=always",
-};
-
-enum { GIT_WORDS = sizeof git_settings / sizeof git_settings[0], GIT_FURTHER = 12 };
-
 static enum status git_start(const struct local_provider *local, struct loop *loop, const struct source_order *order,
-                             const char *from, bool is_path, struct fetch *fetch, struct failure *failure)
+                             const char *from, enum git_reach reach, struct fetch *fetch, struct failure *failure)
 {
     struct launch launch;
+    struct git_call *call;
     launch_init(&launch);
-    const char **argv = arena_array(&launch.arena, GIT_WORDS + GIT_FURTHER, sizeof *argv);
-    size_t count = 0;
-    for (; count < GIT_WORDS; count++) {
-        argv[count] = git_settings[count];
-    }
-    if (is_path) {
-        argv[count++] = "-c";
-        argv[count++] = "protocol.file.allow=always";
-        argv[count++] = "-c";
-        argv[count++] = "safe.directory=*"; /* the operator opened it; it may be another user's */
-    }
-    argv[count++] = "clone";
-    argv[count++] = "--quiet";
-    argv[count++] = "--no-hardlinks"; /* files of the project are not shared with a sandbox */
+    call = arena_alloc(&launch.arena, sizeof *call);
+    git_call_init(call, &launch.arena, "clone");
+    git_call_add(call, "--quiet");
+    git_call_add(call, "--no-hardlinks"); /* files of the project are not shared with a sandbox */
     if (order->branch.len > 0) {
-        argv[count++] = arena_format(&launch.arena, "--branch=%.*s", SLICE_ARG(order->branch)).ptr;
+        git_call_add(call, arena_format(&launch.arena, "--branch=%.*s", SLICE_ARG(order->branch)).ptr);
     }
-    argv[count++] = "--";
-    argv[count++] = arena_copy(&launch.arena, slice_of(from)).ptr;
-    argv[count++] = arena_copy(&launch.arena, slice_of(order->workspace)).ptr;
+    git_call_add(call, "--");
+    git_call_add_text(call, slice_of(from));
+    git_call_add_text(call, slice_of(order->workspace));
     const char *home = getenv("HOME"); /* keys for ssh */
-    const char *const environment[] = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin",
-                                       "LANG=C.UTF-8",
-                                       "GIT_TERMINAL_PROMPT=0",
-                                       "GIT_ASKPASS=/bin/false",
-                                       "GIT_CONFIG_NOSYSTEM=1",
-                                       "GIT_CONFIG_GLOBAL=/dev/null",
-                                       "GIT_SSH_COMMAND=ssh -oBatchMode=yes",
-                                       arena_format(&launch.arena, "HOME=%s", home ? home : "/nonexistent").ptr,
-                                       NULL};
-    launch_plain(&launch, &(struct process_spec){.argv = argv, .environment = environment});
+    const char *const further[] = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "GIT_SSH_COMMAND=ssh -oBatchMode=yes",
+                                   arena_format(&launch.arena, "HOME=%s", home ? home : "/nonexistent").ptr, NULL};
+    const char *const *environment = git_environment(&launch.arena, reach, (struct slice){0}, further);
+    launch_plain(&launch, &(struct process_spec){.argv = call->words, .environment = environment});
     return job_start(loop, &launch, local->options.prepare_ms_max, (struct job_told){fetch, on_fetched}, failure);
 }
 
@@ -123,7 +101,7 @@ static enum status fetch_repository(const struct local_provider *local, struct l
     }
     if (is_remote(order->repository)) {
         snprintf(url, sizeof url, "%.*s", SLICE_ARG(order->repository));
-        return git_start(local, loop, order, url, false, fetch, failure);
+        return git_start(local, loop, order, url, GIT_FETCHES, fetch, failure);
     }
     if (order->repository.ptr[0] != '/') {
         return failure_set(failure, STATUS_INVALID, "bad_repository",
@@ -133,7 +111,7 @@ static enum status fetch_repository(const struct local_provider *local, struct l
     if (!path) {
         return STATUS_FORBIDDEN;
     }
-    enum status status = git_start(local, loop, order, path, true, fetch, failure);
+    enum status status = git_start(local, loop, order, path, GIT_FETCHES_FILES, fetch, failure);
     free(path);
     return status;
 }

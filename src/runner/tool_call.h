@@ -63,7 +63,7 @@ void tool_scope(const struct tool_place *place, struct path_scope *out);
 
 /* --- processes: one after the other, output gathered --- */
 
-enum { TOOL_STEPS_MAX = 2 };
+enum { TOOL_STEPS_MAX = 3 };
 
 struct tool_steps {
     const char *const *argv[TOOL_STEPS_MAX]; /* each NULL-ended; the next starts when the one before it ended well */
@@ -71,8 +71,12 @@ struct tool_steps {
     const char *const *environment; /* NULL-ended, besides what the sandbox sets */
     const char *directory;          /* inside the sandbox; NULL = its root */
     int64_t time_ms_max;            /* 0 = the agent's, or the option's */
-    const char *when_empty;         /* said when all ended well without a word */
-    bool streams;                   /* output is shown while it comes */
+    /* NULL, or: the first step only finds something out, from whose output this makes the environment of the others,
+     * with `further` (NULL-ended) in it. NULL = it can't. */
+    const char *const *(*learn)(struct arena *arena, struct slice output, const char *const *further);
+    const char *const *further;
+    const char *when_empty; /* said when all ended well without a word */
+    bool streams;           /* output is shown while it comes */
 };
 /* Copies the steps. */
 void *tool_process_start(const struct tool_place *place, const struct tool_call *call, struct tool_done then,

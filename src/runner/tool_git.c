@@ -1,78 +1,59 @@
+#include "runner/git_call.h"
 #include "runner/tool_call.h"
 
 #include <ctype.h>
 
-enum { WORDS_MAX = 256, PATHS_MAX = 200 };
+enum { PATHS_MAX = 200 };
 
-/* What a repository says must not start programs: neither hooks nor drivers of diffs, nor the settings of the machine.
- */
-static const char *const quiet[] = {
-    "git",
-    "--no-pager",
-    "--literal-pathspecs",
-    "-c",
-    "safe.directory=*",
-    "-c",
-    "core.hooksPath=/dev/null",
-    "-c",
-    "core.fsmonitor=false",
-    "-c",
-    "commit.gpgsign=false",
-    "-c",
-    "color.ui=false",
-};
-
-static const char *const reading_environment[] = {"GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0",
-                                                  "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", NULL};
-
-struct words_of_git {
-    const char *words[WORDS_MAX + 1];
-    size_t count;
-};
-
-static void add(struct words_of_git *line, const char *word)
-{
-    if (line->count < WORDS_MAX) {
-        line->words[line->count++] = word;
-    }
-}
-
-static void begin(struct words_of_git *line, const char *verb)
-{
-    for (size_t i = 0; i < sizeof quiet / sizeof quiet[0]; i++) {
-        add(line, quiet[i]);
-    }
-    add(line, verb);
-}
+/* No lock is taken for what only reads. */
+static const char *const reading[] = {"GIT_OPTIONAL_LOCKS=0", NULL};
 
 static bool has_zero(struct slice text)
 {
     return text.len > 0 && memchr(text.ptr, 0, text.len);
 }
 
-static void add_path(struct words_of_git *line, struct arena *arena, struct slice path)
+static void add_path(struct git_call *line, struct slice path)
 {
     if (path.len > 0 && !has_zero(path)) {
-        add(line, "--");
-        add(line, arena_copy(arena, path).ptr);
+        git_call_add(line, "--");
+        git_call_add_text(line, path);
     }
 }
 
-static void *run_one(const struct tool_place *place, const struct tool_call *call, struct tool_done then,
-                     const struct words_of_git *line, const char *when_empty)
+static const char *const *learn_filters(struct arena *arena, struct slice names, const char *const *further)
 {
-    const struct tool_steps steps = {
-        .argv = {line->words}, .count = 1, .environment = reading_environment, .when_empty = when_empty};
+    return git_environment(arena, GIT_STAYS, names, further);
+}
+
+/* Asks the repository for its settings first, then runs `lines`. */
+static void *run_lines(const struct tool_place *place, const struct tool_call *call, struct tool_done then,
+                       struct arena *arena, const struct git_call *lines, size_t count, const char *const *further,
+                       const char *when_empty)
+{
+    struct git_call names;
+    struct tool_steps steps = {
+        .count = count + 1, .learn = learn_filters, .further = further, .when_empty = when_empty};
+    git_call_init_names(&names, arena);
+    steps.environment = git_environment(arena, GIT_STAYS, (struct slice){0}, further);
+    steps.argv[0] = names.words;
+    for (size_t i = 0; i < count; i++) {
+        steps.argv[i + 1] = lines[i].words;
+    }
     return tool_process_start(place, call, then, &steps);
 }
 
 TOOL_RUN(git_status_run)
 {
-    struct words_of_git line = {.count = 0};
-    begin(&line, "status");
-    add(&line, "--short");
-    add(&line, "--branch");
-    return run_one(place, call, then, &line, "(nothing changed)");
+    struct arena arena = {0};
+    struct git_call line;
+    git_call_init(&line, &arena, "status");
+    git_call_add(&line, "--short");
+    git_call_add(&line, "--branch");
+    git_call_add(&line, "--ignore-submodules=all");
+    void *running = run_lines(place, call, then, &arena, &line, 1, reading, "(nothing changed)");
+    arena_release(&arena);
+    return running;
 }
 
 /* A name of commits, never an option. */
@@ -88,8 +69,8 @@ static bool is_revision(struct slice text)
 
 TOOL_RUN(git_diff_run)
 {
-    struct words_of_git line = {.count = 0};
     struct arena arena = {0};
+    struct git_call line;
     struct slice revision = json_text_of(call->arguments, "revision");
     bool staged = false;
     if (slice_present(revision) && !is_revision(revision)) {
@@ -98,31 +79,32 @@ TOOL_RUN(git_diff_run)
         return NULL;
     }
     json_as_bool(json_get_value(call->arguments, "staged"), &staged);
-    begin(&line, "diff");
-    add(&line, "--no-ext-diff");
-    add(&line, "--no-textconv");
+    git_call_init(&line, &arena, "diff");
+    git_call_add(&line, "--no-ext-diff");
+    git_call_add(&line, "--no-textconv");
+    git_call_add(&line, "--ignore-submodules=all");
     if (staged) {
-        add(&line, "--cached");
+        git_call_add(&line, "--cached");
     }
     if (slice_present(revision)) {
-        add(&line, arena_copy(&arena, revision).ptr);
+        git_call_add_text(&line, revision);
     }
-    add_path(&line, &arena, json_text_of(call->arguments, "path"));
-    void *running = run_one(place, call, then, &line, "(no differences)");
+    add_path(&line, json_text_of(call->arguments, "path"));
+    void *running = run_lines(place, call, then, &arena, &line, 1, reading, "(no differences)");
     arena_release(&arena);
     return running;
 }
 
-static void add_paths(struct words_of_git *line, struct arena *arena, const struct json *paths)
+static void add_paths(struct git_call *line, const struct json *paths)
 {
-    add(line, "--all");
-    add(line, "--");
+    git_call_add(line, "--all");
+    git_call_add(line, "--");
     if (!paths || paths->count == 0) {
-        add(line, ".");
+        git_call_add(line, ".");
     }
     for (const struct json *path = paths ? paths->child : NULL; path; path = path->next) {
         if (path->text.len > 0 && !has_zero(path->text)) {
-            add(line, arena_copy(arena, path->text).ptr);
+            git_call_add_text(line, path->text);
         }
     }
 }
@@ -130,31 +112,27 @@ static void add_paths(struct words_of_git *line, struct arena *arena, const stru
 TOOL_RUN(git_commit_run)
 {
     struct arena arena = {0};
-    struct words_of_git stage = {.count = 0}, commit = {.count = 0};
+    struct git_call lines[2];
     const struct json *paths = json_get_value(call->arguments, "paths");
     struct slice message = json_text_of(call->arguments, "message"), author = place->agent->id;
-    const char *const environment[] = {
-        "GIT_TERMINAL_PROMPT=0",
-        "GIT_CONFIG_NOSYSTEM=1",
-        "GIT_CONFIG_GLOBAL=/dev/null",
+    const char *const names[] = {
         arena_format(&arena, "GIT_AUTHOR_NAME=%.*s", SLICE_ARG(author)).ptr,
         arena_format(&arena, "GIT_AUTHOR_EMAIL=%.*s@agents.invalid", SLICE_ARG(author)).ptr,
         arena_format(&arena, "GIT_COMMITTER_NAME=%.*s", SLICE_ARG(author)).ptr,
         arena_format(&arena, "GIT_COMMITTER_EMAIL=%.*s@agents.invalid", SLICE_ARG(author)).ptr,
-        NULL};
-    const struct tool_steps steps = {
-        .argv = {stage.words, commit.words}, .count = 2, .environment = environment, .when_empty = "(committed)"};
+        NULL,
+    };
     if (message.len == 0 || has_zero(message) || (paths && paths->count > PATHS_MAX)) {
         tool_refuse(then, TURN_VALIDATION, SLICE("A commit needs a message, and takes at most 200 paths."));
         arena_release(&arena);
         return NULL;
     }
-    begin(&stage, "add");
-    add_paths(&stage, &arena, paths);
-    begin(&commit, "commit");
-    add(&commit, "--message");
-    add(&commit, arena_copy(&arena, message).ptr);
-    void *running = tool_process_start(place, call, then, &steps);
+    git_call_init(&lines[0], &arena, "add");
+    add_paths(&lines[0], paths);
+    git_call_init(&lines[1], &arena, "commit");
+    git_call_add(&lines[1], "--message");
+    git_call_add_text(&lines[1], message);
+    void *running = run_lines(place, call, then, &arena, lines, 2, names, "(committed)");
     arena_release(&arena);
     return running;
 }

@@ -60,14 +60,34 @@ static void add_line_end(struct buffer *text)
     }
 }
 
+/* False when the later steps can't be run. */
+static bool learn(struct running *running)
+{
+    const char *const *learned = NULL;
+    if (!running->steps.learn || running->step > 0) {
+        return true;
+    }
+    if (running->dropped_bytes == 0) {
+        learned = running->steps.learn(&running->arena, buffer_slice(&running->output), running->steps.further);
+    }
+    running->environment = learned;
+    running->output.len = running->dropped_bytes = 0;
+    return learned != NULL;
+}
+
 static void on_end(void *owner, const struct process_end *end)
 {
     struct running *running = owner;
     bool ended_well = end->exit_code == 0 && !end->timed_out;
     running->process = NULL;
     if (ended_well && running->step + 1 < running->steps.count) {
-        running->step++;
-        start_step(running);
+        if (learn(running)) {
+            running->step++;
+            start_step(running);
+        } else {
+            buffer_add(&running->output, SLICE("The repository has more settings than this tool reads."));
+            finish(running, TURN_TOOL_FAILED);
+        }
         return;
     }
     add_line_end(&running->output);
@@ -183,6 +203,7 @@ void *tool_process_start(const struct tool_place *place, const struct tool_call 
         running->steps.argv[i] = copy_texts(arena, steps->argv[i]);
     }
     running->steps.directory = arena_copy(arena, slice_of(steps->directory)).ptr;
+    running->steps.further = copy_texts(arena, steps->further);
     running->environment = copy_texts(arena, steps->environment);
     return start_step(running) ? running : NULL;
 }

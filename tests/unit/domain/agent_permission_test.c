@@ -194,10 +194,11 @@ static void what_can_not_be_read_is_asked_about(void **state)
         "perl -e 'exec q(git), q(push)'",
         "echo push | xargs git",
         "git 'push",
+        "ls -l *.c src/*.h",
     };
     static const char *const allowed[] = {
         "git status",        "git log --grep 'git push'", "git commit -m 'do not git push'",
-        "ls -l *.c src/*.h", "make 2>&1 | tail -n 5",     "cd src && make test > log",
+        "ls -l src",         "make 2>&1 | tail -n 5",     "cd src && make test > log",
         "bash build.sh",     "python3 test.py",           "echo 'costs $5'",
         "grep -rn push .",
     };
@@ -236,6 +237,10 @@ static void what_is_allowed_takes_nothing_along(void **state)
         {"git log\nrm -r x", PERMISSION_ASK},
         {"sh -c 'git log'", PERMISSION_ASK},
         {"PAGER=x git log", PERMISSION_ASK},
+        {"git log > .git/config", PERMISSION_ASK}, /* writes what no rule speaks of */
+        {"git log >/dev/null 2>&1", PERMISSION_ALLOW},
+        {"git x", PERMISSION_ASK}, /* an alias? */
+        {"git grep -Ox y", PERMISSION_ASK},
     };
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {

@@ -131,7 +131,7 @@ static void process_read(uv_stream_t *stream, ssize_t got, const uv_buf_t *bytes
     }
 }
 
-static char process_environment_seen[2000];
+static char process_environment_seen[40000];
 static char process_directory_seen[200];
 
 static void note_spec(const struct process_spec *spec)
@@ -156,13 +156,15 @@ enum status process_start(struct loop *loop, struct sandbox *sandbox, const stru
                           const struct process_handler *handler, struct process **out, struct failure *failure)
 {
     struct process *process = memory_zeroed(sizeof *process);
-    const char *environment[32] = {"PATH=/usr/bin:/bin", "HOME=/nonexistent", "LANG=C.UTF-8"};
+    static const char *const usual[] = {"PATH=/usr/bin:/bin", "HOME=/nonexistent", "LANG=C.UTF-8"};
+    const char *environment[700] = {NULL};
     uv_stdio_container_t stdio[3] = {{.flags = UV_IGNORE}};
-    size_t count = 3;
+    size_t count = 0;
     note_spec(spec);
     for (size_t i = 0; spec->environment && spec->environment[i]; i++) {
-        environment[count++] = spec->environment[i];
+        environment[count++] = spec->environment[i]; /* the first of a name counts */
     }
+    memcpy(environment + count, usual, sizeof usual);
     process->handler = *handler;
     process_pipe(loop_uv(loop), process, &process->out, &stdio[1]);
     process_pipe(loop_uv(loop), process, &process->err, &stdio[2]);
