@@ -99,7 +99,10 @@ int command_agents_push(const struct invocation *invocation)
 
 int command_agents_remove(const struct invocation *invocation)
 {
-    int code = confirm(invocation, "Remove", "so that no new session gets it?");
-    return code == EXIT_DONE ? remote_do_each(invocation, &(struct remote_deed){"DELETE", "agents", "", "removed"})
-                             : code;
+    return remote_do_each(invocation, &(struct remote_deed){.method = "DELETE",
+                                                            .collection = "agents",
+                                                            .tail = "",
+                                                            .done = "removed",
+                                                            .verb = "Remove",
+                                                            .rest = "so that no new session gets it?"});
 }

@@ -196,9 +196,12 @@ int command_entities_update(const struct invocation *invocation)
 
 int command_entities_remove(const struct invocation *invocation)
 {
-    int code = confirm(invocation, "Remove", "and what is known of it?");
-    return code == EXIT_DONE ? remote_do_each(invocation, &(struct remote_deed){"DELETE", "entities", "", "removed"})
-                             : code;
+    return remote_do_each(invocation, &(struct remote_deed){.method = "DELETE",
+                                                            .collection = "entities",
+                                                            .tail = "",
+                                                            .done = "removed",
+                                                            .verb = "Remove",
+                                                            .rest = "and what is known of it?"});
 }
 
 /* --- what ran for it --- */

@@ -244,12 +244,16 @@ int command_users_update(const struct invocation *invocation)
 
 int command_tokens_revoke(const struct invocation *invocation)
 {
-    return remote_do_each(invocation, &(struct remote_deed){"DELETE", "tokens", "", "revoked"});
+    return remote_do_each(
+        invocation, &(struct remote_deed){.method = "DELETE", .collection = "tokens", .tail = "", .done = "revoked"});
 }
 
 int command_users_remove(const struct invocation *invocation)
 {
-    int code = confirm(invocation, "Remove", "from the tenant?");
-    return code == EXIT_DONE ? remote_do_each(invocation, &(struct remote_deed){"DELETE", "users", "", "removed"})
-                             : code;
+    return remote_do_each(invocation, &(struct remote_deed){.method = "DELETE",
+                                                            .collection = "users",
+                                                            .tail = "",
+                                                            .done = "removed",
+                                                            .verb = "Remove",
+                                                            .rest = "from the tenant?"});
 }

@@ -27,8 +27,7 @@ static enum colour status_colour(const struct json *session)
     return COLOUR_NONE;
 }
 
-/* What names the session best. */
-static struct slice session_heading(const struct json *session)
+struct slice session_heading(const struct json *session)
 {
     static const char *const keys[] = {"title", "prompt_snippet", "preview"};
     struct slice text = {0};

@@ -220,7 +220,10 @@ int command_tasks_run(const struct invocation *invocation)
 
 int command_tasks_remove(const struct invocation *invocation)
 {
-    int code = confirm(invocation, "Remove", "so that nobody can run it any more?");
-    return code == EXIT_DONE ? remote_do_each(invocation, &(struct remote_deed){"DELETE", "tasks", "", "removed"})
-                             : code;
+    return remote_do_each(invocation, &(struct remote_deed){.method = "DELETE",
+                                                            .collection = "tasks",
+                                                            .tail = "",
+                                                            .done = "removed",
+                                                            .verb = "Remove",
+                                                            .rest = "so that nobody can run it any more?"});
 }
