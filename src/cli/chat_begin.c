@@ -1,4 +1,5 @@
 #include "cli/chat_terminal.h"
+#include "cli/resolve.h"
 
 enum { AGENTS_NAMED_MAX = 12 };
 
@@ -125,9 +126,13 @@ static int check_provider(struct chat *chat, const struct json *agent)
 
 static int check_agent(struct chat *chat)
 {
-    const struct json *agent;
+    const struct json *agent = NULL;
     int status = 0;
-    int code = remote_ask(&chat->remote, remote_path(&chat->remote, "agents", chat->agent, "").ptr, &status, &agent);
+    int code = terminal_can_ask() ? resolve_id(&chat->remote, "agents", chat->agent, &chat->agent) : EXIT_DONE;
+    if (code != EXIT_DONE) {
+        return code;
+    }
+    code = remote_ask(&chat->remote, remote_path(&chat->remote, "agents", chat->agent, "").ptr, &status, &agent);
     if (code != EXIT_DONE || !agent) {
         return code;
     }
@@ -181,7 +186,8 @@ static int open_session(struct chat *chat, const struct json **out)
         return create_session(chat, chat->options->session, out);
     }
     struct slice id = slice_of(chat->options->session);
-    return read_session(chat, id, out);
+    int code = terminal_can_ask() ? resolve_id(&chat->remote, "sessions", id, &id) : EXIT_DONE;
+    return code == EXIT_DONE ? read_session(chat, id, out) : code;
 }
 
 static int read_asks(struct chat *chat)
