@@ -42,12 +42,12 @@ static int print_definition(struct remote *remote, const struct json *agent, con
     (void)detail;
     struct buffer text = {0};
     const struct json *definition = json_get_value(agent, "definition");
-    buffer_format(&text, "# version %lld, %.*s\n", (long long)json_i64_of(agent, "version"),
+    buffer_format(&text, "# version %lld, %.*s", (long long)json_i64_of(agent, "version"),
                   SLICE_ARG(json_text_of(agent, "source")));
     for (const struct json *member = definition ? definition->child : NULL; member; member = member->next) {
-        buffer_format(&text, "%.*s: %.*s\n", SLICE_ARG(member->key), SLICE_ARG(member->raw));
+        buffer_format(&text, "\n%.*s: %.*s", SLICE_ARG(member->key), SLICE_ARG(member->raw));
     }
-    int code = remote_print(buffer_slice(&text));
+    int code = remote_print_line(buffer_slice(&text));
     buffer_release(&text);
     return code;
 }

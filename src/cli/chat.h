@@ -7,6 +7,7 @@
 #include "cli/chat_context.h"
 #include "cli/chat_screen.h"
 #include "cli/tail.h"
+#include "cli/usage.h"
 
 enum { CHAT_ASKS_MAX = 128 };
 
@@ -15,11 +16,6 @@ struct chat_options {
     int64_t last;
     int64_t silence_ms;
     struct chat_context context;
-};
-
-/* Numbers of the session, all turns together. */
-struct chat_usage {
-    int64_t input_tokens, output_tokens, cost_microcents, turns;
 };
 
 /* What the calls of chat say besides their answers. */
@@ -52,7 +48,7 @@ struct chat {
     bool has_failed;        /* the last turn did */
     int64_t busy_since_ms;  /* steady */
     int64_t waits_since_ms; /* steady; a message waits for its turn; 0 = it does not, or its reason was shown */
-    struct chat_usage usage;
+    struct usage usage;
     int64_t usage_known_to;                 /* the sequence that `usage` covers */
     const struct json *asks[CHAT_ASKS_MAX]; /* pending, oldest first; in the remote's arena */
     size_t ask_count;
@@ -98,7 +94,6 @@ int chat_begin(struct chat *chat);
 /* chat_frames.c: struct tail_ear. */
 void chat_on_frame(void *chat, const struct sse_event *frame, const struct json *data);
 void chat_on_lost(void *chat);
-void chat_add_usage(struct chat_usage *usage, const struct json *numbers);
 
 /* chat_ask.c */
 /* Remembers a pending ask, as JSON of the server; the same again is nothing. */
@@ -130,6 +125,5 @@ void chat_piped_tick(struct chat *chat);
 /* chat_status.c */
 /* One line: agent, state, time, tokens, cost. Plain. */
 void chat_status_write(const struct chat *chat, struct buffer *out);
-void chat_usage_write(const struct chat_usage *usage, struct buffer *out);
 
 #endif

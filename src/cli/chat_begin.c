@@ -204,7 +204,7 @@ static int read_asks(struct chat *chat)
 
 static void read_numbers(struct chat *chat, const struct json *session)
 {
-    chat->usage = (struct chat_usage){.turns = json_i64_of(session, "turn_count")};
+    chat->usage = (struct usage){.turns = json_i64_of(session, "turn_count")};
     chat->usage_known_to = json_i64_of(session, "last_sequence");
     const struct json *usage = json_get_value(session, "usage");
     chat->usage.input_tokens = json_i64_of(usage, "input_tokens");

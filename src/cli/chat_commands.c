@@ -53,7 +53,7 @@ static bool show_cost(struct chat *chat, struct slice rest)
     struct buffer text = {0};
     (void)rest;
     buffer_format(&text, "%lld turns: ", (long long)chat->usage.turns);
-    chat_usage_write(&chat->usage, &text);
+    usage_write(&chat->usage, &text);
     if (chat->usage.cost_microcents == 0) {
         buffer_add(&text, SLICE(" (no cost is known: the agent has no prices, or does not report them)"));
     }

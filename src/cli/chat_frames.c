@@ -77,20 +77,12 @@ static void take_ask_end(struct chat *chat, const struct json *event)
     }
 }
 
-void chat_add_usage(struct chat_usage *usage, const struct json *numbers)
-{
-    usage->input_tokens += json_i64_of(numbers, "input_tokens");
-    usage->output_tokens += json_i64_of(numbers, "output_tokens");
-    usage->cost_microcents += json_i64_of(numbers, "cost_microcents");
-    usage->turns++;
-}
-
 static void take_turn_end(struct chat *chat, const struct json *event)
 {
     const struct json *metadata = json_get(event, "metadata"), *error = json_get(metadata, "error");
     struct slice reason = json_text_of(metadata, "stop_reason"), message = json_text_of(error, "message");
     if (chat->sequence > chat->usage_known_to) {
-        chat_add_usage(&chat->usage, json_get(metadata, "usage"));
+        usage_add(&chat->usage, json_get(metadata, "usage"));
     }
     chat_screen_finish(&chat->screen, buffer_slice(&chat->screen.spoken));
     chat->has_failed = slice_is(reason, "error");

@@ -29,29 +29,6 @@ static void add_time(struct buffer *out, int64_t seconds)
     }
 }
 
-static void add_tokens(struct buffer *out, int64_t count)
-{
-    if (count < 10000) {
-        buffer_format(out, "%lld", (long long)count);
-    } else if (count < 1000000) {
-        buffer_format(out, "%lld.%lldk", (long long)(count / 1000), (long long)(count % 1000 / 100));
-    } else {
-        buffer_format(out, "%lld.%lldM", (long long)(count / 1000000), (long long)(count % 1000000 / 100000));
-    }
-}
-
-void chat_usage_write(const struct chat_usage *usage, struct buffer *out)
-{
-    add_tokens(out, usage->input_tokens);
-    buffer_add(out, SLICE(" in, "));
-    add_tokens(out, usage->output_tokens);
-    buffer_add(out, SLICE(" out"));
-    int64_t cost = usage->cost_microcents / 10000; /* hundredths of a cent */
-    if (usage->cost_microcents) {
-        buffer_format(out, ", $%lld.%04lld", (long long)(cost / 10000), (long long)(cost % 10000));
-    }
-}
-
 static const char *hint(const struct chat *chat)
 {
     const struct chat_terminal *terminal = chat->terminal;
@@ -71,6 +48,6 @@ void chat_status_write(const struct chat *chat, struct buffer *out)
         add_time(out, (chat_steady_ms() - chat->busy_since_ms) / 1000);
     }
     buffer_add(out, SLICE(" · "));
-    chat_usage_write(&chat->usage, out);
+    usage_write(&chat->usage, out);
     buffer_format(out, " · %s", hint(chat));
 }

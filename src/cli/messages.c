@@ -1,4 +1,5 @@
 #include <stdio.h>
+#include <unistd.h>
 
 #include "cli/client_commands.h"
 #include "cli/listed.h"
@@ -29,13 +30,27 @@ const struct option *const messages_send_tables[] = {message_table, answer_table
 
 /* --- send --- */
 
+/* On a terminal, text of the agent is prose that must not steer it. */
+static int print_answer(struct slice text)
+{
+    struct buffer plain = {0};
+    if (!isatty(STDOUT_FILENO)) {
+        return remote_print_line(text);
+    }
+    text_add_lines(&plain, text);
+    buffer_add_byte(&plain, '\n');
+    int code = remote_print(buffer_slice(&plain));
+    buffer_release(&plain);
+    return code;
+}
+
 static int print_receipt(struct remote *remote, const struct json *answer, const void *detail)
 {
     (void)remote;
     (void)detail;
     struct slice text = json_text_of(answer, "text"), id = json_text_of(answer, "prompt_id");
     if (slice_present(text)) {
-        return remote_print_line(text);
+        return print_answer(text);
     }
     if (json_i64_of(answer, "position") > 0) {
         fprintf(stderr, "it waits, at place %lld\n", (long long)json_i64_of(answer, "position"));

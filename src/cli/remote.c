@@ -142,7 +142,11 @@ int remote_print(struct slice text)
 int remote_print_line(struct slice text)
 {
     struct buffer line = {0};
-    buffer_add(&line, text);
+    if (isatty(STDOUT_FILENO)) {
+        text_add_exact(&line, text);
+    } else {
+        buffer_add(&line, text);
+    }
     buffer_add_byte(&line, '\n');
     int code = remote_print(buffer_slice(&line));
     buffer_release(&line);

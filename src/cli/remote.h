@@ -87,6 +87,7 @@ struct slice remote_target(struct remote *remote, struct slice path, const struc
 
 /* Standard output. */
 int remote_print(struct slice text);
+/* Text of others: exact, but on a terminal it can't steer it. */
 int remote_print_line(struct slice text);
 /* Fitted to the terminal. When there is no row, `nothing` is said on standard error. */
 int remote_print_table(const struct table *table, const char *nothing);
