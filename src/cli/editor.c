@@ -42,6 +42,9 @@ void editor_clear(struct editor *editor)
 
 static void remove_range(struct editor *editor, size_t start, size_t end)
 {
+    if (start == end) {
+        return;
+    }
     memmove(editor->text.ptr + start, editor->text.ptr + end, editor->text.len - end);
     editor->text.len -= end - start;
     editor->cursor = start;
