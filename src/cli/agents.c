@@ -26,7 +26,8 @@ static const struct table_column agent_columns[] = {
     {"NAME", false, 2},  {"SOURCE", false, 0}, {"CREATED", true, 0}, {0},
 };
 static const char *const agent_keys[] = {"id", "version", "driver", "model", "name", "source", "created_at"};
-static const struct listed agent_lists[] = {{"agents", agent_columns, agent_keys, "no agents"}, {0}};
+static const struct listed agent_lists[] = {
+    {"agents", agent_columns, agent_keys, "no agents; add one with: sojourn agents push FILE"}, {0}};
 
 int command_agents_list(const struct invocation *invocation)
 {

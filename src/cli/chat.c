@@ -13,8 +13,7 @@
 #include "cli/client_commands.h"
 #include "cli/resolve.h"
 
-enum { WATCH_INPUT, WATCH_SIGNALS, WATCH_TIMER, WATCH_COUNT };
-enum { LEAVE_MS = 1000, EXPLAIN_MS = 3000 };
+enum { EXPLAIN_MS = 3000 };
 
 /* clang-format off */
 static const struct option chat_table[] = {
@@ -165,76 +164,6 @@ void chat_tick(struct chat *chat)
     }
 }
 
-/* --- what is watched --- */
-
-static bool on_input(void *owner)
-{
-    struct chat *chat = owner;
-    if (chat->terminal) {
-        chat_terminal_read(chat);
-    } else {
-        chat_piped_read(chat);
-    }
-    chat_tick(chat);
-    return !chat->tail.is_over;
-}
-
-static bool on_timer(void *owner)
-{
-    struct chat *chat = owner;
-    uint64_t count;
-    ssize_t ignored = read(chat->timer_fd, &count, sizeof count);
-    (void)ignored;
-    if (chat->terminal) {
-        chat_terminal_wake(chat);
-    }
-    chat_tick(chat);
-    return !chat->tail.is_over;
-}
-
-/* Sent from outside, or over pipes: the terminal's own Ctrl-C is a key. */
-static void on_interrupt(struct chat *chat)
-{
-    int64_t now_ms = chat_steady_ms(), before_ms = chat->ctrl_c_at_ms;
-    chat->ctrl_c_at_ms = now_ms;
-    if (!chat->is_busy || (before_ms && now_ms - before_ms <= LEAVE_MS)) {
-        chat_leave(chat, EXIT_DONE);
-    } else {
-        chat_interrupt(chat);
-    }
-}
-
-static void take_signal(struct chat *chat, uint32_t number)
-{
-    switch (number) {
-    case SIGINT:
-        on_interrupt(chat);
-        return;
-    case SIGWINCH:
-        chat_terminal_resize(chat);
-        return;
-    case SIGTSTP:
-        chat_terminal_suspend(chat);
-        return;
-    case SIGCONT:
-        chat_terminal_continue(chat);
-        return;
-    default:
-        chat_leave(chat, EXIT_DONE);
-    }
-}
-
-static bool on_signal(void *owner)
-{
-    struct chat *chat = owner;
-    struct signalfd_siginfo info;
-    if (read(chat->tail.watches[WATCH_SIGNALS].fd, &info, sizeof info) == (ssize_t)sizeof info) {
-        take_signal(chat, info.ssi_signo);
-    }
-    chat_tick(chat);
-    return !chat->tail.is_over;
-}
-
 static int signal_descriptor(const struct chat *chat)
 {
     static const int always[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT}, terminal[] = {SIGWINCH, SIGTSTP, SIGCONT};
@@ -334,9 +263,9 @@ static int run(struct chat *chat, const struct invocation *invocation)
     }
     chat->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
     open_terminal(chat, invocation);
-    chat->tail.watches[WATCH_INPUT] = (struct client_watch){STDIN_FILENO, on_input, chat};
-    chat->tail.watches[WATCH_SIGNALS] = (struct client_watch){signal_descriptor(chat), on_signal, chat};
-    chat->tail.watches[WATCH_TIMER] = (struct client_watch){chat->timer_fd, on_timer, chat};
+    chat->tail.watches[WATCH_INPUT] = (struct client_watch){STDIN_FILENO, chat_on_input, chat};
+    chat->tail.watches[WATCH_SIGNALS] = (struct client_watch){signal_descriptor(chat), chat_on_signal, chat};
+    chat->tail.watches[WATCH_TIMER] = (struct client_watch){chat->timer_fd, chat_on_timer, chat};
     chat->tail.watch_count = WATCH_COUNT;
     code = converse(chat);
     close_terminal(chat);

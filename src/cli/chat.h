@@ -87,6 +87,12 @@ void chat_explain_wait(struct chat *chat);
 /* How long until that; 0 = not at all. */
 int64_t chat_explain_after_ms(const struct chat *chat);
 
+/* chat_watch.c: struct client_watch. */
+enum { WATCH_INPUT, WATCH_SIGNALS, WATCH_TIMER, WATCH_COUNT };
+bool chat_on_input(void *chat);
+bool chat_on_signal(void *chat);
+bool chat_on_timer(void *chat);
+
 /* chat_begin.c */
 /* Opens or creates the session of the options, or the next one; the exit code. */
 int chat_begin(struct chat *chat);

@@ -36,7 +36,7 @@ void chat_piped_tick(struct chat *chat)
         chat_leave(chat, waits || chat->has_failed ? EXIT_REFUSED : EXIT_DONE);
     }
     chat_set_timer(chat, chat_explain_after_ms(chat));
-    chat->tail.watches[0].fd = chat->input_ended || !is_free(chat) ? -1 : STDIN_FILENO;
+    chat->tail.watches[WATCH_INPUT].fd = chat->input_ended || !is_free(chat) ? -1 : STDIN_FILENO;
 }
 
 void chat_piped_read(struct chat *chat)

@@ -31,6 +31,9 @@ void chat_terminal_continue(struct chat *chat);
 void chat_terminal_suspend(struct chat *chat);
 void chat_terminal_tick(struct chat *chat);
 
+/* chat_rows.c: draws the line, what stands above it and the status. */
+void chat_rows_draw(struct chat *chat);
+
 /* chat_complete.c: Tab. */
 void chat_complete(struct chat *chat);
 

@@ -82,14 +82,24 @@ static void write_short_columns(const struct json *event, bool with_session, str
     add_column(line, json_text_of(event, "type"), SHORT_TYPE_COLUMNS);
 }
 
+static bool is_prose(const struct json *event)
+{
+    static const char *const types[] = {"user.message", "agent.message", "agent.thinking", "system.message"};
+    struct slice type = json_text_of(event, "type");
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        if (slice_is(type, types[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Only prose may be made plain; commands, arguments and results stay exact. */
 static void add_text(const struct json *event, struct buffer *line)
 {
     struct buffer text = {0};
-    struct slice type = json_text_of(event, "type"), tail = SLICE(".message");
-    bool is_prose = type.len > tail.len && slice_eq(slice_after(type, type.len - tail.len), tail);
     event_text(event, &text);
-    if (is_prose) {
+    if (is_prose(event)) {
         text_add_plain(line, buffer_slice(&text));
     } else {
         text_add_exact_line(line, buffer_slice(&text));
@@ -101,10 +111,10 @@ static void add_text(const struct json *event, struct buffer *line)
 }
 
 /* The rows that a terminal has for it; the last says how much was cut. */
-static void add_rows(struct slice line, size_t columns, struct buffer *out)
+static void add_rows(struct slice line, size_t columns, enum wrap_kind kind, struct buffer *out)
 {
     struct buffer rows = {0};
-    struct wrap wrap = {.columns = columns, .hang = HANG, .kind = WRAP_EXACT};
+    struct wrap wrap = {.columns = columns, .hang = HANG, .kind = kind};
     size_t count = wrap_line(&wrap, line, &rows), at = 0;
     for (size_t row = 0; row < count && row < FITTED_ROWS_MAX; row++) {
         at = (size_t)((char *)memchr(rows.ptr + at, '\n', rows.len - at) - rows.ptr) + 1;
@@ -126,7 +136,7 @@ void event_line_write(const struct json *event, const struct event_line_style *s
         buffer_add(out, colour_code(role_colour(json_text_of(event, "role"))));
     }
     if (style->columns) {
-        add_rows(buffer_slice(&line), style->columns, out);
+        add_rows(buffer_slice(&line), style->columns, is_prose(event) ? WRAP_WORDS : WRAP_EXACT, out);
         out->len--; /* the line end comes after the colour */
     } else {
         buffer_add(out, buffer_slice(&line));

@@ -4,6 +4,7 @@
 #include "cli/client_commands.h"
 #include "cli/listed.h"
 #include "cli/passed.h"
+#include "cli/resolve.h"
 
 static const char *const mode_names[] = {"followup", "steer", "collect", "reject"};
 
@@ -96,7 +97,10 @@ static const struct table_column waiting_columns[] = {
 };
 static const char *const waiting_keys[] = {"position",  "prompt_id",  "mode",    "actor",
                                            "thread_id", "created_at", "revision"};
-static const struct listed waiting_lists[] = {{"prompts", waiting_columns, waiting_keys, "nothing waits"}, {0}};
+static const struct listed waiting_lists[] = {
+    {"prompts", waiting_columns, waiting_keys,
+     "nothing waits; send a message with: sojourn messages send SESSION TEXT"},
+    {0}};
 
 static struct slice queue_path(struct remote *remote, const char *tail)
 {
@@ -122,9 +126,10 @@ int command_messages_withdraw(const struct invocation *invocation)
     int code = remote_open_plain(invocation, &remote);
     for (size_t i = 1; i < invocation->arguments->positional_count && code == EXIT_DONE; i++) {
         struct slice id = slice_of(invocation->arguments->positionals[i]);
+        code = resolve_in_list(&remote, queue_path(&remote, "/queue"), "prompts", "prompt_id", id, &id);
         struct slice tail = arena_format(remote.arena, "/queue/%.*s", SLICE_ARG(id));
         struct client_request request = {.method = "DELETE", .target = queue_path(&remote, tail.ptr)};
-        code = remote_call(&remote, &request, &answer);
+        code = code == EXIT_DONE ? remote_call(&remote, &request, &answer) : code;
     }
     remote_close(&remote);
     return code;

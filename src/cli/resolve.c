@@ -38,23 +38,32 @@ struct candidates {
     bool is_exact;
 };
 
-static int find_candidates(struct remote *remote, const struct id_kind *kind, struct slice given,
-                           struct candidates *out)
+struct list {
+    struct slice path;
+    const char *member, *key; /* where the rows are, and the id of each */
+};
+
+static struct list list_of(struct remote *remote, const struct id_kind *kind, struct slice given)
 {
-    const struct json *page;
-    int status = 0;
     struct buffer target = {0};
-    *out = (struct candidates){0};
     buffer_add(&target, slice_of(kind->list));
     if (kind->filters) {
         url_encode(&target, given);
     }
-    struct slice path = arena_copy(remote->arena, buffer_slice(&target));
+    struct list list = {arena_copy(remote->arena, buffer_slice(&target)), kind->member, "id"};
     buffer_release(&target);
-    int code = remote_ask(remote, path.ptr, &status, &page);
-    const struct json *list = code == EXIT_DONE && status == 200 ? json_get(page, kind->member) : NULL;
+    return list;
+}
+
+static int find_candidates(struct remote *remote, const struct list *where, struct slice given, struct candidates *out)
+{
+    const struct json *page;
+    int status = 0;
+    *out = (struct candidates){0};
+    int code = remote_ask(remote, where->path.ptr, &status, &page);
+    const struct json *list = code == EXIT_DONE && status == 200 ? json_get(page, where->member) : NULL;
     for (const struct json *row = list ? list->child : NULL; row; row = row->next) {
-        struct slice id = json_text_of(row, "id");
+        struct slice id = json_text_of(row, where->key);
         if (!slice_starts(id, given)) {
             continue;
         }
@@ -73,17 +82,17 @@ static struct slice heading_of(const struct json *row)
     return heading.len ? heading : name.len ? name : json_text_of(row, "email");
 }
 
-static int refuse_ambiguous(const struct remote *remote, const struct id_kind *kind, struct slice given,
+static int refuse_ambiguous(const struct remote *remote, const struct list *where, struct slice given,
                             const struct candidates *found)
 {
     struct buffer text = {0};
     buffer_add(&text, SLICE("sojourn: several "));
-    buffer_format(&text, "%s begin with ", kind->collection);
+    buffer_format(&text, "%s begin with ", where->member);
     text_add_exact_line(&text, given);
     buffer_add(&text, SLICE("; give more of the id:\n"));
     for (size_t i = 0; i < found->count && i < CANDIDATES_MAX; i++) {
         buffer_add(&text, SLICE("  "));
-        text_add_plain(&text, json_text_of(found->rows[i], "id"));
+        text_add_plain(&text, json_text_of(found->rows[i], where->key));
         buffer_add(&text, SLICE("  "));
         text_add_plain(&text, slice_utf8_prefix(heading_of(found->rows[i]), 60));
         buffer_add_byte(&text, '\n');
@@ -107,28 +116,47 @@ static int is_there(struct remote *remote, const struct id_kind *kind, struct sl
     return code;
 }
 
-static int resolve(struct remote *remote, const struct id_kind *kind, struct slice given, struct slice *out)
+static int choose(struct remote *remote, const struct list *where, struct slice given, struct slice *out)
 {
     struct candidates found;
+    int code = find_candidates(remote, where, given, &found);
+    if (code != EXIT_DONE || found.count == 0 || found.is_exact) {
+        return code;
+    }
+    if (found.count > 1) {
+        return refuse_ambiguous(remote, where, given, &found);
+    }
+    *out = arena_copy(remote->arena, json_text_of(found.rows[0], where->key));
+    remote->was_shortened = true;
+    return EXIT_DONE;
+}
+
+static bool can_be_short(struct slice given)
+{
+    return given.len >= SHORT_ID_CHARS_MIN && given.len < WHOLE_ID_CHARS;
+}
+
+int resolve_in_list(struct remote *remote, struct slice path, const char *member, const char *key, struct slice given,
+                    struct slice *out)
+{
+    *out = given;
+    return can_be_short(given) && terminal_can_ask() ? choose(remote, &(struct list){path, member, key}, given, out)
+                                                     : EXIT_DONE;
+}
+
+static int resolve(struct remote *remote, const struct id_kind *kind, struct slice given, struct slice *out)
+{
     bool exists = false;
     *out = given;
-    if (given.len < SHORT_ID_CHARS_MIN || given.len >= WHOLE_ID_CHARS) {
+    if (!can_be_short(given)) {
         return EXIT_DONE;
     }
     int code = is_there(remote, kind, given, &exists);
     if (code != EXIT_DONE || exists) {
         return code;
     }
-    code = find_candidates(remote, kind, given, &found);
-    if (code != EXIT_DONE || found.count == 0 || found.is_exact) {
-        return code;
-    }
-    if (found.count > 1) {
-        return refuse_ambiguous(remote, kind, given, &found);
-    }
-    *out = arena_copy(remote->arena, json_text_of(found.rows[0], "id"));
-    remote->was_shortened = true;
-    return EXIT_DONE;
+    struct list list = list_of(remote, kind, given);
+    return choose(remote, &list, given, out);
 }
 
 int resolve_id(struct remote *remote, const char *collection, struct slice given, struct slice *out)

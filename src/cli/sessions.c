@@ -84,7 +84,9 @@ static int read_page(struct listing *listing, const struct json **out)
 
 static int show_table(const struct listing *listing)
 {
-    int code = remote_print_table(&listing->table, "no sessions");
+    int code = remote_print_table(
+        &listing->table, listing->filter.len ? "no sessions match; sojourn sessions list --archived all shows every one"
+                                             : "no sessions; start one with: sojourn chat");
     if (slice_present(listing->cursor)) {
         fprintf(stderr, "more with --cursor %.*s, everything with --all\n", SLICE_ARG(listing->cursor));
     }
