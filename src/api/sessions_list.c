@@ -33,6 +33,7 @@ const struct field session_list_query[] = {
     {"visibility", FIELD_WORD, false, "Only with this visibility.", &visibility_words, 0, 0},
     {"metadata.", FIELD_LABEL, false, "Only where this metadata key has this value.", NULL, 0, 0},
     {"q", FIELD_STRING, false, "Text in title, preview, workspace or branch.", NULL, 1, 200},
+    {"id_prefix", FIELD_STRING, false, "Only sessions whose id begins so.", NULL, 1, 128},
     {"created_after", FIELD_TIMESTAMP, false, "Created then or later.", NULL, 0, 0},
     {"created_before", FIELD_TIMESTAMP, false, "Created before that.", NULL, 0, 0},
     {"active_after", FIELD_TIMESTAMP, false, "Last active then or later.", NULL, 0, 0},
@@ -133,6 +134,15 @@ static void read_ownership(const struct request *request, struct session_filter 
     }
 }
 
+/* The narrower of what the caller may see and what they want; nothing begins with both when neither holds the other. */
+static struct slice narrower_prefix(struct slice allowed, struct slice wanted)
+{
+    if (!slice_present(wanted) || slice_starts(allowed, wanted)) {
+        return allowed.len ? allowed : wanted;
+    }
+    return slice_starts(wanted, allowed) ? wanted : SLICE(" "); /* no id has a space */
+}
+
 static void read_filter(const struct request *request, struct session_filter *filter)
 {
     struct slice interactive = request_param(request, "interactive");
@@ -165,6 +175,7 @@ static void read_filter(const struct request *request, struct session_filter *fi
         .limit = request_list_limit(request),
     };
     limit_to_visible(&request->who, filter);
+    filter->id_prefix = narrower_prefix(filter->id_prefix, request_param(request, "id_prefix"));
     read_label(request, filter);
     read_ownership(request, filter);
 }

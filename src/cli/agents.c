@@ -26,7 +26,8 @@ static const struct table_column agent_columns[] = {
     {"NAME", false, 2},  {"SOURCE", false, 0}, {"CREATED", true, 0}, {0},
 };
 static const char *const agent_keys[] = {"id", "version", "driver", "model", "name", "source", "created_at"};
-static const struct listed agent_lists[] = {{"agents", agent_columns, agent_keys, "no agents"}, {0}};
+static const struct listed agent_lists[] = {
+    {"agents", agent_columns, agent_keys, "no agents; add one with: sojourn agents push FILE"}, {0}};
 
 int command_agents_list(const struct invocation *invocation)
 {
@@ -42,12 +43,12 @@ static int print_definition(struct remote *remote, const struct json *agent, con
     (void)detail;
     struct buffer text = {0};
     const struct json *definition = json_get_value(agent, "definition");
-    buffer_format(&text, "# version %lld, %.*s\n", (long long)json_i64_of(agent, "version"),
+    buffer_format(&text, "# version %lld, %.*s", (long long)json_i64_of(agent, "version"),
                   SLICE_ARG(json_text_of(agent, "source")));
     for (const struct json *member = definition ? definition->child : NULL; member; member = member->next) {
-        buffer_format(&text, "%.*s: %.*s\n", SLICE_ARG(member->key), SLICE_ARG(member->raw));
+        buffer_format(&text, "\n%.*s: %.*s", SLICE_ARG(member->key), SLICE_ARG(member->raw));
     }
-    int code = remote_print(buffer_slice(&text));
+    int code = remote_print_line(buffer_slice(&text));
     buffer_release(&text);
     return code;
 }
@@ -99,7 +100,10 @@ int command_agents_push(const struct invocation *invocation)
 
 int command_agents_remove(const struct invocation *invocation)
 {
-    int code = confirm(invocation, "Remove", "so that no new session gets it?");
-    return code == EXIT_DONE ? remote_do_each(invocation, &(struct remote_deed){"DELETE", "agents", "", "removed"})
-                             : code;
+    return remote_do_each(invocation, &(struct remote_deed){.method = "DELETE",
+                                                            .collection = "agents",
+                                                            .tail = "",
+                                                            .done = "removed",
+                                                            .verb = "Remove",
+                                                            .rest = "so that no new session gets it?"});
 }

@@ -3,6 +3,7 @@
 #include "cli/client_commands.h"
 #include "cli/listed.h"
 #include "cli/passed.h"
+#include "cli/resolve.h"
 #include "cli/terminal.h"
 #include "wire/url.h"
 
@@ -48,7 +49,8 @@ static const struct table_column ask_columns[] = {
     {"AGENT", false, 4},   {"ASKED", false, 1}, {"EXPIRES", true, 0}, {0},
 };
 static const char *const ask_keys[] = {"session_id", "id", "kind", "tool", "agent", "text", "expires_at"};
-static const struct listed ask_lists[] = {{"asks", ask_columns, ask_keys, "nothing is asked"}, {0}};
+static const struct listed ask_lists[] = {
+    {"asks", ask_columns, ask_keys, "nothing is asked; sojourn sessions list shows what is running"}, {0}};
 
 int command_asks_list(const struct invocation *invocation)
 {
@@ -137,7 +139,9 @@ static int send_reply(struct remote *remote, const struct reply *reply, const st
 {
     struct slice session = slice_of(remote->invocation->arguments->positionals[0]);
     struct slice ask = slice_of(which->ask);
-    int code = slice_present(ask) ? EXIT_DONE : find_only(remote, session, &ask);
+    int code = slice_present(ask)
+                   ? resolve_in_list(remote, remote_path(remote, "sessions", session, "/asks"), "asks", "id", ask, &ask)
+                   : find_only(remote, session, &ask);
     struct buffer body = {0}, tail = {0};
     if (code == EXIT_DONE) {
         code = write_reply(remote, reply, &body);

@@ -54,17 +54,35 @@ static void show_options(struct chat *chat, const struct json *options)
     }
 }
 
+static struct slice value_of(const struct json *member)
+{
+    return json_is(member, JSON_STRING) ? member->text : member->raw;
+}
+
+static void show_values(struct chat *chat, const struct json *object)
+{
+    for (const struct json *member = object ? object->child : NULL; member; member = member->next) {
+        chat_screen_value(&chat->screen, member->key, value_of(member));
+    }
+}
+
+/* What is approved is shown complete and exact, however long it is. */
 static const char *show_approval(struct chat *chat, const struct json *ask)
 {
     struct slice tool = json_text_of(ask, "tool"), text = json_text_of(ask, "text");
-    chat_screen_note(&chat->screen, COLOUR_YELLOW,
-                     arena_format(chat->remote.arena, "? %.*s%s%.*s", SLICE_ARG(tool), tool.len && text.len ? ": " : "",
-                                  SLICE_ARG(text)));
-    const struct json *arguments = json_get(ask, "arguments");
-    for (const struct json *member = arguments ? arguments->child : NULL; member; member = member->next) {
-        chat_screen_note(&chat->screen, COLOUR_NONE,
-                         arena_format(chat->remote.arena, "  %.*s: %.*s", SLICE_ARG(member->key),
-                                      SLICE_ARG(json_is(member, JSON_STRING) ? member->text : member->raw)));
+    const struct json *details = json_get_value(ask, "details"), *arguments = json_get_value(ask, "arguments");
+    bool is_high = slice_is(json_text_of(details, "risk"), "high");
+    struct buffer head = {0};
+    buffer_format(&head, "? %s", is_high ? "HIGH RISK " : "");
+    text_add_exact_line(&head, tool);
+    buffer_add(&head, tool.len && text.len ? SLICE(": ") : SLICE(""));
+    text_add_plain(&head, text); /* on one line: it must not look like lines of ours */
+    chat_screen_note(&chat->screen, is_high ? COLOUR_RED : COLOUR_YELLOW, buffer_slice(&head));
+    buffer_release(&head);
+    show_values(chat, arguments);
+    show_values(chat, details);
+    if (!arguments || arguments->count == 0) {
+        chat_screen_note(&chat->screen, COLOUR_YELLOW, SLICE("  the agent did not say with which arguments"));
     }
     return APPROVAL_PROMPT;
 }
@@ -102,6 +120,7 @@ static void send_answer(struct chat *chat, struct buffer *body)
     buffer_add_byte(&tail, '\0');
     chat->asked = (struct slice){0}; /* a refused answer is asked for again */
     if (chat_call(chat, "POST", chat_path(chat, tail.ptr), buffer_slice(body), &answer)) {
+        chat_screen_fold(&chat->screen, "  ↳", buffer_slice(body));
         chat_ask_remove(chat, arena_copy(chat->remote.arena, id));
     }
     buffer_release(&tail);

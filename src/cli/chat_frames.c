@@ -32,6 +32,7 @@ static void take_agent_message(struct chat *chat, const struct json *event)
 
 static void take_thinking(struct chat *chat, const struct json *event)
 {
+    chat->screen.is_thinking = false;
     chat_screen_fold(&chat->screen, "·", text_of(chat, event));
 }
 
@@ -45,9 +46,7 @@ static void take_tool_call(struct chat *chat, const struct json *event)
 {
     const struct json *part = first_part(event);
     struct slice input = json_raw_of(part, "input");
-    chat_screen_fold(&chat->screen, "▸",
-                     arena_format(chat->remote.arena, "%.*s %.*s", SLICE_ARG(json_text_of(part, "name")),
-                                  SLICE_ARG(slice_is(input, "{}") ? SLICE("") : input)));
+    chat_screen_call(&chat->screen, json_text_of(part, "name"), slice_is(input, "{}") ? SLICE("") : input);
 }
 
 static void take_tool_result(struct chat *chat, const struct json *event)
@@ -55,8 +54,8 @@ static void take_tool_result(struct chat *chat, const struct json *event)
     const struct json *part = first_part(event), *output = json_get(part, "output");
     bool is_error = false;
     (void)json_as_bool(json_get(part, "is_error"), &is_error);
-    struct slice said = json_is(output, JSON_STRING) ? output->text : json_raw_of(part, "output");
-    chat_screen_fold(&chat->screen, is_error ? "  ✗" : "  ✓", said);
+    chat_screen_result(&chat->screen, is_error,
+                       json_is(output, JSON_STRING) ? output->text : json_raw_of(part, "output"));
 }
 
 static void take_ask(struct chat *chat, const struct json *event)
@@ -82,6 +81,9 @@ static void take_turn_end(struct chat *chat, const struct json *event)
 {
     const struct json *metadata = json_get(event, "metadata"), *error = json_get(metadata, "error");
     struct slice reason = json_text_of(metadata, "stop_reason"), message = json_text_of(error, "message");
+    if (chat->sequence > chat->usage_known_to) {
+        usage_add(&chat->usage, json_get(metadata, "usage"));
+    }
     chat_screen_finish(&chat->screen, buffer_slice(&chat->screen.spoken));
     chat->has_failed = slice_is(reason, "error");
     if (slice_is(reason, "stop")) {
@@ -128,7 +130,12 @@ static void take_status(struct chat *chat, const struct json *event)
     const struct json *metadata = json_get(event, "metadata");
     struct slice to = json_text_of(metadata, "to"), reason = json_text_of(metadata, "reason");
     enum meaning meaning = meaning_of(to);
+    bool was_busy = chat->is_busy;
     chat->is_busy = meaning == MEANS_BUSY;
+    chat->busy_since_ms = was_busy ? chat->busy_since_ms : chat_steady_ms();
+    chat->waits_since_ms = slice_is(to, "pending") && !is_past(chat) ? chat_steady_ms() : 0;
+    chat->screen.is_thinking = chat->screen.is_thinking && chat->is_busy;
+    chat->state = arena_copy(chat->remote.arena, to);
     if (meaning == MEANS_END && !is_past(chat)) {
         chat_screen_note(&chat->screen, COLOUR_YELLOW,
                          arena_format(chat->remote.arena, "(the session is %.*s%s%.*s)", SLICE_ARG(to),
@@ -167,7 +174,7 @@ static void take_delta(struct chat *chat, const struct json *delta)
     if (slice_is(kind, "text")) {
         chat_screen_speak(&chat->screen, json_text_of(delta, "text"));
     } else if (slice_is(kind, "reasoning")) {
-        chat_screen_think(&chat->screen);
+        chat->screen.is_thinking = true;
     }
 }
 
@@ -192,6 +199,7 @@ static void take_ready(struct chat *chat, const struct json *ready)
 {
     if (chat->caught_up < 0) {
         chat->caught_up = json_i64_of(ready, "sequence");
+        chat->waits_since_ms = chat->is_busy && slice_is(chat->state, "pending") ? chat_steady_ms() : 0;
     }
 }
 
@@ -241,5 +249,6 @@ void chat_on_lost(void *owner)
 {
     struct chat *chat = owner;
     chat_screen_note(&chat->screen, COLOUR_YELLOW, SLICE("(the connection is lost; trying again)"));
+    chat->waits_since_ms = 0;
     chat_tick(chat);
 }

@@ -1,79 +1,93 @@
 #include "cli/chat_screen.h"
 
-enum { FOLDED_COLUMNS_MAX = 120, FOLDED_BYTES_MAX = 2000 };
+enum { FOLDED_COLUMNS_MAX = 120, FOLDED_BYTES_MAX = 2000, RESULT_LINES_MAX = 12, RESULT_LINE_BYTES_MAX = 4000 };
 
 void chat_screen_release(struct chat_screen *screen)
 {
     buffer_release(&screen->spoken);
-    buffer_release(&screen->held);
+    buffer_release(&screen->live);
 }
+
+/* --- one line --- */
 
 static void put(struct chat_screen *screen, FILE *file, struct slice text)
 {
-    if (screen->editor && !line_editor_is_empty(screen->editor)) {
-        buffer_add(&screen->held, text);
-        return;
-    }
-    if (screen->editor) {
-        line_editor_hide(screen->editor);
-    }
     screen->is_broken = !print_text(file, text) || screen->is_broken;
 }
 
-void chat_screen_flush(struct chat_screen *screen)
+static void end_live_line(struct chat_screen *screen)
 {
-    if (screen->held.len && line_editor_is_empty(screen->editor)) {
-        line_editor_hide(screen->editor);
-        screen->is_broken = !print_text(stdout, buffer_slice(&screen->held)) || screen->is_broken;
-        screen->held.len = 0;
-    }
-}
-
-static FILE *aside(const struct chat_screen *screen)
-{
-    return screen->editor ? stdout : stderr;
-}
-
-/* Removes the line that said that the agent thinks, ends the one of live text. */
-static void end_line(struct chat_screen *screen, struct buffer *out)
-{
-    if (screen->is_thinking) {
-        buffer_add(out, SLICE("\r\033[K"));
-    }
     if (screen->is_mid_line) {
-        buffer_add_byte(out, '\n');
+        put(screen, stdout, SLICE("\n"));
     }
-    screen->is_thinking = screen->is_mid_line = false;
+    screen->is_mid_line = false;
 }
 
-static void put_line(struct chat_screen *screen, enum colour colour, struct slice text)
+/* `line` may hold colours of ours. */
+static void put_line(struct chat_screen *screen, struct wrap wrap, struct slice line)
 {
-    struct buffer line = {0};
-    FILE *file = aside(screen);
-    if (screen->is_mid_line && file != stdout) {
-        put(screen, stdout, SLICE("\n"));
-        screen->is_mid_line = false;
+    if (screen->console) {
+        console_print(screen->console, wrap, line);
+        return;
     }
-    end_line(screen, &line);
-    if (screen->has_colours && colour != COLOUR_NONE) {
-        buffer_add(&line, colour_code(colour));
+    struct buffer out = {0};
+    end_live_line(screen);
+    buffer_add(&out, line);
+    buffer_add_byte(&out, '\n');
+    put(screen, stderr, buffer_slice(&out));
+    buffer_release(&out);
+}
+
+static void put_coloured(struct chat_screen *screen, struct wrap wrap, enum colour colour, struct slice line)
+{
+    struct buffer out = {0};
+    text_add_coloured(&out, screen->has_colours ? colour : COLOUR_NONE, line);
+    put_line(screen, wrap, buffer_slice(&out));
+    buffer_release(&out);
+}
+
+/* Each line of plain or exact text, with `prefix` before it. */
+static void put_lines(struct chat_screen *screen, struct wrap wrap, enum colour colour, const char *prefix,
+                      struct slice text)
+{
+    struct slice line, rest = text;
+    for (bool more = true; more;) {
+        struct buffer whole = {0};
+        more = slice_cut(rest, '\n', &line, &rest);
+        buffer_add(&whole, slice_of(prefix));
+        buffer_add(&whole, line);
+        put_coloured(screen, wrap, colour, buffer_slice(&whole));
+        buffer_release(&whole);
     }
-    buffer_add(&line, text);
-    if (screen->has_colours && colour != COLOUR_NONE) {
-        buffer_add(&line, colour_code(COLOUR_NONE));
-    }
-    buffer_add_byte(&line, '\n');
-    put(screen, file, buffer_slice(&line));
-    buffer_release(&line);
 }
 
 /* --- what the agent says --- */
 
+static void put_live_line(struct chat_screen *screen, struct slice line)
+{
+    struct buffer coloured = {0};
+    struct wrap wrap = {0};
+    markdown_line(&screen->markdown, line, &coloured, &wrap);
+    put_line(screen, wrap, screen->has_colours ? buffer_slice(&coloured) : line);
+    buffer_release(&coloured);
+}
+
+static void put_live_on_console(struct chat_screen *screen, struct slice text)
+{
+    text_add_lines(&screen->live, text);
+    for (char *end; screen->live.len && (end = memchr(screen->live.ptr, '\n', screen->live.len));) {
+        size_t length = (size_t)(end - screen->live.ptr);
+        put_live_line(screen, slice_from(screen->live.ptr, length));
+        buffer_consume(&screen->live, length + 1);
+    }
+}
+
 static void put_live(struct chat_screen *screen, struct slice text)
 {
     struct buffer out = {0};
-    if (screen->is_thinking) {
-        end_line(screen, &out);
+    if (screen->console) {
+        put_live_on_console(screen, text);
+        return;
     }
     text_add_lines(&out, text);
     screen->is_mid_line = text.len ? text.ptr[text.len - 1] != '\n' : screen->is_mid_line;
@@ -81,11 +95,17 @@ static void put_live(struct chat_screen *screen, struct slice text)
     buffer_release(&out);
 }
 
+static bool is_mid_line(const struct chat_screen *screen)
+{
+    return screen->console ? screen->live.len > 0 : screen->is_mid_line;
+}
+
 void chat_screen_speak(struct chat_screen *screen, struct slice text)
 {
     if (screen->is_silent || text.len == 0) {
         return;
     }
+    screen->is_thinking = false;
     buffer_add(&screen->spoken, text);
     put_live(screen, text);
 }
@@ -93,46 +113,104 @@ void chat_screen_speak(struct chat_screen *screen, struct slice text)
 void chat_screen_finish(struct chat_screen *screen, struct slice whole)
 {
     struct slice spoken = buffer_slice(&screen->spoken);
+    screen->is_thinking = false;
     if (!screen->is_silent) {
         bool goes_on = slice_starts(whole, spoken);
-        if (!goes_on && screen->is_mid_line) {
+        if (!goes_on && is_mid_line(screen)) {
             put_live(screen, SLICE("\n"));
         }
         put_live(screen, goes_on ? slice_after(whole, spoken.len) : whole);
-        if (screen->is_mid_line) {
+        if (is_mid_line(screen)) {
             put_live(screen, SLICE("\n"));
         }
     }
     screen->spoken.len = 0;
+    screen->markdown = (struct markdown){0};
 }
 
-void chat_screen_think(struct chat_screen *screen)
+/* --- the rest --- */
+
+static size_t folded_columns(const struct chat_screen *screen)
 {
-    if (screen->is_silent || !screen->editor || screen->is_thinking) {
-        return;
-    }
+    size_t columns = screen->console ? screen->console->columns : terminal_columns(stderr);
+    return columns && columns < FOLDED_COLUMNS_MAX ? columns : FOLDED_COLUMNS_MAX;
+}
+
+static void put_folded(struct chat_screen *screen, enum colour colour, struct slice text)
+{
     struct buffer line = {0};
-    end_line(screen, &line);
-    buffer_add(&line, SLICE("· thinking …"));
-    put(screen, stdout, buffer_slice(&line));
+    text_add_fitted(&line, text, folded_columns(screen));
+    put_coloured(screen, (struct wrap){.kind = WRAP_EXACT}, colour, buffer_slice(&line));
     buffer_release(&line);
-    screen->is_thinking = true;
 }
 
 void chat_screen_fold(struct chat_screen *screen, const char *mark, struct slice text)
 {
-    struct buffer line = {0}, plain = {0};
-    size_t columns = terminal_columns(aside(screen));
+    struct buffer plain = {0};
     if (screen->is_silent) {
         return;
     }
     buffer_format(&plain, "%s ", mark);
     text_add_plain(&plain, slice_utf8_prefix(text, FOLDED_BYTES_MAX));
-    text_add_fitted(&line, buffer_slice(&plain),
-                    columns && columns < FOLDED_COLUMNS_MAX ? columns : FOLDED_COLUMNS_MAX);
-    put_line(screen, COLOUR_DIM, buffer_slice(&line));
-    buffer_release(&line);
+    put_folded(screen, COLOUR_DIM, buffer_slice(&plain));
     buffer_release(&plain);
+}
+
+void chat_screen_call(struct chat_screen *screen, struct slice tool, struct slice input)
+{
+    struct buffer line = {0};
+    if (screen->is_silent) {
+        return;
+    }
+    buffer_add(&line, SLICE("▸ "));
+    text_add_exact_line(&line, tool);
+    buffer_add_byte(&line, ' ');
+    text_add_exact_line(&line, slice_utf8_prefix(input, FOLDED_BYTES_MAX));
+    put_folded(screen, COLOUR_DIM, slice_trim(buffer_slice(&line)));
+    buffer_release(&line);
+}
+
+static void put_result_line(struct chat_screen *screen, const char *prefix, bool is_diff, struct slice line)
+{
+    struct buffer exact = {0};
+    enum colour colour = is_diff ? diff_colour(line) : COLOUR_DIM;
+    buffer_add(&exact, slice_of(prefix));
+    text_add_exact(&exact, slice_utf8_prefix(line, RESULT_LINE_BYTES_MAX));
+    put_folded(screen, colour == COLOUR_NONE ? COLOUR_DIM : colour, buffer_slice(&exact));
+    buffer_release(&exact);
+}
+
+static size_t count_lines(struct slice text)
+{
+    size_t count = 1;
+    for (size_t i = 0; i < text.len; i++) {
+        count += text.ptr[i] == '\n';
+    }
+    return count;
+}
+
+void chat_screen_result(struct chat_screen *screen, bool is_error, struct slice output)
+{
+    struct slice line, rest = output;
+    const char *prefix = is_error ? "  ✗ " : "  ✓ ";
+    bool is_diff = text_is_diff(output), more = true;
+    if (screen->is_silent) {
+        return;
+    }
+    while (rest.len && rest.ptr[rest.len - 1] == '\n') {
+        rest.len--;
+    }
+    for (size_t shown = 0; more; shown++, prefix = "    ") {
+        if (shown == RESULT_LINES_MAX) {
+            struct buffer cut = {0};
+            buffer_format(&cut, "    … %zu more lines", count_lines(rest));
+            put_coloured(screen, (struct wrap){0}, COLOUR_DIM, buffer_slice(&cut));
+            buffer_release(&cut);
+            return;
+        }
+        more = slice_cut(rest, '\n', &line, &rest);
+        put_result_line(screen, prefix, is_diff, line);
+    }
 }
 
 void chat_screen_quote(struct chat_screen *screen, struct slice text)
@@ -141,9 +219,13 @@ void chat_screen_quote(struct chat_screen *screen, struct slice text)
     if (screen->is_silent) {
         return;
     }
-    buffer_add(&plain, SLICE("> "));
     text_add_lines(&plain, text);
-    put_line(screen, COLOUR_BOLD, buffer_slice(&plain));
+    struct slice first, rest = {0};
+    bool has_more = slice_cut(buffer_slice(&plain), '\n', &first, &rest);
+    put_lines(screen, (struct wrap){.hang = 2}, COLOUR_BOLD, "> ", first);
+    if (has_more) {
+        put_lines(screen, (struct wrap){.hang = 2}, COLOUR_BOLD, "  ", rest);
+    }
     buffer_release(&plain);
 }
 
@@ -151,14 +233,27 @@ void chat_screen_note(struct chat_screen *screen, enum colour colour, struct sli
 {
     struct buffer plain = {0};
     text_add_lines(&plain, text);
-    put_line(screen, colour, buffer_slice(&plain));
+    put_lines(screen, (struct wrap){.hang = 2}, colour, "", buffer_slice(&plain));
     buffer_release(&plain);
 }
 
-void chat_screen_make_room(struct chat_screen *screen)
+void chat_screen_value(struct chat_screen *screen, struct slice name, struct slice value)
 {
-    struct buffer line = {0};
-    end_line(screen, &line);
-    put(screen, stdout, buffer_slice(&line));
-    buffer_release(&line);
+    struct buffer exact = {0}, head = {0};
+    struct wrap wrap = {.hang = 4, .kind = WRAP_EXACT};
+    text_add_exact(&exact, value);
+    buffer_add(&head, SLICE("  "));
+    text_add_exact_line(&head, name);
+    buffer_add_byte(&head, ':');
+    if (memchr(exact.ptr ? exact.ptr : "", '\n', exact.len)) {
+        /* The bar stands before every line, so that no line can look like one of ours. */
+        put_coloured(screen, wrap, COLOUR_NONE, buffer_slice(&head));
+        put_lines(screen, wrap, COLOUR_NONE, "  │ ", buffer_slice(&exact));
+    } else {
+        buffer_add_byte(&head, ' ');
+        buffer_add(&head, buffer_slice(&exact));
+        put_coloured(screen, wrap, COLOUR_NONE, buffer_slice(&head));
+    }
+    buffer_release(&exact);
+    buffer_release(&head);
 }

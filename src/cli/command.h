@@ -35,6 +35,7 @@ struct command {
     const char *help;                   /* one sentence */
     int (*run)(const struct invocation *invocation);
     bool hidden; /* works, but only programs need it */
+    bool reads;  /* changes nothing: its ids may be shortened in scripts too */
 };
 
 /* Finds the command, checks the words around it, and runs it. Returns the exit code. */

@@ -33,7 +33,16 @@ static void write_question(const struct arguments *arguments, const char *verb, 
     buffer_add_byte(out, '\0');
 }
 
-int confirm(const struct invocation *invocation, const char *verb, const char *rest)
+static int refuse_short_ids(const struct invocation *invocation)
+{
+    struct failure failure;
+    (void)failure_set(&failure, STATUS_INVALID, "short_id",
+                      "with --yes give whole ids: %s can't be undone, and a shortened one may mean something else",
+                      invocation->command->name);
+    return command_refuse(invocation->command, &failure);
+}
+
+int confirm(const struct invocation *invocation, const struct remote_deed *deed, bool was_shortened)
 {
     struct failure failure;
     struct confirm_options options = {0};
@@ -42,7 +51,7 @@ int confirm(const struct invocation *invocation, const char *verb, const char *r
         return command_refuse(invocation->command, &failure);
     }
     if (options.yes) {
-        return EXIT_DONE;
+        return was_shortened ? refuse_short_ids(invocation) : EXIT_DONE;
     }
     if (!terminal_can_ask()) {
         (void)failure_set(&failure, STATUS_INVALID, "needs_yes", "%s can't be undone; without a terminal give --yes",
@@ -50,7 +59,7 @@ int confirm(const struct invocation *invocation, const char *verb, const char *r
         return command_refuse(invocation->command, &failure);
     }
     struct buffer question = {0};
-    write_question(invocation->arguments, verb, rest, &question);
+    write_question(invocation->arguments, deed->verb, deed->rest, &question);
     bool agreed = terminal_confirm(question.ptr);
     buffer_release(&question);
     if (!agreed) {

@@ -55,7 +55,8 @@ static const struct table_column columns[] = {
     {"ENTITY", false, 0}, {"TYPE", false, 0}, {"FIELDS", false, 1}, {"VERSION", true, 0}, {"UPDATED", true, 0}, {0},
 };
 static const char *const keys[] = {"id", "type", "fields", "version", "updated_at"};
-static const struct listed lists[] = {{"entities", columns, keys, "no entities"}, {0}};
+static const struct listed lists[] = {{"entities", columns, keys, "no entities; add one with: sojourn entities create"},
+                                      {0}};
 
 int command_entities_list(const struct invocation *invocation)
 {
@@ -196,9 +197,12 @@ int command_entities_update(const struct invocation *invocation)
 
 int command_entities_remove(const struct invocation *invocation)
 {
-    int code = confirm(invocation, "Remove", "and what is known of it?");
-    return code == EXIT_DONE ? remote_do_each(invocation, &(struct remote_deed){"DELETE", "entities", "", "removed"})
-                             : code;
+    return remote_do_each(invocation, &(struct remote_deed){.method = "DELETE",
+                                                            .collection = "entities",
+                                                            .tail = "",
+                                                            .done = "removed",
+                                                            .verb = "Remove",
+                                                            .rest = "and what is known of it?"});
 }
 
 /* --- what ran for it --- */
@@ -213,7 +217,10 @@ static const struct table_column ran_columns[] = {
     {0},
 };
 static const char *const ran_keys[] = {"id", "status", "task_id", "title", "child_count", "started_at"};
-static const struct listed ran_lists[] = {{"sessions", ran_columns, ran_keys, "nothing ran for it"}, {0}};
+static const struct listed ran_lists[] = {
+    {"sessions", ran_columns, ran_keys,
+     "nothing ran for it; start something with: sojourn sessions create --entity-id ENTITY"},
+    {0}};
 
 int command_entities_sessions(const struct invocation *invocation)
 {

@@ -3,52 +3,22 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "cli/wrap.h"
 
-enum { SEQUENCE_COLUMNS = 6, ROLE_COLUMNS = 6, TYPE_COLUMNS = 24, SESSION_COLUMNS = 36 };
+enum {
+    SEQUENCE_COLUMNS = 6,
+    ROLE_COLUMNS = 6,
+    TYPE_COLUMNS = 24,
+    SHORT_TYPE_COLUMNS = 21,
+    SESSION_COLUMNS = 36,
+    SHORT_SESSION_COLUMNS = 18,
+    FITTED_ROWS_MAX = 4,
+    HANG = 4,
+};
 
 struct event_line_style event_line_style(FILE *file, bool with_session)
 {
     return (struct event_line_style){terminal_columns(file), terminal_has_colours(file), with_session};
-}
-
-/* --- what it says --- */
-
-static void add_part(const struct json *part, struct buffer *out)
-{
-    struct slice text = json_text_of(part, "text"), name = json_text_of(part, "name");
-    if (slice_present(text)) {
-        buffer_add(out, text);
-    } else {
-        buffer_format(out, "[%.*s%s%.*s]", SLICE_ARG(json_text_of(part, "type")), name.len ? " " : "", SLICE_ARG(name));
-    }
-}
-
-static void add_content(const struct json *content, struct buffer *out)
-{
-    for (const struct json *part = content->child; part; part = part->next) {
-        if (part != content->child) {
-            buffer_add_byte(out, ' ');
-        }
-        add_part(part, out);
-    }
-}
-
-static void add_metadata(const struct json *metadata, struct buffer *out)
-{
-    for (const struct json *member = metadata->child; member; member = member->next) {
-        buffer_format(out, "%s%.*s=", member == metadata->child ? "" : " ", SLICE_ARG(member->key));
-        buffer_add(out, member->kind == JSON_STRING ? member->text : member->raw);
-    }
-}
-
-void event_text(const struct json *event, struct buffer *out)
-{
-    const struct json *content = json_get_value(event, "content"), *metadata = json_get_value(event, "metadata");
-    if (json_is(content, JSON_ARRAY) && content->count) {
-        add_content(content, out);
-    } else if (json_is(metadata, JSON_OBJECT)) {
-        add_metadata(metadata, out);
-    }
 }
 
 /* --- the line --- */
@@ -64,7 +34,7 @@ static void add_column(struct buffer *line, struct slice text, size_t columns)
     buffer_add(line, SLICE("  "));
 }
 
-static void add_time(struct buffer *line, struct slice created_at)
+static void add_time(struct buffer *line, struct slice created_at, const char *format, size_t columns)
 {
     int64_t wall_ms;
     char text[32] = "";
@@ -72,9 +42,9 @@ static void add_time(struct buffer *line, struct slice created_at)
         time_t seconds = (time_t)(wall_ms / 1000);
         struct tm local;
         localtime_r(&seconds, &local);
-        strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &local);
+        strftime(text, sizeof text, format, &local);
     }
-    add_column(line, slice_of(text), 19);
+    add_column(line, slice_of(text), columns);
 }
 
 static enum colour role_colour(struct slice role)
@@ -82,34 +52,95 @@ static enum colour role_colour(struct slice role)
     return slice_is(role, "user") ? COLOUR_CYAN : slice_is(role, "agent") ? COLOUR_GREEN : COLOUR_DIM;
 }
 
-static void write_plain(const struct json *event, const struct event_line_style *style, struct buffer *line)
+/* For files and pipes: everything, on one line. */
+static void write_wide_columns(const struct json *event, bool with_session, struct buffer *line)
 {
-    struct buffer text = {0};
     char sequence[32];
     snprintf(sequence, sizeof sequence, "%*lld", SEQUENCE_COLUMNS, (long long)json_i64_of(event, "sequence"));
-    if (style->with_session) {
+    if (with_session) {
         add_column(line, json_text_of(event, "session_id"), SESSION_COLUMNS);
     }
     add_column(line, slice_of(sequence), 0);
-    add_time(line, json_text_of(event, "created_at"));
+    add_time(line, json_text_of(event, "created_at"), "%Y-%m-%d %H:%M:%S", 19);
     add_column(line, json_text_of(event, "role"), ROLE_COLUMNS);
     add_column(line, json_text_of(event, "type"), TYPE_COLUMNS);
+}
+
+/* For a terminal: the type says who it was, and a person knows the day. */
+static void write_short_columns(const struct json *event, bool with_session, struct buffer *line)
+{
+    char sequence[32];
+    snprintf(sequence, sizeof sequence, "%*lld", SEQUENCE_COLUMNS, (long long)json_i64_of(event, "sequence"));
+    if (with_session) {
+        struct buffer fitted = {0};
+        text_add_fitted(&fitted, json_text_of(event, "session_id"), SHORT_SESSION_COLUMNS);
+        add_column(line, buffer_slice(&fitted), SHORT_SESSION_COLUMNS);
+        buffer_release(&fitted);
+    }
+    add_column(line, slice_of(sequence), 0);
+    add_time(line, json_text_of(event, "created_at"), "%H:%M:%S", 8);
+    add_column(line, json_text_of(event, "type"), SHORT_TYPE_COLUMNS);
+}
+
+static bool is_prose(const struct json *event)
+{
+    static const char *const types[] = {"user.message", "agent.message", "agent.thinking", "system.message"};
+    struct slice type = json_text_of(event, "type");
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        if (slice_is(type, types[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Only prose may be made plain; commands, arguments and results stay exact. */
+static void add_text(const struct json *event, struct buffer *line)
+{
+    struct buffer text = {0};
     event_text(event, &text);
-    text_add_plain(line, buffer_slice(&text));
+    if (is_prose(event)) {
+        text_add_plain(line, buffer_slice(&text));
+    } else {
+        text_add_exact_line(line, buffer_slice(&text));
+    }
     buffer_release(&text);
     while (line->len && line->ptr[line->len - 1] == ' ') {
         line->len--;
     }
 }
 
+/* The rows that a terminal has for it; the last says how much was cut. */
+static void add_rows(struct slice line, size_t columns, enum wrap_kind kind, struct buffer *out)
+{
+    struct buffer rows = {0};
+    struct wrap wrap = {.columns = columns, .hang = HANG, .kind = kind};
+    size_t count = wrap_line(&wrap, line, &rows), at = 0;
+    for (size_t row = 0; row < count && row < FITTED_ROWS_MAX; row++) {
+        at = (size_t)((char *)memchr(rows.ptr + at, '\n', rows.len - at) - rows.ptr) + 1;
+    }
+    buffer_add(out, slice_from(rows.ptr, at));
+    if (count > FITTED_ROWS_MAX) {
+        size_t indents = (count - FITTED_ROWS_MAX) * (HANG + 1);
+        buffer_format(out, "    … %zu more bytes; --json shows all\n", rows.len - at - indents);
+    }
+    buffer_release(&rows);
+}
+
 void event_line_write(const struct json *event, const struct event_line_style *style, struct buffer *out)
 {
     struct buffer line = {0};
-    write_plain(event, style, &line);
+    (style->columns ? write_short_columns : write_wide_columns)(event, style->with_session, &line);
+    add_text(event, &line);
     if (style->has_colours) {
         buffer_add(out, colour_code(role_colour(json_text_of(event, "role"))));
     }
-    text_add_fitted(out, buffer_slice(&line), style->columns);
+    if (style->columns) {
+        add_rows(buffer_slice(&line), style->columns, is_prose(event) ? WRAP_WORDS : WRAP_EXACT, out);
+        out->len--; /* the line end comes after the colour */
+    } else {
+        buffer_add(out, buffer_slice(&line));
+    }
     if (style->has_colours) {
         buffer_add(out, colour_code(COLOUR_NONE));
     }

@@ -1,8 +1,10 @@
 #include <stdio.h>
+#include <unistd.h>
 
 #include "cli/client_commands.h"
 #include "cli/listed.h"
 #include "cli/passed.h"
+#include "cli/resolve.h"
 
 static const char *const mode_names[] = {"followup", "steer", "collect", "reject"};
 
@@ -29,13 +31,27 @@ const struct option *const messages_send_tables[] = {message_table, answer_table
 
 /* --- send --- */
 
+/* On a terminal, text of the agent is prose that must not steer it. */
+static int print_answer(struct slice text)
+{
+    struct buffer plain = {0};
+    if (!isatty(STDOUT_FILENO)) {
+        return remote_print_line(text);
+    }
+    text_add_lines(&plain, text);
+    buffer_add_byte(&plain, '\n');
+    int code = remote_print(buffer_slice(&plain));
+    buffer_release(&plain);
+    return code;
+}
+
 static int print_receipt(struct remote *remote, const struct json *answer, const void *detail)
 {
     (void)remote;
     (void)detail;
     struct slice text = json_text_of(answer, "text"), id = json_text_of(answer, "prompt_id");
     if (slice_present(text)) {
-        return remote_print_line(text);
+        return print_answer(text);
     }
     if (json_i64_of(answer, "position") > 0) {
         fprintf(stderr, "it waits, at place %lld\n", (long long)json_i64_of(answer, "position"));
@@ -81,7 +97,10 @@ static const struct table_column waiting_columns[] = {
 };
 static const char *const waiting_keys[] = {"position",  "prompt_id",  "mode",    "actor",
                                            "thread_id", "created_at", "revision"};
-static const struct listed waiting_lists[] = {{"prompts", waiting_columns, waiting_keys, "nothing waits"}, {0}};
+static const struct listed waiting_lists[] = {
+    {"prompts", waiting_columns, waiting_keys,
+     "nothing waits; send a message with: sojourn messages send SESSION TEXT"},
+    {0}};
 
 static struct slice queue_path(struct remote *remote, const char *tail)
 {
@@ -107,9 +126,10 @@ int command_messages_withdraw(const struct invocation *invocation)
     int code = remote_open_plain(invocation, &remote);
     for (size_t i = 1; i < invocation->arguments->positional_count && code == EXIT_DONE; i++) {
         struct slice id = slice_of(invocation->arguments->positionals[i]);
+        code = resolve_in_list(&remote, queue_path(&remote, "/queue"), "prompts", "prompt_id", id, &id);
         struct slice tail = arena_format(remote.arena, "/queue/%.*s", SLICE_ARG(id));
         struct client_request request = {.method = "DELETE", .target = queue_path(&remote, tail.ptr)};
-        code = remote_call(&remote, &request, &answer);
+        code = code == EXIT_DONE ? remote_call(&remote, &request, &answer) : code;
     }
     remote_close(&remote);
     return code;

@@ -53,7 +53,8 @@ static const struct table_column token_columns[] = {
 };
 static const char *const token_keys[] = {"id",        "name",       "kind",       "scopes",    "user_id",
                                          "id_prefix", "created_at", "expires_at", "revoked_at"};
-static const struct listed token_lists[] = {{"tokens", token_columns, token_keys, "no tokens"}, {0}};
+static const struct listed token_lists[] = {
+    {"tokens", token_columns, token_keys, "no tokens; make one with: sojourn tokens create NAME"}, {0}};
 
 static const struct table_column user_columns[] = {
     {"USER", false, 0},
@@ -65,7 +66,8 @@ static const struct table_column user_columns[] = {
     {0},
 };
 static const char *const user_keys[] = {"id", "email", "name", "role", "sessions_max", "created_at"};
-static const struct listed user_lists[] = {{"users", user_columns, user_keys, "no users"}, {0}};
+static const struct listed user_lists[] = {
+    {"users", user_columns, user_keys, "no users; add one with: sojourn users create EMAIL"}, {0}};
 
 static const struct table_column tenant_columns[] = {
     {"TENANT", false, 0}, {"NAME", false, 1}, {"YOUR ROLE", false, 0}, {"CREATED", true, 0}, {0},
@@ -84,9 +86,10 @@ static const struct table_column worker_columns[] = {
     {0},
 };
 static const char *const worker_keys[] = {"worker", "leases", "last_heartbeat_at"};
-static const struct listed queue_lists[] = {{"queues", queue_columns, queue_keys, "nothing waits"},
-                                            {"workers", worker_columns, worker_keys, "no workers"},
-                                            {0}};
+static const struct listed queue_lists[] = {
+    {"queues", queue_columns, queue_keys, "nothing waits for workers; sojourn sessions list shows what there is"},
+    {"workers", worker_columns, worker_keys, "no workers"},
+    {0}};
 
 int command_tokens_list(const struct invocation *invocation)
 {
@@ -110,6 +113,18 @@ int command_queue(const struct invocation *invocation)
 
 /* --- one thing --- */
 
+static void add_words(struct buffer *out, const struct json *value)
+{
+    bool is_list = value->kind == JSON_ARRAY;
+    if (!is_list) {
+        text_add_plain(out, value->kind == JSON_STRING ? value->text : value->raw);
+    }
+    for (const struct json *word = is_list ? value->child : NULL; word; word = word->next) {
+        buffer_add(out, word == value->child ? SLICE("") : SLICE(", "));
+        text_add_plain(out, word->kind == JSON_STRING ? word->text : word->raw);
+    }
+}
+
 static int print_members(struct remote *remote, const struct json *object, const void *detail)
 {
     (void)remote;
@@ -118,7 +133,7 @@ static int print_members(struct remote *remote, const struct json *object, const
     for (const struct json *member = object->child; member; member = member->next) {
         if (member->kind != JSON_NULL) {
             buffer_format(&text, "%-12.*s ", SLICE_ARG(member->key));
-            text_add_plain(&text, member->kind == JSON_STRING ? member->text : member->raw);
+            add_words(&text, member);
             buffer_add_byte(&text, '\n');
         }
     }
@@ -244,12 +259,16 @@ int command_users_update(const struct invocation *invocation)
 
 int command_tokens_revoke(const struct invocation *invocation)
 {
-    return remote_do_each(invocation, &(struct remote_deed){"DELETE", "tokens", "", "revoked"});
+    return remote_do_each(
+        invocation, &(struct remote_deed){.method = "DELETE", .collection = "tokens", .tail = "", .done = "revoked"});
 }
 
 int command_users_remove(const struct invocation *invocation)
 {
-    int code = confirm(invocation, "Remove", "from the tenant?");
-    return code == EXIT_DONE ? remote_do_each(invocation, &(struct remote_deed){"DELETE", "users", "", "removed"})
-                             : code;
+    return remote_do_each(invocation, &(struct remote_deed){.method = "DELETE",
+                                                            .collection = "users",
+                                                            .tail = "",
+                                                            .done = "removed",
+                                                            .verb = "Remove",
+                                                            .rest = "from the tenant?"});
 }

@@ -8,7 +8,9 @@
 
 #include "base/clock.h"
 #include "cli/option_layers.h"
+#include "cli/confirm.h"
 #include "cli/passed.h"
+#include "cli/resolve.h"
 #include "cli/terminal.h"
 #include "wire/url.h"
 
@@ -62,9 +64,9 @@ static const struct {
     {STATUS_TIMEOUT, EXIT_UNREACHABLE},
 };
 
-int remote_fail(const struct failure *failure)
+static int fail_to(FILE *file, const struct failure *failure)
 {
-    fprintf(stderr, "sojourn: %s\n", failure->detail);
+    fprintf(file, "sojourn: %s\n", failure->detail);
     for (size_t i = 0; i < sizeof exit_codes / sizeof exit_codes[0]; i++) {
         if (exit_codes[i].status == failure->status) {
             return exit_codes[i].code;
@@ -73,39 +75,55 @@ int remote_fail(const struct failure *failure)
     return EXIT_REFUSED;
 }
 
+int remote_fail(const struct failure *failure)
+{
+    return fail_to(stderr, failure);
+}
+
 static int code_of_answer(int status)
 {
     return status == 401 || status == 403 ? EXIT_DENIED : status == 404 || status == 410 ? EXIT_MISSING : EXIT_REFUSED;
 }
 
-static void say_plain(const char *before, struct slice text, const char *after)
+static void say_plain(FILE *file, const char *before, struct slice text, const char *after)
 {
     struct buffer plain = {0};
     text_add_plain(&plain, text);
-    fprintf(stderr, "%s%.*s%s", before, SLICE_ARG(buffer_slice(&plain)), after);
+    fprintf(file, "%s%.*s%s", before, SLICE_ARG(buffer_slice(&plain)), after);
     buffer_release(&plain);
+}
+
+/* What to type when the token is what is wrong. */
+static void say_token_hint(const struct remote *remote, FILE *file)
+{
+    if (!remote->options.token) {
+        fprintf(file, "no token was given: set SOJOURN_TOKEN, or give --token-file FILE\n");
+    } else {
+        fprintf(file, "the token came from %s; \"sojourn whoami\" checks one\n", remote->token_source);
+    }
 }
 
 int remote_refused(const struct remote *remote, const struct client_answer *answer)
 {
     const struct json *problem;
     struct failure failure;
+    FILE *file = remote->errors;
     struct slice body = arena_copy(remote->arena, buffer_slice(&answer->body));
     bool is_json = json_parse(remote->arena, body, &problem, &failure) == STATUS_OK;
     struct slice detail = is_json ? json_text_of(problem, "detail") : (struct slice){0};
     if (!slice_present(detail)) {
-        fprintf(stderr, "sojourn: %s answered %d, not as a Sojourn server does", client_address(remote->client),
+        fprintf(file, "sojourn: %s answered %d, not as a Sojourn server does", client_address(remote->client),
                 answer->status);
-        say_plain(": ", slice_utf8_prefix(body, SHOWN_BYTES_MAX), "\n");
+        say_plain(file, ": ", slice_utf8_prefix(body, SHOWN_BYTES_MAX), "\n");
         return code_of_answer(answer->status);
     }
-    say_plain("sojourn: ", detail, "");
-    say_plain(" (", json_text_of(problem, "code"), ")\n");
+    say_plain(file, "sojourn: ", detail, "");
+    say_plain(file, " (", json_text_of(problem, "code"), ")\n");
     if (answer->retry_after_s) {
-        fprintf(stderr, "try again in %d s\n", answer->retry_after_s);
+        fprintf(file, "try again in %d s\n", answer->retry_after_s);
     }
-    if (answer->status == 401 && !remote->options.token) {
-        fprintf(stderr, "no token was given: set SOJOURN_TOKEN, or give --token-file\n");
+    if (answer->status == 401) {
+        say_token_hint(remote, file);
     }
     return code_of_answer(answer->status);
 }
@@ -124,7 +142,11 @@ int remote_print(struct slice text)
 int remote_print_line(struct slice text)
 {
     struct buffer line = {0};
-    buffer_add(&line, text);
+    if (isatty(STDOUT_FILENO)) {
+        text_add_exact(&line, text);
+    } else {
+        buffer_add(&line, text);
+    }
     buffer_add_byte(&line, '\n');
     int code = remote_print(buffer_slice(&line));
     buffer_release(&line);
@@ -155,11 +177,11 @@ static enum status read_arguments(const struct remote *remote, const struct opti
 static enum status read_options(struct remote *remote, const struct remote_setup *setup, struct failure *failure)
 {
     struct output_options output = {0};
-    struct option_target target = {remote_option_table, &remote->options, remote->arena, NULL};
+    struct option_target target = {remote_option_table, &remote->options, remote->arena, remote->origins};
     options_set_fallbacks(remote_option_table, &remote->options, remote->arena);
     enum status status = options_read_environment(&target, remote->invocation->environment, failure);
     if (status == STATUS_OK) {
-        status = read_arguments(remote, remote_option_table, &remote->options, failure);
+        status = options_read_arguments(&target, remote->invocation->arguments, failure);
     }
     if (status == STATUS_OK) {
         status = read_arguments(remote, output_option_table, &output, failure);
@@ -173,14 +195,11 @@ static enum status read_options(struct remote *remote, const struct remote_setup
 }
 
 /* A token that others can read is no secret: better said than used. */
-static enum status read_token(struct remote *remote, struct failure *failure)
+static enum status read_token_file(struct remote *remote, struct failure *failure)
 {
     const char *path = remote->options.token_file;
     char text[TOKEN_FILE_BYTES_MAX];
     struct stat info;
-    if (remote->options.token || !path) {
-        return STATUS_OK;
-    }
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t count = fd >= 0 && fstat(fd, &info) == 0 ? read(fd, text, sizeof text) : -1;
     int code = errno;
@@ -199,12 +218,29 @@ static enum status read_token(struct remote *remote, struct failure *failure)
     return STATUS_OK;
 }
 
+static enum option_origin origin_of(const struct remote *remote, const char *name)
+{
+    return remote->origins[option_find(remote_option_table, slice_of(name)) - remote_option_table];
+}
+
+/* Two options say the same: the one from the higher layer holds, whatever the other says; in one layer the token. */
+static enum status read_token(struct remote *remote, struct failure *failure)
+{
+    enum option_origin token = origin_of(remote, "token"), file = origin_of(remote, "token-file");
+    bool is_file = remote->options.token_file && (!remote->options.token || file > token);
+    const char *name = is_file ? "token-file" : "token";
+    remote->token_source =
+        arena_format(remote->arena, "%s (%s)", name, option_origin_words.names[is_file ? file : token]).ptr;
+    return is_file ? read_token_file(remote, failure) : STATUS_OK;
+}
+
 int remote_open(const struct invocation *invocation, const struct remote_setup *setup, struct remote *out)
 {
     struct clock clock;
     struct failure failure;
     clock_init_system(&clock);
-    *out = (struct remote){.invocation = invocation, .arena = invocation->arena, .now_ms = clock_wall_ms(&clock)};
+    *out = (struct remote){
+        .invocation = invocation, .arena = invocation->arena, .now_ms = clock_wall_ms(&clock), .errors = stderr};
     enum status status = read_options(out, setup, &failure);
     status = status == STATUS_OK ? read_token(out, &failure) : status;
     if (status == STATUS_OK) {
@@ -220,7 +256,7 @@ int remote_open(const struct invocation *invocation, const struct remote_setup *
         };
         status = client_open(&options, &out->client, &failure);
     }
-    return status == STATUS_OK ? EXIT_DONE : command_refuse(invocation->command, &failure);
+    return status == STATUS_OK ? resolve_positionals(out) : command_refuse(invocation->command, &failure);
 }
 
 int remote_open_plain(const struct invocation *invocation, struct remote *out)
@@ -248,13 +284,42 @@ int remote_members(struct remote *remote, const struct option *table, struct jso
     return status == STATUS_OK ? EXIT_DONE : command_refuse(remote->invocation->command, &failure);
 }
 
+int remote_unreached(const struct remote *remote, const struct failure *failure)
+{
+    int code = fail_to(remote->errors, failure);
+    if (code == EXIT_UNREACHABLE) {
+        fprintf(remote->errors, "start a server with \"sojourn serve\", or name one with --url or SOJOURN_URL\n");
+    }
+    return code;
+}
+
+int remote_ask(struct remote *remote, const char *path, int *out_status, const struct json **out)
+{
+    struct client_answer answer;
+    struct failure failure;
+    struct client_request request = {.method = "GET", .target = slice_of(path)};
+    int code = EXIT_DONE;
+    *out = NULL;
+    if (client_send(remote->client, &request, &answer, &failure) != STATUS_OK) {
+        code = remote_unreached(remote, &failure);
+    } else {
+        *out_status = answer.status;
+        struct slice body = arena_copy(remote->arena, buffer_slice(&answer.body));
+        if (json_parse(remote->arena, body, out, &failure) != STATUS_OK) {
+            *out = NULL;
+        }
+    }
+    buffer_release(&answer.body);
+    return code;
+}
+
 int remote_call(struct remote *remote, const struct client_request *request, struct slice *out_body)
 {
     struct client_answer answer;
     struct failure failure;
     int code = EXIT_DONE;
     if (client_send(remote->client, request, &answer, &failure) != STATUS_OK) {
-        code = remote_fail(&failure);
+        code = remote_unreached(remote, &failure);
     } else if (answer.status < 200 || answer.status >= 300) {
         code = remote_refused(remote, &answer);
     } else {
@@ -270,7 +335,7 @@ int remote_call_json(struct remote *remote, const struct client_request *request
     struct failure failure;
     int code = remote_call(remote, request, &body);
     if (code == EXIT_DONE && json_parse(remote->arena, body, out, &failure) != STATUS_OK) {
-        fprintf(stderr, "sojourn: %s answered something that can't be shown (%s); --json prints it as it is\n",
+        fprintf(remote->errors, "sojourn: %s answered something that can't be shown (%s); --json prints it as it is\n",
                 client_address(remote->client), failure.detail);
         return EXIT_REFUSED;
     }
@@ -319,6 +384,9 @@ int remote_do_each(const struct invocation *invocation, const struct remote_deed
     struct remote remote;
     const struct arguments *arguments = invocation->arguments;
     int first = remote_open_plain(invocation, &remote);
+    if (first == EXIT_DONE && deed->verb) {
+        first = confirm(invocation, deed, remote.was_shortened);
+    }
     bool is_open = first == EXIT_DONE;
     for (size_t i = 0; is_open && i < arguments->positional_count && first != EXIT_UNREACHABLE; i++) {
         int code = do_one(&remote, deed, arguments->positionals[i]);

@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "cli/command.h"
+#include "cli/option_layers.h"
 #include "cli/table.h"
 #include "net/client.h"
 
@@ -17,6 +18,8 @@ extern const struct option remote_option_table[];
 /* --json */
 extern const struct option output_option_table[];
 
+enum { REMOTE_OPTIONS_MAX = 16 };
+
 /* On the command's stack. */
 struct remote {
     const struct invocation *invocation;
@@ -24,7 +27,11 @@ struct remote {
     struct remote_options options;
     bool wants_json;
     struct client *client;
-    int64_t now_ms; /* wall, for relative times */
+    int64_t now_ms;                                 /* wall, for relative times */
+    FILE *errors;                                   /* where refusals are said; standard error */
+    enum option_origin origins[REMOTE_OPTIONS_MAX]; /* of each row of the table */
+    const char *token_source;                       /* "token-file (command line)" */
+    bool was_shortened;                             /* a word of the command stood for a longer id */
 };
 
 /* Each returns an exit code, and has said what is wrong unless it is EXIT_DONE. */
@@ -48,6 +55,10 @@ MUST_CHECK int remote_members(struct remote *remote, const struct option *table,
 MUST_CHECK int remote_call(struct remote *remote, const struct client_request *request, struct slice *out_body);
 /* The same, read as JSON. */
 MUST_CHECK int remote_call_json(struct remote *remote, const struct client_request *request, const struct json **out);
+/* A question of the command's own: any answer is fine. *out is NULL when it is not JSON. */
+MUST_CHECK int remote_ask(struct remote *remote, const char *path, int *out_status, const struct json **out);
+/* Says that there was no answer. */
+int remote_unreached(const struct remote *remote, const struct failure *failure);
 /* Says what the server answered instead of what was asked for. */
 int remote_refused(const struct remote *remote, const struct client_answer *answer);
 
@@ -61,9 +72,10 @@ int remote_print_member(struct remote *remote, const struct json *answer, const 
 /* Something done to each thing that the command names. */
 struct remote_deed {
     const char *method;
-    const char *collection; /* "sessions" */
-    const char *tail;       /* of the path: "/archive" */
-    const char *done;       /* what is said afterwards: "archived" */
+    const char *collection;  /* "sessions" */
+    const char *tail;        /* of the path: "/archive" */
+    const char *done;        /* what is said afterwards: "archived" */
+    const char *verb, *rest; /* what is asked first: "Delete" names "with all events?"; NULL = nothing */
 };
 /* A whole command. Goes on when one is refused; the exit code is that of the first that was. */
 MUST_CHECK int remote_do_each(const struct invocation *invocation, const struct remote_deed *deed);
@@ -75,6 +87,7 @@ struct slice remote_target(struct remote *remote, struct slice path, const struc
 
 /* Standard output. */
 int remote_print(struct slice text);
+/* Text of others: exact, but on a terminal it can't steer it. */
 int remote_print_line(struct slice text);
 /* Fitted to the terminal. When there is no row, `nothing` is said on standard error. */
 int remote_print_table(const struct table *table, const char *nothing);

@@ -1,6 +1,9 @@
 #include "cli/session_view.h"
 
 #include "cli/moment.h"
+#include "cli/wrap.h"
+
+enum { LABEL_COLUMNS = 16 };
 
 const struct table_column session_columns[] = {
     {"SESSION", false, 3}, {"TYPE", false, 0},  {"STATUS", false, 0}, {"AGENT", false, 2},
@@ -27,8 +30,7 @@ static enum colour status_colour(const struct json *session)
     return COLOUR_NONE;
 }
 
-/* What names the session best. */
-static struct slice session_heading(const struct json *session)
+struct slice session_heading(const struct json *session)
 {
     static const char *const keys[] = {"title", "prompt_snippet", "preview"};
     struct slice text = {0};
@@ -94,11 +96,20 @@ static const struct {
     {"expires", "expires_at", VIEW_MOMENT},
 };
 
+/* Values are exact; a long one goes on below itself. */
 static void add_line(struct buffer *out, const char *label, struct slice text)
 {
-    buffer_format(out, "  %-13s ", label);
-    text_add_plain(out, text);
-    buffer_add_byte(out, '\n');
+    struct buffer line = {0};
+    struct wrap wrap = {.columns = terminal_columns(stdout), .hang = LABEL_COLUMNS};
+    buffer_format(&line, "  %-13s ", label);
+    text_add_exact_line(&line, text);
+    if (wrap.columns) {
+        (void)wrap_line(&wrap, buffer_slice(&line), out);
+    } else {
+        buffer_add(out, buffer_slice(&line));
+        buffer_add_byte(out, '\n');
+    }
+    buffer_release(&line);
 }
 
 static bool is_empty(const struct json *value)

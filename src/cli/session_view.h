@@ -7,6 +7,9 @@
 
 extern const struct table_column session_columns[];
 
+/* What names the session best: its title, or what was said. */
+struct slice session_heading(const struct json *session);
+
 void session_row_add(struct table *table, const struct json *session, int64_t now_ms);
 void session_page_write(const struct json *session, int64_t now_ms, bool has_colours, struct buffer *out);
 

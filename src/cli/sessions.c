@@ -84,7 +84,9 @@ static int read_page(struct listing *listing, const struct json **out)
 
 static int show_table(const struct listing *listing)
 {
-    int code = remote_print_table(&listing->table, "no sessions");
+    int code = remote_print_table(
+        &listing->table, listing->filter.len ? "no sessions match; sojourn sessions list --archived all shows every one"
+                                             : "no sessions; start one with: sojourn chat");
     if (slice_present(listing->cursor)) {
         fprintf(stderr, "more with --cursor %.*s, everything with --all\n", SLICE_ARG(listing->cursor));
     }
@@ -222,27 +224,37 @@ int command_sessions_update(const struct invocation *invocation)
 
 int command_sessions_archive(const struct invocation *invocation)
 {
-    return remote_do_each(invocation, &(struct remote_deed){"POST", "sessions", "/archive", "archived"});
+    return remote_do_each(
+        invocation,
+        &(struct remote_deed){.method = "POST", .collection = "sessions", .tail = "/archive", .done = "archived"});
 }
 
 int command_sessions_unarchive(const struct invocation *invocation)
 {
-    return remote_do_each(invocation, &(struct remote_deed){"POST", "sessions", "/unarchive", "unarchived"});
+    return remote_do_each(
+        invocation,
+        &(struct remote_deed){.method = "POST", .collection = "sessions", .tail = "/unarchive", .done = "unarchived"});
 }
 
 int command_sessions_stop(const struct invocation *invocation)
 {
-    return remote_do_each(invocation, &(struct remote_deed){"POST", "sessions", "/stop", "stopped"});
+    return remote_do_each(
+        invocation,
+        &(struct remote_deed){.method = "POST", .collection = "sessions", .tail = "/stop", .done = "stopped"});
 }
 
 int command_sessions_interrupt(const struct invocation *invocation)
 {
-    return remote_do_each(invocation, &(struct remote_deed){"POST", "sessions", "/interrupt", "interrupted"});
+    return remote_do_each(
+        invocation,
+        &(struct remote_deed){.method = "POST", .collection = "sessions", .tail = "/interrupt", .done = "interrupted"});
 }
 
 int command_sessions_reopen(const struct invocation *invocation)
 {
-    return remote_do_each(invocation, &(struct remote_deed){"POST", "sessions", "/reopen", "reopened"});
+    return remote_do_each(
+        invocation,
+        &(struct remote_deed){.method = "POST", .collection = "sessions", .tail = "/reopen", .done = "reopened"});
 }
 
 int command_sessions_retry(const struct invocation *invocation)
@@ -260,17 +272,24 @@ int command_sessions_retry(const struct invocation *invocation)
 
 int command_sessions_pause(const struct invocation *invocation)
 {
-    return remote_do_each(invocation, &(struct remote_deed){"POST", "sessions", "/pause", "paused"});
+    return remote_do_each(
+        invocation,
+        &(struct remote_deed){.method = "POST", .collection = "sessions", .tail = "/pause", .done = "paused"});
 }
 
 int command_sessions_unpause(const struct invocation *invocation)
 {
-    return remote_do_each(invocation, &(struct remote_deed){"POST", "sessions", "/unpause", "unpaused"});
+    return remote_do_each(
+        invocation,
+        &(struct remote_deed){.method = "POST", .collection = "sessions", .tail = "/unpause", .done = "unpaused"});
 }
 
 int command_sessions_delete(const struct invocation *invocation)
 {
-    int code = confirm(invocation, "Delete", "with all events? They can't be brought back.");
-    return code == EXIT_DONE ? remote_do_each(invocation, &(struct remote_deed){"DELETE", "sessions", "", "deleted"})
-                             : code;
+    return remote_do_each(invocation, &(struct remote_deed){.method = "DELETE",
+                                                            .collection = "sessions",
+                                                            .tail = "",
+                                                            .done = "deleted",
+                                                            .verb = "Delete",
+                                                            .rest = "with all events? They can't be brought back."});
 }

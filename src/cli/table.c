@@ -53,21 +53,36 @@ static void measure(const struct table *table, size_t *widths)
     }
 }
 
+/* On a terminal a column without any value only takes room; 0 = it is not shown. */
+static void drop_empty(const struct table *table, size_t *widths)
+{
+    bool has_value[TABLE_COLUMNS_MAX] = {false};
+    for (size_t i = 0; i < table->cell_count; i++) {
+        has_value[i % table->column_count] |= table->cells[i].text.len > 0;
+    }
+    for (size_t i = 0; i < table->column_count; i++) {
+        widths[i] = has_value[i] ? widths[i] : 0;
+    }
+}
+
 static size_t total(const struct table *table, const size_t *widths)
 {
-    size_t sum = (table->column_count - 1) * GAP;
+    size_t sum = 0;
     for (size_t i = 0; i < table->column_count; i++) {
-        sum += widths[i];
+        sum += widths[i] ? widths[i] + (sum ? GAP : 0) : 0;
     }
     return sum;
 }
 
-/* The widest column of the rank that can still shrink. */
+enum { RANK_ANY = TABLE_COLUMNS_MAX + 1 };
+
+/* The widest column of the rank that can still shrink; of any rank only texts do. */
 static size_t *find_widest(const struct table *table, size_t *widths, int rank)
 {
     size_t *widest = NULL;
     for (size_t i = 0; i < table->column_count; i++) {
-        bool may = table->columns[i].gives_way == rank && widths[i] > SHRUNK_MIN;
+        bool is_of_rank = rank == RANK_ANY ? !table->columns[i].is_number : table->columns[i].gives_way == rank;
+        bool may = is_of_rank && widths[i] > SHRUNK_MIN;
         if (may && (!widest || widths[i] > *widest)) {
             widest = &widths[i];
         }
@@ -77,7 +92,7 @@ static size_t *find_widest(const struct table *table, size_t *widths, int rank)
 
 static void shrink(const struct table *table, size_t columns, size_t *widths)
 {
-    for (int rank = 1; rank <= TABLE_COLUMNS_MAX; rank++) {
+    for (int rank = 1; rank <= RANK_ANY; rank++) {
         size_t *widest;
         while (total(table, widths) > columns && (widest = find_widest(table, widths, rank))) {
             --*widest;
@@ -135,17 +150,22 @@ void table_write(const struct table *table, size_t columns, bool has_colours, st
     }
     measure(table, widths);
     if (columns) {
+        drop_empty(table, widths);
         shrink(table, columns, widths);
     }
     for (size_t i = 0; i < count; i++) {
-        add_cell(out, slice_of(table->columns[i].title), widths[i], table->columns[i].is_number, i + 1 == count,
-                 has_colours ? COLOUR_BOLD : COLOUR_NONE);
+        if (widths[i]) {
+            add_cell(out, slice_of(table->columns[i].title), widths[i], table->columns[i].is_number, i + 1 == count,
+                     has_colours ? COLOUR_BOLD : COLOUR_NONE);
+        }
     }
     end_line(out);
     for (size_t i = 0; i < table->cell_count; i++) {
         size_t column = i % count;
-        add_cell(out, table->cells[i].text, widths[column], table->columns[column].is_number, column + 1 == count,
-                 has_colours ? table->cells[i].colour : COLOUR_NONE);
+        if (widths[column]) {
+            add_cell(out, table->cells[i].text, widths[column], table->columns[column].is_number, column + 1 == count,
+                     has_colours ? table->cells[i].colour : COLOUR_NONE);
+        }
         if (column + 1 == count) {
             end_line(out);
         }

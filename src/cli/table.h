@@ -1,5 +1,5 @@
-/* A table for people: aligned columns that shrink to the width of the terminal, or as wide as they are when nobody
- * looks. */
+/* A table for people: aligned columns that shrink to the width of the terminal, empty ones left out, or all of them as
+ * wide as they are when the output is not a terminal. */
 #ifndef CLI_TABLE_H
 #define CLI_TABLE_H
 
@@ -12,7 +12,7 @@ enum { TABLE_COLUMNS_MAX = 12 };
 struct table_column {
     const char *title; /* NULL ends the columns */
     bool is_number;    /* to the right */
-    int gives_way;     /* which columns shrink first when the terminal is narrow: 1 before 2; 0 = never */
+    int gives_way;     /* which columns shrink first when the terminal is narrow: 1 before 2; 0 = last */
 };
 
 struct table_cell {

@@ -78,7 +78,7 @@ static void judge_end(struct tail *tail, enum status status, const struct client
                               client_address(tail->remote.client));
         }
         tail->is_over = true;
-        tail->code = remote_fail(failure);
+        tail->code = remote_unreached(&tail->remote, failure);
     }
 }
 

@@ -38,7 +38,8 @@ static const struct table_column columns[] = {
     {"TASK", false, 0}, {"NAME", false, 1}, {"STEPS", true, 0}, {"VERSION", true, 0}, {"UPDATED", true, 0}, {0},
 };
 static const char *const keys[] = {"id", "name", "steps", "version", "updated_at"};
-static const struct listed lists[] = {{"tasks", columns, keys, "no tasks"}, {0}};
+static const struct listed lists[] = {{"tasks", columns, keys, "no tasks; add one with: sojourn tasks create FILE"},
+                                      {0}};
 
 int command_tasks_list(const struct invocation *invocation)
 {
@@ -220,7 +221,10 @@ int command_tasks_run(const struct invocation *invocation)
 
 int command_tasks_remove(const struct invocation *invocation)
 {
-    int code = confirm(invocation, "Remove", "so that nobody can run it any more?");
-    return code == EXIT_DONE ? remote_do_each(invocation, &(struct remote_deed){"DELETE", "tasks", "", "removed"})
-                             : code;
+    return remote_do_each(invocation, &(struct remote_deed){.method = "DELETE",
+                                                            .collection = "tasks",
+                                                            .tail = "",
+                                                            .done = "removed",
+                                                            .verb = "Remove",
+                                                            .rest = "so that nobody can run it any more?"});
 }

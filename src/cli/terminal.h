@@ -17,11 +17,16 @@ struct slice colour_code(enum colour colour);
 
 /* How many columns the text takes. */
 size_t text_columns(struct slice text);
-/* Appends the text on one line: line breaks and tabs become spaces, other control characters and bytes that are no
- * UTF-8 become U+FFFD. */
+/* Prose of others on one line: line breaks and tabs become spaces; control characters, invisible characters, marks of
+ * direction and bytes that are not UTF-8 become U+FFFD. */
 void text_add_plain(struct buffer *out, struct slice text);
-/* The same, but line breaks stay. */
+/* The same, but line breaks stay and a tab is four spaces. */
 void text_add_lines(struct buffer *out, struct slice text);
+/* A command, path or argument: nothing is left out or replaced. What a terminal would not show is written as ⟨U+202E⟩,
+ * a byte that is not UTF-8 as ⟨FF⟩; line breaks stay. */
+void text_add_exact(struct buffer *out, struct slice text);
+/* The same on one line: a line break is ⏎. */
+void text_add_exact_line(struct buffer *out, struct slice text);
 /* Appends plain text of at most `columns`; what is left out is marked by an ellipsis. 0 = no limit. */
 void text_add_fitted(struct buffer *out, struct slice plain, size_t columns);
 

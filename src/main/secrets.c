@@ -141,6 +141,7 @@ int command_secrets_list(const struct invocation *invocation)
     struct failure failure;
     struct secret_records records = {0};
     struct slice name, value;
+    size_t count = 0;
     enum status status = find_place(invocation, &place, &failure);
     if (status == STATUS_OK) {
         status = secret_file_read(&place, &records, &failure);
@@ -150,6 +151,10 @@ int command_secrets_list(const struct invocation *invocation)
     }
     for (size_t at = 0; secret_records_next(&records, &at, &name, &value);) {
         printf("%.*s\n", SLICE_ARG(name));
+        count++;
+    }
+    if (count == 0) {
+        fprintf(stderr, "no secrets; store one with: sojourn secrets set NAME\n");
     }
     secret_records_release(&records);
     return fflush(stdout) == 0 ? EXIT_DONE : EXIT_REFUSED;

@@ -29,7 +29,7 @@ def state(server, id, ask):
 @test
 def an_approval_is_found_and_allowed(server):
     """The list names it, explain says what to type, and one command decides it."""
-    check.equal(server.run("asks", "list").stderr, "nothing is asked\n")
+    check.equal(server.run("asks", "list").stderr, "nothing is asked; sojourn sessions list shows what is running\n")
     id, _ = asked(server)
     lines = server.run("asks", "list").stdout.splitlines()
     check.equal(lines[0].split(), ["SESSION", "ASK", "KIND", "TOOL", "AGENT", "ASKED", "EXPIRES"])

@@ -7,6 +7,7 @@ import threading
 
 from harness import check, test
 from harness.server import program_path
+from harness.terminal import Terminal, on_terminal
 
 DONE, MISSING = 0, 4
 
@@ -240,3 +241,42 @@ def test_no_such_session_and_no_server(server):
     check.equal(server.run("sessions", "tail", "nowhere", expect=MISSING).stdout, "")
     server.run("sessions", "tail", "nowhere", "--after", "0", expect=MISSING)
     server.run("sessions", "tail", "s", "--url", "http://127.0.0.1:1", expect=3)
+
+
+@test
+def test_a_conversation_is_worth_reading(server):
+    """Calls with arguments, results, asks, answers, ends; exact, and visibly cut on a terminal."""
+    server.run("chat", "demo", "--session", "shown", input="hi\ny\n2\nn too early\n")
+    with Tail(server, "shown", "--after", "0") as tail:
+        lines = []
+        while not lines or "turn.ended" not in lines[-1]:
+            lines.append(tail.line())
+    text = "\n".join(lines)
+    for said in ('read_file {"path":"welcome.txt"}', "✓ Everything in this session", "approval demo-1-6: edit_file {",
+                 "approval demo-1-6 edit_file: once, by user:", "question demo-1-8: How shall the commit greet? [",
+                 "question demo-1-8: once, Hello there", "git_commit: deny, too early", "✗ Denied by a person",
+                 "running → awaiting_tool: Approval of edit_file", "turn 1 ended: stop; 0 in, 0 out"):
+        check.contains(text, said)
+    code, shown = on_terminal(server, "sessions", "events", "shown", columns=40, NO_COLOR="1")
+    check.equal(code, DONE)
+    check.equal([line for line in shown.split("\n") if len(line) > 40], [], "fits")
+    check.contains(shown.replace("\n    ", ""), '"old":"the same.","new":"the same, live."}')
+    check.contains(shown, "more bytes; --json shows all")
+
+
+@test
+def test_events_can_not_steer_the_terminal(server):
+    client = start(server, 0)
+    hostile = "a\x1b[2Jb\u202ec\x9b1m\u200b"
+    client.post("/api/sessions/s/events", {"events": [
+        {"type": "user.message", "content": [{"type": "text", "text": hostile}]},
+        {"type": "note.odd", "metadata": {hostile: hostile}},
+        {"type": "agent.tool_result", "content": [{"type": "tool_result", "tool_call_id": "c", "output": hostile}]}]},
+                expect=201)
+    for words in (("sessions", "tail", "s"), ("sessions", "tail", "s", "--json"), ("sessions", "events", "s"),
+                  ("sessions", "events", "s", "--json"), ("sessions", "show", "s", "--json"), ("events", "tail")):
+        with Terminal(server, *words, columns=60, NO_COLOR="1") as shown:
+            shown.settle(0.5)
+            check.equal(shown.screen.unknown, [], words)
+            for hidden in "\u202e\u200b\x9b":
+                check.true(hidden not in shown.shown, f"{words} hides {hidden!r}")

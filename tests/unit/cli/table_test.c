@@ -58,6 +58,23 @@ static void test_what_can_not_shrink_stays(void **state)
            "ident…  日本    12345\n");
 }
 
+static void test_columns_without_values(void **state)
+{
+    (void)state;
+    struct table table;
+    for (size_t width = 0; width <= 40; width += 40) {
+        struct buffer out = {0};
+        arena_reset(&arena);
+        table_init(&table, columns, &arena);
+        table_add(&table, SLICE("one"));
+        table_add(&table, SLICE(""));
+        table_add(&table, SLICE("1"));
+        table_write(&table, width, false, &out);
+        assert_slice(buffer_slice(&out), width ? "ID   COUNT\none      1\n" : "ID   TITLE  COUNT\none             1\n");
+        buffer_release(&out);
+    }
+}
+
 static void test_colours_take_no_room(void **state)
 {
     (void)state;
@@ -109,6 +126,7 @@ int main(void)
         cmocka_unit_test(test_as_wide_as_it_is),
         cmocka_unit_test(test_shrinks_in_order),
         cmocka_unit_test(test_what_can_not_shrink_stays),
+        cmocka_unit_test(test_columns_without_values),
         cmocka_unit_test(test_colours_take_no_room),
         cmocka_unit_test(test_no_row_no_head),
         cmocka_unit_test(test_many_rows),
