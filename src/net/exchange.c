@@ -88,7 +88,7 @@ void exchange_header(struct exchange *exchange, const char *name, struct slice v
 {
     assert(exchange->header_count < EXCHANGE_HEADERS_MAX);
     if (exchange->header_count < EXCHANGE_HEADERS_MAX) {
-        exchange->headers[exchange->header_count++] = (struct http_header){slice_of(name), value};
+        exchange->headers[exchange->header_count++] = http_header_own(name, value);
     }
 }
 
@@ -121,10 +121,10 @@ static bool status_has_body(int status)
 
 void exchange_write_common(struct exchange *exchange, struct buffer *out)
 {
-    http_write_header(out, SLICE("Date"), server_loop_date(exchange->home));
-    http_write_header(out, SLICE("X-Request-Id"), slice_of(exchange->request_id));
+    http_write_header(out, "Date", server_loop_date(exchange->home));
+    http_write_header(out, "X-Request-Id", slice_of(exchange->request_id));
     for (size_t i = 0; i < exchange->header_count; i++) {
-        http_write_header(out, exchange->headers[i].name, exchange->headers[i].value);
+        http_write_header_as_is(out, &exchange->headers[i]);
     }
 }
 
@@ -132,9 +132,9 @@ void exchange_write_common(struct exchange *exchange, struct buffer *out)
 static void write_guards(const struct exchange *exchange, struct buffer *out)
 {
     struct slice caching = http_header_find(exchange->headers, exchange->header_count, "cache-control");
-    http_write_header(out, SLICE("X-Content-Type-Options"), SLICE("nosniff"));
+    http_write_header(out, "X-Content-Type-Options", SLICE("nosniff"));
     if (!slice_present(caching)) {
-        http_write_header(out, SLICE("Cache-Control"), SLICE("no-store"));
+        http_write_header(out, "Cache-Control", SLICE("no-store"));
     }
 }
 
@@ -146,15 +146,15 @@ void exchange_compose_head(struct exchange *exchange, bool keep_alive)
     out->len = 0;
     http_write_status(out, exchange->status);
     if (has_body && exchange->content_type) {
-        http_write_header(out, SLICE("Content-Type"), slice_of(exchange->content_type));
+        http_write_header(out, "Content-Type", slice_of(exchange->content_type));
     }
     if (has_body) {
-        http_write_header_i64(out, SLICE("Content-Length"), (int64_t)body_bytes);
+        http_write_header_i64(out, "Content-Length", (int64_t)body_bytes);
     }
     exchange_write_common(exchange, out);
     write_guards(exchange, out);
     if (!keep_alive) {
-        http_write_header(out, SLICE("Connection"), SLICE("close"));
+        http_write_header(out, "Connection", SLICE("close"));
     }
     http_write_end(out);
     exchange->head = arena_copy(&exchange->arena, buffer_slice(out));

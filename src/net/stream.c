@@ -33,11 +33,11 @@ static void abandon_younger(struct connection *connection, struct exchange *exch
 static void compose_sse_head(struct exchange *exchange, struct buffer *out)
 {
     http_write_status(out, 200);
-    http_write_header(out, SLICE("Content-Type"), SLICE("text/event-stream"));
-    http_write_header(out, SLICE("Cache-Control"), SLICE("no-store"));
-    http_write_header(out, SLICE("X-Accel-Buffering"), SLICE("no"));
+    http_write_header(out, "Content-Type", SLICE("text/event-stream"));
+    http_write_header(out, "Cache-Control", SLICE("no-store"));
+    http_write_header(out, "X-Accel-Buffering", SLICE("no"));
     exchange_write_common(exchange, out);
-    http_write_header(out, SLICE("Connection"), SLICE("close"));
+    http_write_header(out, "Connection", SLICE("close"));
     http_write_end(out);
 }
 
@@ -46,7 +46,7 @@ static void compose_plain_head(struct exchange *exchange, struct buffer *out)
     http_write_status(out, exchange->status);
     buffer_add(out, buffer_slice(&exchange->body));
     exchange_write_common(exchange, out);
-    http_write_header(out, SLICE("Connection"), SLICE("close"));
+    http_write_header(out, "Connection", SLICE("close"));
     http_write_end(out);
 }
 

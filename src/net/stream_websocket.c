@@ -64,9 +64,9 @@ bool websocket_compose_head(struct exchange *exchange, struct buffer *out)
         return false;
     }
     http_write_status(out, 101);
-    http_write_header(out, SLICE("Upgrade"), SLICE("websocket"));
-    http_write_header(out, SLICE("Connection"), SLICE("Upgrade"));
-    http_write_header(out, SLICE("Sec-WebSocket-Accept"), slice_of(answer.accept));
+    http_write_header(out, "Upgrade", SLICE("websocket"));
+    http_write_header(out, "Connection", SLICE("Upgrade"));
+    http_write_header(out, "Sec-WebSocket-Accept", slice_of(answer.accept));
     exchange_write_common(exchange, out);
     http_write_end(out);
     return true;
