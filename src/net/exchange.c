@@ -36,6 +36,7 @@ struct exchange *exchange_take_spare(struct server_loop *home)
 void exchange_recycle(struct exchange *exchange)
 {
     struct server_loop *home = exchange->home;
+    byte_hold_release(&exchange->hold);
     if (exchange->arena.used_bytes > KEEP_ARENA_BYTES) {
         arena_release(&exchange->arena);
     } else {
@@ -168,6 +169,9 @@ void exchange_send(struct exchange *exchange)
         exchange_recycle(exchange);
         return;
     }
+    if (connection_is_admitting(connection, exchange)) {
+        connection_answer_head(connection);
+    }
     exchange->take_over = NULL;
     exchange->ready = true;
     server_loop_mark_dirty(exchange->home, connection);
@@ -189,6 +193,32 @@ static void exchange_finish(struct exchange *exchange)
 static void exchange_arrive(struct loop_message *message)
 {
     exchange_finish((struct exchange *)((char *)message - offsetof(struct exchange, message)));
+}
+
+/* Bytes that came meanwhile were kept. */
+static void admit_arrive(struct loop_message *message)
+{
+    struct exchange *exchange = (struct exchange *)((char *)message - offsetof(struct exchange, message));
+    struct connection *connection = exchange->connection;
+    exchange->message.run = exchange_arrive;
+    if (!connection) {
+        exchange_recycle(exchange);
+        return;
+    }
+    connection->home->now_ms = clock_steady_ms(connection->home->options->clock);
+    connection_admit(connection);
+    connection_resume(connection);
+    connection_settle(connection);
+}
+
+void exchange_admit(struct exchange *exchange)
+{
+    if (loop_is_current(exchange->loop)) {
+        connection_admit(exchange->connection);
+    } else {
+        exchange->message.run = admit_arrive;
+        loop_post(exchange->loop, &exchange->message);
+    }
 }
 
 void exchange_reply(struct exchange *exchange)

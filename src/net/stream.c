@@ -110,6 +110,7 @@ struct stream *stream_accept(struct exchange *exchange, enum stream_kind kind, c
     abandon_younger(connection, exchange);
     send_raw_head(exchange);
     connection->stream = (struct stream){.handler = handler, .owner = owner, .kind = (uint8_t)kind};
+    memcpy(connection->stream.hold.accounts, exchange->hold.accounts, sizeof exchange->hold.accounts);
     connection->last_request_taken = true;
     if (kind == STREAM_WEBSOCKET) {
         /* Bytes that came with the request are frames already; they are kept until the owner knows its stream. */
@@ -193,6 +194,7 @@ void stream_on_lost(struct connection *connection)
     }
     connection->stream.handler = NULL;
     websocket_free(connection->stream.websocket);
+    byte_hold_release(&connection->stream.hold);
     connection->stream.websocket = NULL;
     figure_add(&connection->home->figures.streams, -1);
     handler->on_closed(connection->stream.owner);
