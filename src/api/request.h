@@ -111,6 +111,9 @@ struct slice request_ticket(const struct request *request);
 bool request_wants_minimal(struct request *request);
 /* The end of a page of a list: `last` is its last item's cursor. */
 void request_end_page(struct request *request, bool has_more, struct slice last);
+/* Whether the page is as large as one may be (option page-bytes-max): it ends with the item just written, and says so
+ * when there are more. */
+bool request_page_is_full(const struct request *request);
 /* How many rows a page of a list has: the parameter `limit` within the options sessions-page-default and -max. */
 int64_t request_list_limit(const struct request *request);
 /* FORBIDDEN for a credential that reaches one session only. */
