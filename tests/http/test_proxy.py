@@ -318,7 +318,7 @@ def the_server_stops_meanwhile(env):
 
 
 AGENT = """
-import http.server, json, sys, threading
+import http.server, json, socket, sys, threading
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         self.send_response(200); self.end_headers(); self.wfile.write(b'from inside')
@@ -333,7 +333,10 @@ for line in sys.stdin:
     elif method == 'session/new':
         result = {'sessionId': 's'}
     elif method == 'session/prompt':
-        server = http.server.HTTPServer(('127.0.0.1', 0), Handler)
+        words = asked['params']['prompt'][-1]['text'].split()
+        address, port = (words[1], int(words[2])) if words[0] == 'listen' else ('127.0.0.1', 0)
+        http.server.HTTPServer.address_family = socket.AF_INET6 if ':' in address else socket.AF_INET
+        server = http.server.HTTPServer((address, port), Handler)
         threading.Thread(target=server.serve_forever, daemon=True).start()
         chunk = {'sessionUpdate': 'agent_message_chunk',
                  'content': {'type': 'text', 'text': str(server.server_address[1])}}
@@ -342,6 +345,24 @@ for line in sys.stdin:
     if 'id' in asked:
         say({'id': asked['id'], 'result': result})
 """
+
+
+@test
+def another_address_of_the_loopback_is_another_port(env):
+    """A process inside that listens on the port of a service of the machine, at another address, does not lead to it."""
+    beside = Service()
+    client = env.server().client()
+    agent = {"id": "serving", "driver": "acp", "command": ["/usr/bin/python3", "-c", AGENT],
+             "sandbox": {"kind": "local", "network": True}}
+    client.post("/api/agents", agent, expect=201)
+    for address in ("127.0.0.2", "::1", "127.255.255.254"):
+        path = people.session(client, agent="serving", prompt=f"listen {address} {beside.server_address[1]}")
+        check.eventually(lambda path=path: client.get(path).json()["turn_count"] == 1, "it serves", 30)
+        [said] = client.get(path + "/messages?roles=assistant").json()["messages"]
+        check.equal(int(said["content"]), beside.server_address[1], "it listens there")
+        client.post(path + "/tunnels", {"name": "own", "port": beside.server_address[1]}, expect=201)
+        check.problem(client.get(path + "/proxy/own/"), 503, "nobody_listens")
+    check.equal(beside.asked, [])
 
 
 @test(options=["--idle-grace-ms", "1s"])
