@@ -2,10 +2,10 @@
 import http.server
 import json
 import signal
-import socketserver
 import threading
 
 from harness import check, people
+from harness.bytes_service import Bytes
 from harness.client import encode_request
 from harness.suite import test
 
@@ -153,25 +153,6 @@ SPEAKS_FOR_OTHERS = (
     "Surrogate-Control", "CDN-Cache-Control", "Surrogate-Key", "X-Varnish", "Status", "X-Something-New", "Pragma")
 
 
-class Bytes(socketserver.ThreadingTCPServer):
-    """Answers every request with the same bytes, whatever they are."""
-
-    daemon_threads = True
-    allow_reuse_address = True
-
-    def __init__(self, answer):
-        self.answer = answer
-        super().__init__(("127.0.0.1", 0), BytesHandler)
-        threading.Thread(target=self.serve_forever, daemon=True).start()
-
-
-class BytesHandler(socketserver.StreamRequestHandler):
-    def handle(self):
-        while self.rfile.readline().strip():
-            pass
-        self.wfile.write(self.server.answer)
-
-
 def answer_of(client, path, service, answer):
     service.answer = answer
     return client.get(path + "/proxy/raw")
@@ -181,7 +162,7 @@ def answer_of(client, path, service, answer):
 def only_what_describes_an_answer_passes_back(env):
     """Headers that speak to the browser, to a proxy in front, or for the whole origin do not pass, nor unknown ones."""
     service = Bytes(b"")
-    host = f"127.0.0.1:{service.server_address[1]}"
+    host = service.host()
     client = env.server(options=["--tunnel-hosts", host]).client()
     path = people.session(client, agent="nobody")
     client.post(path + "/tunnels", {"name": "raw", "url": f"http://{host}/"}, expect=201)
@@ -202,7 +183,7 @@ def only_what_describes_an_answer_passes_back(env):
 def a_malformed_head_of_a_service_is_no_answer(env):
     """A name with a fold, a carriage return or a space in it could be another header to somebody else."""
     service = Bytes(b"")
-    host = f"127.0.0.1:{service.server_address[1]}"
+    host = service.host()
     client = env.server(options=["--tunnel-hosts", host]).client()
     path = people.session(client, agent="nobody")
     client.post(path + "/tunnels", {"name": "raw", "url": f"http://{host}/"}, expect=201)
@@ -221,7 +202,7 @@ def a_malformed_head_of_a_service_is_no_answer(env):
 def an_answer_has_one_length(env):
     """A service that names a length and chunks says one of them, whichever it sent."""
     service = Bytes(b"")
-    host = f"127.0.0.1:{service.server_address[1]}"
+    host = service.host()
     client = env.server(options=["--tunnel-hosts", host]).client()
     path = people.session(client, agent="nobody")
     client.post(path + "/tunnels", {"name": "raw", "url": f"http://{host}/"}, expect=201)
