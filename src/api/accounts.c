@@ -47,6 +47,15 @@ struct accounts *accounts_new(const struct accounts_options *options)
     return accounts;
 }
 
+int64_t accounts_held(const struct accounts *accounts)
+{
+    int64_t held = atomic_load_explicit(&accounts->guests.used, memory_order_relaxed);
+    for (size_t i = 0; i < CALLER_SLOTS; i++) {
+        held += atomic_load_explicit(&accounts->callers[i].used, memory_order_relaxed);
+    }
+    return held;
+}
+
 void accounts_free(struct accounts *accounts)
 {
     free(accounts);

@@ -17,6 +17,8 @@ struct accounts_options {
 };
 
 struct accounts *accounts_new(const struct accounts_options *options);
+/* What is held by all together. */
+int64_t accounts_held(const struct accounts *accounts);
 /* After the last hold was given back. Accepts NULL. */
 void accounts_free(struct accounts *accounts);
 /* What is held from now on is of guests, or of `who`. */

@@ -140,6 +140,7 @@ def the_largest_body_everywhere(env):
                     check.true(auth == "AUTH_NONE", f"{method} {path}: closed")
         sizes.append(server.resident_bytes())
     check_less(sizes[-1] - sizes[0], 8 * MIB, f"growth over all routes, {sizes}")
+    all_given_back(server)
 
 
 @test
@@ -167,6 +168,7 @@ def guests_hold_little(env):
     for connection in waiting:
         connection.abort()
     check.eventually(lambda: answer_to(client, head("POST", "/asks/x", length=2) + b"{}").status in (400, 404), "room again")
+    all_given_back(server)
 
 
 @test
@@ -197,6 +199,7 @@ def a_caller_holds_so_much(env):
     for connection, _ in held:
         connection.abort()
     check.eventually(lambda: begin(one)[1].status == 100, "given back")
+    all_given_back(server)
 
 
 @test
@@ -233,6 +236,7 @@ def messages_of_sockets_are_counted(env):
     check.eventually(lambda: is_closed_with(client, path, part, 1013), "no room for another")
     for socket in sockets:
         socket.close()
+    all_given_back(server)
 
 
 def is_closed_with(client, path, part, code):
@@ -244,6 +248,44 @@ def is_closed_with(client, path, part, code):
         except Deadline:
             return False
         return socket.close_code == code
+
+
+def held(server):
+    """What requests and answers are counted for, of the figures of the server."""
+    text = server.anonymous().get("/metrics", expect=200).body.decode()
+    return int(re.search(r"^sojourn_request_bytes_held (\d+)$", text, re.M).group(1))
+
+
+def all_given_back(server):
+    check.eventually(lambda: held(server) == 0, "everything held is given back")
+
+
+@test
+def backlogs_of_streams_are_counted(env):
+    """Viewers who do not read what they asked for hold so much of their caller's memory, and are then told to go."""
+    server = env.server(options=["--body-bytes-max", "1MiB", "--caller-bytes-max", "1MiB"])
+    client = server.client()
+    path = fill(client, 60, 100 * KIB)
+    streams = [client.connect(receive_buffer_bytes=4096) for _ in range(16)]
+    request = encode_request("GET", path + "/events", None, client.headers_for({"Accept": "text/event-stream"}))
+    for connection in streams:
+        connection.send(request)
+        check.equal(connection.read_head().status, 200)
+    check.eventually(lambda: held(server) > 512 * KIB, "their backlog is counted")
+    check_less(held(server), 2 * MIB, "and bounded")
+    ends = [what_came(connection) for connection in streams]
+    check.true(any(b"too_many_bytes" in one for one in ends), "some were told")
+    check.true(any(b"too_many_bytes" not in one for one in ends), "not all")
+    for connection in streams:
+        connection.abort()
+    all_given_back(server)
+
+
+def what_came(connection):
+    try:
+        return connection.take_rest(check.deadline_after(0.5))
+    except Deadline:
+        return bytes(connection.buffer)
 
 
 def fill(client, count, bytes):
