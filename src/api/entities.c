@@ -100,6 +100,11 @@ enum status entities_list(struct request *request)
     json_begin_array(out);
     for (size_t i = 0; i < page.count; i++) {
         entity_write(out, &page.entities[i]);
+        if (request_page_is_full(request) && i + 1 < page.count) {
+            page.has_more = true;
+            page.count = i + 1;
+            page.cursor = page.entities[i].id;
+        }
     }
     request_end_page(request, page.has_more, page.cursor);
     return STATUS_OK;

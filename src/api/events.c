@@ -126,6 +126,7 @@ enum status events_append(struct request *request)
 /* --- lists --- */
 
 struct page {
+    const struct request *request;
     struct buffer *body;
     struct slice session_id;
     int64_t room; /* how many more are shown */
@@ -136,7 +137,7 @@ struct page {
 static bool add_to_page(void *owner, const struct event *event)
 {
     struct page *page = owner;
-    if (page->room == 0) {
+    if (page->room == 0 || (!page->first && request_page_is_full(page->request))) {
         page->has_more = true;
         return false;
     }
@@ -152,7 +153,7 @@ static bool add_to_page(void *owner, const struct event *event)
 static enum status answer_page(struct request *request, const struct session *session, struct event_filter *filter)
 {
     struct buffer *body = &request->exchange->body;
-    struct page page = {body, session->id, filter->limit, false, true};
+    struct page page = {request, body, session->id, filter->limit, false, true};
     filter->tenant_key = session->tenant_key;
     filter->session_key = session->key;
     filter->limit++; /* one more tells whether there is more */

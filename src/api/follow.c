@@ -216,6 +216,7 @@ static struct follower *follower_new(struct opening *opening, struct exchange *e
     struct loop *loop = exchange->loop;
     options.sink = (struct viewer_sink){follower, sink_write, sink_end};
     options.framing = FRAMING_SSE;
+    memcpy(options.accounts, exchange->hold.accounts, sizeof options.accounts);
     memcpy(follower->prompt_id, opening->prompt_id.ptr, opening->prompt_id.len);
     follower->follow.prompt_id = slice_from(follower->prompt_id, opening->prompt_id.len);
     sse_decoder_init(&follower->decoder, opening->frame_bytes_max);

@@ -40,6 +40,10 @@ enum status memories_list(struct request *request)
     json_begin_array(out);
     for (size_t i = 0; i < shown; i++) {
         write_memory(out, &memories[i]);
+        if (request_page_is_full(request) && i + 1 < shown) {
+            shown = i + 1;
+            has_more = true;
+        }
     }
     request_end_page(request, has_more, has_more ? memories[shown - 1].id : (struct slice){0});
     return STATUS_OK;

@@ -35,16 +35,18 @@ struct message_page {
     struct arena *arena;
     struct event *events;
     size_t count, room;
+    size_t bytes, bytes_max;
     bool has_more;
 };
 
 static bool keep_event(void *owner, const struct event *event)
 {
     struct message_page *page = owner;
-    if (page->count == page->room) {
+    if (page->count == page->room || (page->count > 0 && page->bytes >= page->bytes_max)) {
         page->has_more = true;
         return false;
     }
+    page->bytes += 2 * event->content.len + event->metadata.len; /* its text and its parts are told */
     struct event *kept = &page->events[page->count++];
     *kept = *event;
     kept->type = arena_copy(page->arena, event->type);
@@ -242,7 +244,11 @@ enum status messages_list(struct request *request)
 {
     struct session session;
     struct slice types[MESSAGE_TYPES];
-    struct message_page page = {.arena = request_arena(request), .room = (size_t)request_page_limit(request)};
+    struct message_page page = {
+        .arena = request_arena(request),
+        .room = (size_t)request_page_limit(request),
+        .bytes_max = (size_t)request->api->page_bytes_max,
+    };
     struct event_filter filter = {
         .types = types,
         .after = request_param_i64(request, "after", 0),

@@ -122,10 +122,15 @@ enum status personas_list(struct request *request)
     json_begin_object(out);
     json_key(out, "personas");
     json_begin_array(out);
-    for (size_t i = 0; i < (has_more ? (size_t)limit : count); i++) {
+    size_t shown = has_more ? (size_t)limit : count;
+    for (size_t i = 0; i < shown; i++) {
         write_persona(out, &personas[i]);
+        if (request_page_is_full(request) && i + 1 < shown) {
+            shown = i + 1;
+            has_more = true;
+        }
     }
-    request_end_page(request, has_more, has_more ? personas[limit - 1].id : (struct slice){0});
+    request_end_page(request, has_more, has_more ? personas[shown - 1].id : (struct slice){0});
     return STATUS_OK;
 }
 

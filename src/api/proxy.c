@@ -120,15 +120,18 @@ static void take_over(struct exchange *exchange)
 
 static void write_head(struct passage *passage, struct buffer *out, const struct http_header *headers, size_t count)
 {
-    struct slice length = http_header_find(headers, count, "content-length");
+    int64_t length = -1;
+    bool is_chunked = slice_present(http_header_find(headers, count, "transfer-encoding"));
+    bool is_sized =
+        !is_chunked && slice_to_i64(http_header_find(headers, count, "content-length"), &length) && length >= 0;
     proxy_way_write_back(&passage->way, &passage->arena, headers, count, out);
-    http_write_header(out, SLICE("Content-Security-Policy"), SLICE("sandbox allow-scripts allow-forms allow-popups"));
-    http_write_header(out, SLICE("Referrer-Policy"), SLICE("no-referrer"));
-    passage->chunked = !passage->no_body && !slice_present(length);
+    http_write_header(out, "Content-Security-Policy", SLICE("sandbox allow-scripts allow-forms allow-popups"));
+    http_write_header(out, "Referrer-Policy", SLICE("no-referrer"));
+    passage->chunked = !passage->no_body && !is_sized;
     if (passage->chunked) {
-        http_write_header(out, SLICE("Transfer-Encoding"), SLICE("chunked"));
-    } else if (slice_present(length)) {
-        http_write_header(out, SLICE("Content-Length"), length);
+        http_write_header(out, "Transfer-Encoding", SLICE("chunked"));
+    } else if (is_sized) {
+        http_write_header_i64(out, "Content-Length", length);
     }
 }
 

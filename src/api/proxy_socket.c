@@ -233,8 +233,8 @@ static void agree(struct relay *relay, const struct http_header *headers, size_t
 {
     struct exchange *exchange = relay->exchange;
     exchange->body.len = 0;
-    http_write_header(&exchange->body, SLICE("Connection"), SLICE("Upgrade"));
-    http_write_header(&exchange->body, SLICE("Upgrade"), SLICE("websocket"));
+    http_write_header(&exchange->body, "Connection", SLICE("Upgrade"));
+    http_write_header(&exchange->body, "Upgrade", SLICE("websocket"));
     proxy_way_write_back(&relay->way, &relay->arena, headers, count, &exchange->body);
     relay->exchange = NULL;
     relay->stream = stream_accept(exchange, STREAM_RAW, &stream_handler, relay);

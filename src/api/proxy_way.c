@@ -147,9 +147,9 @@ static const char *const hop_by_hop[] = {"connection",
 /* There. */
 static bool is_kept_back(struct slice name)
 {
-    static const char *const own[] = {
-        "authorization", "cookie",          "x-csrf-token", "host",    "expect", "sojourn-lease",
-        "x-request-id",  "idempotency-key", "origin",       "referer", NULL};
+    static const char *const own[] = {"authorization", "cookie",        "x-csrf-token",       "host",
+                                      "expect",        "sojourn-lease", "x-request-id",       "idempotency-key",
+                                      "origin",        "referer",       "x-forwarded-prefix", NULL};
     return is_listed(name, hop_by_hop) || is_listed(name, own);
 }
 
@@ -161,23 +161,32 @@ size_t proxy_way_headers(const struct proxy_way *way, const struct http_request 
             out[count++] = from->headers[i];
         }
     }
-    out[count++] = (struct http_header){SLICE("x-forwarded-prefix"), way->prefix};
+    out[count++] = http_header_own("x-forwarded-prefix", way->prefix);
     return count;
 }
 
-/* A page of the sandbox is no page of this server: it gets no cookies, sets none, and its scripts are strangers here.
- */
-static bool is_dropped(struct slice name)
+/* Back: what describes the answer itself. Everything else a service may say speaks to the browser, to a proxy in front
+ * of this server, or for the whole origin, which is this server's: cookies, passwords, where to go, what to forget,
+ * which file to send instead. */
+static bool passes_back(struct slice name)
 {
-    static const char *const own[] = {
-        "set-cookie", "date", "x-request-id", "server",
-        /* of the whole origin, which is this server's: what it forgets, whom it tells, where else it lives */
-        "strict-transport-security", "public-key-pins", "expect-ct", "alt-svc", "clear-site-data", "nel", "report-to",
-        "reporting-endpoints", "service-worker-allowed", "origin-agent-cluster", "accept-ch", "critical-ch",
-        "set-login", "speculation-rules", NULL};
-    struct slice begins = SLICE("access-control-");
-    struct slice begin = slice_from(name.ptr, name.len < begins.len ? name.len : begins.len);
-    return is_listed(name, hop_by_hop) || is_listed(name, own) || slice_eq_nocase(begin, begins);
+    static const char *const names[] = {"accept-ranges",
+                                        "allow",
+                                        "content-disposition",
+                                        "content-encoding",
+                                        "content-language",
+                                        "content-range",
+                                        "content-type",
+                                        "etag",
+                                        "last-modified",
+                                        "location",
+                                        "retry-after",
+                                        "sec-websocket-accept",
+                                        "sec-websocket-extensions",
+                                        "sec-websocket-protocol",
+                                        "vary",
+                                        NULL};
+    return is_listed(name, names);
 }
 
 /* Where the service leads to itself, the way is through the tunnel again. */
@@ -192,16 +201,25 @@ static struct slice lead_back(const struct proxy_way *way, struct arena *arena, 
     return arena_format(arena, "%.*s%s%.*s", SLICE_ARG(way->prefix), slash ? "" : "/", SLICE_ARG(location));
 }
 
+/* A cache in front of this server must not give to others what one caller may see; the caller's own asks each time. */
+static void write_caching(const struct http_header *headers, size_t count, struct buffer *out)
+{
+    bool is_kept = !http_list_has(http_header_find(headers, count, "cache-control"), "no-store");
+    http_write_header(out, "Cache-Control", is_kept ? SLICE("private, no-cache") : SLICE("no-store"));
+}
+
 void proxy_way_write_back(struct proxy_way *way, struct arena *arena, const struct http_header *headers, size_t count,
                           struct buffer *out)
 {
     for (size_t i = 0; i < count; i++) {
-        struct slice name = headers[i].name, value = headers[i].value;
-        if (!is_dropped(name)) {
-            bool leads = slice_eq_nocase(name, SLICE("location"));
-            http_write_header(out, name, leads ? lead_back(way, arena, value) : value);
+        const struct http_header *header = &headers[i];
+        if (slice_eq_nocase(header->name, SLICE("location"))) {
+            http_write_header(out, "Location", lead_back(way, arena, header->value));
+        } else if (passes_back(header->name)) {
+            http_write_header_as_is(out, header);
         }
     }
+    write_caching(headers, count, out);
 }
 
 void proxy_tell_failure(const struct failure *failure, struct failure *out)

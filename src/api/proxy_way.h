@@ -25,7 +25,7 @@ void proxy_way_find(struct request *request, struct slice target, struct arena *
 bool proxy_way_allows(void *way, const struct sockaddr *address);
 /* The caller's headers that pass, without its credentials; returns how many (at most PROXY_HEADERS_MAX). */
 size_t proxy_way_headers(const struct proxy_way *way, const struct http_request *from, struct http_header *out);
-/* The headers of the service that pass, as lines; what would make its page one of this server does not. */
+/* The headers of the service that describe its answer, as lines; no other passes. */
 void proxy_way_write_back(struct proxy_way *way, struct arena *arena, const struct http_header *headers, size_t count,
                           struct buffer *out);
 /* The words for the caller when the service was not reached. */

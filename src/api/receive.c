@@ -109,30 +109,81 @@ static enum status check_credentials(struct request *request, struct failure *fa
                        "Send a valid API token as \"Authorization: Bearer TOKEN\", or sign in.");
 }
 
-void api_on_request(void *owner, struct exchange *exchange)
+/* All that the head alone decides. Otherwise the request is answered, and false. */
+static bool accept_head(struct request *request)
 {
     struct failure failure;
     unsigned allowed;
-    struct request *request = arena_alloc(&exchange->arena, sizeof *request);
-    request->api = owner;
-    request->exchange = exchange;
     enum status status = match(request, &allowed, &failure);
-    if (exchange->request.method == HTTP_OPTIONS && allowed != 0) {
+    if (request->exchange->request.method == HTTP_OPTIONS && allowed != 0) {
         answer_options(request, allowed);
-        return;
+        return false;
     }
     if (status == STATUS_OK) {
         status = check_credentials(request, &failure);
     }
     if (status == STATUS_OK) {
-        status = read_query(request, &failure);
+        status = request_check_length(request, &failure);
     }
-    if (status == STATUS_OK && !request_body_waits(request)) {
-        status = request_read_body(request, &failure);
-    }
-    if (status == STATUS_OK) {
-        request_run(request);
-    } else {
+    if (status != STATUS_OK) {
         refuse(request, &failure, allowed);
     }
+    return status == STATUS_OK;
+}
+
+static struct request *request_new(struct api *api, struct exchange *exchange)
+{
+    struct request *request = arena_alloc(&exchange->arena, sizeof *request);
+    request->api = api;
+    request->exchange = exchange;
+    exchange->owner = request;
+    return request;
+}
+
+void api_on_head(void *owner, struct exchange *exchange)
+{
+    struct request *request = request_new(owner, exchange);
+    if (accept_head(request)) {
+        request_admit(request);
+    }
+}
+
+static enum status read_all(struct request *request, struct failure *failure)
+{
+    enum status status = read_query(request, failure);
+    return status == STATUS_OK && !request_body_waits(request) ? request_read_body(request, failure) : status;
+}
+
+/* Whoever is a stranger hears that, and nothing about what they sent. */
+static void run(struct request *request)
+{
+    struct failure failure;
+    enum status status = request_count_body(request, &failure);
+    if (status != STATUS_OK) {
+        request_fail(request, &failure);
+        return;
+    }
+    status = read_all(request, &failure);
+    if (status != STATUS_OK && request->route->auth == AUTH_NONE) {
+        request_fail(request, &failure);
+        return;
+    }
+    if (status != STATUS_OK) {
+        struct failure *kept = arena_alloc(request_arena(request), sizeof *kept);
+        *kept = failure;
+        request->fault = kept;
+    }
+    request_run(request);
+}
+
+void api_on_request(void *owner, struct exchange *exchange)
+{
+    struct request *request = exchange->owner;
+    if (!request) {
+        request = request_new(owner, exchange);
+        if (!accept_head(request)) {
+            return;
+        }
+    }
+    run(request);
 }

@@ -9,6 +9,7 @@
 #include "service/service.h"
 #include "service/writer.h"
 
+struct accounts;
 struct gateway;
 struct outgoing;
 struct proxy_guards;
@@ -31,9 +32,11 @@ struct api {
     struct proxy_guards *proxy_guards;
     struct server *server; /* for figures only */
     struct signin_guard *signin_guard;
+    struct accounts *accounts;
     const char *const *cors_origins;
     size_t cors_origin_count;
     int64_t guest_body_bytes_max, body_values_max, message_values_max;
+    int64_t page_bytes_max;
     int64_t reads_waiting_max;
     int64_t events_page_default, events_page_max;
     int64_t sessions_page_default, sessions_page_max;
@@ -67,6 +70,7 @@ struct request {
     struct principal who;
     struct slice ticket_session; /* a ticket bound to one session */
     struct slice csrf;           /* of a caller with a cookie */
+    const struct failure *fault; /* of the query or the body: told once the caller is known; NULL = none */
     bool prepared;
     struct call call;
     struct slice idempotency_key;
@@ -84,7 +88,8 @@ struct request {
     struct json_out out;     /* writes the answer's body */
 };
 
-/* Matches net's on_request; owner is the api. Loop thread. */
+/* Match net's on_head and on_request; owner is the api. Loop thread. */
+void api_on_head(void *owner, struct exchange *exchange);
 void api_on_request(void *owner, struct exchange *exchange);
 /* Frees what the calling thread kept (principals). */
 void api_thread_end(void);
@@ -106,6 +111,9 @@ struct slice request_ticket(const struct request *request);
 bool request_wants_minimal(struct request *request);
 /* The end of a page of a list: `last` is its last item's cursor. */
 void request_end_page(struct request *request, bool has_more, struct slice last);
+/* Whether the page is as large as one may be (option page-bytes-max): it ends with the item just written, and says so
+ * when there are more. */
+bool request_page_is_full(const struct request *request);
 /* How many rows a page of a list has: the parameter `limit` within the options sessions-page-default and -max. */
 int64_t request_list_limit(const struct request *request);
 /* FORBIDDEN for a credential that reaches one session only. */

@@ -1,5 +1,5 @@
 #include "api/problem.h"
-#include "api/request.h"
+#include "api/request_parts.h"
 #include "base/log.h"
 #include "wire/traceparent.h"
 
@@ -64,6 +64,7 @@ static void pass_trace_on(struct request *request)
 
 void request_reply(struct request *request)
 {
+    request_count_bytes(request);
     add_cors(request);
     pass_trace_on(request);
     log_request(request);

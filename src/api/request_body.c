@@ -26,6 +26,14 @@ bool request_body_waits(const struct request *request)
     return is_long(request) && request->route->auth == AUTH_NEEDED;
 }
 
+enum status request_check_type(const struct request *request, struct failure *failure)
+{
+    if (body_fields(request) == any_body || is_json_type(request_header(request, "content-type"))) {
+        return STATUS_OK;
+    }
+    return failure_set(failure, STATUS_UNSUPPORTED, "unsupported_media_type", "Send the body as application/json.");
+}
+
 enum status request_read_body(struct request *request, struct failure *failure)
 {
     const struct field *fields = body_fields(request);
@@ -33,17 +41,10 @@ enum status request_read_body(struct request *request, struct failure *failure)
     if (fields == any_body || (!request->route->body && text.len == 0)) {
         return STATUS_OK;
     }
-    if (is_long(request) && !request_body_waits(request)) {
-        return failure_set(failure, STATUS_TOO_LARGE, "body_too_large",
-                           "The body of a request without credentials has at most %lld bytes (option "
-                           "guest-body-bytes-max).",
-                           (long long)request->api->guest_body_bytes_max);
+    enum status status = text.len > 0 ? request_check_type(request, failure) : STATUS_OK;
+    if (status == STATUS_OK) {
+        status = json_parse_within(request_arena(request), text.len ? text : SLICE("{}"),
+                                   (size_t)request->api->body_values_max, &request->body, failure);
     }
-    struct slice type = request_header(request, "content-type");
-    if (text.len > 0 && !is_json_type(type)) {
-        return failure_set(failure, STATUS_UNSUPPORTED, "unsupported_media_type", "Send the body as application/json.");
-    }
-    enum status status = json_parse_within(request_arena(request), text.len ? text : SLICE("{}"),
-                                           (size_t)request->api->body_values_max, &request->body, failure);
     return status == STATUS_OK ? validate_body(fields, request->body, failure) : status;
 }

@@ -68,6 +68,12 @@ static enum status check_subjects(struct request *request, struct slice key)
     return status;
 }
 
+void request_start(struct request *request, struct db *db, struct unit *unit)
+{
+    start_over(request);
+    start_call(request, db, unit);
+}
+
 static enum status replay_idempotent(struct request *request, struct slice key, const struct hash *fingerprint,
                                      bool *out_replayed)
 {
@@ -195,13 +201,33 @@ static void finish_job(struct write_job *job, enum status status, const struct f
     }
 }
 
+static enum status read_waiting_body(struct request *request)
+{
+    enum status status = request_read_body(request, &request->call.failure);
+    request_count_bytes(request);
+    return status;
+}
+
+static enum status know_caller(struct request *request)
+{
+    enum status status = authenticate(request);
+    if (status == STATUS_OK && request->route->auth != AUTH_NONE) {
+        status = request_enter(request);
+    }
+    if (status == STATUS_OK && request->fault) {
+        request->call.failure = *request->fault;
+        status = request->fault->status;
+    }
+    return status;
+}
+
 /* Whatever a route does with its body: the server's own secrets are in none. Strangers learn nothing by guessing. */
 static enum status let_in(struct request *request)
 {
-    enum status status = authenticate(request);
+    enum status status = know_caller(request);
     bool is_known = request->route->auth == AUTH_NEEDED;
     if (status == STATUS_OK && request_body_waits(request) && !request->body) {
-        status = request_read_body(request, &request->call.failure);
+        status = read_waiting_body(request);
     }
     return status == STATUS_OK && is_known && request->body ? secret_check_json(&request->call, request->body->raw)
                                                             : status;
@@ -209,8 +235,7 @@ static enum status let_in(struct request *request)
 
 static enum status try_on_writer(struct request *request, struct unit *unit)
 {
-    start_over(request);
-    start_call(request, unit->db, unit);
+    request_start(request, unit->db, unit);
     request->writes_before = unit->writes;
     request->ask_again = false;
     unit_start_command(unit);
@@ -269,8 +294,7 @@ static void run_on_reader(struct read_job *job, struct db *db)
 {
     struct request *request = (struct request *)((char *)job - offsetof(struct request, read_job));
     bool prepare_only = request->route->run_on == RUN_WRITER;
-    start_over(request);
-    start_call(request, db, NULL);
+    request_start(request, db, NULL);
     enum status status = db_begin_read(db, &request->call.failure);
     if (status == STATUS_OK) {
         status = let_in(request);
@@ -290,9 +314,9 @@ static void run_on_reader(struct read_job *job, struct db *db)
     }
 }
 
-static void submit_read(struct request *request)
+void request_read_on(struct request *request, void (*run)(struct read_job *job, struct db *db))
 {
-    request->read_job.run = run_on_reader;
+    request->read_job.run = run;
     bool full = readers_queue_length(request->api->readers) >= request->api->reads_waiting_max;
     if (full || !readers_submit(request->api->readers, &request->read_job)) {
         struct failure failure;
@@ -303,18 +327,23 @@ static void submit_read(struct request *request)
     }
 }
 
-/* A ticket is used up by a write, so the route runs where writes do. */
-static bool needs_writer(const struct request *request)
+/* A ticket is used up by a write, so the route runs where writes do. What is known to be wrong is told by a reader. */
+static bool begins_on_writer(const struct request *request)
 {
+    if (request->fault || needs_prepare(request) || request_body_waits(request)) {
+        return slice_present(request_ticket(request));
+    }
     return request->route->run_on == RUN_WRITER || slice_present(request_ticket(request));
 }
 
 void request_run(struct request *request)
 {
     if (request->route->run_on == RUN_LOOP) {
-        start_over(request);
-        start_call(request, NULL, NULL);
+        request_start(request, NULL, NULL);
         enum status status = request->route->handle(request);
+        if (status == STATUS_OK) {
+            status = request_take_bytes(request);
+        }
         if (status != STATUS_OK) {
             problem_answer(request->exchange, &request->call.failure);
         }
@@ -323,9 +352,9 @@ void request_run(struct request *request)
         } else {
             request_reply(request);
         }
-    } else if (needs_writer(request) && !needs_prepare(request) && !request_body_waits(request)) {
+    } else if (begins_on_writer(request)) {
         submit_write(request);
     } else {
-        submit_read(request);
+        request_read_on(request, run_on_reader);
     }
 }

@@ -193,6 +193,11 @@ static enum status answer_page(struct request *request, const struct session_fil
     json_key(out, "sessions");
     json_begin_array(out);
     for (size_t i = 0; i < page.count; i++) {
+        if (i > 0 && request_page_is_full(request)) {
+            page.count = i;
+            page.has_more = true;
+            break;
+        }
         if (i > 0) {
             buffer_add_byte(out->buffer, ',');
         }

@@ -123,6 +123,7 @@ static void take_over(struct exchange *exchange)
     struct failure failure;
     struct watcher *watcher = memory_zeroed(sizeof *watcher);
     struct viewer_options options = opening->options; /* its slices live in the arena of the exchange */
+    memcpy(options.accounts, exchange->hold.accounts, sizeof options.accounts);
     options.sink = (struct viewer_sink){watcher, sink_write, sink_end};
     options.framing = opening->kind == STREAM_SSE ? FRAMING_SSE : FRAMING_WEBSOCKET;
     struct viewer *viewer;

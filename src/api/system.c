@@ -1,4 +1,5 @@
 #include "api/handlers.h"
+#include "api/accounts.h"
 #include "net/server.h"
 
 enum status system_health(struct request *request)
@@ -54,6 +55,8 @@ enum status system_metrics(struct request *request)
         {"bytes_received_total", "counter", "Bytes read from clients.", net.bytes_in},
         {"bytes_sent_total", "counter", "Bytes written to clients.", net.bytes_out},
         {"streams", "gauge", "Open event streams.", net.streams},
+        {"request_bytes_held", "gauge", "Memory that requests and answers are counted for.",
+         accounts_held(api->accounts)},
         {"viewers", "gauge", "Viewers of sessions and firehoses.", fan.viewers},
         {"watched_sessions", "gauge", "Sessions with at least one viewer.", fan.watched_sessions},
         {"frames_sent_total", "counter", "Frames sent to viewers.", fan.frames_sent},

@@ -90,10 +90,15 @@ enum status tasks_list(struct request *request)
     json_begin_object(out);
     json_key(out, "tasks");
     json_begin_array(out);
-    for (size_t i = 0; i < (has_more ? (size_t)limit : count) && status == STATUS_OK; i++) {
+    size_t shown = has_more ? (size_t)limit : count;
+    for (size_t i = 0; i < shown && status == STATUS_OK; i++) {
         status = write_task(request, &rows[i]);
+        if (request_page_is_full(request) && i + 1 < shown) {
+            shown = i + 1;
+            has_more = true;
+        }
     }
-    request_end_page(request, has_more, has_more ? rows[limit - 1].id : (struct slice){0});
+    request_end_page(request, has_more, has_more ? rows[shown - 1].id : (struct slice){0});
     return status;
 }
 

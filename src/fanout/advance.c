@@ -191,7 +191,9 @@ static void viewer_page_done(struct viewer *viewer, struct page *page)
         page_accept(viewer, page);
         viewer_advance(viewer);
     } else {
-        struct slice reason = page->status == STATUS_NOT_FOUND ? SLICE("deleted") : SLICE("store_unavailable");
+        struct slice reason = page->status == STATUS_NOT_FOUND ? SLICE("deleted")
+                              : page->status == STATUS_LIMITED ? SLICE("too_many_bytes")
+                                                               : SLICE("store_unavailable");
         viewer_drop_page(viewer);
         viewer_close(viewer, reason);
     }
@@ -222,6 +224,7 @@ static void viewer_read(struct viewer *viewer)
     page->events_max = feed->hub->fanout->options.page_events;
     page->filter = viewer->filter;
     page->sight = viewer->sight;
+    memcpy(page->hold.accounts, viewer->accounts, sizeof viewer->accounts);
     viewer->page = page;
     viewer->reading = true;
     viewer->must_read = false;

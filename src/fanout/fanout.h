@@ -8,6 +8,7 @@
 #ifndef FANOUT_FANOUT_H
 #define FANOUT_FANOUT_H
 
+#include "base/byte_hold.h"
 #include "base/clock.h"
 #include "fanout/publication.h"
 #include "loop/loop.h"
@@ -74,7 +75,8 @@ struct viewer_options {
     enum framing framing;
     struct viewer_sink sink;
     int64_t tenant_key;
-    struct slice user_id;         /* who watches; for PUBLISH_CLOSE */
+    struct byte_account *accounts[BYTE_ACCOUNTS_MAX]; /* whose memory the pages of its backlog are; NULL = nobody's */
+    struct slice user_id;                             /* who watches; for PUBLISH_CLOSE */
     struct credential credential; /* the stream ends with it: `credential_over`, or `access_revoked` before its time */
     enum member_role member;      /* of a user, as it was: another one ends the stream too */
     /* a session's stream */

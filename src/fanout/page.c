@@ -25,6 +25,7 @@ void page_free(struct page *page)
     }
     buffer_release(&page->bytes);
     buffer_release(&page->partial_bytes);
+    byte_hold_release(&page->hold);
     free(page);
 }
 
@@ -265,6 +266,13 @@ static enum status read_firehose(struct reading *reading, struct failure *failur
     return status;
 }
 
+/* It may be long until the viewer has taken it. */
+static enum status hold_page(struct page *page)
+{
+    struct failure failure;
+    return byte_hold_take(&page->hold, (int64_t)(page->bytes.room + page->partial_bytes.room), &failure);
+}
+
 static void page_ask(struct lookup *lookup, struct db *db)
 {
     struct page *page = (struct page *)lookup;
@@ -279,7 +287,10 @@ static void page_ask(struct lookup *lookup, struct db *db)
             page->style == CURSOR_SESSION ? read_session(&reading, &failure) : read_firehose(&reading, &failure);
         db_end_read(db);
     }
-    if (page->status != STATUS_OK && page->status != STATUS_NOT_FOUND) {
+    if (page->status == STATUS_OK) {
+        page->status = hold_page(page);
+    }
+    if (page->status != STATUS_OK && page->status != STATUS_NOT_FOUND && page->status != STATUS_LIMITED) {
         log_error("stream page not read", LOG_TEXT("code", slice_of(failure.code)),
                   LOG_TEXT("detail", slice_of(failure.detail)));
     }

@@ -27,7 +27,8 @@ struct page {
     struct sight *sight;
 
     /* what was found */
-    enum status status; /* NOT_FOUND: the log is gone */
+    enum status status; /* NOT_FOUND: the log is gone; LIMITED: no room for what was read */
+    struct byte_hold hold;
     struct buffer bytes;
     size_t written;
     struct cursor reached;  /* everything durable up to here is in `bytes` or was not asked for */

@@ -67,6 +67,7 @@ static struct viewer *viewer_new(const struct viewer_options *options)
     viewer->cursor = options->session_key ? options->after : cursor_of_position(options->position);
     viewer->filter = filter_new(options);
     viewer->sight = options->session_key || options->sees_all ? NULL : sight_new(&options->who);
+    memcpy(viewer->accounts, options->accounts, sizeof viewer->accounts);
     viewer->credential_kind = (uint8_t)options->credential.kind;
     viewer->credential_hash = options->credential.hash;
     viewer->expires_at_ms = options->credential.expires_at_ms;

@@ -29,8 +29,9 @@ struct viewer {
     struct frame *farewell; /* the last frame to be said, or NULL */
     struct filter *filter;  /* NULL = everything */
     struct sight *sight;    /* NULL = everything */
-    uint32_t written;       /* of `frame` */
-    uint32_t deltas_mark;   /* lagging: how many deltas of the feed it had */
+    struct byte_account *accounts[BYTE_ACCOUNTS_MAX];
+    uint32_t written;     /* of `frame` */
+    uint32_t deltas_mark; /* lagging: how many deltas of the feed it had */
     int16_t end_code;
     uint8_t framing;
     bool deltas;      /* wanted */

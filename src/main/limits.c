@@ -96,6 +96,7 @@ struct server_limits limits_of_server(const struct options *options)
         .header_count_max = (size_t)options->header_count_max,
         .body_bytes_max = (size_t)options->body_bytes_max,
         .pipeline_max = (size_t)options->pipeline_max,
+        .unsent_bytes_max = (size_t)options->unsent_bytes_max,
         .connections_max = (size_t)options->connections_max,
         .header_timeout_ms = options->header_timeout_ms,
         .body_timeout_ms = options->body_timeout_ms,

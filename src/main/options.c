@@ -65,6 +65,12 @@ static const struct {
      "--lease-ms-default must not be greater than --lease-ms-max"},
     {offsetof(struct options, event_bytes_max), offsetof(struct options, body_bytes_max),
      "--event-bytes-max must not be greater than --body-bytes-max"},
+    {offsetof(struct options, body_bytes_max), offsetof(struct options, caller_bytes_max),
+     "--body-bytes-max must not be greater than --caller-bytes-max"},
+    {offsetof(struct options, caller_bytes_max), offsetof(struct options, tenant_bytes_max),
+     "--caller-bytes-max must not be greater than --tenant-bytes-max"},
+    {offsetof(struct options, guest_body_bytes_max), offsetof(struct options, guest_bytes_max),
+     "--guest-body-bytes-max must not be greater than --guest-bytes-max"},
 };
 
 static enum status check_pairs(const struct options *options, struct failure *failure)

@@ -63,6 +63,8 @@ struct options {
     int64_t header_bytes_max;
     int64_t header_count_max;
     int64_t body_bytes_max, guest_body_bytes_max;
+    int64_t guest_bytes_max, caller_bytes_max, tenant_bytes_max;
+    int64_t unsent_bytes_max, page_bytes_max;
     int64_t body_values_max, message_values_max;
     int64_t idempotency_keep_ms;
     int64_t ended_keep_ms, prune_ms;

@@ -65,7 +65,7 @@ static struct http_client *client_of(struct sandboxing *sandboxing, struct loop 
 static void post(void *owner, struct loop *loop, const char *url, struct slice json, int64_t time_ms_max,
                  struct sandbox_reply reply)
 {
-    static const struct http_header headers[] = {{SLICE("content-type"), SLICE("application/json")}};
+    struct http_header type = http_header_own("content-type", SLICE("application/json"));
     struct backend_call *call = memory_zeroed(sizeof *call);
     struct http_call *started;
     call->reply = reply;
@@ -73,7 +73,7 @@ static void post(void *owner, struct loop *loop, const char *url, struct slice j
     struct http_call_spec spec = {
         .method = "POST",
         .url = url,
-        .headers = headers,
+        .headers = &type,
         .header_count = 1,
         .body = json,
         .total_ms = time_ms_max,

@@ -12,6 +12,7 @@
 #include "api/request.h"
 #include "api/outgoing.h"
 #include "api/proxy_guard.h"
+#include "api/accounts.h"
 #include "api/signin_guard.h"
 #include "base/log.h"
 #include "fanout/fanout.h"
@@ -88,11 +89,18 @@ static void fill_api(struct instance *instance)
         .proxy_guards = proxy_guards_new(),
         .tunnel_hosts = (const char *const *)options->tunnel_hosts.items,
         .tunnel_host_count = options->tunnel_hosts.count,
+        .accounts = accounts_new(&(struct accounts_options){
+            .guest_bytes_max = options->guest_bytes_max,
+            .caller_bytes_max = options->caller_bytes_max,
+            .tenant_bytes_max = options->tenant_bytes_max,
+            .ids = &instance->ids,
+        }),
         .signin_guard = signin_guard_new(options->signin_attempts_max, options->signin_window_ms),
         .cors_origins = (const char *const *)options->cors_origin.items,
         .cors_origin_count = options->cors_origin.count,
         .guest_body_bytes_max = options->guest_body_bytes_max,
         .body_values_max = options->body_values_max,
+        .page_bytes_max = options->page_bytes_max,
         .message_values_max = options->message_values_max,
         .reads_waiting_max = options->reads_waiting_max,
         .events_page_default = options->events_page_default,
@@ -344,6 +352,7 @@ static void start_server(struct instance *instance)
         .clock = &instance->clock,
         .ids = &instance->ids,
         .owner = &instance->api,
+        .on_head = api_on_head,
         .on_request = api_on_request,
     };
     instance->server = server_new(&server, instance->loops, instance->loop_count);
@@ -477,6 +486,7 @@ static void stop(struct instance *instance)
     }
     free(instance->loops);
     signin_guard_free(instance->api.signin_guard);
+    accounts_free(instance->api.accounts);
     outgoing_free(instance->api.outgoing);
     proxy_guards_free(instance->api.proxy_guards);
     store_unlock_directory(instance->lock_fd);

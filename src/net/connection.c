@@ -88,16 +88,16 @@ static enum connection_wait wait_of(const struct connection *connection)
     if (connection->stream.handler) {
         return WAIT_NOTHING;
     }
-    if (input && input->exchange && !input->complete) {
+    if (input && input->stage == INPUT_BODY) {
         return WAIT_BODY;
     }
-    if (connection->in_flight > 0) {
+    if (connection->in_flight > 0 || (input && input->stage == INPUT_ADMITTING)) {
         return WAIT_NOTHING;
     }
     return connection->fresh || (input && input->held.len > 0) ? WAIT_HEAD : WAIT_IDLE;
 }
 
-/* Nothing is read while a whole request waits for its turn: that is the back-pressure. */
+/* Nothing is read while a request waits for its turn, or to be let in: that is the back-pressure. */
 static bool wants_bytes(const struct connection *connection)
 {
     if (connection->peer_closed || connection->stream.paused) {
@@ -106,7 +106,7 @@ static bool wants_bytes(const struct connection *connection)
     if (connection->lingering || connection->stream.handler || connection->last_request_taken) {
         return true;
     }
-    return !connection->upgrading && !(connection->input && connection->input->complete);
+    return !connection->upgrading && !connection_input_waits(connection);
 }
 
 static void on_poll(uv_poll_t *poll, int status, int events);
@@ -288,7 +288,9 @@ void connection_drop_input(struct connection *connection)
         return;
     }
     connection->input = NULL;
-    if (input->exchange) {
+    if (input->stage == INPUT_ADMITTING) {
+        input->exchange->connection = NULL; /* it comes back from on_head */
+    } else if (input->exchange) {
         exchange_recycle(input->exchange);
     }
     buffer_release(&input->held);

@@ -30,12 +30,20 @@ enum connection_wait {
     WAIT_KIND_COUNT
 };
 
+enum input_stage {
+    INPUT_HEAD,
+    INPUT_ADMITTING, /* on_head is asked whether the body may come; nothing is read */
+    INPUT_BODY,
+    INPUT_COMPLETE, /* it waits for its turn; nothing is read */
+};
+
 /* A request of which only a part is here, or which must wait for an earlier one. Gone when there is none. */
 struct input {
     struct buffer held; /* bytes not looked at yet, or an incomplete head */
     struct http_scan scan;
     struct exchange *exchange; /* the head is complete */
-    bool complete;             /* and so is the body: it waits for its turn */
+    uint8_t stage;             /* enum input_stage */
+    bool body_began;           /* some of it came with the head */
     char *body;                /* in the exchange's arena, content_length bytes */
     size_t body_bytes;         /* received so far */
     struct http_chunks chunks;
@@ -48,6 +56,7 @@ struct stream {
     const struct stream_handler *handler; /* NULL: the connection is not a stream */
     void *owner;
     struct websocket *websocket; /* NULL: server-sent events */
+    struct byte_hold hold;       /* of what comes in */
     uint8_t kind;
     bool blocked;   /* stream_write took less than offered */
     bool mid_frame; /* and stopped inside what was offered */
@@ -88,6 +97,16 @@ void connection_read(struct connection *connection);
 /* Goes on with held bytes once earlier requests are answered. */
 void connection_resume(struct connection *connection);
 void connection_flush(struct connection *connection);
+static inline bool connection_input_waits(const struct connection *connection)
+{
+    const struct input *input = connection->input;
+    return input && (input->stage == INPUT_ADMITTING || input->stage == INPUT_COMPLETE);
+}
+/* The request whose head is here: its body may come; or it is answered without it, and the connection ends. */
+void connection_admit(struct connection *connection);
+void connection_answer_head(struct connection *connection);
+/* Whether on_head still has the exchange of the input. */
+bool connection_is_admitting(const struct connection *connection, const struct exchange *exchange);
 /* Writes what is ready, in order; true when it went out completely. Calls nobody back. */
 bool connection_write_ready(struct connection *connection);
 /* The peer took something: the write timeout begins anew. */
@@ -104,6 +123,8 @@ void connection_refuse(struct connection *connection, int status, const char *co
 void connection_enqueue(struct connection *connection, struct exchange *exchange);
 struct exchange *connection_dequeue(struct connection *connection);
 void connection_drop_input(struct connection *connection);
+/* Keeps nothing that will not be needed. */
+void connection_tidy_input(struct connection *connection);
 
 /* Like read and writev on a non-blocking socket, through TLS when there is some: -1 with errno EAGAIN, or another errno
  * when the connection is lost; 0 from read is the end. */

@@ -41,7 +41,17 @@ static void refuse_fault(struct connection *connection, enum http_fault fault)
 static bool may_parse(const struct connection *connection)
 {
     return !connection->last_request_taken && !connection->upgrading && !connection->stream.handler &&
-           !(connection->input && connection->input->complete);
+           !connection_input_waits(connection);
+}
+
+/* An answer that the peer does not read holds its memory. */
+static bool is_clogged(const struct connection *connection)
+{
+    size_t most = connection->home->options->limits.unsent_bytes_max, unsent = 0;
+    for (const struct exchange *exchange = connection->first; exchange; exchange = exchange->next) {
+        unsent += exchange->ready ? exchange->body.len : 0;
+    }
+    return most > 0 && unsent > most;
 }
 
 /* Requests run side by side only when none of them changes anything (RFC 9112, 9.3.2). */
@@ -51,7 +61,7 @@ static bool may_dispatch(const struct connection *connection, const struct excha
         return true;
     }
     return !connection->exclusive && http_method_is_safe(exchange->request.method) &&
-           connection->in_flight < connection->home->options->limits.pipeline_max;
+           connection->in_flight < connection->home->options->limits.pipeline_max && !is_clogged(connection);
 }
 
 static void dispatch(struct connection *connection, struct exchange *exchange)
@@ -68,17 +78,20 @@ static void dispatch(struct connection *connection, struct exchange *exchange)
 /* The whole request is there: its turn is now or later. */
 static void complete(struct connection *connection, struct exchange *exchange)
 {
-    exchange_identify(exchange);
+    if (exchange->request_id[0] == '\0') {
+        exchange_identify(exchange);
+    }
     if (may_dispatch(connection, exchange)) {
         if (connection->input) {
             connection->input->exchange = NULL;
+            connection->input->stage = INPUT_HEAD;
         }
         dispatch(connection, exchange);
         return;
     }
     struct input *input = input_of(connection);
     input->exchange = exchange;
-    input->complete = true;
+    input->stage = INPUT_COMPLETE;
 }
 
 static void say_continue(struct connection *connection)
@@ -90,10 +103,11 @@ static void say_continue(struct connection *connection)
     server_loop_mark_dirty(connection->home, connection);
 }
 
-static void begin_body(struct connection *connection, struct exchange *exchange, bool body_began)
+void connection_admit(struct connection *connection)
 {
-    struct input *input = input_of(connection);
-    input->exchange = exchange;
+    struct input *input = connection->input;
+    struct exchange *exchange = input->exchange;
+    input->stage = INPUT_BODY;
     input->body_bytes = 0;
     input->chunks = (struct http_chunks){0};
     if (!exchange->request.chunked) {
@@ -101,17 +115,52 @@ static void begin_body(struct connection *connection, struct exchange *exchange,
         input->body = arena_bytes(&exchange->arena, length + 1);
         input->body[length] = '\0';
     }
-    if (exchange->request.expect_continue && !body_began) {
+    if (exchange->request.expect_continue && !input->body_began) {
         say_continue(connection);
     }
+}
+
+void connection_answer_head(struct connection *connection)
+{
+    struct exchange *exchange = connection->input->exchange;
+    connection->input->exchange = NULL;
+    connection->input->stage = INPUT_HEAD;
+    connection->last_request_taken = true;
+    figure_add(&connection->home->figures.refused_total, 1);
+    connection_enqueue(connection, exchange);
+}
+
+bool connection_is_admitting(const struct connection *connection, const struct exchange *exchange)
+{
+    const struct input *input = connection ? connection->input : NULL;
+    return input && input->exchange == exchange && input->stage == INPUT_ADMITTING;
+}
+
+/* May end with the request answered: then the connection takes no more. */
+static void begin_body(struct connection *connection, struct exchange *exchange, bool body_began)
+{
+    const struct server_options *options = connection->home->options;
+    struct input *input = input_of(connection);
+    input->exchange = exchange;
+    input->body_began = body_began;
+    if (!options->on_head) {
+        connection_admit(connection);
+        return;
+    }
+    exchange_identify(exchange);
+    input->stage = INPUT_ADMITTING;
+    options->on_head(options->owner, exchange);
 }
 
 /* Returns how many bytes behind the head were used. */
 static size_t begin_request(struct connection *connection, struct exchange *exchange, struct slice rest)
 {
+    const struct server_options *options = connection->home->options;
     struct http_request *request = &exchange->request;
     int64_t length = request->content_length;
-    if (length > 0 && (uint64_t)length > connection->home->options->limits.body_bytes_max) {
+    exchange->body_bytes_max = options->limits.body_bytes_max;
+    bool too_long = length > 0 && (uint64_t)length > options->limits.body_bytes_max;
+    if (too_long && !options->on_head) {
         refuse_fault(connection, HTTP_FAULT_BODY_SIZE);
         exchange_recycle(exchange);
         return 0;
@@ -121,7 +170,7 @@ static size_t begin_request(struct connection *connection, struct exchange *exch
         complete(connection, exchange);
         return 0;
     }
-    if (!request->chunked && rest.len >= (size_t)length) {
+    if (!request->chunked && !too_long && rest.len >= (size_t)length) {
         request->body = arena_copy(&exchange->arena, slice_from(rest.ptr, (size_t)length));
         complete(connection, exchange);
         return (size_t)length;
@@ -184,6 +233,18 @@ static size_t take_sized_body(struct connection *connection, struct slice bytes)
     return take;
 }
 
+/* Nobody said how long the body will be: it is counted as it comes. */
+static bool hold_chunk(struct connection *connection, struct exchange *exchange, size_t body_bytes)
+{
+    struct failure failure;
+    int64_t more = (int64_t)body_bytes - exchange->hold.bytes;
+    if (more <= 0 || byte_hold_take(&exchange->hold, more, &failure) == STATUS_OK) {
+        return true;
+    }
+    connection_refuse(connection, status_http(failure.status), failure.code, failure.detail);
+    return false;
+}
+
 static size_t take_chunked_body(struct connection *connection, struct slice bytes)
 {
     struct input *input = connection->input;
@@ -195,8 +256,11 @@ static size_t take_chunked_body(struct connection *connection, struct slice byte
         refuse_fault(connection, (enum http_fault)input->chunks.fault);
         return bytes.len;
     }
-    if (data.len > connection->home->options->limits.body_bytes_max - input->body_bytes) {
+    if (data.len > exchange->body_bytes_max - input->body_bytes) {
         refuse_fault(connection, HTTP_FAULT_BODY_SIZE);
+        return bytes.len;
+    }
+    if (!hold_chunk(connection, exchange, input->body_bytes + data.len)) {
         return bytes.len;
     }
     buffer_add(&input->chunked_body, data);
@@ -212,7 +276,7 @@ static size_t take_chunked_body(struct connection *connection, struct slice byte
 static size_t take_some(struct connection *connection, struct slice bytes)
 {
     struct input *input = connection->input;
-    if (!input || !input->exchange) {
+    if (!input || input->stage == INPUT_HEAD) {
         return take_head(connection, bytes);
     }
     return input->exchange->request.chunked ? take_chunked_body(connection, bytes) : take_sized_body(connection, bytes);
@@ -231,14 +295,13 @@ static size_t take_bytes(struct connection *connection, struct slice bytes)
     return used;
 }
 
-/* Nothing is kept that will not be needed. */
-static void tidy_input(struct connection *connection)
+void connection_tidy_input(struct connection *connection)
 {
     struct input *input = connection->input;
     if (!input) {
         return;
     }
-    bool waits = input->complete || (input->exchange && !connection->last_request_taken);
+    bool waits = input->stage == INPUT_COMPLETE || (input->exchange && !connection->last_request_taken);
     bool holds = input->held.len > 0 && !connection->last_request_taken;
     if (!waits && !holds) {
         connection_drop_input(connection);
@@ -262,7 +325,7 @@ static void feed(struct connection *connection, struct slice bytes)
             buffer_add(&input_of(connection)->held, slice_after(bytes, used));
         }
     }
-    tidy_input(connection);
+    connection_tidy_input(connection);
 }
 
 void connection_resume(struct connection *connection)
@@ -271,16 +334,16 @@ void connection_resume(struct connection *connection)
     if (!input) {
         return;
     }
-    if (input->complete && may_dispatch(connection, input->exchange)) {
+    if (input->stage == INPUT_COMPLETE && may_dispatch(connection, input->exchange)) {
         struct exchange *exchange = input->exchange;
         input->exchange = NULL;
-        input->complete = false;
+        input->stage = INPUT_HEAD;
         dispatch(connection, exchange);
     }
     if (input->held.len > 0 && may_parse(connection)) {
         buffer_consume(&input->held, take_bytes(connection, buffer_slice(&input->held)));
     }
-    tidy_input(connection);
+    connection_tidy_input(connection);
 }
 
 static void peer_closed(struct connection *connection)
@@ -289,7 +352,7 @@ static void peer_closed(struct connection *connection)
     for (struct exchange *exchange = connection->first; exchange; exchange = exchange->next) {
         atomic_store_explicit(&exchange->peer_closed, true, memory_order_relaxed);
     }
-    if (connection->input && !connection->input->complete) {
+    if (connection->input && connection->input->stage != INPUT_COMPLETE) {
         connection_drop_input(connection);
     }
     if (connection->lingering || (connection->in_flight == 0 && !connection->input)) {
@@ -301,7 +364,7 @@ static void peer_closed(struct connection *connection)
 static struct iovec read_room(struct connection *connection)
 {
     struct input *input = connection->input;
-    if (input && input->exchange && !input->complete && !input->exchange->request.chunked && input->held.len == 0) {
+    if (input && input->stage == INPUT_BODY && !input->exchange->request.chunked && input->held.len == 0) {
         size_t length = (size_t)input->exchange->request.content_length;
         return (struct iovec){input->body + input->body_bytes, length - input->body_bytes};
     }

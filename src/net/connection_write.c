@@ -134,6 +134,9 @@ void connection_flush(struct connection *connection)
         return;
     }
     connection->write_blocked = false;
+    if (connection->last_request_taken) {
+        connection_tidy_input(connection); /* of a request that was answered without its body */
+    }
     write_all(connection);
     if (connection->broken) {
         connection_close(connection);

@@ -36,6 +36,7 @@ struct exchange *exchange_take_spare(struct server_loop *home)
 void exchange_recycle(struct exchange *exchange)
 {
     struct server_loop *home = exchange->home;
+    byte_hold_release(&exchange->hold);
     if (exchange->arena.used_bytes > KEEP_ARENA_BYTES) {
         arena_release(&exchange->arena);
     } else {
@@ -88,7 +89,7 @@ void exchange_header(struct exchange *exchange, const char *name, struct slice v
 {
     assert(exchange->header_count < EXCHANGE_HEADERS_MAX);
     if (exchange->header_count < EXCHANGE_HEADERS_MAX) {
-        exchange->headers[exchange->header_count++] = (struct http_header){slice_of(name), value};
+        exchange->headers[exchange->header_count++] = http_header_own(name, value);
     }
 }
 
@@ -121,10 +122,10 @@ static bool status_has_body(int status)
 
 void exchange_write_common(struct exchange *exchange, struct buffer *out)
 {
-    http_write_header(out, SLICE("Date"), server_loop_date(exchange->home));
-    http_write_header(out, SLICE("X-Request-Id"), slice_of(exchange->request_id));
+    http_write_header(out, "Date", server_loop_date(exchange->home));
+    http_write_header(out, "X-Request-Id", slice_of(exchange->request_id));
     for (size_t i = 0; i < exchange->header_count; i++) {
-        http_write_header(out, exchange->headers[i].name, exchange->headers[i].value);
+        http_write_header_as_is(out, &exchange->headers[i]);
     }
 }
 
@@ -132,9 +133,9 @@ void exchange_write_common(struct exchange *exchange, struct buffer *out)
 static void write_guards(const struct exchange *exchange, struct buffer *out)
 {
     struct slice caching = http_header_find(exchange->headers, exchange->header_count, "cache-control");
-    http_write_header(out, SLICE("X-Content-Type-Options"), SLICE("nosniff"));
+    http_write_header(out, "X-Content-Type-Options", SLICE("nosniff"));
     if (!slice_present(caching)) {
-        http_write_header(out, SLICE("Cache-Control"), SLICE("no-store"));
+        http_write_header(out, "Cache-Control", SLICE("no-store"));
     }
 }
 
@@ -146,15 +147,15 @@ void exchange_compose_head(struct exchange *exchange, bool keep_alive)
     out->len = 0;
     http_write_status(out, exchange->status);
     if (has_body && exchange->content_type) {
-        http_write_header(out, SLICE("Content-Type"), slice_of(exchange->content_type));
+        http_write_header(out, "Content-Type", slice_of(exchange->content_type));
     }
     if (has_body) {
-        http_write_header_i64(out, SLICE("Content-Length"), (int64_t)body_bytes);
+        http_write_header_i64(out, "Content-Length", (int64_t)body_bytes);
     }
     exchange_write_common(exchange, out);
     write_guards(exchange, out);
     if (!keep_alive) {
-        http_write_header(out, SLICE("Connection"), SLICE("close"));
+        http_write_header(out, "Connection", SLICE("close"));
     }
     http_write_end(out);
     exchange->head = arena_copy(&exchange->arena, buffer_slice(out));
@@ -167,6 +168,9 @@ void exchange_send(struct exchange *exchange)
     if (!connection) {
         exchange_recycle(exchange);
         return;
+    }
+    if (connection_is_admitting(connection, exchange)) {
+        connection_answer_head(connection);
     }
     exchange->take_over = NULL;
     exchange->ready = true;
@@ -189,6 +193,32 @@ static void exchange_finish(struct exchange *exchange)
 static void exchange_arrive(struct loop_message *message)
 {
     exchange_finish((struct exchange *)((char *)message - offsetof(struct exchange, message)));
+}
+
+/* Bytes that came meanwhile were kept. */
+static void admit_arrive(struct loop_message *message)
+{
+    struct exchange *exchange = (struct exchange *)((char *)message - offsetof(struct exchange, message));
+    struct connection *connection = exchange->connection;
+    exchange->message.run = exchange_arrive;
+    if (!connection) {
+        exchange_recycle(exchange);
+        return;
+    }
+    connection->home->now_ms = clock_steady_ms(connection->home->options->clock);
+    connection_admit(connection);
+    connection_resume(connection);
+    connection_settle(connection);
+}
+
+void exchange_admit(struct exchange *exchange)
+{
+    if (loop_is_current(exchange->loop)) {
+        connection_admit(exchange->connection);
+    } else {
+        exchange->message.run = admit_arrive;
+        loop_post(exchange->loop, &exchange->message);
+    }
 }
 
 void exchange_reply(struct exchange *exchange)

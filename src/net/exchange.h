@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/buffer.h"
+#include "base/byte_hold.h"
 #include "base/id.h"
 #include "loop/loop.h"
 #include "loop/work_queue.h"
@@ -27,6 +28,8 @@ struct exchange {
     struct slice peer;                /* "127.0.0.1", or "unix" */
     char request_id[UUID_TEXT_BYTES]; /* of the client when acceptable, else generated */
     void *owner;                      /* of the handler */
+    size_t body_bytes_max;            /* of the request; on_head may lower it */
+    struct byte_hold hold;            /* what request and answer hold; given back with the exchange */
 
     /* The answer. */
     int status;
@@ -50,6 +53,8 @@ struct exchange {
     atomic_bool peer_closed; /* see exchange_peer_closed */
 };
 
+/* Any thread, once, in answer to on_head: the body may come. Otherwise exchange_reply, and the body is not read. */
+void exchange_admit(struct exchange *exchange);
 /* Any thread. The exchange belongs to its loop afterwards. */
 void exchange_reply(struct exchange *exchange);
 /* Any thread, while the caller has the exchange: the client closed its side, so that most likely nobody waits for the

@@ -73,9 +73,8 @@ static void tell_head(struct http_call *call, long status)
     struct slice rest = buffer_slice(&call->head);
     size_t count = 0;
     while (rest.len && count < HEADERS_MAX) {
-        struct slice line = line_take(&rest), name, value;
-        if (slice_cut(line, ':', &name, &value)) {
-            headers[count++] = (struct http_header){slice_trim(name), slice_trim(value)};
+        if (http_header_of_line(line_take(&rest), &headers[count])) {
+            count++;
         }
     }
     call->is_headed = true;
@@ -98,11 +97,20 @@ static bool is_followed(const struct http_call *call, long status)
     return false;
 }
 
+static struct slice without_end(struct slice line)
+{
+    while (line.len > 0 && (line.ptr[line.len - 1] == '\n' || line.ptr[line.len - 1] == '\r')) {
+        line.len--;
+    }
+    return line;
+}
+
 /* The lines of every head: of 100 Continue, of redirects that are followed, of the answer. */
 static size_t on_header(char *bytes, size_t one, size_t count, void *owner)
 {
     struct http_call *call = owner;
-    struct slice line = slice_trim(slice_from(bytes, count));
+    struct slice line = without_end(slice_from(bytes, count));
+    struct http_header header;
     long status = 0;
     (void)one;
     http_call_heard(call);
@@ -114,6 +122,9 @@ static size_t on_header(char *bytes, size_t one, size_t count, void *owner)
         return count;
     }
     if (line.len > 0) {
+        if (!http_header_of_line(line, &header)) {
+            return break_off(call, "protocol");
+        }
         buffer_add(&call->head, line);
         buffer_add_byte(&call->head, '\n');
         return call->head.len <= call->client->options.header_bytes_max ? count : break_off(call, "too_large");

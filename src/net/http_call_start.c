@@ -76,16 +76,6 @@ static void set_all(struct http_call *call, const struct http_call_spec *spec)
 
 /* --- starting --- */
 
-static bool is_one_line(struct slice text)
-{
-    for (size_t i = 0; i < text.len; i++) {
-        if (text.ptr[i] == '\r' || text.ptr[i] == '\n' || text.ptr[i] == '\0') {
-            return false;
-        }
-    }
-    return true;
-}
-
 static enum status spec_check(const struct http_call_spec *spec, struct failure *failure)
 {
     struct slice url = slice_of(spec->url);
@@ -95,9 +85,12 @@ static enum status spec_check(const struct http_call_spec *spec, struct failure 
                            spec->allow_http ? " or http://" : "");
     }
     for (size_t i = 0; i < spec->header_count; i++) {
-        if (!spec->headers[i].name.len || !is_one_line(spec->headers[i].name) || !is_one_line(spec->headers[i].value)) {
+        struct http_header checked;
+        if (!http_header_make(spec->headers[i].name, spec->headers[i].value, &checked)) {
             return failure_set(failure, STATUS_INVALID, "invalid_header",
-                               "Header %zu must have a name, and name and value must be one line each.", i + 1);
+                               "The name of header %zu must be a token, and its value one line without control "
+                               "characters.",
+                               i + 1);
         }
     }
     return STATUS_OK;

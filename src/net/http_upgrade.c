@@ -46,14 +46,14 @@ struct http_upgrade *http_upgrade_new(const struct http_call_spec *spec, const c
     struct slice authority, target;
     split_url(slice_of(spec->url), &authority, &target);
     buffer_format(out, "GET %s%.*s HTTP/1.1\r\n", slice_starts(target, SLICE("/")) ? "" : "/", SLICE_ARG(target));
-    http_write_header(out, SLICE("Host"), authority);
-    http_write_header(out, SLICE("Connection"), SLICE("Upgrade"));
-    http_write_header(out, SLICE("Upgrade"), slice_of(spec->upgrade));
+    http_write_header(out, "Host", authority);
+    http_write_header(out, "Connection", SLICE("Upgrade"));
+    http_write_header(out, "Upgrade", slice_of(spec->upgrade));
     if (!slice_present(http_header_find(spec->headers, spec->header_count, "user-agent"))) {
-        http_write_header(out, SLICE("User-Agent"), slice_of(user_agent));
+        http_write_header(out, "User-Agent", slice_of(user_agent));
     }
     for (size_t i = 0; i < spec->header_count; i++) {
-        http_write_header(out, spec->headers[i].name, spec->headers[i].value);
+        http_write_header_as_is(out, &spec->headers[i]);
     }
     http_write_end(out);
     http_scan_init(&upgrade->scan, HTTP_RESPONSE);

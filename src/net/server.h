@@ -12,7 +12,8 @@ struct server_limits {
     size_t uri_bytes_max;
     size_t header_count_max;
     size_t body_bytes_max;
-    size_t pipeline_max; /* requests of one connection in flight */
+    size_t pipeline_max;     /* requests of one connection in flight */
+    size_t unsent_bytes_max; /* of answers of one connection; above it the next pipelined request waits; 0 = no limit */
     size_t connections_max;
     int64_t header_timeout_ms;
     int64_t body_timeout_ms;
@@ -27,6 +28,9 @@ struct server_options {
     struct clock *clock;
     struct id_source *ids; /* used by every loop's thread */
     void *owner;
+    /* Loop thread; the head of a request is here and its body is not: the exchange is the callee's until exchange_admit
+     * or exchange_reply. NULL = every body may come. */
+    void (*on_head)(void *owner, struct exchange *exchange);
     /* Loop thread; the exchange is the callee's until exchange_reply. */
     void (*on_request)(void *owner, struct exchange *exchange);
 };

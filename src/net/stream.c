@@ -33,11 +33,11 @@ static void abandon_younger(struct connection *connection, struct exchange *exch
 static void compose_sse_head(struct exchange *exchange, struct buffer *out)
 {
     http_write_status(out, 200);
-    http_write_header(out, SLICE("Content-Type"), SLICE("text/event-stream"));
-    http_write_header(out, SLICE("Cache-Control"), SLICE("no-store"));
-    http_write_header(out, SLICE("X-Accel-Buffering"), SLICE("no"));
+    http_write_header(out, "Content-Type", SLICE("text/event-stream"));
+    http_write_header(out, "Cache-Control", SLICE("no-store"));
+    http_write_header(out, "X-Accel-Buffering", SLICE("no"));
     exchange_write_common(exchange, out);
-    http_write_header(out, SLICE("Connection"), SLICE("close"));
+    http_write_header(out, "Connection", SLICE("close"));
     http_write_end(out);
 }
 
@@ -46,7 +46,7 @@ static void compose_plain_head(struct exchange *exchange, struct buffer *out)
     http_write_status(out, exchange->status);
     buffer_add(out, buffer_slice(&exchange->body));
     exchange_write_common(exchange, out);
-    http_write_header(out, SLICE("Connection"), SLICE("close"));
+    http_write_header(out, "Connection", SLICE("close"));
     http_write_end(out);
 }
 
@@ -110,6 +110,7 @@ struct stream *stream_accept(struct exchange *exchange, enum stream_kind kind, c
     abandon_younger(connection, exchange);
     send_raw_head(exchange);
     connection->stream = (struct stream){.handler = handler, .owner = owner, .kind = (uint8_t)kind};
+    memcpy(connection->stream.hold.accounts, exchange->hold.accounts, sizeof exchange->hold.accounts);
     connection->last_request_taken = true;
     if (kind == STREAM_WEBSOCKET) {
         /* Bytes that came with the request are frames already; they are kept until the owner knows its stream. */
@@ -193,6 +194,7 @@ void stream_on_lost(struct connection *connection)
     }
     connection->stream.handler = NULL;
     websocket_free(connection->stream.websocket);
+    byte_hold_release(&connection->stream.hold);
     connection->stream.websocket = NULL;
     figure_add(&connection->home->figures.streams, -1);
     handler->on_closed(connection->stream.owner);

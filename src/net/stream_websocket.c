@@ -64,9 +64,9 @@ bool websocket_compose_head(struct exchange *exchange, struct buffer *out)
         return false;
     }
     http_write_status(out, 101);
-    http_write_header(out, SLICE("Upgrade"), SLICE("websocket"));
-    http_write_header(out, SLICE("Connection"), SLICE("Upgrade"));
-    http_write_header(out, SLICE("Sec-WebSocket-Accept"), slice_of(answer.accept));
+    http_write_header(out, "Upgrade", SLICE("websocket"));
+    http_write_header(out, "Connection", SLICE("Upgrade"));
+    http_write_header(out, "Sec-WebSocket-Accept", slice_of(answer.accept));
     exchange_write_common(exchange, out);
     http_write_end(out);
     return true;
@@ -150,6 +150,19 @@ static void take_message(struct connection *connection, const struct websocket_m
     }
 }
 
+/* A message that is not whole yet holds memory; of one read, at most, it is there before it is counted. */
+static void count_message(struct connection *connection)
+{
+    struct stream *stream = &connection->stream;
+    struct failure failure;
+    int64_t more = (int64_t)stream->websocket->decoder.message.room - stream->hold.bytes;
+    if (more <= 0) {
+        byte_hold_add(&stream->hold, more);
+    } else if (byte_hold_take(&stream->hold, more, &failure) != STATUS_OK) {
+        end(connection, WEBSOCKET_CLOSE_TRY_LATER, slice_of(failure.detail));
+    }
+}
+
 void websocket_feed(struct connection *connection, struct slice bytes)
 {
     struct stream *stream = &connection->stream;
@@ -165,6 +178,9 @@ void websocket_feed(struct connection *connection, struct slice bytes)
         } else {
             take_message(connection, &message);
         }
+    }
+    if (stream->handler && !stream->ending) {
+        count_message(connection);
     }
     if (stream->handler && (stream->ending || websocket_has_control(stream->websocket))) {
         server_loop_mark_dirty(connection->home, connection);

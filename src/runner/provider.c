@@ -264,13 +264,13 @@ static size_t headers_build(struct http_header *headers, const struct provider *
                             struct slice key)
 {
     size_t count = 0;
-    headers[count++] = (struct http_header){SLICE("Content-Type"), SLICE("application/json")};
-    headers[count++] = (struct http_header){SLICE("Accept"), accept};
+    headers[count++] = http_header_own("Content-Type", SLICE("application/json"));
+    headers[count++] = http_header_own("Accept", accept);
     if (key.len) {
-        headers[count++] = (struct http_header){slice_of(provider->key_header), key};
+        headers[count++] = http_header_own(provider->key_header, key);
     }
     if (provider->extra_header) {
-        headers[count++] = (struct http_header){slice_of(provider->extra_header), slice_of(provider->extra_value)};
+        headers[count++] = http_header_own(provider->extra_header, slice_of(provider->extra_value));
     }
     return count;
 }

@@ -10,7 +10,8 @@ struct sandbox_place {
     const char *tree;   /* the workspace of the sandbox, as the server sees it */
     const char *inside; /* and as its processes do */
 };
-/* Does a process of that sandbox listen on the TCP port? False when nobody does, or another. */
+/* Does a connection to 127.0.0.1 and the TCP port end at a process of that sandbox? False when nobody listens, or when
+ * another might take it: a port alone says nothing, since each address of the loopback may have its own listener. */
 bool sandbox_listens(const struct sandbox_place *place, int64_t port);
 
 #endif

@@ -304,8 +304,13 @@ static enum status read_arguments(struct fetching *f, const struct json *argumen
                                "The header \"%.*s\" is refused: it is set by the server, or there are more than %d.",
                                SLICE_ARG(one->key), HEADERS_MAX);
         }
-        f->headers[f->header_count++] =
-            (struct http_header){arena_copy(&f->arena, one->key), arena_copy(&f->arena, one->text)};
+        struct slice name = arena_copy(&f->arena, one->key), value = arena_copy(&f->arena, one->text);
+        if (!http_header_make(name, value, &f->headers[f->header_count++])) {
+            return failure_set(failure, STATUS_INVALID, "header_refused",
+                               "\"%.*s\" is not a header: its name must be a token, and its value one line without "
+                               "control characters.",
+                               SLICE_ARG(slice_utf8_prefix(name, 100)));
+        }
     }
     return STATUS_OK;
 }

@@ -107,12 +107,23 @@ static enum sql read_statement(const struct event_filter *filter)
     return filter->newest_first ? SQL_EVENT_READ_NEWEST : SQL_EVENT_READ;
 }
 
-enum status store_event_read(struct db *db, const struct event_filter *filter,
-                             bool (*each)(void *owner, const struct event *event), void *owner, struct failure *failure)
+/* An engine may hold all rows of a statement in memory, and each may be large. */
+enum { BATCH_ROWS = 128 };
+
+/* Where a batch ended. */
+struct batch {
+    int64_t rows, last_sequence;
+    bool more; /* are wanted */
+};
+
+static enum status read_batch(struct db *db, const struct event_filter *filter,
+                              bool (*each)(void *owner, const struct event *event), void *owner, struct batch *out,
+                              struct failure *failure)
 {
     struct type_lists lists;
     struct query query;
-    bool row = false, more = true;
+    bool row = false;
+    *out = (struct batch){.more = true};
     type_lists_init(&lists, filter);
     statement_start(&query, db, read_statement(filter),
                     VALUES(number(filter->tenant_key), number(filter->session_key), number(filter->after),
@@ -120,17 +131,36 @@ enum status store_event_read(struct db *db, const struct event_filter *filter,
                            maybe(&lists.whole), maybe(&lists.prefixes), maybe(&lists.audited),
                            text(filter->thread_id)));
     enum status status = query_step(&query, &row, failure);
-    while (status == STATUS_OK && row && more) {
+    while (status == STATUS_OK && row && out->more) {
         struct event event;
         event_read_row(&query, 0, &event);
+        out->rows++;
+        out->last_sequence = event.sequence;
         status = seal_check(db, failure);
-        more = status == STATUS_OK && each(owner, &event);
-        if (more) {
+        out->more = status == STATUS_OK && each(owner, &event);
+        if (out->more) {
             status = query_step(&query, &row, failure);
         }
     }
     query_end(&query);
     type_lists_release(&lists);
+    return status;
+}
+
+enum status store_event_read(struct db *db, const struct event_filter *filter,
+                             bool (*each)(void *owner, const struct event *event), void *owner, struct failure *failure)
+{
+    struct event_filter part = *filter;
+    struct batch batch = {.more = true};
+    enum status status = STATUS_OK;
+    int64_t left = filter->limit;
+    while (status == STATUS_OK && left > 0 && batch.more) {
+        part.limit = left < BATCH_ROWS ? left : BATCH_ROWS;
+        status = read_batch(db, &part, each, owner, &batch, failure);
+        batch.more = batch.more && batch.rows == part.limit;
+        left -= batch.rows;
+        *(filter->newest_first ? &part.before : &part.after) = batch.last_sequence;
+    }
     return status;
 }
 

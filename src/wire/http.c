@@ -1,5 +1,6 @@
 #include "wire/http.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 /* Sums of HTTP_BYTE_...; sixteen bytes a row. Targets are wider than RFC 3986 because browsers send "[", "{" and "|" in
@@ -76,6 +77,35 @@ bool http_list_has(struct slice list, const char *token)
         list = rest;
     }
     return false;
+}
+
+bool http_bytes_are(struct slice text, uint8_t class)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        if (!http_byte_is(text.ptr[i], class)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool http_header_make(struct slice name, struct slice value, struct http_header *out)
+{
+    *out = (struct http_header){name, value};
+    return name.len > 0 && http_bytes_are(name, HTTP_BYTE_TOKEN) && http_bytes_are(value, HTTP_BYTE_VALUE);
+}
+
+bool http_header_of_line(struct slice line, struct http_header *out)
+{
+    struct slice name, value;
+    return slice_cut(line, ':', &name, &value) && http_header_make(name, slice_trim(value), out);
+}
+
+struct http_header http_header_own(const char *name, struct slice value)
+{
+    struct http_header header = {slice_of(name), value};
+    assert(http_bytes_are(header.name, HTTP_BYTE_TOKEN));
+    return header;
 }
 
 struct slice http_header_find(const struct http_header *headers, size_t count, const char *name)

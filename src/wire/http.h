@@ -22,6 +22,8 @@ enum http_method {
     HTTP_METHOD_OTHER /* well-formed, but none of the above */
 };
 
+/* Made by the functions below and by readers of heads only, so that the name is a token and neither part can end the
+ * line: whoever has one may write it. */
 struct http_header {
     struct slice name, value;
 };
@@ -121,6 +123,13 @@ MUST_CHECK enum http_fault http_request_read(const struct http_scan *scan, struc
                                              struct http_request *out);
 MUST_CHECK enum http_fault http_response_read(const struct http_scan *scan, struct slice head, struct arena *arena,
                                               struct http_response *out);
+/* False for what is no header (RFC 9110, 5): the name must be a token, the value must hold no control characters. The
+ * slices are borrowed. */
+MUST_CHECK bool http_header_make(struct slice name, struct slice value, struct http_header *out);
+/* The same of a line without its end; what continues the line before is no header. */
+MUST_CHECK bool http_header_of_line(struct slice line, struct http_header *out);
+/* A header of the server's own, with a value that may need cleaning: see http_write_header. */
+struct http_header http_header_own(const char *name, struct slice value);
 /* The first value of that name, in any case; absent when there is none. */
 struct slice http_header_find(const struct http_header *headers, size_t count, const char *name);
 struct slice http_request_header(const struct http_request *request, const char *name);
@@ -149,9 +158,11 @@ enum http_progress http_chunks_take(struct http_chunks *chunks, struct slice byt
 /* Writing. A head is http_write_status, any number of headers, http_write_end. */
 const char *http_reason(int status);
 void http_write_status(struct buffer *out, int status);
-/* Bytes that could end the line are replaced by spaces. */
-void http_write_header(struct buffer *out, struct slice name, struct slice value);
-void http_write_header_i64(struct buffer *out, struct slice name, int64_t value);
+/* A header of the server's own. Bytes of the value that could end the line are replaced by spaces. */
+void http_write_header(struct buffer *out, const char *name, struct slice value);
+void http_write_header_i64(struct buffer *out, const char *name, int64_t value);
+/* A header that came from elsewhere. */
+void http_write_header_as_is(struct buffer *out, const struct http_header *header);
 void http_write_end(struct buffer *out);
 /* "Sun, 06 Nov 1994 08:49:37 GMT" */
 enum { HTTP_DATE_BYTES = 30 };
@@ -172,5 +183,8 @@ static inline bool http_byte_is(char byte, uint8_t class)
 {
     return (http_byte_classes[(unsigned char)byte] & class) != 0;
 }
+
+/* Every one of them; no bytes at all are. */
+bool http_bytes_are(struct slice bytes, uint8_t class);
 
 #endif

@@ -75,12 +75,7 @@ static struct framing framing_of(const struct http_header *headers, size_t count
 
 static bool all_of_class(struct slice s, uint8_t class)
 {
-    for (size_t i = 0; i < s.len; i++) {
-        if (!http_byte_is(s.ptr[i], class)) {
-            return false;
-        }
-    }
-    return s.len > 0;
+    return s.len > 0 && http_bytes_are(s, class);
 }
 
 static enum http_fault read_length(const struct framing *framing, int64_t *out)

@@ -70,7 +70,7 @@ void http_write_status(struct buffer *out, int status)
     buffer_add(out, SLICE("\r\n"));
 }
 
-void http_write_header(struct buffer *out, struct slice name, struct slice value)
+static void write_line(struct buffer *out, struct slice name, struct slice value)
 {
     buffer_reserve(out, name.len + value.len + 4);
     buffer_add(out, name);
@@ -83,9 +83,19 @@ void http_write_header(struct buffer *out, struct slice name, struct slice value
     buffer_add(out, SLICE("\r\n"));
 }
 
-void http_write_header_i64(struct buffer *out, struct slice name, int64_t value)
+void http_write_header(struct buffer *out, const char *name, struct slice value)
 {
-    buffer_add(out, name);
+    write_line(out, slice_of(name), value);
+}
+
+void http_write_header_as_is(struct buffer *out, const struct http_header *header)
+{
+    write_line(out, header->name, header->value);
+}
+
+void http_write_header_i64(struct buffer *out, const char *name, int64_t value)
+{
+    buffer_add(out, slice_of(name));
     buffer_add(out, SLICE(": "));
     buffer_add_i64(out, value);
     buffer_add(out, SLICE("\r\n"));

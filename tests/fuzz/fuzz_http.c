@@ -89,7 +89,7 @@ static void write_request(struct buffer *out, const struct http_request *request
     buffer_add(out, request->target);
     buffer_format(out, " HTTP/1.%d\r\n", request->version_minor);
     for (size_t i = 0; i < request->header_count; i++) {
-        http_write_header(out, request->headers[i].name, request->headers[i].value);
+        http_write_header_as_is(out, &request->headers[i]);
     }
     http_write_end(out);
 }

@@ -6,21 +6,13 @@ import re
 from harness import check, test
 from harness.model_server import ModelServer
 from harness.people import person, session
+from harness.routes import table
 from harness.schema import KNOWN, mistakes
 from harness.server import ROOT
 from harness.talk import send, wait_event
 from harness.tree import read, report
 
 METHODS = ("get", "post", "put", "patch", "delete")
-ROUTE = re.compile(r'\{HTTP_(\w+),\s*"([^"]+)",\s*(\w+),\s*(\w+),\s*([\w| ]+),\s*(true|false),\s*(\d+),')
-
-
-def table():
-    """(method, path): (auth, is idempotent, status) of every row in src/api/routes.c."""
-    rows = ROUTE.findall(read("src/api/routes.c"))
-    check.equal(len(rows), len(re.findall(r"\{HTTP_", read("src/api/routes.c"))), "rows of the table this test reads")
-    return {(method.lower(), path): (auth, idempotent == "true", int(status))
-            for method, path, _, auth, _, idempotent, status in rows}
 
 
 def operations(document):

@@ -5,6 +5,7 @@ import signal
 import threading
 
 from harness import check, people
+from harness.bytes_service import Bytes
 from harness.client import encode_request
 from harness.suite import test
 
@@ -46,7 +47,7 @@ class ServiceHandler(http.server.BaseHTTPRequestHandler):
             self.wfile.write(text)
 
     def say_all(self, told):
-        self.send(200, json.dumps(told).encode(), Content_Type="application/json", X_Own="kept")
+        self.send(200, json.dumps(told).encode(), Content_Type="application/json", ETag='"kept"', X_Own="dropped")
 
     def say_moved(self, _):
         self.send(302, b"", Location="/elsewhere?x=1")
@@ -107,7 +108,8 @@ def requests_and_answers_pass(env):
         body = None if method in ("GET", "DELETE") else "some text"
         got = client.request(method, path + "/proxy/web/a%2Fb/c?q=1&r=%20", body,
                              headers={**secret, "Content-Type": "text/plain"})
-        check.equal((got.status, got.header("x-own"), got.header("content-type")), (200, "kept", "application/json"))
+        check.equal((got.status, got.header("etag"), got.header("content-type")), (200, '"kept"', "application/json"))
+        check.equal(got.header("x-own"), None, "what does not describe the answer")
         told = got.json()
         check.equal((told["method"], told["path"], told["body"]), (method, "/app/a%2Fb/c?q=1&r=%20", body or ""))
         check.equal(told["headers"]["x-other"], "passes")
@@ -135,6 +137,78 @@ def a_page_of_a_sandbox_is_a_stranger(env):
     check.true("allow-same-origin" not in got.header("content-security-policy"), "an origin of its own")
     for name in ("clear-site-data", "nel", "report-to", "reporting-endpoints", "alt-svc", "service-worker-allowed"):
         check.equal(got.header(name), None, f"{name} speaks for the whole origin")
+
+
+PASSES_BACK = {"accept-ranges", "allow", "content-disposition", "content-encoding", "content-language", "content-range",
+               "content-type", "etag", "last-modified", "location", "retry-after", "vary"}
+OF_THIS_SERVER = {"connection", "date", "x-request-id", "content-length", "transfer-encoding", "cache-control",
+                  "content-security-policy", "referrer-policy", "x-content-type-options"}
+SPEAKS_FOR_OTHERS = (
+    "Set-Cookie", "Set-Cookie2", "Cookie", "WWW-Authenticate", "Proxy-Authenticate", "Authentication-Info", "Refresh",
+    "X-Accel-Redirect", "X-Accel-Buffering", "X-Accel-Expires", "X-Accel-Charset", "X-Sendfile", "X-LIGHTTPD-send-file",
+    "X-Reproxy-URL", "Clear-Site-Data", "Service-Worker-Allowed", "Strict-Transport-Security", "Alt-Svc", "NEL",
+    "Report-To", "Reporting-Endpoints", "Public-Key-Pins", "Expect-CT", "Link", "Content-Location", "SourceMap",
+    "Access-Control-Allow-Origin", "Content-Security-Policy", "X-Frame-Options", "Origin-Agent-Cluster", "Accept-CH",
+    "Critical-CH", "Set-Login", "Speculation-Rules", "Server", "Via", "X-Powered-By", "X-Request-Id", "Upgrade",
+    "Surrogate-Control", "CDN-Cache-Control", "Surrogate-Key", "X-Varnish", "Status", "X-Something-New", "Pragma")
+
+
+def answer_of(client, path, service, answer):
+    service.answer = answer
+    return client.get(path + "/proxy/raw")
+
+
+@test
+def only_what_describes_an_answer_passes_back(env):
+    """Headers that speak to the browser, to a proxy in front, or for the whole origin do not pass, nor unknown ones."""
+    service = Bytes(b"")
+    host = service.host()
+    client = env.server(options=["--tunnel-hosts", host]).client()
+    path = people.session(client, agent="nobody")
+    client.post(path + "/tunnels", {"name": "raw", "url": f"http://{host}/"}, expect=201)
+    lines = b"".join(b"%s: evil\r\n" % name.encode() for name in SPEAKS_FOR_OTHERS)
+    lines += b"".join(b"%s: fine\r\n" % name.encode() for name in sorted(PASSES_BACK - {"location"}))
+    got = answer_of(client, path, service, b"HTTP/1.1 200 OK\r\n" + lines + b"Content-Length: 2\r\n\r\nhi")
+    check.equal((got.status, got.body), (200, b"hi"))
+    names = {name.lower() for name, _ in got.headers}
+    check.equal(names - PASSES_BACK - OF_THIS_SERVER, set())
+    check.equal(PASSES_BACK - {"location"} - names, set())
+    check.true(not any(value == "evil" for _, value in got.headers), "nothing of what speaks for others")
+    for told, ours in (("public, max-age=99", "private, no-cache"), ("no-store", "no-store")):
+        answer = f"HTTP/1.1 200 OK\r\nCache-Control: {told}\r\nContent-Length: 0\r\n\r\n".encode()
+        check.equal(answer_of(client, path, service, answer).header("cache-control"), ours)
+
+
+@test
+def a_malformed_head_of_a_service_is_no_answer(env):
+    """A name with a fold, a carriage return or a space in it could be another header to somebody else."""
+    service = Bytes(b"")
+    host = service.host()
+    client = env.server(options=["--tunnel-hosts", host]).client()
+    path = people.session(client, agent="nobody")
+    client.post(path + "/tunnels", {"name": "raw", "url": f"http://{host}/"}, expect=201)
+    cookie = b"Set-Cookie: sojourn_session=attacker; Path=/"
+    for line in (b"ETag\r" + cookie, b"ETag\r\n " + cookie, b"ETag: a\r\n " + cookie, b"ETag: a\r\n\t" + cookie,
+                 b" " + cookie, b"\t" + cookie, b"Set-Cookie : sojourn_session=attacker", b"ETag: a\r" + cookie,
+                 b"ETag: a\x0b" + cookie, b"ETag\x0b" + cookie, b"ETag\x00" + cookie, b"no header", b": empty",
+                 b"Set-Cookie\r\n : sojourn_session=attacker", b"\xffSet-Cookie: a=b", b"\x7f: a"):
+        got = answer_of(client, path, service, b"HTTP/1.1 200 OK\r\n" + line + b"\r\nContent-Length: 0\r\n\r\n")
+        check.true(got.header("set-cookie") is None, f"{line}: no cookie")
+        check.equal(got.status, 502, f"{line}: refused")
+        check.true("attacker" not in str(got.headers) + str(got.body), f"{line}: not a byte of it")
+
+
+@test
+def an_answer_has_one_length(env):
+    """A service that names a length and chunks says one of them, whichever it sent."""
+    service = Bytes(b"")
+    host = service.host()
+    client = env.server(options=["--tunnel-hosts", host]).client()
+    path = people.session(client, agent="nobody")
+    client.post(path + "/tunnels", {"name": "raw", "url": f"http://{host}/"}, expect=201)
+    got = answer_of(client, path, service, b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\nTransfer-Encoding: chunked\r\n\r\n"
+                                           b"2\r\nhi\r\n0\r\n\r\n")
+    check.equal((got.header("content-length"), got.body), (None, b"hi"))
 
 
 @test
@@ -225,7 +299,7 @@ def the_server_stops_meanwhile(env):
 
 
 AGENT = """
-import http.server, json, sys, threading
+import http.server, json, socket, sys, threading
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         self.send_response(200); self.end_headers(); self.wfile.write(b'from inside')
@@ -240,7 +314,10 @@ for line in sys.stdin:
     elif method == 'session/new':
         result = {'sessionId': 's'}
     elif method == 'session/prompt':
-        server = http.server.HTTPServer(('127.0.0.1', 0), Handler)
+        words = asked['params']['prompt'][-1]['text'].split()
+        address, port = (words[1], int(words[2])) if words[0] == 'listen' else ('127.0.0.1', 0)
+        http.server.HTTPServer.address_family = socket.AF_INET6 if ':' in address else socket.AF_INET
+        server = http.server.HTTPServer((address, port), Handler)
         threading.Thread(target=server.serve_forever, daemon=True).start()
         chunk = {'sessionUpdate': 'agent_message_chunk',
                  'content': {'type': 'text', 'text': str(server.server_address[1])}}
@@ -249,6 +326,24 @@ for line in sys.stdin:
     if 'id' in asked:
         say({'id': asked['id'], 'result': result})
 """
+
+
+@test
+def another_address_of_the_loopback_is_another_port(env):
+    """A process inside that listens on the port of a service of the machine, at another address, does not lead to it."""
+    beside = Service()
+    client = env.server().client()
+    agent = {"id": "serving", "driver": "acp", "command": ["/usr/bin/python3", "-c", AGENT],
+             "sandbox": {"kind": "local", "network": True}}
+    client.post("/api/agents", agent, expect=201)
+    for address in ("127.0.0.2", "::1", "127.255.255.254"):
+        path = people.session(client, agent="serving", prompt=f"listen {address} {beside.server_address[1]}")
+        check.eventually(lambda path=path: client.get(path).json()["turn_count"] == 1, "it serves", 30)
+        [said] = client.get(path + "/messages?roles=assistant").json()["messages"]
+        check.equal(int(said["content"]), beside.server_address[1], "it listens there")
+        client.post(path + "/tunnels", {"name": "own", "port": beside.server_address[1]}, expect=201)
+        check.problem(client.get(path + "/proxy/own/"), 503, "nobody_listens")
+    check.equal(beside.asked, [])
 
 
 @test(options=["--idle-grace-ms", "1s"])

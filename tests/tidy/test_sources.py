@@ -43,6 +43,14 @@ def test_nothing_is_left_unfinished():
 
 
 @test
+def test_headers_are_made_by_their_constructor():
+    """What a header may hold is checked where it is made (src/wire/http.h), so nothing else makes one."""
+    made = re.compile(r"\(struct http_header\)\s*\{|struct http_header \w+(\[\w*\])? = \{")
+    report([f"{path}: {found.group()}" for path, text in texts(".c", ".h") for found in made.finditer(text)
+            if path.startswith("src/") and not path.startswith("src/wire/")], "headers that nobody checked")
+
+
+@test
 def test_no_path_of_one_machine():
     report([f"{path}: {found.group()}" for path, text in texts() for found in LOCAL_PATH.finditer(text)
             if not path.startswith("tests/fuzz/corpus/") and not path.endswith("package-lock.json")],

@@ -138,6 +138,7 @@ const commands = {
   scheme: (scheme) => page.emulateMedia({ colorScheme: scheme }),
   size: (width, height) => page.setViewportSize({ width, height }),
   picture: async (path) => void (await page.screenshot({ path })),
+  cookies: () => context.cookies(),
   complaints: () => complaints.splice(0),
   close: async () => void (await browser?.close()),
 };

@@ -498,8 +498,8 @@ static void test_websocket_bad_handshake(void **state)
 
 static void accept_raw(struct exchange *exchange)
 {
-    http_write_header(&exchange->body, SLICE("Upgrade"), SLICE("other"));
-    http_write_header(&exchange->body, SLICE("Connection"), SLICE("Upgrade"));
+    http_write_header(&exchange->body, "Upgrade", SLICE("other"));
+    http_write_header(&exchange->body, "Connection", SLICE("Upgrade"));
     accept_kind(exchange, STREAM_RAW);
 }
 

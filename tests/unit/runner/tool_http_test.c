@@ -201,7 +201,13 @@ static void only_named_hosts_over_https(void **state)
         {"{\"url\":\"https://localhost\\\\@example.com/\"}", "user or password"},
         {"{\"url\":\"https://localhost/a b\"}", "not valid"},
         {"{\"url\":\"https://localhost/\",\"headers\":{\"Host\":\"x\"}}", "header \"Host\" is refused"},
-        {"{\"url\":\"https://localhost/\",\"headers\":{\"a\":\"b\\r\\nHost: x\"}}", ""},
+        {"{\"url\":\"https://localhost/\",\"headers\":{\"a\":\"b\\r\\nHost: x\"}}", "is not a header"},
+        {"{\"url\":\"https://localhost/\",\"headers\":{\"Host:evil\":\"x\"}}", "is not a header"},
+        {"{\"url\":\"https://localhost/\",\"headers\":{\"Host \":\"x\"}}", "is not a header"},
+        {"{\"url\":\"https://localhost/\",\"headers\":{\" Host\":\"x\"}}", "is not a header"},
+        {"{\"url\":\"https://localhost/\",\"headers\":{\"a\\r\\nHost\":\"x\"}}", "is not a header"},
+        {"{\"url\":\"https://localhost/\",\"headers\":{\"Host;\":\"\"}}", "is not a header"},
+        {"{\"url\":\"https://localhost/\",\"headers\":{\"\":\"x\"}}", "is not a header"},
     };
     struct world *world = *state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {

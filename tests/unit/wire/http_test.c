@@ -406,11 +406,38 @@ static void test_write(void **state)
     (void)state;
     struct buffer out = {0};
     http_write_status(&out, 201);
-    http_write_header(&out, SLICE("X"), SLICE("a\r\nEvil: 1\0b"));
-    http_write_header_i64(&out, SLICE("Content-Length"), 0);
+    http_write_header(&out, "X", SLICE("a\r\nEvil: 1\0b"));
+    http_write_header_i64(&out, "Content-Length", 0);
     http_write_end(&out);
     assert_slice(buffer_slice(&out), "HTTP/1.1 201 Created\r\nX: a  Evil: 1 b\r\nContent-Length: 0\r\n\r\n");
     buffer_release(&out);
+}
+
+/* Every byte at every place of a name and a value: what is made can't be read as anything else. */
+static void test_only_headers_are_made(void **state)
+{
+    (void)state;
+    static const char token[] = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    struct http_header header;
+    for (int byte = 0; byte < 256; byte++) {
+        bool in_name = byte != 0 && strchr(token, byte);
+        bool in_value = byte == '\t' || (byte >= ' ' && byte != 0x7F);
+        for (size_t at = 0; at < 3; at++) {
+            char name[] = "aaa", value[] = "aaa";
+            name[at] = value[at] = (char)byte;
+            assert_int_equal(http_header_make(slice_from(name, 3), SLICE("v"), &header), in_name);
+            assert_int_equal(http_header_make(SLICE("n"), slice_from(value, 3), &header), in_value);
+        }
+    }
+    assert_false(http_header_make(SLICE(""), SLICE("v"), &header));
+    assert_true(http_header_make(SLICE("n"), SLICE(""), &header));
+    static const char *const lines[] = {"",      "n",      ": v",     " n: v",   "\tn: v",
+                                        "n : v", "n\t: v", "a\rb: v", "n: a\rb", "a b: c"};
+    for (size_t i = 0; i < COUNT_OF(lines); i++) {
+        assert_row(lines[i], !http_header_of_line(slice_of(lines[i]), &header));
+    }
+    assert_true(http_header_of_line(SLICE("Host:  a b "), &header));
+    assert_slice(header.value, "a b");
 }
 
 static void test_date(void **state)
@@ -455,6 +482,7 @@ int main(void)
         cmocka_unit_test(test_response_without_body),
         cmocka_unit_test(test_bad_responses),
         cmocka_unit_test(test_write),
+        cmocka_unit_test(test_only_headers_are_made),
         cmocka_unit_test(test_date),
         cmocka_unit_test(test_list_has),
         cmocka_unit_test(test_every_fault_has_words),
