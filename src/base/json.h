@@ -19,9 +19,10 @@ struct json {
     struct slice key;   /* of an object's member: decoded */
     struct json *child; /* first element or member */
     struct json *next;  /* the following sibling */
+    const struct json_index *index; /* of an object with more than JSON_UNINDEXED_MAX members, while it is as it was read */
 };
 
-enum { JSON_DEPTH_MAX = 64 };
+enum { JSON_DEPTH_MAX = 64, JSON_UNINDEXED_MAX = 16 };
 
 /* The whole text must be one value with white space around it at most. The failure names the byte offset. */
 MUST_CHECK enum status json_parse(struct arena *arena, struct slice text, const struct json **out,
@@ -35,6 +36,8 @@ MUST_CHECK enum status json_parse_within(struct arena *arena, struct slice text,
 const char *json_kind_name(enum json_kind kind);
 /* The member called `key`, or NULL (also when `object` is NULL or no object). */
 const struct json *json_get(const struct json *object, const char *key);
+/* The same for a name that is not a constant. Fast for objects of any size. */
+const struct json *json_member(const struct json *object, struct slice key);
 /* The same, but NULL for a member that is null. */
 const struct json *json_get_value(const struct json *object, const char *key);
 /* Each is false, with *out untouched, when the value is missing or of another kind. */

@@ -1,4 +1,5 @@
 #include "base/json.h"
+#include "base/json_index.h"
 
 const char *json_kind_name(enum json_kind kind)
 {
@@ -9,16 +10,22 @@ const char *json_kind_name(enum json_kind kind)
 
 const struct json *json_get(const struct json *object, const char *key)
 {
+    return json_member(object, slice_of(key));
+}
+
+const struct json *json_member(const struct json *object, struct slice key)
+{
     if (!json_is(object, JSON_OBJECT)) {
         return NULL;
     }
-    struct slice wanted = slice_of(key);
-    for (const struct json *member = object->child; member; member = member->next) {
-        if (slice_eq(member->key, wanted)) {
-            return member;
-        }
+    if (object->index) {
+        return json_index_find(object->index, key);
     }
-    return NULL;
+    const struct json *member = object->child;
+    while (member && !slice_eq(member->key, key)) {
+        member = member->next;
+    }
+    return member;
 }
 
 const struct json *json_get_value(const struct json *object, const char *key)

@@ -63,6 +63,8 @@ struct options {
     int64_t header_count_max;
     int64_t body_bytes_max, guest_body_bytes_max;
     int64_t body_values_max, message_values_max;
+    int64_t command_steps_max, command_timeout_ms;
+    int64_t query_steps_max, query_timeout_ms;
     int64_t idempotency_keep_ms;
     int64_t ended_keep_ms, prune_ms;
 
@@ -96,7 +98,7 @@ struct options {
     int64_t asks_pending_max;
     int64_t ask_rules_max;
     int64_t output_expiry_ms;
-    int64_t entity_bytes_max, entities_searched_max;
+    int64_t entity_bytes_max, entities_searched_max, search_bytes_max;
     int64_t task_steps_max;
     int64_t approval_expiry_ms;
     int64_t question_expiry_ms;

@@ -79,6 +79,17 @@ void writer_log_failed(const struct failure *failure)
     log_error("write_failed", LOG_TEXT("code", slice_of(failure->code)), LOG_TEXT("detail", slice_of(failure->detail)));
 }
 
+static enum job_outcome run_job(struct writer *writer, struct write_job *job)
+{
+    unit_start_command(&writer->unit);
+    if (!job->unbounded) {
+        budget_begin(&writer->options.budget);
+    }
+    enum job_outcome outcome = job->run(job, &writer->unit);
+    budget_end();
+    return outcome;
+}
+
 static void run_alone(struct writer *writer, struct write_job *job)
 {
     struct failure failure = {0};
@@ -91,8 +102,7 @@ static void run_alone(struct writer *writer, struct write_job *job)
         if (status != STATUS_OK) {
             break;
         }
-        unit_start_command(&writer->unit);
-        outcome = job->run(job, &writer->unit);
+        outcome = run_job(writer, job);
         if (outcome != JOB_DONE) {
             unit_rollback(&writer->unit);
             break;
@@ -147,8 +157,7 @@ static void run_jobs(struct writer *writer, struct group *group, struct queue_it
     *link = jobs;
     while (*link && !group->spoiled) {
         struct write_job *job = (struct write_job *)*link;
-        unit_start_command(&writer->unit);
-        enum job_outcome outcome = job->run(job, &writer->unit);
+        enum job_outcome outcome = run_job(writer, job);
         job->parked = outcome == JOB_PARKED;
         group->spoiled = outcome == JOB_SPOILED;
         writer->jobs++;

@@ -19,6 +19,7 @@ struct db_options {
     const char *url;  /* PostgreSQL: postgres://… */
     bool read_only;   /* readers; exactly one SQLite connection of the process is not */
     int64_t busy_ms;
+    int64_t query_ms; /* readers: how long one statement may take; 0 = as long as it needs */
     int64_t cache_kib;
     int64_t checkpoint_pages;        /* SQLite: 0 = the default */
     bool content_unread;             /* for copies: content may stay sealed */

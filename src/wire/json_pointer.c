@@ -69,12 +69,14 @@ static const struct json *get_child(const struct json *parent, struct slice toke
     if ((!is_array && parent->kind != JSON_OBJECT) || (is_array && !json_pointer_index(token, &index))) {
         return NULL;
     }
-    for (const struct json *child = parent->child; child; child = child->next) {
-        if (is_array ? index-- == 0 : slice_eq(child->key, token)) {
-            return child;
-        }
+    if (!is_array) {
+        return json_member(parent, token);
     }
-    return NULL;
+    const struct json *child = parent->child;
+    while (child && index-- > 0) {
+        child = child->next;
+    }
+    return child;
 }
 
 const struct json *json_pointer_get(const struct json_pointer *pointer, const struct json *document)

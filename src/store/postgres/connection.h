@@ -72,7 +72,7 @@ struct postgres {
     struct failure unreachable;   /* and is told this */
     char *url;
     bool read_only;
-    int64_t busy_ms;
+    int64_t busy_ms, query_ms;
 
     enum transaction transaction;
     bool begun;             /* BEGIN was sent */
