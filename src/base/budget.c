@@ -64,6 +64,9 @@ enum status budget_check(struct failure *failure)
 {
     const struct budget *budget = &budget_of_thread;
     enum status status = STATUS_OK;
+    if (budget->state == BUDGET_OPEN) {
+        (void)budget_look();
+    }
     if (budget->state == BUDGET_STEPS_SPENT) {
         return failure_set(failure, STATUS_TOO_COSTLY, "too_many_steps",
                            "This takes more than %lld steps of work, the limit (option %s). Send or ask for less.",

@@ -1,4 +1,6 @@
 #include "base/json.h"
+
+#include "base/budget.h"
 #include "base/json_index.h"
 
 const char *json_kind_name(enum json_kind kind)
@@ -21,6 +23,7 @@ const struct json *json_member(const struct json *object, struct slice key)
     if (object->index) {
         return json_index_find(object->index, key);
     }
+    budget_spend(object->count / JSON_UNINDEXED_MAX); /* few, or a copy that is being changed */
     const struct json *member = object->child;
     while (member && !slice_eq(member->key, key)) {
         member = member->next;

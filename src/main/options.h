@@ -77,7 +77,7 @@ struct options {
     bool end_children;
     int64_t participants_max;
     int64_t share_links_max;
-    int64_t metadata_bytes_max;
+    int64_t metadata_bytes_max, usage_bytes_max;
     int64_t title_chars_max;
     int64_t workspace_chars_max;
     int64_t prompt_chars_max;

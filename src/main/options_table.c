@@ -183,6 +183,9 @@ const struct option server_options[] = {
           "How many share links a session may have."),
     SIZE("metadata-bytes-max", metadata_bytes_max, "64KiB", 256, 16 * MIB,
          "The largest metadata object of a session; what an event holds is bounded by --event-bytes-max."),
+    SIZE("usage-bytes-max", usage_bytes_max, "16KiB", 256, 16 * MIB,
+         "The largest object of usage totals of a session. A worker's settlement beyond it is refused with 413; beyond it "
+         "the usage of other turns is not added."),
     COUNT("title-chars-max", title_chars_max, "200", 1, 10000,
           "The longest title."),
     COUNT("workspace-chars-max", workspace_chars_max, "100", 1, 10000,

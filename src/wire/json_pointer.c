@@ -1,5 +1,7 @@
 #include "wire/json_pointer.h"
 
+#include "base/budget.h"
+
 static bool decode_token(struct arena *arena, struct slice text, struct slice *out)
 {
     if (text.len == 0 || !memchr(text.ptr, '~', text.len)) {
@@ -72,6 +74,7 @@ static const struct json *get_child(const struct json *parent, struct slice toke
     if (!is_array) {
         return json_member(parent, token);
     }
+    budget_spend(index < parent->count ? index : parent->count);
     const struct json *child = parent->child;
     while (child && index-- > 0) {
         child = child->next;

@@ -138,19 +138,6 @@ int64_t monotonic_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-static enum status limit_queries(struct postgres *postgres, struct failure *failure)
-{
-    char command[64];
-    if (postgres->query_ms == 0) {
-        return STATUS_OK;
-    }
-    snprintf(command, sizeof command, "set statement_timeout = %lld", (long long)postgres->query_ms);
-    PGresult *result = PQexec(postgres->connection, command);
-    bool set = PQresultStatus(result) == PGRES_COMMAND_OK;
-    PQclear(result);
-    return set ? STATUS_OK : trouble_from_connection(postgres->connection, failure);
-}
-
 static enum status connect_anew(struct postgres *postgres, struct failure *failure)
 {
     enum status status =
@@ -158,9 +145,6 @@ static enum status connect_anew(struct postgres *postgres, struct failure *failu
     if (status == STATUS_OK) {
         PQsetNoticeReceiver(postgres->connection, notice_take, postgres);
         backend_note(postgres);
-        status = limit_queries(postgres, failure);
-    }
-    if (status == STATUS_OK) {
         PQenterPipelineMode(postgres->connection);
         status = postgres->prepared ? statements_prepare(postgres, failure) : STATUS_OK;
     }
