@@ -51,9 +51,9 @@ bool budget_look(void)
 {
     struct budget *budget = &budget_of_thread;
     if (budget->state == BUDGET_OPEN) {
-        budget->state = budget->steps_left <= 0             ? BUDGET_STEPS_SPENT
+        budget->state = budget->steps_left <= 0           ? BUDGET_STEPS_SPENT
                         : now_ms() >= budget->deadline_ms ? BUDGET_TIME_OVER
-                                                            : BUDGET_OPEN;
+                                                          : BUDGET_OPEN;
     }
     /* Once spent, every further step comes here. */
     budget->look_below = budget->state == BUDGET_OPEN ? next_look(budget) : INT64_MAX;
@@ -85,7 +85,6 @@ enum status budget_check(struct failure *failure)
 
 void budget_stats_read(struct budget_stats *out)
 {
-    *out = (struct budget_stats){.steps = all_steps,
-                                 .steps_refusals = all_steps_refusals,
-                                 .deadline_refusals = all_deadline_refusals};
+    *out = (struct budget_stats){
+        .steps = all_steps, .steps_refusals = all_steps_refusals, .deadline_refusals = all_deadline_refusals};
 }

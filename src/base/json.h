@@ -19,7 +19,8 @@ struct json {
     struct slice key;   /* of an object's member: decoded */
     struct json *child; /* first element or member */
     struct json *next;  /* the following sibling */
-    const struct json_index *index; /* of an object with more than JSON_UNINDEXED_MAX members, while it is as it was read */
+    const struct json_index
+        *index; /* of an object with more than JSON_UNINDEXED_MAX members, while it is as it was read */
 };
 
 enum { JSON_DEPTH_MAX = 64, JSON_UNINDEXED_MAX = 16 };

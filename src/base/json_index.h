@@ -1,5 +1,5 @@
-/* Finds a member among many, or an element of a long list, in O(log n). It is sorted, not hashed: whatever names a client
- * chooses, no lookup gets slower. */
+/* Finds a member among many, or an element of a long list, in O(log n). It is sorted, not hashed: whatever names a
+ * client chooses, no lookup gets slower. */
 #ifndef BASE_JSON_INDEX_H
 #define BASE_JSON_INDEX_H
 

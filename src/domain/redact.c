@@ -151,8 +151,7 @@ static struct redaction match_token(struct redact_scan *scan, size_t at, const s
     return len < prefix.len + secret->least ? no_secret : (struct redaction){0, len, 0};
 }
 
-static struct redaction match_jwt(struct redact_scan *scan, size_t at, const struct secret *secret,
-                                  struct slice prefix)
+static struct redaction match_jwt(struct redact_scan *scan, size_t at, const struct secret *secret, struct slice prefix)
 {
     struct redaction found = match_token(scan, at, secret, prefix);
     return found.skip && scan->has_pair && scan->last_pair >= at ? found : no_secret;

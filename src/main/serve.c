@@ -378,7 +378,10 @@ static enum status start(struct instance *instance, struct failure *failure)
 {
     struct db *db = NULL;
     clock_init_system(&instance->clock);
+    uint64_t seeds[2];
     id_source_init_system(&instance->ids);
+    instance->ids.fill(&instance->ids, seeds, sizeof seeds);
+    slice_hash_seed(seeds[0], seeds[1]);
     instance->service = limits_of_service(instance->options);
     instance->service.clock = &instance->clock;
     instance->service.ids = &instance->ids;

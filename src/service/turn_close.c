@@ -36,7 +36,8 @@ enum status turn_settle(struct call *call, struct slice session_id, struct slice
         status = json_parse(call->arena, end->usage, &settlement.usage, &call->failure);
     }
     if (status == STATUS_OK && claim_check_usage(call, &entry.loaded->session, settlement.usage) != STATUS_OK) {
-        log_warn("usage_not_added", LOG_TEXT("session", session_id), LOG_TEXT("detail", slice_of(call->failure.detail)));
+        log_warn("usage_not_added", LOG_TEXT("session", session_id),
+                 LOG_TEXT("detail", slice_of(call->failure.detail)));
         settlement.usage = NULL; /* the turn has ended all the same */
     }
     if (status == STATUS_OK && slice_present(end->result)) {

@@ -25,7 +25,7 @@ struct write_job {
     struct queue_item work;
     int64_t parked_until_ms; /* steady; set by run when it returns JOB_PARKED */
     bool parked;
-    bool standing; /* the server's own, parked for as long as it runs: not counted among those who wait */
+    bool standing;  /* the server's own, parked for as long as it runs: not counted among those who wait */
     bool unbounded; /* the server's own housekeeping: no budget */
     enum job_outcome (*run)(struct write_job *job, struct unit *unit);
     /* After the commit, or with what stopped it (failure may be NULL when nothing did); releases the job. Writer
