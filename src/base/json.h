@@ -13,14 +13,13 @@ enum json_kind { JSON_NULL, JSON_FALSE, JSON_TRUE, JSON_NUMBER, JSON_STRING, JSO
 /* One value. Lives in the arena given to json_parse; slices point into the parsed text. */
 struct json {
     enum json_kind kind;
-    uint32_t count;     /* elements of an array, members of an object */
-    struct slice raw;   /* the exact bytes, quotes included */
-    struct slice text;  /* of a string: decoded */
-    struct slice key;   /* of an object's member: decoded */
-    struct json *child; /* first element or member */
-    struct json *next;  /* the following sibling */
-    const struct json_index
-        *index; /* of an object with more than JSON_UNINDEXED_MAX members, while it is as it was read */
+    uint32_t count;                 /* elements of an array, members of an object */
+    struct slice raw;               /* the exact bytes, quotes included */
+    struct slice text;              /* of a string: decoded */
+    struct slice key;               /* of an object's member: decoded */
+    struct json *child;             /* first element or member */
+    struct json *next;              /* the following sibling */
+    const struct json_index *index; /* of a large object, as it was read: for json_member */
 };
 
 enum { JSON_DEPTH_MAX = 64, JSON_UNINDEXED_MAX = 16 };

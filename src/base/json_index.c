@@ -20,8 +20,7 @@ static int compare_entries(const void *a, const void *b)
 
 static struct json_index *index_new(struct arena *arena, size_t room)
 {
-    struct json_index *index = (struct json_index *)arena_alloc(arena, sizeof *index + room * sizeof *index->entries);
-    return index;
+    return arena_alloc(arena, sizeof(struct json_index) + room * sizeof(struct json_entry));
 }
 
 static const struct json_index *index_sort(struct json_index *index)

@@ -7,7 +7,7 @@ import re
 
 from harness import check, people, test
 from harness.client import Closed, Deadline
-from harness.growth import GROWTH_MAX, grown_bodies, growth, larger, replaced
+from harness.growth import GROWTH_MAX, grown_bodies, growth, larger
 from harness.runner import Runner, begin
 from harness.server import ROOT
 from harness.talk import send as say
@@ -22,8 +22,9 @@ WIDE = ["--metadata-bytes-max", "16MiB", "--entity-bytes-max", "16MiB", "--event
         "--introspections-max", "0", "--command-steps-max", "1000000000"]
 SECTIONS = ("system_and_people", "agents", "outside", "sessions", "work", "tasks", "prompts", "asks", "sharing",
             "beginnings", "tunnels")
-# Of these sections only the beginning: what follows waits for turns and sandboxes, and needs no body.
-LONG = {"agents": 1, "sessions": 9}
+# Of these sections only the beginning: what follows waits for turns and sandboxes, or asks another tenant, and needs no
+# body.
+LONG = {"agents": 1, "sessions": 17, "tunnels": 1}
 
 
 def openapi():
@@ -190,6 +191,10 @@ def message_types(file, table):
     return types, sorted(set(names) - {"type"})
 
 
+# Each is told for every member of every type.
+MESSAGE_WAYS = ("text 'eyJaaaaaaaaaaaaaa/'", "array of object", "object of texts")
+
+
 class Talk:
     """A socket that is opened again when the server closed it; each message waits for the answer to a ping."""
 
@@ -210,15 +215,17 @@ class Talk:
             self.socket = None
 
 
-def grow_messages(server, talk, types, names, problems):
-    check.true(types and names, "messages were found in the source")
+def grow_messages(server, talk, types, groups, problems):
+    """Makes the members of a group larger together."""
+    check.true(types and groups, "messages were found in the source")
+    ways = {what: make for sample in ("x", ["x"], {"a": 1}) for what, make in larger(sample) if what in MESSAGE_WAYS}
+    check.equal(sorted(ways), sorted(MESSAGE_WAYS), "ways to make a message larger")
     for type in types:
-        for name in names:
-            for sample in ("x", ["x"], {"a": 1}):
-                for what, make in larger(sample):
-                    base = {"type": type, "id": "m1", "messageId": "m1", "turn": 1}
-                    body = lambda part: replaced(base, (name,), make(part))
-                    judge(problems, f"{type}.{name}: {what}", *growth(server, talk.send, body))
+        for group in groups:
+            for what, make in ways.items():
+                base = {"type": type, "id": "m1", "messageId": "m1", "turn": 1}
+                body = lambda part: base | {name: make(part / len(group)) for name in group}
+                judge(problems, f"{type} {', '.join(group)}: {what}", *growth(server, talk.send, body))
 
 
 @test(on=("sqlite",), options=WIDE, timeout_s=600)
@@ -227,7 +234,7 @@ def messages_of_people_over_websocket(server):
     path = people.session(client, agent="nobody")
     problems = []
     types, names = message_types("src/api/speaker.c", "utterances[] = {")
-    grow_messages(server, Talk(lambda: client.websocket(path + "/ws")), types, names, problems)
+    grow_messages(server, Talk(lambda: client.websocket(path + "/ws")), types, [[name] for name in names], problems)
     report(problems, "messages")
 
 
@@ -241,5 +248,7 @@ def messages_of_runners(server):
     say(client, path, "hello")
     problems = []
     types, names = message_types("src/service/runner_hear.c", "vocabulary[] = {")
-    grow_messages(server, Talk(open_socket), types, names, problems)
+    names = [name for name in names if name not in ("id", "messageId", "turn")]
+    groups = [names[at:at + 6] for at in range(0, len(names), 6)]
+    grow_messages(server, Talk(open_socket), types, groups, problems)
     report(problems, "messages")
