@@ -5,6 +5,7 @@
 #include "api/handlers.h"
 #include "api/problem.h"
 #include "api/request_parts.h"
+#include "base/budget.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "service/secret.h"
@@ -233,6 +234,13 @@ static enum status let_in(struct request *request)
                                                             : status;
 }
 
+/* Whatever was decided with a spent budget is refused. */
+static enum status keep_in_budget(struct request *request, enum status status)
+{
+    enum status spent = budget_check(&request->call.failure);
+    return spent == STATUS_OK ? status : spent;
+}
+
 static enum status try_on_writer(struct request *request, struct unit *unit)
 {
     request_start(request, unit->db, unit);
@@ -243,7 +251,10 @@ static enum status try_on_writer(struct request *request, struct unit *unit)
     if (status == STATUS_OK) {
         status = run_handler(request);
     }
-    return status == STATUS_OK && follow_is_wanted(request) ? follow_begin(request) : status;
+    if (status == STATUS_OK && follow_is_wanted(request)) {
+        status = follow_begin(request);
+    }
+    return keep_in_budget(request, status);
 }
 
 static enum job_outcome run_on_writer(struct write_job *job, struct unit *unit)
@@ -301,6 +312,7 @@ static void run_on_reader(struct read_job *job, struct db *db)
         if (status == STATUS_OK) {
             status = prepare_only ? prepare(request) : request->route->handle(request);
         }
+        status = keep_in_budget(request, status);
         db_end_read(db);
     }
     if (status != STATUS_OK) {

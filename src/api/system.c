@@ -41,12 +41,14 @@ enum status system_metrics(struct request *request)
     struct server_figures net;
     struct fanout_figures fan;
     struct writer_figures writer;
+    struct budget_stats budget;
     if (!api->metrics_public) {
         return failure_set(&request->call.failure, STATUS_NOT_FOUND, "not_found", "There is nothing here.");
     }
     server_figures_read(api->server, &net);
     fanout_figures_read(api->fanout, &fan);
     writer_figures_read(api->writer, &writer);
+    budget_stats_read(&budget);
     const struct metric metrics[] = {
         {"connections", "gauge", "Open connections.", net.connections},
         {"connections_total", "counter", "Connections accepted.", net.connections_total},
@@ -72,6 +74,9 @@ enum status system_metrics(struct request *request)
         {"read_queue_length", "gauge", "Queries that wait for a reader.", readers_queue_length(api->readers)},
         {"claims_waiting", "gauge", "Workers that wait for work.", writer.parked},
         {"timers_fired_total", "counter", "Durable timers fired.", writer.timers_fired},
+        {"steps_total", "counter", "Work of all commands and queries, in steps.", budget.steps},
+        {"steps_refusals_total", "counter", "Commands and queries that took too many steps.", budget.steps_refusals},
+        {"deadline_refusals_total", "counter", "Commands and queries that took too long.", budget.deadline_refusals},
         {"start_time_ms", "gauge", "When the server started, in milliseconds since 1970.", api->started_at_ms},
     };
     request->exchange->content_type = "text/plain; version=0.0.4; charset=utf-8";

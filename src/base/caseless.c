@@ -1,8 +1,16 @@
 #include "base/caseless.h"
 
+#include <stdlib.h>
+
+#include "base/arena.h"
 #include "base/caseless_table.h"
 
-enum { RANGE_COUNT = sizeof letter_ranges / sizeof *letter_ranges, BROKEN = 0x110000 };
+enum {
+    RANGE_COUNT = sizeof letter_ranges / sizeof *letter_ranges,
+    BROKEN = 0x110000,
+    LETTER_BYTES_MAX = 4,
+    FEW_LETTERS = 64,
+};
 
 static uint32_t other_form(uint32_t letter)
 {
@@ -64,24 +72,55 @@ void caseless_write(struct buffer *out, struct slice text)
     }
 }
 
-static bool starts(struct slice text, size_t at, struct slice part)
+/* A text that is looked for, as letters. After a letter that does not fit, `resume` of those that did tells how many of
+ * them begin the text again, so that no letter is looked at twice. */
+struct wanted {
+    uint32_t *letters;
+    uint32_t *resume;
+    size_t count;
+};
+
+static void wanted_fill(struct wanted *wanted, struct slice part)
 {
-    size_t of_part = 0;
-    while (of_part < part.len && at < text.len) {
-        if (take(text, &at) != take(part, &of_part)) {
-            return false;
-        }
+    for (size_t at = 0; at < part.len;) {
+        wanted->letters[wanted->count++] = take(part, &at);
     }
-    return of_part == part.len;
+    uint32_t begins = 0;
+    wanted->resume[0] = 0;
+    for (size_t i = 1; i < wanted->count; i++) {
+        while (begins > 0 && wanted->letters[i] != wanted->letters[begins]) {
+            begins = wanted->resume[begins - 1];
+        }
+        begins += wanted->letters[i] == wanted->letters[begins];
+        wanted->resume[i] = begins;
+    }
+}
+
+static bool is_found(struct slice text, const struct wanted *wanted)
+{
+    size_t fitting = 0;
+    for (size_t at = 0; at < text.len && fitting < wanted->count;) {
+        uint32_t letter = take(text, &at);
+        while (fitting > 0 && letter != wanted->letters[fitting]) {
+            fitting = wanted->resume[fitting - 1];
+        }
+        fitting += letter == wanted->letters[fitting];
+    }
+    return fitting == wanted->count;
 }
 
 bool caseless_has(struct slice text, struct slice part)
 {
-    size_t at = 0;
-    bool found = starts(text, 0, part);
-    while (!found && at < text.len) {
-        (void)take(text, &at);
-        found = starts(text, at, part);
+    uint32_t few[2 * FEW_LETTERS];
+    if (part.len == 0 || part.len > text.len * LETTER_BYTES_MAX) {
+        return part.len == 0;
+    }
+    uint32_t *room = part.len <= FEW_LETTERS ? few : memory_alloc(2 * part.len * sizeof *room);
+    struct wanted wanted = {.letters = room, .resume = room + part.len};
+    wanted_fill(&wanted, part);
+    bool found = is_found(text, &wanted);
+    if (room != few) {
+        free(room);
     }
     return found;
 }

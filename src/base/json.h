@@ -13,15 +13,16 @@ enum json_kind { JSON_NULL, JSON_FALSE, JSON_TRUE, JSON_NUMBER, JSON_STRING, JSO
 /* One value. Lives in the arena given to json_parse; slices point into the parsed text. */
 struct json {
     enum json_kind kind;
-    uint32_t count;     /* elements of an array, members of an object */
-    struct slice raw;   /* the exact bytes, quotes included */
-    struct slice text;  /* of a string: decoded */
-    struct slice key;   /* of an object's member: decoded */
-    struct json *child; /* first element or member */
-    struct json *next;  /* the following sibling */
+    uint32_t count;                 /* elements of an array, members of an object */
+    struct slice raw;               /* the exact bytes, quotes included */
+    struct slice text;              /* of a string: decoded */
+    struct slice key;               /* of an object's member: decoded */
+    struct json *child;             /* first element or member */
+    struct json *next;              /* the following sibling */
+    const struct json_index *index; /* of a large object, as it was read: for json_member */
 };
 
-enum { JSON_DEPTH_MAX = 64 };
+enum { JSON_DEPTH_MAX = 64, JSON_UNINDEXED_MAX = 16 };
 
 /* The whole text must be one value with white space around it at most. The failure names the byte offset. */
 MUST_CHECK enum status json_parse(struct arena *arena, struct slice text, const struct json **out,
@@ -35,6 +36,8 @@ MUST_CHECK enum status json_parse_within(struct arena *arena, struct slice text,
 const char *json_kind_name(enum json_kind kind);
 /* The member called `key`, or NULL (also when `object` is NULL or no object). */
 const struct json *json_get(const struct json *object, const char *key);
+/* The same for a name that is not a constant. Fast for objects of any size. */
+const struct json *json_member(const struct json *object, struct slice key);
 /* The same, but NULL for a member that is null. */
 const struct json *json_get_value(const struct json *object, const char *key);
 /* Each is false, with *out untouched, when the value is missing or of another kind. */

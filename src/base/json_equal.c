@@ -1,8 +1,6 @@
 #include "base/json.h"
-#include "base/map.h"
 
-/* Objects with more members than this are compared through a map instead of by searching. */
-enum { SEARCHED_MEMBERS_MAX = 16 };
+#include "base/budget.h"
 
 /* Beyond it, adding the number of digits could overflow; such numbers equal only what is written the same. */
 static const int64_t exponent_max = INT64_MAX / 2;
@@ -77,29 +75,17 @@ static bool equal_numbers(struct slice a, struct slice b)
            same_digits(x.digits, y.digits);
 }
 
-static const struct json *find_member(const struct json *object, struct slice key)
-{
-    const struct json *member = object->child;
-    while (member && !slice_eq(member->key, key)) {
-        member = member->next;
-    }
-    return member;
-}
-
 static bool equal_objects(const struct json *a, const struct json *b)
 {
-    struct map members = {0};
-    bool searched = b->count <= SEARCHED_MEMBERS_MAX;
-    for (const struct json *member = b->child; member && !searched; member = member->next) {
-        map_put(&members, member->key, (void *)(uintptr_t)member);
+    const struct json *member = a->child;
+    while (member) {
+        const struct json *other = json_member(b, member->key);
+        if (!other || !json_equal(member, other)) {
+            return false;
+        }
+        member = member->next;
     }
-    bool equal = true;
-    for (const struct json *member = a->child; member && equal; member = member->next) {
-        const struct json *other = searched ? find_member(b, member->key) : map_get(&members, member->key);
-        equal = other && json_equal(member, other);
-    }
-    map_release(&members);
-    return equal;
+    return true;
 }
 
 static bool equal_arrays(const struct json *a, const struct json *b)
@@ -114,6 +100,7 @@ static bool equal_arrays(const struct json *a, const struct json *b)
 
 bool json_equal(const struct json *a, const struct json *b)
 {
+    budget_spend(1);
     if (a->kind != b->kind || a->count != b->count) {
         return false;
     }
@@ -125,6 +112,7 @@ bool json_equal(const struct json *a, const struct json *b)
     case JSON_NUMBER:
         return equal_numbers(a->raw, b->raw);
     case JSON_STRING:
+        budget_spend_bytes(a->text.len == b->text.len ? a->text.len : 0);
         return slice_eq(a->text, b->text);
     case JSON_ARRAY:
         return equal_arrays(a, b);

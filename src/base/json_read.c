@@ -1,12 +1,9 @@
-#include <stdlib.h>
-
+#include "base/budget.h"
 #include "base/hex.h"
 #include "base/json.h"
+#include "base/json_index.h"
 #include "base/json_plain.h"
 #include "base/utf8.h"
-
-/* Objects with more members than this are checked for duplicate keys by sorting instead of pairwise. */
-enum { DUPLICATES_PAIRWISE_MAX = 16 };
 
 struct reader {
     struct arena *arena;
@@ -212,32 +209,17 @@ static struct json *close_value(struct reader *r, struct json *value, const char
     return value;
 }
 
-static int compare_keys(const void *a, const void *b)
+static bool has_duplicate_key(struct reader *r, struct json *object)
 {
-    return slice_cmp((*(const struct json *const *)a)->key, (*(const struct json *const *)b)->key);
-}
-
-static bool has_duplicate_key(struct reader *r, const struct json *object)
-{
-    if (object->count <= DUPLICATES_PAIRWISE_MAX) {
-        for (const struct json *a = object->child; a; a = a->next) {
-            for (const struct json *b = a->next; b; b = b->next) {
-                if (slice_eq(a->key, b->key)) {
-                    return true;
-                }
+    if (object->count > JSON_UNINDEXED_MAX) {
+        object->index = json_index_members(r->arena, object);
+        return json_index_repeated(object->index) != NULL;
+    }
+    for (const struct json *a = object->child; a; a = a->next) {
+        for (const struct json *b = a->next; b; b = b->next) {
+            if (slice_eq(a->key, b->key)) {
+                return true;
             }
-        }
-        return false;
-    }
-    const struct json **sorted = arena_array(r->arena, object->count, sizeof *sorted);
-    size_t count = 0;
-    for (const struct json *member = object->child; member; member = member->next) {
-        sorted[count++] = member;
-    }
-    qsort(sorted, count, sizeof *sorted, compare_keys);
-    for (size_t i = 1; i < count; i++) {
-        if (slice_eq(sorted[i - 1]->key, sorted[i]->key)) {
-            return true;
         }
     }
     return false;
@@ -292,6 +274,7 @@ static struct json *read_list(struct reader *r, enum json_kind kind, char close,
         list->count++;
         skip_space(r);
     }
+    budget_spend(list->count);
     r->at++;
     r->depth--;
     return close_value(r, list, first);
@@ -337,6 +320,7 @@ enum status json_parse_within(struct arena *arena, struct slice text, size_t val
                               struct failure *failure)
 {
     text = slice_present(text) ? text : SLICE("");
+    budget_spend_bytes(text.len);
     struct reader r = {
         .arena = arena, .start = text.ptr, .at = text.ptr, .end = text.ptr + text.len, .values_left = values_max};
     if (!slice_is_utf8(text)) {

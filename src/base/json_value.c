@@ -1,5 +1,8 @@
 #include "base/json.h"
 
+#include "base/budget.h"
+#include "base/json_index.h"
+
 const char *json_kind_name(enum json_kind kind)
 {
     static const char *const names[] = {"null",     "a boolean", "a boolean", "a number",
@@ -9,16 +12,23 @@ const char *json_kind_name(enum json_kind kind)
 
 const struct json *json_get(const struct json *object, const char *key)
 {
+    return json_member(object, slice_of(key));
+}
+
+const struct json *json_member(const struct json *object, struct slice key)
+{
     if (!json_is(object, JSON_OBJECT)) {
         return NULL;
     }
-    struct slice wanted = slice_of(key);
-    for (const struct json *member = object->child; member; member = member->next) {
-        if (slice_eq(member->key, wanted)) {
-            return member;
-        }
+    if (object->index) {
+        return json_index_find(object->index, key);
     }
-    return NULL;
+    budget_spend(object->count / JSON_UNINDEXED_MAX); /* few, or a copy that is being changed */
+    const struct json *member = object->child;
+    while (member && !slice_eq(member->key, key)) {
+        member = member->next;
+    }
+    return member;
 }
 
 const struct json *json_get_value(const struct json *object, const char *key)

@@ -139,20 +139,35 @@ bool slice_is_utf8(struct slice s)
     return true;
 }
 
+/* Secret while a server runs: clients choose the names that stand in its maps. */
+static uint64_t hash_start = 0xcbf29ce484222325u, hash_factor = 0x9E3779B97F4A7C15u;
+
+void slice_hash_seed(uint64_t start, uint64_t factor)
+{
+    hash_start = start;
+    hash_factor = factor | 1;
+}
+
+static uint64_t mix(uint64_t hash, uint64_t word)
+{
+    unsigned __int128 product = (unsigned __int128)(hash ^ word) * hash_factor;
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
 uint64_t slice_hash(struct slice s)
 {
-    uint64_t hash = 0xcbf29ce484222325u ^ s.len;
+    uint64_t hash = hash_start ^ s.len, word;
     size_t i = 0;
-    for (; i + 8 <= s.len; i += 8) {
-        uint64_t word;
+    for (; i + sizeof word <= s.len; i += sizeof word) {
         memcpy(&word, s.ptr + i, sizeof word);
-        hash = (hash ^ word) * 0x9E3779B97F4A7C15u;
-        hash ^= hash >> 29;
+        hash = mix(hash, word);
     }
-    for (; i < s.len; i++) {
-        hash = (hash ^ (unsigned char)s.ptr[i]) * 0x100000001b3u;
+    if (i < s.len) {
+        word = 0;
+        memcpy(&word, s.ptr + i, s.len - i);
+        hash = mix(hash, word);
     }
-    return hash ^ (hash >> 32);
+    return mix(hash, hash_start);
 }
 
 struct slice slice_place(struct slice s, char **at)

@@ -59,6 +59,9 @@ bool slice_to_i64(struct slice s, int64_t *out);
 struct slice slice_utf8_prefix(struct slice s, size_t max);
 bool slice_is_utf8(struct slice s);
 uint64_t slice_hash(struct slice s);
+/* Makes the hashes of this process its own, so that nobody can choose names that meet. Before the first map is filled.
+ */
+void slice_hash_seed(uint64_t start, uint64_t factor);
 /* Copies the bytes to *at and moves *at behind them; a missing value stays missing. */
 struct slice slice_place(struct slice s, char **at);
 

@@ -17,6 +17,7 @@ static const struct {
     [STATUS_STALE] = {"stale", 409},
     [STATUS_GONE] = {"gone", 410},
     [STATUS_TOO_LARGE] = {"too_large", 413},
+    [STATUS_TOO_COSTLY] = {"too_costly", 422},
     [STATUS_UNSUPPORTED] = {"unsupported", 415},
     [STATUS_LIMITED] = {"limited", 429},
     [STATUS_UNAVAILABLE] = {"unavailable", 503},

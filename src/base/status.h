@@ -17,6 +17,7 @@ enum status {
     STATUS_STALE,           /* a precondition (If-Sequence, lease) no longer holds */
     STATUS_GONE,            /* it was there and is over */
     STATUS_TOO_LARGE,       /* a limit on size */
+    STATUS_TOO_COSTLY,      /* a limit on work */
     STATUS_UNSUPPORTED,     /* media type or feature not offered */
     STATUS_LIMITED,         /* a limit on rate or number; retry later */
     STATUS_UNAVAILABLE,     /* temporary; nothing was acknowledged */

@@ -1,5 +1,6 @@
 #include "domain/ask.h"
 
+#include "base/json_index.h"
 #include "domain/input.h"
 
 static const char *const ask_kind_names[ASK_KIND_COUNT] = {
@@ -49,7 +50,7 @@ static enum status check_json(struct arena *arena, struct slice text, const char
     return STATUS_OK;
 }
 
-static enum status check_options(const struct json *options, struct failure *failure)
+static enum status check_options(struct arena *arena, const struct json *options, struct failure *failure)
 {
     if (!options) {
         return STATUS_OK;
@@ -62,14 +63,11 @@ static enum status check_options(const struct json *options, struct failure *fai
         if (!json_is(one, JSON_STRING) || one->text.len == 0) {
             return failure_set(failure, STATUS_INVALID, "invalid_ask", "Each option must be a text.");
         }
-        for (const struct json *other = one->next; other; other = other->next) {
-            if (json_is(other, JSON_STRING) && slice_eq(one->text, other->text)) {
-                return failure_set(failure, STATUS_INVALID, "invalid_ask", "The option \"%.*s\" stands there twice.",
-                                   SLICE_ARG(slice_utf8_prefix(one->text, 100)));
-            }
-        }
     }
-    return STATUS_OK;
+    const struct json *twice = json_index_repeated(json_index_texts(arena, options));
+    return twice ? failure_set(failure, STATUS_INVALID, "invalid_ask", "The option \"%.*s\" stands there twice.",
+                               SLICE_ARG(slice_utf8_prefix(twice->text, 100)))
+                 : STATUS_OK;
 }
 
 /* Which parts belong to which kind. */
@@ -148,7 +146,7 @@ enum status ask_check(struct arena *arena, const struct ask *ask, size_t bytes_m
         options = status == STATUS_OK && json_is(part, JSON_ARRAY) ? part : options;
     }
     if (status == STATUS_OK) {
-        status = check_options(options, failure);
+        status = check_options(arena, options, failure);
     }
     if (status == STATUS_OK && (ask->quorum < 1 || ask->quorum > ASK_QUORUM_MAX)) {
         return failure_set(failure, STATUS_INVALID, "invalid_ask", "`quorum` must be 1 to %d.", ASK_QUORUM_MAX);

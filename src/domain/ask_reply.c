@@ -14,10 +14,7 @@ static bool same_shape(const struct json *staged, const struct json *edited)
         return false;
     }
     for (const struct json *member = staged->child; member; member = member->next) {
-        const struct json *other = edited->child;
-        while (other && !slice_eq(other->key, member->key)) {
-            other = other->next;
-        }
+        const struct json *other = json_member(edited, member->key);
         if (!other || !same_shape(member, other)) {
             return false;
         }

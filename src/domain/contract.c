@@ -7,15 +7,6 @@ static const char *const field_type_names[FIELD_TYPES] = {
 };
 const struct words field_type_words = {field_type_names, FIELD_TYPES};
 
-static const struct json *member_of(const struct json *object, struct slice name)
-{
-    const struct json *member = json_is(object, JSON_OBJECT) ? object->child : NULL;
-    while (member && !slice_eq(member->key, name)) {
-        member = member->next;
-    }
-    return member;
-}
-
 /* --- is it one? --- */
 
 static enum status check_field(const struct json *field, struct failure *failure)
@@ -40,15 +31,16 @@ static enum status check_required(const struct json *required, const struct json
         return STATUS_OK;
     }
     for (const struct json *one = json_is(required, JSON_ARRAY) ? required->child : NULL; one; one = one->next) {
-        if (!json_is(one, JSON_STRING) || !member_of(fields, one->text)) {
+        if (!json_is(one, JSON_STRING) || !json_member(fields, one->text)) {
             return failure_set(failure, STATUS_INVALID, "invalid_contract",
                                "`required` names fields of the contract; %.*s is none.",
                                SLICE_ARG(slice_utf8_prefix(one->raw, 80)));
         }
     }
-    return json_is(required, JSON_ARRAY)
+    return json_is(required, JSON_ARRAY) && required->count <= fields->count
                ? STATUS_OK
-               : failure_set(failure, STATUS_INVALID, "invalid_contract", "`required` is a list of names of fields.");
+               : failure_set(failure, STATUS_INVALID, "invalid_contract",
+                             "`required` is a list of names of fields, each once.");
 }
 
 enum status contract_check(const struct json *contract, struct failure *failure)
@@ -113,7 +105,7 @@ static bool is_required(const struct json *contract, struct slice name)
 static enum status enforce_field(const struct json *contract, const struct json *field, const struct json *output,
                                  struct failure *failure)
 {
-    const struct json *value = member_of(output, field->key);
+    const struct json *value = json_member(output, field->key);
     enum field_type type = (enum field_type)words_find(field_type_words, field->text);
     if (!value || json_is(value, JSON_NULL)) {
         return is_required(contract, field->key)
@@ -151,7 +143,7 @@ struct contract_yield contract_yield(struct arena *arena, const struct json *con
     json_begin_object(&out);
     json_begin_array(&list);
     for (const struct json *field = named ? named->child : NULL; field; field = field->next) {
-        const struct json *value = member_of(output, field->key);
+        const struct json *value = json_member(output, field->key);
         if (value && !json_is(value, JSON_NULL)) {
             json_key_slice(&out, field->key);
             json_raw(&out, value->raw);
@@ -220,8 +212,8 @@ enum status criteria_check(const struct json *criteria, struct failure *failure)
 
 static const struct json *chosen_option(const struct json *dimension, const struct json *output)
 {
-    const struct json *value = member_of(output, dimension->key);
-    return json_is(value, JSON_STRING) ? member_of(json_get_value(dimension, "options"), value->text) : NULL;
+    const struct json *value = json_member(output, dimension->key);
+    return json_is(value, JSON_STRING) ? json_member(json_get_value(dimension, "options"), value->text) : NULL;
 }
 
 static bool says(const struct json *option, const char *key)

@@ -1,5 +1,6 @@
 #include "domain/entity.h"
 
+#include "base/budget.h"
 #include "base/caseless.h"
 #include "domain/change_payload.h"
 #include "domain/input.h"
@@ -57,6 +58,7 @@ void change_entity_updated(struct arena *arena, const struct entity *entity, str
 /* Depth is bounded by the reader of JSON. */
 static bool value_has_text(const struct json *value, struct slice text)
 {
+    budget_spend(1);
     struct slice shown = value->kind == JSON_STRING ? value->text : value->raw;
     bool leaf = value->kind != JSON_OBJECT && value->kind != JSON_ARRAY;
     if (caseless_has(value->key, text) || (leaf && caseless_has(shown, text))) {

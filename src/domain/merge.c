@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/budget.h"
+
 /* Texts that come from the store or from a checked request: what does not parse counts as missing. */
 static const struct json *parse_trusted(struct arena *arena, struct slice text)
 {
@@ -11,16 +13,6 @@ static const struct json *parse_trusted(struct arena *arena, struct slice text)
         return NULL;
     }
     return value;
-}
-
-static const struct json *member(const struct json *object, struct slice key)
-{
-    for (const struct json *one = json_is(object, JSON_OBJECT) ? object->child : NULL; one; one = one->next) {
-        if (slice_eq(one->key, key)) {
-            return one;
-        }
-    }
-    return NULL;
 }
 
 static struct slice keep_text(struct arena *arena, struct buffer *buffer)
@@ -44,13 +36,14 @@ struct slice merge_objects(struct arena *arena, struct slice old, const struct j
     struct buffer buffer = {0};
     struct json_out out = json_out_to(&buffer);
     const struct json *base = parse_trusted(&scratch, old);
+    budget_spend((base ? base->count : 0) + (patch ? patch->count : 0));
     json_begin_object(&out);
     for (const struct json *one = json_is(base, JSON_OBJECT) ? base->child : NULL; one; one = one->next) {
-        const struct json *newer = member(patch, one->key);
+        const struct json *newer = json_member(patch, one->key);
         put_unless_null(&out, one->key, newer ? newer : one);
     }
     for (const struct json *one = json_is(patch, JSON_OBJECT) ? patch->child : NULL; one; one = one->next) {
-        if (!member(base, one->key)) {
+        if (!json_member(base, one->key)) {
             put_unless_null(&out, one->key, one);
         }
     }
@@ -82,9 +75,10 @@ static void put_sum(struct json_out *out, const struct json *a, const struct jso
 
 static void put_totals(struct json_out *out, const struct json *total, const struct json *more)
 {
+    budget_spend(total->count + more->count);
     json_begin_object(out);
     for (const struct json *one = total->child; one; one = one->next) {
-        const struct json *other = member(more, one->key);
+        const struct json *other = json_member(more, one->key);
         json_key_slice(out, one->key);
         if (json_is(one, JSON_NUMBER) && json_is(other, JSON_NUMBER)) {
             put_sum(out, one, other);
@@ -96,7 +90,7 @@ static void put_totals(struct json_out *out, const struct json *total, const str
         }
     }
     for (const struct json *one = more->child; one; one = one->next) {
-        if (!member(total, one->key)) {
+        if (!json_member(total, one->key)) {
             json_key_slice(out, one->key);
             json_raw(out, one->raw);
         }

@@ -91,9 +91,10 @@ static void line_put_word(struct line *line, const char *bytes, size_t count)
 }
 
 /* What begins with a word; the number of bytes used. */
-static size_t line_put_masked(struct line *line, struct slice text, size_t at)
+static size_t line_put_masked(struct line *line, struct redact_scan *scan, size_t at)
 {
-    struct redaction found = redact_at(text, at);
+    struct slice text = scan->text;
+    struct redaction found = redact_at(scan, at);
     if (found.skip) {
         line_put_text(line, slice_from(text.ptr + at, found.keep));
         line_put_text(line, SLICE(REDACTED));
@@ -106,6 +107,7 @@ static size_t line_put_masked(struct line *line, struct slice text, size_t at)
 /* Copies the text into the line; returns when the line is full. */
 static void line_fill(struct line *line, struct slice text)
 {
+    struct redact_scan scan = {.text = text};
     bool space = false;
     for (size_t i = 0; i < text.len && !line->full;) {
         if ((unsigned char)text.ptr[i] <= ' ') {
@@ -117,7 +119,7 @@ static void line_fill(struct line *line, struct slice text)
             line_put(line, " ", 1);
             space = false;
         }
-        size_t used = line_put_masked(line, text, i);
+        size_t used = line_put_masked(line, &scan, i);
         if (used == 0) {
             used = char_bytes(text, i);
             line_put(line, text.ptr + i, used);

@@ -2,6 +2,8 @@
 
 #include <strings.h>
 
+#include "base/budget.h"
+
 enum secret_kind {
     SECRET_TOKEN,   /* the prefix and everything that may belong to a token */
     SECRET_JWT,     /* three parts with dots between */
@@ -106,15 +108,32 @@ static size_t word_end(struct slice text, size_t at)
 }
 
 /* Base64 and dotted tokens go on beyond the characters of a word; the end of a sentence does not belong to them. */
-static size_t token_end(struct slice text, size_t at)
+static void measure_run(struct redact_scan *scan, size_t at)
 {
-    while (at < text.len && (is_word_char(text.ptr[at]) || strchr("./+=", text.ptr[at]))) {
-        at++;
+    struct slice text = scan->text;
+    size_t end = at, dots = 0;
+    while (end < text.len && (is_word_char(text.ptr[end]) || strchr("./+=", text.ptr[end]))) {
+        end++;
     }
-    while (at > 0 && strchr("./", text.ptr[at - 1])) {
-        at--;
+    scan->run_from = at;
+    scan->run_to = end;
+    while (end > at && strchr("./", text.ptr[end - 1])) {
+        end--;
     }
-    return at;
+    scan->token_end = end;
+    for (size_t i = end; i > at && dots < 2; i--) {
+        dots += text.ptr[i - 1] == '.';
+        scan->last_pair = i - 1;
+    }
+    scan->has_pair = dots == 2;
+}
+
+static size_t token_end(struct redact_scan *scan, size_t at)
+{
+    if (at < scan->run_from || at >= scan->run_to) {
+        measure_run(scan, at);
+    }
+    return scan->token_end > at ? scan->token_end : at;
 }
 
 static bool starts_nocase(struct slice text, size_t at, struct slice prefix)
@@ -122,27 +141,26 @@ static bool starts_nocase(struct slice text, size_t at, struct slice prefix)
     return text.len - at >= prefix.len && strncasecmp(text.ptr + at, prefix.ptr, prefix.len) == 0;
 }
 
-static struct redaction match_token(struct slice text, size_t at, const struct secret *secret, struct slice prefix)
+static struct redaction match_token(struct redact_scan *scan, size_t at, const struct secret *secret,
+                                    struct slice prefix)
 {
-    size_t end = token_end(text, at);
-    if (!slice_starts(slice_after(text, at), prefix) || end - at < prefix.len + secret->least) {
+    if (!slice_starts(slice_after(scan->text, at), prefix)) {
         return no_secret;
     }
-    return (struct redaction){0, end - at, 0};
+    size_t len = token_end(scan, at) - at;
+    return len < prefix.len + secret->least ? no_secret : (struct redaction){0, len, 0};
 }
 
-static struct redaction match_jwt(struct slice text, size_t at, const struct secret *secret, struct slice prefix)
+static struct redaction match_jwt(struct redact_scan *scan, size_t at, const struct secret *secret, struct slice prefix)
 {
-    struct redaction found = match_token(text, at, secret, prefix);
-    size_t dots = 0;
-    for (size_t i = at; i < at + found.skip; i++) {
-        dots += text.ptr[i] == '.';
-    }
-    return dots >= 2 ? found : no_secret;
+    struct redaction found = match_token(scan, at, secret, prefix);
+    return found.skip && scan->has_pair && scan->last_pair >= at ? found : no_secret;
 }
 
-static struct redaction match_setting(struct slice text, size_t at, const struct secret *secret, struct slice name)
+static struct redaction match_setting(const struct redact_scan *scan, size_t at, const struct secret *secret,
+                                      struct slice name)
 {
+    struct slice text = scan->text;
     size_t i = at + name.len;
     bool separated = false;
     if (!starts_nocase(text, at, name)) {
@@ -152,24 +170,28 @@ static struct redaction match_setting(struct slice text, size_t at, const struct
         separated = separated || text.ptr[i] == ':' || text.ptr[i] == '=';
     }
     size_t end = i;
-    while (end < text.len && !is_space(text.ptr[end]) && !strchr("\"'`,;&}", text.ptr[end])) {
+    while (separated && end < text.len && !is_space(text.ptr[end]) && !strchr("\"'`,;&}", text.ptr[end])) {
         end++;
     }
     return separated && end - i >= secret->least ? (struct redaction){i - at, end - i, 0} : no_secret;
 }
 
-static struct redaction match_bearer(struct slice text, size_t at, const struct secret *secret, struct slice word)
+static struct redaction match_bearer(struct redact_scan *scan, size_t at, const struct secret *secret,
+                                     struct slice word)
 {
+    struct slice text = scan->text;
     size_t start = at + word.len + 1;
     if (!starts_nocase(text, at, word) || start >= text.len || text.ptr[start - 1] != ' ') {
         return no_secret;
     }
-    size_t end = token_end(text, start);
+    size_t end = token_end(scan, start);
     return end > start && end - start >= secret->least ? (struct redaction){start - at, end - start, 0} : no_secret;
 }
 
-static struct redaction match_url(struct slice text, size_t at, const struct secret *secret, struct slice scheme)
+static struct redaction match_url(const struct redact_scan *scan, size_t at, const struct secret *secret,
+                                  struct slice scheme)
 {
+    struct slice text = scan->text;
     size_t colon = 0, i = at + scheme.len + 3;
     if (!starts_nocase(text, at, scheme) || !slice_starts(slice_after(text, at + scheme.len), SLICE("://"))) {
         return no_secret;
@@ -183,20 +205,20 @@ static struct redaction match_url(struct slice text, size_t at, const struct sec
     return found ? (struct redaction){colon + 1 - at, i - colon - 1, 0} : no_secret;
 }
 
-static struct redaction match(struct slice text, size_t at, const struct secret *secret)
+static struct redaction match(struct redact_scan *scan, size_t at, const struct secret *secret)
 {
     struct slice prefix = slice_of(secret->prefix);
     switch (secret->kind) {
     case SECRET_TOKEN:
-        return match_token(text, at, secret, prefix);
+        return match_token(scan, at, secret, prefix);
     case SECRET_JWT:
-        return match_jwt(text, at, secret, prefix);
+        return match_jwt(scan, at, secret, prefix);
     case SECRET_SETTING:
-        return match_setting(text, at, secret, prefix);
+        return match_setting(scan, at, secret, prefix);
     case SECRET_BEARER:
-        return match_bearer(text, at, secret, prefix);
+        return match_bearer(scan, at, secret, prefix);
     case SECRET_URL:
-        return match_url(text, at, secret, prefix);
+        return match_url(scan, at, secret, prefix);
     }
     return no_secret;
 }
@@ -226,8 +248,9 @@ static inline bool could_be_secret(struct slice text, size_t at, size_t end)
     return end - at >= SHORTEST_TOKEN || text.ptr[at] == '-' || bearer || (after != '\0' && strchr(":=\"'.", after));
 }
 
-static struct redaction match_any(struct slice text, size_t at)
+static struct redaction match_any(struct redact_scan *scan, size_t at)
 {
+    struct slice text = scan->text;
     if (text.ptr[at] == '-') {
         return match_private_key(text, at);
     }
@@ -235,7 +258,7 @@ static struct redaction match_any(struct slice text, size_t at)
         if ((secrets[i].prefix[0] | 0x20) != (text.ptr[at] | 0x20)) {
             continue;
         }
-        struct redaction found = match(text, at, &secrets[i]);
+        struct redaction found = match(scan, at, &secrets[i]);
         if (found.skip) {
             return found;
         }
@@ -243,19 +266,21 @@ static struct redaction match_any(struct slice text, size_t at)
     return no_secret;
 }
 
-struct redaction redact_at(struct slice text, size_t at)
+struct redaction redact_at(struct redact_scan *scan, size_t at)
 {
-    size_t end = word_end(text, at);
-    struct redaction found = end > at && could_be_secret(text, at, end) ? match_any(text, at) : no_secret;
+    size_t end = word_end(scan->text, at);
+    struct redaction found = end > at && could_be_secret(scan->text, at, end) ? match_any(scan, at) : no_secret;
     found.word = end - at;
     return found;
 }
 
 void redact_add(struct buffer *to, struct slice text)
 {
+    struct redact_scan scan = {.text = text};
     size_t done = 0;
+    budget_spend_bytes(text.len);
     for (size_t i = 0; i < text.len;) {
-        struct redaction found = redact_at(text, i);
+        struct redaction found = redact_at(&scan, i);
         if (found.skip) {
             buffer_add(to, slice_from(text.ptr + done, i + found.keep - done));
             buffer_add(to, SLICE(REDACTED));

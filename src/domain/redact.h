@@ -14,8 +14,18 @@ struct redaction {
     size_t word; /* letters, digits, "_" and "-" from here on; all ASCII */
 };
 
-/* Looks at one place; `at` is the first byte of a word. */
-struct redaction redact_at(struct slice text, size_t at);
+/* One walk through a text, from its beginning to its end. Remembers how far the token at hand reaches, so that no byte
+ * is measured once per word before it. */
+struct redact_scan {
+    struct slice text;
+    size_t run_from, run_to; /* the characters of a token that were measured last; the same = none */
+    size_t token_end;        /* of that run, without the end of a sentence */
+    size_t last_pair;        /* where the last but one of its dots is */
+    bool has_pair;
+};
+
+/* Looks at one place; `at` is the first byte of a word and never less than before. */
+struct redaction redact_at(struct redact_scan *scan, size_t at);
 /* Appends the text with every secret replaced. */
 void redact_add(struct buffer *to, struct slice text);
 /* Would anything of "NAME=VALUE" be replaced? */

@@ -18,6 +18,7 @@
 /* Work for a reader thread: `run` gets that thread's connection. main supplies `submit`. */
 struct read_job {
     struct queue_item work;
+    bool unbounded; /* the server's own housekeeping: no budget */
     void (*run)(struct read_job *job, struct db *db);
 };
 

@@ -37,6 +37,8 @@ struct service limits_of_service(const struct options *options)
         .output_expiry_ms = options->output_expiry_ms,
         .entity_bytes_max = (size_t)options->entity_bytes_max,
         .entities_searched_max = options->entities_searched_max,
+        .usage_bytes_max = (size_t)options->usage_bytes_max,
+        .search_bytes_max = options->search_bytes_max,
         .task_steps_max = options->task_steps_max,
         .ask_expiry_ms =
             {

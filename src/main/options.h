@@ -66,6 +66,8 @@ struct options {
     int64_t guest_bytes_max, caller_bytes_max, tenant_bytes_max;
     int64_t unsent_bytes_max, page_bytes_max;
     int64_t body_values_max, message_values_max;
+    int64_t command_steps_max, command_timeout_ms;
+    int64_t query_steps_max, query_timeout_ms;
     int64_t idempotency_keep_ms;
     int64_t ended_keep_ms, prune_ms;
 
@@ -78,7 +80,7 @@ struct options {
     bool end_children;
     int64_t participants_max;
     int64_t share_links_max;
-    int64_t metadata_bytes_max;
+    int64_t metadata_bytes_max, usage_bytes_max;
     int64_t title_chars_max;
     int64_t workspace_chars_max;
     int64_t prompt_chars_max;
@@ -99,7 +101,7 @@ struct options {
     int64_t asks_pending_max;
     int64_t ask_rules_max;
     int64_t output_expiry_ms;
-    int64_t entity_bytes_max, entities_searched_max;
+    int64_t entity_bytes_max, entities_searched_max, search_bytes_max;
     int64_t task_steps_max;
     int64_t approval_expiry_ms;
     int64_t question_expiry_ms;

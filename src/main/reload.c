@@ -44,6 +44,7 @@ void reload_agents(const struct options *options, struct writer *writer)
     reload->options = options;
     reload->job.run = reload_run;
     reload->job.finish = reload_finish;
+    reload->job.unbounded = true;
     if (!writer_submit(writer, &reload->job)) {
         log_error("agents_not_reread", LOG_TEXT("detail", SLICE("too many commands are waiting")));
         free(reload);

@@ -298,6 +298,10 @@ static enum status start_workers(struct instance *instance, struct db *db, struc
         .fanout = instance->fanout,
         .group_max = (size_t)options->group_commit_max,
         .queue_max = (size_t)options->commands_waiting_max,
+        .budget = {.steps_max = options->command_steps_max,
+                   .timeout_ms = options->command_timeout_ms,
+                   .steps_option = "command-steps-max",
+                   .timeout_option = "command-timeout-ms"},
         .on_thread_end = api_thread_end,
         .on_commit = hosting_hear,
         .on_commit_owner = &instance->hosting,
@@ -306,9 +310,14 @@ static enum status start_workers(struct instance *instance, struct db *db, struc
     struct readers_options readers = {
         .db = instance->db,
         .count = (size_t)options->reader_threads,
+        .budget = {.steps_max = options->query_steps_max,
+                   .timeout_ms = options->query_timeout_ms,
+                   .steps_option = "query-steps-max",
+                   .timeout_option = "query-timeout-ms"},
         .on_thread_end = api_thread_end,
     };
     readers.db.read_only = true;
+    readers.db.query_ms = options->query_timeout_ms;
     return readers_new(&readers, &instance->readers, failure);
 }
 
@@ -386,7 +395,10 @@ static enum status start(struct instance *instance, struct failure *failure)
 {
     struct db *db = NULL;
     clock_init_system(&instance->clock);
+    uint64_t seeds[2];
     id_source_init_system(&instance->ids);
+    instance->ids.fill(&instance->ids, seeds, sizeof seeds);
+    slice_hash_seed(seeds[0], seeds[1]);
     instance->service = limits_of_service(instance->options);
     instance->service.clock = &instance->clock;
     instance->service.ids = &instance->ids;

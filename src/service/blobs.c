@@ -134,6 +134,7 @@ struct blobs *blobs_new(const struct blobs_options *options)
     blobs->job.run = collect_run;
     blobs->job.finish = collect_finish;
     blobs->read.run = look_run;
+    blobs->job.unbounded = blobs->read.unbounded = true;
     blobs->start_message.run = on_start;
     blobs->swept_message.run = on_swept;
     blobs->stop_message.run = on_stop;

@@ -3,6 +3,7 @@
 #include <assert.h>
 
 #include "base/hash.h"
+#include "domain/merge.h"
 #include "service/ask.h"
 #include "service/session_steps.h"
 #include "service/turn.h"
@@ -240,6 +241,21 @@ enum status claim_heartbeat(struct call *call, struct slice id, int64_t lease_ms
     return status == STATUS_OK ? unit_timer(call, out->loaded, TIMER_LEASE, lease.expires_at_ms) : status;
 }
 
+enum status claim_check_usage(struct call *call, const struct session *session, const struct json *usage)
+{
+    size_t bytes_max = call->service->usage_bytes_max;
+    if (!json_is(usage, JSON_OBJECT) || bytes_max == 0) {
+        return STATUS_OK;
+    }
+    struct slice totals = merge_totals(call->arena, session->usage, usage->raw);
+    if (totals.len <= bytes_max) {
+        return STATUS_OK;
+    }
+    return failure_set(&call->failure, STATUS_TOO_LARGE, "usage_too_large",
+                       "The session's usage would take %zu bytes of at most %zu (option usage-bytes-max).", totals.len,
+                       bytes_max);
+}
+
 enum status claim_settle(struct call *call, struct slice id, const struct settlement *settlement,
                          struct session_entry *out)
 {
@@ -260,6 +276,9 @@ enum status claim_settle(struct call *call, struct slice id, const struct settle
     }
     struct settlement decided = *settlement;
     bool staged = false;
+    if (status == STATUS_OK) {
+        status = claim_check_usage(call, &out->loaded->session, settlement->usage);
+    }
     if (status == STATUS_OK) {
         status = work_decide(call, &out->loaded->session, &decided, &staged);
     }

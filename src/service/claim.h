@@ -34,6 +34,8 @@ MUST_CHECK enum status claim_take_key(struct call *call, const struct claim_requ
  * (unit->writes), the answer needs no commit: it says nothing that the running group changed. */
 MUST_CHECK enum status claim_heartbeat(struct call *call, struct slice id, int64_t lease_ms, struct session_entry *out,
                                        int64_t *out_expires_at_ms);
+/* TOO_LARGE `usage_too_large` when the session's totals would outgrow their limit with this usage. */
+MUST_CHECK enum status claim_check_usage(struct call *call, const struct session *session, const struct json *usage);
 MUST_CHECK enum status claim_settle(struct call *call, struct slice id, const struct settlement *settlement,
                                     struct session_entry *out);
 /* Gives the session back: pending again. */

@@ -25,7 +25,7 @@ enum status entity_find(struct call *call, struct slice id, struct entity *out)
 
 /* --- lists --- */
 
-enum { SEARCHED_AT_ONCE = 200 };
+enum { SEARCHED_AT_ONCE = 32 };
 
 static enum status list_rows(struct call *call, const struct entity_query *query, struct slice after, int64_t limit,
                              struct arena *arena, struct entity **out, size_t *out_count)
@@ -73,23 +73,34 @@ static bool take_found(struct call *call, const struct entity_query *query, cons
     return seen == count;
 }
 
+static int64_t bytes_of(const struct entity *rows, size_t count)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < count; i++) {
+        bytes += rows[i].fields.len;
+    }
+    return (int64_t)bytes;
+}
+
 static enum status search(struct call *call, const struct entity_query *query, struct entity_page *out)
 {
     struct arena scratch = {0};
     enum status status = STATUS_OK;
-    int64_t left = call->service->entities_searched_max;
-    size_t count = SEARCHED_AT_ONCE;
+    int64_t left = call->service->entities_searched_max, bytes_left = call->service->search_bytes_max;
+    size_t count = 0, wanted = 0;
     out->cursor = query->after;
     out->entities = arena_array(call->arena, (size_t)query->limit, sizeof *out->entities);
     out->has_more = true;
-    while (status == STATUS_OK && left > 0 && count == SEARCHED_AT_ONCE) {
+    while (status == STATUS_OK && left > 0 && bytes_left > 0 && count == wanted) {
         struct entity *rows;
-        status = list_rows(call, query, out->cursor, SEARCHED_AT_ONCE, &scratch, &rows, &count);
+        wanted = left < SEARCHED_AT_ONCE ? (size_t)left : SEARCHED_AT_ONCE;
+        status = list_rows(call, query, out->cursor, (int64_t)wanted, &scratch, &rows, &count);
         if (status == STATUS_OK && !take_found(call, query, rows, count, &scratch, out)) {
             break;
         }
-        left -= SEARCHED_AT_ONCE;
-        out->has_more = count == SEARCHED_AT_ONCE;
+        left -= (int64_t)wanted;
+        bytes_left -= bytes_of(rows, count);
+        out->has_more = count == wanted;
         arena_release(&scratch);
     }
     arena_release(&scratch);

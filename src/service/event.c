@@ -48,15 +48,19 @@ static enum status find_duplicate(struct call *call, const struct session *sessi
     return store_event_read(call->db, &filter, keep_event, &keep, &call->failure);
 }
 
-static bool repeats_earlier(const struct append *append, size_t index)
+static enum status check_repeats(struct call *call, const struct append *append)
 {
-    for (size_t i = 0; i < index; i++) {
-        if (slice_present(append->events[i].external_id) &&
-            slice_eq(append->events[i].external_id, append->events[index].external_id)) {
-            return true;
+    struct map seen = {0};
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < append->count && status == STATUS_OK; i++) {
+        const struct event *event = &append->events[i];
+        if (slice_present(event->external_id) && map_put(&seen, event->external_id, (void *)(uintptr_t)event)) {
+            status = failure_set(&call->failure, STATUS_INVALID, "repeated_external_event_id",
+                                 "Two events of one request carry the same external_event_id.");
         }
     }
-    return false;
+    map_release(&seen);
+    return status;
 }
 
 /* Types without a fixed role, such as state.patch, have that of a user unless they say otherwise: not when an agent's
@@ -93,10 +97,6 @@ static enum status check_events(struct call *call, struct append *append)
             status = secret_check_json(call, event->metadata);
         }
         if (status == STATUS_OK && slice_present(event->external_id)) {
-            if (repeats_earlier(append, i)) {
-                return failure_set(&call->failure, STATUS_INVALID, "repeated_external_event_id",
-                                   "Two events of one request carry the same external_event_id.");
-            }
             status = find_duplicate(call, session, event, &append->duplicates[i]);
         }
         if (status != STATUS_OK) {
@@ -132,6 +132,9 @@ enum status event_append(struct call *call, struct slice session_id, struct appe
     }
     if (status == STATUS_OK) {
         status = check_events(call, append);
+    }
+    if (status == STATUS_OK) {
+        status = check_repeats(call, append);
     }
     if (status == STATUS_OK) {
         status = media_keep(call, &append->entry.loaded->session, call->media);

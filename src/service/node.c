@@ -162,6 +162,7 @@ struct node *node_new(const struct node_options *options)
     node->started_at_ms = clock_wall_ms(options->service->clock);
     node->job.run = look_run;
     node->job.finish = look_finish;
+    node->job.unbounded = true;
     node->looked_message.run = on_looked;
     node->start_message.run = on_start;
     node->stop_message.run = on_stop;

@@ -35,6 +35,15 @@ enum status readers_new(const struct readers_options *options, struct readers **
     return STATUS_OK;
 }
 
+static void run_job(struct reader *reader, struct read_job *job)
+{
+    if (!job->unbounded) {
+        budget_begin(&reader->readers->options.budget);
+    }
+    job->run(job, reader->db); /* may free the job */
+    budget_end();
+}
+
 static void *reader_main(void *argument)
 {
     struct reader *reader = argument;
@@ -44,7 +53,7 @@ static void *reader_main(void *argument)
         struct queue_item *work = work_queue_take(queue, 1, -1);
         if (work) {
             struct read_job *job = (struct read_job *)work;
-            job->run(job, reader->db);
+            run_job(reader, job);
         }
     }
     if (reader->readers->options.on_thread_end) {

@@ -2,6 +2,7 @@
 #ifndef SERVICE_READER_H
 #define SERVICE_READER_H
 
+#include "base/budget.h"
 #include "fanout/fanout.h"
 
 struct readers;
@@ -10,6 +11,7 @@ struct readers_options {
     struct db_options db;
     size_t count;
     size_t queue_max;
+    struct budget_limits budget; /* of one query; all zero = none */
     void (*on_thread_end)(void);
 };
 

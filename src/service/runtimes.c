@@ -325,6 +325,7 @@ void runtimes_start(struct runtimes *runtimes)
     runtimes->started = true;
     runtimes->recover.run = recover_run;
     runtimes->recover.finish = recover_finish;
+    runtimes->recover.unbounded = true;
     runtimes->recovered_message.run = on_recovered;
     runtimes->start_message.run = on_start;
     loop_post(runtimes->options.loop, &runtimes->start_message);

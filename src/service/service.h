@@ -39,7 +39,8 @@ struct service {
     int64_t ask_rules_max;
     int64_t output_expiry_ms;
     size_t entity_bytes_max;
-    int64_t entities_searched_max;
+    int64_t entities_searched_max, search_bytes_max;
+    size_t usage_bytes_max; /* of a session's totals; 0 = no limit */
     int64_t task_steps_max;
     int64_t ask_expiry_ms[ASK_KIND_COUNT]; /* 0 = never */
     int64_t ask_link_ms;

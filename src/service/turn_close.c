@@ -1,6 +1,7 @@
 #include "service/turn_close.h"
 #include "service/event.h"
 
+#include "base/log.h"
 #include "domain/change_turn.h"
 #include "domain/prompt.h"
 #include "service/agent.h"
@@ -33,6 +34,11 @@ enum status turn_settle(struct call *call, struct slice session_id, struct slice
     }
     if (status == STATUS_OK && slice_present(end->usage)) {
         status = json_parse(call->arena, end->usage, &settlement.usage, &call->failure);
+    }
+    if (status == STATUS_OK && claim_check_usage(call, &entry.loaded->session, settlement.usage) != STATUS_OK) {
+        log_warn("usage_not_added", LOG_TEXT("session", session_id),
+                 LOG_TEXT("detail", slice_of(call->failure.detail)));
+        settlement.usage = NULL; /* the turn has ended all the same */
     }
     if (status == STATUS_OK && slice_present(end->result)) {
         status = json_parse(call->arena, end->result, &settlement.result, &call->failure);

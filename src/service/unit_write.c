@@ -1,3 +1,4 @@
+#include "base/budget.h"
 #include "domain/silence.h"
 #include "service/media.h"
 #include "service/run.h"
@@ -81,6 +82,9 @@ enum status unit_append(struct call *call, struct loaded_session *loaded, struct
     enum work before = loaded->session.work;
     bool held = session_is_held(&loaded->session);
     bool was_claimable = session_is_claimable(&loaded->session);
+    if (budget_check(&call->failure) != STATUS_OK) {
+        return call->failure.status;
+    }
     unit_touch(unit, loaded);
     for (size_t i = 0; i < count; i++) {
         silence_keep(call->arena, &loaded->session, &events[i]);
@@ -123,6 +127,9 @@ enum status unit_create(struct call *call, int64_t tenant_key, struct slice id, 
                         struct loaded_session **out)
 {
     struct unit *unit = call->unit;
+    if (budget_check(&call->failure) != STATUS_OK) {
+        return call->failure.status;
+    }
     struct loaded_session *loaded = unit_remember(unit, tenant_key, id);
     loaded->session = (struct session){.tenant_key = tenant_key, .id = arena_copy(&loaded->arena, id)};
     unit_touch(unit, loaded);

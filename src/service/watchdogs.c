@@ -166,6 +166,7 @@ struct watchdogs *watchdogs_new(const struct watchdogs_options *options)
     watchdogs->wall_ahead_ms = clock_wall_ms(clock) - clock_steady_ms(clock);
     watchdogs->job.run = look_run;
     watchdogs->job.finish = look_finish;
+    watchdogs->job.unbounded = true;
     watchdogs->start_message.run = on_start;
     watchdogs->stop_message.run = on_stop;
     pthread_mutex_init(&watchdogs->lock, NULL);

@@ -83,7 +83,11 @@ void writer_log_failed(const struct failure *failure)
 static enum job_outcome run_job(struct writer *writer, struct write_job *job)
 {
     unit_start_command(&writer->unit);
+    if (!job->unbounded) {
+        budget_begin(&writer->options.budget);
+    }
     enum job_outcome outcome = job->run(job, &writer->unit);
+    budget_end();
     return outcome != JOB_ANSWERED && db_must_run_again(writer->unit.db) ? JOB_SPOILED : outcome;
 }
 

@@ -9,6 +9,7 @@
 #ifndef SERVICE_WRITER_H
 #define SERVICE_WRITER_H
 
+#include "base/budget.h"
 #include "fanout/fanout.h"
 #include "loop/work_queue.h"
 #include "service/unit.h"
@@ -24,7 +25,8 @@ struct write_job {
     struct queue_item work;
     int64_t parked_until_ms; /* steady; set by run when it returns JOB_PARKED */
     bool parked;
-    bool standing; /* the server's own, parked for as long as it runs: not counted among those who wait */
+    bool standing;  /* the server's own, parked for as long as it runs: not counted among those who wait */
+    bool unbounded; /* the server's own housekeeping: no budget */
     enum job_outcome (*run)(struct write_job *job, struct unit *unit);
     /* After the commit, or with what stopped it (failure may be NULL when nothing did); releases the job. Writer
      * thread. */
@@ -37,6 +39,7 @@ struct writer_options {
     struct fanout *fanout;
     size_t group_max;
     size_t queue_max;
+    struct budget_limits budget; /* of one command; all zero = none */
     void (*on_thread_end)(void);
     /* After a commit, before the viewers: the writer's thread. May be NULL. */
     void (*on_commit)(void *owner, const struct publication *publication);

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <stdio.h>
 
+#include "base/budget.h"
 #include "store/engine.h"
 #include "store/seal.h"
 #include "store/store.h"
@@ -213,10 +214,21 @@ enum status query_run_guarded(struct query *query, struct failure *failure)
     return query->db->vtable->run_guarded(query, failure);
 }
 
+/* An engine that was stopped by the budget only knows that it was stopped. */
+static enum status keep_reason(enum status status, struct failure *failure)
+{
+    enum status reason = budget_check(failure);
+    return reason == STATUS_OK ? status : reason;
+}
+
 enum status query_step(struct query *query, bool *out_row, struct failure *failure)
 {
     assert(query->bound == sql_texts[query->sql].parameters);
-    return query->db->vtable->step(query, out_row, failure);
+    if (!budget_spend(1)) {
+        return budget_check(failure);
+    }
+    enum status status = query->db->vtable->step(query, out_row, failure);
+    return status == STATUS_OK ? status : keep_reason(status, failure);
 }
 
 int64_t query_i64(struct query *query, int column)
@@ -226,7 +238,9 @@ int64_t query_i64(struct query *query, int column)
 
 struct slice query_text(struct query *query, int column)
 {
-    return query->db->vtable->get_text(query, column);
+    struct slice text = query->db->vtable->get_text(query, column);
+    budget_spend_bytes(text.len);
+    return text;
 }
 
 void query_end(struct query *query)

@@ -23,6 +23,7 @@ struct db_options {
     int64_t postgres_answer_ms;  /* how long a server may be silent in a statement; 0 = no limit */
     int64_t postgres_outcome_ms; /* how long the fate of a commit is looked for; 0 = the default */
     bool postgres_durability_elsewhere;
+    int64_t query_ms; /* readers: how long one statement may take; 0 = as long as it needs */
     int64_t cache_kib;
     int64_t checkpoint_pages;        /* SQLite: 0 = the default */
     int64_t sqlite_log_ms;           /* SQLite: how long its log holds what was deleted; 0 = no matter */

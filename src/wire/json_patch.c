@@ -1,5 +1,6 @@
 #include "wire/json_patch.h"
 
+#include "base/budget.h"
 #include "base/words.h"
 
 static const char *const kind_names[PATCH_KIND_COUNT] = {"add", "remove", "replace", "move", "copy", "test"};
@@ -102,6 +103,8 @@ static struct json *clone(struct patcher *p, const struct json *value)
     struct json *copy = arena_alloc(p->arena, sizeof *copy);
     *copy = *value;
     copy->next = NULL;
+    copy->index = NULL; /* it finds the members of the original */
+    budget_spend(1);
     struct json **link = &copy->child;
     for (const struct json *child = value->child; child; child = child->next) {
         *link = clone(p, child);
@@ -120,6 +123,7 @@ static size_t nesting(const struct json *value)
         return 0;
     }
     size_t deepest = 0;
+    budget_spend(value->count);
     for (const struct json *child = value->child; child; child = child->next) {
         size_t depth = nesting(child);
         deepest = depth > deepest ? depth : deepest;
@@ -134,6 +138,7 @@ static size_t text_bytes(const struct json *value)
         return value->raw.len;
     }
     size_t sum = 2;
+    budget_spend(value->count);
     for (const struct json *child = value->child; child; child = child->next) {
         sum += text_bytes(child) + 1 + (value->kind == JSON_OBJECT ? child->key.len + 3 : 0);
     }
@@ -149,7 +154,7 @@ static struct json **find_link(struct json *parent, struct slice token)
         return NULL;
     }
     struct json **link = &parent->child;
-    while (*link && (is_array ? index-- > 0 : !slice_eq((*link)->key, token))) {
+    while (*link && budget_spend(1) && (is_array ? index-- > 0 : !slice_eq((*link)->key, token))) {
         link = &(*link)->next;
     }
     return *link ? link : NULL;
@@ -222,6 +227,7 @@ static bool insert_element(struct json *array, struct slice token, struct json *
         return false;
     }
     struct json **link = &array->child;
+    budget_spend(index);
     while (index-- > 0) {
         link = &(*link)->next;
     }
@@ -235,6 +241,7 @@ static bool insert_element(struct json *array, struct slice token, struct json *
 static void put_member(struct json *object, struct slice name, struct json *value)
 {
     struct json **link = &object->child;
+    budget_spend(object->count);
     while (*link && !slice_eq((*link)->key, name)) {
         link = &(*link)->next;
     }
@@ -361,8 +368,9 @@ enum status json_patch_apply(struct arena *arena, const struct json *document, c
     for (size_t i = 0; i < patch->count; i++) {
         const struct json_patch_op *op = &patch->ops[i];
         enum status status = op->kind == PATCH_TEST ? apply_test(&p, op, i, failure) : apply_change(&p, op, i, failure);
-        if (status != STATUS_OK) {
-            return status;
+        enum status spent = budget_check(failure);
+        if (status != STATUS_OK || spent != STATUS_OK) {
+            return spent != STATUS_OK ? spent : status;
         }
     }
     struct json_out json = json_out_to(out);

@@ -30,8 +30,9 @@ MUST_CHECK enum status json_patch_parse(struct arena *arena, const struct json *
                                         const struct json_patch_limits *limits, struct json_patch *out,
                                         struct failure *failure);
 /* Appends the patched document as JSON text. Values that no operation touched keep their exact bytes. The document
- * itself is not changed. STATUS_CONFLICT with code "patch_path_missing" or "patch_test_failed", or STATUS_TOO_LARGE;
- * nothing is appended then. Working memory comes from the arena. */
+ * itself is not changed. The work is bounded by the thread's budget (base/budget.h). STATUS_CONFLICT with code
+ * "patch_path_missing" or "patch_test_failed", or STATUS_TOO_LARGE; nothing is appended then. Working memory comes from
+ * the arena. */
 MUST_CHECK enum status json_patch_apply(struct arena *arena, const struct json *document,
                                         const struct json_patch *patch, const struct json_patch_limits *limits,
                                         struct buffer *out, struct failure *failure);

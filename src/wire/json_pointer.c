@@ -1,5 +1,7 @@
 #include "wire/json_pointer.h"
 
+#include "base/budget.h"
+
 static bool decode_token(struct arena *arena, struct slice text, struct slice *out)
 {
     if (text.len == 0 || !memchr(text.ptr, '~', text.len)) {
@@ -69,12 +71,15 @@ static const struct json *get_child(const struct json *parent, struct slice toke
     if ((!is_array && parent->kind != JSON_OBJECT) || (is_array && !json_pointer_index(token, &index))) {
         return NULL;
     }
-    for (const struct json *child = parent->child; child; child = child->next) {
-        if (is_array ? index-- == 0 : slice_eq(child->key, token)) {
-            return child;
-        }
+    if (!is_array) {
+        return json_member(parent, token);
     }
-    return NULL;
+    budget_spend(index < parent->count ? index : parent->count);
+    const struct json *child = parent->child;
+    while (child && index-- > 0) {
+        child = child->next;
+    }
+    return child;
 }
 
 const struct json *json_pointer_get(const struct json_pointer *pointer, const struct json *document)

@@ -1,5 +1,7 @@
 #include "wire/json_schema_parts.h"
 
+#include "base/budget.h"
+
 static void place_write(struct buffer *to, const struct schema_place *place)
 {
     if (!place) {
@@ -31,20 +33,11 @@ bool schema_refuse(const struct schema_check *check, const char *expected, struc
 
 static bool fits(const struct schema_check *check, const struct json *schema, const struct json *value);
 
-static const struct json *member(const struct json *object, struct slice key)
-{
-    const struct json *one = json_is(object, JSON_OBJECT) ? object->child : NULL;
-    while (one && !slice_eq(one->key, key)) {
-        one = one->next;
-    }
-    return one;
-}
-
 static bool one_of_values(const struct json *list, const struct json *value)
 {
     for (const struct json *one = list->child; one; one = one->next) {
-        if (json_equal(one, value)) {
-            return true;
+        if (!budget_spend(1) || json_equal(one, value)) {
+            return true; /* a spent budget is told at the end */
         }
     }
     return false;
@@ -63,7 +56,8 @@ static bool const_fits(const struct schema_check *check, const struct json *cons
 static bool required_fits(const struct schema_check *check, const struct json *names, const struct json *value)
 {
     for (const struct json *name = names->child; name && json_is(value, JSON_OBJECT); name = name->next) {
-        if (!member(value, name->text)) {
+        budget_spend(1);
+        if (!json_member(value, name->text)) {
             return schema_refuse(check, "have the member ", name->text);
         }
     }
@@ -83,7 +77,7 @@ static bool member_fits(const struct schema_check *check, const struct json *sch
 static bool properties_fit(const struct schema_check *check, const struct json *properties, const struct json *value)
 {
     for (const struct json *one = json_is(value, JSON_OBJECT) ? value->child : NULL; one; one = one->next) {
-        const struct json *schema = member(properties, one->key);
+        const struct json *schema = json_member(properties, one->key);
         if (schema && !member_fits(check, schema, one)) {
             return false;
         }
@@ -96,7 +90,7 @@ static bool others_fit(const struct schema_check *check, const struct json *whol
 {
     const struct json *properties = json_get(whole, "properties");
     for (const struct json *one = json_is(value, JSON_OBJECT) ? value->child : NULL; one; one = one->next) {
-        if (!member(properties, one->key) && !member_fits(check, schema, one)) {
+        if (!json_member(properties, one->key) && !member_fits(check, schema, one)) {
             return false;
         }
     }
@@ -125,7 +119,7 @@ static bool unique_fits(const struct schema_check *check, const struct json *wan
         return schema_refuse(check, "have at most 1000 elements", SLICE(""));
     }
     for (const struct json *one = value->child; one; one = one->next) {
-        for (const struct json *other = one->next; other; other = other->next) {
+        for (const struct json *other = one->next; other && budget_spend(1); other = other->next) {
             if (json_equal(one, other)) {
                 return schema_refuse(check, "hold nothing twice", SLICE(""));
             }
@@ -216,10 +210,14 @@ const struct schema_word *schema_word_find(struct slice name)
 
 static bool fits(const struct schema_check *check, const struct json *schema, const struct json *value)
 {
+    if (!budget_spend(1)) {
+        return false; /* what it is short of is told at the end */
+    }
     if (json_is(schema, JSON_FALSE) || check->depth > JSON_SCHEMA_DEPTH_MAX) {
         return schema_refuse(check, "not be there", SLICE(""));
     }
     for (const struct json *one = json_is(schema, JSON_OBJECT) ? schema->child : NULL; one; one = one->next) {
+        budget_spend(1);
         const struct schema_bound *bound = schema_bound_find(one->key);
         const struct schema_word *word = bound ? NULL : schema_word_find(one->key);
         if (bound && !schema_bound_fits(check, bound, one, value)) {
@@ -239,5 +237,7 @@ enum status json_schema_validate(const struct json *schema, const struct json *v
 {
     struct failure unused;
     struct schema_check check = {failure ? failure : &unused, NULL, 0};
-    return fits(&check, schema, value) ? STATUS_OK : STATUS_INVALID;
+    bool fit = fits(&check, schema, value);
+    enum status spent = budget_check(check.failure);
+    return spent != STATUS_OK ? spent : fit ? STATUS_OK : STATUS_INVALID;
 }

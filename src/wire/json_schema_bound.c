@@ -1,6 +1,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/budget.h"
 #include "wire/json_schema_parts.h"
 
 enum { NUMBER_BYTES_MAX = 320 };
@@ -41,6 +42,7 @@ static bool measure(const struct json *value, enum json_kind kind, long double *
     if (kind == JSON_NUMBER) {
         return schema_number(value, out);
     }
+    budget_spend_bytes(value->text.len);
     *out = kind == JSON_STRING ? (long double)chars_of(value->text) : (long double)value->count;
     return true;
 }

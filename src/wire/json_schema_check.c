@@ -1,5 +1,7 @@
 #include "wire/json_schema_parts.h"
 
+#include "base/budget.h"
+
 static enum status check_schema(const struct json *schema, unsigned depth, struct failure *failure);
 
 static enum status wrong(struct slice word, const char *expected, struct failure *failure)
@@ -63,6 +65,9 @@ static enum status check_word(const struct schema_word *word, const struct json 
 
 static enum status check_schema(const struct json *schema, unsigned depth, struct failure *failure)
 {
+    if (!budget_spend(schema->count + 1)) {
+        return budget_check(failure);
+    }
     if (depth > JSON_SCHEMA_DEPTH_MAX) {
         return failure_set(failure, STATUS_INVALID, "invalid_schema", "The schema is deeper than %d levels.",
                            JSON_SCHEMA_DEPTH_MAX);

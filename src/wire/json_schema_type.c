@@ -1,5 +1,7 @@
 #include "wire/json_schema_parts.h"
 
+#include "base/budget.h"
+
 static const struct {
     const char *name;
     unsigned kinds; /* bits of enum json_kind */
@@ -36,7 +38,7 @@ bool schema_type_fits(const struct schema_check *check, const struct json *type,
     if (json_is(type, JSON_STRING)) {
         return is_of_type(type->text, value) || schema_refuse(check, "be of type ", type->text);
     }
-    for (const struct json *one = type->child; one; one = one->next) {
+    for (const struct json *one = type->child; one && budget_spend(1); one = one->next) {
         if (is_of_type(one->text, value)) {
             return true;
         }

@@ -170,6 +170,7 @@ struct terms terms_of(const struct db_options *options)
     return (struct terms){
         .url = strdup(options->url),
         .writes = !options->read_only,
+        .query_ms = options->read_only ? options->query_ms : 0,
         .durability_elsewhere = options->postgres_durability_elsewhere,
         .busy_ms = options->busy_ms > 0 ? options->busy_ms : BUSY_DEFAULT_MS,
         .connect_ms = options->postgres_connect_ms > 0 ? options->postgres_connect_ms : CONNECT_DEFAULT_MS,

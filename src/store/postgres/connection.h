@@ -67,6 +67,7 @@ struct terms {
     bool writes;
     bool durability_elsewhere; /* fsync=off is accepted */
     int64_t busy_ms, connect_ms, answer_ms, outcome_ms;
+    int64_t query_ms; /* readers: one statement; 0 = as long as it needs */
 };
 
 /* What a new connection found. */

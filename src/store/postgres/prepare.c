@@ -164,6 +164,16 @@ static enum status all_read(struct postgres *postgres, struct failure *failure)
     return first.status;
 }
 
+/* Of a reader, and not before: all statements are prepared under one timeout. */
+static enum status limit_queries(struct postgres *postgres, struct failure *failure)
+{
+    struct mishap mishap;
+    char command[64];
+    snprintf(command, sizeof command, "set statement_timeout = %lld", (long long)postgres->terms.query_ms);
+    pipeline_command(postgres, command, EXPECT_QUESTION);
+    return pipeline_settle(postgres, NULL, &mishap, failure);
+}
+
 enum status statements_prepare(struct postgres *postgres, struct failure *failure)
 {
     struct mishap mishap;
@@ -177,5 +187,6 @@ enum status statements_prepare(struct postgres *postgres, struct failure *failur
         }
     }
     PQpipelineSync(postgres->connection);
-    return all_read(postgres, failure);
+    status = all_read(postgres, failure);
+    return status == STATUS_OK && postgres->terms.query_ms > 0 ? limit_queries(postgres, failure) : status;
 }

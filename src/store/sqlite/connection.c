@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/budget.h"
 #include "base/log.h"
 #include "store/sqlite/caseless.h"
 #include "store/sqlite/erase.h"
@@ -269,6 +270,15 @@ static const struct db_vtable sqlite_vtable = {
     .script = sqlite_script,
 };
 
+enum { OPERATIONS_PER_LOOK = 1000, STEPS_PER_LOOK = 250 };
+
+/* Nonzero ends the running query. */
+static int count_operations(void *unused)
+{
+    (void)unused;
+    return !budget_spend(STEPS_PER_LOOK);
+}
+
 /* A reader neither writes nor checkpoints: with two connections doing so, this SQLite can lose the log (3.40.1 carries
  * the WAL-reset bug). */
 static enum status configure(struct sqlite_db *self, const struct db_options *options, struct failure *failure)
@@ -286,6 +296,7 @@ static enum status configure(struct sqlite_db *self, const struct db_options *op
     sqlite3_db_config(self->handle, SQLITE_DBCONFIG_ENABLE_QPSG, 1, NULL);
     if (status == STATUS_OK && options->read_only) {
         sqlite3_db_config(self->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+        sqlite3_progress_handler(self->handle, OPERATIONS_PER_LOOK, count_operations, NULL);
     }
     if (status == STATUS_OK && !options->read_only) {
         sqlite3_wal_hook(self->handle, note_wal_frames, self);

@@ -45,6 +45,10 @@ static void test_has(void **state)
     assert_true(caseless_has(SLICE("aaaПриветb"), SLICE("ПРИВЕТB")));
     assert_false(caseless_has(SLICE("привет"), SLICE("приветы")));
     assert_false(caseless_has(SLICE("\xC3\xA9"), SLICE("\xA9")));
+    assert_true(caseless_has(SLICE("aabaabaaab"), SLICE("AABAAA")));
+    assert_true(caseless_has(SLICE("ababababc"), SLICE("ababc")));
+    assert_false(caseless_has(SLICE("aabaabaab"), SLICE("aabaaa")));
+    assert_true(caseless_has(SLICE("k"), SLICE("\xE2\x84\xAA"))); /* the sign of Kelvin */
 }
 
 int main(void)

@@ -1,5 +1,6 @@
 #include "unit.h"
 
+#include "base/budget.h"
 #include "wire/json_patch.h"
 
 static const struct json_patch_limits roomy = {.ops_max = 100, .result_bytes_max = 10000};
@@ -234,13 +235,65 @@ static void test_depth(void **state)
     buffer_release(&value);
 }
 
+static void test_the_budget_ends_a_patch(void **state)
+{
+    const struct budget_limits small = {
+        .steps_max = 20000, .timeout_ms = 60000, .steps_option = "steps", .timeout_option = "time"};
+    const struct json_patch_limits wide = {.ops_max = 1000, .result_bytes_max = 1000000};
+    struct buffer document = {0}, ops = {0};
+    struct failure failure = {0};
+    (void)state;
+    for (int i = 0; i < 500; i++) {
+        buffer_format(&document, "%c%d", i ? ',' : '[', i);
+        buffer_format(&ops, "%c{\"op\":\"move\",\"from\":\"/499\",\"path\":\"/250\"}", i ? ',' : '[');
+    }
+    buffer_add(&document, SLICE("]\0"));
+    buffer_add(&ops, SLICE("]\0"));
+    budget_begin(&small);
+    enum status status = patch(document.ptr, ops.ptr, &wide, &failure);
+    budget_end();
+    assert_status(status, STATUS_TOO_COSTLY);
+    assert_string_equal(failure.code, "too_many_steps");
+    assert_status(patch(document.ptr, ops.ptr, &wide, &failure), STATUS_OK);
+    buffer_release(&document);
+    buffer_release(&ops);
+}
+
+/* What is looked up in the copy under change is found there, not in the document. */
+static void test_large_objects_change(void **state)
+{
+    struct buffer document = {0};
+    (void)state;
+    for (int i = 0; i < 30; i++) {
+        buffer_format(&document, "%c\"k%d\":%d", i ? ',' : '{', i, i);
+    }
+    buffer_add(&document, SLICE("}\0"));
+    assert_status(patch(document.ptr,
+                        "[{\"op\":\"replace\",\"path\":\"/k9\",\"value\":\"new\"},"
+                        "{\"op\":\"test\",\"path\":\"/k9\",\"value\":\"new\"},"
+                        "{\"op\":\"remove\",\"path\":\"/k8\"},{\"op\":\"add\",\"path\":\"/x\",\"value\":1},"
+                        "{\"op\":\"copy\",\"from\":\"/x\",\"path\":\"/k7\"}]",
+                        &roomy, NULL),
+                  STATUS_OK);
+    assert_status(patch(document.ptr,
+                        "[{\"op\":\"remove\",\"path\":\"/k8\"},{\"op\":\"test\",\"path\":\"/k8\",\"value\":8}]", &roomy,
+                        NULL),
+                  STATUS_CONFLICT);
+    buffer_release(&document);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_results),   cmocka_unit_test(test_malformed),
-        cmocka_unit_test(test_conflicts), cmocka_unit_test(test_document_is_not_changed),
-        cmocka_unit_test(test_limits),    cmocka_unit_test(test_copies_cannot_explode),
+        cmocka_unit_test(test_results),
+        cmocka_unit_test(test_malformed),
+        cmocka_unit_test(test_conflicts),
+        cmocka_unit_test(test_document_is_not_changed),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_copies_cannot_explode),
         cmocka_unit_test(test_depth),
+        cmocka_unit_test(test_the_budget_ends_a_patch),
+        cmocka_unit_test(test_large_objects_change),
     };
     return cmocka_run_group_tests(tests, NULL, release);
 }

@@ -1,5 +1,6 @@
 #include "unit.h"
 
+#include "base/budget.h"
 #include "wire/json_schema.h"
 
 static struct arena arena;
@@ -113,6 +114,54 @@ static int release(void **state)
     return 0;
 }
 
+static const struct budget_limits small = {.steps_max = 100000,
+                                           .timeout_ms = 60000,
+                                           .steps_option = "command-steps-max",
+                                           .timeout_option = "command-timeout-ms"};
+
+static struct slice repeated(const char *first, const char *part, int count, const char *last)
+{
+    struct buffer text = {0};
+    buffer_add(&text, slice_of(first));
+    for (int i = 0; i < count; i++) {
+        buffer_format(&text, "%s%s", i ? "," : "", part);
+    }
+    buffer_add(&text, slice_of(last));
+    struct slice copy = arena_copy(&arena, buffer_slice(&text));
+    buffer_release(&text);
+    return copy;
+}
+
+/* Each of these asks for the product of two sizes. */
+static void the_budget_ends_a_check(void **state)
+{
+    const struct {
+        const char *first, *part, *last, *value;
+    } shapes[] = {
+        {"{\"items\":{\"anyOf\":[", "{\"const\":1}", ",true]}}", "2"},
+        {"{\"items\":{\"oneOf\":[true,", "{\"minLength\":9}", "]}}", "\"aaaaaaaa\""},
+        {"{\"items\":{\"allOf\":[", "{\"type\":\"number\"}", "]}}", "2"},
+        {"{\"items\":{\"enum\":[", "1", ",2]}}", "2"},
+        {"{\"items\":{\"type\":[", "\"null\"", ",\"number\"]}}", "2"},
+        {"{\"items\":{\"required\":[", "\"a\"", "]}}", "{\"a\":1}"},
+        {"{\"items\":{\"not\":{\"anyOf\":[", "{\"const\":1}", "]}}}", "2"},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(shapes); i++) {
+        const struct json *schema, *value;
+        struct failure failure = {0};
+        assert_status(
+            json_parse(&arena, repeated(shapes[i].first, shapes[i].part, 1000, shapes[i].last), &schema, NULL),
+            STATUS_OK);
+        assert_status(json_parse(&arena, repeated("[", shapes[i].value, 1000, "]"), &value, NULL), STATUS_OK);
+        budget_begin(&small);
+        enum status status = json_schema_validate(schema, value, &failure);
+        budget_end();
+        check_status(status, STATUS_TOO_COSTLY, shapes[i].first, __LINE__);
+        assert_string_equal(failure.code, "too_many_steps");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -120,6 +169,7 @@ int main(void)
         cmocka_unit_test(the_place_is_named),
         cmocka_unit_test(what_is_not_offered_is_refused),
         cmocka_unit_test(depth_is_bounded),
+        cmocka_unit_test(the_budget_ends_a_check),
     };
     return cmocka_run_group_tests(tests, NULL, release);
 }
