@@ -12,18 +12,10 @@ static bool is_json_pattern(struct slice pattern)
     return slice_starts(slice_trim(pattern), SLICE("{"));
 }
 
-/* "git push *" speaks of "git push" as well. */
-static bool command_matches(struct slice pattern, struct slice command)
-{
-    bool has_tail = pattern.len > 2 && pattern.ptr[pattern.len - 1] == '*' && pattern.ptr[pattern.len - 2] == ' ';
-    return agent_glob_matches(pattern, command) ||
-           (has_tail && agent_glob_matches(slice_from(pattern.ptr, pattern.len - 2), command));
-}
-
 static bool any_form_matches(struct slice pattern, const struct call_subject *about)
 {
     for (size_t i = 0; about->has_command && i < about->command.count; i++) {
-        if (command_matches(pattern, about->command.forms[i].text)) {
+        if (call_command_matches(pattern, about->command.forms[i].text)) {
             return true;
         }
     }
@@ -151,11 +143,6 @@ static enum permission tightened(const struct agent *agent, const struct asked_c
 
 /* --- rules that allow --- */
 
-static bool has_wildcard(struct slice pattern)
-{
-    return memchr(pattern.ptr, '*', pattern.len) != NULL;
-}
-
 /* Only a name that the server knows counts; a tool that asks by itself has to be named in full. */
 static bool allows_tool(const struct permission_rule *rule, const struct call_subject *about)
 {
@@ -175,16 +162,11 @@ static struct slice command_of(const struct permission_rule *rule)
     return slice_present(rule->command) ? rule->command : is_of_argument ? rule->argument : (struct slice){0};
 }
 
-static bool is_whole_line(struct slice pattern, const struct call_subject *about)
-{
-    return !has_wildcard(pattern) && slice_present(about->line) && slice_eq(pattern, about->line);
-}
-
 static bool allows_form(const struct permission_rule *rule, const struct call_subject *about, struct slice form)
 {
     struct slice pattern = command_of(rule);
     return slice_present(pattern) &&
-           (is_whole_line(pattern, about) || (about->command.is_certain && command_matches(pattern, form)));
+           (call_line_is(pattern, about) || (about->command.is_certain && call_command_matches(pattern, form)));
 }
 
 static bool allows_path(const struct permission_rule *rule, const struct asked_call *call, const struct call_path *path)

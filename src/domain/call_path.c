@@ -155,16 +155,18 @@ static struct slice joined(struct arena *arena, struct slice top, struct slice r
     return arena_format(arena, "%.*s%s%.*s", SLICE_ARG(top), rest.len > 0 ? "/" : "", SLICE_ARG(rest));
 }
 
+/* The agent's own spelling comes first. */
 static void spell_all(struct arena *arena, const struct call_place *place, struct slice whole, struct call_path *out)
 {
     struct slice inside = below(whole, place->inside), outside = below(whole, place->outside);
-    spell(out, whole);
-    out->relative = slice_present(inside) ? inside : outside;
-    if (slice_present(inside) && slice_present(place->outside)) {
-        spell(out, joined(arena, place->outside, inside));
-    } else if (slice_present(outside) && slice_present(place->inside)) {
+    if (!slice_present(inside) && slice_present(outside) && slice_present(place->inside)) {
         spell(out, joined(arena, place->inside, outside));
     }
+    spell(out, whole);
+    if (slice_present(inside) && slice_present(place->outside)) {
+        spell(out, joined(arena, place->outside, inside));
+    }
+    out->relative = slice_present(inside) ? inside : outside;
     if (slice_present(out->relative)) {
         out->relative = out->relative.len > 0 ? out->relative : SLICE(".");
         spell(out, out->relative);

@@ -16,7 +16,7 @@ struct call_place {
 enum { CALL_PATH_BYTES_MAX = 4096, CALL_PATH_SPELLINGS = 3 };
 
 struct call_path {
-    struct slice spellings[CALL_PATH_SPELLINGS];
+    struct slice spellings[CALL_PATH_SPELLINGS]; /* the agent's own first */
     size_t count;
     struct slice relative; /* to the tree; absent outside of it */
     bool is_named;         /* a member that is a path; otherwise a text that may be one, which only tightens */

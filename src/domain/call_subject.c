@@ -149,6 +149,12 @@ static bool is_prose_key(struct slice key)
     return is_one_of(key, names, sizeof names / sizeof *names);
 }
 
+static bool is_command_key(struct slice key)
+{
+    static const char *const names[] = {"command", "cmd", "script"};
+    return is_one_of(key, names, sizeof names / sizeof *names);
+}
+
 static bool is_pattern_key(struct slice key)
 {
     static const char *const names[] = {"pattern", "glob", "include", "exclude"};
@@ -172,7 +178,9 @@ static void collect_text(struct collector *collector, struct slice key, struct s
     if (is_prose_key(key)) {
         return;
     }
-    if (call_host_is_url(text) && !is_file) {
+    if (is_command_key(key)) {
+        add_path(collector, text, false);
+    } else if (call_host_is_url(text) && !is_file) {
         add_host(collector, text, true);
     } else if (is_host_key(key)) {
         add_host(collector, text, true);

@@ -45,6 +45,12 @@ struct call_subject {
 
 /* Strings borrow from the facts or live in the arena. */
 void call_subject_read(struct arena *arena, const struct call_facts *facts, struct call_subject *out);
+/* One command against a pattern: "git push *" is "git push" as well. */
+bool call_command_matches(struct slice pattern, struct slice command);
+/* Is the pattern, without any "*", the line itself? Such a line is allowed whatever it is. */
+bool call_line_is(struct slice pattern, const struct call_subject *about);
+/* Does the pattern match every command of a line that was read with certainty? */
+bool call_line_matches(struct slice pattern, const struct call_subject *about);
 /* What is kept with an ask besides its tool and arguments; and back. Of an ask without it (asked over the API) the name
  * of the tool counts, and arguments that are there are what was seen. */
 void call_facts_write(struct buffer *to, const struct call_facts *facts);

@@ -93,6 +93,24 @@ def raw(prompt, words):
     end(prompt)
 
 
+def play(prompt, words):
+    """Each line of the file is a call, played once over all lives of the agent: updates, then a permission."""
+    path = words[0]
+    with open(path, encoding="utf-8") as file:
+        calls = json.load(file)
+    played = int(open(path + ".played", encoding="utf-8").read()) if os.path.exists(path + ".played") else 0
+    for number, one in enumerate(calls[played:], played + 1):
+        with open(path + ".played", "w", encoding="utf-8") as file:
+            file.write(str(number))
+        for update_ in one.get("updates", []):
+            update(**update_)
+        outcome = ask("session/request_permission", toolCall=one["call"], options=one.get("options", OPTIONS_OFFERED))
+        say("outcome " + json.dumps(outcome["outcome"]) + "\n")
+        if one.get("last"):
+            break
+    end(prompt)
+
+
 def withdraw(prompt, words):
     params = {"sessionId": SESSION, "toolCall": {"toolCallId": "c1", "title": "bash"}, "options": OPTIONS_OFFERED}
     send({"id": "w", "method": "session/request_permission", "params": params})
@@ -225,7 +243,7 @@ def flood(prompt, words):
     end(prompt)
 
 
-ACTS = [permit, raw, withdraw, tool, kinds, hang, die, form, read, write, echo, environment, recall, garbage, long, stop,
+ACTS = [permit, raw, play, withdraw, tool, kinds, hang, die, form, read, write, echo, environment, recall, garbage, long, stop,
         error, silent, pid, flood]
 BY_NAME = {act.__name__: act for act in ACTS}
 
