@@ -130,6 +130,9 @@ MUST_CHECK enum status agent_read(struct arena *arena, const struct agent_source
  * "cost_microcents_max","sandbox":{"network"}}. Anything wider than the agent's is refused (`widens_agent`). */
 MUST_CHECK enum status agent_narrow(struct arena *arena, const struct json *narrower, struct agent *agent,
                                     struct failure *failure);
+/* Can each rule do what it says? For definitions that come in; what was kept stays readable. INVALID `invalid_agent`.
+ */
+MUST_CHECK enum status agent_check_rules(const struct agent *agent, struct failure *failure);
 /* What the rules say of a call (domain/call_subject.h). The strictest rule that matches decides; without one,
  * `otherwise` of the tool. */
 enum permission agent_permission(const struct agent *agent, const struct call_facts *facts, enum permission otherwise);
