@@ -7,6 +7,7 @@ void call_facts_write(struct buffer *to, const struct call_facts *facts)
     json_begin_object(&out);
     json_maybe_text(&out, "tool", facts->tool.len > 0 ? facts->tool : (struct slice){0});
     json_put_bool(&out, "is_cut", facts->is_cut);
+    json_put_bool(&out, "is_uncertain", facts->is_uncertain);
     json_put_bool(&out, "runs_command", facts->runs_command);
     json_maybe_text(&out, "directory", facts->place.directory);
     json_maybe_text(&out, "inside", facts->place.inside);
@@ -43,6 +44,7 @@ void call_facts_read(struct arena *arena, struct slice fields, struct slice tool
     }
     out->tool = json_text_of(kept, "tool");
     json_as_bool(json_get(kept, "is_cut"), &out->is_cut);
+    json_as_bool(json_get(kept, "is_uncertain"), &out->is_uncertain);
     json_as_bool(json_get(kept, "runs_command"), &out->runs_command);
     out->place = (struct call_place){.directory = json_text_of(kept, "directory"),
                                      .inside = json_text_of(kept, "inside"),

@@ -188,6 +188,7 @@ bool call_path_read(struct arena *arena, const struct call_place *place, struct 
     walk_text(&walk, plain);
     struct slice whole = arena_copy(arena, walk.at.len > 0 ? buffer_slice(&walk.at) : SLICE("/"));
     buffer_release(&walk.at);
+    out->walked = is_relative ? arena_format(arena, "%.*s/%.*s", SLICE_ARG(place->directory), SLICE_ARG(plain)) : plain;
     bool is_open = is_relative && !slice_present(place->directory); /* nobody knows where it starts */
     out->is_known = out->is_known && !slice_starts(whole, SLICE("/proc/")) && !slice_starts(whole, SLICE("/dev/fd"));
     if (is_open) {

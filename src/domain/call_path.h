@@ -19,6 +19,7 @@ struct call_path {
     struct slice spellings[CALL_PATH_SPELLINGS]; /* the agent's own first */
     size_t count;
     struct slice relative; /* to the tree; absent outside of it */
+    struct slice walked;   /* absolute, ".." and links still in it: what the kernel would be asked for */
     bool is_named;         /* a member that is a path; otherwise a text that may be one, which only tightens */
     bool is_known;         /* false: it leads where only the kernel or a shell can tell (/proc, ~) */
     bool is_direct;        /* false: ".." stands in it, which a link before it may lead elsewhere */

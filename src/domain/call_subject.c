@@ -290,7 +290,7 @@ static void read_names(const struct call_facts *facts, struct call_subject *out)
 
 void call_subject_read(struct arena *arena, const struct call_facts *facts, struct call_subject *out)
 {
-    *out = (struct call_subject){0};
+    *out = (struct call_subject){.is_overfull = facts->is_uncertain};
     struct collector collector = {arena, &facts->place, out};
     read_names(facts, out);
     read_arguments(arena, facts, out);

@@ -18,6 +18,7 @@ struct call_facts {
     struct slice arguments; /* JSON; absent = not seen, which is uncertain for every rule about them */
     bool is_cut;            /* not seen whole */
     bool runs_command;      /* by the agent's words; where no command was seen, there is one that nobody saw */
+    bool is_uncertain;      /* it names places that could not be looked up */
     bool needs_name;        /* only a rule that names this tool allows it */
     struct call_place place;
     const struct slice *paths; /* named beside the arguments: locations, diffs, where a link leads */

@@ -121,40 +121,74 @@ static struct slice fields_of(struct acp_turn *turn, const struct call_facts *fa
 }
 
 /* An input that was not seen is not shown as an empty one. */
-static void show_permission(struct acp_turn *turn, struct acp_ask *ask, const struct acp_call *call,
-                            const struct call_facts *facts, const struct json *options)
+static void show_permission(struct acp_turn *turn, const struct acp_asked *asked)
 {
-    buffer_add(&ask->arguments, facts->arguments);
+    buffer_add(&asked->ask->arguments, asked->facts.arguments);
     struct ask shown = {
-        .tool = call->name.len > 0 ? buffer_slice(&call->name) : SLICE("tool"),
-        .call_id = buffer_slice(&call->id),
-        .arguments = facts->arguments,
-        .text = call->title.len > 0 ? buffer_slice(&call->title) : buffer_slice(&call->name),
-        .details = acp_call_details(turn, call, options),
-        .fields = fields_of(turn, facts),
+        .tool = asked->name,
+        .call_id = asked->call_id,
+        .arguments = asked->facts.arguments,
+        .text = asked->text,
+        .details = asked->details,
+        .fields = fields_of(turn, &asked->facts),
     };
-    put(turn, ask, &shown);
+    put(turn, asked->ask, &shown);
+}
+
+void acp_ask_drop(struct acp_ask *ask)
+{
+    ask_free(ask);
+}
+
+void acp_ask_decide(struct acp_agent *agent, struct acp_turn *turn, const struct acp_asked *asked)
+{
+    if (!turn || is_crowded(turn)) {
+        acp_agent_reply(agent, buffer_slice(&asked->ask->request), cancelled);
+        ask_free(asked->ask);
+        return;
+    }
+    enum permission permission = agent_permission(turn->brief->agent, &asked->facts, PERMISSION_ASK);
+    if (permission == PERMISSION_ASK) {
+        show_permission(turn, asked);
+        return;
+    }
+    choose(turn, asked->ask, permission == PERMISSION_ALLOW ? DECISION_ONCE : DECISION_DENY);
+    ask_free(asked->ask);
+}
+
+static bool has_path_rule(const struct agent *agent)
+{
+    for (size_t i = 0; i < agent->permission_count; i++) {
+        if (slice_present(agent->permissions[i].path)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 void acp_ask_permission(struct acp_turn *turn, const struct rpc_message *message)
 {
     struct acp_call *call = acp_call_take_asked(turn, json_get_value(message->params, "toolCall"));
-    struct call_facts facts;
+    const struct json *options = json_get_value(message->params, "options");
     if (!call || is_crowded(turn)) {
         acp_agent_reply(turn->agent, message->id, cancelled);
         return;
     }
-    struct acp_ask *ask = ask_new(turn, ASK_APPROVAL, message->id);
-    read_options(ask, json_get_value(message->params, "options"));
+    struct acp_asked asked = {
+        .ask = ask_new(turn, ASK_APPROVAL, message->id),
+        .call_id = buffer_slice(&call->id),
+        .name = call->name.len > 0 ? buffer_slice(&call->name) : SLICE("tool"),
+        .text = call->title.len > 0 ? buffer_slice(&call->title) : buffer_slice(&call->name),
+        .details = acp_call_details(turn, call, options),
+    };
+    read_options(asked.ask, options);
     acp_call_tell(turn, call);
-    acp_call_facts(turn, call, &facts);
-    enum permission permission = agent_permission(turn->brief->agent, &facts, PERMISSION_ASK);
-    if (permission == PERMISSION_ASK) {
-        show_permission(turn, ask, call, &facts, json_get_value(message->params, "options"));
-        return;
+    acp_call_facts(turn, call, &asked.facts);
+    if (has_path_rule(turn->brief->agent)) {
+        acp_look_start(turn, &asked);
+    } else {
+        acp_ask_decide(turn->agent, turn, &asked);
     }
-    choose(turn, ask, permission == PERMISSION_ALLOW ? DECISION_ONCE : DECISION_DENY);
-    ask_free(ask);
 }
 
 /* --- forms --- */
@@ -249,6 +283,7 @@ static void give_up(struct acp_turn *turn, struct acp_ask *ask)
 void acp_ask_withdrawn(struct acp_turn *turn, struct slice request)
 {
     struct acp_ask *ask = take(turn, offsetof(struct acp_ask, request), request);
+    acp_look_withdraw(turn->agent, request);
     if (ask) {
         give_up(turn, ask);
         acp_agent_guard_silence(turn->agent);

@@ -113,8 +113,25 @@ void acp_call_facts(struct acp_turn *turn, const struct acp_call *call, struct c
  * agent's arena. */
 struct slice acp_call_details(struct acp_turn *turn, const struct acp_call *call, const struct json *options);
 
+/* --- acp_look.c --- */
+
+/* A call that a permission is asked for. Slices are borrowed. */
+struct acp_asked {
+    struct acp_ask *ask; /* owned */
+    struct call_facts facts;
+    struct slice call_id, name, text, details;
+};
+/* Looks up where its paths lead, beside the loop, then acp_ask_decide. Takes the ask. */
+void acp_look_start(struct acp_turn *turn, const struct acp_asked *asked);
+void acp_look_withdraw(struct acp_agent *agent, struct slice request);
+/* The agent is over. */
+void acp_looks_end(struct acp_agent *agent);
+
 /* --- acp_ask.c --- */
 
+/* The rules decide, or people; `turn` NULL: the agent is told that nobody will. Takes the ask. */
+void acp_ask_decide(struct acp_agent *agent, struct acp_turn *turn, const struct acp_asked *asked);
+void acp_ask_drop(struct acp_ask *ask);
 void acp_ask_permission(struct acp_turn *turn, const struct rpc_message *message);
 void acp_ask_form(struct acp_turn *turn, const struct rpc_message *message);
 void acp_ask_answered(struct acp_turn *turn, const struct ask *answer);

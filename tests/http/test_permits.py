@@ -172,6 +172,22 @@ def what_was_not_seen_may_be_what_a_rule_denies(env):
 
 
 @test(on=["sqlite"])
+def links_do_not_lead_past_rules(env):
+    """Where a path leads is looked up before the rules are asked, also for what is not there yet."""
+    top = os.path.join(env.directory, "place")
+    for name in ("open", "secrets"):
+        os.makedirs(os.path.join(top, name))
+    os.symlink(os.path.join(top, "secrets"), os.path.join(top, "open", "link"))
+    os.symlink("/etc", os.path.join(top, "open", "out"))
+    os.symlink("round", os.path.join(top, "open", "round"))
+    rules = [{"tool": "Read", "path": f"{top}/open/*", "then": "allow"}, {"path": f"{top}/secrets/*", "then": "deny"}]
+    calls = [("open/a", "yes"), ("open/link/key", "no"), ("open/link", "no"), ("open/out/passwd", "asked"),
+             ("open/round/a", "asked"), ("secrets/key", "no"), ("open/../open/a", "asked")]
+    found = verdicts(env, rules, [claude("Read", {"file_path": f"{top}/{path}"}, kind="read") for path, _ in calls])
+    check.equal(list(zip([path for path, _ in calls], found)), calls)
+
+
+@test(on=["sqlite"])
 def narrow_grants_for_agents(env):
     """What is given for one command, and only that: a title stands for no tool."""
     _, client, path = start(env)

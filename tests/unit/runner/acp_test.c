@@ -918,6 +918,30 @@ static void test_links_do_not_lead_out(void **state)
     assert_int_not_equal(access("/etc/acp_test_written", F_OK), 0);
 }
 
+/* Nor past a rule: what is served is what the link leads to. */
+static void test_links_do_not_lead_past_rules(void **state)
+{
+    static const struct permission_rule rules[] = {{.path = SLICE("secrets/*"), .then = PERMISSION_DENY}};
+    static const char *const acts[] = {"read %s/near/key", "read %s/secrets/key", "read %s/SECRETS/../secrets/key",
+                                       "write %s/near/new x"};
+    struct fixture *f = *state;
+    char said[200], path[128], command[300];
+    snprintf(command, sizeof command, "mkdir %s/secrets && echo found > %s/secrets/key", f->directory, f->directory);
+    assert_int_equal(system(command), 0);
+    snprintf(path, sizeof path, "%s/near", f->directory);
+    assert_int_equal(symlink("secrets", path), 0);
+    f->agent.permissions = rules;
+    f->agent.permission_count = 1;
+    for (size_t i = 0; i < COUNT_OF(acts); i++) {
+        snprintf(said, sizeof said, acts[i], f->directory);
+        struct turn *turn = in_sandbox(f, said);
+        check_log(turn, "\\\"code\\\"");
+        check_unsaid(turn, "found");
+    }
+    snprintf(path, sizeof path, "%s/secrets/new", f->directory);
+    assert_int_not_equal(access(path, F_OK), 0);
+}
+
 static void test_files_are_written_in_the_sandbox(void **state)
 {
     struct fixture *f = *state;
@@ -993,6 +1017,7 @@ int main(void)
         CASE(test_a_full_host_slows_the_agent),
         CASE(test_files_are_read_in_the_sandbox),
         CASE(test_links_do_not_lead_out),
+        CASE(test_links_do_not_lead_past_rules),
         CASE(test_files_are_written_in_the_sandbox),
         CASE(test_without_a_sandbox_no_files_are_served),
     };
