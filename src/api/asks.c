@@ -33,12 +33,16 @@ const struct field ask_body[] = {
 };
 
 const struct field answer_body[] = {
-    {"decision", FIELD_WORD, false, "approval: how far it goes; deny declines every kind.", &answer_words, 0, 0},
+    {"decision", FIELD_WORD, false,
+     "approval: how far it goes; deny declines every kind. session and always give the narrowest grant.", &answer_words,
+     0, 0},
     {"answer", FIELD_ANY, false, "The chosen option, the text, the form, or the edited arguments.", NULL, 0, 0},
     {"arguments", FIELD_OBJECT, false, "The edited arguments: the same as answer.", NULL, 0, 0},
     {"reason", FIELD_STRING, false, "Why it was denied.", NULL, 1, ASK_TEXT_CHARS_MAX},
+    {"grant", FIELD_STRING, false,
+     "approval: the id of one of the ask's `grants`; without it, the narrowest of the decision.", NULL, 1, 100},
     {"these_arguments", FIELD_BOOLEAN, false,
-     "session, always: only for the same arguments, not for every call of the tool.", NULL, 0, 0},
+     "Accepted from older clients, without effect: exactly these arguments is the narrowest grant.", NULL, 0, 0},
     {0},
 };
 
@@ -210,8 +214,8 @@ void asks_read_reply(const struct json *body, struct ask_reply *out)
         .decision = (enum ask_decision)(decision + 1),
         .answer = answer ? answer : json_get_value(body, "arguments"),
         .reason = json_text_of(body, "reason"),
+        .grant = json_text_of(body, "grant"),
     };
-    json_as_bool(json_get(body, "these_arguments"), &out->these_arguments);
 }
 
 static enum status answer(struct request *request, struct slice ask_id, const struct ask_reply *reply)

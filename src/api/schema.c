@@ -243,6 +243,7 @@ static const struct member ask_members[] = {{"session_id", "s", NULL},
                                             {"reason", "s-", NULL},
                                             {"answered_by", "s-", NULL},
                                             {"answered_at", "t-", NULL},
+                                            {"grants", "a-", NULL},
                                             {0}};
 static const struct member ask_list_members[] = {{"asks", "[Ask", NULL}, {"next_cursor", "s?", NULL}, {0}};
 static const struct member ask_link_members[] = {{"url", "s", NULL}, {"expires_at", "t", NULL}, {0}};
@@ -251,6 +252,8 @@ static const struct member rule_members[] = {{"id", "s", NULL},
                                              {"agent", "s?", NULL},
                                              {"user_id", "s?", NULL},
                                              {"arguments", "o?", NULL},
+                                             {"subject", "o", NULL},
+                                             {"text", "s", NULL},
                                              {"scope", "s", NULL},
                                              {"session_id", "s", NULL},
                                              {"ask_id", "s", NULL},

@@ -19,13 +19,19 @@ enum sandbox_kind { SANDBOX_NONE, SANDBOX_LOCAL, SANDBOX_HTTP, SANDBOX_KIND_COUN
 extern const struct words agent_driver_words, permission_words, on_exceed_words, fs_scope_words, resume_policy_words,
     sandbox_kind_words;
 
-/* Matches a call when all that is given matches; `*` stands for any text. Absent = anything. */
+/* Matches a call when all that is given matches; `*` stands for any text. Absent = anything. A rule that tightens (ask,
+ * deny) matches what the call may be about; one that allows, only what the server saw that it is about (decision 63).
+ */
 struct permission_rule {
     struct slice tool;
-    struct slice argument; /* against the call's arguments as compact JSON, and against each string in them */
-    struct slice path;     /* against the path the call names, after it was made absolute in the workspace */
+    struct slice
+        argument; /* tightens: compact JSON, any string in it, any command. Allows: the JSON itself, or `command` */
+    struct slice command; /* "git push *": one command of the line, or the line itself */
+    struct slice path;    /* absolute, as the agent or as this machine calls it; or relative to the tree */
+    struct slice host;    /* in lower case, without a port */
     enum permission then;
 };
+struct call_facts;
 
 struct model_choice {
     struct slice provider; /* anthropic, openai */
@@ -124,9 +130,14 @@ MUST_CHECK enum status agent_read(struct arena *arena, const struct agent_source
  * "cost_microcents_max","sandbox":{"network"}}. Anything wider than the agent's is refused (`widens_agent`). */
 MUST_CHECK enum status agent_narrow(struct arena *arena, const struct json *narrower, struct agent *agent,
                                     struct failure *failure);
-/* The strictest rule that matches decides; without one, `otherwise` of the tool. */
-enum permission agent_permission(const struct agent *agent, struct slice tool, struct slice arguments,
-                                 struct slice path, enum permission otherwise);
+/* Can each rule do what it says? For definitions that come in; what was kept stays readable. INVALID `invalid_agent`.
+ */
+MUST_CHECK enum status agent_check_rules(const struct agent *agent, struct failure *failure);
+/* What the rules say of a call (domain/call_subject.h). The strictest rule that matches decides; without one,
+ * `otherwise` of the tool. */
+enum permission agent_permission(const struct agent *agent, const struct call_facts *facts, enum permission otherwise);
+/* An agent of its rules alone, in the arena: for what outlives the agent. */
+const struct agent *agent_copy_rules(struct arena *arena, const struct agent *agent);
 /* What a million tokens of this model cost: its own row, else what the agent says for all. No price is left open. */
 struct model_price agent_price(const struct agent *agent, const struct model_choice *choice);
 /* What so many tokens cost, in microcents times a million. `input` holds those read from a cache and written into it.

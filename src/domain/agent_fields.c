@@ -82,7 +82,9 @@ static const char *effort_problem(struct slice text)
 const struct agent_field permission_rule_fields[] = {
     {"tool", AGENT_TEXT, .offset = offsetof(struct permission_rule, tool), .min = 1, .max = 200, .problem = name_problem},
     {"argument", AGENT_TEXT, .offset = offsetof(struct permission_rule, argument), .min = 1, .max = 2000},
+    {"command", AGENT_TEXT, .offset = offsetof(struct permission_rule, command), .min = 1, .max = 2000},
     {"path", AGENT_TEXT, .offset = offsetof(struct permission_rule, path), .min = 1, .max = 2000},
+    {"host", AGENT_TEXT, .offset = offsetof(struct permission_rule, host), .min = 1, .max = 253},
     {"then", AGENT_WORD, .offset = offsetof(struct permission_rule, then), .required = true, .words = &permission_words},
     {0},
 };

@@ -62,5 +62,7 @@ MUST_CHECK enum status agent_read_value(const struct agent_reader *reader, const
 /* `*` stands for any text. Also tells whether one pattern covers another: everything the text with its own `*` can
  * stand for matches then. */
 bool agent_glob_matches(struct slice pattern, struct slice text);
+/* The same, A-Z and a-z alike: for rules that tighten. */
+bool agent_glob_matches_nocase(struct slice pattern, struct slice text);
 
 #endif

@@ -1,27 +1,39 @@
 #include "domain/agent_fields.h"
-#include "domain/command.h"
+#include "domain/call_subject.h"
 
-bool agent_glob_matches(struct slice pattern, struct slice text)
+/* Every rule about a call is compared with its subjects here. */
+struct asked_call {
+    struct arena *arena;
+    struct call_subject about;
+};
+
+static bool is_json_pattern(struct slice pattern)
 {
-    size_t p = 0, t = 0, star = SIZE_MAX, resume = 0;
-    while (t < text.len) {
-        if (p < pattern.len && pattern.ptr[p] == '*') {
-            star = p++;
-            resume = t;
-        } else if (p < pattern.len && pattern.ptr[p] == text.ptr[t]) {
-            p++;
-            t++;
-        } else if (star != SIZE_MAX) {
-            p = star + 1;
-            t = ++resume;
-        } else {
-            return false;
+    return slice_starts(slice_trim(pattern), SLICE("{"));
+}
+
+static bool any_form_matches(struct slice pattern, const struct call_subject *about)
+{
+    for (size_t i = 0; about->has_command && i < about->command.count; i++) {
+        if (call_command_matches(pattern, about->command.forms[i].text)) {
+            return true;
         }
     }
-    while (p < pattern.len && pattern.ptr[p] == '*') {
-        p++;
+    return false;
+}
+
+/* --- rules that tighten --- */
+
+enum meaning { NOT_MEANT, MAY_BE_MEANT, MEANT };
+
+static enum meaning tool_meaning(struct slice pattern, const struct call_subject *about)
+{
+    for (size_t i = 0; i < about->name_count; i++) {
+        if (agent_glob_matches_nocase(pattern, about->names[i])) {
+            return MEANT;
+        }
     }
-    return p == pattern.len;
+    return NOT_MEANT;
 }
 
 static bool any_string_matches(struct slice pattern, const struct json *value)
@@ -37,163 +49,283 @@ static bool any_string_matches(struct slice pattern, const struct json *value)
     return false;
 }
 
-struct asked_call {
-    struct slice tool, arguments, path;
-    const struct json *parsed; /* of the arguments; NULL when they are no JSON */
-    bool has_command;
-    struct command_reading command; /* then: what it runs */
-};
-
-/* Without white space and needless escapes: how a caller writes his JSON must not decide whether a rule meets it. */
-static void write_compact(struct json_out *out, const struct json *value)
+static bool equals_json(const struct asked_call *call, struct slice text)
 {
-    bool is_object = json_is(value, JSON_OBJECT);
-    if (json_is(value, JSON_STRING)) {
-        json_text(out, value->text);
-        return;
-    }
-    if (!is_object && !json_is(value, JSON_ARRAY)) {
-        json_raw(out, value->raw);
-        return;
-    }
-    is_object ? json_begin_object(out) : json_begin_array(out);
-    for (const struct json *child = value->child; child; child = child->next) {
-        if (is_object) {
-            json_key_slice(out, child->key);
+    const struct json *value;
+    return call->about.arguments && is_json_pattern(text) && json_parse(call->arena, text, &value, NULL) == STATUS_OK &&
+           json_equal(value, call->about.arguments);
+}
+
+static bool is_command_open(const struct call_subject *about)
+{
+    return !about->is_command_seen || (about->has_command && !about->command.is_certain);
+}
+
+static enum meaning argument_meaning(struct slice pattern, const struct asked_call *call)
+{
+    const struct call_subject *about = &call->about;
+    bool matches = agent_glob_matches(pattern, about->compact) || agent_glob_matches(pattern, about->sorted) ||
+                   (about->arguments && any_string_matches(pattern, about->arguments)) ||
+                   any_form_matches(pattern, about) || equals_json(call, pattern);
+    return matches ? MEANT : !about->is_seen || is_command_open(about) ? MAY_BE_MEANT : NOT_MEANT;
+}
+
+static enum meaning command_meaning(struct slice pattern, const struct asked_call *call)
+{
+    const struct call_subject *about = &call->about;
+    bool matches =
+        any_form_matches(pattern, about) || (slice_present(about->line) && agent_glob_matches(pattern, about->line));
+    return matches ? MEANT : !about->is_seen || is_command_open(about) ? MAY_BE_MEANT : NOT_MEANT;
+}
+
+static enum meaning path_meaning(struct slice pattern, const struct asked_call *call)
+{
+    const struct call_subject *about = &call->about;
+    struct slice clean = call_path_clean_pattern(call->arena, pattern);
+    bool is_open = !about->is_seen || is_command_open(about) || about->is_overfull;
+    for (size_t i = 0; i < about->path_count; i++) {
+        const struct call_path *path = &about->paths[i];
+        if (call_path_may_match(clean, path)) {
+            return MEANT;
         }
-        write_compact(out, child);
+        is_open = is_open || (path->is_named && !path->is_known);
     }
-    is_object ? json_end_object(out) : json_end_array(out);
+    return is_open ? MAY_BE_MEANT : NOT_MEANT;
 }
 
-static void read_arguments(struct arena *arena, struct asked_call *call)
+static enum meaning host_meaning(struct slice pattern, const struct asked_call *call)
 {
-    struct buffer text = {0};
-    struct json_out out = json_out_to(&text);
-    if (!slice_present(call->arguments) || json_parse(arena, call->arguments, &call->parsed, NULL) != STATUS_OK) {
-        call->parsed = NULL;
-        return;
-    }
-    write_compact(&out, call->parsed);
-    call->arguments = arena_copy(arena, buffer_slice(&text));
-    buffer_release(&text);
-    call->has_command = command_read_call(arena, call->parsed, &call->command);
-}
-
-static bool is_about(const struct permission_rule *rule, const struct asked_call *call)
-{
-    if (slice_present(rule->tool) && !agent_glob_matches(rule->tool, call->tool)) {
-        return false;
-    }
-    if (slice_present(rule->path) && !(slice_present(call->path) && agent_glob_matches(rule->path, call->path))) {
-        return false;
-    }
-    return true;
-}
-
-static bool any_form_matches(struct slice pattern, const struct command_reading *command)
-{
-    for (size_t i = 0; i < command->count; i++) {
-        if (agent_glob_matches(pattern, command->forms[i].text)) {
-            return true;
+    const struct call_subject *about = &call->about;
+    bool is_open = !about->is_seen || is_command_open(about) || about->is_overfull;
+    for (size_t i = 0; i < about->host_count; i++) {
+        const struct call_host *host = &about->hosts[i];
+        if (agent_glob_matches_nocase(pattern, host->name)) {
+            return MEANT;
         }
+        is_open = is_open || (host->is_named && !host->is_known);
     }
-    return false;
+    return is_open ? MAY_BE_MEANT : NOT_MEANT;
 }
 
-static bool rule_matches(const struct permission_rule *rule, const struct asked_call *call)
+static enum meaning rule_meaning(const struct permission_rule *rule, const struct asked_call *call)
 {
-    if (!is_about(rule, call)) {
-        return false;
-    }
-    return !slice_present(rule->argument) || agent_glob_matches(rule->argument, call->arguments) ||
-           (call->parsed && any_string_matches(rule->argument, call->parsed)) ||
-           (call->has_command && any_form_matches(rule->argument, &call->command));
-}
-
-/* --- commands --- */
-
-static bool has_wildcard(struct slice pattern)
-{
-    return memchr(pattern.ptr, '*', pattern.len) != NULL;
-}
-
-/* Does a rule that allows speak of this command itself, or of the whole call, letter by letter? */
-static bool rule_allows(const struct permission_rule *rule, const struct asked_call *call, struct slice command)
-{
-    if (rule->then != PERMISSION_ALLOW || !is_about(rule, call)) {
-        return false;
-    }
-    bool of_call =
-        slice_present(rule->argument) && (slice_starts(rule->argument, SLICE("{")) || !has_wildcard(rule->argument));
-    return !slice_present(rule->argument) || (of_call && rule_matches(rule, call)) ||
-           (call->command.is_certain && agent_glob_matches(rule->argument, command));
-}
-
-static bool is_allowed(const struct permission_rule *rules, size_t count, const struct asked_call *call,
-                       struct slice command)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (rule_allows(&rules[i], call, command)) {
-            return true;
+    const struct {
+        struct slice pattern;
+        enum meaning (*of)(struct slice pattern, const struct asked_call *call);
+    } criteria[] = {{rule->argument, argument_meaning},
+                    {rule->command, command_meaning},
+                    {rule->path, path_meaning},
+                    {rule->host, host_meaning}};
+    enum meaning meaning = slice_present(rule->tool) ? tool_meaning(rule->tool, &call->about) : MEANT;
+    for (size_t i = 0; i < sizeof criteria / sizeof *criteria && meaning != NOT_MEANT; i++) {
+        if (slice_present(criteria[i].pattern)) {
+            enum meaning one = criteria[i].of(criteria[i].pattern, call);
+            meaning = one < meaning ? one : meaning;
         }
     }
-    return false;
+    return meaning;
 }
 
-/* A line of several commands is allowed when each of them is; one that nobody can read, by no pattern. */
-static bool all_are_allowed(const struct permission_rule *rules, size_t count, const struct asked_call *call)
+/* The strictest of the rules that tighten; a rule that may be about the call asks. */
+static enum permission tightened(const struct agent *agent, const struct asked_call *call)
 {
-    for (size_t i = 0; i < call->command.count; i++) {
-        const struct command_form *form = &call->command.forms[i];
-        if (form->is_plain && !is_allowed(rules, count, call, form->text)) {
+    enum permission strictest = PERMISSION_ALLOW;
+    for (size_t i = 0; i < agent->permission_count && strictest != PERMISSION_DENY; i++) {
+        const struct permission_rule *rule = &agent->permissions[i];
+        enum meaning meaning = rule->then > strictest ? rule_meaning(rule, call) : NOT_MEANT;
+        if (meaning != NOT_MEANT) {
+            enum permission then = meaning == MEANT ? rule->then : PERMISSION_ASK;
+            strictest = then > strictest ? then : strictest;
+        }
+    }
+    return strictest;
+}
+
+/* --- rules that allow --- */
+
+/* Only a name that the server knows counts; a tool that asks by itself has to be named in full. */
+static bool allows_tool(const struct permission_rule *rule, const struct call_subject *about)
+{
+    bool is_any = true;
+    for (size_t i = 0; i < rule->tool.len; i++) {
+        is_any = is_any && rule->tool.ptr[i] == '*';
+    }
+    if (about->needs_name) {
+        return slice_present(rule->tool) && slice_eq(rule->tool, about->tool);
+    }
+    return is_any || (slice_present(about->tool) && agent_glob_matches(rule->tool, about->tool));
+}
+
+static struct slice command_of(const struct permission_rule *rule)
+{
+    bool is_of_argument = slice_present(rule->argument) && !is_json_pattern(rule->argument);
+    return slice_present(rule->command) ? rule->command : is_of_argument ? rule->argument : (struct slice){0};
+}
+
+static bool allows_form(const struct permission_rule *rule, const struct call_subject *about, struct slice form)
+{
+    struct slice pattern = command_of(rule);
+    return slice_present(pattern) &&
+           (call_line_is(pattern, about) || (about->command.is_certain && call_command_matches(pattern, form)));
+}
+
+static bool allows_path(const struct permission_rule *rule, const struct asked_call *call, const struct call_path *path)
+{
+    return slice_present(rule->path) && call_path_matches(call_path_clean_pattern(call->arena, rule->path), path);
+}
+
+static bool allows_host(const struct permission_rule *rule, const struct call_host *host)
+{
+    return slice_present(rule->host) && host->is_known && agent_glob_matches_nocase(rule->host, host->name);
+}
+
+static bool all_forms(const struct permission_rule *rule, const struct call_subject *about)
+{
+    size_t count = 0;
+    for (size_t i = 0; about->has_command && i < about->command.count; i++) {
+        const struct command_form *form = &about->command.forms[i];
+        if (form->is_plain && !allows_form(rule, about, form->text)) {
             return false;
         }
+        count += form->is_plain;
     }
-    return true;
+    return count > 0;
 }
 
-/* Are there rules about what is called, so that a command nobody can read may be one they mean? */
-static bool may_be_meant(const struct agent *agent, const struct asked_call *call)
+static bool all_paths(const struct permission_rule *rule, const struct asked_call *call)
 {
-    bool found = false;
-    for (size_t i = 0; i < agent->permission_count && !call->command.is_certain; i++) {
-        const struct permission_rule *rule = &agent->permissions[i];
-        found = found || (rule->then > PERMISSION_ALLOW && slice_present(rule->argument) && is_about(rule, call));
+    size_t count = 0;
+    for (size_t i = 0; i < call->about.path_count; i++) {
+        const struct call_path *path = &call->about.paths[i];
+        if (path->is_named && !allows_path(rule, call, path)) {
+            return false;
+        }
+        count += path->is_named;
     }
-    return found;
+    return count > 0;
 }
 
-/* The strictest of the rules from `begin` to before `end` that match; -1 when none does. */
-static int strictest(const struct permission_rule *rules, size_t begin, size_t end, const struct asked_call *call)
+static bool all_hosts(const struct permission_rule *rule, const struct call_subject *about)
 {
-    int found = -1;
-    for (size_t i = begin; i < end; i++) {
-        if ((int)rules[i].then > found && rule_matches(&rules[i], call)) {
-            found = (int)rules[i].then;
+    size_t count = 0;
+    for (size_t i = 0; i < about->host_count; i++) {
+        if (about->hosts[i].is_named && !allows_host(rule, &about->hosts[i])) {
+            return false;
+        }
+        count += about->hosts[i].is_named;
+    }
+    return count > 0;
+}
+
+enum kind_of_subject { OF_COMMAND, OF_PATH, OF_HOST };
+
+/* Everything the rule says, but for the kind that is looked at one by one. */
+static bool rest_holds(const struct permission_rule *rule, const struct asked_call *call, enum kind_of_subject kind)
+{
+    const struct call_subject *about = &call->about;
+    bool is_json = slice_present(rule->argument) && is_json_pattern(rule->argument);
+    return rule->then == PERMISSION_ALLOW && allows_tool(rule, about) &&
+           (!is_json || equals_json(call, rule->argument)) &&
+           (kind == OF_COMMAND || !slice_present(command_of(rule)) || all_forms(rule, about)) &&
+           (kind == OF_PATH || !slice_present(rule->path) || all_paths(rule, call)) &&
+           (kind == OF_HOST || !slice_present(rule->host) || all_hosts(rule, about));
+}
+
+/* Allowed whatever it is about, or with exactly these arguments. */
+static bool allows_whole(const struct permission_rule *rule, const struct asked_call *call)
+{
+    bool is_bare = !slice_present(rule->argument) && !slice_present(rule->command) && !slice_present(rule->path) &&
+                   !slice_present(rule->host);
+    bool is_json = slice_present(rule->argument) && is_json_pattern(rule->argument) && call->about.is_seen;
+    return (is_bare || is_json) && rest_holds(rule, call, OF_COMMAND) && rest_holds(rule, call, OF_PATH);
+}
+
+/* One command, path or host of the call. */
+static bool one_is_allowed(const struct permission_rule *rules, size_t count, const struct asked_call *call,
+                           enum kind_of_subject kind, const void *one)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct permission_rule *rule = &rules[i];
+        bool is_meant = kind == OF_COMMAND ? allows_form(rule, &call->about, ((const struct command_form *)one)->text)
+                        : kind == OF_PATH  ? allows_path(rule, call, one)
+                                           : allows_host(rule, one);
+        if (is_meant && rest_holds(rule, call, kind)) {
+            return true;
         }
     }
-    return found;
+    return false;
 }
 
-enum permission agent_permission(const struct agent *agent, struct slice tool, struct slice arguments,
-                                 struct slice path, enum permission otherwise)
+/* Every command that the line names, every path and host; a directory in which a command runs is not one of them. */
+static bool all_are_allowed(const struct permission_rule *rules, size_t count, const struct asked_call *call)
+{
+    const struct call_subject *about = &call->about;
+    size_t seen = 0;
+    if (!about->is_seen || !about->is_command_seen || about->is_overfull) {
+        return false;
+    }
+    for (size_t i = 0; about->has_command && i < about->command.count; i++) {
+        const struct command_form *form = &about->command.forms[i];
+        if (form->is_plain && !one_is_allowed(rules, count, call, OF_COMMAND, form)) {
+            return false;
+        }
+        seen += form->is_plain;
+    }
+    for (size_t i = 0; !about->has_command && i < about->path_count; i++) {
+        if (about->paths[i].is_named && !one_is_allowed(rules, count, call, OF_PATH, &about->paths[i])) {
+            return false;
+        }
+        seen += about->paths[i].is_named;
+    }
+    for (size_t i = 0; i < about->host_count; i++) {
+        if (about->hosts[i].is_named && !one_is_allowed(rules, count, call, OF_HOST, &about->hosts[i])) {
+            return false;
+        }
+        seen += about->hosts[i].is_named;
+    }
+    return seen > 0;
+}
+
+static bool is_allowed(const struct permission_rule *rules, size_t count, const struct asked_call *call)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (allows_whole(&rules[i], call)) {
+            return true;
+        }
+    }
+    return all_are_allowed(rules, count, call);
+}
+
+enum permission agent_permission(const struct agent *agent, const struct call_facts *facts, enum permission otherwise)
 {
     struct arena scratch = {0};
-    struct asked_call call = {.tool = tool, .arguments = arguments, .path = path};
-    if (agent->permission_count) {
-        read_arguments(&scratch, &call);
+    struct asked_call call = {.arena = &scratch};
+    if (agent->permission_count == 0) {
+        return otherwise;
     }
+    call_subject_read(&scratch, facts, &call.about);
     size_t own = agent->permission_count - agent->narrower_count;
-    int decided = strictest(agent->permissions, 0, own, &call);
-    int tightened = strictest(agent->permissions, own, agent->permission_count, &call);
-    if (decided == PERMISSION_ALLOW && call.has_command && !all_are_allowed(agent->permissions, own, &call)) {
-        decided = -1;
-    }
-    decided = decided >= 0 ? decided : (int)otherwise;
-    if (decided == PERMISSION_ALLOW && call.has_command && may_be_meant(agent, &call)) {
-        decided = PERMISSION_ASK;
-    }
+    enum permission decided = is_allowed(agent->permissions, own, &call) ? PERMISSION_ALLOW : otherwise;
+    enum permission least = tightened(agent, &call);
     arena_release(&scratch);
-    return (enum permission)(tightened > decided ? tightened : decided);
+    return least > decided ? least : decided;
+}
+
+const struct agent *agent_copy_rules(struct arena *arena, const struct agent *agent)
+{
+    struct agent *copy = arena_alloc(arena, sizeof *copy);
+    struct permission_rule *rules = arena_array(arena, agent->permission_count, sizeof *rules);
+    for (size_t i = 0; i < agent->permission_count; i++) {
+        const struct permission_rule *rule = &agent->permissions[i];
+        rules[i] = (struct permission_rule){.tool = arena_copy(arena, rule->tool),
+                                            .argument = arena_copy(arena, rule->argument),
+                                            .command = arena_copy(arena, rule->command),
+                                            .path = arena_copy(arena, rule->path),
+                                            .host = arena_copy(arena, rule->host),
+                                            .then = rule->then};
+    }
+    copy->permissions = rules;
+    copy->permission_count = agent->permission_count;
+    copy->narrower_count = agent->narrower_count;
+    return copy;
 }

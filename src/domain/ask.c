@@ -1,6 +1,7 @@
 #include "domain/ask.h"
 
 #include "base/json_index.h"
+#include "domain/call_subject.h"
 #include "domain/input.h"
 
 static const char *const ask_kind_names[ASK_KIND_COUNT] = {
@@ -154,14 +155,6 @@ enum status ask_check(struct arena *arena, const struct ask *ask, size_t bytes_m
     return status;
 }
 
-bool ask_repeats(const struct ask *stored, const struct ask *ask)
-{
-    return stored->kind == ask->kind && slice_eq(stored->tool, ask->tool) && slice_eq(stored->call_id, ask->call_id) &&
-           slice_eq(stored->arguments, ask->arguments) && slice_eq(stored->text, ask->text) &&
-           slice_eq(stored->options, ask->options) && slice_eq(stored->schema, ask->schema) &&
-           stored->turn == ask->turn;
-}
-
 static bool is_same_json(struct arena *arena, struct slice a, struct slice b)
 {
     const struct json *first, *second;
@@ -172,12 +165,64 @@ static bool is_same_json(struct arena *arena, struct slice a, struct slice b)
            json_parse(arena, b, &second, NULL) == STATUS_OK && json_equal(first, second);
 }
 
+/* What the driver knew of the call, but for where its tree happens to be. */
+static bool is_same_facts(struct arena *arena, const struct ask *a, const struct ask *b)
+{
+    struct call_facts first, second;
+    call_facts_read(arena, a->fields, a->tool, a->arguments, &first);
+    call_facts_read(arena, b->fields, b->tool, b->arguments, &second);
+    return slice_eq(first.tool, second.tool) && first.is_cut == second.is_cut &&
+           first.runs_command == second.runs_command && slice_eq(first.place.directory, second.place.directory);
+}
+
+static bool is_same_content(struct arena *arena, const struct ask *stored, const struct ask *ask)
+{
+    return stored->kind == ask->kind && slice_eq(stored->tool, ask->tool) &&
+           is_same_json(arena, stored->arguments, ask->arguments) &&
+           is_same_json(arena, stored->options, ask->options) && is_same_json(arena, stored->schema, ask->schema) &&
+           is_same_facts(arena, stored, ask);
+}
+
+bool ask_repeats(struct arena *arena, const struct ask *stored, const struct ask *ask)
+{
+    return is_same_content(arena, stored, ask) && slice_eq(stored->call_id, ask->call_id) &&
+           slice_eq(stored->text, ask->text) && stored->turn == ask->turn;
+}
+
+/* Of a call that a driver relays without its input, words alone don't tell one from another. */
+static bool is_blind(struct arena *arena, const struct ask *ask)
+{
+    const struct json *details = NULL;
+    bool is_relayed = ask->kind == ASK_APPROVAL && slice_present(ask->fields);
+    if (!is_relayed || slice_present(ask->arguments)) {
+        return false;
+    }
+    bool is_read = slice_present(ask->details) && json_parse(arena, ask->details, &details, NULL) == STATUS_OK;
+    return !is_read || json_text_of(details, "evidence").len == 0;
+}
+
+/* The text without the arguments, which it may repeat as they were written. */
+static void split_text(const struct ask *ask, struct slice *head, struct slice *tail)
+{
+    const char *at =
+        ask->arguments.len > 0 ? memmem(ask->text.ptr, ask->text.len, ask->arguments.ptr, ask->arguments.len) : NULL;
+    size_t before = at ? (size_t)(at - ask->text.ptr) : ask->text.len;
+    *head = slice_from(ask->text.ptr, before);
+    *tail = slice_after(ask->text, before + (at ? ask->arguments.len : 0));
+}
+
+static bool is_same_text(const struct ask *stored, const struct ask *ask)
+{
+    struct slice heads[2], tails[2];
+    split_text(stored, &heads[0], &tails[0]);
+    split_text(ask, &heads[1], &tails[1]);
+    return slice_eq(heads[0], heads[1]) && slice_eq(tails[0], tails[1]);
+}
+
 bool ask_is_same(struct arena *arena, const struct ask *stored, const struct ask *ask)
 {
-    return stored->kind == ask->kind && stored->role == ask->role && stored->quorum == ask->quorum &&
-           slice_eq(stored->tool, ask->tool) && slice_eq(stored->text, ask->text) &&
-           is_same_json(arena, stored->arguments, ask->arguments) &&
-           is_same_json(arena, stored->options, ask->options) && is_same_json(arena, stored->schema, ask->schema);
+    return stored->role == ask->role && stored->quorum == ask->quorum && is_same_content(arena, stored, ask) &&
+           is_same_json(arena, stored->details, ask->details) && is_same_text(stored, ask) && !is_blind(arena, ask);
 }
 
 /* --- who answers --- */
@@ -204,28 +249,6 @@ enum status ask_check_person(const struct principal *who, enum access_role role,
                            access_role_words.names[ask->role], access_role_words.names[role]);
     }
     return STATUS_OK;
-}
-
-/* --- rules that stand --- */
-
-bool ask_rule_matches(struct arena *arena, const struct ask_rule *rule, const struct session *session,
-                      const struct ask *ask)
-{
-    bool here = rule->session_key == 0 || rule->session_key == session->key;
-    bool whose =
-        !slice_present(rule->user_id) || (slice_present(session->owner) && slice_eq(rule->user_id, session->owner));
-    if (ask->kind != ASK_APPROVAL || ask->quorum != 1 || !slice_present(ask->tool) || !here || !whose ||
-        rule->tenant_key != session->tenant_key || !slice_eq(rule->tool, ask->tool) ||
-        !slice_eq(rule->agent, session->agent)) {
-        return false;
-    }
-    if (!slice_present(rule->arguments)) {
-        return true;
-    }
-    const struct json *allowed, *staged;
-    struct slice arguments = slice_present(ask->arguments) ? ask->arguments : SLICE("{}");
-    return json_parse(arena, rule->arguments, &allowed, NULL) == STATUS_OK &&
-           json_parse(arena, arguments, &staged, NULL) == STATUS_OK && json_equal(allowed, staged);
 }
 
 /* --- what the session says meanwhile --- */

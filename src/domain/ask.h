@@ -57,9 +57,15 @@ struct ask_reply {
     enum ask_decision decision; /* NONE together with an answer stands for ONCE */
     const struct json *answer;  /* NULL = none */
     struct slice reason;
-    bool these_arguments; /* session, always: only for the same arguments, else for every call of the tool */
-    struct slice by;      /* actor */
-    struct slice voter;   /* the person behind the actor: counts once, whatever token speaks */
+    struct slice grant; /* id of the one that is given (domain/ask_grant.h); absent = the narrowest */
+    struct slice by;    /* actor */
+    struct slice voter; /* the person behind the actor: counts once, whatever token speaks */
+};
+
+/* What a grant is about; absent = anything. Patterns as in rules of agents. */
+struct ask_subject {
+    struct slice tool, command, path, host;
+    struct slice arguments; /* JSON object: only with equal ones */
 };
 
 /* A decision that stands: approvals of a tool that need nobody any more. */
@@ -69,8 +75,9 @@ struct ask_rule {
     int64_t session_key;             /* holds in this session; 0 = in all */
     struct slice user_id;            /* holds in sessions of this owner; absent = of everybody */
     struct slice agent;              /* holds for this agent */
-    struct slice tool;               /* and this tool */
+    struct slice tool;               /* and this tool; empty = any */
     struct slice arguments;          /* JSON object: only with equal arguments; absent = any */
+    struct ask_subject subject;      /* command, path, host */
     struct slice session_id, ask_id; /* what it was decided on */
     struct slice created_by;
     int64_t created_at_ms;
@@ -84,8 +91,9 @@ void ask_copy(struct ask *to, const struct ask *from, struct arena *arena);
  * decision, answer, reason. Its strings are the event's. */
 void ask_of_event(struct slice type, const struct json *metadata, struct ask *out);
 /* Does the same ask stand there already? (A repeated request, not another ask with the same id.) */
-bool ask_repeats(const struct ask *stored, const struct ask *ask);
-/* Is it the same question to the same people, whichever turn and call it belongs to? */
+bool ask_repeats(struct arena *arena, const struct ask *stored, const struct ask *ask);
+/* Is it the same question to the same people, whichever turn and call it belongs to? Compared by what it means, with
+ * all that was shown; an approval of a call of which nothing was seen is never the same. */
 bool ask_is_same(struct arena *arena, const struct ask *stored, const struct ask *ask);
 /* An approval of a result, not of a tool call. */
 bool ask_is_of_output(const struct ask *ask);

@@ -1,5 +1,6 @@
 #include "domain/ask.h"
 
+#include "domain/ask_grant.h"
 #include "domain/change_payload.h"
 
 static void put_word(struct json_out *out, const char *key, struct words words, int index)
@@ -52,6 +53,7 @@ void ask_write_members(struct json_out *out, const struct ask *ask)
     json_put_time(out, "created_at", ask->created_at_ms);
     json_put_time(out, "expires_at", ask->expires_at_ms);
     write_answer(out, ask);
+    ask_grants_write(out, ask);
 }
 
 void ask_write(struct json_out *out, const struct ask *ask)
@@ -63,18 +65,25 @@ void ask_write(struct json_out *out, const struct ask *ask)
 
 void ask_rule_write(struct json_out *out, const struct ask_rule *rule)
 {
+    struct arena arena = {0};
+    struct ask_subject subject = rule->subject;
+    subject.tool = rule->tool.len > 0 ? rule->tool : (struct slice){0};
     json_begin_object(out);
     json_put_text(out, "id", rule->id);
     json_put_text(out, "tool", rule->tool);
     json_put_text(out, "agent", rule->agent);
     json_put_text(out, "user_id", rule->user_id);
     json_put_raw(out, "arguments", rule->arguments);
+    json_key(out, "subject");
+    ask_subject_write(out, &subject);
+    json_put_text(out, "text", ask_rule_text(&arena, rule));
     json_put_text(out, "scope", rule->session_key ? SLICE("session") : SLICE("always"));
     json_put_text(out, "session_id", rule->session_id);
     json_put_text(out, "ask_id", rule->ask_id);
     json_put_text(out, "created_by", rule->created_by);
     json_put_time(out, "created_at", rule->created_at_ms);
     json_end_object(out);
+    arena_release(&arena);
 }
 
 /* --- events --- */

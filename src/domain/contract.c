@@ -168,8 +168,8 @@ struct contract_yield contract_yield(struct arena *arena, const struct json *con
 static enum status refuse_criteria(struct slice name, struct failure *failure)
 {
     return failure_set(failure, STATUS_INVALID, "invalid_criteria",
-                       "`criteria.%.*s` is not right: a dimension is an object, its `options` map words to objects "
-                       "with score (a whole number), flag and hard_block (booleans).",
+                       "`criteria.%.*s` is not right: a dimension is an object with `options` and nothing else, which "
+                       "map words to objects with score (a whole number), flag and hard_block (booleans).",
                        SLICE_ARG(slice_utf8_prefix(name, 60)));
 }
 
@@ -188,23 +188,47 @@ static bool is_option(const struct json *option)
     return json_is(option, JSON_OBJECT);
 }
 
+/* A dimension without options has nothing to choose, and is only named. */
+static bool is_dimension(const struct json *dimension)
+{
+    const struct json *options = json_get(dimension, "options");
+    if (!json_is(dimension, JSON_OBJECT) || dimension->count != (options ? 1 : 0) ||
+        (options && (!json_is(options, JSON_OBJECT) || options->count == 0))) {
+        return false;
+    }
+    for (const struct json *option = options ? options->child : NULL; option; option = option->next) {
+        if (!is_option(option)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 enum status criteria_check(const struct json *criteria, struct failure *failure)
 {
+    bool decides = false;
     if (!criteria || json_is(criteria, JSON_NULL)) {
         return STATUS_OK;
     }
-    if (!json_is(criteria, JSON_OBJECT)) {
-        return failure_set(failure, STATUS_INVALID, "invalid_criteria", "`criteria` is an object of dimensions.");
-    }
-    for (const struct json *one = criteria->child; one; one = one->next) {
-        const struct json *options = json_get_value(one, "options");
-        if (!json_is(one, JSON_OBJECT) || (options && !json_is(options, JSON_OBJECT))) {
+    for (const struct json *one = json_is(criteria, JSON_OBJECT) ? criteria->child : NULL; one; one = one->next) {
+        if (!is_dimension(one)) {
             return refuse_criteria(one->key, failure);
         }
-        for (const struct json *option = options ? options->child : NULL; option; option = option->next) {
-            if (!is_option(option)) {
-                return refuse_criteria(one->key, failure);
-            }
+        decides = decides || one->count > 0;
+    }
+    return decides ? STATUS_OK
+                   : failure_set(failure, STATUS_INVALID, "invalid_criteria",
+                                 "`criteria` is an object of dimensions, of which at least one has `options`.");
+}
+
+enum status criteria_check_fields(const struct json *criteria, const struct json *contract, struct failure *failure)
+{
+    const struct json *fields = json_get_value(contract, "fields");
+    for (const struct json *one = json_is(criteria, JSON_OBJECT) ? criteria->child : NULL; one; one = one->next) {
+        if (fields && !member_of(fields, one->key)) {
+            return failure_set(failure, STATUS_INVALID, "invalid_criteria",
+                               "`criteria.%.*s` is about a field that `output.fields` does not have; add it there.",
+                               SLICE_ARG(slice_utf8_prefix(one->key, 60)));
         }
     }
     return STATUS_OK;

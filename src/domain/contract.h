@@ -44,6 +44,9 @@ struct contract_yield contract_yield(struct arena *arena, const struct json *con
  *
  * A dimension looks at the field of its name; one without options looks at nothing. */
 MUST_CHECK enum status criteria_check(const struct json *criteria, struct failure *failure);
+/* Is each about a field of the contract, when there is one? */
+MUST_CHECK enum status criteria_check_fields(const struct json *criteria, const struct json *contract,
+                                             struct failure *failure);
 struct safety {
     bool ok;
     struct slice dimension, option; /* what blocks it, the first one */

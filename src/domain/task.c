@@ -106,7 +106,10 @@ static enum status check_step(const struct task_step *step, bool human, struct f
     if (status == STATUS_OK) {
         status = contract_check(step->output, failure);
     }
-    return status == STATUS_OK ? criteria_check(step->criteria, failure) : status;
+    if (status == STATUS_OK) {
+        status = criteria_check(step->criteria, failure);
+    }
+    return status == STATUS_OK ? criteria_check_fields(step->criteria, step->output, failure) : status;
 }
 
 static void read_members(const struct json *object, struct task_step *out, bool *out_human)

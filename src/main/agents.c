@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "main/read_file.h"
+#include "runner/agent_names.h"
 #include "wire/yaml.h"
 #include "service/secret.h"
 
@@ -38,7 +39,11 @@ static enum status read_agent_file(const char *path, struct arena *arena, struct
     }
     struct agent_source source = {.object = yaml.root, .file = path, .line_of = line_in_file, .owner = &yaml};
     out->source = AGENT_OF_FILE;
-    return agent_read(arena, &source, &out->agent, failure);
+    status = agent_read(arena, &source, &out->agent, failure);
+    if (status == STATUS_OK && agent_check_names(&out->agent, &reason) != STATUS_OK) {
+        status = failure_set(failure, reason.status, reason.code, "%s: %s", path, reason.detail);
+    }
+    return status;
 }
 
 /* --- the folder --- */

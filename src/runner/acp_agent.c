@@ -35,6 +35,7 @@ void acp_agent_end(struct acp_agent *agent)
         agent->process = NULL;
     }
     acp_files_end(agent);
+    acp_looks_end(agent);
     loop_timer_free(agent->deadline);
     loop_timer_free(agent->pause);
     if (!agent->is_reading) {

@@ -23,6 +23,7 @@ enum acp_stage { ACP_INITIALIZING, ACP_LOADING, ACP_OPENING, ACP_READY, ACP_PROM
 
 struct acp_turn;
 struct acp_file;
+struct acp_look;
 
 struct acp_agent {
     struct acp *acp;
@@ -46,6 +47,7 @@ struct acp_agent {
     struct buffer complaint_begun; /* and the one after it */
     struct buffer mode, commands;  /* JSON, as it told last */
     struct acp_file *files;        /* being read or written */
+    struct acp_look *looks;        /* calls whose paths are being looked up */
     struct acp_session *sessions;  /* one for each thread, the last used first */
     struct acp_session *session;   /* that of the turn; of `sessions`, NULL before the first */
 };

@@ -1,7 +1,6 @@
 #include <stdlib.h>
 
 #include "runner/acp_turn.h"
-#include "runner/path.h"
 
 /* The kinds of options an agent offers with a permission, in the order of acp_ask.options. */
 enum option_kind { ALLOW_ONCE, ALLOW_ALWAYS, REJECT_ONCE, REJECT_ALWAYS, OPTION_KINDS };
@@ -105,33 +104,6 @@ static void choose(struct acp_turn *turn, const struct acp_ask *ask, enum ask_de
     buffer_release(&result);
 }
 
-/* Strictest rule for one name of the tool at one place; false when none speaks of it. */
-static bool rule_for(const struct agent *agent, struct slice name, struct slice arguments, struct slice path,
-                     enum permission *out)
-{
-    enum permission lax = agent_permission(agent, name, arguments, path, PERMISSION_ALLOW);
-    enum permission strict = agent_permission(agent, name, arguments, path, PERMISSION_DENY);
-    if (lax != strict) {
-        return false;
-    }
-    *out = *out > lax ? *out : lax;
-    return true;
-}
-
-/* Without "." and ".."; what leads above the top stays as it is written. */
-static struct slice absolute(struct acp_turn *turn, struct slice path)
-{
-    struct arena *arena = &turn->agent->arena;
-    struct slice clean, whole = path;
-    if (path.len == 0) {
-        return path;
-    }
-    if (path.ptr[0] != '/') {
-        whole = arena_format(arena, "%.*s/%.*s", SLICE_ARG(buffer_slice(&turn->agent->directory)), SLICE_ARG(path));
-    }
-    return path_clean(arena, whole, &clean) ? arena_format(arena, "/%.*s", SLICE_ARG(clean)) : whole;
-}
-
 static const struct json *reread(struct acp_turn *turn, const struct buffer *json)
 {
     const struct json *value = NULL;
@@ -139,79 +111,84 @@ static const struct json *reread(struct acp_turn *turn, const struct buffer *jso
                                                                                                            : NULL;
 }
 
-/* A call touches the places it names itself and those in its input; rules see every name the call has. */
-static bool rules_at(struct acp_turn *turn, const struct acp_call *call, struct slice path, enum permission *out)
+static struct slice fields_of(struct acp_turn *turn, const struct call_facts *facts)
 {
-    struct slice names[] = {buffer_slice(&call->name), buffer_slice(&call->kind), buffer_slice(&call->title)};
-    struct slice arguments = call->input.len > 0 ? buffer_slice(&call->input) : SLICE("{}");
-    bool found = false;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (names[i].len > 0) {
-            found = rule_for(turn->brief->agent, names[i], arguments, absolute(turn, path), out) || found;
-        }
-    }
-    return found;
+    struct buffer text = {0};
+    call_facts_write(&text, facts);
+    struct slice copy = arena_copy(&turn->agent->arena, buffer_slice(&text));
+    buffer_release(&text);
+    return copy;
 }
 
-static bool has_argument_rule(const struct agent *agent)
+/* An input that was not seen is not shown as an empty one. */
+static void show_permission(struct acp_turn *turn, const struct acp_asked *asked)
+{
+    buffer_add(&asked->ask->arguments, asked->facts.arguments);
+    struct ask shown = {
+        .tool = asked->name,
+        .call_id = asked->call_id,
+        .arguments = asked->facts.arguments,
+        .text = asked->text,
+        .details = asked->details,
+        .fields = fields_of(turn, &asked->facts),
+    };
+    put(turn, asked->ask, &shown);
+}
+
+void acp_ask_drop(struct acp_ask *ask)
+{
+    ask_free(ask);
+}
+
+void acp_ask_decide(struct acp_agent *agent, struct acp_turn *turn, const struct acp_asked *asked)
+{
+    if (!turn || is_crowded(turn)) {
+        acp_agent_reply(agent, buffer_slice(&asked->ask->request), cancelled);
+        ask_free(asked->ask);
+        return;
+    }
+    enum permission permission = agent_permission(turn->brief->agent, &asked->facts, PERMISSION_ASK);
+    if (permission == PERMISSION_ASK) {
+        show_permission(turn, asked);
+        return;
+    }
+    choose(turn, asked->ask, permission == PERMISSION_ALLOW ? DECISION_ONCE : DECISION_DENY);
+    ask_free(asked->ask);
+}
+
+static bool has_path_rule(const struct agent *agent)
 {
     for (size_t i = 0; i < agent->permission_count; i++) {
-        if (slice_present(agent->permissions[i].argument)) {
+        if (slice_present(agent->permissions[i].path)) {
             return true;
         }
     }
     return false;
 }
 
-/* An input that was too long to be kept is one that no rule about arguments has seen. */
-static enum permission permission_of(struct acp_turn *turn, const struct acp_call *call)
-{
-    static const char *const path_names[] = {"filePath", "file_path", "path", "filepath"};
-    enum permission permission = PERMISSION_ALLOW;
-    const struct json *input = reread(turn, &call->input), *places = reread(turn, &call->locations);
-    bool found = rules_at(turn, call, (struct slice){0}, &permission);
-    for (size_t i = 0; i < sizeof path_names / sizeof path_names[0]; i++) {
-        struct slice path = json_text_of(input, path_names[i]);
-        found = (path.len > 0 && rules_at(turn, call, path, &permission)) || found;
-    }
-    for (const struct json *item = places ? places->child : NULL; item; item = item->next) {
-        struct slice path = json_text_of(item, "path");
-        found = (path.len > 0 && rules_at(turn, call, path, &permission)) || found;
-    }
-    bool is_unseen = call->is_cut && has_argument_rule(turn->brief->agent);
-    return found && !(is_unseen && permission == PERMISSION_ALLOW) ? permission : PERMISSION_ASK;
-}
-
-static void show_permission(struct acp_turn *turn, struct acp_ask *ask, const struct acp_call *call)
-{
-    bool is_object = call->input.len > 0 && call->input.ptr[0] == '{';
-    buffer_add(&ask->arguments, is_object ? buffer_slice(&call->input) : SLICE("{}"));
-    struct ask shown = {
-        .tool = call->name.len > 0 ? buffer_slice(&call->name) : SLICE("tool"),
-        .call_id = buffer_slice(&call->id),
-        .arguments = buffer_slice(&ask->arguments),
-        .text = call->title.len > 0 ? buffer_slice(&call->title) : buffer_slice(&call->name),
-    };
-    put(turn, ask, &shown);
-}
-
 void acp_ask_permission(struct acp_turn *turn, const struct rpc_message *message)
 {
-    struct acp_call *call = acp_call_take(turn, json_get_value(message->params, "toolCall"));
+    struct acp_call *call = acp_call_take_asked(turn, json_get_value(message->params, "toolCall"));
+    const struct json *options = json_get_value(message->params, "options");
     if (!call || is_crowded(turn)) {
         acp_agent_reply(turn->agent, message->id, cancelled);
         return;
     }
-    struct acp_ask *ask = ask_new(turn, ASK_APPROVAL, message->id);
-    read_options(ask, json_get_value(message->params, "options"));
+    struct acp_asked asked = {
+        .ask = ask_new(turn, ASK_APPROVAL, message->id),
+        .call_id = buffer_slice(&call->id),
+        .name = call->name.len > 0 ? buffer_slice(&call->name) : SLICE("tool"),
+        .text = call->title.len > 0 ? buffer_slice(&call->title) : buffer_slice(&call->name),
+        .details = acp_call_details(turn, call, options),
+    };
+    read_options(asked.ask, options);
     acp_call_tell(turn, call);
-    enum permission permission = permission_of(turn, call);
-    if (permission == PERMISSION_ASK) {
-        show_permission(turn, ask, call);
-        return;
+    acp_call_facts(turn, call, &asked.facts);
+    if (has_path_rule(turn->brief->agent)) {
+        acp_look_start(turn, &asked);
+    } else {
+        acp_ask_decide(turn->agent, turn, &asked);
     }
-    choose(turn, ask, permission == PERMISSION_ALLOW ? DECISION_ONCE : DECISION_DENY);
-    ask_free(ask);
 }
 
 /* --- forms --- */
@@ -306,6 +283,7 @@ static void give_up(struct acp_turn *turn, struct acp_ask *ask)
 void acp_ask_withdrawn(struct acp_turn *turn, struct slice request)
 {
     struct acp_ask *ask = take(turn, offsetof(struct acp_ask, request), request);
+    acp_look_withdraw(turn->agent, request);
     if (ask) {
         give_up(turn, ask);
         acp_agent_guard_silence(turn->agent);

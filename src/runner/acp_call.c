@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "base/hash.h"
 #include "domain/file_change.h"
 #include "runner/acp_turn.h"
 
@@ -150,28 +151,63 @@ static void name_call(struct acp_call *call, const struct json *update)
         json_text_of(update, "title"),
         json_text_of(update, "kind"),
     };
+    enum { PROGRAMMATIC = 2 };
     for (size_t i = 0; i < sizeof names / sizeof names[0] && call->name.len == 0; i++) {
         if (is_word(names[i])) {
             replace(&call->name, names[i]);
         }
     }
+    for (size_t i = 0; i < PROGRAMMATIC && call->tool.len == 0; i++) {
+        if (is_word(names[i])) {
+            replace(&call->tool, names[i]);
+        }
+    }
 }
 
-static void take_fields(struct acp_call *call, const struct json *update)
+static void hash_json(struct acp_turn *turn, const struct json *value, char out[HASH_TEXT_BYTES])
+{
+    struct hash hash = hash_of(call_json_sorted(&turn->agent->arena, value));
+    hash_text(&hash, out);
+}
+
+/* What is shown of it may be cut; two calls show the same when this is equal. */
+static void take_evidence(struct acp_turn *turn, struct acp_call *call, const struct json *update)
+{
+    const struct json *content = json_get_value(update, "content");
+    char text[HASH_TEXT_BYTES];
+    if (content && content->count > 0) {
+        hash_json(turn, content, text);
+        replace(&call->evidence, slice_of(text));
+    }
+}
+
+static void take_input(struct acp_turn *turn, struct acp_call *call, const struct json *input)
+{
+    char text[HASH_TEXT_BYTES];
+    call->is_cut = input->raw.len > ACP_INPUT_BYTES_MAX;
+    if (!call->is_cut) {
+        replace(&call->input, input->raw);
+        return;
+    }
+    hash_json(turn, input, text);
+    call->input.len = 0;
+    buffer_format(&call->input, "{\"truncated\":true,\"bytes\":%zu,\"sha256\":\"%s\"}", input->raw.len, text);
+}
+
+static void take_fields(struct acp_turn *turn, struct acp_call *call, const struct json *update)
 {
     const struct json *input = json_get_value(update, "rawInput"), *where = json_get_value(update, "locations");
     replace_text(&call->title, json_get(update, "title"), TITLE_BYTES_MAX);
     replace_text(&call->kind, json_get(update, "kind"), 64);
     name_call(call, update);
-    call->is_cut = input ? input->raw.len > ACP_INPUT_BYTES_MAX : call->is_cut;
-    if (input && !call->is_cut) {
-        replace(&call->input, input->raw);
-    } else if (input) {
-        call->input.len = 0;
-        buffer_format(&call->input, "{\"truncated\":true,\"bytes\":%zu}", input->raw.len);
+    take_evidence(turn, call, update);
+    if (input) {
+        take_input(turn, call, input);
     }
-    if (json_is(where, JSON_ARRAY) && where->raw.len <= ACP_SMALL_BYTES_MAX) {
-        replace(&call->locations, where->raw);
+    if (json_is(where, JSON_ARRAY)) {
+        bool fits = where->raw.len <= ACP_SMALL_BYTES_MAX;
+        call->is_cut = call->is_cut || !fits;
+        replace(&call->locations, fits ? where->raw : SLICE(""));
     }
 }
 
@@ -350,6 +386,31 @@ static bool is_worth_telling(const struct acp_call *call, struct slice status)
     return !announced || has_input;
 }
 
+bool acp_call_is_seen(const struct acp_call *call)
+{
+    struct slice inner = slice_trim(buffer_slice(&call->input));
+    bool is_object = inner.len > 2 && inner.ptr[0] == '{';
+    return is_object && !call->is_cut && slice_trim(slice_from(inner.ptr + 1, inner.len - 2)).len > 0;
+}
+
+/* Nothing of a call that is done may stand for the one that is asked about. */
+struct acp_call *acp_call_take_asked(struct acp_turn *turn, const struct json *update)
+{
+    struct acp_call *call = acp_call_take(turn, update);
+    if (call && call->is_done) {
+        struct buffer *known[] = {&call->tool,      &call->name,   &call->title, &call->kind,
+                                  &call->locations, &call->output, &call->diffs, &call->input};
+        for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+            known[i]->len = 0;
+        }
+        call->evidence.len = 0;
+        call->is_cut = false;
+        take_fields(turn, call, update);
+        take_output(turn, call, update, true);
+    }
+    return call;
+}
+
 struct acp_call *acp_call_take(struct acp_turn *turn, const struct json *update)
 {
     struct slice id = json_text_of(update, "toolCallId"), status = json_text_of(update, "status");
@@ -359,7 +420,7 @@ struct acp_call *acp_call_take(struct acp_turn *turn, const struct json *update)
     }
     bool failed = slice_is(status, "failed"), is_over = failed || slice_is(status, "completed");
     acp_said_flush(turn);
-    take_fields(call, update);
+    take_fields(turn, call, update);
     if (is_worth_telling(call, status)) {
         acp_call_tell(turn, call);
     }
@@ -376,8 +437,8 @@ struct acp_call *acp_call_take(struct acp_turn *turn, const struct json *update)
 
 static void call_free(struct acp_call *call)
 {
-    struct buffer *buffers[] = {&call->id,    &call->name,      &call->title,  &call->kind,
-                                &call->input, &call->locations, &call->output, &call->diffs};
+    struct buffer *buffers[] = {&call->id,    &call->name,      &call->title,  &call->kind,  &call->tool,
+                                &call->input, &call->locations, &call->output, &call->diffs, &call->evidence};
     for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++) {
         buffer_release(buffers[i]);
     }

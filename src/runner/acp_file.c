@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "domain/call_subject.h"
 #include "runner/acp_turn.h"
 #include "runner/path.h"
 
@@ -10,6 +11,8 @@ struct acp_file {
     struct acp_agent *agent; /* NULL = nobody waits any more */
     struct arena arena;      /* of the slices below */
     struct slice request, path, content;
+    struct slice arguments;    /* of the request, JSON */
+    const struct agent *rules; /* the agent's, in the arena */
     struct path_scope scope;
     enum path_use use;
     size_t bytes_max;
@@ -114,12 +117,21 @@ void acp_files_end(struct acp_agent *agent)
     agent->files = NULL;
 }
 
-/* A rule that denies the tool denies the file; what needs a person is asked by the agent itself. */
-static bool is_denied(struct acp_turn *turn, const struct acp_file *file, const struct rpc_message *message)
+static enum permission permission_at(const struct acp_file *file, struct slice path)
 {
-    struct slice tool = file->use == PATH_WRITE ? SLICE("write_file") : SLICE("read_file");
-    struct slice path = path_absolute(&turn->agent->arena, &file->scope, file->path);
-    return agent_permission(turn->brief->agent, tool, message->params->raw, path, PERMISSION_ALLOW) == PERMISSION_DENY;
+    struct call_facts facts = {
+        .tool = file->use == PATH_WRITE ? SLICE("write_file") : SLICE("read_file"),
+        .arguments = file->arguments,
+        .place = {.directory = file->scope.mount, .inside = file->scope.mount, .outside = file->scope.tree},
+        .paths = &path,
+        .path_count = 1};
+    return agent_permission(file->rules, &facts, PERMISSION_ALLOW);
+}
+
+/* A link on the way must not lead to what the rules guard better. */
+static bool rules_allow(const void *owner, struct slice meant, struct slice real)
+{
+    return permission_at(owner, real) <= permission_at(owner, meant);
 }
 
 static void serve(struct acp_turn *turn, const struct rpc_message *message, enum path_use use)
@@ -139,6 +151,8 @@ static void serve(struct acp_turn *turn, const struct rpc_message *message, enum
     file->request = arena_copy(&file->arena, message->id);
     file->path = arena_copy(&file->arena, path);
     file->content = arena_copy(&file->arena, content);
+    file->arguments = arena_copy(&file->arena, message->params->raw);
+    file->rules = agent_copy_rules(&file->arena, turn->brief->agent);
     file->bytes_max = (size_t)agent->options->file_bytes_max;
     json_as_i64(json_get(message->params, "line"), &file->line);
     json_as_i64(json_get(message->params, "limit"), &file->limit);
@@ -146,8 +160,11 @@ static void serve(struct acp_turn *turn, const struct rpc_message *message, enum
         .fs_scope = SCOPE_SANDBOXED,
         .tree = arena_copy(&file->arena, sandbox_root(agent->sandbox)),
         .mount = arena_copy(&file->arena, buffer_slice(&agent->directory)),
+        .allow = file->rules->permission_count > 0 ? rules_allow : NULL,
+        .owner = file,
     };
-    if (is_denied(turn, file, message)) {
+    /* What needs a person is asked by the agent itself. */
+    if (permission_at(file, file->path) == PERMISSION_DENY) {
         acp_agent_refuse(agent, message->id, RPC_INVALID_PARAMS, SLICE("the rules of this agent deny it"));
         arena_release(&file->arena);
         free(file);

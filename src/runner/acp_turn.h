@@ -4,6 +4,7 @@
 #ifndef RUNNER_ACP_TURN_H
 #define RUNNER_ACP_TURN_H
 
+#include "domain/call_subject.h"
 #include "runner/acp_agent.h"
 
 enum {
@@ -20,11 +21,13 @@ enum {
 struct acp_call {
     struct acp_call *next;
     struct buffer id, name, title, kind, input, locations;
-    struct buffer output; /* text so far */
-    struct buffer diffs;  /* JSON objects with commas */
-    bool is_cut;          /* its input was too long to be kept */
-    bool is_told;         /* agent.tool_call was written */
-    bool is_done;         /* agent.tool_result was written */
+    struct buffer tool;     /* its programmatic name, which no model writes; empty = the agent tells none */
+    struct buffer output;   /* text so far */
+    struct buffer diffs;    /* JSON objects with commas */
+    struct buffer evidence; /* hash of its content as the agent sent it last, in hexadecimal */
+    bool is_cut;            /* its input was too long to be kept */
+    bool is_told;           /* agent.tool_call was written */
+    bool is_done;           /* agent.tool_result was written */
 };
 
 /* A request of the agent that waits for a person. */
@@ -89,8 +92,12 @@ void acp_said_release(struct acp_said *said);
 
 /* --- acp_call.c --- */
 
-/* tool_call, tool_call_update, and the call a permission is asked for. NULL when it names none, or too many. */
+/* tool_call and tool_call_update. NULL when it names none, or too many. */
 struct acp_call *acp_call_take(struct acp_turn *turn, const struct json *update);
+/* The call a permission is asked for: known as it is asked, also when a call of this id is done. */
+struct acp_call *acp_call_take_asked(struct acp_turn *turn, const struct json *update);
+/* The input was seen whole, and holds something. */
+bool acp_call_is_seen(const struct acp_call *call);
 /* Writes agent.tool_call unless that was done. */
 void acp_call_tell(struct acp_turn *turn, struct acp_call *call);
 /* Writes what is open and was not written. */
@@ -98,8 +105,33 @@ void acp_calls_tell(struct acp_turn *turn);
 /* What is open gets a result that says so; then all are forgotten. */
 void acp_calls_end(struct acp_turn *turn);
 
+/* --- acp_facts.c --- */
+
+/* What the rules and people are asked about: locations and diffs are paths of the call. In the agent's arena. */
+void acp_call_facts(struct acp_turn *turn, const struct acp_call *call, struct call_facts *out);
+/* What is shown beside the arguments, compared and remembered: title, kind, locations, diffs, text, options. In the
+ * agent's arena. */
+struct slice acp_call_details(struct acp_turn *turn, const struct acp_call *call, const struct json *options);
+
+/* --- acp_look.c --- */
+
+/* A call that a permission is asked for. Slices are borrowed. */
+struct acp_asked {
+    struct acp_ask *ask; /* owned */
+    struct call_facts facts;
+    struct slice call_id, name, text, details;
+};
+/* Looks up where its paths lead, beside the loop, then acp_ask_decide. Takes the ask. */
+void acp_look_start(struct acp_turn *turn, const struct acp_asked *asked);
+void acp_look_withdraw(struct acp_agent *agent, struct slice request);
+/* The agent is over. */
+void acp_looks_end(struct acp_agent *agent);
+
 /* --- acp_ask.c --- */
 
+/* The rules decide, or people; `turn` NULL: the agent is told that nobody will. Takes the ask. */
+void acp_ask_decide(struct acp_agent *agent, struct acp_turn *turn, const struct acp_asked *asked);
+void acp_ask_drop(struct acp_ask *ask);
 void acp_ask_permission(struct acp_turn *turn, const struct rpc_message *message);
 void acp_ask_form(struct acp_turn *turn, const struct rpc_message *message);
 void acp_ask_answered(struct acp_turn *turn, const struct ask *answer);

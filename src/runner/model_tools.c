@@ -177,10 +177,18 @@ enum { SHOWN_BYTES = 200 };
 static void ask_approval(struct model_turn *turn)
 {
     const struct wanted_call *call = current(turn);
-    struct slice shown = slice_utf8_prefix(call->arguments, SHOWN_BYTES);
+    struct slice written = call_json_sorted(&turn->arena, call->value); /* however the model wrote it */
+    struct slice shown = slice_utf8_prefix(written, SHOWN_BYTES);
+    struct tool_place place = place_of(turn);
+    struct call_facts facts;
+    struct buffer fields = {0};
     struct ask ask = {.kind = ASK_APPROVAL, .editable = true};
+    tool_facts(&turn->arena, &place, turn->tool, call->value, &facts);
+    call_facts_write(&fields, &facts);
+    ask.fields = arena_copy(&turn->arena, buffer_slice(&fields));
+    buffer_release(&fields);
     ask.text = arena_format(&turn->arena, "Run %.*s with %.*s%s?", SLICE_ARG(call->name), SLICE_ARG(shown),
-                            shown.len < call->arguments.len ? "…" : "");
+                            shown.len < written.len ? "…" : "");
     ask_person(turn, &ask);
 }
 

@@ -285,6 +285,13 @@ bool path_is_hidden(struct arena *arena, const struct path_scope *scope, struct 
     return is;
 }
 
+/* The tree itself may be known by another name than its real one: both are asked about. */
+static bool rules_allow(const struct search *s, struct slice real)
+{
+    struct slice meant = join(s->arena, s->aim.root, s->aim.rest), in_tree = join(s->arena, s->aim.root, s->rest_real);
+    return s->scope->allow(s->scope->owner, meant, in_tree) && s->scope->allow(s->scope->owner, meant, real);
+}
+
 static enum status check_real(struct search *s)
 {
     struct slice real = join(s->arena, s->root_real, s->rest_real);
@@ -294,8 +301,7 @@ static enum status check_real(struct search *s)
     if (s->aim.is_machine && path_is_hidden(s->arena, s->scope, real)) {
         return refuse(s->failure, s->path, "these are the server's own files");
     }
-    if (s->scope->allow && !slice_eq(s->rest_real, s->aim.rest) &&
-        !s->scope->allow(s->scope->owner, join(s->arena, s->aim.root, s->aim.rest), real)) {
+    if (s->scope->allow && !slice_eq(s->rest_real, s->aim.rest) && !rules_allow(s, real)) {
         return refuse(s->failure, s->path, "a link on the way leads to a place that a permission rule guards");
     }
     return STATUS_OK;

@@ -50,6 +50,11 @@ void path_leave(struct path_spot *spot);
 /* The directory a session works in, links followed, when it then is one of `roots` or lies below one; else absent. */
 struct slice path_project(struct arena *arena, const char *const *roots, size_t count, struct slice directory);
 
+/* Where an absolute path of somebody in a sandbox leads, links followed as far as they are there: for comparing with
+ * rules, not for opening. `tree` is what the sandbox shows at `mount`; absent = the machine itself. False when it is
+ * too long or goes round in circles. */
+MUST_CHECK bool path_follow(struct arena *arena, struct slice tree, struct slice mount, struct slice path,
+                            struct slice *out);
 /* A regular file, opened for reading; devices, pipes and sockets are refused without being opened. */
 MUST_CHECK enum status path_open_file(const struct path_spot *spot, int *out_fd, struct stat *out_stat,
                                       struct failure *failure);

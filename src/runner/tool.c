@@ -316,18 +316,46 @@ static struct slice path_named(struct arena *arena, const struct tool_place *pla
     return path_absolute(arena, &scope, slice_present(path) ? path : SLICE("."));
 }
 
+struct call_place tool_call_place(const struct path_scope *scope)
+{
+    bool has_tree = slice_present(scope->tree);
+    struct slice outside = has_tree ? scope->tree : scope->workspace;
+    struct slice inside = slice_present(scope->mount) ? scope->mount : outside;
+    return (struct call_place){.directory = inside, .inside = inside, .outside = outside};
+}
+
+static enum permission otherwise_of(const struct tool_place *place, const struct tool *tool)
+{
+    bool writes_outside = tool->risk == RISK_FS_WRITE && place->agent->fs_scope != SCOPE_SANDBOXED;
+    return writes_outside ? PERMISSION_ASK : tool->otherwise;
+}
+
+void tool_facts(struct arena *arena, const struct tool_place *place, const struct tool *tool,
+                const struct json *arguments, struct call_facts *out)
+{
+    struct path_scope scope;
+    struct slice *paths = arena_array(arena, 1, sizeof *paths);
+    tool_scope(place, &scope);
+    paths[0] = path_named(arena, place, tool, arguments);
+    *out = (struct call_facts){
+        .tool = slice_of(tool->name),
+        .arguments = arguments ? arguments->raw : (struct slice){0},
+        .needs_name = otherwise_of(place, tool) == PERMISSION_ASK,
+        .place = tool_call_place(&scope),
+        .paths = paths,
+        .path_count = slice_present(paths[0]) ? 1 : 0,
+    };
+}
+
 enum permission tool_permission(const struct tool_place *place, const struct tool *tool, const struct json *arguments)
 {
     struct arena arena = {0};
-    const struct agent *agent = place->agent;
-    bool writes_outside = tool->risk == RISK_FS_WRITE && agent->fs_scope != SCOPE_SANDBOXED;
-    enum permission otherwise = writes_outside ? PERMISSION_ASK : tool->otherwise;
-    if (!agent_has_tool(agent, slice_of(tool->name))) {
+    struct call_facts facts;
+    if (!agent_has_tool(place->agent, slice_of(tool->name))) {
         return PERMISSION_DENY;
     }
-    enum permission permission =
-        agent_permission(agent, slice_of(tool->name), arguments ? arguments->raw : (struct slice){0},
-                         path_named(&arena, place, tool, arguments), otherwise);
+    tool_facts(&arena, place, tool, arguments, &facts);
+    enum permission permission = agent_permission(place->agent, &facts, otherwise_of(place, tool));
     arena_release(&arena);
     return permission;
 }

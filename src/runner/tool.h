@@ -3,6 +3,7 @@
 #ifndef RUNNER_TOOL_H
 #define RUNNER_TOOL_H
 
+#include "domain/call_subject.h"
 #include "domain/file_change.h"
 #include "runner/driver.h"
 #include "runner/sandbox.h"
@@ -88,6 +89,10 @@ void tool_bound(struct arena *arena, const struct tool_place *place, struct slic
 /* What the agent's rules say of this call: the path it names is made absolute first, and what no rule speaks of is
  * asked when it writes outside of the sandbox. DENY for a tool the agent does not have. */
 enum permission tool_permission(const struct tool_place *place, const struct tool *tool, const struct json *arguments);
+/* The same call as rules and people are asked about it. Slices borrow from the place and the arguments, or live in the
+ * arena. */
+void tool_facts(struct arena *arena, const struct tool_place *place, const struct tool *tool,
+                const struct json *arguments, struct call_facts *out);
 /* For tools that ask: what a person is asked (the id and the deadline are the turn's to set), and what the model is
  * told of the decision. Slices borrow from the call and the ask, or live in the arena. */
 void tool_ask(const struct tool *tool, const struct tool_call *call, struct ask *out);

@@ -57,6 +57,8 @@ void *tool_give(const struct tool_place *place, const struct tool_call *call, st
                 struct buffer *whole, enum turn_error error);
 /* Fills what of the scope belongs to the place; slices borrow from it. */
 void tool_scope(const struct tool_place *place, struct path_scope *out);
+/* The same for rules about paths. */
+struct call_place tool_call_place(const struct path_scope *scope);
 
 /* Where a sandbox shows its tree to what runs in it. */
 #define TOOL_MOUNT "/workspace"

@@ -40,34 +40,24 @@ void tool_scope(const struct tool_place *place, struct path_scope *out)
     };
 }
 
+static enum permission permission_at(const struct tool_job *job, struct slice path)
+{
+    struct call_facts facts = {.tool = job->tool,
+                               .arguments = job->arguments->raw,
+                               .place = tool_call_place(&job->scope),
+                               .paths = &path,
+                               .path_count = 1};
+    return agent_permission(job->place.agent, &facts, PERMISSION_ALLOW);
+}
+
 /* The call goes elsewhere than the rules were asked about: they must not be stricter there. */
 static bool rules_allow(const void *owner, struct slice meant, struct slice real)
 {
     const struct tool_job *job = owner;
-    const struct agent *agent = job->place.agent;
-    return agent->permission_count == 0 ||
-           agent_permission(agent, job->tool, job->arguments->raw, real, PERMISSION_ALLOW) <=
-               agent_permission(agent, job->tool, job->arguments->raw, meant, PERMISSION_ALLOW);
+    return job->place.agent->permission_count == 0 || permission_at(job, real) <= permission_at(job, meant);
 }
 
 /* --- copying what the job must own --- */
-
-static const struct agent *copy_rules(struct arena *arena, const struct agent *agent)
-{
-    struct agent *copy = arena_alloc(arena, sizeof *copy);
-    struct permission_rule *rules = arena_array(arena, agent->permission_count, sizeof *rules);
-    for (size_t i = 0; i < agent->permission_count; i++) {
-        const struct permission_rule *rule = &agent->permissions[i];
-        rules[i] = (struct permission_rule){.tool = arena_copy(arena, rule->tool),
-                                            .argument = arena_copy(arena, rule->argument),
-                                            .path = arena_copy(arena, rule->path),
-                                            .then = rule->then};
-    }
-    copy->permissions = rules;
-    copy->permission_count = agent->permission_count;
-    copy->narrower_count = agent->narrower_count;
-    return copy;
-}
 
 static void copy_scope(struct tool_job *job, const struct tool_place *place)
 {
@@ -141,7 +131,7 @@ void *tool_job_start(const struct tool_place *place, const struct tool_call *cal
 {
     struct tool_job *job = job_new(place, call, then);
     job->run = run;
-    job->place.agent = copy_rules(&job->arena, place->agent);
+    job->place.agent = agent_copy_rules(&job->arena, place->agent);
     copy_scope(job, place);
     if (json_parse(&job->arena, arena_copy(&job->arena, call->arguments->raw), &job->arguments, NULL) != STATUS_OK) {
         tool_refuse(then, TURN_VALIDATION, SLICE("The arguments are not JSON."));

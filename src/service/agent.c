@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "domain/context.h"
 #include "domain/session_details.h"
+#include "runner/agent_names.h"
 #include "service/identity_rows.h"
 
 enum { SHARED_PAGE = 200 };
@@ -103,6 +104,9 @@ enum status agent_push(struct call *call, const struct json *definition, struct 
         status = agent_read(call->arena, &source, &agent, &call->failure);
     }
     if (status == STATUS_OK) {
+        status = agent_check_names(&agent, &call->failure);
+    }
+    if (status == STATUS_OK) {
         status = check_reach(call, &agent);
     }
     return status == STATUS_OK ? keep(call, call->who->tenant_key, &agent, AGENT_OF_API, out, out_new) : status;
@@ -125,6 +129,15 @@ enum status agent_remove(struct call *call, struct slice slug)
     }
     unit_wrote(call->unit);
     return store_agent_remove(call->db, row.tenant_key, slug, call->now_ms, &removed, &call->failure);
+}
+
+enum status agent_check_narrowing(struct call *call, const struct agent *agent, const struct json *narrower)
+{
+    struct agent asked = *agent;
+    asked.permission_count = asked.narrower_count = 0;
+    enum status status = agent_narrow(call->arena, narrower, &asked, &call->failure);
+    asked.tool_count = asked.gateway_tool_count = 0; /* some of the agent's */
+    return status == STATUS_OK ? agent_check_names(&asked, &call->failure) : status;
 }
 
 /* --- queries --- */

@@ -11,6 +11,8 @@ extern const struct words agent_origin_words; /* built_in file api */
  * opened it to all. */
 MUST_CHECK enum status agent_push(struct call *call, const struct json *definition, struct agent_row *out,
                                   bool *out_new);
+/* Can what a session takes away from its agent be meant? As agent_check_names (runner/agent_names.h). */
+MUST_CHECK enum status agent_check_narrowing(struct call *call, const struct agent *agent, const struct json *narrower);
 /* Writer. No new session gets it; those that have it keep their version. */
 MUST_CHECK enum status agent_remove(struct call *call, struct slice slug);
 /* Reader or writer. The version, or with 0 the newest that is not removed. */

@@ -205,7 +205,7 @@ enum status ask_open(struct call *call, struct loaded_session *loaded, struct as
     }
     status =
         store_ask_by_id(call->db, session->tenant_key, session->key, ask->id, call->arena, &stored, &call->failure);
-    if (status == STATUS_OK && ask_repeats(&stored, ask)) {
+    if (status == STATUS_OK && ask_repeats(call->arena, &stored, ask)) {
         *ask = stored;
         return STATUS_OK;
     }

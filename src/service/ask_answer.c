@@ -61,7 +61,7 @@ static enum status vote(struct call *call, struct loaded_session *loaded, const 
 }
 
 static enum status decide(struct call *call, struct loaded_session *loaded, struct ask *ask,
-                          const struct ask_reply *reply)
+                          const struct ask_reply *reply, const struct ask_grant *grant)
 {
     enum ask_effect effect;
     enum status status = ask_apply(call->arena, ask, reply, call->now_ms, &effect, &call->failure);
@@ -73,7 +73,7 @@ static enum status decide(struct call *call, struct loaded_session *loaded, stru
     }
     status = ask_close(call, loaded, ask, (struct slice){0});
     if (status == STATUS_OK) {
-        status = ask_add_rule(call, loaded, ask, reply);
+        status = ask_add_rule(call, loaded, ask, reply, grant);
     }
     return status == STATUS_OK ? ask_follow(call, loaded, ask) : status;
 }
@@ -87,6 +87,7 @@ enum status ask_answer(struct call *call, struct slice session_id, struct slice 
                        struct ask *out)
 {
     struct session_entry entry;
+    struct ask_grant grant;
     struct ask_reply reply = *given;
     reply.by = call->who->name;
     reply.voter = slice_present(call->who->user_id)
@@ -99,6 +100,9 @@ enum status ask_answer(struct call *call, struct slice session_id, struct slice 
     if (status == STATUS_OK) {
         status = ask_check_person(call->who, entry.role, entry.holds_lease, out, &call->failure);
     }
+    if (status == STATUS_OK) {
+        status = ask_choose_grant(call->arena, out, &reply, &grant, &call->failure);
+    }
     if (status != STATUS_OK || ask_reply_repeats(call->arena, out, &reply)) {
         return status;
     }
@@ -109,7 +113,10 @@ enum status ask_answer(struct call *call, struct slice session_id, struct slice 
         return ask_not_pending(out, &call->failure);
     }
     status = check(call, &entry, out, &reply);
-    return status == STATUS_OK ? decide(call, entry.loaded, out, &reply) : status;
+    if (status == STATUS_OK) {
+        status = ask_check_edit_of_grant(&reply, &grant, &call->failure);
+    }
+    return status == STATUS_OK ? decide(call, entry.loaded, out, &reply, &grant) : status;
 }
 
 enum status ask_find(struct call *call, struct slice session_id, enum ask_kind kind, struct slice call_id,

@@ -68,7 +68,7 @@ static enum status answer_the_same(struct call *call, struct loaded_session *loa
 }
 
 enum status ask_add_rule(struct call *call, struct loaded_session *loaded, const struct ask *ask,
-                         const struct ask_reply *reply)
+                         const struct ask_reply *reply, const struct ask_grant *grant)
 {
     const struct session *session = &loaded->session;
     if (reply->decision != DECISION_SESSION && reply->decision != DECISION_ALWAYS) {
@@ -77,17 +77,16 @@ enum status ask_add_rule(struct call *call, struct loaded_session *loaded, const
     bool here = reply->decision == DECISION_SESSION;
     char id[UUID_TEXT_BYTES];
     id_uuid7(call->service->ids, call->now_ms, id);
-    struct slice staged = slice_present(ask->arguments) ? ask->arguments : SLICE("{}");
+    bool is_exact = slice_present(grant->subject.arguments);
     struct ask_rule rule = {
         .id = slice_of(id),
         .tenant_key = session->tenant_key,
         .session_key = here ? session->key : 0,
         .user_id = here || is_admin(call->who) ? (struct slice){0} : session->owner,
         .agent = session->agent,
-        .tool = ask->tool,
-        .arguments = !reply->these_arguments ? (struct slice){0}
-                     : reply->answer         ? reply->answer->raw
-                                             : staged,
+        .tool = slice_present(grant->subject.tool) ? grant->subject.tool : SLICE(""),
+        .arguments = is_exact && reply->answer ? reply->answer->raw : grant->subject.arguments,
+        .subject = grant->subject,
         .session_id = session->id,
         .ask_id = ask->id,
         .created_by = call->who->name,

@@ -2,6 +2,7 @@
 #ifndef SERVICE_ASK_STEPS_H
 #define SERVICE_ASK_STEPS_H
 
+#include "domain/ask_grant.h"
 #include "service/ask.h"
 
 /* How many are pending is known from the first question on: each change of an ask is an event of its session. */
@@ -29,6 +30,6 @@ MUST_CHECK enum status ask_apply_rules(struct call *call, const struct session *
 MUST_CHECK enum status ask_check_rule(struct call *call, const struct session *session, enum access_role role,
                                       enum ask_decision decision);
 MUST_CHECK enum status ask_add_rule(struct call *call, struct loaded_session *loaded, const struct ask *ask,
-                                    const struct ask_reply *reply);
+                                    const struct ask_reply *reply, const struct ask_grant *grant);
 
 #endif

@@ -211,6 +211,9 @@ enum status session_create(struct call *call, const struct session_input *input,
     if (status == STATUS_OK) {
         status = agent_for_new(call, input->agent, &resolved.definition);
     }
+    if (status == STATUS_OK && resolved.definition && json_is(input->agent_config, JSON_OBJECT)) {
+        status = agent_check_narrowing(call, resolved.definition, input->agent_config);
+    }
     if (status == STATUS_OK) {
         status = session_equip(call, &resolved);
     }

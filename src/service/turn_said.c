@@ -57,7 +57,7 @@ void turn_ask(struct turn *turn, const struct ask *ask)
 {
     struct said *said = said_new(SAID_ASK);
     ask_copy(&said->ask, ask, &said->arena);
-    said->bytes = ask->arguments.len + ask->schema.len;
+    said->bytes = ask->arguments.len + ask->schema.len + ask->details.len;
     turn_say(turn, said);
 }
 

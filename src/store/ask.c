@@ -1,3 +1,4 @@
+#include "domain/ask_grant.h"
 #include "store/seal.h"
 #include "store/statement.h"
 #include "store/store.h"
@@ -154,17 +155,25 @@ static void read_rule(struct query *query, struct arena *arena, void *item)
     out->ask_id = column_copy(query, 8, arena);
     out->created_by = column_copy(query, 9, arena);
     out->created_at_ms = query_i64(query, 10);
+    ask_subject_read(arena, column_open(query, 11, arena), &out->subject);
 }
 
 enum status store_ask_rule_insert(struct db *db, const struct ask_rule *rule, struct failure *failure)
 {
-    return statement_run(db, SQL_ASK_RULE_INSERT,
-                         VALUES(text(rule->id), number(rule->tenant_key), number(rule->session_key),
-                                text(rule->user_id), text(rule->agent), text(rule->tool),
-                                text(seal_text(db, rule->tenant_key, rule->session_key, rule->arguments)),
-                                text(rule->session_id), text(rule->ask_id), text(rule->created_by),
-                                number(rule->created_at_ms)),
-                         NULL, failure);
+    struct buffer subject = {0};
+    struct json_out out = json_out_to(&subject);
+    struct ask_subject own = {.command = rule->subject.command, .path = rule->subject.path, .host = rule->subject.host};
+    ask_subject_write(&out, &own);
+    enum status status = statement_run(
+        db, SQL_ASK_RULE_INSERT,
+        VALUES(text(rule->id), number(rule->tenant_key), number(rule->session_key), text(rule->user_id),
+               text(rule->agent), text(rule->tool),
+               text(seal_text(db, rule->tenant_key, rule->session_key, rule->arguments)), text(rule->session_id),
+               text(rule->ask_id), text(rule->created_by), number(rule->created_at_ms),
+               text(seal_text(db, rule->tenant_key, rule->session_key, buffer_slice(&subject)))),
+        NULL, failure);
+    buffer_release(&subject);
+    return status;
 }
 
 enum status store_ask_rule_candidates(struct db *db, int64_t tenant_key, struct slice tool, int64_t session_key,

@@ -70,7 +70,7 @@ def lists_page(server):
     client = server.client()
     for id in ("c", "a", "b"):
         define(client, id)
-    define(client, "b", tools=["x"])
+    define(client, "b", tools=["read_file"])
     seen, cursor = [], ""
     while cursor is not None:
         page = client.get(f"/api/agents?limit=1{cursor and '&after=' + cursor}").json()
@@ -405,3 +405,33 @@ def two_nodes_share_definitions(env):
     check.equal(create(there, agent="coder")["agent_version"], 1)
     define(there, "coder", driver="worker", tools=["x"])
     check.equal(create(client, agent="coder")["agent_version"], 2)
+
+
+@test
+def what_means_nothing_is_refused(server):
+    """A name or a pattern that can never be meant would forbid nothing: refused where it is defined, with what is accepted."""
+    client = server.client()
+    model = {"driver": "model", "provider": "anthropic", "model": "m", "system_prompt": "You help.", "tools": ["read_file"]}
+    acp = {"driver": "acp", "command": ["agent"], "sandbox": {"kind": "local"}}
+    for definition, code, words in (
+            (model | {"tools": ["read_fil"]}, "unknown_tool", "read_file, write_file"),
+            (model | {"permissions": [{"tool": "run_comand", "then": "deny"}]}, "unknown_tool", "run_command"),
+            (model | {"permissions": [{"tool": "Read*", "then": "deny"}]}, "unknown_tool", "read_file"),
+            (model | {"permissions": [{"tol": "read_file", "then": "deny"}]}, "invalid_agent", "tool, argument, command, path"),
+            (model | {"permissions": [{"path": "../keys/*", "then": "deny"}]}, "invalid_agent", "relative to the tree"),
+            (model | {"permissions": [{"host": "https://evil.example", "then": "deny"}]}, "invalid_agent", "lower case"),
+            (model | {"permissions": [{"host": "Evil.example", "then": "deny"}]}, "invalid_agent", "lower case"),
+            (model | {"permissions": [{"argument": '{"command":"git *"}', "then": "allow"}]}, "invalid_agent", "`command`"),
+            (acp | {"gateway_tools": ["set_titel"]}, "unknown_tool", "set_title")):
+        refused = client.post("/api/agents", {"id": "typo"} | definition, expect=400).json()
+        check.equal(refused["code"], code, str(definition))
+        check.contains(refused["detail"], words)
+    check.problem(client.get("/api/agents/typo"), 404, "agent_not_found")
+    client.post("/api/agents", {"id": "theirs"} | acp | {"permissions": [{"tool": "Bash", "command": "make *", "then": "allow"},
+                                                                         {"host": "*.example", "then": "deny"}]}, expect=201)
+    define(client, "mine", **model)
+    for config, code in (({"permissions": [{"tool": "read_fil", "then": "deny"}]}, "unknown_tool"),
+                         ({"permissions": [{"path": "a/../b", "then": "deny"}]}, "invalid_agent"),
+                         ({"tools": ["write_file"]}, "widens_agent")):
+        check.problem(client.post("/api/sessions", {"type": "agent", "agent": "mine", "agent_config": config}), 400, code)
+    people.session(client, agent="mine", agent_config={"permissions": [{"tool": "read_*", "then": "deny"}]})

@@ -30,6 +30,12 @@ class Turn:
     def answer(self, id, client=None, expect=200, **body):
         return (client or self.client).post(f"{self.path}/asks/{id}/answer", body, expect=expect).json()
 
+    def grant(self, id, scope, **subject):
+        """The grant of this scope that is about just that; without a subject, about the tool."""
+        [ask] = [one for one in self.asks() if one["id"] == id]
+        same = [one for one in ask["grants"] if one["scope"] == scope and one["subject"] == {"tool": ask["tool"], **subject}]
+        return same[-1]["id"]
+
     def state(self):
         session = self.client.get(self.path, expect=200).json()
         return session["status"], session["status_reason"]
@@ -124,7 +130,7 @@ def for_the_session(server):
     turn.approval("1")
     turn.approval("2", arguments={"command": "other", "times": 1})
     turn.approval("3", tool="http_request")
-    turn.answer("1", decision="session")
+    turn.answer("1", grant=turn.grant("1", "session"))
     states = {one["id"]: (one["state"], one.get("decision")) for one in turn.asks(state="all")}
     check.equal(states, {"1": ("answered", "session"), "2": ("answered", "session"), "3": ("pending", None)})
     later = turn.approval("4")
@@ -142,12 +148,76 @@ def for_the_session(server):
 
 
 @test
+def grants_say_what_they_allow(server):
+    """Each approval offers what can be allowed, the narrowest first, in a sentence; the answer names one, and older answers
+    give the narrowest."""
+    client = server.client()
+    turn = Turn(client)
+    asked = turn.approval("1", arguments={"command": "git push origin"})
+    check.equal([one["scope"] for one in asked["grants"]], ["once"] + 4 * ["session"] + 4 * ["always"])
+    check.equal(asked["grants"][0], {"id": "once", "scope": "once", "subject": {"tool": "run_command"},
+                                     "text": "This call, once."})
+    check.equal([one["subject"].get("command") for one in asked["grants"][1:5]], [None, "git push origin", "git push *", None])
+    check.equal(asked["grants"][3]["text"], "Until this session ends or hibernates, without asking again: run_command runs "
+                                            "`git push` with any arguments.")
+    for one in (turn.events("ask.requested")[0]["metadata"]["ask"], turn.asks()[0],
+                client.get(turn.path + "/asks/1", expect=200).json()):
+        check.equal(one["grants"], asked["grants"])
+    answer = turn.path + "/asks/1/answer"
+    push = turn.grant("1", "session", command="git push *")
+    for wrong in ({"grant": "session"}, {"grant": push, "decision": "always"}, {"grant": push, "decision": "deny"}):
+        check.problem(client.post(answer, wrong), 400, "grant_not_offered")
+    for wrong in ({"grant": 5}, {"grant": ""}):
+        check.equal(client.post(answer, wrong).status, 400, str(wrong))
+    link = link_of(turn, "1")
+    check.problem(client.with_token(None).post(link, {"grant": push}), 400, "invalid_decision")
+    check.equal(turn.asks()[0]["state"], "pending")
+    check.contains(turn.answer("1", grant=push), {"state": "answered", "decision": "session"})
+    check.equal("grants" in client.get(turn.path + "/asks/1", expect=200).json(), False)
+    for id, arguments, state in (("2", {"command": "git push"}, "answered"), ("3", {"command": "git push -f"}, "answered"),
+                                 ("4", {"command": "git push && rm x"}, "pending"),
+                                 ("5", {"command": "rm x", "description": "git push"}, "pending"),
+                                 ("6", {"command": "git push", "cwd": "/etc"}, "pending"),
+                                 ("7", {"command": "git push $(rm x)"}, "pending")):
+        check.equal(turn.approval(id, arguments=arguments)["state"], state, str(arguments))
+    check.equal(turn.approval("8", tool="other", arguments={"command": "git push"})["state"], "pending")
+    [rule] = client.get("/api/rules", expect=200).json()["rules"]
+    check.contains(rule, {"subject": {"tool": "run_command", "command": "git push *"}, "arguments": None,
+                          "text": "In one session, until it ends or hibernates: run_command runs `git push` with any "
+                                  "arguments."})
+    turn.answer("4", decision="session")
+    check.equal(turn.approval("9", arguments={"command": "git push && rm y"})["state"], "pending", "only the same arguments")
+    check.equal(turn.approval("10", arguments={"command": "git push && rm x"})["state"], "answered")
+
+
+@test
+def what_was_not_seen_is_allowed_once(server):
+    """Without arguments, by several people, or for an output there is no wider grant; a changed call is allowed as it is."""
+    client = server.client()
+    turn = Turn(client)
+    asks = [turn.ask(id="1", kind="approval", tool="t"), turn.ask(id="2", kind="approval", tool="t", arguments={}, quorum=2),
+            turn.ask(id="3", kind="approval", text="Keep it?", arguments={"text": "result"})]
+    for ask in asks:
+        check.equal([one["id"] for one in ask["grants"]], ["once"])
+        for decision in ("session", "always"):
+            check.problem(client.post(f"{turn.path}/asks/{ask['id']}/answer", {"decision": decision}), 400, "invalid_decision")
+    turn.answer("1", grant="once")
+    check.equal(turn.ask(id="4", kind="approval", tool="t")["state"], "pending")
+    turn.approval("5", editable=True, arguments={"command": "git push"})
+    wide, edited = turn.grant("5", "session", command="git push *"), {"command": "git pull"}
+    check.problem(client.post(turn.path + "/asks/5/answer", {"grant": wide, "answer": edited}), 400, "grant_not_offered")
+    turn.answer("5", decision="session", answer=edited)
+    check.equal(turn.approval("6", arguments={"command": "git pull"})["state"], "answered")
+    check.equal(turn.approval("7", arguments={"command": "git push"})["state"], "pending")
+
+
+@test
 def always_is_listed_and_revoked(server):
-    """`always` holds in later sessions, narrowed to the same arguments where asked; revoked, people are asked again."""
+    """`always` holds in later sessions, for the same arguments where no grant is named; revoked, people are asked again."""
     client = server.client()
     turn = Turn(client)
     turn.approval("1")
-    turn.answer("1", decision="always", these_arguments=True)
+    turn.answer("1", decision="always")
     turn.settle("completed")
     [rule] = client.get("/api/rules").json()["rules"]
     check.contains(rule, {"scope": "always", "user_id": None, "arguments": {"command": "make", "times": 1}})
@@ -528,7 +598,7 @@ def a_rule_that_decides_for_a_child_is_told(server):
     turn = Turn(client, parent_id=parent.split("/")[-1])
     turn.approval("1")
     turn.approval("2", arguments={"command": "other", "times": 1})
-    turn.answer("1", decision="session")
+    turn.answer("1", grant=turn.grant("1", "session"))
     turn.approval("3")
     check.equal(told_of(client, parent, "session.child_waiting"), [("1", None, None), ("2", None, None)])
     check.equal(sorted(told_of(client, parent, "session.child_decided")),

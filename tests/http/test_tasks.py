@@ -98,6 +98,11 @@ def what_is_refused(server):
             ([{**one, "output": {"fields": {"a": "date"}}}], "must be one of any, string"),
             ([{**one, "output": {"fields": {"a": "string"}, "required": ["b"]}}], "is none"),
             ([{**one, "criteria": {"risk": {"options": {"high": {"hard_block": 1}}}}}], "criteria.risk"),
+            ([{**one, "criteria": {}}], "at least one has `options`"),
+            ([{**one, "criteria": {"dimensions": {"risk": {"options": {"high": {"hard_block": True}}}}}}], "criteria.dimensions"),
+            ([{**one, "criteria": {"risk": {"optionStyles": {"high": {"hardBlock": True}}}}}], "criteria.risk"),
+            ([{**one, "output": {"fields": {"rsik": "string"}},
+               "criteria": {"risk": {"options": {"high": {"hard_block": True}}}}}], "`output.fields` does not have"),
             ([], "1 to 32 steps"), ([{"id": f"s{n}", "agent": "a1"} for n in range(33)], "1 to 32 steps")):
         refused = client.post("/api/tasks", {"id": "t", "steps": steps}, expect=400).json()
         check.true(word in refused["detail"], f"{steps}: {refused['detail']}")

@@ -53,7 +53,7 @@ static void an_ask_is_found_as_it_was_stored(void **state)
     must(store_ask_insert(f->db, f->tenant, s->key, &ask, &f->failure));
     fixture_commit(f);
     must(store_ask_by_id(f->db, f->tenant, s->key, SLICE("a"), &f->arena, &out, &f->failure));
-    assert_true(ask_repeats(&out, &ask));
+    assert_true(ask_repeats(&f->arena, &out, &ask));
     assert_true(out.editable);
     assert_slice(out.details, "{\"risk\":\"low\"}");
     assert_slice(out.fields, "{\"own\":1}");
@@ -163,17 +163,30 @@ static void rules_stand_until_they_are_revoked(void **state)
                               .ask_id = SLICE("1"),
                               .created_by = SLICE("user:u1"),
                               .created_at_ms = 1};
-    struct ask_rule here = always, *found, one;
+    struct ask_rule here = always, any = always, *found, one;
     size_t count = 9;
     int64_t total = 0;
     bool deleted = false;
     here.id = SLICE("r2");
     here.session_key = s->key;
     here.created_at_ms = 2;
+    here.subject =
+        (struct ask_subject){.command = SLICE("git push *"), .path = SLICE("/w"), .host = SLICE("a.example")};
+    any.id = SLICE("r0");
+    any.tool = SLICE("");
+    any.created_at_ms = 3;
     fixture_begin(f);
     must(store_ask_rule_insert(f->db, &always, &f->failure));
     must(store_ask_rule_insert(f->db, &here, &f->failure));
+    must(store_ask_rule_insert(f->db, &any, &f->failure));
     fixture_commit(f);
+    must(store_ask_rule_candidates(f->db, f->tenant, SLICE("u"), s->key, &f->arena, &found, &count, &f->failure));
+    assert_int_equal(count, 1); /* of any tool */
+    must(store_ask_rule_delete(f->db, f->tenant, SLICE("r0"), &deleted, &f->failure));
+    must(store_ask_rule_by_id(f->db, f->tenant, SLICE("r2"), &f->arena, &one, &f->failure));
+    assert_slice(one.subject.command, "git push *");
+    assert_slice(one.subject.path, "/w");
+    assert_slice(one.subject.host, "a.example");
     must(store_ask_rule_candidates(f->db, f->tenant, SLICE("t"), s->key, &f->arena, &found, &count, &f->failure));
     assert_int_equal(count, 2);
     must(store_ask_rule_candidates(f->db, f->tenant, SLICE("t"), s->key + 1, &f->arena, &found, &count, &f->failure));

@@ -48,12 +48,12 @@ WHERE a.tenant_key = $1 AND a.session_key IN (SELECT key FROM below) AND (CAST($
 ORDER BY a.key DESC LIMIT $6
 
 -- fragment: rule_columns
-id, tenant_key, session_key, user_id, agent, tool, arguments, session_id, ask_id, created_by, created_at_ms
+id, tenant_key, session_key, user_id, agent, tool, arguments, session_id, ask_id, created_by, created_at_ms, subject
 -- name: ask_rule_insert
-INSERT INTO ask_rules ({rule_columns}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
--- The candidates for one call; 0 stands for all sessions.
+INSERT INTO ask_rules ({rule_columns}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+-- The candidates for one call; 0 stands for all sessions, '' for all tools.
 -- name: ask_rule_candidates
-SELECT {rule_columns} FROM ask_rules WHERE tenant_key = $1 AND tool = $2 AND (session_key = 0 OR session_key = $3)
+SELECT {rule_columns} FROM ask_rules WHERE tenant_key = $1 AND tool IN ($2, '') AND (session_key = 0 OR session_key = $3)
 ORDER BY created_at_ms, id
 -- name: ask_rule_list
 SELECT {rule_columns} FROM ask_rules WHERE tenant_key = $1 ORDER BY created_at_ms DESC, id DESC

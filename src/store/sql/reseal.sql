@@ -74,10 +74,10 @@ UPDATE asks SET arguments = $5, text = $6, options = $7, form = $8, details = $9
     votes = $13
 WHERE tenant_key = $1 AND session_key = $2 AND id = $3 AND CAST($4 AS TEXT) = ''
 -- name: reseal_rule_read
-SELECT id, '', arguments FROM ask_rules
+SELECT id, '', arguments, subject FROM ask_rules
 WHERE tenant_key = $1 AND session_key = $2 AND id > CAST($3 AS TEXT) AND {reseal_page}
 -- name: reseal_rule_write
-UPDATE ask_rules SET arguments = $5 WHERE tenant_key = $1 AND session_key = $2 AND id = $3 AND CAST($4 AS TEXT) = ''
+UPDATE ask_rules SET arguments = $5, subject = $6 WHERE tenant_key = $1 AND session_key = $2 AND id = $3 AND CAST($4 AS TEXT) = ''
 -- name: reseal_run_read
 SELECT id, '', summary FROM automation_runs
 WHERE tenant_key = $1 AND session_key = $2 AND id > CAST($3 AS TEXT) AND {reseal_page}

@@ -671,3 +671,7 @@ CREATE INDEX sessions_private ON sessions (tenant_key, type, work, owner) WHERE 
 -- migration: 24 stopped is not failed
 -- Abandoned (9) because it was stopped by a person (3), its parent (4), … shows as completed (5).
 UPDATE sessions SET display = 5 WHERE work = 9 AND stop_reason IN (3, 4, 5, 10, 11, 12, 13);
+
+-- migration: 25 rules have subjects
+-- What of a call a standing decision is about, besides its tool and arguments.
+ALTER TABLE ask_rules ADD COLUMN subject TEXT;

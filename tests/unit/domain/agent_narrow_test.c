@@ -1,5 +1,6 @@
 #include "domain/agent.h"
 #include "domain_unit.h"
+#include "permission_unit.h"
 
 static struct failure failure;
 
@@ -117,10 +118,10 @@ static void rules_of_a_session_only_tighten(void **state)
     struct slice push = SLICE("{\"command\":\"git push origin\"}"), log = SLICE("{\"command\":\"git log\"}");
     struct slice run = SLICE("run_command"), none = {0};
     (void)state;
-    assert_int_equal(agent_permission(&agent, run, push, none, PERMISSION_ASK), PERMISSION_ASK);
-    assert_int_equal(agent_permission(&agent, run, log, none, PERMISSION_ASK), PERMISSION_ALLOW);
-    assert_int_equal(agent_permission(&agent, SLICE("secret_tool"), log, none, PERMISSION_DENY), PERMISSION_DENY);
-    assert_int_equal(agent_permission(&agent, SLICE("secret_tool"), log, none, PERMISSION_ALLOW), PERMISSION_ASK);
+    assert_int_equal(permission_at(&agent, run, push, none, PERMISSION_ASK), PERMISSION_ASK);
+    assert_int_equal(permission_at(&agent, run, log, none, PERMISSION_ASK), PERMISSION_ALLOW);
+    assert_int_equal(permission_at(&agent, SLICE("secret_tool"), log, none, PERMISSION_DENY), PERMISSION_DENY);
+    assert_int_equal(permission_at(&agent, SLICE("secret_tool"), log, none, PERMISSION_ALLOW), PERMISSION_ASK);
 }
 
 int main(void)

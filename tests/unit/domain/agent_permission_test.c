@@ -1,6 +1,7 @@
 #include "domain/agent_fields.h"
 #include "domain/command.h"
 #include "domain_unit.h"
+#include "permission_unit.h"
 
 #include <stdlib.h>
 
@@ -36,7 +37,7 @@ static const struct agent agent = {.permissions = rules, .permission_count = COU
 
 static enum permission asked(const char *tool, const char *arguments, const char *path)
 {
-    return agent_permission(&agent, slice_of(tool), slice_of(arguments), slice_of(path), PERMISSION_ASK);
+    return permission_at(&agent, slice_of(tool), slice_of(arguments), slice_of(path), PERMISSION_ASK);
 }
 
 static void the_strictest_rule_decides(void **state)
@@ -59,10 +60,10 @@ static void white_space_and_escapes_lead_past_no_rule(void **state)
     struct slice none = {0};
     (void)state;
     for (size_t i = 0; i < COUNT_OF(written); i++) {
-        assert_row(written[i], agent_permission(&agent, SLICE("other"), slice_of(written[i]), none, PERMISSION_ALLOW) ==
+        assert_row(written[i], permission_at(&agent, SLICE("other"), slice_of(written[i]), none, PERMISSION_ALLOW) ==
                                    PERMISSION_ASK);
     }
-    assert_int_equal(agent_permission(&agent, SLICE("other"), SLICE("{\"force\":false}"), none, PERMISSION_ALLOW),
+    assert_int_equal(permission_at(&agent, SLICE("other"), SLICE("{\"force\":false}"), none, PERMISSION_ALLOW),
                      PERMISSION_ALLOW);
 }
 
@@ -72,9 +73,9 @@ static void without_a_rule_the_tool_decides(void **state)
     (void)state;
     for (int otherwise = 0; otherwise < PERMISSION_COUNT; otherwise++) {
         assert_int_equal(
-            agent_permission(&agent, SLICE("write_file"), SLICE("{}"), SLICE("/x"), (enum permission)otherwise),
+            permission_at(&agent, SLICE("write_file"), SLICE("{}"), SLICE("/x"), (enum permission)otherwise),
             otherwise);
-        assert_int_equal(agent_permission(&agent, SLICE("read_file"), none, none, (enum permission)otherwise),
+        assert_int_equal(permission_at(&agent, SLICE("read_file"), SLICE("{}"), none, (enum permission)otherwise),
                          otherwise);
     }
 }
@@ -98,7 +99,7 @@ static enum permission command_asked(const struct permission_rule *given, size_t
     json_put_text(&out, "description", SLICE("git status"));
     json_end_object(&out);
     enum permission permission =
-        agent_permission(&ruled, SLICE("bash"), buffer_slice(&json), (struct slice){0}, otherwise);
+        permission_at(&ruled, SLICE("bash"), buffer_slice(&json), (struct slice){0}, otherwise);
     buffer_release(&json);
     return permission;
 }
@@ -255,16 +256,16 @@ static void a_list_of_words_is_a_command(void **state)
     static const struct agent ruled = {.permissions = given, .permission_count = 1};
     struct slice none = {0};
     (void)state;
-    assert_int_equal(agent_permission(&ruled, SLICE("shell"), SLICE("{\"command\":[\"bash\",\"-lc\",\"git  push\"]}"),
-                                      none, PERMISSION_ALLOW),
+    assert_int_equal(permission_at(&ruled, SLICE("shell"), SLICE("{\"command\":[\"bash\",\"-lc\",\"git  push\"]}"),
+                                   none, PERMISSION_ALLOW),
                      PERMISSION_DENY);
     assert_int_equal(
-        agent_permission(&ruled, SLICE("shell"), SLICE("{\"cmd\":[\"echo\",\"git push\"]}"), none, PERMISSION_ALLOW),
+        permission_at(&ruled, SLICE("shell"), SLICE("{\"cmd\":[\"echo\",\"git push\"]}"), none, PERMISSION_ALLOW),
         PERMISSION_DENY); /* a text of the call is a text of the call */
-    assert_int_equal(agent_permission(&ruled, SLICE("shell"), SLICE("{\"cmd\":[\"git\",\"-C\",\"x\",\"push\"]}"), none,
-                                      PERMISSION_ALLOW),
+    assert_int_equal(permission_at(&ruled, SLICE("shell"), SLICE("{\"cmd\":[\"git\",\"-C\",\"x\",\"push\"]}"), none,
+                                   PERMISSION_ALLOW),
                      PERMISSION_DENY);
-    assert_int_equal(agent_permission(&ruled, SLICE("shell"), SLICE("{\"cmd\":[\"git\",7]}"), none, PERMISSION_ALLOW),
+    assert_int_equal(permission_at(&ruled, SLICE("shell"), SLICE("{\"cmd\":[\"git\",7]}"), none, PERMISSION_ALLOW),
                      PERMISSION_ASK);
 }
 

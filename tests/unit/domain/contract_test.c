@@ -108,13 +108,23 @@ static void what_are_criteria(void **state)
                                         "{\"a\":{\"options\":[]}}",
                                         "{\"a\":{\"options\":{\"x\":1}}}",
                                         "{\"a\":{\"options\":{\"x\":{\"hard_block\":1}}}}",
-                                        "{\"a\":{\"options\":{\"x\":{\"colour\":\"red\"}}}}"};
+                                        "{\"a\":{\"options\":{\"x\":{\"colour\":\"red\"}}}}",
+                                        "{}",
+                                        "{\"a\":{}}",
+                                        "{\"a\":{\"options\":{}}}",
+                                        "{\"a\":{\"options\":null}}",
+                                        "{\"a\":{\"optionStyles\":{\"x\":{\"hard_block\":true}}}}",
+                                        "{\"a\":{\"options\":{\"x\":{\"hardBlock\":true}}}}",
+                                        "{\"dimensions\":{\"a\":{\"options\":{\"x\":{\"hard_block\":true}}}}}"};
     (void)state;
     assert_status(criteria_check(json_of(criteria), NULL), STATUS_OK);
     assert_status(criteria_check(NULL, NULL), STATUS_OK);
     for (size_t i = 0; i < COUNT_OF(wrong); i++) {
         assert_row(wrong[i], criteria_check(json_of(wrong[i]), NULL) == STATUS_INVALID);
     }
+    assert_status(criteria_check_fields(json_of(criteria), NULL, NULL), STATUS_OK);
+    assert_status(criteria_check_fields(json_of("{\"n\":{}}"), json_of(contract), NULL), STATUS_OK);
+    assert_status(criteria_check_fields(json_of(criteria), json_of(contract), NULL), STATUS_INVALID);
 }
 
 int main(void)

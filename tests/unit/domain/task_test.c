@@ -48,7 +48,7 @@ static void what_is_written_is_read_again(void **state)
     (void)state;
     assert_status(
         read("{\"id\":\"t\",\"steps\":[{\"id\":\"a\",\"agent\":\"x\",\"prompt\":\"p\",\"requires_approval\":true,"
-             "\"output\":{\"fields\":{\"n\":\"any\"}},\"criteria\":{\"n\":{}}}]}",
+             "\"output\":{\"fields\":{\"n\":\"any\"}},\"criteria\":{\"n\":{\"options\":{\"x\":{}}}}}]}",
              &task, &failure),
         STATUS_OK);
     task_write_step(&out, &task.steps[0]);
@@ -58,7 +58,7 @@ static void what_is_written_is_read_again(void **state)
     assert_slice(step.prompt, "p");
     assert_true(step.requires_approval);
     assert_slice(step.output->raw, "{\"fields\":{\"n\":\"any\"}}");
-    assert_slice(step.criteria->raw, "{\"n\":{}}");
+    assert_slice(step.criteria->raw, "{\"n\":{\"options\":{\"x\":{}}}}");
     buffer_release(&text);
 }
 

@@ -65,6 +65,7 @@ OPTIONS_OFFERED = [
 
 def permit(prompt, words):
     call = {"toolCallId": "c1", "title": "bash", "kind": "execute", "status": "pending", "rawInput": {}}
+    call |= {"name": OPTIONS["name"]} if "name" in OPTIONS else {}
     update("tool_call", **call)
     given = {"command": " ".join(words), **OPTIONS.get("input", {})} | ({"pad": "x" * 70000} if "pad" in words else {})
     update("tool_call_update", toolCallId="c1", status="in_progress", rawInput=given)
@@ -78,6 +79,35 @@ def permit(prompt, words):
     allowed = outcome["outcome"].get("optionId") in ("yes", "ever")
     update("tool_call_update", toolCallId="c1", status="completed" if allowed else "failed")
     say("outcome " + json.dumps(outcome["outcome"]))
+    end(prompt)
+
+
+def raw(prompt, words):
+    """A permission exactly as given: the agent's own words and nothing else."""
+    if OPTIONS.get("done_before"):
+        update("tool_call", **OPTIONS["done_before"])
+    for one in OPTIONS.get("updates", []):
+        update(one.pop("what", "tool_call"), **one)
+    outcome = ask("session/request_permission", toolCall=OPTIONS["call"], options=OPTIONS_OFFERED)
+    say("outcome " + json.dumps(outcome["outcome"]))
+    end(prompt)
+
+
+def play(prompt, words):
+    """Each line of the file is a call, played once over all lives of the agent: updates, then a permission."""
+    path = words[0]
+    with open(path, encoding="utf-8") as file:
+        calls = json.load(file)
+    played = int(open(path + ".played", encoding="utf-8").read()) if os.path.exists(path + ".played") else 0
+    for number, one in enumerate(calls[played:], played + 1):
+        with open(path + ".played", "w", encoding="utf-8") as file:
+            file.write(str(number))
+        for update_ in one.get("updates", []):
+            update(**update_)
+        outcome = ask("session/request_permission", toolCall=one["call"], options=one.get("options", OPTIONS_OFFERED))
+        say("outcome " + json.dumps(outcome["outcome"]) + "\n")
+        if one.get("last"):
+            break
     end(prompt)
 
 
@@ -213,7 +243,7 @@ def flood(prompt, words):
     end(prompt)
 
 
-ACTS = [permit, withdraw, tool, kinds, hang, die, form, read, write, echo, environment, recall, garbage, long, stop,
+ACTS = [permit, raw, play, withdraw, tool, kinds, hang, die, form, read, write, echo, environment, recall, garbage, long, stop,
         error, silent, pid, flood]
 BY_NAME = {act.__name__: act for act in ACTS}
 

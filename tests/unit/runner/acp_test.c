@@ -10,7 +10,7 @@
 #include "runner/sandbox_parts.h"
 #include "unit.h"
 
-enum { TURNS_MAX = 6 };
+enum { TURNS_MAX = 8 };
 
 struct fixture {
     struct loop *loop;
@@ -380,22 +380,29 @@ static void test_expired_and_cancelled_permissions(void **state)
     }
 }
 
+/* A rule that allows knows the tool by its programmatic name only. */
 static void test_rules_decide_before_people(void **state)
 {
     struct fixture *f = *state;
     static const struct permission_rule rules[] = {
         {.tool = SLICE("bash"), .argument = SLICE("*rm *"), .then = PERMISSION_DENY},
+        {.tool = SLICE("bash"), .then = PERMISSION_ALLOW},
         {.tool = SLICE("execute"), .then = PERMISSION_ALLOW},
     };
     f->agent.permissions = rules;
-    f->agent.permission_count = 2;
-    struct turn *turn = start(f, "{}", "permit ls");
+    f->agent.permission_count = COUNT_OF(rules);
+    struct turn *turn = start(f, "{\"name\":\"bash\"}", "permit ls");
     check_end(turn, TURN_STOP, TURN_OK);
     assert_int_equal(turn->ask_count, 0);
     check_log(turn, "\\\"yes\\\"");
     turn = start(f, "{}", "permit rm -r x");
     assert_int_equal(turn->ask_count, 0);
     check_log(turn, "\\\"no\\\"");
+    f->driver.leave(f->acp, 1, 1);
+    turn = start(f, "{}", "permit ls"); /* titled "bash", of the kind "execute" */
+    assert_int_equal(turn->ask_count, 1);
+    fake_turn_answer(turn, DECISION_DENY, NULL, NULL);
+    fake_turn_run(turn);
 }
 
 /* A path is what it leads to, and what is too long to be looked through is not let through. */
@@ -403,17 +410,21 @@ static void test_no_way_around_the_rules(void **state)
 {
     struct fixture *f = *state;
     static const struct permission_rule rules[] = {
-        {.tool = SLICE("execute"), .then = PERMISSION_ALLOW},
+        {.tool = SLICE("*"), .then = PERMISSION_ALLOW},
         {.path = SLICE("/secret/*"), .then = PERMISSION_DENY},
         {.tool = SLICE("bash"), .argument = SLICE("*rm *"), .then = PERMISSION_DENY},
     };
-    static const char *const paths[] = {"/secret/a", "/open/x/../../secret//./a"};
+    static const char *const paths[] = {"/secret/a", "/open/x/../../secret//./a", "file:///%73ecret/a",
+                                        "/proc/self/root/secret/a"};
     f->agent.permissions = rules;
     f->agent.permission_count = COUNT_OF(rules);
     for (size_t i = 0; i < COUNT_OF(paths); i++) {
         char options[200];
         snprintf(options, sizeof options, "{\"input\":{\"path\":\"%s\"}}", paths[i]);
-        struct turn *turn = start(f, options, "permit ls");
+        struct turn *turn = turn_new(f, "permit ls");
+        make_driver(f, options);
+        fake_turn_start(turn, &f->driver);
+        fake_turn_run(turn);
         check_log(turn, "\\\"no\\\"");
         f->driver.leave(f->acp, 1, 1);
     }
@@ -422,8 +433,81 @@ static void test_no_way_around_the_rules(void **state)
     f->driver.leave(f->acp, 1, 1);
     turn = start(f, "{}", "permit rm -r x pad");
     assert_int_equal(turn->ask_count, 1);
+    assert_false(slice_present(turn->asks[0].arguments)); /* what was cut is not what was seen */
     fake_turn_answer(turn, DECISION_DENY, NULL, NULL);
     fake_turn_run(turn);
+}
+
+#define NO_INPUT "\"toolCallId\":\"g1\",\"title\":\"echo hello\",\"kind\":\"execute\",\"status\":\"pending\""
+
+/* What agents send that show no input: nothing of it is an allowed or an empty input. */
+static void test_calls_that_show_no_input(void **state)
+{
+    static const struct permission_rule denies[] = {
+        {.tool = SLICE("*"), .then = PERMISSION_ALLOW},
+        {.argument = SLICE("*rm -r*"), .then = PERMISSION_DENY},
+    };
+    static const struct permission_rule allows[] = {
+        {.argument = SLICE("echo *"), .then = PERMISSION_ALLOW}, {.tool = SLICE("read"), .then = PERMISSION_ALLOW},
+        {.tool = SLICE("execute"), .then = PERMISSION_ALLOW},    {.path = SLICE("/w/*"), .then = PERMISSION_ALLOW},
+        {.command = SLICE("*"), .then = PERMISSION_ALLOW},
+    };
+    static const struct {
+        const char *options;
+        const struct permission_rule *rules;
+        size_t count;
+    } rows[] = {
+        {"{\"call\":{" NO_INPUT ",\"content\":[],\"locations\":[]}}", denies, COUNT_OF(denies)},
+        {"{\"call\":{" NO_INPUT ",\"content\":[],\"locations\":[]}}", allows, COUNT_OF(allows)},
+        {"{\"call\":{\"toolCallId\":\"r1\",\"title\":\"read\",\"kind\":\"read\",\"rawInput\":{}}}", allows,
+         COUNT_OF(allows)},
+        {"{\"call\":{\"toolCallId\":\"e1\",\"title\":\"Edit files\",\"kind\":\"edit\",\"rawInput\":{},\"content\":"
+         "[{\"type\":\"diff\",\"path\":\"/w/a\",\"newText\":\"x\"}]}}",
+         allows, COUNT_OF(allows)},
+        {"{\"call\":{\"toolCallId\":\"o1\",\"title\":\"bash\",\"kind\":\"execute\",\"rawInput\":{\"cwd\":\"/w\"}}}",
+         allows, COUNT_OF(allows)},
+        /* of a call that is done, under the same id, nothing counts any more */
+        {"{\"done_before\":{\"toolCallId\":\"g1\",\"title\":\"t\",\"status\":\"completed\",\"rawInput\":{\"command\":"
+         "\"echo hello\"}},\"call\":{" NO_INPUT "}}",
+         allows, COUNT_OF(allows)},
+    };
+    struct fixture *f = *state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        f->agent.permissions = rows[i].rules;
+        f->agent.permission_count = rows[i].count;
+        struct turn *turn = turn_new(f, "raw");
+        make_driver(f, rows[i].options);
+        fake_turn_start(turn, &f->driver);
+        fake_turn_run(turn);
+        assert_row(rows[i].options, turn->ask_count == 1);
+        assert_row(rows[i].options, i == 4 || !slice_present(turn->asks[0].arguments));
+        fake_turn_answer(turn, DECISION_DENY, NULL, NULL);
+        fake_turn_run(turn);
+        f->driver.leave(f->acp, 1, 1);
+    }
+}
+
+/* Diffs, locations, text and options belong to what is asked. */
+static void test_what_is_asked_is_shown(void **state)
+{
+    struct turn *turn =
+        start(*state,
+              "{\"call\":{\"toolCallId\":\"e1\",\"title\":\"Edit files\",\"kind\":\"edit\",\"rawInput\":{},"
+              "\"locations\":[{\"path\":\"/w/a\"}],\"content\":[{\"type\":\"diff\",\"path\":\"/w/a\","
+              "\"oldText\":\"x\",\"newText\":\"y\"},{\"type\":\"content\",\"content\":{\"type\":\"text\",\"text\":"
+              "\"because\"}}]}}",
+              "raw");
+    static const char *const shown[] = {
+        "\"title\":\"Edit files\",\"action\":\"edit\",\"input_seen\":false,\"locations\":[{\"path\": \"/w/a\"}]",
+        "\"diffs\":[{\"path\":\"/w/a\",\"old_text\":\"x\",\"new_text\":\"y\"}],\"content\":\"because\",\"evidence\":",
+        "\"options\":[{\"name\":\"Once\",\"kind\":\"allow_once\"},"};
+    struct slice details = turn->asks[0].details;
+    for (size_t i = 0; i < COUNT_OF(shown); i++) {
+        assert_row(shown[i], memmem(details.ptr, details.len, shown[i], strlen(shown[i])) != NULL);
+    }
+    fake_turn_answer(turn, DECISION_ONCE, NULL, NULL);
+    fake_turn_run(turn);
+    check_log(turn, "\\\"yes\\\"");
 }
 
 static void test_a_withdrawn_permission(void **state)
@@ -834,6 +918,30 @@ static void test_links_do_not_lead_out(void **state)
     assert_int_not_equal(access("/etc/acp_test_written", F_OK), 0);
 }
 
+/* Nor past a rule: what is served is what the link leads to. */
+static void test_links_do_not_lead_past_rules(void **state)
+{
+    static const struct permission_rule rules[] = {{.path = SLICE("secrets/*"), .then = PERMISSION_DENY}};
+    static const char *const acts[] = {"read %s/near/key", "read %s/secrets/key", "read %s/SECRETS/../secrets/key",
+                                       "write %s/near/new x"};
+    struct fixture *f = *state;
+    char said[200], path[128], command[300];
+    snprintf(command, sizeof command, "mkdir %s/secrets && echo found > %s/secrets/key", f->directory, f->directory);
+    assert_int_equal(system(command), 0);
+    snprintf(path, sizeof path, "%s/near", f->directory);
+    assert_int_equal(symlink("secrets", path), 0);
+    f->agent.permissions = rules;
+    f->agent.permission_count = 1;
+    for (size_t i = 0; i < COUNT_OF(acts); i++) {
+        snprintf(said, sizeof said, acts[i], f->directory);
+        struct turn *turn = in_sandbox(f, said);
+        check_log(turn, "\\\"code\\\"");
+        check_unsaid(turn, "found");
+    }
+    snprintf(path, sizeof path, "%s/secrets/new", f->directory);
+    assert_int_not_equal(access(path, F_OK), 0);
+}
+
 static void test_files_are_written_in_the_sandbox(void **state)
 {
     struct fixture *f = *state;
@@ -881,6 +989,8 @@ int main(void)
         CASE(test_expired_and_cancelled_permissions),
         CASE(test_rules_decide_before_people),
         CASE(test_no_way_around_the_rules),
+        CASE(test_calls_that_show_no_input),
+        CASE(test_what_is_asked_is_shown),
         CASE(test_a_withdrawn_permission),
         CASE(test_forms),
         CASE(test_interrupt),
@@ -907,6 +1017,7 @@ int main(void)
         CASE(test_a_full_host_slows_the_agent),
         CASE(test_files_are_read_in_the_sandbox),
         CASE(test_links_do_not_lead_out),
+        CASE(test_links_do_not_lead_past_rules),
         CASE(test_files_are_written_in_the_sandbox),
         CASE(test_without_a_sandbox_no_files_are_served),
     };

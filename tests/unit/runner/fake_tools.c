@@ -67,10 +67,19 @@ enum status tool_check(const struct tool *tool, const struct json *arguments, st
     return STATUS_OK;
 }
 
+void tool_facts(struct arena *arena, const struct tool_place *place, const struct tool *tool,
+                const struct json *arguments, struct call_facts *out)
+{
+    (void)arena;
+    (void)place;
+    *out = (struct call_facts){.tool = slice_of(tool->name), .arguments = arguments->raw};
+}
+
 enum permission tool_permission(const struct tool_place *place, const struct tool *tool, const struct json *arguments)
 {
-    return agent_permission(place->agent, slice_of(tool->name), arguments->raw, (struct slice){NULL, 0},
-                            tool->otherwise);
+    struct call_facts facts;
+    tool_facts(NULL, place, tool, arguments, &facts);
+    return agent_permission(place->agent, &facts, tool->otherwise);
 }
 
 void tool_ask(const struct tool *tool, const struct tool_call *call, struct ask *out)

@@ -255,6 +255,46 @@ static void absolute_paths_for_rules(void **state)
     assert_slice(path_absolute(&scene->arena, &scope, SLICE("../x")), "../x");
 }
 
+static void link_to(struct scene *scene, const char *target, const char *name)
+{
+    struct slice path = arena_format(&scene->arena, "%s/%s", scene->sandbox.root, name);
+    assert_int_equal(symlink(target, path.ptr), 0);
+}
+
+/* As a process in the sandbox would get there, whose tree is shown at /workspace. */
+static void where_links_lead_inside(void **state)
+{
+    struct scene *scene = *state;
+    static const struct {
+        const char *path, *leads;
+    } rows[] = {
+        {"/workspace/open/a", "/workspace/open/a"},
+        {"/workspace/near/key", "/workspace/secrets/key"},
+        {"/workspace/far/key", "/workspace/secrets/key"},
+        {"/workspace/open/up/key", "/workspace/secrets/key"},
+        {"/workspace/twice/key", "/workspace/secrets/key"},
+        {"/workspace/near/not/there", "/workspace/secrets/not/there"},
+        {"/workspace/near/../open/a", "/workspace/open/a"},
+        {"/workspace/out/passwd", "/etc/passwd"},
+        {"/etc/../workspace//near/./key", "/workspace/secrets/key"},
+        {"/usr/bin/x", "/usr/bin/x"},
+    };
+    struct slice tree = slice_of(scene->sandbox.root), real;
+    assert_int_equal(mkdir(arena_format(&scene->arena, "%s/open", scene->sandbox.root).ptr, 0755), 0);
+    assert_int_equal(mkdir(arena_format(&scene->arena, "%s/secrets", scene->sandbox.root).ptr, 0755), 0);
+    link_to(scene, "secrets", "near");
+    link_to(scene, "/workspace/secrets", "far");
+    link_to(scene, "../secrets", "open/up");
+    link_to(scene, "near", "twice");
+    link_to(scene, "/etc", "out");
+    link_to(scene, "round", "round");
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        assert_true(path_follow(&scene->arena, tree, SLICE("/workspace"), slice_of(rows[i].path), &real));
+        assert_slice(real, rows[i].leads);
+    }
+    assert_false(path_follow(&scene->arena, tree, SLICE("/workspace"), SLICE("/workspace/round/x"), &real));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -266,6 +306,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(swapped_links_lead_nowhere, set_up, tear_down),
         cmocka_unit_test_setup_teardown(changed_files_are_not_overwritten, set_up, tear_down),
         cmocka_unit_test_setup_teardown(absolute_paths_for_rules, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(where_links_lead_inside, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
