@@ -1,6 +1,6 @@
 // From the log to what people read: messages, folded reasoning and tool calls, thin lines for everything else.
 import { fileUrl } from '../api';
-import { firstLine, plural, pretty } from '../format';
+import { plural, pretty } from '../format';
 import type { Ask, SessionEvent } from '../types';
 import { lineOf, type LineItem } from './lines';
 import { isPart, type Part, parts, str, text, textOf } from './part';
@@ -224,7 +224,7 @@ class Builder {
   }
 
   private addAsk(event: SessionEvent): void {
-    const ask = event.metadata['ask'] as Ask;
+    const ask = { ...(event.metadata['ask'] as Ask), session_id: event.session_id };
     const item = { kind: 'ask', key: `${event.sequence}`, at: event.created_at, ask, by: '' } as const;
     this.asks.set(ask.id, item);
     this.mark(ask, 'asked');
@@ -270,13 +270,13 @@ export function transcript(events: SessionEvent[], isShown: (ask: Ask) => boolea
 
 // --- for the row of a tool call ---
 
-/** The argument that says most, in one line. */
+/** The argument that says most, as it is. */
 export function gist(input: unknown): string {
-  if (typeof input === 'string') return firstLine(input);
+  if (typeof input === 'string') return input;
   if (!isPart(input)) return '';
   const telling = pick([input], ['command', 'cmd', 'path', 'file_path', 'file', 'url', 'query', 'pattern', 'q']);
-  if (telling !== undefined) return firstLine(pretty(telling));
-  const all = Object.entries(input).map(([name, value]) => `${name}: ${firstLine(pretty(value))}`);
+  if (telling !== undefined) return pretty(telling);
+  const all = Object.entries(input).map(([name, value]) => `${name}: ${pretty(value)}`);
   return all.join(', ');
 }
 
