@@ -38,6 +38,7 @@ struct service limits_of_service(const struct options *options)
         .entity_bytes_max = (size_t)options->entity_bytes_max,
         .entities_searched_max = options->entities_searched_max,
         .task_steps_max = options->task_steps_max,
+        .interactive_approval_expiry_ms = options->interactive_approval_expiry_ms,
         .ask_expiry_ms =
             {
                 [ASK_APPROVAL] = options->approval_expiry_ms,

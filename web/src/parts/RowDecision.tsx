@@ -1,7 +1,7 @@
 // A decision in a row: only where the row shows all of what would be allowed; everything else is decided on its card.
 import { askKey } from '../state/asklist';
 import { wholeCallOf } from '../state/call';
-import { linkTo } from '../state/navigate';
+import { go } from '../state/navigate';
 import type { Place } from '../state/place';
 import { useStore } from '../state/store';
 import type { Ask } from '../types';
@@ -42,11 +42,7 @@ function Buttons({ ask, card }: { ask: Ask; card: Place }) {
           Allow once
         </button>
       )}
-      {!isWhole && (
-        <a class="button" {...linkTo(card)}>
-          Review
-        </a>
-      )}
+      {!isWhole && <button onClick={() => go(card)}>Review</button>}
       <button
         class="danger"
         data-decides={about}

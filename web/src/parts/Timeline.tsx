@@ -35,7 +35,8 @@ function Bar({ span, from, to, onPick }: { span: Span; from: number; to: number;
   const whole = Math.max(to - from, 1);
   const left = ((span.from - from) / whole) * 100;
   const width = Math.max(((span.to - span.from) / whole) * 100, 0.4);
-  const label = `${escaped(span.word, true)}, ${duration(span.to - span.from)}, from ${exact(new Date(span.from).toISOString())}`;
+  const began = exact(new Date(span.from).toISOString());
+  const label = `${escaped(span.word, true)}, ${duration(span.to - span.from)}, from ${began}`;
   return (
     <li class={`span is-${span.kind}`}>
       <button title={label} onClick={() => onPick(span.sequence)}>

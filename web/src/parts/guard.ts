@@ -1,8 +1,8 @@
 // Nobody decides what they have not seen: what decides an ask answers only after it has stood where it is for a moment.
 //
-// Elements that decide carry `data-decides` with the key of their ask. All of them are looked at ten times a second while
-// there are any; one that is new, has moved, belongs to another ask or was covered is fresh, and what is pressed while
-// it is fresh was meant for something else.
+// Elements that decide carry `data-decides` with the key of their ask. All of them are looked at ten times a second
+// while there are any; one that is new, has moved, belongs to another ask or was covered is not steady, and what is
+// pressed then was meant for something else.
 import { useLayoutEffect } from 'preact/hooks';
 
 const STEADY_MS = 500;

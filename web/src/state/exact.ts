@@ -6,9 +6,12 @@ export interface Piece {
   text: string; // as it is shown
 }
 
-/** Characters without a shape of their own, or with the shape of another: they show nothing, or move their neighbours. */
-const HIDDEN =
-  /[\p{Cc}\p{Cf}\p{Cn}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Zs}|(?<=^|\s)\p{Mn}|\p{Mn}{4,}/gu;
+/** Characters that show nothing, look like a space, or move their neighbours. */
+const IGNORED = String.raw`[\p{Cc}\p{Cf}\p{Cn}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]`;
+const SPACES = String.raw`(?! )\p{Zs}`;
+/** Marks that stand on nothing, and piles of them. */
+const MARKS = String.raw`(?<=^|\s)\p{Mn}|\p{Mn}{4,}`;
+const HIDDEN = new RegExp(`${IGNORED}|${SPACES}|${MARKS}`, 'gu');
 const LINE_BREAK = '↵';
 
 const nameOf = (character: string): string =>

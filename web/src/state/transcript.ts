@@ -21,6 +21,7 @@ export type Item =
       at: string;
       text: string;
       attached: Attached[];
+      isCut: boolean; // its turn ended in the middle of it
     }
   | { kind: 'reasoning'; key: string; at: string; text: string; tookMs: number }
   | { kind: 'tool'; key: string; at: string; tool: ToolCall }
@@ -165,7 +166,14 @@ class Builder {
     const head = { at: event.created_at, key: `${event.sequence}` };
     if (reasoning.length) this.pushReasoning(event, `${head.key}r`, reasoning.join('\n\n'));
     if (this.prompt && who === 'you') this.dropPrompt(said.join('\n\n'));
-    const message = { who, actor: event.actor ?? '', text: said.join('\n\n'), attached: attachedOf(event) } as const;
+    const isCut = event.metadata['partial'] === true;
+    const message = {
+      who,
+      actor: event.actor ?? '',
+      text: said.join('\n\n'),
+      attached: attachedOf(event),
+      isCut,
+    } as const;
     this.items.push({ kind: 'message', ...head, ...message });
     for (const part of parts(event)) {
       if (part['type'] === 'tool-call' || part['type'] === 'tool_use') this.addCall({ ...event, content: [part] });
@@ -256,7 +264,7 @@ class Builder {
     const prompt = str(event.metadata['prompt']);
     if (!prompt) return;
     const head = { key: `${event.sequence}p`, at: event.created_at, actor: event.actor ?? '' };
-    this.prompt = { kind: 'message', ...head, who: 'you', text: prompt, attached: [] };
+    this.prompt = { kind: 'message', ...head, who: 'you', text: prompt, attached: [], isCut: false };
     this.items.push(this.prompt);
   }
 }
