@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { plural } from '../format';
 import { mayDecide } from '../state/asklist';
 import { isSeen } from '../state/call';
@@ -31,7 +31,7 @@ const KIND_WORDS = { approval: 'asks for approval', question: 'asks', elicitatio
 function Deny({ decision, close }: Pick<Deciding, 'decision'> & { close: () => void }) {
   const [reason, setReason] = useState('');
   const input = useRef<HTMLInputElement>(null);
-  useEffect(() => input.current?.focus(), []);
+  useLayoutEffect(() => input.current?.focus(), []); // at once: the next key is for it
   useLayer(true, close);
   return (
     <form
@@ -67,7 +67,7 @@ function Edit({ ask, decision, close }: Deciding & { close: () => void }) {
   const [text, setText] = useState(() => JSON.stringify(ask.arguments ?? {}, null, 2));
   const [problem, setProblem] = useState('');
   const area = useRef<HTMLTextAreaElement>(null);
-  useEffect(() => area.current?.focus(), []);
+  useLayoutEffect(() => area.current?.focus(), []);
   useLayer(true, close);
   const allow = (by: Event): void => {
     try {
