@@ -232,6 +232,16 @@ enum status asks_answer(struct request *request)
     return answer(request, request->params[1], &reply);
 }
 
+enum status asks_again(struct request *request)
+{
+    struct prompt_receipt receipt;
+    enum status status = ask_again(&request->call, request->params[0], request->params[1], &receipt);
+    if (status == STATUS_OK) {
+        prompts_write_receipt(&request->out, &receipt);
+    }
+    return status;
+}
+
 enum status asks_approve(struct request *request)
 {
     bool approved = false;

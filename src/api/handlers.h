@@ -191,6 +191,7 @@ enum status asks_get(struct request *request);
 enum status asks_open(struct request *request);
 enum status asks_withdraw(struct request *request);
 enum status asks_answer(struct request *request);
+enum status asks_again(struct request *request);
 enum status asks_approve(struct request *request);
 enum status asks_elicitation_reply(struct request *request);
 enum status rules_list(struct request *request);

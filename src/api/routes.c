@@ -250,6 +250,8 @@ const struct route routes[] = {
      NULL, "Ask no longer, as whoever runs the session.", NULL, asks_withdraw},
     {HTTP_POST, "/api/sessions/{id}/asks/{ask_id}/answer", RUN_WRITER, AUTH_NEEDED, SCOPE_WRITE, true, 200, NULL,
      answer_body, "Ask", "Decide or answer; once.", NULL, asks_answer},
+    {HTTP_POST, "/api/sessions/{id}/asks/{ask_id}/again", RUN_WRITER, AUTH_NEEDED, SCOPE_WRITE, true, 202, NULL, NULL,
+     "Receipt", "Ask the agent to ask again what expired: a message is sent in the caller's name.", NULL, asks_again},
     {HTTP_POST, "/api/sessions/{id}/asks/{ask_id}/link", RUN_WRITER, AUTH_NEEDED, SCOPE_WRITE, false, 201, NULL,
      ask_link_body, "AskLink", "Make a one-time link that shows the ask and decides it.", NULL, ask_links_create},
     {HTTP_POST, "/api/sessions/{id}/approve", RUN_WRITER, AUTH_NEEDED, SCOPE_WRITE, true, 200, NULL, approve_body,

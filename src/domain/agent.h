@@ -111,6 +111,7 @@ struct agent {
     const struct slice *gateway_tools; /* acp: tools of the server, written into its tree (runner/gateway_template.h) */
     size_t gateway_tool_count;
     int64_t idle_timeout_ms; /* 900 s */
+    int64_t ask_expiry_ms;   /* of what it asks; 0 = as the server is configured */
     int queue_mode;          /* enum queue_mode; -1 = the session's */
     enum resume_policy resume;
     struct introspection_settings introspection;

@@ -158,6 +158,7 @@ const struct agent_field narrow_fields[] = {
     {"turns_max", AGENT_NUMBER, OF(turns_max), .min = 1, .max = 1000000},
     {"tool_rounds_max", AGENT_NUMBER, OF(tool_rounds_max), .min = 1, .max = 10000},
     {"cost_microcents_max", AGENT_NUMBER, OF(cost_microcents_max), .min = 1, .max = MICROCENTS_MAX},
+    {"ask_expiry_ms", AGENT_NUMBER, OF(ask_expiry_ms), .min = SECOND, .max = 365 * DAY, .unit = UNIT_MS},
     {"sandbox", AGENT_GROUP, .members = narrow_sandbox_fields},
     {0},
 };
@@ -199,6 +200,7 @@ const struct agent_field agent_fields[] = {
     {"gateway_tools", AGENT_TEXTS, LIST_OF(gateway_tools, gateway_tool_count), .min = 1, .max = 200,
      .problem = name_problem},
     {"idle_timeout_ms", AGENT_NUMBER, OF(idle_timeout_ms), .min = SECOND, .max = 365 * DAY, .unit = UNIT_MS},
+    {"ask_expiry_ms", AGENT_NUMBER, OF(ask_expiry_ms), .max = 365 * DAY, .unit = UNIT_MS},
     {"queue_mode", AGENT_WORD, OF(queue_mode), .words = &queue_mode_words},
     {"resume", AGENT_WORD, OF(resume), .words = &resume_policy_words},
     {"introspection", AGENT_GROUP, .members = introspection_fields},

@@ -75,6 +75,7 @@ static enum status narrow_numbers(const struct json *narrower, const struct agen
         {"turns_max", asked->turns_max, &agent->turns_max},
         {"tool_rounds_max", asked->tool_rounds_max, &agent->tool_rounds_max},
         {"cost_microcents_max", asked->cost_microcents_max, &agent->cost_microcents_max},
+        {"ask_expiry_ms", asked->ask_expiry_ms, &agent->ask_expiry_ms},
     };
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         if (!json_get_value(narrower, numbers[i].key)) {

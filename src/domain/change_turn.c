@@ -36,7 +36,7 @@ void change_partial(struct arena *arena, const struct session *session, bool thi
         .type = thinking ? SLICE("agent.thinking") : SLICE("agent.message"),
         .role = ROLE_AGENT,
         .content = prompt_content_of(arena, text),
-        .metadata = SLICE("{\"partial\":true}"),
+        .metadata = SLICE(PARTIAL_METADATA),
         .actor = arena_format(arena, "agent:%.*s", SLICE_ARG(session->agent)),
     };
 }

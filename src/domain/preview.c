@@ -1,5 +1,7 @@
 #include "domain/preview.h"
 
+#include <stdio.h>
+
 #include "base/hex.h"
 #include "base/json.h"
 #include "base/utf8.h"
@@ -104,6 +106,21 @@ static size_t line_put_masked(struct line *line, struct redact_scan *scan, size_
     return found.word;
 }
 
+/* U+202A to U+202E and U+2066 to U+2069 move what stands beside them: they are shown by name. */
+static size_t line_put_moving(struct line *line, struct slice text)
+{
+    unsigned char second = text.len >= 3 && text.ptr[0] == '\xE2' ? (unsigned char)text.ptr[1] : 0;
+    unsigned char third = second ? (unsigned char)text.ptr[2] : 0;
+    bool moves =
+        (second == 0x80 && third >= 0xAA && third <= 0xAE) || (second == 0x81 && third >= 0xA6 && third <= 0xA9);
+    if (moves) {
+        char name[16];
+        snprintf(name, sizeof name, "⟨U+%04X⟩", 0x2000 | (unsigned)(second & 0x3F) << 6 | (third & 0x3F));
+        line_put_text(line, slice_of(name));
+    }
+    return moves ? 3 : 0;
+}
+
 /* Copies the text into the line; returns when the line is full. */
 static void line_fill(struct line *line, struct slice text)
 {
@@ -120,6 +137,7 @@ static void line_fill(struct line *line, struct slice text)
             space = false;
         }
         size_t used = line_put_masked(line, &scan, i);
+        used = used ? used : line_put_moving(line, slice_after(text, i));
         if (used == 0) {
             used = char_bytes(text, i);
             line_put(line, text.ptr + i, used);
@@ -327,13 +345,42 @@ static struct slice prompt_message(struct arena *arena, struct slice prompt)
     return prompt;
 }
 
-/* The length of a tag such as "<b>" or "</file path=…>"; 0 for a lone "<". */
-static size_t tag_bytes(struct slice text)
+static bool is_word(char c)
 {
-    bool opens = text.len > 2 && (text.ptr[1] == '/' || text.ptr[1] == '!' || (text.ptr[1] | 0x20) >= 'a') &&
-                 (text.ptr[1] | 0x20) <= 'z';
-    const char *close = opens ? memchr(text.ptr, '>', text.len) : NULL;
-    return close ? (size_t)(close - text.ptr) + 1 : 0;
+    return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || (unsigned char)c >= 0x80;
+}
+
+/* Between words, where prose begins and ends what it marks. */
+static bool is_outside(char c)
+{
+    return (unsigned char)c <= ' ' || (c && strchr("().,:;!?\"'", c));
+}
+
+static bool contains(struct slice text, const char *mark, struct slice name)
+{
+    size_t length = strlen(mark);
+    for (size_t i = 0; i + length + name.len <= text.len; i++) {
+        if (memcmp(text.ptr + i, mark, length) == 0 && memcmp(text.ptr + i + length, name.ptr, name.len) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The length of a tag such as "<b>" or "</file path=…>" whose other half is there, too; 0 for every other "<". */
+static size_t tag_bytes(struct slice text, size_t at)
+{
+    struct slice rest = slice_after(text, at);
+    size_t first = rest.len > 1 && rest.ptr[1] == '/' ? 2 : 1, end = first;
+    while (end < rest.len && (is_word(rest.ptr[end]) || rest.ptr[end] == '-' || rest.ptr[end] == '_')) {
+        end++;
+    }
+    const char *close = end > first && end < rest.len ? memchr(rest.ptr, '>', rest.len) : NULL;
+    struct slice name = slice_from(rest.ptr + first, end - first);
+    bool is_whole = close && strchr(" \n>", rest.ptr[end]) &&
+                    (first == 1 ? contains(slice_after(text, at + end), "</", name)
+                                : contains(slice_from(text.ptr, at), "<", name));
+    return is_whole ? (size_t)(close - rest.ptr) + 1 : 0;
 }
 
 /* "- ", "* ", "+ ", "1. ", "2) ", "> ", "## " at the beginning of a line. */
@@ -360,59 +407,80 @@ static size_t marker_bytes(struct slice line)
     return i < line.len && line.ptr[i] == ' ' ? i + 1 : mark;
 }
 
-/* At "[": is it the beginning of "[words](address)"? */
-static bool begins_link(struct slice text)
+/* What is marked: its words stay, without the marks on both sides. */
+struct marked {
+    size_t before, words, after; /* bytes; all 0 = nothing is marked here */
+};
+
+/* "`code`": whatever is between stays as it is. */
+static struct marked code_at(struct slice text)
 {
-    const char *close = memchr(text.ptr, ']', text.len);
-    return close && close + 1 < text.ptr + text.len && close[1] == '(';
+    const char *close = text.len > 2 ? memchr(text.ptr + 1, '`', text.len - 1) : NULL;
+    size_t words = close ? (size_t)(close - text.ptr) - 1 : 0;
+    return words > 0 && !memchr(text.ptr, '\n', words) ? (struct marked){1, words, 1} : (struct marked){0};
 }
 
-/* At "](": the length of "](address)" behind the words of a link. */
-static size_t link_tail_bytes(struct slice text)
+/* "*words*", "**words**": of whole words only, because a lone star belongs to what was said. */
+static struct marked emphasis_at(struct slice text)
 {
-    const char *close = text.len > 1 && text.ptr[1] == '(' ? memchr(text.ptr, ')', text.len) : NULL;
-    return close ? (size_t)(close - text.ptr) + 1 : 0;
+    size_t mark = text.len > 1 && text.ptr[1] == '*' ? 2 : 1, end = mark;
+    while (end < text.len && text.ptr[end] != '*' && text.ptr[end] != '\n') {
+        end++;
+    }
+    size_t after = end + mark;
+    bool is_closed = after <= text.len && text.ptr[end] == '*' && text.ptr[after - 1] == '*';
+    bool is_words = end > mark && is_word(text.ptr[mark]) && is_word(text.ptr[end - 1]);
+    bool ends = is_closed && (after == text.len || is_outside(text.ptr[after]));
+    return is_words && ends ? (struct marked){mark, end - mark, mark} : (struct marked){0};
 }
 
-/* How many bytes of markup stand at text[at], outside the beginning of a line. */
-static size_t markup_bytes(struct slice text, size_t at)
+/* "[words](address)", "![words](address)". */
+static struct marked link_at(struct slice text)
+{
+    size_t first = *text.ptr == '!' ? 2 : 1;
+    const char *close = text.len > first && text.ptr[first - 1] == '[' ? memchr(text.ptr, ']', text.len) : NULL;
+    size_t end = close ? (size_t)(close - text.ptr) : 0;
+    const char *over = close && end + 1 < text.len && close[1] == '(' ? memchr(close, ')', text.len - end) : NULL;
+    return over && end > first ? (struct marked){first, end - first, (size_t)(over - close) + 1} : (struct marked){0};
+}
+
+/* Outside the beginning of a line. */
+static struct marked marked_at(struct slice text, size_t at)
 {
     struct slice rest = slice_after(text, at);
-    bool spaced = (at == 0 || text.ptr[at - 1] == ' ') && rest.len > 1 && rest.ptr[1] == ' ';
+    bool begins = at == 0 || is_outside(text.ptr[at - 1]);
     switch (*rest.ptr) {
     case '<':
-        return tag_bytes(rest);
-    case '!':
-        return rest.len > 1 && rest.ptr[1] == '[' && begins_link(rest);
-    case '[':
-        return begins_link(rest);
-    case ']':
-        return link_tail_bytes(rest);
+        return (struct marked){.after = tag_bytes(text, at)};
     case '`':
-        return 1;
+        return code_at(rest);
     case '*':
-        return !spaced;
-    case '_':
-        return rest.len > 1 && rest.ptr[1] == '_' ? 2 : 0;
+        return begins ? emphasis_at(rest) : (struct marked){0};
+    case '!':
+    case '[':
+        return begins ? link_at(rest) : (struct marked){0};
     default:
-        return 0;
+        return (struct marked){0};
     }
 }
 
-/* Copies without tags and markdown; `out` has room for all of it. */
+/* Copies without tags and marks around words; every other character stays. `out` has room for all of it. */
 static size_t strip_markup(struct slice text, char *out)
 {
     size_t len = 0;
     bool line_begins = true;
     for (size_t i = 0; i < text.len;) {
-        char c = text.ptr[i];
         size_t marker = line_begins ? marker_bytes(slice_after(text, i)) : 0;
-        size_t skip = marker ? marker : markup_bytes(text, i);
-        line_begins = c == '\n';
-        if (skip == 0 || c == '<') {
-            out[len++] = skip ? ' ' : c;
+        struct marked marked = marker ? (struct marked){.before = marker} : marked_at(text, i);
+        size_t used = marked.before + marked.words + marked.after;
+        bool is_tag = used > 0 && text.ptr[i] == '<' && !marker;
+        line_begins = text.ptr[i] == '\n';
+        if (used == 0 || is_tag) {
+            out[len++] = is_tag ? ' ' : text.ptr[i];
         }
-        i += skip ? skip : 1;
+        memcpy(out + len, text.ptr + i + marked.before, marked.words);
+        len += marked.words;
+        i += used ? used : 1;
     }
     return len;
 }

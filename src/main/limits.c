@@ -40,6 +40,7 @@ struct service limits_of_service(const struct options *options)
         .usage_bytes_max = (size_t)options->usage_bytes_max,
         .search_bytes_max = options->search_bytes_max,
         .task_steps_max = options->task_steps_max,
+        .interactive_approval_expiry_ms = options->interactive_approval_expiry_ms,
         .ask_expiry_ms =
             {
                 [ASK_APPROVAL] = options->approval_expiry_ms,

@@ -104,6 +104,7 @@ struct options {
     int64_t entity_bytes_max, entities_searched_max, search_bytes_max;
     int64_t task_steps_max;
     int64_t approval_expiry_ms;
+    int64_t interactive_approval_expiry_ms;
     int64_t question_expiry_ms;
     int64_t elicitation_expiry_ms;
     int64_t ask_link_ms;

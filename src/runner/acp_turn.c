@@ -1,5 +1,6 @@
 #include "runner/acp_turn.h"
 
+#include "domain/change_turn.h"
 #include "domain/prompt.h"
 #include "domain/redact.h"
 
@@ -9,6 +10,7 @@ void acp_turn_say(struct acp_turn *turn, const char *type, struct slice content)
 {
     if (turn->turn) {
         struct event event = {.type = slice_of(type), .role = ROLE_AGENT, .content = content};
+        event.metadata = turn->is_cut ? SLICE(PARTIAL_METADATA) : event.metadata;
         turn_event(turn->turn, &event);
     }
 }
@@ -145,7 +147,9 @@ void acp_turn_end(struct acp_turn *turn, enum turn_stop stop, enum turn_error er
     struct turn *host_turn = turn->turn;
     struct acp_agent *agent = turn->agent;
     struct buffer spent = {0};
+    turn->is_cut = turn_stop_is_early(stop);
     acp_said_flush(turn);
+    turn->is_cut = false;
     acp_asks_end(turn);
     acp_calls_end(turn);
     if (agent && turn->has_news) {
@@ -178,7 +182,9 @@ static void say_notice(struct acp_turn *turn, struct slice text)
 void acp_turn_return(struct acp_turn *turn, struct slice why)
 {
     struct turn *host_turn = turn->turn;
+    turn->is_cut = true;
     acp_said_flush(turn);
+    turn->is_cut = false;
     acp_calls_tell(turn);
     say_notice(turn, why);
     if (turn->has_news) {

@@ -64,6 +64,7 @@ struct acp_turn {
     int64_t cost_microcents_before; /* of the agent's session */
     struct buffer context;          /* usage_update: the context window, JSON members */
     bool is_interrupted;
+    bool is_cut;   /* what it says now was broken off */
     bool has_news; /* something to keep changed */
 };
 

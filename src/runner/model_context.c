@@ -183,6 +183,17 @@ static void add_attachments(struct model_context *context, const struct event *e
     }
 }
 
+/* A sentence that ends in the middle is not what the model meant to say. */
+static void add_cut(struct model_context *context, const struct event *event)
+{
+    const struct json *metadata = NULL;
+    if (slice_is(event->type, "agent.message") && slice_present(event->metadata) &&
+        json_parse(context->arena, event->metadata, &metadata, NULL) == STATUS_OK && json_get(metadata, "partial")) {
+        add_at(context, MODEL_ASSISTANT,
+               (struct model_block){.kind = BLOCK_TEXT, .text = SLICE("[The turn was cut here.]")}, event->sequence);
+    }
+}
+
 static void add_events(struct model_context *context, const struct event *events, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -191,6 +202,7 @@ static void add_events(struct model_context *context, const struct event *events
             take_mark(context, event);
         } else {
             add_content(context, event->type, event->content, event->sequence);
+            add_cut(context, event);
             add_attachments(context, event, event->sequence);
         }
     }

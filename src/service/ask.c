@@ -1,5 +1,6 @@
 #include "service/ask.h"
 
+#include "service/agent.h"
 #include "service/ask_steps.h"
 #include "service/work.h"
 #include "wire/json_schema.h"
@@ -67,19 +68,20 @@ static enum status move_to(struct call *call, struct loaded_session *loaded, enu
 }
 
 /* Nothing is left to decide. */
-static enum status go_on(struct call *call, struct loaded_session *loaded)
+static enum status go_on(struct call *call, struct loaded_session *loaded, const char *reason)
 {
     const struct lease *lease;
     enum status status = unit_lease(call->unit, loaded, &lease, &call->failure);
-    return status == STATUS_OK ? move_to(call, loaded, lease ? WORK_RUNNING : WORK_PENDING, "answered") : status;
+    return status == STATUS_OK ? move_to(call, loaded, lease ? WORK_RUNNING : WORK_PENDING, reason) : status;
 }
 
-static enum status follow(struct call *call, struct loaded_session *loaded, const struct ask *pending, size_t count)
+static enum status follow(struct call *call, struct loaded_session *loaded, const struct ask *pending, size_t count,
+                          const char *reason)
 {
     if (count > 0) {
         return move_to(call, loaded, ask_waits_in(pending, count), ask_reason(call->arena, pending, count).ptr);
     }
-    return work_is_waiting(loaded->session.work) ? go_on(call, loaded) : STATUS_OK;
+    return work_is_waiting(loaded->session.work) ? go_on(call, loaded, reason) : STATUS_OK;
 }
 
 static int64_t first_deadline(const struct ask *pending, size_t count)
@@ -92,7 +94,8 @@ static int64_t first_deadline(const struct ask *pending, size_t count)
     return first;
 }
 
-enum status ask_refresh(struct call *call, struct loaded_session *loaded, bool moves)
+/* `reason` of the move when nothing is left to decide; NULL = the session does not move. */
+static enum status refresh(struct call *call, struct loaded_session *loaded, const char *reason)
 {
     struct ask *pending;
     size_t count = 0;
@@ -106,8 +109,13 @@ enum status ask_refresh(struct call *call, struct loaded_session *loaded, bool m
     loaded->asks_known = true;
     int64_t deadline = first_deadline(pending, count);
     status = unit_timer(call, loaded, TIMER_ASK, deadline ? call->steady_ms + deadline - call->now_ms : 0);
-    return status == STATUS_OK && moves && work_is_in_turn(session->work) ? follow(call, loaded, pending, count)
-                                                                          : status;
+    bool moves = reason && work_is_in_turn(session->work);
+    return status == STATUS_OK && moves ? follow(call, loaded, pending, count, reason) : status;
+}
+
+enum status ask_refresh(struct call *call, struct loaded_session *loaded, bool moves)
+{
+    return refresh(call, loaded, moves ? "answered" : NULL);
 }
 
 enum status ask_follow(struct call *call, struct loaded_session *loaded, const struct ask *ask)
@@ -119,7 +127,29 @@ enum status ask_follow(struct call *call, struct loaded_session *loaded, const s
 
 /* --- asking --- */
 
-void ask_fill(struct call *call, const struct session *session, struct ask *ask)
+/* What the agent, the automation or the channel says (in the session's definition), else the server. 0 = never. */
+static int64_t expiry_ms(const struct call *call, const struct session *session, const struct agent *agent,
+                         enum ask_kind kind)
+{
+    const struct service *service = call->service;
+    bool lives_on = kind == ASK_APPROVAL && session->source_interactive;
+    int64_t usual_ms = lives_on ? service->interactive_approval_expiry_ms : service->ask_expiry_ms[kind];
+    return agent->ask_expiry_ms ? agent->ask_expiry_ms : usual_ms;
+}
+
+static enum status fill_expiry(struct call *call, const struct session *session, struct ask *ask)
+{
+    struct agent agent;
+    if (ask->expires_at_ms != 0) {
+        return STATUS_OK;
+    }
+    enum status status = agent_of_session_or_none(call, session, call->arena, &agent);
+    int64_t after_ms = status == STATUS_OK ? expiry_ms(call, session, &agent, ask->kind) : 0;
+    ask->expires_at_ms = after_ms ? call->now_ms + after_ms : 0;
+    return status;
+}
+
+enum status ask_fill(struct call *call, const struct session *session, struct ask *ask)
 {
     const struct service *service = call->service;
     ask->state = ASK_PENDING;
@@ -128,9 +158,6 @@ void ask_fill(struct call *call, const struct session *session, struct ask *ask)
     ask->role = ask->role == ACCESS_NONE ? service->ask_role : ask->role;
     ask->quorum = ask->quorum ? ask->quorum : 1;
     ask->created_at_ms = call->now_ms;
-    if (ask->expires_at_ms == 0 && service->ask_expiry_ms[ask->kind] != 0) {
-        ask->expires_at_ms = call->now_ms + service->ask_expiry_ms[ask->kind];
-    }
     if (!slice_present(ask->text) && ask->kind == ASK_APPROVAL && slice_present(ask->tool)) {
         ask->text = arena_format(call->arena, "May %.*s be called?", SLICE_ARG(ask->tool));
     }
@@ -139,6 +166,7 @@ void ask_fill(struct call *call, const struct session *session, struct ask *ask)
         id_uuid7(call->service->ids, call->now_ms, id);
         ask->id = arena_copy(call->arena, slice_of(id));
     }
+    return fill_expiry(call, session, ask);
 }
 
 static enum status check_form(struct call *call, const struct ask *ask)
@@ -195,8 +223,10 @@ enum status ask_open(struct call *call, struct loaded_session *loaded, struct as
 {
     struct ask stored;
     const struct session *session = &loaded->session;
-    ask_fill(call, session, ask);
-    enum status status = ask_check(call->arena, ask, call->service->event_bytes_max, &call->failure);
+    enum status status = ask_fill(call, session, ask);
+    if (status == STATUS_OK) {
+        status = ask_check(call->arena, ask, call->service->event_bytes_max, &call->failure);
+    }
     if (status == STATUS_OK) {
         status = check_form(call, ask);
     }
@@ -256,7 +286,7 @@ enum status ask_cancel(struct call *call, struct loaded_session *loaded, struct 
         return status; /* it was over before */
     }
     status = close_as(call, loaded, &ask, ASK_CANCELLED, reason);
-    return status == STATUS_OK ? ask_refresh(call, loaded, true) : status;
+    return status == STATUS_OK ? refresh(call, loaded, "ask_withdrawn") : status;
 }
 
 enum status ask_withdraw(struct call *call, struct slice session_id, struct slice ask_id, struct slice reason)
@@ -304,7 +334,7 @@ enum status ask_after_park(struct call *call, struct loaded_session *loaded)
     }
     status =
         store_ask_count_of_turn(call->db, session->tenant_key, session->key, session->fence, &asked, &call->failure);
-    return status == STATUS_OK && asked > 0 ? go_on(call, loaded) : status;
+    return status == STATUS_OK && asked > 0 ? go_on(call, loaded, "answered") : status;
 }
 
 enum status ask_expire(struct call *call, struct loaded_session *loaded, bool *out_again)
@@ -324,5 +354,5 @@ enum status ask_expire(struct call *call, struct loaded_session *loaded, bool *o
     if (status == STATUS_OK && of_step) {
         return ask_follow(call, loaded, of_step);
     }
-    return status == STATUS_OK ? ask_refresh(call, loaded, true) : status;
+    return status == STATUS_OK ? refresh(call, loaded, "ask_expired") : status;
 }

@@ -6,8 +6,13 @@
 #ifndef SERVICE_ASK_H
 #define SERVICE_ASK_H
 
+#include "service/prompt.h"
 #include "service/session.h"
 
+/* Writer. Sends the agent a message that asks for the same once more, for an ask that expired: CONFLICT
+ * (`ask_not_expired`), and what prompt_send answers. */
+MUST_CHECK enum status ask_again(struct call *call, struct slice session_id, struct slice ask_id,
+                                 struct prompt_receipt *out);
 /* Asks, in the name of the turn that runs. Fills what is not given (state, role, quorum, times); an approval that a
  * standing rule allows is stored as answered (answered_by "rule:ID") and moves nothing. The same ask again is no new
  * one: *ask becomes the stored one. CONFLICT `no_turn`, `ask_exists`; LIMITED `too_many_asks`. */

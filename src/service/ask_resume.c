@@ -155,8 +155,10 @@ enum status ask_open_again(struct call *call, struct loaded_session *loaded, int
     struct ask stored;
     const struct trace *found = NULL;
     const struct session *session = &loaded->session;
-    ask_fill(call, session, ask);
-    enum status status = read_traces(call, session, after, &traces);
+    enum status status = ask_fill(call, session, ask);
+    if (status == STATUS_OK) {
+        status = read_traces(call, session, after, &traces);
+    }
     if (status == STATUS_OK) {
         status = find_same(call, session, ask, &traces, &stored, &found);
     }

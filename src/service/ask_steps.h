@@ -16,7 +16,7 @@ MUST_CHECK enum status ask_close(struct call *call, struct loaded_session *loade
  * (session.child_decided): for each ask one of both, in the transaction of the child's own event. */
 MUST_CHECK enum status ask_tell_parent(struct call *call, const struct session *child, const struct ask *ask);
 /* What the caller left open: state, turn, role, quorum, times, text, id. */
-void ask_fill(struct call *call, const struct session *session, struct ask *ask);
+MUST_CHECK enum status ask_fill(struct call *call, const struct session *session, struct ask *ask);
 /* Past its deadline, though the timer did not say so yet. */
 bool ask_is_overdue(const struct call *call, const struct ask *ask);
 /* After a change: the timer of what is left, and (`moves`) the state that belongs to it. */

@@ -8,6 +8,7 @@
 #include "service/session_steps.h"
 #include "service/turn.h"
 #include "service/turn_close.h"
+#include "service/turn_partial.h"
 #include "service/work.h"
 
 struct candidates {
@@ -305,6 +306,9 @@ enum status claim_release(struct call *call, struct slice id, struct session_ent
     struct changes changes = {0};
     enum status status = enter_as_holder(call, id, out);
     if (status == STATUS_OK) {
+        status = turn_keep_partial(call, out->loaded, (struct slice){0});
+    }
+    if (status == STATUS_OK) {
         status = change_lease_over(call->arena, &out->loaded->session, true, call->service->claim_attempts_max,
                                    &changes, &call->failure);
     }
@@ -328,6 +332,9 @@ enum status claim_lose(struct call *call, struct loaded_session *loaded, const c
         return turn_cut(call, loaded, cause);
     }
     if (work_is_leased(loaded->session.work)) {
+        status = turn_keep_partial(call, loaded, (struct slice){0});
+    }
+    if (status == STATUS_OK && work_is_leased(loaded->session.work)) {
         status = change_lease_over(call->arena, &loaded->session, false, call->service->claim_attempts_max, &changes,
                                    &call->failure);
     }

@@ -48,6 +48,7 @@ struct runner_turn {
     struct slice prompt; /* the frame */
     bool sent;
     bool aborting;
+    bool is_cut;                /* what is open now was broken off */
     enum turn_stop stop;        /* as the last finalized message says */
     struct map messages, calls; /* by id */
     struct runner_message *open;

@@ -182,6 +182,9 @@ static void write_text(struct runner_turn *turn, const struct runner_message *me
     json_begin_object(&metadata);
     json_put_text(&metadata, "message_id", message->id);
     json_maybe_text(&metadata, "reason", reason);
+    if (turn->is_cut) {
+        json_put_bool(&metadata, "partial", true);
+    }
     json_end_object(&metadata);
     part_end(&part, turn, event_type);
 }
@@ -286,6 +289,7 @@ static void out_of_hand(struct runner_turn *turn)
 
 void runner_turn_end(struct runner_turn *turn, const struct turn_end *end)
 {
+    turn->is_cut = turn_stop_is_early(end->stop);
     write_open(turn);
     turn_end(turn->turn, end);
     out_of_hand(turn);

@@ -42,7 +42,8 @@ struct service {
     int64_t entities_searched_max, search_bytes_max;
     size_t usage_bytes_max; /* of a session's totals; 0 = no limit */
     int64_t task_steps_max;
-    int64_t ask_expiry_ms[ASK_KIND_COUNT]; /* 0 = never */
+    int64_t ask_expiry_ms[ASK_KIND_COUNT];  /* 0 = never */
+    int64_t interactive_approval_expiry_ms; /* the same for approvals of interactive sessions */
     int64_t ask_link_ms;
     enum access_role ask_role;
     int64_t collect_debounce_ms;

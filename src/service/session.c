@@ -6,6 +6,7 @@
 #include "service/prompt.h"
 #include "service/session_steps.h"
 #include "service/turn_close.h"
+#include "service/turn_partial.h"
 #include "service/work.h"
 
 static enum status start_stale(struct call *call, struct loaded_session *loaded)
@@ -136,11 +137,21 @@ enum status session_drop_lease(struct call *call, struct loaded_session *loaded)
     return status;
 }
 
+/* Its worker loses the session in mid-turn; whoever settles it has said what there is to say. */
+static enum status leave_worker(struct call *call, struct loaded_session *loaded)
+{
+    const struct lease *lease;
+    enum status status = unit_lease(call->unit, loaded, &lease, &call->failure);
+    bool is_worker = status == STATUS_OK && lease && !agent_is_hosted((enum agent_driver)loaded->session.driver);
+    return is_worker ? turn_keep_partial(call, loaded, (struct slice){0}) : status;
+}
+
 enum status session_leave_turn(struct call *call, struct loaded_session *loaded)
 {
     enum status status = STATUS_OK;
     if (!work_is_leased(loaded->session.work)) {
-        status = session_drop_lease(call, loaded);
+        status = leave_worker(call, loaded);
+        status = status == STATUS_OK ? session_drop_lease(call, loaded) : status;
     }
     if (status == STATUS_OK) {
         status = ask_after_move(call, loaded);

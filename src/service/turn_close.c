@@ -10,6 +10,7 @@
 #include "service/introspection.h"
 #include "service/session_steps.h"
 #include "service/turn.h"
+#include "service/turn_partial.h"
 #include "service/work.h"
 
 /* --- its end --- */
@@ -44,6 +45,9 @@ enum status turn_settle(struct call *call, struct slice session_id, struct slice
         status = json_parse(call->arena, end->result, &settlement.result, &call->failure);
     }
     if (status == STATUS_OK && turn_stop_is_early(end->stop)) {
+        status = turn_keep_partial(call, entry.loaded, thread_id);
+    }
+    if (status == STATUS_OK && turn_stop_is_early(end->stop)) {
         status = turn_close_calls(call, entry.loaded, thread_id);
     }
     if (status == STATUS_OK) {
@@ -75,28 +79,6 @@ static enum status learn_thread(struct call *call, struct loaded_session *loaded
     }
     *out = message.thread_id;
     return status;
-}
-
-/* What was said live and is in no event yet is kept, as far as it was saved: people have read it. */
-static enum status keep_partial(struct call *call, struct loaded_session *loaded, struct slice thread_id)
-{
-    struct partial partial = {0};
-    const struct json *parts = NULL;
-    struct changes changes = {0};
-    const struct session *session = &loaded->session;
-    enum status status =
-        store_partial_load(call->db, session->tenant_key, session->key, call->arena, &partial, &call->failure);
-    bool usable = status == STATUS_OK && partial.body.len > 0 && partial.sequence == session->last_sequence &&
-                  json_parse(call->arena, partial.body, &parts, NULL) == STATUS_OK;
-    for (const struct json *part = usable ? parts->child : NULL; part; part = part->next) {
-        struct slice kind = json_text_of(part, "kind"), text = json_text_of(part, "text");
-        bool thinking = slice_is(kind, "reasoning");
-        if ((thinking || slice_is(kind, "text")) && text.len > 0 && changes.count < CHANGES_MAX) {
-            change_partial(call->arena, session, thinking, text, &changes);
-            changes.events[changes.count - 1].thread_id = thread_id;
-        }
-    }
-    return changes.count > 0 ? unit_append_changes(call, loaded, &changes) : status;
 }
 
 static enum status note_interrupted(struct call *call, struct loaded_session *loaded, struct slice prompt_id,
@@ -170,7 +152,7 @@ enum status turn_cut(struct call *call, struct loaded_session *loaded, const cha
         status = learn_thread(call, loaded, &thread_id);
     }
     if (status == STATUS_OK) {
-        status = keep_partial(call, loaded, thread_id);
+        status = turn_keep_partial(call, loaded, thread_id);
     }
     if (status == STATUS_OK) {
         status = turn_close_calls(call, loaded, thread_id);
@@ -232,6 +214,9 @@ enum status turn_abandon(struct call *call, struct loaded_session *loaded)
         return status;
     }
     status = learn_thread(call, loaded, &thread_id);
+    if (status == STATUS_OK) {
+        status = turn_keep_partial(call, loaded, thread_id);
+    }
     if (status == STATUS_OK) {
         status = turn_close_calls(call, loaded, thread_id);
     }

@@ -69,6 +69,8 @@ void turn_cut_here(struct turn *turn, const char *cause)
     }
     said->text = arena_format(&said->arena, "%s", cause);
     turn->ended = false;
+    turn_show_held(turn);
+    turn_text_keep(turn);
     turn_say(turn, said);
     turn->ended = true;
 }

@@ -43,6 +43,7 @@ void turn_publish_delta(const struct turn *turn, enum delta_kind kind, struct sl
 /* At once, unless something before it is not yet durable. */
 static void show(struct turn *turn, enum delta_kind kind, struct slice id, struct slice text)
 {
+    turn_text_add(turn, kind, text);
     if (!turn->waits && !turn->said) {
         turn_publish_delta(turn, kind, id, text);
         return;

@@ -54,6 +54,8 @@ struct heard_event {
     struct slice ask_id; /* as its driver knows it; absent = as it stands in the event */
 };
 
+enum { TURN_TEXTS = 2 }; /* reasoning and text */
+
 /* Owned by the loop; by the writer while `waits`; by a reader while `briefs`. */
 struct turn {
     struct write_job job; /* first: the job is the turn */
@@ -80,14 +82,15 @@ struct turn {
     struct said *said, **said_end;                        /* waits to be written */
     struct said *writing;
     size_t said_bytes;
-    struct secret_streams live; /* deltas that are held back */
-    struct buffer live_key;     /* room for the name of one */
-    bool introspects;           /* its number is that of the run */
-    int64_t from, to;           /* then: the events it looks back at */
-    int64_t calls;              /* and the calls it made */
-    bool ended;                 /* its end was said: nothing follows */
-    bool over;                  /* the end is durable, or it is gone */
-    bool looks;                 /* a look is under way or waits */
+    struct secret_streams live;           /* deltas that are held back */
+    struct buffer live_key;               /* room for the name of one */
+    struct buffer open_texts[TURN_TEXTS]; /* shown, and in no event yet */
+    bool introspects;                     /* its number is that of the run */
+    int64_t from, to;                     /* then: the events it looks back at */
+    int64_t calls;                        /* and the calls it made */
+    bool ended;                           /* its end was said: nothing follows */
+    bool over;                            /* the end is durable, or it is gone */
+    bool looks;                           /* a look is under way or waits */
     bool looks_again;
     bool lost; /* the log says that the session ended */
     /* of the write under way */
@@ -177,6 +180,12 @@ MUST_CHECK enum status turn_read_media(struct call *call, struct turn *turn);
 void turn_publish_delta(const struct turn *turn, enum delta_kind kind, struct slice id, struct slice text);
 /* What is held back of live text is shown: something else follows it. */
 void turn_show_held(struct turn *turn);
+/* What was shown of a message until its event comes. A turn that ends early keeps it as events marked `partial`,
+ * whatever its driver does: people have read it. */
+void turn_text_add(struct turn *turn, enum delta_kind kind, struct slice text);
+void turn_text_settle(struct turn *turn, struct slice event_type);
+void turn_text_keep(struct turn *turn);
+void turn_text_release(struct turn *turn);
 
 /* turn_said.c */
 struct said *said_new(enum said_kind kind);

@@ -43,6 +43,7 @@ void turn_event(struct turn *turn, const struct event *event)
     if (turn->introspects && !turn_introspect_event(&kept)) {
         return;
     }
+    turn_text_settle(turn, event->type);
     struct said *said = said_new(SAID_EVENT);
     said->event = kept;
     said->event.type = arena_copy(&said->arena, kept.type);
@@ -96,6 +97,10 @@ void turn_serve_now(struct turn *turn, struct slice tool, struct slice arguments
 
 void turn_end(struct turn *turn, const struct turn_end *end)
 {
+    if (turn_stop_is_early(end->stop)) {
+        turn_show_held(turn);
+        turn_text_keep(turn);
+    }
     struct said *said = said_new(SAID_END);
     said->end = *end;
     said->end.error_message = arena_copy(&said->arena, end->error_message);

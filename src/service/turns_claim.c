@@ -14,6 +14,7 @@ void turn_free(struct turn *turn)
     said_free_all(turn->writing);
     secret_streams_release(&turn->live);
     buffer_release(&turn->live_key);
+    turn_text_release(turn);
     arena_release(&turn->arena);
     arena_release(&turn->heard_arena);
     arena_release(&turn->names_arena);

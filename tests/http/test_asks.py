@@ -1,5 +1,6 @@
 """Humans in the loop: approvals, questions and forms are durable, expire, and are decided exactly once."""
 import threading
+from datetime import datetime
 
 from harness import check, people
 from harness.suite import test
@@ -358,7 +359,7 @@ def output_is_approved(server):
     check.contains([one for one in log if one["type"] == "user.output_approval"][0]["metadata"], {"ask_id": "o", "approved": True})
 
 
-@test(options=["--approval-expiry-ms", "300", "--question-expiry-ms", "0"])
+@test(options=["--interactive-approval-expiry-ms", "300", "--question-expiry-ms", "0"])
 def expiry(server):
     """What nobody decides in time is expired, counts as denied, and the turn goes on; nothing expires twice."""
     turn = Turn(server.client())
@@ -769,3 +770,53 @@ def a_new_viewer_is_told_what_is_asked(server):
     client = server.client()
     turn.client = client
     check.equal(ready(end()), [])
+
+
+DAY_MS = 24 * 60 * 60 * 1000
+
+
+def waits_ms(ask):
+    """From its beginning to its deadline; None when it has none."""
+    at = lambda text: datetime.fromisoformat(text.replace("Z", "+00:00"))
+    return ask["expires_at"] and round((at(ask["expires_at"]) - at(ask["created_at"])).total_seconds() * 1000)
+
+
+@test
+def asks_wait_long(server):
+    """A day; approvals of interactive sessions as long as the session lives; the agent and the session say shorter."""
+    client = server.client()
+    short = {"ask_expiry_ms": "2m"}
+    rows = [({}, {}, (None, DAY_MS, DAY_MS)),
+            ({"source": {"kind": "schedule", "interactive": False}}, {}, (DAY_MS, DAY_MS, DAY_MS)),
+            ({}, short, (120000, 120000, 120000)),
+            ({"agent_config": {"ask_expiry_ms": 5000}}, short, (5000, 5000, 5000)),
+            ({"agent_config": {"ask_expiry_ms": 5000}}, {}, (5000, 5000, 5000))]
+    for number, (session, agent, expected) in enumerate(rows):
+        client.post("/api/agents", {"id": f"asks{number}", "driver": "worker", **agent}, expect=201)
+        turn = Turn(client, agent=f"asks{number}", **session)
+        seen = [turn.approval("1"), turn.ask(id="q", kind="question", text="?"),
+                turn.ask(id="e", kind="elicitation", text="?", schema={"type": "object", "properties": {}})]
+        check.equal(tuple(map(waits_ms, seen)), expected, f"{session} {agent}")
+        check.equal(waits_ms(turn.ask(id="own", kind="question", text="?", expires_in_ms=7000)), 7000)
+    widened = client.post("/api/sessions", {"type": "agent", "agent": "asks2", "agent_config": {"ask_expiry_ms": "3m"}})
+    check.problem(widened, 400, "widens_agent")
+    check.problem(client.post("/api/agents", {"id": "no", "driver": "worker", "ask_expiry_ms": "400d"}), 400)
+
+
+@test
+def what_expired_is_asked_again(server):
+    """It stays as expired; the agent is told to ask again, by a message; anything else is refused and says why."""
+    turn = Turn(server.client())
+    turn.ask(id="q", kind="question", text="Which way?", expires_in_ms=200)
+    turn.ask(id="late", kind="question", text="And?", options=["x"])
+    check.problem(turn.client.post(turn.path + "/asks/late/again", {}), 409, "ask_not_expired")
+    check.eventually(lambda: turn.events("ask.expired"), "nobody answers")
+    check.equal([one["id"] for one in turn.client.get(turn.path + "/asks?state=expired").json()["asks"]], ["q"])
+    turn.answer("late", answer="x")
+    turn.ask(id="q2", kind="question", text="Now?", expires_in_ms=200)
+    check.eventually(lambda: turn.state() == ("running", "ask_expired"), "it goes on, and says why")
+    turn.client.post(turn.path + "/asks/q/again", {}, expect=202)
+    queued = turn.client.get(turn.path + "/queue", expect=200).json()["prompts"]
+    check.true("Which way?" in queued[0]["content"][0]["text"], queued[0]["content"][0]["text"])
+    check.problem(turn.client.post(turn.path + "/asks/none/again", {}), 404, "ask_not_found")
+    check.problem(turn.client.post("/api/sessions/none/asks/q/again", {}), 404)

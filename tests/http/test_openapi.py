@@ -378,6 +378,14 @@ class Example:
         self.call("DELETE", "/api/tasks/{task}", task="t")
         self.call("DELETE", one, entity="e")
 
+    def expired(self, asks, id, held):
+        """Nobody answers; it is asked again."""
+        self.client.post(f"/api/sessions/{id}/asks", {"id": "x", "kind": "question", "text": "?", "expires_in_ms": 1},
+                         headers=held, expect=201)
+        is_over = lambda: self.client.get(f"/api/sessions/{id}/asks/x").json()["state"] == "expired"
+        check.eventually(is_over, "it expires")
+        self.call("POST", asks + "/{ask_id}/again", id=id, ask_id="x")
+
     def asks(self):
         id, held = self.claimed("asker")
         asks = "/api/sessions/{id}/asks"
@@ -388,6 +396,7 @@ class Example:
                          expect=201)
         self.client.post(f"/api/sessions/{id}/asks", {"id": "q", "kind": "question", "text": "?", "options": ["a"]}, headers=held,
                          expect=201)
+        self.expired(asks, id, held)
         self.call("GET", asks, id=id)
         self.call("GET", "/api/asks")
         self.call("GET", asks + "/{ask_id}", id=id, ask_id="q")

@@ -79,6 +79,17 @@ const hand = (selector, type, files) =>
       [type, files],
     );
 
+// What decides an ask answers only after it has stood still: people look before they press.
+const FRESH = "document.querySelector('[data-decides]:not([data-steady])')";
+
+async function clickSteady(selector) {
+  const target = page.locator(selector).first();
+  await target.scrollIntoViewIfNeeded();
+  if (await target.evaluate((node) => !!node.closest("[data-decides]")))
+    await untilTrue(`!${FRESH}`);
+  await page.click(selector);
+}
+
 const commands = {
   async open(options = {}) {
     browser ??= await chromium.launch({
@@ -108,9 +119,21 @@ const commands = {
   goto: async (url) => (await page.goto(url))?.status() ?? 0,
   reload: async () => void (await page.reload()),
   url: () => page.url(),
-  click: (selector) => page.click(selector),
+  click: clickSteady,
+  // Without looking.
+  hit: (selector) => page.click(selector),
+  twice: (selector) => page.dblclick(selector),
+  strike: (key) => page.keyboard.press(key),
+  // Held down: the first press and so many repeats.
+  hold: async (key, repeats) => {
+    for (let i = 0; i <= repeats; i++) await page.keyboard.down(key);
+    await page.keyboard.up(key);
+  },
   fill: (selector, text) => page.fill(selector, text),
-  press: (key) => page.keyboard.press(key),
+  press: async (key) => {
+    await untilTrue(`!${FRESH}`);
+    await page.keyboard.press(key);
+  },
   hover: (selector) => page.hover(selector),
   away: () => page.mouse.move(0, 0),
   count: (selector) => page.locator(selector).count(),

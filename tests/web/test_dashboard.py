@@ -240,6 +240,9 @@ def everything_by_keyboard(server):
         until_text(browser, ".peek", "hello from B")
         browser.press("Escape")
         browser.gone(".peek")
+        browser.see(".row.is-cursor")
+        browser.press("Escape")
+        browser.gone(".row.is-cursor")
         for key in ("j", "x", "j", "j", "x"):
             browser.press(key)
         until_text(browser, ".selection", "2 selected")

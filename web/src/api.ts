@@ -198,6 +198,8 @@ export const api = {
   /** What waits for a decision the caller may make. */
   inbox: () => call<AskPage>('GET', withQuery('/api/asks', { limit: 200 })),
   asks: (id: string) => call<AskPage>('GET', withQuery(at(id, '/asks'), { descendants: 'true', limit: 50 })),
+  askAgain: (id: string, ask: string, key: string) =>
+    call<Receipt>('POST', at(id, `/asks/${encodeURIComponent(ask)}/again`), { body: {}, key }),
   answer: (id: string, ask: string, reply: Reply, key: string) =>
     call<Ask>('POST', at(id, `/asks/${encodeURIComponent(ask)}/answer`), { body: reply, key }),
   rules: () => call<{ rules: Rule[] }>('GET', '/api/rules'),

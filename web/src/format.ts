@@ -74,13 +74,18 @@ export function pretty(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? '');
 }
 
-/** The first line of a text, without the marks of Markdown that carry no meaning in one line. */
+/** The first line of a text that has something in it. */
 export function firstLine(text: string): string {
-  const line = text.split('\n').find((one) => one.trim()) ?? '';
-  return line
-    .replace(/^[#>\s*-]+/, '')
-    .replace(/[*_`]{1,3}/g, '')
-    .trim();
+  return (text.split('\n').find((one) => one.trim()) ?? '').trim();
+}
+
+const EMPHASIS = /(?<=^|[\s(])(\*\*|__|`)([\p{L}\p{N}](?:[^*_`]*[\p{L}\p{N}])?)\1(?=$|[\s).,:;!?])/gu;
+
+/** The same of a message, without the marks of Markdown around whole words; every other character stays. */
+export function firstLineOfProse(text: string): string {
+  return firstLine(text)
+    .replace(/^#{1,6} /, '')
+    .replace(EMPHASIS, '$2');
 }
 
 /** What to type in a terminal to do the same. */

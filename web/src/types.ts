@@ -148,6 +148,14 @@ export interface Receipt {
 
 export type Decision = 'once' | 'session' | 'always' | 'deny';
 
+/** What may be allowed with one answer: the words name all of it. */
+export interface Grant {
+  id: string;
+  scope: 'once' | 'session' | 'always';
+  subject: { tool?: string; command?: string; path?: string; host?: string };
+  text: string;
+}
+
 /** What a turn wants to know from a person. */
 export interface Ask {
   session_id: string;
@@ -168,6 +176,7 @@ export interface Ask {
   details?: Record<string, unknown>;
   role: string;
   quorum: number;
+  grants?: Grant[]; // narrowest first
   created_at: string;
   expires_at: string | null;
   votes?: { by: string; decision: Decision; at: string }[];
@@ -189,6 +198,7 @@ export interface Reply {
   answer?: unknown;
   reason?: string;
   these_arguments?: boolean;
+  grant?: string;
 }
 
 /** A decision that stands: approvals of a tool that need nobody any more. */

@@ -152,6 +152,33 @@ static void prompts_lose_their_markup(void **state)
     check_prompt("{not json but long enough}", "{not json but long enough}");
 }
 
+/* What somebody typed is what the list says: commands, patterns, names and code lose nothing. */
+static void prompts_keep_what_is_no_markup(void **state)
+{
+    static const char *const same[] = {
+        "rm -rf /srv/backups/2024-* my_file_name.txt",
+        "cp src/**/*.c lib/**/*.h out",
+        "edit my__file and __init__.py",
+        "sort <in.txt >out.txt now",
+        "sort <in >out here",
+        "call f[0](x) and g[i](y)",
+        "a * b * c and d*e*f",
+        "echo $((2**3**2)) twice",
+        "an unpaired ` tick and * star",
+        "find . -name '*.c' -o -name '*.h'",
+        "compare a<b and c>d in it",
+        "x = <T>(y) here now",
+        "pass **kwargs and *args to it",
+        "rm *.o *.a lib*",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof same / sizeof same[0]; i++) {
+        check_prompt(same[i], same[i]);
+    }
+    check_prompt("run `rm *.o && mv __a__ [b](c) <d>x</d>`", "run rm *.o && mv __a__ [b](c) <d>x</d>");
+    check_prompt("run evil\xE2\x80\xAE txt.exe \xE2\x81\xA6 now", "run evil⟨U+202E⟩ txt.exe ⟨U+2066⟩ now");
+}
+
 static void short_prompts_have_no_snippet(void **state)
 {
     (void)state;
@@ -191,6 +218,7 @@ int main(void)
         cmocka_unit_test(secrets_are_masked),
         cmocka_unit_test(broken_content_is_harmless),
         cmocka_unit_test(prompts_lose_their_markup),
+        cmocka_unit_test(prompts_keep_what_is_no_markup),
         cmocka_unit_test(short_prompts_have_no_snippet),
         cmocka_unit_test(long_prompts_are_cut),
     };

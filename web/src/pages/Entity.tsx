@@ -4,6 +4,7 @@ import { api, type Problem } from '../api';
 import { duration, firstLine, plural, pretty } from '../format';
 import { Id } from '../parts/Copy';
 import { useKeys } from '../parts/keys';
+import { useLayer } from '../parts/layers';
 import { useLive } from '../parts/loaded';
 import { Menu } from '../parts/Menu';
 import { useName } from '../parts/name';
@@ -54,6 +55,7 @@ interface EditorProps {
 function Editor({ entity, editing, onText, onSaved, onClose }: EditorProps) {
   const [refusal, setRefusal] = useState<Refusal | null>(null);
   const nameOf = useName();
+  useLayer(true, onClose);
   const save = async (version: number): Promise<void> => {
     const filled = read(editing.text, editing.before);
     if ('problem' in filled) return setRefusal({ text: filled.problem, now: null });
@@ -82,7 +84,6 @@ function Editor({ entity, editing, onText, onSaved, onClose }: EditorProps) {
         onInput={(event) => onText(event.currentTarget.value)}
         onKeyDown={(event) => {
           if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) void save(editing.version);
-          if (event.key === 'Escape') onClose();
         }}
       />
       <button class="primary">Save</button>

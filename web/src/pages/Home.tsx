@@ -2,12 +2,15 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { api, newKey, type Problem } from '../api';
-import { dollars, firstLine, plural, titleOf } from '../format';
+import { dollars, plural, titleOf } from '../format';
 import { useAgent } from '../parts/agent';
 import { useDay, useWeek } from '../parts/day';
 import { MOD, useKeys } from '../parts/keys';
 import { useRows } from '../parts/rows';
-import { RowActs, SecondLine } from '../parts/SessionRow';
+import { Exact } from '../parts/Exact';
+import { useHeld } from '../parts/held';
+import { RowCall, RowDecision } from '../parts/RowDecision';
+import { SecondLine } from '../parts/SessionRow';
 import { Failed, Waiting } from '../parts/States';
 import { MarkOf } from '../parts/Status';
 import { Time } from '../parts/Time';
@@ -26,20 +29,23 @@ const RECENT = 5;
 interface PartProps {
   word: string;
   count: number;
+  waiting?: number; // new ones that are not shown yet
+  isKept?: boolean; // rows are shown although nothing is counted any more
   all: Place;
   nothing: string;
   children: ComponentChildren;
 }
 
-function Part({ word, count, all, nothing, children }: PartProps) {
+function Part({ word, count, waiting = 0, isKept = false, all, nothing, children }: PartProps) {
   return (
     <section class="home-part" aria-label={word}>
       <h2 class="group">
         <a {...linkTo(all)}>
           {word} {count > 0 && <span class="count">{count}</span>}
+          {waiting > 0 && <span class="muted"> {waiting} new</span>}
         </a>
       </h2>
-      {count === 0 ? <p class="muted home-nothing">{nothing}</p> : <ul>{children}</ul>}
+      {count === 0 && !isKept ? <p class="muted home-nothing">{nothing}</p> : <ul>{children}</ul>}
       {count > SHOWN && (
         <a class="muted home-more" {...linkTo(all)}>
           {count - SHOWN} more
@@ -64,22 +70,27 @@ export function SessionLine({ session }: { session: Session }) {
   );
 }
 
-/** Only what can be decided without looking further has buttons here. */
-function AskLine({ ask }: { ask: AskOf }) {
-  const isPlain = ask.kind === 'approval' && Boolean(ask.tool);
+function AskLine({ ask, isGone }: { ask: AskOf; isGone: boolean }) {
+  const card: Place = { page: 'inbox', cursor: askKey(ask) };
   return (
-    <li class="home-row">
-      <a {...linkTo({ page: 'inbox', cursor: askKey(ask) })}>
+    <li class={isGone ? 'home-row is-over' : 'home-row'} data-ask={ask.id}>
+      <a {...linkTo(card)}>
         <MarkOf look={lookOfState('waiting_human')} />
         <span class="row-title" dir="auto">
-          {firstLine(ask.text)}
+          <Exact text={ask.text} isProse isOneLine most={200} canOpen={false} />
         </span>
         <Time at={ask.created_at} />
         <span class="row-second">
-          {ask.tool && <code>{ask.tool}</code>} {ask.session_title ?? ask.session_id}
+          {ask.tool && (
+            <code>
+              <Exact text={ask.tool} isOneLine canOpen={false} />
+            </code>
+          )}{' '}
+          {ask.session_title ?? ask.session_id}
         </span>
+        <RowCall ask={ask} />
       </a>
-      {isPlain && <RowActs ask={ask} />}
+      {(isGone || (ask.kind === 'approval' && ask.tool)) && <RowDecision ask={ask} isGone={isGone} card={card} />}
     </li>
   );
 }
@@ -88,16 +99,27 @@ function NeedsYou() {
   const asks = useStore((state) => state.asks);
   const sessions = useStore((state) => state.sessions);
   const silent = waitingWithoutAsk(sessions, asks);
+  const { rows, waiting, holding } = useHeld(asks.items, askKey);
+  const asked = rows.slice(0, SHOWN);
   const count = asks.items.length + silent.length;
   return (
-    <Part word="Needs you" count={count} all={{ page: 'inbox', cursor: '' }} nothing="Nothing needs you.">
-      {asks.items.slice(0, SHOWN).map((ask) => (
-        <AskLine key={askKey(ask)} ask={ask} />
-      ))}
-      {silent.slice(0, Math.max(0, SHOWN - asks.items.length)).map((session) => (
-        <SessionLine key={session.id} session={session} />
-      ))}
-    </Part>
+    <div {...holding}>
+      <Part
+        word="Needs you"
+        count={count}
+        waiting={waiting}
+        isKept={asked.length > 0}
+        all={{ page: 'inbox', cursor: '' }}
+        nothing="Nothing needs you."
+      >
+        {asked.map(({ item, isGone }) => (
+          <AskLine key={askKey(item)} ask={item} isGone={isGone} />
+        ))}
+        {silent.slice(0, SHOWN - asked.length).map((session) => (
+          <SessionLine key={session.id} session={session} />
+        ))}
+      </Part>
+    </div>
   );
 }
 

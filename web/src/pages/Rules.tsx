@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks';
 import { api, type Problem } from '../api';
 import { Arguments } from '../parts/Arguments';
+import { Exact } from '../parts/Exact';
 import { useLoaded } from '../parts/loaded';
 import { Empty, Failed, Waiting } from '../parts/States';
 import { Time } from '../parts/Time';
@@ -41,7 +42,9 @@ function Row({ rule, onRevoked }: { rule: Rule; onRevoked: () => void }) {
   return (
     <li class="rule">
       <div class="rule-head">
-        <code class="tool-name">{rule.tool}</code>
+        <code class="tool-name">
+          <Exact text={rule.tool} isOneLine />
+        </code>
         {rule.agent && <span class="muted">by {rule.agent}</span>}
         <Scope rule={rule} />
         <Time at={rule.created_at} suffix=" ago" />
@@ -49,7 +52,7 @@ function Row({ rule, onRevoked }: { rule: Rule; onRevoked: () => void }) {
           Revoke
         </button>
       </div>
-      {rule.arguments ? <Arguments value={rule.arguments} /> : <p class="muted">with any arguments</p>}
+      {rule.arguments ? <Arguments value={rule.arguments} isWhole /> : <p class="muted">with any arguments</p>}
       {problem && <p class="problem-line">{problem.message}</p>}
     </li>
   );

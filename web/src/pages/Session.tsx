@@ -1,9 +1,10 @@
 // One session: what it is, what was said, what it waits for, and how it was.
 import { useEffect, useState } from 'preact/hooks';
-import { cost, dollars, firstLine, plural, titleOf, usdOf } from '../format';
-import { AskCard } from '../parts/Ask';
+import { cost, dollars, plural, titleOf, usdOf } from '../format';
+import { AskCards } from '../parts/AskCards';
 import { Composer } from '../parts/Composer';
 import { Id } from '../parts/Copy';
+import { Exact } from '../parts/Exact';
 import { Files } from '../parts/Files';
 import { Menu } from '../parts/Menu';
 import { People } from '../parts/People';
@@ -18,9 +19,10 @@ import { Transcript } from '../parts/Transcript';
 import { Tree } from '../parts/Tree';
 import { Why } from '../parts/Why';
 import { useKeys } from '../parts/keys';
+import { useLayer } from '../parts/layers';
+import { useTwice } from '../parts/twice';
 import { agentOf, budgetOf } from '../state/agents';
 import { adjust, go, linkTo } from '../state/navigate';
-import { askKey } from '../state/asklist';
 import type { Open } from '../state/open';
 import { entityPlace, type Place, sessionPlace, sessionsPlace, taskPlace, type View } from '../state/place';
 import { archive, closeSession, isForAgent, loadOlder, lookBack, openSession, retry, say } from '../state/session';
@@ -28,9 +30,11 @@ import { dispatch, getState, useStore } from '../state/store';
 import { gist, transcript } from '../state/transcript';
 import { hibernate, interrupt, isPaused, isRunning, setPaused, wake } from '../state/turn';
 import { isEnded, lookOf, reasonBeside } from '../status';
-import type { Agent, Ask, Session } from '../types';
+import type { Agent, Session } from '../types';
 
 type SessionPlace = Place & { page: 'session' };
+
+const REASON = 200; // characters beside the state
 
 const VIEWS: readonly { view: View; word: string }[] = [
   { view: 'transcript', word: 'transcript' },
@@ -108,13 +112,25 @@ function canPause(session: Session): boolean {
   return session.type === 'agent' && !isEnded(session.status);
 }
 
-function Actions({ session }: { session: Session }) {
+function Actions({ session, isSure }: { session: Session; isSure: boolean }) {
   const isArchived = session.archived_at !== null;
   return (
     <div class="actions">
       {isRunning(session) && (
-        <button class="interrupt" title="End the running turn (Esc)" onClick={() => void interrupt(session.id)}>
-          Interrupt <kbd>esc</kbd>
+        <button
+          class={isSure ? 'interrupt is-sure' : 'interrupt'}
+          title="End the running turn (Esc in the message, or twice)"
+          onClick={() => void interrupt(session.id)}
+        >
+          {isSure ? (
+            <span role="status">
+              Press <kbd>esc</kbd> again to interrupt
+            </span>
+          ) : (
+            <>
+              Interrupt <kbd>esc</kbd>
+            </>
+          )}
         </button>
       )}
       {canPause(session) && (
@@ -162,7 +178,7 @@ function Actions({ session }: { session: Session }) {
 /** What a session does right now, or needs, as far as its log tells. */
 function doing(session: Session, open: Open): string {
   const ask = open.past ? undefined : open.asks.find((one) => one.session_id === session.id);
-  if (ask) return `asks: ${firstLine(ask.text)}`;
+  if (ask) return `asks: ${ask.text}`;
   if (lookOf(session).word !== 'Active' || open.past) return reasonBeside(session);
   const live = open.partials.at(-1);
   if (live)
@@ -177,7 +193,14 @@ function doing(session: Session, open: Open): string {
   return isRunning ? `${last.tool.name} ${gist(last.tool.input)}` : reasonBeside(session);
 }
 
-function Head({ session, reason, isPast }: { session: Session; reason: string; isPast: boolean }) {
+interface HeadProps {
+  session: Session;
+  reason: string;
+  isPast: boolean;
+  isSure: boolean; // that the turn is interrupted with the next press
+}
+
+function Head({ session, reason, isPast, isSure }: HeadProps) {
   return (
     <header class="head">
       <div class="head-first">
@@ -193,12 +216,12 @@ function Head({ session, reason, isPast }: { session: Session; reason: string; i
         </h1>
         <Status session={session} />
         {reason && (
-          <span class="reason" title={reason}>
-            <bdi>{reason}</bdi>
+          <span class="reason">
+            <Exact text={reason} isProse isOneLine most={REASON} canOpen={false} />
           </span>
         )}
         {session.archived_at && <span class="chip">archived</span>}
-        {!isPast && <Actions session={session} />}
+        {!isPast && <Actions session={session} isSure={isSure} />}
       </div>
       <Facts session={session} />
     </header>
@@ -248,25 +271,6 @@ function Side({ place, open, session }: { place: SessionPlace; open: Open; sessi
   }
 }
 
-/** What is asked here and in sessions below; the first one has the keys. */
-function Asks({ id, asks }: { id: string; asks: Ask[] }) {
-  return (
-    <>
-      {asks.map((ask, index) => (
-        <div key={askKey(ask)} class="ask-here">
-          {ask.session_id !== id && (
-            <p class="muted">
-              Asked in <a {...linkTo(sessionPlace(ask.session_id))}>{ask.session_title ?? ask.session_id}</a>, a part of
-              this work
-            </p>
-          )}
-          <AskCard ask={ask} hasKeys={index === 0} />
-        </div>
-      ))}
-    </>
-  );
-}
-
 function Body({ place, open, session }: { place: SessionPlace; open: Open; session: Session }) {
   const { past } = open;
   return (
@@ -285,7 +289,7 @@ function Body({ place, open, session }: { place: SessionPlace; open: Open; sessi
           onAgain={(message) => void say(open.id, message.text, message)}
           onDrop={(message) => dispatch({ type: 'open dropped', id: open.id, key: message.key })}
         >
-          {!past && <Asks id={open.id} asks={open.asks} />}
+          {!past && <AskCards id={open.id} asks={open.asks} />}
         </Transcript>
         {!past && <Why session={session} />}
         {!past && <Queue id={open.id} prompts={open.queue} />}
@@ -294,6 +298,7 @@ function Body({ place, open, session }: { place: SessionPlace; open: Open; sessi
           isOff={Boolean(past)}
           hint={past ? 'This is how it was. Go back to now to write.' : 'Message…'}
           mode={isForAgent(open.id) ? session.queue_mode : null}
+          onInterrupt={isRunning(session) ? () => void interrupt(open.id) : null}
           onSend={(text, mode, files) => void say(open.id, text, { mode, files })}
         />
       </section>
@@ -322,10 +327,13 @@ export function SessionPage({ place }: { place: SessionPlace }) {
     const at = VIEWS.findIndex(({ view }) => view === place.view) + by + VIEWS.length;
     adjust({ ...place, view: VIEWS[at % VIEWS.length]?.view ?? 'transcript' });
   };
+  useLayer(place.view !== 'transcript', () => adjust({ ...place, view: 'transcript' }));
+  useLayer(Boolean(place.at), () => adjust({ ...place, at: null }));
+  const sure = useTwice(() => void interrupt(place.id));
   useKeys(true, {
-    Escape: () => {
-      if (place.at) adjust({ ...place, at: null });
-      else if (current && isRunning(current)) void interrupt(place.id);
+    Escape: (event) => {
+      if (event.repeat) return;
+      if (current && isRunning(current)) sure.press();
       else go(getState().lastList);
     },
     v: () => step(1),
@@ -348,7 +356,7 @@ export function SessionPage({ place }: { place: SessionPlace }) {
   const session = open.past?.session ?? current;
   return (
     <div class="session">
-      <Head session={session} reason={doing(session, open)} isPast={open.past !== null} />
+      <Head session={session} reason={doing(session, open)} isPast={open.past !== null} isSure={sure.isAsked} />
       <div class="bar">
         <ViewTabs place={place} />
         {open.stream === 'reconnecting' && <span class="stream-state tone-amber">reconnecting…</span>}

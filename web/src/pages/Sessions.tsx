@@ -3,18 +3,21 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { plural } from '../format';
 import { Copy } from '../parts/Copy';
 import { Filters as FilterBar } from '../parts/Filters';
+import { type Held, useHeld } from '../parts/held';
 import { useKeys } from '../parts/keys';
+import { useLayer } from '../parts/layers';
 import { Peek } from '../parts/Peek';
 import { SessionRow } from '../parts/SessionRow';
 import { Empty, Failed, Waiting } from '../parts/States';
 import { adjust, go, linkTo } from '../state/navigate';
 import { filterKey } from '../state/filter';
 import { type Filters, NO_FILTERS, type Place, sessionPlace, sessionsPlace } from '../state/place';
-import { decideFromList } from '../state/asks';
 import { archive, tryDemo } from '../state/session';
 import { countOf, loadList, loadMore, showList } from '../state/sessions';
 import { dispatch, getState, useStore } from '../state/store';
 import { TABS } from '../status';
+import type { Ask } from '../types';
+import { askKey } from '../state/asklist';
 
 type SessionsPlace = Place & { page: 'sessions' };
 
@@ -131,13 +134,13 @@ function useListKeys(place: SessionsPlace, ids: string[], onFilter: () => void):
     if (gone.includes(cursor)) adjust({ ...place, cursor: rest ?? '' });
     void archive(gone, !place.filters.archived);
   };
-  const decideHere = (decision: 'once' | 'deny'): void => {
-    const ask = getState().asks.items.find((one) => one.session_id === cursor && one.kind === 'approval');
-    if (ask) void decideFromList(ask, decision);
+  // What is decided is shown first; beside the list the card has these keys.
+  const review = (): void => {
+    if (getState().asks.items.some((one) => one.session_id === cursor)) adjust({ ...place, peek: true });
   };
+  useKeys(!place.peek, { a: review, d: review });
+  useLayer(getState().selected.length > 0, () => dispatch({ type: 'selected', ids: [] }));
   useKeys(true, {
-    a: () => decideHere('once'),
-    d: () => decideHere('deny'),
     j: () => move(1),
     k: () => move(-1),
     ArrowDown: () => move(1),
@@ -148,19 +151,27 @@ function useListKeys(place: SessionsPlace, ids: string[], onFilter: () => void):
     p: () => adjust({ ...place, cursor: cursor || (ids[0] ?? ''), peek: !place.peek }),
     f: onFilter,
     '/': onFilter,
-    Escape: () =>
-      getState().selected.length
-        ? dispatch({ type: 'selected', ids: [] })
-        : adjust({ ...place, cursor: '', peek: false }),
+    Escape: () => adjust({ ...place, cursor: '' }),
   });
 }
+
+/** One of each session; what was decided here stays until the list moves again. */
+function askRows({ rows }: Held<Ask>): Map<string, Held<Ask>['rows'][number]> {
+  return new Map([...rows].reverse().map((row) => [row.item.session_id, row]));
+}
+
+const hold = (isHeld: boolean): void => dispatch({ type: 'list held', isHeld });
 
 function Rows({ place }: { place: SessionsPlace }) {
   const list = useStore((state) => state.list);
   const sessions = useStore((state) => state.sessions);
   const selected = useStore((state) => state.selected);
-  const items = useStore((state) => state.asks.items);
-  const asks = useMemo(() => new Map([...items].reverse().map((ask) => [ask.session_id, ask])), [items]);
+  const held = useHeld(
+    useStore((state) => state.asks.items),
+    askKey,
+    hold,
+  );
+  const asks = askRows(held);
   const end = useRef<HTMLLIElement>(null);
   const latest = useRef(place);
   latest.current = place;
@@ -178,11 +189,7 @@ function Rows({ place }: { place: SessionsPlace }) {
     return () => observer.disconnect();
   }, [list.nextCursor]);
   return (
-    <div
-      class="list-box"
-      onPointerEnter={(event) => event.pointerType === 'mouse' && dispatch({ type: 'list held', isHeld: true })}
-      onPointerLeave={() => dispatch({ type: 'list held', isHeld: false })}
-    >
+    <div class="list-box" {...held.holding}>
       {list.waiting.length > 0 && (
         <div class="new-rows">
           <button onClick={() => dispatch({ type: 'list released' })}>{list.waiting.length} new</button>
@@ -196,7 +203,9 @@ function Rows({ place }: { place: SessionsPlace }) {
               <SessionRow
                 key={id}
                 session={session}
-                ask={asks.get(id)}
+                ask={asks.get(id)?.item}
+                isDecided={asks.get(id)?.isGone ?? false}
+                peek={{ ...place, cursor: id, peek: true }}
                 isCursor={place.cursor === id}
                 isSelected={selected.includes(id)}
                 isLeaving={list.leaving.includes(id)}
@@ -228,6 +237,8 @@ export function Sessions({ place }: { place: SessionsPlace }) {
   const key = filterKey(filters);
   const list = useStore((state) => state.list);
   const selected = useStore((state) => state.selected);
+  const asks = useStore((state) => state.asks.items);
+  const asked = useMemo(() => asks.filter((ask) => ask.session_id === place.cursor), [asks, place.cursor]);
   const [isFiltering, setFiltering] = useState(false);
   const box = useRef<HTMLDivElement>(null);
   const stable = useMemo(() => filters, [key]);
@@ -266,7 +277,9 @@ export function Sessions({ place }: { place: SessionsPlace }) {
         )}
         {isHere && list.phase === 'ready' && <Rows place={place} />}
       </section>
-      {place.peek && place.cursor && <Peek id={place.cursor} onClose={() => adjust({ ...place, peek: false })} />}
+      {place.peek && place.cursor && (
+        <Peek id={place.cursor} asks={asked} onClose={() => adjust({ ...place, peek: false })} />
+      )}
     </div>
   );
 }

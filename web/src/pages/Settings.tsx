@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { api, type Problem } from '../api';
 import { duration, firstLine, plural } from '../format';
 import { Password, Tokens, useIsAdmin } from '../parts/Account';
+import { useLayer } from '../parts/layers';
 import { useLoaded } from '../parts/loaded';
 import { Failed, Waiting } from '../parts/States';
 import { Time } from '../parts/Time';
@@ -96,6 +97,7 @@ interface EditProps {
 
 function Edit({ start, onSave, onClose }: EditProps) {
   const [draft, setDraft] = useState(start);
+  useLayer(true, onClose);
   const [problem, setProblem] = useState<Problem | null>(null);
   return (
     <form
@@ -104,7 +106,6 @@ function Edit({ start, onSave, onClose }: EditProps) {
         event.preventDefault();
         onSave(draft).then(onClose, setProblem);
       }}
-      onKeyDown={(event) => event.key === 'Escape' && onClose()}
     >
       <input
         value={draft.name}

@@ -7,6 +7,7 @@ import { useStore } from '../state/store';
 import type { Token } from '../types';
 import { Copy } from './Copy';
 import { LineForm } from './LineForm';
+import { useLayer } from './layers';
 import { useLoaded } from './loaded';
 import { Failed, Waiting } from './States';
 import { Sure } from './Sure';
@@ -32,6 +33,7 @@ export function Password() {
       setProblem(error as Problem);
     }
   };
+  useLayer(isOpen, close);
   if (!isOpen) return <button onClick={() => setOpen(true)}>Change your password…</button>;
   return (
     <form
@@ -40,7 +42,6 @@ export function Password() {
         event.preventDefault();
         void save();
       }}
-      onKeyDown={(event) => event.key === 'Escape' && close()}
     >
       <label>
         Password until now

@@ -1,38 +1,45 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Problem } from '../api';
-import { plural, pretty } from '../format';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { plural } from '../format';
 import { mayDecide } from '../state/asklist';
-import { decide } from '../state/asks';
+import { isSeen } from '../state/call';
+import { isOutput, stagedOf } from '../state/output';
 import { useStore } from '../state/store';
-import type { Ask, Reply } from '../types';
+import type { Ask } from '../types';
 import { Arguments } from './Arguments';
+import { AskAgain } from './AskAgain';
+import { Code } from './Code';
+import { type Decision, useDecision } from './decision';
+import { Exact } from './Exact';
 import { Expiry } from './Expiry';
 import { Form } from './Form';
+import { Grants, onceOf, useChoices } from './Grants';
 import { type Keys, useKeys } from './keys';
-import { Code } from './Code';
-import { EditOutput, isOutput, Safety, Staged, stagedOf } from './Output';
+import { useLayer } from './layers';
+import { EditOutput, Safety, Staged } from './Output';
+import { Outcome } from './RowDecision';
 
 interface Deciding {
   ask: Ask;
-  isBusy: boolean;
+  decision: Decision;
   hasKeys: boolean;
-  send: (reply: Reply) => void;
 }
 
 const KIND_WORDS = { approval: 'asks for approval', question: 'asks', elicitation: 'asks you to fill in a form' };
 
 // --- saying no ---
 
-function Deny({ isBusy, send, close }: Pick<Deciding, 'isBusy' | 'send'> & { close: () => void }) {
+function Deny({ decision, close }: Pick<Deciding, 'decision'> & { close: () => void }) {
   const [reason, setReason] = useState('');
   const input = useRef<HTMLInputElement>(null);
-  useEffect(() => input.current?.focus(), []);
+  useLayoutEffect(() => input.current?.focus(), []); // at once: the next key is for it
+  useLayer(true, close);
   return (
     <form
       class="ask-buttons"
       onSubmit={(event) => {
         event.preventDefault();
-        send(reason.trim() ? { decision: 'deny', reason: reason.trim() } : { decision: 'deny' });
+        const more = reason.trim() ? { reason: reason.trim() } : {};
+        decision.send({ decision: 'deny', ...more }, event);
       }}
     >
       <input
@@ -40,12 +47,11 @@ function Deny({ isBusy, send, close }: Pick<Deciding, 'isBusy' | 'send'> & { clo
         class="ask-reason"
         value={reason}
         maxLength={4000}
-        placeholder="Why not? It is read. May be left empty."
+        placeholder="Reason (optional; the agent sees it)"
         aria-label="Reason"
         onInput={(event) => setReason(event.currentTarget.value)}
-        onKeyDown={(event) => event.key === 'Escape' && close()}
       />
-      <button class="danger" disabled={isBusy}>
+      <button class="danger" data-decides={decision.about} disabled={decision.isBusy}>
         Deny
       </button>
       <button type="button" class="quiet" onClick={close}>
@@ -57,14 +63,15 @@ function Deny({ isBusy, send, close }: Pick<Deciding, 'isBusy' | 'send'> & { clo
 
 // --- approvals ---
 
-function Edit({ ask, isBusy, send, close }: Deciding & { close: () => void }) {
+function Edit({ ask, decision, close }: Deciding & { close: () => void }) {
   const [text, setText] = useState(() => JSON.stringify(ask.arguments ?? {}, null, 2));
   const [problem, setProblem] = useState('');
   const area = useRef<HTMLTextAreaElement>(null);
-  useEffect(() => area.current?.focus(), []);
-  const allow = (): void => {
+  useLayoutEffect(() => area.current?.focus(), []);
+  useLayer(true, close);
+  const allow = (by: Event): void => {
     try {
-      send({ decision: 'once', answer: JSON.parse(text) });
+      decision.send({ decision: 'once', answer: JSON.parse(text) }, by);
     } catch (error) {
       setProblem((error as Error).message);
     }
@@ -79,11 +86,10 @@ function Edit({ ask, isBusy, send, close }: Deciding & { close: () => void }) {
         spellcheck={false}
         aria-label="Arguments"
         onInput={(event) => setText(event.currentTarget.value)}
-        onKeyDown={(event) => event.key === 'Escape' && close()}
       />
       {problem && <p class="problem-line">This is not JSON: {problem}</p>}
       <div class="ask-buttons">
-        <button class="primary" disabled={isBusy} onClick={allow}>
+        <button class="primary" data-decides={decision.about} disabled={decision.isBusy} onClick={allow}>
           Allow with these arguments
         </button>
         <button class="quiet" onClick={close}>
@@ -94,69 +100,63 @@ function Edit({ ask, isBusy, send, close }: Deciding & { close: () => void }) {
   );
 }
 
-function ApprovalButtons({ ask, isBusy, hasKeys, send, open }: Deciding & { open: (step: 'deny' | 'edit') => void }) {
-  const [isExact, setExact] = useState(false);
-  const standing = isExact ? { these_arguments: true } : {};
-  const isOfTool = Boolean(ask.tool);
+type Step = 'choose' | 'deny' | 'edit' | 'grant';
+
+function ApprovalButtons({ ask, decision, hasKeys, open }: Deciding & { open: (step: Step) => void }) {
+  const { about, isBusy, press, send } = decision;
+  const hasMore = useChoices(ask).length > 0;
+  const once = (by: Event): void => send(onceOf(ask), by);
+  const to = (step: Step) => (by: Event) => press(by, () => open(step));
   const keys: Keys = {
-    a: () => send({ decision: 'once' }),
-    d: () => open('deny'),
-    ...(isOfTool && {
-      s: () => send({ decision: 'session', ...standing }),
-      A: () => send({ decision: 'always', ...standing }),
-    }),
-    ...(ask.editable && { e: () => open('edit') }),
+    a: once,
+    d: to('deny'),
+    ...(hasMore && { m: to('grant') }),
+    ...(ask.editable && { e: to('edit') }),
   };
   useKeys(hasKeys && !isBusy, keys);
   const key = (name: string) => hasKeys && <kbd>{name}</kbd>;
   return (
     <>
+      {ask.tool && !isSeen(ask) && (
+        <p class="tone-amber">The agent did not say what the tool is called with. This can be allowed once only.</p>
+      )}
       <div class="ask-buttons">
-        <button class="primary" disabled={isBusy} onClick={() => send({ decision: 'once' })}>
+        <button class="primary" data-decides={about} disabled={isBusy} onClick={once}>
           {isOutput(ask) ? 'Keep it' : 'Allow once'} {key('a')}
         </button>
-        {isOfTool && (
-          <>
-            <button disabled={isBusy} onClick={() => send({ decision: 'session', ...standing })}>
-              For the session {key('s')}
-            </button>
-            <button disabled={isBusy} onClick={() => send({ decision: 'always', ...standing })}>
-              Always {key('A')}
-            </button>
-          </>
+        {hasMore && (
+          <button data-decides={about} disabled={isBusy} onClick={to('grant')}>
+            Allow more… {key('m')}
+          </button>
         )}
         {ask.editable && (
-          <button disabled={isBusy} onClick={() => open('edit')}>
+          <button data-decides={about} disabled={isBusy} onClick={to('edit')}>
             Edit… {key('e')}
           </button>
         )}
-        <button class="danger" disabled={isBusy} onClick={() => open('deny')}>
+        <button class="danger" data-decides={about} disabled={isBusy} onClick={to('deny')}>
           {isOutput(ask) ? 'Reject…' : 'Deny…'} {key('d')}
         </button>
       </div>
-      {isOfTool && (
-        <label class="ask-exact">
-          <input type="checkbox" checked={isExact} onChange={(event) => setExact(event.currentTarget.checked)} />
-          for the session and always: only with exactly these arguments
-        </label>
-      )}
     </>
   );
 }
 
 // --- questions ---
 
-function Question({ ask, isBusy, hasKeys, send }: Deciding) {
+function Question({ ask, decision, hasKeys }: Deciding) {
+  const { about, isBusy, send } = decision;
   const [text, setText] = useState('');
   const options = ask.options ?? [];
-  const keys = options.slice(0, 9).map((option, index) => [String(index + 1), () => send({ answer: option })] as const);
+  const pick = (answer: string) => (by: Event) => send({ answer }, by);
+  const keys = options.slice(0, 9).map((option, index) => [String(index + 1), pick(option)] as const);
   useKeys(hasKeys && !isBusy, Object.fromEntries(keys));
   if (options.length > 0) {
     return (
       <div class="ask-options">
         {options.map((option, index) => (
-          <button key={option} disabled={isBusy} onClick={() => send({ answer: option })}>
-            {hasKeys && index < 9 && <kbd>{index + 1}</kbd>} {option}
+          <button key={option} data-decides={about} disabled={isBusy} onClick={pick(option)}>
+            {hasKeys && index < 9 && <kbd>{index + 1}</kbd>} <Exact text={option} isProse />
           </button>
         ))}
       </div>
@@ -167,7 +167,7 @@ function Question({ ask, isBusy, hasKeys, send }: Deciding) {
       class="ask-buttons"
       onSubmit={(event) => {
         event.preventDefault();
-        if (text.trim()) send({ answer: text });
+        if (text.trim()) send({ answer: text }, event);
       }}
     >
       <textarea
@@ -178,11 +178,11 @@ function Question({ ask, isBusy, hasKeys, send }: Deciding) {
         placeholder="Answer…"
         onInput={(event) => setText(event.currentTarget.value)}
         onKeyDown={(event) => {
-          if (event.key === 'Enter' && (event.metaKey || event.ctrlKey) && text.trim()) send({ answer: text });
+          if (event.key === 'Enter' && (event.metaKey || event.ctrlKey) && text.trim()) send({ answer: text }, event);
           if (event.key === 'Escape') event.currentTarget.blur();
         }}
       />
-      <button class="primary" disabled={isBusy || !text.trim()}>
+      <button class="primary" data-decides={about} disabled={isBusy || !text.trim()}>
         Answer
       </button>
     </form>
@@ -192,13 +192,17 @@ function Question({ ask, isBusy, hasKeys, send }: Deciding) {
 // --- the whole ---
 
 function Decide(deciding: Deciding) {
-  const { ask, isBusy, send } = deciding;
-  const [step, setStep] = useState<'choose' | 'deny' | 'edit'>('choose');
+  const { ask, decision } = deciding;
+  const { about, isBusy, press, send } = decision;
+  const [step, setStep] = useState<Step>('choose');
+  const choices = useChoices(ask);
   const back = (): void => setStep('choose');
-  if (step === 'deny') return <Deny isBusy={isBusy} send={send} close={back} />;
+  const decline = (by: Event): void => press(by, () => setStep('deny'));
+  if (step === 'deny') return <Deny decision={decision} close={back} />;
+  if (step === 'grant') return <Grants decision={decision} choices={choices} close={back} />;
   if (step === 'edit' && isOutput(ask)) {
-    const keep = (answer: Record<string, unknown>): void => send({ decision: 'once', answer });
-    return <EditOutput fields={stagedOf(ask)} isBusy={isBusy} onSend={keep} onClose={back} />;
+    const keep = (answer: Record<string, unknown>, by: Event): void => send({ decision: 'once', answer }, by);
+    return <EditOutput fields={stagedOf(ask)} decision={decision} onSend={keep} onClose={back} />;
   }
   if (step === 'edit') return <Edit {...deciding} close={back} />;
   switch (ask.kind) {
@@ -208,7 +212,7 @@ function Decide(deciding: Deciding) {
       return (
         <>
           <Question {...deciding} />
-          <button class="quiet ask-decline" disabled={isBusy} onClick={() => setStep('deny')}>
+          <button class="quiet ask-decline" data-decides={about} disabled={isBusy} onClick={decline}>
             Don’t answer…
           </button>
         </>
@@ -217,9 +221,9 @@ function Decide(deciding: Deciding) {
       return (
         <Form
           schema={ask.schema}
-          isBusy={isBusy}
-          onSend={(answer) => send({ answer })}
-          onDecline={() => setStep('deny')}
+          decision={decision}
+          onSend={(answer, by) => send({ answer }, by)}
+          onDecline={decline}
         />
       );
   }
@@ -232,8 +236,9 @@ function Details({ details }: { details: Record<string, unknown> }) {
   const shown = Object.entries(rest).filter(([, value]) => value !== null && value !== '');
   return (
     <>
-      {typeof preview === 'string' && <Code text={preview} name="preview" />}
-      {shown.length > 0 && <Arguments value={Object.fromEntries(shown)} />}
+      {typeof preview === 'string' && <Code text={preview} name="preview" isWhole />}
+      {preview !== undefined && typeof preview !== 'string' && <Arguments value={{ preview }} isWhole />}
+      {shown.length > 0 && <Arguments value={Object.fromEntries(shown)} isWhole />}
     </>
   );
 }
@@ -254,80 +259,70 @@ function Votes({ ask }: { ask: Ask }) {
   );
 }
 
+/** Everything that is decided about, all of it: nothing is folded, nothing has to be scrolled sideways. */
+function Subject({ ask }: { ask: Ask }) {
+  if (isOutput(ask)) return <Staged fields={stagedOf(ask)} />;
+  return (
+    <>
+      {ask.kind === 'approval' && ask.arguments && <Arguments value={ask.arguments} isWhole />}
+      {ask.details && <Details details={ask.details} />}
+    </>
+  );
+}
+
+function Head({ ask }: { ask: Ask }) {
+  return (
+    <div class="ask-head">
+      <span class="tone-orange ask-kind">
+        {ask.agent ?? 'The agent'} {isOutput(ask) ? 'brought an output' : KIND_WORDS[ask.kind]}
+      </span>
+      {isOutput(ask) && <Safety details={ask.details} />}
+      {ask.tool && (
+        <code>
+          <Exact text={ask.tool} isOneLine />
+        </code>
+      )}
+      <Risk details={ask.details} />
+      <Votes ask={ask} />
+      {ask.state === 'pending' && <Expiry from={ask.created_at} to={ask.expires_at} />}
+    </div>
+  );
+}
+
 interface Props {
   ask: Ask;
   hasKeys: boolean;
-  onDecided?: () => void;
+  /** Decided, and shown until the pointer leaves. */
+  isGone?: boolean;
+  onDecided?: (by: Event) => void;
 }
 
 /** Decides nothing by itself; refusals of the server stand where the buttons are, and what was typed stays. */
-export function AskCard({ ask, hasKeys, onDecided }: Props) {
-  const [isBusy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<Problem | null>(null);
-  const asks = useStore((state) => state.asks);
-  const may = mayDecide(asks, ask);
-  const stream = useStore((state) => state.stream);
-  useEffect(() => setProblem(null), [stream]);
-  const send = async (reply: Reply): Promise<void> => {
-    setBusy(true);
-    const failed = await decide(ask, reply);
-    setProblem(failed);
-    setBusy(false);
-    if (!failed) onDecided?.();
-  };
-  const deciding = { ask, hasKeys: hasKeys && may, send: (reply: Reply) => void send(reply) };
+export function AskCard({ ask, hasKeys, isGone = false, onDecided }: Props) {
+  const decision = useDecision(ask, onDecided);
+  const may = useStore((state) => mayDecide(state.asks, ask));
+  const isOver = isGone || ask.state !== 'pending';
   return (
-    <section class="ask" aria-label={KIND_WORDS[ask.kind]} data-ask={ask.id}>
-      <div class="ask-head">
-        <span class="tone-orange ask-kind">
-          {ask.agent ?? 'The agent'} {isOutput(ask) ? 'brought an output' : KIND_WORDS[ask.kind]}
-        </span>
-        {isOutput(ask) && <Safety details={ask.details} />}
-        {ask.tool && <code>{ask.tool}</code>}
-        <Risk details={ask.details} />
-        <Votes ask={ask} />
-        <Expiry from={ask.created_at} to={ask.expires_at} />
-      </div>
-      <p class="ask-text">{ask.text}</p>
-      {isOutput(ask) ? (
-        <Staged fields={stagedOf(ask)} />
-      ) : (
-        <>
-          {ask.kind === 'approval' && ask.arguments && <Arguments value={ask.arguments} />}
-          {ask.details && <Details details={ask.details} />}
-        </>
+    <section class={isOver ? 'ask is-over' : 'ask'} aria-label={KIND_WORDS[ask.kind]} data-ask={ask.id}>
+      <Head ask={ask} />
+      <p class="ask-text">
+        <Exact text={ask.text} isProse />
+      </p>
+      <Subject ask={ask} />
+      {isOver && (
+        <p class="ask-outcome">
+          <Outcome ask={ask} /> <AskAgain ask={ask} />
+        </p>
       )}
-      {!may ? (
+      {!isOver && !may && (
         <p class="muted">Only somebody who is {ask.role} of the session, or more, can decide this.</p>
-      ) : (
-        <Decide {...deciding} isBusy={isBusy} />
       )}
-      {problem && (
+      {!isOver && may && <Decide ask={ask} decision={decision} hasKeys={hasKeys} />}
+      {decision.problem && (
         <p class="problem-line" role="alert">
-          {problem.message} Nothing was decided.
+          {decision.problem.message} Nothing was decided.
         </p>
       )}
     </section>
   );
-}
-
-// --- afterwards ---
-
-const DECISION_WORDS = {
-  once: 'allowed once',
-  session: 'allowed for the session',
-  always: 'always allowed',
-  deny: 'denied',
-};
-
-/** What became of it, in a few words. */
-export function outcomeOf(ask: Pick<Ask, 'kind' | 'state' | 'decision' | 'answer' | 'reason' | 'details'>): string {
-  const reason = ask.reason ? `: ${ask.reason}` : '';
-  if (ask.state === 'expired') return 'nobody decided in time';
-  if (ask.state === 'cancelled') return `no longer asked${reason}`;
-  if (ask.state === 'pending') return 'not decided yet';
-  if (isOutput(ask)) return ask.decision === 'deny' ? `rejected${reason}` : ask.answer ? 'kept with changes' : 'kept';
-  if (ask.decision === 'deny') return ask.kind === 'approval' ? `denied${reason}` : `declined${reason}`;
-  if (ask.kind === 'approval') return ask.decision ? DECISION_WORDS[ask.decision] : 'allowed';
-  return ask.kind === 'question' ? `answered: ${pretty(ask.answer)}` : 'filled in';
 }

@@ -2,29 +2,34 @@
 import { useMemo } from 'preact/hooks';
 import { highlight } from '../state/highlight';
 import { Copy } from './Copy';
+import { Characters } from './Exact';
 
 interface Props {
   text: string;
   name?: string;
   language?: string;
+  /** Not to be scrolled: for what is decided about. */
+  isWhole?: boolean;
 }
 
-export function Code({ text, name = '', language = name }: Props) {
+export function Code({ text, name = '', language = name, isWhole = false }: Props) {
   const tokens = useMemo(() => highlight(text, language), [text, language]);
   return (
-    <div class="code">
+    <div class={isWhole ? 'code is-whole' : 'code'}>
       <div class="code-head">
-        <span>{name}</span>
+        <span>
+          <Characters text={name} isOneLine />
+        </span>
         <Copy text={text} />
       </div>
       <pre tabIndex={0} role="group" aria-label={name || 'code'}>
         <code>
           {tokens.map(({ kind, text: part }, index) =>
             kind === 'plain' ? (
-              part
+              <Characters key={index} text={part} />
             ) : (
               <span key={index} class={`code-${kind}`}>
-                {part}
+                <Characters text={part} />
               </span>
             ),
           )}

@@ -26,6 +26,8 @@ interface Props {
   hint: string;
   /** How the session takes messages while it works; null: nobody answers here. */
   mode: QueueMode | null;
+  /** Ends the running turn; null when there is none. */
+  onInterrupt: (() => void) | null;
   onSend: (text: string, mode: QueueMode | null, files: SessionFile[]) => void;
 }
 
@@ -83,7 +85,7 @@ function useDrop(onFiles: ((files: FileList) => void) | null): void {
 }
 
 /** What is typed is kept in the browser until it is sent, also across a reload. */
-export function Composer({ id, isOff, hint, mode: usual, onSend }: Props) {
+export function Composer({ id, isOff, hint, mode: usual, onInterrupt, onSend }: Props) {
   const [text, show] = useState(() => localStorage.getItem(storage(id)) ?? '');
   const [mode, choose] = useMode(id, usual ?? 'followup');
   const area = useRef<HTMLTextAreaElement>(null);
@@ -136,7 +138,10 @@ export function Composer({ id, isOff, hint, mode: usual, onSend }: Props) {
             event.preventDefault();
             send(event.shiftKey ? OPPOSITE[mode] : mode);
           }
-          if (event.key === 'Escape') event.currentTarget.blur();
+          if (event.key === 'Escape' && !event.repeat && !event.isComposing) {
+            if (onInterrupt) onInterrupt();
+            else event.currentTarget.blur();
+          }
         }}
       />
       {usual && <ModeChoice mode={mode} onChoose={choose} />}

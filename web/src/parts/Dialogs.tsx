@@ -10,6 +10,7 @@ import { dispatch, getState, useStore } from '../state/store';
 import { stop } from '../state/turn';
 import { useAgent } from './agent';
 import { MOD } from './keys';
+import { useLayer } from './layers';
 import { useLoaded } from './loaded';
 import { Palette } from './Palette';
 import { ExportSession, NewEntity, RemoveEntity, RunTask } from './WorkDialogs';
@@ -21,16 +22,12 @@ export function closeDialog(): void {
 function Modal({ label, children }: { label: string; children: ComponentChildren }) {
   const dialog = useRef<HTMLDialogElement>(null);
   useLayoutEffect(() => dialog.current?.showModal(), []);
+  useLayer(true, closeDialog);
   return (
     <dialog
       ref={dialog}
       aria-label={label}
       onClose={closeDialog}
-      onKeyDown={(event) => {
-        if (event.key !== 'Escape') return;
-        event.preventDefault();
-        closeDialog();
-      }}
       onMouseDown={(event) => event.target === dialog.current && dialog.current?.close()}
     >
       {children}

@@ -2,21 +2,23 @@
 import { useState } from 'preact/hooks';
 import { countLines, type DiffLine } from '../state/diff';
 import { Copy } from './Copy';
+import { Characters } from './Exact';
 
 const SHOWN = 60;
 const SIGNS = { same: ' ', in: '+', out: '−', head: ' ' };
 
-export function Diff({ lines, name }: { lines: DiffLine[]; name: string }) {
-  const [isWhole, setWhole] = useState(false);
+export function Diff({ lines, name, isWhole: isCard = false }: { lines: DiffLine[]; name: string; isWhole?: boolean }) {
+  const [isWhole, setWhole] = useState(isCard);
   const { added, removed } = countLines(lines);
   const shown = isWhole ? lines : lines.slice(0, SHOWN);
   const text = (): string =>
     lines.map((line) => `${line.kind === 'out' ? '-' : SIGNS[line.kind]}${line.text}`).join('\n');
   return (
-    <div class="code diff">
+    <div class={isCard ? 'code diff is-whole' : 'code diff'}>
       <div class="code-head">
         <span>
-          {name} <span class="tone-green">+{added}</span> <span class="tone-red">−{removed}</span>
+          <Characters text={name} isOneLine /> <span class="tone-green">+{added}</span>{' '}
+          <span class="tone-red">−{removed}</span>
         </span>
         <Copy text={text} />
       </div>
@@ -24,14 +26,14 @@ export function Diff({ lines, name }: { lines: DiffLine[]; name: string }) {
         {shown.map((line, index) => (
           <code key={index} class={`diff-${line.kind}`}>
             <span class="diff-sign">{SIGNS[line.kind]}</span>
-            {line.text}
+            <Characters text={line.text} />
             {'\n'}
           </code>
         ))}
       </pre>
       {shown.length < lines.length && (
         <button class="quiet more" onClick={() => setWhole(true)}>
-          show all {lines.length} lines
+          {lines.length - shown.length} more lines: show all {lines.length}
         </button>
       )}
     </div>

@@ -3,10 +3,12 @@ import { useState } from 'preact/hooks';
 import { api } from '../api';
 import { bytes } from '../format';
 import { type DiffLine, editOf } from '../state/diff';
+import { escaped } from '../state/exact';
 import { isPicture, transcript } from '../state/transcript';
 import type { ChangedFile, File, Session, SessionEvent } from '../types';
 import { Copy, Id } from './Copy';
 import { Diff } from './Diff';
+import { Exact } from './Exact';
 import { useLive } from './loaded';
 import { Failed, Waiting } from './States';
 import { Time } from './Time';
@@ -37,8 +39,11 @@ function Changes({ file, events }: { file: ChangedFile; events: SessionEvent[] }
       ))}
       {edits.length === 0 && (
         <p class="muted">
-          The part of the log that is loaded does not tell how {file.path} changed.{' '}
-          <Copy text={file.path} label="Copy path" />
+          The part of the log that is loaded does not tell how{' '}
+          <code>
+            <Exact text={file.path} isOneLine />
+          </code>{' '}
+          changed. <Copy text={file.path} label="Copy path" />
         </p>
       )}
     </div>
@@ -52,12 +57,14 @@ function ChangedRow({ file, isChosen, onPick }: { file: ChangedFile; isChosen: b
       <button
         aria-expanded={isChosen}
         onClick={onPick}
-        title={file.previous_path ? `was ${file.previous_path}` : file.path}
+        title={escaped(file.previous_path ? `was ${file.previous_path}` : file.path, true)}
       >
         <span class={`file-letter tone-${tone}`} title={file.status}>
           {letter}
         </span>
-        <span class="file-path">{file.path}</span>
+        <span class="file-path">
+          <Exact text={file.path} isOneLine canOpen={false} />
+        </span>
         {file.additions > 0 && <span class="tone-green">+{file.additions}</span>}
         {file.deletions > 0 && <span class="tone-red">−{file.deletions}</span>}
       </button>
@@ -97,7 +104,9 @@ function Attached({ file }: { file: File }) {
         )}
       </a>
       <div class="file-about">
-        <div class="file-name">{file.name ?? 'without a name'}</div>
+        <div class="file-name">
+          <Exact text={file.name ?? 'without a name'} isOneLine />
+        </div>
         <div class="muted">
           {bytes(file.bytes)} · {file.media_type} · <Time at={file.created_at} suffix=" ago" />
         </div>

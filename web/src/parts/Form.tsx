@@ -1,12 +1,13 @@
 // A form that an agent asks to be filled in.
 import { useState } from 'preact/hooks';
 import { type Field, fieldsOf, readField, startOf } from '../state/form';
+import type { Decision } from './decision';
 
 interface Props {
   schema: Record<string, unknown> | undefined;
-  isBusy: boolean;
-  onSend: (answer: Record<string, unknown>) => void;
-  onDecline: () => void;
+  decision: Decision;
+  onSend: (answer: Record<string, unknown>, by: Event) => void;
+  onDecline: (by: Event) => void;
 }
 
 interface InputProps {
@@ -95,18 +96,18 @@ function Input(props: InputProps) {
   }
 }
 
-export function Form({ schema, isBusy, onSend, onDecline }: Props) {
+export function Form({ schema, decision, onSend, onDecline }: Props) {
   const fields = fieldsOf(schema);
   const [values, setValues] = useState(() => Object.fromEntries(fields.map((field) => [field.name, startOf(field)])));
   const [problems, setProblems] = useState<Record<string, string>>({});
-  const send = (): void => {
+  const send = (by: Event): void => {
     const read = fields.map((field) => [field.name, readField(field, values[field.name])] as const);
     const wrong = read.flatMap(([name, filled]) => ('problem' in filled ? [[name, filled.problem]] : []));
     setProblems(Object.fromEntries(wrong));
     const right = read.flatMap(([name, filled]) =>
       'value' in filled && filled.value !== undefined ? [[name, filled.value]] : [],
     );
-    if (wrong.length === 0) onSend(Object.fromEntries(right));
+    if (wrong.length === 0) onSend(Object.fromEntries(right), by);
   };
   return (
     <form
@@ -114,7 +115,7 @@ export function Form({ schema, isBusy, onSend, onDecline }: Props) {
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
-        send();
+        send(event);
       }}
     >
       {fields.map((field) => (
@@ -137,10 +138,10 @@ export function Form({ schema, isBusy, onSend, onDecline }: Props) {
         </div>
       ))}
       <div class="ask-buttons">
-        <button class="primary" disabled={isBusy}>
+        <button class="primary" data-decides={decision.about} disabled={decision.isBusy}>
           Send
         </button>
-        <button type="button" disabled={isBusy} onClick={onDecline}>
+        <button type="button" data-decides={decision.about} disabled={decision.isBusy} onClick={onDecline}>
           Decline
         </button>
       </div>

@@ -3,6 +3,7 @@ import type { ComponentChild } from 'preact';
 import { readDiff } from '../state/diff';
 import { Code } from './Code';
 import { Diff } from './Diff';
+import { Characters } from './Exact';
 
 interface Span {
   pattern: RegExp;
@@ -22,7 +23,7 @@ function Link({ url, text }: { url: string; text: string }) {
 
 /** The earliest match wins; of two at the same place, the upper one. */
 const SPANS: readonly Span[] = [
-  { pattern: /`([^`\n]+)`/, draw: (match) => <code>{match[1]}</code> },
+  { pattern: /`([^`\n]+)`/, draw: (match) => <code>{<Characters text={match[1] as string} isOneLine />}</code> },
   {
     pattern: /\[([^\]\n]{1,300})\]\(([^)\s]{1,2000})\)/,
     draw: (match) => <Link url={match[2] as string} text={match[1] as string} />,

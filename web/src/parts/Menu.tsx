@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useLayer } from './layers';
 
 interface Props {
   label: ComponentChildren;
@@ -23,6 +24,10 @@ export function Menu({ label, title, class: name = '', isUp = false, children }:
   const [isOpen, setOpen] = useState(false);
   const root = useRef<HTMLDivElement>(null);
   const list = useRef<HTMLDivElement>(null);
+  useLayer(isOpen, () => {
+    root.current?.querySelector('button')?.focus();
+    setOpen(false);
+  });
   useLayoutEffect(() => {
     commands(list.current).forEach((one) => one.setAttribute('role', 'menuitem'));
     if (isOpen && root.current?.contains(document.activeElement)) move(list.current, 1);
@@ -30,20 +35,10 @@ export function Menu({ label, title, class: name = '', isUp = false, children }:
   useEffect(() => {
     if (!isOpen) return;
     const close = (event: Event): void => {
-      if (event instanceof KeyboardEvent) {
-        if (event.key !== 'Escape') return;
-        event.preventDefault(); // the page has other uses for it
-        root.current?.querySelector('button')?.focus();
-      }
-      if (event instanceof MouseEvent && root.current?.contains(event.target as Node)) return;
-      setOpen(false);
+      if (!root.current?.contains(event.target as Node)) setOpen(false);
     };
     addEventListener('mousedown', close);
-    addEventListener('keydown', close, true);
-    return () => {
-      removeEventListener('mousedown', close);
-      removeEventListener('keydown', close, true);
-    };
+    return () => removeEventListener('mousedown', close);
   }, [isOpen]);
   return (
     <div class={`menu ${name}`} ref={root}>

@@ -1,16 +1,9 @@
 // An output that waits for approval: its fields, and the same fields to correct them.
 import { useState } from 'preact/hooks';
 import { pretty } from '../format';
-import type { Ask } from '../types';
-
-/** Is it about what a step brought, and not about a tool? */
-export function isOutput(ask: Pick<Ask, 'kind' | 'details'>): boolean {
-  return ask.kind === 'approval' && ask.details?.['kind'] === 'output';
-}
-
-export function stagedOf(ask: Ask): Record<string, unknown> {
-  return ask.arguments ?? (ask.details?.['staged_output'] as Record<string, unknown> | undefined) ?? {};
-}
+import type { Decision } from './decision';
+import { Exact } from './Exact';
+import { useLayer } from './layers';
 
 /** How it was scored, and what speaks against it. */
 export function Safety({ details }: { details: Record<string, unknown> | undefined }) {
@@ -35,7 +28,9 @@ export function Staged({ fields }: { fields: Record<string, unknown> }) {
       {Object.entries(fields).map(([name, value]) => (
         <div key={name} class="field">
           <dt>{name}</dt>
-          <dd>{pretty(value) || '""'}</dd>
+          <dd>
+            <Exact text={pretty(value) || '""'} />
+          </dd>
         </div>
       ))}
     </dl>
@@ -44,18 +39,19 @@ export function Staged({ fields }: { fields: Record<string, unknown> }) {
 
 interface EditProps {
   fields: Record<string, unknown>;
-  isBusy: boolean;
-  onSend: (fields: Record<string, unknown>) => void;
+  decision: Decision;
+  onSend: (fields: Record<string, unknown>, by: Event) => void;
   onClose: () => void;
 }
 
 /** A field keeps its type: texts are typed as they are, everything else as JSON. */
-export function EditOutput({ fields, isBusy, onSend, onClose }: EditProps) {
+export function EditOutput({ fields, decision, onSend, onClose }: EditProps) {
   const [texts, setTexts] = useState(() =>
     Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, pretty(value)])),
   );
   const [problem, setProblem] = useState('');
-  const send = (): void => {
+  useLayer(true, onClose);
+  const send = (by: Event): void => {
     const read: Record<string, unknown> = {};
     for (const [name, before] of Object.entries(fields)) {
       try {
@@ -64,18 +60,17 @@ export function EditOutput({ fields, isBusy, onSend, onClose }: EditProps) {
         return setProblem(`${name} was ${Array.isArray(before) ? 'a list' : `a ${typeof before}`}; write it as JSON.`);
       }
     }
-    onSend(read);
+    onSend(read, by);
   };
   return (
     <form
       class="form"
       onSubmit={(event) => {
         event.preventDefault();
-        send();
+        send(event);
       }}
       onKeyDown={(event) => {
-        if (event.key === 'Escape') onClose();
-        if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) send();
+        if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) send(event);
       }}
     >
       {Object.keys(fields).map((name, index) => (
@@ -96,7 +91,7 @@ export function EditOutput({ fields, isBusy, onSend, onClose }: EditProps) {
         </p>
       )}
       <div class="ask-buttons">
-        <button class="primary" disabled={isBusy}>
+        <button class="primary" data-decides={decision.about} disabled={decision.isBusy}>
           Keep it with these changes
         </button>
         <button type="button" class="quiet" onClick={onClose}>

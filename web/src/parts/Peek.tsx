@@ -1,4 +1,4 @@
-// The last messages of a session beside the list.
+// The last messages of a session beside the list, and what it asks.
 import { useEffect, useState } from 'preact/hooks';
 import { api, type Problem } from '../api';
 import { titleOf } from '../format';
@@ -6,7 +6,10 @@ import { linkTo } from '../state/navigate';
 import { sessionPlace } from '../state/place';
 import { useStore } from '../state/store';
 import { reasonBeside } from '../status';
-import type { SessionEvent } from '../types';
+import type { Ask, SessionEvent } from '../types';
+import { AskCards } from './AskCards';
+import { Exact } from './Exact';
+import { useLayer } from './layers';
 import { Failed, Waiting } from './States';
 import { Status } from './Status';
 import { Transcript } from './Transcript';
@@ -34,9 +37,19 @@ function useEvents(id: string, sequence: number | undefined): { loaded: Loaded; 
   return { loaded: loaded.id === id ? loaded : { id, events: null, problem: null }, again: () => setRound(round + 1) };
 }
 
-export function Peek({ id, onClose }: { id: string; onClose?: () => void }) {
+const NONE: Ask[] = [];
+
+interface Props {
+  id: string;
+  /** Decided here. */
+  asks?: Ask[];
+  onClose?: () => void;
+}
+
+export function Peek({ id, asks = NONE, onClose }: Props) {
   const session = useStore((state) => state.sessions[id]);
   const { loaded, again } = useEvents(id, session?.last_sequence);
+  useLayer(onClose !== undefined, () => onClose?.());
   return (
     <aside class="peek" aria-label="Preview">
       <header class="peek-head">
@@ -50,13 +63,20 @@ export function Peek({ id, onClose }: { id: string; onClose?: () => void }) {
         )}
         {session && (
           <div class="peek-status">
-            <Status session={session} /> <span class="muted">{session.status_reason ?? reasonBeside(session)}</span>
+            <Status session={session} />{' '}
+            <span class="muted">
+              <Exact text={session.status_reason ?? reasonBeside(session)} isProse isOneLine />
+            </span>
           </div>
         )}
       </header>
       {loaded.problem && <Failed what="The messages can’t be shown" problem={loaded.problem} again={again} />}
       {!loaded.events && !loaded.problem && <Waiting />}
-      {loaded.events && <Transcript key={id} events={loaded.events} />}
+      {loaded.events && (
+        <Transcript key={id} events={loaded.events} asked={asks}>
+          <AskCards id={id} asks={asks} />
+        </Transcript>
+      )}
     </aside>
   );
 }

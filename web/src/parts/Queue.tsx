@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { exact, firstLine, plural } from '../format';
 import { clearQueue, editPrompt, movePrompt, promote, withdraw } from '../state/queue';
 import { say } from '../state/session';
+import { useLayer } from './layers';
 import { saidIn } from '../state/transcript';
 import type { Prompt } from '../types';
 
@@ -26,6 +27,7 @@ function Editor({
 }) {
   const area = useRef<HTMLTextAreaElement>(null);
   useEffect(() => area.current?.focus(), []);
+  useLayer(true, onClose);
   return (
     <form
       class="queue-edit"
@@ -42,7 +44,6 @@ function Editor({
         onInput={(event) => onText(event.currentTarget.value)}
         onKeyDown={(event) => {
           if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) onSave();
-          if (event.key === 'Escape') onClose();
         }}
       />
       <button class="primary" disabled={!editing.text.trim()}>

@@ -2,8 +2,10 @@
 import { useEffect, useState } from 'preact/hooks';
 import { api, type Problem } from '../api';
 import { clock, duration, exact } from '../format';
+import { escaped } from '../state/exact';
 import { type Span, spans } from '../state/spans';
 import type { Session, SessionEvent } from '../types';
+import { Characters } from './Exact';
 import { Empty, Failed, Waiting } from './States';
 
 const TYPES = 'session.created,session.status_change,agent.tool_call,agent.tool_result,tool.*';
@@ -33,11 +35,14 @@ function Bar({ span, from, to, onPick }: { span: Span; from: number; to: number;
   const whole = Math.max(to - from, 1);
   const left = ((span.from - from) / whole) * 100;
   const width = Math.max(((span.to - span.from) / whole) * 100, 0.4);
-  const label = `${span.word}, ${duration(span.to - span.from)}, from ${exact(new Date(span.from).toISOString())}`;
+  const began = exact(new Date(span.from).toISOString());
+  const label = `${escaped(span.word, true)}, ${duration(span.to - span.from)}, from ${began}`;
   return (
     <li class={`span is-${span.kind}`}>
       <button title={label} onClick={() => onPick(span.sequence)}>
-        <span class="span-word">{span.word}</span>
+        <span class="span-word">
+          <Characters text={span.word} isOneLine />
+        </span>
         <span class="span-track">
           <span class={`span-bar tone-${span.tone}`} style={{ left: `${Math.min(left, 99.6)}%`, width: `${width}%` }} />
         </span>

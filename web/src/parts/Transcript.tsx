@@ -8,14 +8,17 @@ import type { Ask, SessionEvent } from '../types';
 import { readDiff } from '../state/diff';
 import { languageOf } from '../state/highlight';
 import { Arguments } from './Arguments';
-import { outcomeOf } from './Ask';
+import { AskAgain } from './AskAgain';
+import { outcomeOf } from './outcome';
 import { Diff } from './Diff';
 import { Code } from './Code';
+import { Characters, Exact } from './Exact';
 import { Markdown } from './Markdown';
 import { memo } from './memo';
 import { useName } from './name';
 
 const LONG = 4000; // characters of output shown before "more"
+const GIST = 160; // characters of a call in its row; opened, it shows everything
 
 function Long({ text, name, language }: { text: string; name: string; language: string }) {
   const [isWhole, setWhole] = useState(false);
@@ -50,8 +53,12 @@ function Tool({ tool }: { tool: ToolCall }) {
   return (
     <details class={`fold tool is-${tool.state}`}>
       <summary>
-        <span class="tool-name">{tool.name}</span>
-        <span class="tool-gist">{gist(tool.input)}</span>
+        <span class="tool-name">
+          <Exact text={tool.name} isOneLine canOpen={false} />
+        </span>
+        <span class="tool-gist">
+          <Exact text={gist(tool.input)} isOneLine most={GIST} canOpen={false} />
+        </span>
         <span class="tool-figures">
           {output && <span>{bytes(output.length)}</span>}
           {tool.tookMs !== null && <span>{duration(tool.tookMs)}</span>}
@@ -89,9 +96,11 @@ function AskLine({ item }: { item: Item & { kind: 'ask' } }) {
     <details class="line ask-line">
       <summary>
         <span>
-          {item.ask.text} · <span class={`tone-${tone}`}>{outcomeOf(item.ask)}</span>
+          <Exact text={item.ask.text} isProse isOneLine most={GIST} canOpen={false} /> ·{' '}
+          <span class={`tone-${tone}`}>{outcomeOf(item.ask)}</span>
           {name && ` by ${name}`}
         </span>
+        <AskAgain ask={item.ask} />
         <time title={exact(item.at)}>{clock(item.at)}</time>
       </summary>
       <Code text={pretty(item.ask)} name={`ask ${item.ask.id}`} language="json" />
@@ -103,7 +112,9 @@ function Line({ item }: { item: Item & { kind: 'line' } }) {
   return (
     <details class="line">
       <summary>
-        <span class={item.tone ? `tone-${item.tone}` : ''}>{item.text}</span>
+        <span class={item.tone ? `tone-${item.tone}` : ''}>
+          <Characters text={item.text} isOneLine />
+        </span>
         <time title={exact(item.at)}>{clock(item.at)}</time>
       </summary>
       <Code text={pretty(item.event)} name={`event ${item.event.sequence}`} language="json" />
@@ -156,6 +167,7 @@ const ItemOf = memo(({ item, isFirst }: { item: Item; isFirst: boolean }) => {
         <article class={`message from-${item.who}`}>
           {isFirst && <Who who={item.who} at={item.at} actor={item.actor} />}
           <Markdown text={item.text} />
+          {item.isCut && <p class="cut-here tone-amber">cut here: the turn ended</p>}
           {item.attached.length > 0 && <AttachedList all={item.attached} />}
         </article>
       );

@@ -5,7 +5,9 @@ import { reopen, retry } from '../state/session';
 import { isCut, resume } from '../state/turn';
 import { lookOf } from '../status';
 import type { Session } from '../types';
+import { Exact } from './Exact';
 import { Explain } from './Explain';
+import { useLayer } from './layers';
 import { MarkOf } from './Status';
 import { Time } from './Time';
 
@@ -31,6 +33,7 @@ function details(session: Session): string[] {
 
 export function Why({ session }: { session: Session }) {
   const [isExplained, setExplained] = useState(false);
+  useLayer(isExplained, () => setExplained(false));
   const look = lookOf(session);
   const began = since(session);
   return (
@@ -39,9 +42,14 @@ export function Why({ session }: { session: Session }) {
       <div class="why" aria-label="Why it waits">
         <MarkOf look={look} />
         <span class="why-text">
-          <span class={`tone-${look.tone}`}>{capital(session.display_reason)}</span>
+          <span class={`tone-${look.tone}`}>
+            <Exact text={capital(session.display_reason)} isProse isOneLine />
+          </span>
           {details(session).map((text) => (
-            <span key={text}> · {text}</span>
+            <span key={text}>
+              {' · '}
+              <Exact text={text} isProse isOneLine />
+            </span>
           ))}
           {began && (
             <span>

@@ -1,7 +1,7 @@
 // Asks: loaded once, asked for again whenever the firehose tells of one, decided once.
 import { api, newKey, type Problem } from '../api';
 import type { Ask, Reply, SessionEvent } from '../types';
-import { tell, tellProblem } from './notices';
+import { tell } from './notices';
 import { dispatch, getState } from './store';
 
 let isLoading = false;
@@ -51,7 +51,7 @@ export async function decide(ask: Ask, reply: Reply): Promise<Problem | null> {
   } catch (error) {
     const problem = error as Problem;
     if (problem.code === 'ask_not_pending') {
-      tell('It was decided already, or nobody needs to know any more.');
+      tell('Already answered, expired or cancelled.');
       dispatch({ type: 'ask decided', ask: { ...ask, state: 'cancelled' } });
       void loadAsks();
       return null;
@@ -60,9 +60,13 @@ export async function decide(ask: Ask, reply: Reply): Promise<Problem | null> {
   }
 }
 
-/** Where there is no place for an answer beside the button. */
-export async function decideFromList(ask: Ask, decision: 'once' | 'deny'): Promise<void> {
-  const problem = await decide(ask, { decision });
-  if (problem) tellProblem('Nothing was decided', problem);
-  else tell(`${decision === 'once' ? 'Allowed once' : 'Denied'}: ${ask.text}`);
+/** Asks the agent to ask once more what expired. Null when it worked. */
+export async function askAgain(ask: Ask): Promise<Problem | null> {
+  try {
+    await api.askAgain(ask.session_id, ask.id, newKey());
+    tell('Asked the agent to ask again');
+    return null;
+  } catch (error) {
+    return error as Problem;
+  }
 }

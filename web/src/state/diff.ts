@@ -62,6 +62,7 @@ export function readDiff(text: string): DiffLine[] | null {
 export interface Edit {
   path: string;
   lines: DiffLine[];
+  rest: Record<string, unknown>; // what the change does not show
 }
 
 const OLD_NAMES = ['old', 'old_string', 'old_text', 'oldText', 'old_str'];
@@ -72,15 +73,16 @@ const PATH_NAMES = ['path', 'file_path', 'file'];
 export function editOf(input: unknown): Edit | null {
   if (typeof input !== 'object' || input === null) return null;
   const all = input as Record<string, unknown>;
-  const pick = (names: string[]): string | null => {
-    const found = names.map((name) => all[name]).find((value) => typeof value === 'string');
-    return typeof found === 'string' ? found : null;
+  const nameOf = (names: string[]): string => names.find((name) => typeof all[name] === 'string') ?? '';
+  const edit = (lines: DiffLine[], shown: string[]): Edit => {
+    const rest = Object.entries(all).filter(([name]) => name !== path && !shown.includes(name));
+    return { path: path ? (all[path] as string) : '', lines, rest: Object.fromEntries(rest) };
   };
-  const [old, fresh, path] = [pick(OLD_NAMES), pick(NEW_NAMES), pick(PATH_NAMES) ?? ''];
-  if (old !== null && fresh !== null) return { path, lines: diffOf(old, fresh) };
-  const patch = pick(['patch', 'diff']);
-  const lines = patch === null ? null : readDiff(patch);
-  return lines && { path, lines };
+  const [old, fresh, path] = [nameOf(OLD_NAMES), nameOf(NEW_NAMES), nameOf(PATH_NAMES)];
+  if (old && fresh) return edit(diffOf(all[old] as string, all[fresh] as string), [old, fresh]);
+  const patch = nameOf(['patch', 'diff']);
+  const lines = patch ? readDiff(all[patch] as string) : null;
+  return lines && edit(lines, [patch]);
 }
 
 export function countLines(lines: DiffLine[]): { added: number; removed: number } {

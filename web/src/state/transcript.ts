@@ -1,6 +1,6 @@
 // From the log to what people read: messages, folded reasoning and tool calls, thin lines for everything else.
 import { fileUrl } from '../api';
-import { firstLine, plural, pretty } from '../format';
+import { plural, pretty } from '../format';
 import type { Ask, SessionEvent } from '../types';
 import { lineOf, type LineItem } from './lines';
 import { isPart, type Part, parts, str, text, textOf } from './part';
@@ -21,6 +21,7 @@ export type Item =
       at: string;
       text: string;
       attached: Attached[];
+      isCut: boolean; // its turn ended in the middle of it
     }
   | { kind: 'reasoning'; key: string; at: string; text: string; tookMs: number }
   | { kind: 'tool'; key: string; at: string; tool: ToolCall }
@@ -165,7 +166,14 @@ class Builder {
     const head = { at: event.created_at, key: `${event.sequence}` };
     if (reasoning.length) this.pushReasoning(event, `${head.key}r`, reasoning.join('\n\n'));
     if (this.prompt && who === 'you') this.dropPrompt(said.join('\n\n'));
-    const message = { who, actor: event.actor ?? '', text: said.join('\n\n'), attached: attachedOf(event) } as const;
+    const isCut = event.metadata['partial'] === true;
+    const message = {
+      who,
+      actor: event.actor ?? '',
+      text: said.join('\n\n'),
+      attached: attachedOf(event),
+      isCut,
+    } as const;
     this.items.push({ kind: 'message', ...head, ...message });
     for (const part of parts(event)) {
       if (part['type'] === 'tool-call' || part['type'] === 'tool_use') this.addCall({ ...event, content: [part] });
@@ -224,7 +232,7 @@ class Builder {
   }
 
   private addAsk(event: SessionEvent): void {
-    const ask = event.metadata['ask'] as Ask;
+    const ask = { ...(event.metadata['ask'] as Ask), session_id: event.session_id };
     const item = { kind: 'ask', key: `${event.sequence}`, at: event.created_at, ask, by: '' } as const;
     this.asks.set(ask.id, item);
     this.mark(ask, 'asked');
@@ -256,7 +264,7 @@ class Builder {
     const prompt = str(event.metadata['prompt']);
     if (!prompt) return;
     const head = { key: `${event.sequence}p`, at: event.created_at, actor: event.actor ?? '' };
-    this.prompt = { kind: 'message', ...head, who: 'you', text: prompt, attached: [] };
+    this.prompt = { kind: 'message', ...head, who: 'you', text: prompt, attached: [], isCut: false };
     this.items.push(this.prompt);
   }
 }
@@ -270,13 +278,13 @@ export function transcript(events: SessionEvent[], isShown: (ask: Ask) => boolea
 
 // --- for the row of a tool call ---
 
-/** The argument that says most, in one line. */
+/** The argument that says most, as it is. */
 export function gist(input: unknown): string {
-  if (typeof input === 'string') return firstLine(input);
+  if (typeof input === 'string') return input;
   if (!isPart(input)) return '';
   const telling = pick([input], ['command', 'cmd', 'path', 'file_path', 'file', 'url', 'query', 'pattern', 'q']);
-  if (telling !== undefined) return firstLine(pretty(telling));
-  const all = Object.entries(input).map(([name, value]) => `${name}: ${firstLine(pretty(value))}`);
+  if (telling !== undefined) return pretty(telling);
+  const all = Object.entries(input).map(([name, value]) => `${name}: ${pretty(value)}`);
   return all.join(', ');
 }
 
