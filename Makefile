@@ -52,7 +52,11 @@ install: build ## install the program, manual, completions and a systemd unit un
 	@install -D -m 644 -t $(INTO)/share/doc/sojourn README.md LICENSE $(wildcard docs/*.md packaging/examples/*)
 	@echo "installed $(PREFIX)/bin/sojourn"
 
+deb: build ## make a Debian package: build/sojourn_VERSION_ARCH.deb
+	@tools/setup deb
+	@packaging/deb
+
 clean: ## remove what was built
 	rm -rf build build-*
 
-.PHONY: help build run test bench fuzz format docs install clean
+.PHONY: help build run test bench fuzz format docs install deb clean
