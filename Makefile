@@ -4,6 +4,8 @@ DATA ?= data
 LISTEN ?= 127.0.0.1:7070
 FUZZ_SECONDS ?= 60
 PREFIX ?= /usr/local
+OPTIONS ?=
+INTO = $(DESTDIR)$(PREFIX)
 .DEFAULT_GOAL := build
 
 help: ## say what can be made
@@ -14,8 +16,8 @@ build: ## build the program: build/sojourn
 	@tools/tree build
 	@ninja -C build sojourn
 
-run: build ## start a server on LISTEN (127.0.0.1:7070) that keeps its data in DATA (./data)
-	@build/sojourn serve --data $(DATA) --listen $(LISTEN) --owner-token-file $(DATA)/owner.token
+run: build ## start a server on LISTEN (127.0.0.1:7070) that keeps its data in DATA (./data), with further OPTIONS
+	@build/sojourn serve --data $(DATA) --listen $(LISTEN) --owner-token-file $(DATA)/owner.token $(OPTIONS)
 
 test: ## build everything, with sanitizers too, and run all tests (tests/run --help runs some)
 	@tools/setup test
@@ -38,10 +40,23 @@ format: ## format the sources
 docs: build ## write the documents that are generated from tables
 	@tools/docs
 
-install: build ## install the program and its manual page under PREFIX (/usr/local)
-	meson install -C build --no-rebuild --destdir "$(DESTDIR)"
+install: build ## install the program, manual, completions and a systemd unit under PREFIX (/usr/local)
+	@ninja -C build --quiet sojourn.1 sojourn.bash _sojourn sojourn.fish
+	@install -D build/sojourn $(INTO)/bin/sojourn
+	@install -D -m 644 build/sojourn.1 $(INTO)/share/man/man1/sojourn.1
+	@install -D -m 644 build/sojourn.bash $(INTO)/share/bash-completion/completions/sojourn
+	@install -D -m 644 build/_sojourn $(INTO)/share/zsh/site-functions/_sojourn
+	@install -D -m 644 build/sojourn.fish $(INTO)/share/fish/vendor_completions.d/sojourn.fish
+	@mkdir -p $(INTO)/lib/systemd/system
+	@sed 's|@PREFIX@|$(PREFIX)|' packaging/sojourn.service.in >$(INTO)/lib/systemd/system/sojourn.service
+	@install -D -m 644 -t $(INTO)/share/doc/sojourn README.md LICENSE $(wildcard docs/*.md packaging/examples/*)
+	@echo "installed $(PREFIX)/bin/sojourn"
+
+deb: build ## make a Debian package: build/sojourn_VERSION_ARCH.deb
+	@tools/setup deb
+	@packaging/deb
 
 clean: ## remove what was built
 	rm -rf build build-*
 
-.PHONY: help build run test bench fuzz format docs install clean
+.PHONY: help build run test bench fuzz format docs install deb clean

@@ -52,6 +52,12 @@ enum status owner_token_keep(const char *path, char token[TOKEN_TEXT_BYTES], str
 
 /* --- what is printed --- */
 
+static void print_first_link(const char *base, const char *secret)
+{
+    printf("Sign in as the owner (" FIRST_OWNER_EMAIL ") with this link, which works once:\n  %s/sign-in#%s\n", base,
+           secret);
+}
+
 static void print_chat_line(const struct options *options, const char *base)
 {
     const char *agent = options->demo_agent ? " demo" : "";
@@ -75,8 +81,8 @@ bool announce_is_for_browsers(const char *address)
 void announce_socket(const struct options *options, const char *address, const char *first_link)
 {
     if (first_link[0]) {
-        printf("Sojourn runs at %s\nSign in as the owner, once: %s/sign-in#%s\n", address,
-               options->public_url ? options->public_url : "", first_link);
+        printf("Sojourn runs at %s\n", address);
+        print_first_link(options->public_url ? options->public_url : "", first_link);
         fflush(stdout);
     }
 }
@@ -90,7 +96,7 @@ void announce(const struct options *options, const char *address, const char *fi
     }
     printf("Sojourn runs at %s\n", base);
     if (first_link[0]) {
-        printf("Sign in as the owner, once: %s/sign-in#%s\n", base, first_link);
+        print_first_link(base, first_link);
     }
     print_chat_line(options, base);
     fflush(stdout);

@@ -1,8 +1,10 @@
 #include "main/commands.h"
 
+#include <sodium.h>
 #include <stdio.h>
 
 #include "cli/client_commands.h"
+#include "main/agent_check.h"
 #include "main/agents.h"
 #include "main/care.h"
 #include "main/environment.h"
@@ -10,6 +12,8 @@
 #include "main/secrets.h"
 #include "main/serve.h"
 #include "net/tls.h"
+#include "service/secret.h"
+#include "store/secret_file.h"
 
 static int print_and_release(struct buffer *text)
 {
@@ -43,43 +47,81 @@ static enum status check_tls(const struct options *options, struct failure *fail
 }
 
 /* One line per option: name, value, where it came from. */
-static int command_check_config(const struct invocation *invocation)
+static void write_options(const struct options *options, const enum option_origin *origins, struct buffer *text)
 {
-    struct options options;
-    struct failure failure;
     size_t rows = option_table_count(server_options);
-    enum option_origin *origins = arena_array(invocation->arena, rows, sizeof *origins);
-    if (options_load(invocation, &options, origins, &failure) != STATUS_OK) {
-        return command_refuse(invocation->command, &failure);
-    }
-    struct shared_agent *agents;
-    size_t agent_count = 0;
-    if (environment_check(invocation->environment, &failure) != STATUS_OK) {
-        return command_refuse(invocation->command, &failure);
-    }
-    if (check_tls(&options, &failure) != STATUS_OK) {
-        return command_refuse(invocation->command, &failure);
-    }
-    if (agents_load(&options, invocation->arena, &agents, &agent_count, &failure) != STATUS_OK) {
-        return command_refuse(invocation->command, &failure);
-    }
-    struct buffer text = {0};
     for (size_t i = 0; i < rows; i++) {
         const struct option *option = &server_options[i];
         if (option->type == OPTION_SECTION) {
-            buffer_format(&text, "# %s\n", option->name);
+            buffer_format(text, "# %s\n", option->name);
             continue;
         }
         struct buffer value = {0};
-        option_show(option, &options, &value);
-        buffer_format(&text, "%-27s %-28.*s %s\n", option->name, SLICE_ARG(buffer_slice(&value)),
+        option_show(option, options, &value);
+        buffer_format(text, "%-27s %-28.*s %s\n", option->name, SLICE_ARG(buffer_slice(&value)),
                       option_origin_words.names[origins[i]]);
         buffer_release(&value);
     }
-    buffer_add(&text, SLICE("# Agents of all tenants\n"));
-    for (size_t i = 0; i < agent_count; i++) {
-        buffer_format(&text, "%-27.*s %-28s %s\n", SLICE_ARG(agents[i].agent.id),
-                      agent_driver_words.names[agents[i].agent.driver], agent_origin_words.names[agents[i].source]);
+}
+
+static void write_agents(const struct options *options, const struct shared_agent *agents, size_t count,
+                         struct buffer *text)
+{
+    char reason[AGENT_CHECK_BYTES];
+    buffer_add(text, SLICE("# Agents of all tenants\n"));
+    for (size_t i = 0; i < count; i++) {
+        const struct agent *agent = &agents[i].agent;
+        buffer_format(text, "%-27.*s %-28s %s\n", SLICE_ARG(agent->id), agent_driver_words.names[agent->driver],
+                      agent_origin_words.names[agents[i].source]);
+        for (size_t check = 0; check < AGENT_CHECK_COUNT; check++) {
+            if (agent_check_fails(options, agent, check, reason)) {
+                buffer_format(text, "  cannot run: %s\n", reason);
+            }
+        }
+    }
+}
+
+static enum status check_all(const struct invocation *invocation, struct options *options, struct buffer *text,
+                             struct failure *failure)
+{
+    enum option_origin *origins = arena_array(invocation->arena, option_table_count(server_options), sizeof *origins);
+    struct secret_place place;
+    struct shared_agent *agents;
+    size_t count = 0;
+    enum status status = options_load(invocation, options, origins, failure);
+    if (status == STATUS_OK) {
+        status = environment_check(invocation->environment, failure);
+    }
+    if (status == STATUS_OK) {
+        status = check_tls(options, failure);
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    if (sodium_init() < 0) {
+        return failure_set(failure, STATUS_INTERNAL, "no_random_source", "The random source cannot be opened.");
+    }
+    place = (struct secret_place){options->data, options->secret_key};
+    status = secrets_open(&place, &options->secrets, failure);
+    if (status == STATUS_OK) {
+        status = agents_load(options, invocation->arena, &agents, &count, failure);
+    }
+    if (status == STATUS_OK) {
+        write_options(options, origins, text);
+        write_agents(options, agents, count, text);
+    }
+    secrets_close(options->secrets);
+    return status;
+}
+
+static int command_check_config(const struct invocation *invocation)
+{
+    struct options options = {0};
+    struct buffer text = {0};
+    struct failure failure;
+    if (check_all(invocation, &options, &text, &failure) != STATUS_OK) {
+        buffer_release(&text);
+        return command_refuse(invocation->command, &failure);
     }
     return print_and_release(&text);
 }
@@ -128,7 +170,7 @@ const struct command commands[] = {
     {.name = "serve", .tables = server_option_tables, .run = command_serve,
      .help = "Runs the server until SIGTERM or SIGINT."},
     {.name = "check-config", .tables = server_option_tables, .run = command_check_config,
-     .help = "Checks the options, the environment and the configuration file, and shows every value and where it came from, and the agents of files."},
+     .help = "Checks the options, the environment and the configuration file, and shows every value, where it came from, and the agents of files with the reason why one cannot run."},
     {.name = "backup", .positionals = "FILE", .positional_min = 1, .positional_max = 1, .tables = care_tables,
      .run = command_backup,
      .help = "Copies the SQLite database of a data directory to a new file, and the files of its sessions to the directory FILE.blobs, while the server runs or not. What is encrypted stays so; keep the master key elsewhere. A PostgreSQL database has tools of its own: pg_dump."},

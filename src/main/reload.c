@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "main/agent_check.h"
 #include "main/agents.h"
 #include "service/secret.h"
 
@@ -34,6 +35,7 @@ static void reload_finish(struct write_job *job, enum status status, const struc
                   LOG_TEXT("detail", slice_of(problem->detail)));
     } else {
         log_info("agents_reread", LOG_TEXT("signal", SLICE("HUP")));
+        agents_warn(reload->options);
     }
     free(reload);
 }

@@ -16,6 +16,7 @@
 #include "api/signin_guard.h"
 #include "base/log.h"
 #include "fanout/fanout.h"
+#include "main/agent_check.h"
 #include "main/agents.h"
 #include "main/announce.h"
 #include "main/environment.h"
@@ -428,6 +429,7 @@ static enum status start(struct instance *instance, struct failure *failure)
         loop_start(instance->loops[i]);
     }
     hosting_start(&instance->hosting);
+    agents_warn(instance->options);
     return listen_all(instance, failure);
 }
 

@@ -340,6 +340,12 @@ bool provider_is_configured(const struct provider_options *options, size_t index
     return secret_find(options, provider->secret).len > 0 || strcmp(base_of(options, provider), provider->base) != 0;
 }
 
+const char *provider_key_name(const struct provider_options *options, struct slice vendor)
+{
+    const struct provider *provider = provider_find(vendor);
+    return provider && strcmp(base_of(options, provider), provider->base) == 0 ? provider->secret : NULL;
+}
+
 enum status provider_ask_models(struct http_client *client, const struct provider_options *options, size_t index,
                                 const struct provider_question *question, const struct http_call_handler *handler,
                                 struct http_call **out, struct failure *failure)
@@ -380,7 +386,10 @@ enum status provider_start(struct http_client *client, const struct provider_opt
     struct slice secret = secret_find(options, provider->secret);
     bool is_vendors_own = strcmp(base_of(options, provider), provider->base) == 0;
     if (!secret.len && is_vendors_own) {
-        failure_fill(out_failure, no_key, provider->name, "no key is configured; set", slice_of(provider->secret));
+        char typed[200];
+        snprintf(typed, sizeof typed, "set %s in the server's environment, or run: sojourn secrets set %s --data DIR",
+                 provider->secret, provider->secret);
+        failure_fill(out_failure, no_key, provider->name, "no key is configured", slice_of(typed));
         return STATUS_UNAUTHENTICATED;
     }
     struct provider_call *call = memory_zeroed(sizeof *call);

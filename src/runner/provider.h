@@ -45,6 +45,9 @@ size_t provider_count(void);
 const char *provider_name(size_t index);
 /* Is there a key, or another address that may need none? */
 bool provider_is_configured(const struct provider_options *options, size_t index);
+/* The variable that holds the key of that vendor; NULL when the address is another one, which may need none, and for a
+ * vendor that is not known. */
+const char *provider_key_name(const struct provider_options *options, struct slice vendor);
 /* Asks a vendor for its list of models: {"data":[{"id",…}]} by either format. The handler is the caller's. */
 struct provider_question {
     int64_t total_ms;

@@ -6,7 +6,7 @@ static enum status make_owner(struct call *call, struct tenant *tenant, struct u
 {
     *tenant = (struct tenant){.id = SLICE(FIRST_TENANT_ID), .name = SLICE("Default"), .created_at_ms = call->now_ms};
     *user = (struct user){.id = identity_new_id(call),
-                          .email = SLICE("owner@localhost"),
+                          .email = SLICE(FIRST_OWNER_EMAIL),
                           .name = SLICE("Owner"),
                           .created_at_ms = call->now_ms};
     unit_wrote(call->unit);

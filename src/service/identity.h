@@ -31,6 +31,9 @@ MUST_CHECK enum status identity_of_ticket(struct call *call, struct slice secret
 MUST_CHECK enum status identity_of_ask_link(struct call *call, struct slice secret, struct principal *out,
                                             struct slice *out_session_id, struct slice *out_ask_id);
 
+/* The owner of the first tenant signs in under this name until they change it. */
+#define FIRST_OWNER_EMAIL "owner@localhost"
+
 /* First start: tenant "default" and its owner. Returns false when there is a user already. */
 MUST_CHECK enum status identity_first_start(struct call *call, struct slice bootstrap_token, bool *out_made,
                                             char out_link[TOKEN_TEXT_BYTES]);

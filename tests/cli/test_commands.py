@@ -103,15 +103,37 @@ def test_check_config_shows_values_and_origins_but_no_secret(program):
 
 
 @test
-def test_the_agent_in_the_readme_is_accepted(program):
-    [text] = re.findall(r"```yaml\n(.*?)```", read("README.md"), re.S)
+def agents_that_cannot_run_are_named(program):
+    """check-config says what is missing and what to type; it accepts the file all the same."""
     with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "fixer.agent.yaml")
-        for content, expected in ((text, 0), (text.replace("model:", "modle:", 1), 2)):
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(content)
-            result = run(program, "check-config", "--data", folder, "--agents", folder, expect=expected)
-            check.contains(result.stdout if expected == 0 else result.stderr, "fixer")
+        tool = os.path.join(folder, "tool")
+        for name, text in (("keyless", "driver: model\nprovider: openai\nmodel: m\nsystem_prompt: s\n"),
+                           ("rescued", "driver: model\nprovider: openai\nmodel: m\nsystem_prompt: s\n"
+                                       "fallback_chain: [{provider: anthropic, model: m}]\n"),
+                           ("missing", "driver: acp\ncommand: [no-such-program]\n"),
+                           ("hidden", f"driver: acp\ncommand: [{tool}]\n"),
+                           ("closed", f"driver: acp\ncommand: [/bin/true]\nsandbox: {{kind: local, repository: {folder}}}\n"),
+                           ("nowhere", "driver: acp\ncommand: [/bin/true]\nsandbox: {kind: local, repository: /no/such}\n")):
+            with open(os.path.join(folder, f"{name}.agent.yaml"), "w", encoding="utf-8") as file:
+                file.write(f"id: {name}\n{text}")
+        with open(tool, "w", encoding="utf-8") as file:
+            os.fchmod(file.fileno(), 0o755)
+        arguments = ("check-config", "--data", folder, "--agents", folder)
+        found = reasons(run(program, *arguments, ANTHROPIC_API_KEY="k" * 20).stdout)
+        check.equal(sorted(found), ["closed", "hidden", "keyless", "missing", "nowhere"])
+        for name, part in (("keyless", f"sojourn secrets set OPENAI_API_KEY --data {folder}"),
+                           ("missing", "no-such-program was not found on the server's PATH"),
+                           ("hidden", f"--sandbox-show {folder}"), ("closed", "--sandbox-projects DIR"),
+                           ("nowhere", "/no/such does not exist")):
+            check.contains(found[name], part)
+        wide = reasons(run(program, *arguments, "--sandbox-projects", folder, "--sandbox-show", folder,
+                           OPENAI_API_KEY="k" * 20).stdout)
+        check.equal(sorted(wide), ["missing", "nowhere"])
+
+
+def reasons(text):
+    """The agents that check-config says cannot run, with the reason."""
+    return dict(re.findall(r"^(\S+) +\S+ +file\n  cannot run: (.+)$", text, re.M))
 
 
 @test

@@ -612,7 +612,7 @@ def only_unix_sockets_tell_the_first_link_too(env):
         command.remove("--listen")
         server.command = lambda command=command: command
         server.launch()
-        check.eventually(lambda: f"once: {base}/sign-in#" in server.output(), "the link is printed")
+        check.eventually(lambda: f"  {base}/sign-in#" in server.output(), "the link is printed")
 
 
 @test(options=["--stop-timeout-ms", "300"])

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { api, Problem } from '../api';
-import { goOn, signIn, signInByLink } from '../state/account';
+import { goOn, lastEmail, ownEmail, signIn, signInByLink } from '../state/account';
 import { useStore } from '../state/store';
 
 function Sheet({ title, children }: { title: string; children: ComponentChildren }) {
@@ -41,6 +41,7 @@ function useAttempt(run: () => Promise<void>) {
 }
 
 function SetPassword() {
+  const email = useStore(ownEmail);
   const [password, setPassword] = useState('');
   const [current, setCurrent] = useState('');
   const { problem, isBusy, attempt } = useAttempt(async () => {
@@ -49,13 +50,17 @@ function SetPassword() {
   });
   return (
     <Sheet title="Set a password">
-      <p>You are signed in. The link works only once; with a password you can sign in again.</p>
+      <p>
+        You are signed in{email && ' as '}
+        {email && <strong>{email}</strong>}. The link works only once; set a password to sign in with this name again.
+      </p>
       <form
         onSubmit={(event) => {
           event.preventDefault();
           void attempt();
         }}
       >
+        <input type="email" name="username" autocomplete="username" value={email} readonly hidden />
         {problem?.code === 'wrong_password' && (
           <label>
             Password until now
@@ -100,7 +105,7 @@ function SetPassword() {
 }
 
 function ByPassword({ note }: { note: Problem | null }) {
-  const [email, setEmail] = useState('');
+  const [email, setEmail] = useState(lastEmail);
   const [password, setPassword] = useState('');
   const { problem, isBusy, attempt } = useAttempt(async () => {
     await signIn(email, password);
@@ -122,7 +127,7 @@ function ByPassword({ note }: { note: Problem | null }) {
             name="email"
             autocomplete="username"
             required
-            autofocus
+            autofocus={!email}
             value={email}
             onInput={(event) => setEmail(event.currentTarget.value)}
           />
@@ -134,6 +139,7 @@ function ByPassword({ note }: { note: Problem | null }) {
             name="password"
             autocomplete="current-password"
             required
+            autofocus={!!email}
             value={password}
             onInput={(event) => setPassword(event.currentTarget.value)}
           />

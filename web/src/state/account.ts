@@ -3,16 +3,32 @@ import { api, onSignedOut, type Problem } from '../api';
 import { go } from './navigate';
 import { HOME, readPlace, writePlace } from './place';
 import { closeSession } from './session';
+import type { State } from './state';
 import { startLive, stopLive } from './sessions';
 import { dispatch, getState } from './store';
 
 const RETURN = 'sojourn.return';
+const EMAIL = 'sojourn.email';
+
+/** The name under which this browser signed in last. */
+export function lastEmail(): string {
+  return localStorage.getItem(EMAIL) ?? '';
+}
+
+/** The signed-in user's own email, once the list of users is here. */
+export function ownEmail({ me, users }: State): string {
+  return (me && me !== 'unknown' && me.user_id && users[me.user_id]?.email) || '';
+}
 
 async function arrived(): Promise<void> {
   dispatch({ type: 'me', me: await api.me() });
   startLive();
   api.users().then(
-    ({ users }) => dispatch({ type: 'users', users }),
+    ({ users }) => {
+      dispatch({ type: 'users', users });
+      const email = ownEmail(getState());
+      if (email) localStorage.setItem(EMAIL, email);
+    },
     () => {},
   );
 }
