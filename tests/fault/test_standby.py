@@ -34,6 +34,7 @@ class Pair:
             self.remove()
             raise
         self.path = f"/api/sessions/{session['id']}"
+        self.other = env.server(SOON, database=self.url()).client(self.server.token, timeout_s=60)
         self.acknowledged, self.shown = [], set()
         self.viewer = threading.Thread(target=self.view, daemon=True)
         self.viewer.start()
@@ -81,8 +82,9 @@ class Pair:
                 while True:
                     self.shown |= set(numbers([stream.until("event", 120)[-1].json()]))
 
-    def append_while(self, number, harm):
-        """Appends while the standby hangs and `harm(pid)` befalls the waiting process; the answer."""
+    def append_while(self, number, harm, is_seen):
+        """Appends while the standby hangs and `harm(pid)` befalls the waiting process; the answer. Where that lets everybody
+        see the row, another node stops reading, too."""
         self.standby.hang()
         answers = []
         appender = threading.Thread(target=lambda: answers.append(self.append(number)), daemon=True)
@@ -95,6 +97,10 @@ class Pair:
                 appender.join(0.02)
             for _ in range(5):
                 self.read()
+            if is_seen:
+                check.eventually(lambda: self.other.get(self.path).status == 503, "another node was told of the doubt")
+            else:
+                self.other.get(self.path, expect=200)
         finally:
             self.standby.go_on()
         return answers[0]
@@ -138,7 +144,7 @@ def harmed(env, name, role=None):
     with Pair(env, role=role) as pair:
         check.equal(pair.append(0).status, 201)
         check.eventually(lambda: 0 in pair.shown, "the stream shows what is acknowledged")
-        refused(pair.append_while(1, HARMS[name](pair)))
+        refused(pair.append_while(1, HARMS[name](pair), name != "given up"))
         pair.standby.hang()
         check.problem(pair.append(2), 503)
         pair.lose_primary()
