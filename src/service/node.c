@@ -67,7 +67,9 @@ static enum status look(struct call *call, struct node *node)
         node->lost_one = live < node->live;
         node->live = live;
         node->due_count = count;
-        memcpy(node->due, due, count * sizeof *due);
+        if (count > 0) {
+            memcpy(node->due, due, count * sizeof *due);
+        }
     }
     return status;
 }

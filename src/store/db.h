@@ -42,8 +42,8 @@ enum db_engine db_engine(const struct db *db);
 /* Writing happens between begin and commit. Commit returns only when the data is on disk. STATUS_STALE: another node
  * changed a row this transaction was based on; STATUS_UNAVAILABLE: the engine failed; nothing was written in both
  * cases. STATUS_UNCERTAIN: the PostgreSQL server vanished during the commit and did not come back for some seconds, or
- * the disk under SQLite did not confirm it; what stood in the transaction must not be run again on the caller's behalf.
- * The transaction is over in any case. */
+ * its standbys did not confirm it, or the disk under SQLite did not; what stood in the transaction must not be run
+ * again on the caller's behalf. The transaction is over in any case. */
 MUST_CHECK enum status db_begin(struct db *db, struct failure *failure);
 MUST_CHECK enum status db_commit(struct db *db, struct failure *failure);
 void db_rollback(struct db *db);

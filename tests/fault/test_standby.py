@@ -3,10 +3,13 @@
 The standby hangs, an append waits in its commit, and its wait is ended in every way there is. What was answered 201, and what
 a reader or a stream was shown, must be on the standby when it takes over.
 """
+import contextlib
 import signal
 import threading
 
 from harness import check
+from harness.check import Failure
+from harness.client import Closed, Deadline
 from harness.postgres import database_name
 from harness.suite import test
 
@@ -31,7 +34,10 @@ class Pair:
             self.remove()
             raise
         self.path = f"/api/sessions/{session['id']}"
+        self.other = env.server(SOON, database=self.url()).client(self.server.token, timeout_s=60)
         self.acknowledged, self.shown = [], set()
+        self.viewer = threading.Thread(target=self.view, daemon=True)
+        self.viewer.start()
 
     def __enter__(self):
         return self
@@ -59,14 +65,26 @@ class Pair:
         return answer
 
     def read(self):
-        """Notes what a reader is shown; the status of the answer."""
-        answer = self.client.get(self.path + "/events", query={"limit": 200})
-        if answer.status == 200:
-            self.shown |= set(numbers(answer.json()["events"]))
-        return answer.status
+        """Notes what a reader is shown; whether there was an answer."""
+        kept = self.kept()
+        self.shown |= set(kept or [])
+        return kept is not None
 
-    def append_while(self, number, harm):
-        """Appends while the standby hangs and `harm(pid)` befalls the waiting process; the answer."""
+    def kept(self):
+        """What a reader finds; None while there is no answer."""
+        answer = self.client.get(self.path + "/events", query={"limit": 200})
+        return numbers(answer.json()["events"]) if answer.status == 200 else None
+
+    def view(self):
+        """Notes what a stream shows, to its end."""
+        with contextlib.suppress(OSError, Failure, Closed, Deadline):
+            with self.server.client(timeout_s=120).stream(self.path + "/events") as stream:
+                while True:
+                    self.shown |= set(numbers([stream.until("event", 120)[-1].json()]))
+
+    def append_while(self, number, harm, is_seen):
+        """Appends while the standby hangs and `harm(pid)` befalls the waiting process; the answer. Where that lets everybody
+        see the row, another node stops reading, too."""
         self.standby.hang()
         answers = []
         appender = threading.Thread(target=lambda: answers.append(self.append(number)), daemon=True)
@@ -79,6 +97,10 @@ class Pair:
                 appender.join(0.02)
             for _ in range(5):
                 self.read()
+            if is_seen:
+                check.eventually(lambda: self.other.get(self.path).status == 503, "another node was told of the doubt")
+            else:
+                self.other.get(self.path, expect=200)
         finally:
             self.standby.go_on()
         return answers[0]
@@ -86,7 +108,7 @@ class Pair:
     def works_again(self, number):
         """Writes go on by themselves."""
         check.eventually(lambda: self.append(number).status == 201, "writes go on", 40)
-        check.eventually(lambda: self.read() == 200, "reads go on", 20)
+        check.eventually(self.read, "reads go on", 20)
 
     def lose_primary(self):
         """The standby takes over, and the server goes on with what is there."""
@@ -94,8 +116,7 @@ class Pair:
         self.standby.go_on()
         self.standby.wait_for_nobody()
         self.standby.promote()
-        check.eventually(lambda: self.read() == 200, "the server finds the standby", 60)
-        kept = numbers(self.client.get(self.path + "/events", query={"limit": 200}, expect=200).json()["events"])
+        kept = check.eventually(self.kept, "the server finds the standby", 60)
         check.equal([number for number in self.acknowledged if number not in kept], [], "acknowledged and lost")
         check.equal(sorted(self.shown - set(kept)), [], "shown and lost")
         return kept
@@ -122,7 +143,8 @@ def harmed(env, name, role=None):
     """The wait ends so, while the standby hangs for good; then it takes over."""
     with Pair(env, role=role) as pair:
         check.equal(pair.append(0).status, 201)
-        refused(pair.append_while(1, HARMS[name](pair)))
+        check.eventually(lambda: 0 in pair.shown, "the stream shows what is acknowledged")
+        refused(pair.append_while(1, HARMS[name](pair), name != "given up"))
         pair.standby.hang()
         check.problem(pair.append(2), 503)
         pair.lose_primary()

@@ -27,7 +27,7 @@ static void tell_others(struct postgres *postgres)
              SLICE_ARG(notify_origin()));
     pipeline_command(postgres, text, EXPECT_LEFTOVER);
     pipeline_part(postgres);
-    postgres->confirmed.tells = false;
+    postgres->confirmed.tells = !pipeline_works(postgres);
 }
 
 /* The message makes the commit one that writes to the log; a bare transaction number would not, and would wait for

@@ -37,7 +37,8 @@ static void notice_take(void *owner, const PGresult *result)
  * of a commit. A node that vanished must not hold its row locks for hours, hence the idle limit and the keepalives. */
 static const char settings_text[] =
     "select current_setting('fsync'), current_setting('full_page_writes'), current_setting('server_encoding'),"
-    " pg_is_in_recovery(), (select backend_start::text from pg_stat_activity where pid = pg_backend_pid()),"
+    " pg_is_in_recovery(), pg_backend_pid(), (select backend_start::text from pg_stat_activity where pid = "
+    "pg_backend_pid()),"
     " set_config('synchronous_commit', case current_setting('synchronous_commit') when 'remote_apply' then"
     "   'remote_apply' else 'on' end, false),"
     " set_config('client_min_messages', 'warning', false),"
@@ -45,7 +46,7 @@ static const char settings_text[] =
     " set_config('idle_in_transaction_session_timeout', '60s', false),"
     " set_config('tcp_keepalives_idle', '30', false), set_config('tcp_keepalives_interval', '10', false),"
     " set_config('tcp_keepalives_count', '3', false), set_config('standard_conforming_strings', 'on', false)";
-enum { FOUND_FSYNC, FOUND_PAGE_WRITES, FOUND_ENCODING, FOUND_RECOVERY, FOUND_STARTED, FOUND_SYNCHRONOUS };
+enum { FOUND_FSYNC, FOUND_PAGE_WRITES, FOUND_ENCODING, FOUND_RECOVERY, FOUND_PID, FOUND_STARTED, FOUND_SYNCHRONOUS };
 
 static bool is(const PGresult *result, int column, const char *value)
 {
@@ -99,7 +100,7 @@ static enum status settings_apply(PGconn *connection, const struct terms *terms,
     enum status status = settings_judge(connection, result, terms, failure);
     if (status == STATUS_OK) {
         *out = (struct greeting){.is_standby = is(result, FOUND_RECOVERY, "t")};
-        out->backend.pid = PQbackendPID(connection);
+        out->backend.pid = atoi(PQgetvalue(result, 0, FOUND_PID)); /* a pooler tells libpq one of its own */
         snprintf(out->backend.started, sizeof out->backend.started, "%s", PQgetvalue(result, 0, FOUND_STARTED));
     }
     PQclear(result);

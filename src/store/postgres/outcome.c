@@ -94,10 +94,22 @@ static enum outcome witness_judge(struct postgres *postgres)
 struct search {
     struct backend old;
     enum remains remains; /* when it was last seen */
+    bool doubted;
 };
 
+/* From here on rows may be seen that no standby has, by whoever reads: nobody of this process does before a commit that
+ * is later is confirmed. */
+static void doubt(struct postgres *postgres, struct search *search)
+{
+    if (!search->doubted) {
+        search->doubted = postgres->confirmed.tells = true;
+        confirmation_doubt();
+    }
+}
+
 /* The old process may still run what it had received when the connection broke, so it must be over before a look at the
- * table means anything. */
+ * table means anything. The look itself, as every question, begins with a confirmed commit, which is later than what
+ * the process did. */
 static enum outcome look(struct postgres *postgres, struct search *search)
 {
     struct failure unheard;
@@ -105,7 +117,11 @@ static enum outcome look(struct postgres *postgres, struct search *search)
     if (postgres_reach(postgres, &unheard) == STATUS_OK) {
         search->remains = remains_see(postgres, &search->old);
     }
-    return search->remains == REMAINS_GONE ? witness_judge(postgres) : OUTCOME_ASK_AGAIN;
+    if (search->remains != REMAINS_GONE) {
+        return OUTCOME_ASK_AGAIN;
+    }
+    doubt(postgres, search);
+    return witness_judge(postgres);
 }
 
 static enum outcome search_until(struct postgres *postgres, struct search *search, int64_t deadline_ms)
@@ -118,15 +134,6 @@ static enum outcome search_until(struct postgres *postgres, struct search *searc
     return outcome;
 }
 
-/* From here on rows may be seen that no standby has, by whoever reads: nobody of this process does before a commit that
- * is later is confirmed. */
-static enum status doubt(struct postgres *postgres, struct failure *failure)
-{
-    confirmation_doubt();
-    postgres->confirmed.tells = true;
-    return confirmation_seek(postgres, failure);
-}
-
 static enum status not_known(struct failure *failure)
 {
     return failure_set(failure, STATUS_UNCERTAIN, "commit_unknown",
@@ -134,17 +141,23 @@ static enum status not_known(struct failure *failure)
                        "Read before you try again.");
 }
 
-enum status outcome_find(struct postgres *postgres, struct failure *failure)
+static bool is_confirmed(struct postgres *postgres)
 {
     struct failure unheard;
+    return pipeline_works(postgres) &&
+           (confirmation_stands(postgres) || confirmation_seek(postgres, &unheard) == STATUS_OK);
+}
+
+enum status outcome_find(struct postgres *postgres, struct failure *failure)
+{
     struct search search = {.old = postgres->greeting.backend};
     enum outcome outcome = search_until(postgres, &search, monotonic_ms() + postgres->terms.outcome_ms);
-    /* What waits for the standbys is seen by nobody; the next use of this connection, which is new, confirms. */
-    bool hidden = search.remains == REMAINS_WAITING_FOR_STANDBYS;
-    if (hidden) {
-        postgres->left_committing = search.old;
+    if (search.remains == REMAINS_WAITING_FOR_STANDBYS) {
+        postgres->left_committing = search.old; /* nobody sees what it wrote while it waits */
+        return not_known(failure);
     }
-    if (hidden || doubt(postgres, &unheard) != STATUS_OK) {
+    doubt(postgres, &search);
+    if (!is_confirmed(postgres)) {
         return not_known(failure);
     }
     switch (outcome) {
@@ -167,6 +180,7 @@ bool outcome_is_hidden(struct postgres *postgres)
 
 enum status outcome_of_warning(struct postgres *postgres, struct failure *failure)
 {
-    struct failure unheard;
-    return doubt(postgres, &unheard) == STATUS_OK ? STATUS_OK : not_known(failure);
+    struct search search = {.remains = REMAINS_GONE};
+    doubt(postgres, &search);
+    return is_confirmed(postgres) ? STATUS_OK : not_known(failure);
 }

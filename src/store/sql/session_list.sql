@@ -14,8 +14,8 @@
 -- fragment: session_list_text (sqlite)
 (caseless(s.title) LIKE $20 ESCAPE '\'
     OR caseless(s.workspace) LIKE $20 ESCAPE '\'
-    OR (s.details LIKE '{%' AND (caseless(json_extract(s.details, '$.branch_name')) LIKE $20 ESCAPE '\'
-        OR caseless(json_extract(s.details, '$.git_state.branch')) LIKE $20 ESCAPE '\'))
+    OR (s.details LIKE '{%' AND (caseless(s.details ->> 'branch_name') LIKE $20 ESCAPE '\'
+        OR caseless(s.details -> 'git_state' ->> 'branch') LIKE $20 ESCAPE '\'))
     OR caseless((SELECT a.preview FROM session_activity a WHERE a.session_key = s.key)) LIKE $20 ESCAPE '\')
 -- fragment: session_list_text (postgres)
 (replace(lower(replace(s.title, 'İ', 'i') COLLATE "und-x-icu"), 'ς', 'σ') LIKE $20 ESCAPE '\'
