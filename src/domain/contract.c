@@ -225,7 +225,7 @@ enum status criteria_check_fields(const struct json *criteria, const struct json
 {
     const struct json *fields = json_get_value(contract, "fields");
     for (const struct json *one = json_is(criteria, JSON_OBJECT) ? criteria->child : NULL; one; one = one->next) {
-        if (fields && !member_of(fields, one->key)) {
+        if (fields && !json_member(fields, one->key)) {
             return failure_set(failure, STATUS_INVALID, "invalid_criteria",
                                "`criteria.%.*s` is about a field that `output.fields` does not have; add it there.",
                                SLICE_ARG(slice_utf8_prefix(one->key, 60)));
