@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/map.h"
 #include "domain/prompt.h"
 #include "runner/model_media.h"
 #include "runner/tool.h"
@@ -342,7 +343,10 @@ struct building {
     struct model_message *messages;
     size_t count;
     size_t open_from, open_to; /* tool calls of the last assistant message: entries [from, to) */
+    struct map calls;          /* the same by id → whether it has a result */
 };
+
+static char call_waits, call_has_result; /* only their addresses count */
 
 static void build_block(struct building *building, enum model_role role, struct model_block block)
 {
@@ -355,23 +359,13 @@ static void build_block(struct building *building, enum model_role role, struct 
     last->count++;
 }
 
-static bool has_result(const struct building *building, struct slice call_id)
-{
-    const struct model_message *last = &building->messages[building->count - 1];
-    for (size_t i = 0; last->role == MODEL_TOOL && i < last->count; i++) {
-        if (slice_eq(last->blocks[i].call_id, call_id)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Calls that were cut by a crash or an interrupt get the truth as their result: vendors refuse a call without one. */
 static void close_calls(struct building *building, const struct model_context *context)
 {
     for (size_t i = building->open_from; i < building->open_to; i++) {
         const struct model_block *call = &context->entries[i].block;
-        if (call->kind == BLOCK_TOOL_USE && !has_result(building, call->call_id)) {
+        if (call->kind == BLOCK_TOOL_USE && map_get(&building->calls, call->call_id) == &call_waits) {
+            map_put(&building->calls, call->call_id, &call_has_result);
             build_block(
                 building, MODEL_TOOL,
                 (struct model_block){.kind = BLOCK_TOOL_RESULT,
@@ -382,22 +376,13 @@ static void close_calls(struct building *building, const struct model_context *c
         }
     }
     building->open_from = building->open_to = 0;
+    map_release(&building->calls);
 }
 
-static bool is_open(const struct building *building, const struct model_context *context, struct slice call_id)
+static void build_result(struct building *building, struct model_block block)
 {
-    for (size_t i = building->open_from; i < building->open_to; i++) {
-        const struct model_block *call = &context->entries[i].block;
-        if (call->kind == BLOCK_TOOL_USE && slice_eq(call->call_id, call_id)) {
-            return !has_result(building, call_id);
-        }
-    }
-    return false;
-}
-
-static void build_result(struct building *building, const struct model_context *context, struct model_block block)
-{
-    if (is_open(building, context, block.call_id)) { /* else of a call that is not sent */
+    if (map_get(&building->calls, block.call_id) == &call_waits) { /* else of a call that is not sent */
+        map_put(&building->calls, block.call_id, &call_has_result);
         block.text = tool_fence(building->arena, block.name.len ? block.name : SLICE("tool"), block.text);
         build_block(building, MODEL_TOOL, block);
     }
@@ -407,7 +392,7 @@ static void build_entry(struct building *building, const struct model_context *c
 {
     const struct context_entry *entry = &context->entries[at];
     if (entry->role == MODEL_TOOL) {
-        build_result(building, context, entry->block);
+        build_result(building, entry->block);
         return;
     }
     bool goes_on = building->count && building->messages[building->count - 1].role == entry->role;
@@ -417,6 +402,7 @@ static void build_entry(struct building *building, const struct model_context *c
     if (entry->block.kind == BLOCK_TOOL_USE) {
         building->open_from = building->open_to ? building->open_from : at;
         building->open_to = at + 1;
+        map_put(&building->calls, entry->block.call_id, &call_waits);
     }
     build_block(building, entry->role, entry->block);
 }
