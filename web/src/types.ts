@@ -152,7 +152,7 @@ export type Decision = 'once' | 'session' | 'always' | 'deny';
 export interface Grant {
   id: string;
   scope: 'once' | 'session' | 'always';
-  subject: { tool?: string; command?: string; path?: string; host?: string };
+  subject: { tool?: string; command?: string; path?: string; host?: string; arguments?: Record<string, unknown> };
   text: string;
 }
 

@@ -16,7 +16,8 @@ interface Choice {
   reply: Reply;
 }
 
-const isNarrow = ({ command, path, host }: Grant['subject']): boolean => Boolean(command ?? path ?? host);
+const isNarrow = (subject: Grant['subject']): boolean =>
+  Boolean(subject.command ?? subject.path ?? subject.host ?? subject.arguments);
 
 const ofGrant = (grant: Grant): Choice => ({
   key: grant.id,
@@ -66,7 +67,7 @@ function Subject({ subject }: { subject: Grant['subject'] }) {
         <span key={kind}>
           <span class="muted">{kind}</span>{' '}
           <code>
-            <Exact text={value} isOneLine />
+            <Exact text={typeof value === 'string' ? value : JSON.stringify(value)} isOneLine />
           </code>
         </span>
       ))}
