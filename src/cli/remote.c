@@ -128,7 +128,7 @@ int remote_refused(const struct remote *remote, const struct client_answer *answ
     return code_of_answer(answer->status);
 }
 
-int remote_print(struct slice text)
+int remote_print_drawn(struct slice text)
 {
     if (print_text(stdout, text)) {
         return EXIT_DONE;
@@ -139,14 +139,22 @@ int remote_print(struct slice text)
     return EXIT_REFUSED;
 }
 
+int remote_print(struct slice text)
+{
+    struct buffer exact = {0};
+    if (!isatty(STDOUT_FILENO)) {
+        return remote_print_drawn(text);
+    }
+    text_add_exact(&exact, text);
+    int code = remote_print_drawn(buffer_slice(&exact));
+    buffer_release(&exact);
+    return code;
+}
+
 int remote_print_line(struct slice text)
 {
     struct buffer line = {0};
-    if (isatty(STDOUT_FILENO)) {
-        text_add_exact(&line, text);
-    } else {
-        buffer_add(&line, text);
-    }
+    buffer_add(&line, text);
     buffer_add_byte(&line, '\n');
     int code = remote_print(buffer_slice(&line));
     buffer_release(&line);
@@ -157,7 +165,7 @@ int remote_print_table(const struct table *table, const char *nothing)
 {
     struct buffer text = {0};
     table_write(table, terminal_columns(stdout), terminal_has_colours(stdout), &text);
-    int code = remote_print(buffer_slice(&text));
+    int code = remote_print_drawn(buffer_slice(&text));
     buffer_release(&text);
     if (table->cell_count == 0) {
         fprintf(stderr, "%s\n", nothing);
