@@ -43,6 +43,9 @@ struct remote_setup {
     int stop_fd;
     const int64_t *silence_ms; /* in `values`; NULL = no streams */
 };
+/* remote_options.c: the values of the tables, and the token. */
+MUST_CHECK enum status remote_read_options(struct remote *remote, const struct remote_setup *setup,
+                                           struct failure *failure);
 /* Reads the tables and gets ready to connect. */
 MUST_CHECK int remote_open(const struct invocation *invocation, const struct remote_setup *setup, struct remote *out);
 MUST_CHECK int remote_open_plain(const struct invocation *invocation, struct remote *out);
