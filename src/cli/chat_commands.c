@@ -1,5 +1,7 @@
 #include "cli/chat.h"
 
+#include <time.h>
+
 #include "cli/moment.h"
 #include "cli/session_view.h"
 
@@ -125,6 +127,7 @@ static bool show_sessions(struct chat *chat, struct slice rest)
 {
     const struct json *list;
     char moment[MOMENT_BYTES];
+    int64_t now_ms = (int64_t)time(NULL) * 1000;
     struct slice target = arena_format(chat->remote.arena, "/api/sessions?kind=chat&limit=%d", SESSIONS_SHOWN);
     (void)rest;
     if (!chat_call(chat, "GET", target, (struct slice){0}, &list)) {
@@ -136,11 +139,10 @@ static bool show_sessions(struct chat *chat, struct slice rest)
         struct buffer title = {0};
         text_add_plain(&title, session_heading(one));
         note(chat,
-             arena_format(
-                 chat->remote.arena, "%s %.*s  %.*s, %.*s  %.*s", slice_eq(id, chat->session_id) ? "*" : " ",
-                 SLICE_ARG(id), SLICE_ARG(json_text_of(one, "status")),
-                 SLICE_ARG(moment_relative_text(json_text_of(one, "last_active_at"), chat->remote.now_ms, moment)),
-                 SLICE_ARG(slice_utf8_prefix(buffer_slice(&title), TITLE_COLUMNS))));
+             arena_format(chat->remote.arena, "%s %.*s  %.*s, %.*s  %.*s", slice_eq(id, chat->session_id) ? "*" : " ",
+                          SLICE_ARG(id), SLICE_ARG(json_text_of(one, "status")),
+                          SLICE_ARG(moment_relative_text(json_text_of(one, "last_active_at"), now_ms, moment)),
+                          SLICE_ARG(slice_utf8_prefix(buffer_slice(&title), TITLE_COLUMNS))));
         buffer_release(&title);
     }
     note(chat, SLICE("/resume SESSION goes on with one; the first characters of its id are enough"));

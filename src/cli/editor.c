@@ -1,5 +1,4 @@
-#include "cli/editor.h"
-
+#include "cli/editor_parts.h"
 #include "cli/glyph.h"
 
 void editor_release(struct editor *editor)
@@ -20,7 +19,7 @@ bool editor_is_empty(const struct editor *editor)
     return editor->text.len == 0 && !editor->is_searching;
 }
 
-static void store(struct buffer *buffer, struct slice text)
+void editor_store(struct buffer *buffer, struct slice text)
 {
     buffer->len = 0;
     buffer_add(buffer, text);
@@ -28,7 +27,7 @@ static void store(struct buffer *buffer, struct slice text)
 
 void editor_set(struct editor *editor, struct slice text)
 {
-    store(&editor->text, text);
+    editor_store(&editor->text, text);
     editor->cursor = text.len;
 }
 
@@ -86,7 +85,7 @@ void editor_replace(struct editor *editor, size_t start, struct slice text)
 static void kill_range(struct editor *editor, size_t start, size_t end)
 {
     if (start < end) {
-        store(&editor->killed, slice_from(editor->text.ptr + start, end - start));
+        editor_store(&editor->killed, slice_from(editor->text.ptr + start, end - start));
         remove_range(editor, start, end);
     }
 }
@@ -136,39 +135,6 @@ static size_t word_after(const struct editor *editor)
         at++;
     }
     return at;
-}
-
-/* --- history --- */
-
-static size_t history_count(const struct editor *editor)
-{
-    return editor->history ? editor->history->count : 0;
-}
-
-static void show_history(struct editor *editor, size_t back)
-{
-    if (editor->history_back == 0) {
-        store(&editor->draft, editor_text(editor));
-    }
-    editor->history_back = back;
-    editor_set(editor,
-               back ? history_line(editor->history, history_count(editor) - back) : buffer_slice(&editor->draft));
-}
-
-static enum editor_outcome go_back(struct editor *editor)
-{
-    if (editor->history_back < history_count(editor)) {
-        show_history(editor, editor->history_back + 1);
-    }
-    return EDITOR_STAYS;
-}
-
-static enum editor_outcome go_forth(struct editor *editor)
-{
-    if (editor->history_back > 0) {
-        show_history(editor, editor->history_back - 1);
-    }
-    return EDITOR_STAYS;
 }
 
 /* --- one function per key --- */
@@ -238,7 +204,7 @@ static enum editor_outcome up(struct editor *editor)
 {
     size_t start = line_start(editor, editor->cursor);
     if (start == 0) {
-        return go_back(editor);
+        return editor_history_back(editor);
     }
     editor->cursor = place_in_line(editor, line_start(editor, start - 1), characters_into_line(editor));
     return EDITOR_STAYS;
@@ -248,7 +214,7 @@ static enum editor_outcome down(struct editor *editor)
 {
     size_t last = line_end(editor, editor->cursor);
     if (last == editor->text.len) {
-        return go_forth(editor);
+        return editor_history_forth(editor);
     }
     editor->cursor = place_in_line(editor, last + 1, characters_into_line(editor));
     return EDITOR_STAYS;
@@ -302,15 +268,6 @@ static enum editor_outcome end_of_input(struct editor *editor)
     return editor->text.len ? delete_here(editor) : EDITOR_LEAVE;
 }
 
-static enum editor_outcome start_search(struct editor *editor)
-{
-    store(&editor->draft, editor_text(editor));
-    editor->query.len = editor->history_back = 0;
-    editor->is_searching = true;
-    editor->has_match = false;
-    return EDITOR_STAYS;
-}
-
 /* Keys that only tell the caller something. */
 static const enum editor_outcome told[KEY_KIND_COUNT] = {
     [KEY_ENTER] = EDITOR_SUBMIT,        [KEY_TAB] = EDITOR_COMPLETE,    [KEY_ESCAPE] = EDITOR_ESCAPE,
@@ -335,65 +292,16 @@ static enum editor_outcome (*const done[KEY_KIND_COUNT])(struct editor *editor) 
     [KEY_DELETE_TO_START] = delete_to_start,
     [KEY_DELETE_TO_END] = delete_to_end,
     [KEY_YANK] = yank,
-    [KEY_SEARCH] = start_search,
-    [KEY_PREVIOUS] = go_back,
-    [KEY_NEXT] = go_forth,
+    [KEY_SEARCH] = editor_search_start,
+    [KEY_PREVIOUS] = editor_history_back,
+    [KEY_NEXT] = editor_history_forth,
     [KEY_END_OF_INPUT] = end_of_input,
 };
-
-/* --- searching --- */
-
-static void search_from(struct editor *editor, size_t before)
-{
-    size_t at;
-    if (history_find(editor->history, before, buffer_slice(&editor->query), &at)) {
-        editor->match = at;
-        editor->has_match = true;
-        editor_set(editor, history_line(editor->history, at));
-    }
-}
-
-static enum editor_outcome end_search(struct editor *editor, bool takes_match)
-{
-    editor->is_searching = false;
-    if (!takes_match) {
-        editor_set(editor, buffer_slice(&editor->draft));
-    }
-    return EDITOR_STAYS;
-}
-
-static void change_query(struct editor *editor)
-{
-    editor->has_match = false;
-    search_from(editor, history_count(editor));
-    if (!editor->has_match) {
-        editor_set(editor, buffer_slice(&editor->draft));
-    }
-}
-
-static enum editor_outcome search_key(struct editor *editor, const struct key *key)
-{
-    if (key->kind == KEY_TEXT && key->text.ptr[0] != '\n') {
-        buffer_add(&editor->query, key->text);
-        change_query(editor);
-    } else if (key->kind == KEY_BACKSPACE) {
-        editor->query.len = glyph_before(buffer_slice(&editor->query), editor->query.len);
-        change_query(editor);
-    } else if (key->kind == KEY_SEARCH) {
-        search_from(editor, editor->has_match ? editor->match : history_count(editor));
-    } else if (key->kind == KEY_ESCAPE || key->kind == KEY_INTERRUPT || key->kind == KEY_CANCEL) {
-        return end_search(editor, false);
-    } else if (key->kind != KEY_UNKNOWN) {
-        /* Enter takes the line over without sending it: a match can be surprising. */
-        return end_search(editor, true);
-    }
-    return EDITOR_STAYS;
-}
 
 enum editor_outcome editor_key(struct editor *editor, const struct key *key)
 {
     if (editor->is_searching) {
-        return search_key(editor, key);
+        return editor_search_key(editor, key);
     }
     if (key->kind == KEY_TEXT || key->kind == KEY_PASTE) {
         insert_clean(editor, key->text);

@@ -71,7 +71,7 @@ static int print_lines(struct remote *remote, const struct json *page, const voi
     for (const struct json *event = list ? list->child : NULL; event; event = event->next) {
         event_line_write(event, &style, &text);
     }
-    int code = remote_print(buffer_slice(&text));
+    int code = remote_print_drawn(buffer_slice(&text));
     buffer_release(&text);
     json_as_bool(json_get(page, "has_more"), &has_more);
     if (has_more) {

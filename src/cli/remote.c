@@ -1,13 +1,10 @@
 #include "cli/remote.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "cli/option_layers.h"
 #include "cli/confirm.h"
 #include "cli/passed.h"
 #include "cli/resolve.h"
@@ -18,40 +15,7 @@ enum {
     ANSWER_BYTES_MAX = 256 * 1024 * 1024,
     CONNECT_MS = 10 * 1000,
     SHOWN_BYTES_MAX = 200,
-    TOKEN_FILE_BYTES_MAX = 4096
 };
-
-/* clang-format off */
-const struct option remote_option_table[] = {
-    {.name = "Server", .type = OPTION_SECTION},
-    {.name = "url", .type = OPTION_TEXT, .offset = OPTION_FIELD(struct remote_options, url, const char *),
-     .value = "URL", .fallback = "http://127.0.0.1:7070",
-     .help = "Where the server is: http://HOST:PORT, https://HOST or unix:PATH; also from SOJOURN_URL."},
-    {.name = "token", .type = OPTION_TEXT, .offset = OPTION_FIELD(struct remote_options, token, const char *),
-     .value = "TOKEN",
-     .help = "An API token; better from SOJOURN_TOKEN, since others on the machine can read a command line."},
-    {.name = "token-file", .type = OPTION_TEXT,
-     .offset = OPTION_FIELD(struct remote_options, token_file, const char *), .value = "FILE",
-     .help = "A file that holds the token and that nobody else can read; also from SOJOURN_TOKEN_FILE."},
-    {.name = "ca-file", .type = OPTION_TEXT, .offset = OPTION_FIELD(struct remote_options, ca_file, const char *),
-     .value = "FILE", .help = "Certificates (PEM) to trust besides the system's; also from SOJOURN_CA_FILE."},
-    {.name = "timeout-ms", .type = OPTION_NUMBER, .offset = OPTION_FIELD(struct remote_options, timeout_ms, int64_t),
-     .value = "TIME", .fallback = "30s", .min = 1, .max = 24 * 3600 * 1000, .unit = UNIT_MS,
-     .help = "How long an answer may take; also from SOJOURN_TIMEOUT_MS."},
-    {0},
-};
-
-struct output_options {
-    bool json;
-};
-
-const struct option output_option_table[] = {
-    {.name = "Output", .type = OPTION_SECTION},
-    {.name = "json", .type = OPTION_SWITCH, .offset = OPTION_FIELD(struct output_options, json, bool),
-     .help = "Print the server's JSON as it is instead of a table."},
-    {0},
-};
-/* clang-format on */
 
 /* --- what is said to the person --- */
 
@@ -128,7 +92,7 @@ int remote_refused(const struct remote *remote, const struct client_answer *answ
     return code_of_answer(answer->status);
 }
 
-int remote_print(struct slice text)
+int remote_print_drawn(struct slice text)
 {
     if (print_text(stdout, text)) {
         return EXIT_DONE;
@@ -139,14 +103,22 @@ int remote_print(struct slice text)
     return EXIT_REFUSED;
 }
 
+int remote_print(struct slice text)
+{
+    struct buffer exact = {0};
+    if (!isatty(STDOUT_FILENO)) {
+        return remote_print_drawn(text);
+    }
+    text_add_exact(&exact, text);
+    int code = remote_print_drawn(buffer_slice(&exact));
+    buffer_release(&exact);
+    return code;
+}
+
 int remote_print_line(struct slice text)
 {
     struct buffer line = {0};
-    if (isatty(STDOUT_FILENO)) {
-        text_add_exact(&line, text);
-    } else {
-        buffer_add(&line, text);
-    }
+    buffer_add(&line, text);
     buffer_add_byte(&line, '\n');
     int code = remote_print(buffer_slice(&line));
     buffer_release(&line);
@@ -157,7 +129,7 @@ int remote_print_table(const struct table *table, const char *nothing)
 {
     struct buffer text = {0};
     table_write(table, terminal_columns(stdout), terminal_has_colours(stdout), &text);
-    int code = remote_print(buffer_slice(&text));
+    int code = remote_print_drawn(buffer_slice(&text));
     buffer_release(&text);
     if (table->cell_count == 0) {
         fprintf(stderr, "%s\n", nothing);
@@ -167,73 +139,6 @@ int remote_print_table(const struct table *table, const char *nothing)
 
 /* --- calls --- */
 
-static enum status read_arguments(const struct remote *remote, const struct option *table, void *values,
-                                  struct failure *failure)
-{
-    struct option_target target = {table, values, remote->arena, NULL};
-    return options_read_arguments(&target, remote->invocation->arguments, failure);
-}
-
-static enum status read_options(struct remote *remote, const struct remote_setup *setup, struct failure *failure)
-{
-    struct output_options output = {0};
-    struct option_target target = {remote_option_table, &remote->options, remote->arena, remote->origins};
-    options_set_fallbacks(remote_option_table, &remote->options, remote->arena);
-    enum status status = options_read_environment(&target, remote->invocation->environment, failure);
-    if (status == STATUS_OK) {
-        status = options_read_arguments(&target, remote->invocation->arguments, failure);
-    }
-    if (status == STATUS_OK) {
-        status = read_arguments(remote, output_option_table, &output, failure);
-    }
-    if (status == STATUS_OK && setup->table) {
-        options_set_fallbacks(setup->table, setup->values, remote->arena);
-        status = read_arguments(remote, setup->table, setup->values, failure);
-    }
-    remote->wants_json = output.json;
-    return status;
-}
-
-/* A token that others can read is no secret: better said than used. */
-static enum status read_token_file(struct remote *remote, struct failure *failure)
-{
-    const char *path = remote->options.token_file;
-    char text[TOKEN_FILE_BYTES_MAX];
-    struct stat info;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t count = fd >= 0 && fstat(fd, &info) == 0 ? read(fd, text, sizeof text) : -1;
-    int code = errno;
-    if (fd >= 0) {
-        close(fd);
-    }
-    if (count < 0) {
-        return failure_set(failure, STATUS_INVALID, "token_file", "--token-file %s can't be read: %s", path,
-                           strerror(code));
-    }
-    if (S_ISREG(info.st_mode) && (info.st_mode & 077) != 0) {
-        return failure_set(failure, STATUS_INVALID, "token_file",
-                           "--token-file %s can be read by others; make it private with chmod 600", path);
-    }
-    remote->options.token = arena_copy(remote->arena, slice_trim(slice_from(text, (size_t)count))).ptr;
-    return STATUS_OK;
-}
-
-static enum option_origin origin_of(const struct remote *remote, const char *name)
-{
-    return remote->origins[option_find(remote_option_table, slice_of(name)) - remote_option_table];
-}
-
-/* Two options say the same: the one from the higher layer holds, whatever the other says; in one layer the token. */
-static enum status read_token(struct remote *remote, struct failure *failure)
-{
-    enum option_origin token = origin_of(remote, "token"), file = origin_of(remote, "token-file");
-    bool is_file = remote->options.token_file && (!remote->options.token || file > token);
-    const char *name = is_file ? "token-file" : "token";
-    remote->token_source =
-        arena_format(remote->arena, "%s (%s)", name, option_origin_words.names[is_file ? file : token]).ptr;
-    return is_file ? read_token_file(remote, failure) : STATUS_OK;
-}
-
 int remote_open(const struct invocation *invocation, const struct remote_setup *setup, struct remote *out)
 {
     struct clock clock;
@@ -241,8 +146,7 @@ int remote_open(const struct invocation *invocation, const struct remote_setup *
     clock_init_system(&clock);
     *out = (struct remote){
         .invocation = invocation, .arena = invocation->arena, .now_ms = clock_wall_ms(&clock), .errors = stderr};
-    enum status status = read_options(out, setup, &failure);
-    status = status == STATUS_OK ? read_token(out, &failure) : status;
+    enum status status = remote_read_options(out, setup, &failure);
     if (status == STATUS_OK) {
         struct client_options options = {
             .url = out->options.url,

@@ -43,6 +43,9 @@ struct remote_setup {
     int stop_fd;
     const int64_t *silence_ms; /* in `values`; NULL = no streams */
 };
+/* remote_options.c: the values of the tables, and the token. */
+MUST_CHECK enum status remote_read_options(struct remote *remote, const struct remote_setup *setup,
+                                           struct failure *failure);
 /* Reads the tables and gets ready to connect. */
 MUST_CHECK int remote_open(const struct invocation *invocation, const struct remote_setup *setup, struct remote *out);
 MUST_CHECK int remote_open_plain(const struct invocation *invocation, struct remote *out);
@@ -85,10 +88,12 @@ struct slice remote_path(struct remote *remote, const char *collection, struct s
 /* path?query; just the path when there is no query. */
 struct slice remote_target(struct remote *remote, struct slice path, const struct buffer *query);
 
-/* Standard output. */
+/* Standard output. Text of others is not to steer a terminal: there it is exact, with what steers or hides written out;
+ * elsewhere it is as it is. */
 int remote_print(struct slice text);
-/* Text of others: exact, but on a terminal it can't steer it. */
 int remote_print_line(struct slice text);
+/* Text with colours of ours, in which everything else was made plain or exact before. */
+int remote_print_drawn(struct slice text);
 /* Fitted to the terminal. When there is no row, `nothing` is said on standard error. */
 int remote_print_table(const struct table *table, const char *nothing);
 /* Says a failure on standard error; the exit code that fits its status. */

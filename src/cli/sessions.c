@@ -136,7 +136,7 @@ static int print_session(struct remote *remote, const struct json *session, cons
     (void)detail;
     struct buffer text = {0};
     session_page_write(session, remote->now_ms, terminal_has_colours(stdout), &text);
-    int code = remote_print(buffer_slice(&text));
+    int code = remote_print_drawn(buffer_slice(&text));
     buffer_release(&text);
     return code;
 }

@@ -4,13 +4,17 @@
 
 /* --- printing --- */
 
-static void print(struct tail *tail, const struct buffer *text)
+static void take_code(struct tail *tail, int code)
 {
-    int code = remote_print(buffer_slice(text));
     if (code != EXIT_DONE) {
         tail->is_over = true;
         tail->code = code;
     }
+}
+
+static void print(struct tail *tail, const struct buffer *text)
+{
+    take_code(tail, remote_print_drawn(buffer_slice(text)));
 }
 
 static void end_delta(struct tail *tail, struct buffer *out)
@@ -52,7 +56,7 @@ static void print_json(struct tail *tail, const struct sse_event *frame)
 {
     struct buffer line = {0};
     tail_write_json(frame, &line);
-    print(tail, &line);
+    take_code(tail, remote_print(buffer_slice(&line)));
     buffer_release(&line);
 }
 

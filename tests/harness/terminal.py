@@ -93,7 +93,8 @@ class Terminal:
         deadline = check.deadline_after(seconds)
         while not holds(self.screen):
             if not self.read(deadline - time.monotonic()) and not holds(self.screen):
-                check.fail(f"{what}: the screen is\n{self.screen.text()}\ncursor {self.screen.row}, {self.screen.column}")
+                place = f"cursor {self.screen.row}, {self.screen.column}"
+                check.fail(f"{what}: the screen is\n{self.screen.text()}\n{place}")
         return self.screen
 
     def see(self, text, seconds=20):

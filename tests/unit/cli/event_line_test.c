@@ -81,8 +81,7 @@ static void test_the_line(void **state)
     expect_line(EVENT, (struct event_line_style){0},
                 "    12  2026-11-15 08:54:27  user    user.message              good day\n");
     expect_line(EVENT, (struct event_line_style){.columns = 50}, "    12  08:54:27  user.message           good day\n");
-    expect_line(EVENT, (struct event_line_style){.columns = 30},
-                "    12  08:54:27  user.message\n    good day\n");
+    expect_line(EVENT, (struct event_line_style){.columns = 30}, "    12  08:54:27  user.message\n    good day\n");
     expect_line(EVENT, (struct event_line_style){.columns = 50, .has_colours = true},
                 "\033[36m    12  08:54:27  user.message           good day\033[0m\n");
     expect_line(
