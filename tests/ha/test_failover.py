@@ -29,7 +29,7 @@ def freeze_primary(cluster, load):
     cluster.freeze(old)
     cluster.await_other_primary(old)
     load.go_on()
-    cluster.thaw(old)
+    cluster.thaw_postgres(old)
 
 
 def partition_primary(cluster, load):
