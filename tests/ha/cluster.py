@@ -233,6 +233,15 @@ listen primary
     def thaw(self, host):
         self.signal_all(self.all_of(host), signal.SIGCONT)
 
+    def thaw_postgres(self, host):
+        """PostgreSQL goes on as the primary that it was; its Patroni is a new one. A thawed Patroni of this version may
+        take the lock of the new primary, which a watchdog would prevent."""
+        process = self.processes[host]
+        self.signal_all(self.tree(process.pid), signal.SIGKILL)
+        process.wait()
+        self.signal_all(self.postgres_of(host), signal.SIGCONT)
+        self.start(host)
+
     def waiting_commits(self, host):
         """How many wait for the synchronous standby."""
         return int(self.sql(host, "select count(*) from pg_stat_activity where wait_event = 'SyncRep'"))

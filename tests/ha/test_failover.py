@@ -29,7 +29,7 @@ def freeze_primary(cluster, load):
     cluster.freeze(old)
     cluster.await_other_primary(old)
     load.go_on()
-    cluster.thaw(old)
+    cluster.thaw_postgres(old)
 
 
 def partition_primary(cluster, load):
@@ -85,6 +85,24 @@ def break_commits(cluster, function):
     cluster.start(primary)
 
 
+def lose_primary(cluster, load):
+    """With all that it had not sent yet."""
+    old = cluster.primary()
+    for host in HOSTS:
+        if host != old:
+            cluster.network.pull(host)
+    load.go_on(500)
+    cluster.network.pull(old)
+    cluster.kill(old)
+    for host in HOSTS:
+        if host != old:
+            cluster.network.plug(host)
+    cluster.await_other_primary(old)
+    cluster.network.plug(old)
+    cluster.start(old)
+    load.go_on()
+
+
 def cancel_commits(cluster, load):
     break_commits(cluster, "pg_cancel_backend")
     load.go_on()
@@ -129,5 +147,18 @@ def one_primary_is_lost(env):
 @test(on=("postgres",), serial=True, timeout_s=7200)
 def a_waiting_commit_is_broken(env):
     """A commit that waited for a standby and was cancelled or ended is not acknowledged by that."""
-    rounds = env.rounds(0)
-    print(go_through(env, (cancel_commits, terminate_commits) if rounds else (terminate_commits,), rounds or 1).verdict())
+    check_rounds(env)
+    print(go_through(env, (cancel_commits, terminate_commits), env.rounds(1)).verdict())
+
+
+@test(on=("postgres",), serial=True, timeout_s=7200)
+def what_is_lost_without_synchronous_replication(env):
+    """The figure to compare with: PostgreSQL itself promises nothing then. What there is must still be whole."""
+    check_rounds(env)
+    history = go_through(env, (lose_primary,), env.rounds(1), synchronous=False)
+    print(f"asynchronous: {len(history.lost)} lost of {history.acknowledged} acknowledged")
+
+
+def check_rounds(env):
+    if not env.rounds(0):
+        raise check.Skip("only when asked for: tests/run ha --rounds N")
