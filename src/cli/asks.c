@@ -25,8 +25,10 @@ static const struct option which_table[] = {
     {0},
 };
 static const struct option allow_table[] = {
-    PASS_CHOICE("decision", extent_names, "How far it goes: this once, for the session, or always. [once]"),
-    PASS_SWITCH("these-arguments", "For the session, or always: only for a call with the same arguments."),
+    PASS_CHOICE("decision", extent_names,
+                "How far it goes: this once, or exactly this call for the session, or always. [once]"),
+    PASS_TEXT("grant", "ID", "The id of one of the ask's grants, which says what is allowed (asks --json shows them)."),
+    PASS_SWITCH("these-arguments", "Without effect: exactly these arguments is the narrowest grant."),
     {0},
 };
 static const struct option deny_table[] = {

@@ -47,6 +47,9 @@ static struct slice host_part(struct slice text)
 bool call_host_read(struct arena *arena, struct slice text, struct call_host *out)
 {
     struct slice rest = after_scheme(text);
+    if (text.len == 0) {
+        return false;
+    }
     struct slice host = host_part(slice_present(rest) ? rest : text);
     bool is_address = host.len > 0 && host.ptr > text.ptr && host.ptr[-1] == '[';
     if (host.len == 0 || host.len > HOST_BYTES_MAX) {

@@ -188,6 +188,21 @@ def what_is_denied_stays_denied(env):
         check.equal(events(client, path, "session.updated"), [], "it has no other title")
 
 
+@test
+def a_commit_is_opened_by_its_name_only(env):
+    """`git_commit` asks by itself: under a rule for every tool too, and not under one that names it."""
+    call, tree = {"name": "git_commit", "input": {"message": "two"}}, repository(env)
+    for rule, asked in (("'*', then: allow", 1), ("'git_*', then: allow", 1), ("git_commit, then: allow", 0)):
+        more = f"tools: [git_commit, write_file]\npermissions:\n  - {{tool: {rule}}}"
+        with ModelServer([{"tools": [call]}, {"text": "Done."}]) as model:
+            server, client, path = start(env, model, more=more, sandbox=f"kind: local, repository: {tree}",
+                                         options=["--sandbox-projects", env.directory])
+            send(client, path, "Commit it")
+            check.eventually(lambda: events(client, path, "turn.ended") or events(client, path, "ask.requested"), "it goes on", 30)
+            check.equal(len(events(client, path, "ask.requested")), asked, rule)
+            server.stop()
+
+
 def repository(env):
     """A directory with one commit."""
     path = os.path.join(env.directory, "repository")

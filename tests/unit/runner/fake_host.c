@@ -51,15 +51,8 @@ void turn_event(struct turn *turn, const struct event *event)
 
 static struct ask kept_ask(struct arena *arena, const struct ask *ask)
 {
-    struct ask copy = *ask;
-    copy.id = arena_copy(arena, ask->id);
-    copy.tool = arena_copy(arena, ask->tool);
-    copy.call_id = arena_copy(arena, ask->call_id);
-    copy.arguments = arena_copy(arena, ask->arguments);
-    copy.text = arena_copy(arena, ask->text);
-    copy.options = arena_copy(arena, ask->options);
-    copy.schema = arena_copy(arena, ask->schema);
-    copy.fields = arena_copy(arena, ask->fields);
+    struct ask copy;
+    ask_copy(&copy, ask, arena);
     return copy;
 }
 

@@ -12,7 +12,8 @@ static const struct json *parsed(struct scene *scene, const char *text)
 }
 
 #define CODER                                                                                                          \
-    "{\"id\":\"coder\",\"provider\":\"openai\",\"model\":\"m\",\"system_prompt\":\"s\",\"tools\":[\"a\",\"b\"],"       \
+    "{\"id\":\"coder\",\"provider\":\"openai\",\"model\":\"m\",\"system_prompt\":\"s\",\"tools\":[\"read_file\","      \
+    "\"set_title\"],"                                                                                                  \
     "\"fs_scope\":\"project\"%s}"
 
 static int64_t push(struct scene *scene, const char *rest)
@@ -80,8 +81,8 @@ static void it_is_narrowed_by_the_session(void **state)
     struct scene *scene = scene_new();
     (void)state;
     push(scene, "");
-    struct session narrow =
-        make(scene, "coder", "{\"tools\":[\"b\"],\"turns_max\":2}", "{\"context\":{\"fs_scope\":\"sandboxed\"}}");
+    struct session narrow = make(scene, "coder", "{\"tools\":[\"set_title\"],\"turns_max\":2}",
+                                 "{\"context\":{\"fs_scope\":\"sandboxed\"}}");
     struct agent agent = agent_in(scene, &narrow);
     assert_int_equal(agent.tool_count, 1);
     assert_int_equal(agent.turns_max, 2);
