@@ -18,8 +18,8 @@ struct command_form {
 struct command_reading {
     struct command_form *forms; /* in the arena */
     size_t count;
-    /* False when it runs something that does not stand there: variables, substitutions, code in another language, what
-     * comes from a pipe, or simply too much. */
+    /* True only when every part of the line is understood: then it runs what the forms say and nothing else. A file
+     * that the line reads or writes is a form, too: "< path", "> path". */
     bool is_certain;
 };
 

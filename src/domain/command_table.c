@@ -89,7 +89,7 @@ static const struct command_program programs[] = {
               "deno bun zmodload functions noglob nocorrect jshell ghci irb guile scheme sbcl clisp r octave gnuplot "
               "pwsh csh "
               "tcsh rc es fish elvish nu xonsh patch dpkg rpm apt apt-get aptitude split install caffeinate "
-              "ld.so rlwrap script unbuffer chronic firejail bwrap runcon xvfb-run dbus-run-session osascript open "
+              "ld.so rlwrap unbuffer chronic firejail bwrap runcon xvfb-run dbus-run-session osascript open "
               "xdg-open capsh pkexec gosu fakeroot proot eatmydata cpulimit prlimit numactl setarch linux32 linux64",
      .kind = COMMAND_RUNS},
 };

@@ -324,7 +324,9 @@ enum status bubble_launch(const struct bubble *bubble, const struct process_spec
     static const char *const own_environment[] = {usual_path, NULL};
     struct line line;
     launch->arguments_fd = options_fd(bubble, spec);
-    launch->filter_fd = bubble->is_keeper ? -1 : seccomp_filter_open();
+    bool kernel_counts = bubble->group && bubble->group->path[0] != '\0' && bubble->group->holds_memory;
+    launch->filter_fd =
+        bubble->is_keeper ? -1 : seccomp_filter_open(kernel_counts ? SECCOMP_KERNEL_COUNTS : SECCOMP_SERVER_COUNTS);
     if (launch->arguments_fd < 0) {
         return failure_set(failure, STATUS_UNAVAILABLE, "process_not_started", "No memory for the options of %s: %s.",
                            bwrap_path, strerror(errno));

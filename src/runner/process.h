@@ -29,12 +29,12 @@ void process_kill(struct process *process, const char *why);
 
 struct tree_use {
     int64_t processes;
-    int64_t memory_bytes; /* that nobody shares */
+    int64_t memory_bytes; /* shared memory in equal parts */
 };
 /* Signals what descends from `root`, all but the first `spared` of the tree, in which `root` is the first and its
  * children follow. */
 void process_tree_signal(pid_t root, int signal, size_t spared);
 /* Adds what `root` and its descendants use now; looks at no more than `processes_max` of them. */
-void process_tree_measure(pid_t root, int64_t processes_max, struct tree_use *use);
+void process_tree_measure(pid_t root, int64_t processes_max, int64_t memory_bytes_max, struct tree_use *use);
 
 #endif

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { TREE_MAX = 4096, CHILDREN_BYTES = 32768 };
@@ -69,27 +70,64 @@ void process_tree_signal(pid_t root, int signal, size_t spared)
     free(pids);
 }
 
-static int64_t own_memory(pid_t pid, int64_t page_bytes)
+/* The sum of these lines of a file of /proc, in bytes; -1 when it can't be read. */
+static int64_t sum_lines(pid_t pid, const char *name, const char *const *wanted)
 {
-    char path[48];
-    long long whole = 0, resident = 0, shared = 0;
-    snprintf(path, sizeof path, "/proc/%d/statm", (int)pid);
+    char path[48], line[256];
+    int64_t sum = 0;
+    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
     FILE *file = fopen(path, "re");
     if (!file) {
-        return 0;
+        return -1;
     }
-    int got = fscanf(file, "%lld %lld %lld", &whole, &resident, &shared);
+    while (fgets(line, sizeof line, file)) {
+        for (size_t i = 0; wanted[i]; i++) {
+            size_t len = strlen(wanted[i]);
+            sum += strncmp(line, wanted[i], len) == 0 ? strtoll(line + len, NULL, 10) * 1024 : 0;
+        }
+    }
     fclose(file);
-    return got == 3 && resident > shared ? (resident - shared) * page_bytes : 0;
+    return sum;
 }
 
-void process_tree_measure(pid_t root, int64_t processes_max, struct tree_use *use)
+static int64_t own_memory(pid_t pid)
 {
-    int64_t page_bytes = sysconf(_SC_PAGESIZE);
+    static const char *const lines[] = {"RssAnon:", "VmSwap:", "VmPTE:", NULL};
+    int64_t bytes = sum_lines(pid, "status", lines);
+    return bytes > 0 ? bytes : 0; /* it has ended */
+}
+
+static int64_t shared_memory(pid_t pid)
+{
+    static const char *const lines[] = {"RssShmem:", NULL};
+    int64_t bytes = sum_lines(pid, "status", lines);
+    return bytes > 0 ? bytes : 0;
+}
+
+/* What is shared with others of the tree would else count for each. Slower, and not for every process to be read: then
+ * all of it is its own. */
+static int64_t part_of_shared(pid_t pid)
+{
+    static const char *const lines[] = {"Pss_Shmem:", NULL};
+    int64_t bytes = sum_lines(pid, "smaps_rollup", lines);
+    return bytes >= 0 ? bytes : shared_memory(pid);
+}
+
+void process_tree_measure(pid_t root, int64_t processes_max, int64_t memory_bytes_max, struct tree_use *use)
+{
     struct pids *pids = collect(root, (size_t)processes_max);
+    int64_t own = 0, shared = 0;
     for (size_t i = 0; i < pids->count; i++) {
-        use->memory_bytes += own_memory(pids->list[i], page_bytes);
+        own += own_memory(pids->list[i]);
+        shared += shared_memory(pids->list[i]);
     }
+    if (memory_bytes_max > 0 && use->memory_bytes + own + shared > memory_bytes_max) {
+        shared = 0;
+        for (size_t i = 0; i < pids->count; i++) {
+            shared += part_of_shared(pids->list[i]);
+        }
+    }
+    use->memory_bytes += own + shared;
     use->processes += (int64_t)pids->count;
     free(pids);
 }

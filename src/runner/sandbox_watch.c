@@ -2,9 +2,12 @@
 #include <fcntl.h>
 #include <fts.h>
 #include <inttypes.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -17,9 +20,10 @@ enum {
     SECTOR_BYTES = 512,
     ENTRY_BYTES_MIN = 4096,
     PATH_BYTES_LONG = 2000,
-    LEVELS_MAX = 32, /* of PATH_BYTES_LONG each: no tree of use is deeper */
-    SUPERVISORS = 1, /* above each process */
-    WALLS = 2,       /* processes of bubblewrap itself, outside and inside */
+    LEVELS_MAX = 32,      /* of PATH_BYTES_LONG each: no tree of use is deeper */
+    HIDDEN_TIMES_MAX = 2, /* it may have been closed while it was opened */
+    SUPERVISORS = 1,      /* above each process */
+    WALLS = 2,            /* processes of bubblewrap itself, outside and inside */
 };
 
 /* Two looks at a sandbox in which something runs. Disk: the size of its files, beside the loop, because a tree can be
@@ -32,6 +36,8 @@ struct local_watch {
     bool is_measuring, is_closed;
     int64_t disk_bytes;
     bool is_too_deep; /* to be measured */
+    bool is_hidden;   /* something of it can't be read */
+    int hidden_times; /* in a row */
     uint64_t began_ms;
     int64_t ticks_to_wait;
 };
@@ -73,6 +79,7 @@ static void measure_deep(struct local_watch *watch, const char *path, int level)
     int fd = level < LEVELS_MAX ? open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
     if (fd < 0) {
         watch->is_too_deep = watch->is_too_deep || level >= LEVELS_MAX;
+        watch->is_hidden = watch->is_hidden || (level < LEVELS_MAX && errno == EACCES);
         return;
     }
     snprintf(handle, sizeof handle, "/proc/self/fd/%d", fd);
@@ -80,23 +87,50 @@ static void measure_deep(struct local_watch *watch, const char *path, int level)
     close(fd);
 }
 
-/* What its owner may not read he may have closed to hide what is in it. */
-static bool opens(FTSENT *entry)
+/* Opens a directory for the measure that its owner closed, perhaps to hide what is in it. No link leads to another. */
+static bool unlock(int root_fd, const char *path, mode_t mode)
 {
-    bool closed = entry->fts_info == FTS_DNR && entry->fts_errno == EACCES && entry->fts_number == 0;
-    entry->fts_number = 1;
-    return closed && chmod(entry->fts_accpath, 0700) == 0;
+    char handle[40];
+    struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
+                           .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS};
+    int fd = (int)syscall(SYS_openat2, root_fd, path, &how, sizeof how);
+    if (fd < 0) {
+        return false;
+    }
+    snprintf(handle, sizeof handle, "/proc/self/fd/%d", fd);
+    bool done = chmod(handle, (mode & ALLPERMS) | S_IRUSR | S_IXUSR) == 0;
+    close(fd);
+    return done;
+}
+
+/* Without reading it there are no names, without searching it no sizes. Root needs neither. */
+static bool is_locked(const FTSENT *entry)
+{
+    const mode_t needed = S_IRUSR | S_IXUSR;
+    return geteuid() != 0 && entry->fts_info == FTS_D && (entry->fts_statp->st_mode & needed) != needed;
+}
+
+static bool could_not_be_read(const FTSENT *entry)
+{
+    bool failed = entry->fts_info == FTS_DNR || entry->fts_info == FTS_NS || entry->fts_info == FTS_ERR;
+    return failed && entry->fts_errno != ENOENT && entry->fts_errno != ENOTDIR;
 }
 
 static void measure_below(struct local_watch *watch, const char *path, int level)
 {
     char root[LOCAL_PATH_BYTES];
     snprintf(root, sizeof root, "%s", path);
+    size_t root_len = strlen(root);
     char *paths[] = {root, NULL};
+    int root_fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     FTS *walk = fts_open(paths, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR | FTS_XDEV, NULL);
     for (FTSENT *entry = walk ? fts_read(walk) : NULL; entry; entry = fts_read(walk)) {
-        if (opens(entry)) {
-            fts_set(walk, entry, FTS_AGAIN);
+        bool is_below = entry->fts_level > 0 && entry->fts_pathlen > root_len;
+        if (is_below && is_locked(entry)) {
+            (void)unlock(root_fd, entry->fts_path + root_len + 1, entry->fts_statp->st_mode);
+        }
+        if (could_not_be_read(entry)) {
+            watch->is_hidden = true;
         } else if (entry->fts_info == FTS_D && entry->fts_level > 0 && entry->fts_pathlen > PATH_BYTES_LONG) {
             fts_set(walk, entry, FTS_SKIP);
             watch->disk_bytes += bytes_of(entry->fts_statp);
@@ -108,13 +142,16 @@ static void measure_below(struct local_watch *watch, const char *path, int level
     if (walk) {
         fts_close(walk);
     }
+    if (root_fd >= 0) {
+        close(root_fd);
+    }
 }
 
 static void measure(uv_work_t *work)
 {
     struct local_watch *watch = work->data;
     watch->disk_bytes = 0;
-    watch->is_too_deep = false;
+    watch->is_too_deep = watch->is_hidden = false;
     measure_below(watch, watch->dir, 0);
 }
 
@@ -134,11 +171,14 @@ static void on_measured(uv_work_t *work, int status)
     int64_t pause = (int64_t)(took_ms * DISK_SHARE / TICK_MS);
     watch->ticks_to_wait = pause > DISK_TICKS_MIN ? pause : DISK_TICKS_MIN;
     sandbox->disk_bytes = watch->disk_bytes;
+    watch->hidden_times = watch->is_hidden ? watch->hidden_times + 1 : 0;
     if (sandbox->disk_bytes_max > 0 && watch->disk_bytes > sandbox->disk_bytes_max && grows) {
         end_all(sandbox, "disk", watch->disk_bytes, sandbox->disk_bytes_max);
         sandbox->disk_bytes = -1; /* it went on growing until it was stopped */
     } else if (sandbox->disk_bytes_max > 0 && watch->is_too_deep) {
         end_all(sandbox, "depth", LEVELS_MAX + 1, LEVELS_MAX);
+    } else if (sandbox->disk_bytes_max > 0 && watch->hidden_times >= HIDDEN_TIMES_MAX) {
+        end_all(sandbox, "disk", sandbox->disk_bytes_max + 1, sandbox->disk_bytes_max); /* nobody knows */
     }
 }
 
@@ -174,7 +214,8 @@ static void look_at_processes(struct local_sandbox *sandbox)
     }
     int64_t processes_max = sandbox->limits.processes_max > 0 ? sandbox->limits.processes_max : INT32_MAX;
     for (struct process *process = sandbox->base.processes; process; process = process_next(process)) {
-        process_tree_measure(process_pid(process), processes_max + SUPERVISORS + WALLS + 1, &use);
+        process_tree_measure(process_pid(process), processes_max + SUPERVISORS + WALLS + 1,
+                             sandbox->limits.memory_bytes_max, &use);
         walls += SUPERVISORS + (sandbox->provider->etc ? WALLS : 0);
     }
     use.processes -= walls;

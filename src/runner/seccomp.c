@@ -5,12 +5,17 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#ifndef SYS_memfd_secret
+#define SYS_memfd_secret 447
+#endif
 
 #if defined(__x86_64__)
 #define FILTER_ARCH AUDIT_ARCH_X86_64
@@ -22,6 +27,7 @@
 
 #define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
 #define LOAD_ARGUMENT(n) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args) + 8 * (n))
+#define LOAD_HIGH(n) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args) + 8 * (n) + 4)
 #define REFUSE(error) BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (error))
 #define ALLOW BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 /* Skips the following `n` steps unless equal. */
@@ -29,6 +35,17 @@
 #define UNLESS_ANY_BIT(value, n) BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, (value), 0, (n))
 #define REFUSE_CALL(number) UNLESS_EQUAL((number), 1), REFUSE(EPERM)
 #define ALLOW_FAMILY(family) UNLESS_EQUAL((family), 1), ALLOW
+
+enum { SHARED_BYTES_MAX = 4096 }; /* of a segment that may stay unmapped: programs keep a few words in one */
+
+/* Memory that lives without being mapped: no control group is there to count it. */
+static const struct sock_filter counted_filter[] = {
+    LOAD(nr),         UNLESS_EQUAL(SYS_memfd_create, 1),
+    REFUSE(ENOSYS),   UNLESS_EQUAL(SYS_shmget, 5),
+    LOAD_HIGH(1),     UNLESS_EQUAL(0, 2),
+    LOAD_ARGUMENT(1), BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, SHARED_BYTES_MAX, 0, 1),
+    REFUSE(EPERM),
+};
 
 static const struct sock_filter filter[] = {
     LOAD(arch),
@@ -56,6 +73,9 @@ static const struct sock_filter filter[] = {
     REFUSE_CALL(SYS_swapon),
     REFUSE_CALL(SYS_swapoff),
     REFUSE_CALL(SYS_open_by_handle_at),
+    /* memory that no limit counts */
+    UNLESS_EQUAL(SYS_memfd_secret, 1),
+    REFUSE(ENOSYS),
     /* the kernel itself */
     REFUSE_CALL(SYS_init_module),
     REFUSE_CALL(SYS_finit_module),
@@ -110,13 +130,20 @@ static const struct sock_filter filter[] = {
     ALLOW,
 };
 
-int seccomp_filter_open(void)
+static bool put(int fd, const struct sock_filter *steps, size_t bytes)
+{
+    return write(fd, steps, bytes) == (ssize_t)bytes;
+}
+
+int seccomp_filter_open(enum seccomp_memory memory)
 {
     int fd = memfd_create("filter", MFD_CLOEXEC);
     if (fd < 0) {
         return -1;
     }
-    if (write(fd, filter, sizeof filter) != (ssize_t)sizeof filter || lseek(fd, 0, SEEK_SET) != 0) {
+    bool is_counted = memory == SECCOMP_SERVER_COUNTS;
+    if ((is_counted && !put(fd, counted_filter, sizeof counted_filter)) || !put(fd, filter, sizeof filter) ||
+        lseek(fd, 0, SEEK_SET) != 0) {
         close(fd);
         return -1;
     }
@@ -125,8 +152,9 @@ int seccomp_filter_open(void)
 
 #else
 
-int seccomp_filter_open(void)
+int seccomp_filter_open(enum seccomp_memory memory)
 {
+    (void)memory;
     return -1;
 }
 

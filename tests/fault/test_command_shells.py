@@ -84,7 +84,7 @@ for file in /lines/*; do
   n=${file##*/}
   line=$(cat "$file"; printf x)
   line=${line%x}
-  mkdir "/work/$n" && cd "/work/$n" || exit 9
+  mkdir "/tree/$n" && cd "/tree/$n" || exit 9
   case $line in
   *git*) cp -r /repo/. . ;;
   *) cp /repo/in . ;;
@@ -98,7 +98,7 @@ exit 0
 
 def make_places(tools, root):
     """The directories that the sandbox shows: recorders by their names, and a small repository to work in."""
-    for name in ("stubs", "repo", "lines", "log", "work"):
+    for name in ("stubs", "repo", "lines", "log", "tree"):
         os.makedirs(os.path.join(root, name))
     for name in RECORDED:
         shutil.copy(os.path.join(tools, "command_recorder"), os.path.join(root, "stubs", name))
@@ -112,19 +112,19 @@ def make_places(tools, root):
 
 def run_all(root, shell, lines):
     """The calls that each line made in a real shell."""
-    for name in ("lines", "log", "work"):
+    for name in ("lines", "log", "tree"):
         shutil.rmtree(os.path.join(root, name))
         os.makedirs(os.path.join(root, name))
     for number, line in enumerate(lines):
         with open(os.path.join(root, "lines", f"{number:05}"), "w", encoding="utf-8", newline="") as file:
             file.write(line)
-    binds = [word for name in ("stubs", "repo", "lines", "log", "work")
+    binds = [word for name in ("stubs", "repo", "lines", "log", "tree")
              for word in ("--bind", os.path.join(root, name), "/" + name)]
     ran = subprocess.run(
         ["bwrap", "--unshare-all", "--die-with-parent", "--ro-bind", "/usr", "/usr", "--symlink", "usr/bin", "/bin", "--symlink",
          "usr/lib", "/lib", "--symlink", "usr/lib64", "/lib64", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", *binds,
          "--clearenv", "--setenv", "PATH", "/stubs:/usr/bin:/bin", "--setenv", "HOME", "/tmp", "--setenv", "GIT_EDITOR", "true",
-         "--chdir", "/work", "/usr/bin/dash", "-c", DRIVER.replace("SHELL", SHELLS[shell])],
+         "--chdir", "/tree", "/usr/bin/dash", "-c", DRIVER.replace("SHELL", SHELLS[shell])],
         capture_output=True, text=True, check=False)
     check.equal(ran.returncode, 0, f"the sandbox of {shell}: {ran.stderr[-500:]}")
     return [calls_in(os.path.join(root, "log", f"{number:05}")) for number in range(len(lines))]

@@ -198,9 +198,9 @@ static void what_can_not_be_read_is_asked_about(void **state)
         "ls -l *.c src/*.h",
     };
     static const char *const allowed[] = {
-        "git status",        "git log --grep 'git push'", "git commit -m 'do not git push'",
-        "ls -l src",         "make 2>&1 | tail -n 5",     "cd src && make test > log",
-        "bash build.sh",     "python3 test.py",           "echo 'costs $5'",
+        "git status",      "git log --grep 'git push'", "git commit -m 'do not git push'",
+        "ls -l src",       "make 2>&1 | tail -n 5",     "cd src && make test > log",
+        "bash build.sh",   "python3 test.py",           "echo 'costs $5'",
         "grep -rn push .",
     };
     (void)state;

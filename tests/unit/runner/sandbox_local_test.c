@@ -263,6 +263,93 @@ static void test_hidden_disk_filler(void **state)
     scene_end(&scene);
 }
 
+/* What its owner closed, in whatever way and however often, counts like all else. */
+static void test_locked_disk_filler(void **state)
+{
+    (void)state;
+    static const char *const locks[] = {
+        "chmod 000 d/d",          "chmod 400 d/d",
+        "chmod 100 d/d",          "chmod 000 d",
+        "chmod 200 d; chmod 0 d", "chmod 0 d; for j in 1 2 3 4 5 6 7 8 9; do chmod 0 d/d d; done 2>/dev/null",
+    };
+    struct scene scene = {0};
+    struct ran ran;
+    char command[400];
+    scene_begin(&scene);
+    struct sandbox_settings small = {.kind = SANDBOX_LOCAL, .disk_bytes_max = 8 << 20};
+    struct sandbox *sandbox = scene_sandbox(&scene, &small);
+    for (size_t i = 0; i < sizeof locks / sizeof locks[0]; i++) {
+        /* it gives up by itself, for the sake of the machine in case this fails */
+        snprintf(
+            command, sizeof command,
+            "mkdir -p d/d; for i in $(seq 60); do chmod 700 d; chmod 700 d/d; head -c 1000000 /dev/zero >d/d/$i; %s; "
+            "sleep 0.2; done; echo through",
+            locks[i]);
+        scene_sh(&scene, sandbox, command, &ran);
+        assert_lacks(ran.out, "through");
+        assert_has(ran.err, "disk limit");
+        ran_release(&ran);
+        for (bool cleaned = false; !cleaned; ran_release(&ran)) {
+            scene_sh(&scene, sandbox, "chmod 700 d; chmod 700 d/d; rm -rf d; sleep 1", &ran);
+            cleaned = ran.end.exit_code == 0;
+        }
+    }
+    scene_sh(&scene, sandbox, "mkdir -p a/b; : >a/b/c; chmod 0 a/b; chmod 0 a; sleep 2; echo lives", &ran);
+    assert_has(ran.out, "lives"); /* to be closed is no crime */
+    ran_release(&ran);
+    sandbox_give_up(sandbox);
+    scene_end(&scene);
+}
+
+static void run_python(struct scene *scene, struct sandbox *sandbox, const char *code, struct ran *ran)
+{
+    const char *argv[] = {"/usr/bin/python3", "-c", code, NULL};
+    (void)scene_start(scene, sandbox, (struct process_spec){.argv = argv}, ran);
+    scene_wait(scene, &ran->done);
+}
+
+/* Memory that processes share, and memory that no process has mapped. */
+static void test_shared_memory_hog(void **state)
+{
+    (void)state;
+    static const char *const hogs[] = {
+        "import mmap, time\nkept = []\nfor i in range(30):\n"
+        "  m = mmap.mmap(-1, 10 << 20); m.write(b'x' * (10 << 20)); kept.append(m); time.sleep(0.05)\n"
+        "time.sleep(2); print('through')",
+        "import os, time\nkept = []\nfor i in range(30):\n"
+        "  f = os.memfd_create('x'); os.write(f, b'x' * (10 << 20)); kept.append(f); time.sleep(0.05)\n"
+        "time.sleep(2); print('through')",
+        "import ctypes, time\nc = ctypes.CDLL(None); c.shmat.restype = ctypes.c_void_p\nfor i in range(30):\n"
+        "  s = c.shmget(0, 10 << 20, 0o1600); assert s >= 0\n"
+        "  a = c.shmat(s, None, 0); ctypes.memset(a, 1, 10 << 20); c.shmdt(ctypes.c_void_p(a)); time.sleep(0.05)\n"
+        "time.sleep(2); print('through')",
+        "import mmap, os, time\nfor i in range(6):\n  if os.fork() == 0:\n"
+        "    m = mmap.mmap(-1, 50 << 20); m.write(b'x' * (50 << 20)); time.sleep(3); os._exit(0)\n"
+        "time.sleep(4); print('through')",
+    };
+    struct scene scene = {0};
+    struct ran ran;
+    scene_begin(&scene);
+    struct sandbox_settings little = {.kind = SANDBOX_LOCAL, .memory_bytes_max = 128 << 20};
+    struct sandbox *sandbox = scene_sandbox(&scene, &little);
+    for (size_t i = 0; i < sizeof hogs / sizeof hogs[0]; i++) {
+        run_python(&scene, sandbox, hogs[i], &ran);
+        assert_lacks(ran.out, "through");
+        ran_release(&ran);
+    }
+    /* shared by many, it counts once; a few words in a segment are what databases need */
+    run_python(
+        &scene, sandbox,
+        "import mmap, os, time, ctypes\nm = mmap.mmap(-1, 40 << 20); m.write(b'x' * (40 << 20))\nfor i in range(5):\n"
+        "  if os.fork() == 0:\n    [m[k] for k in range(0, 40 << 20, 4096)]; time.sleep(1); os._exit(0)\n"
+        "time.sleep(2); assert ctypes.CDLL(None).shmget(0, 56, 0o1600) >= 0; print('through')",
+        &ran);
+    assert_has(ran.out, "through");
+    ran_release(&ran);
+    sandbox_give_up(sandbox);
+    scene_end(&scene);
+}
+
 /* --- the end of processes --- */
 
 static void test_term_reaches_the_command(void **state)
@@ -509,6 +596,8 @@ int main(void)
         cmocka_unit_test(test_memory_hog),
         cmocka_unit_test(test_disk_filler),
         cmocka_unit_test(test_hidden_disk_filler),
+        cmocka_unit_test(test_locked_disk_filler),
+        cmocka_unit_test(test_shared_memory_hog),
         cmocka_unit_test(test_term_reaches_the_command),
         cmocka_unit_test(test_daemons_do_not_survive),
         cmocka_unit_test(test_terminate_with_processes_and_twice),

@@ -241,7 +241,7 @@ static void git_starts_nothing_else(void **state)
         scene_call(scene, "git_diff", "{\"revision\":\"HEAD~1\",\"staged\":true}");
         assert_row(git_traps[i].name, access(scene_path(scene, "outside/marked"), F_OK) != 0);
         snprintf(line, sizeof line,
-                 "exec >/dev/null 2>&1 </dev/null; cd '%s'; echo more >>a; T='timeout -s KILL 5'; $T git status; "
+                 "exec >/dev/null 2>&1 </dev/null; cd '%s'; echo more >>a; T='timeout -s KILL 1'; $T git status; "
                  "$T git diff HEAD; $T git add -A; $T git commit -m x; $T git --paginate log -p; true",
                  scene->sandbox.root);
         assert_int_equal(system(line), 0);
