@@ -9,7 +9,8 @@ ROUTE = re.compile(r'\{HTTP_(\w+),\s*"([^"]+)",\s*(\w+),\s*(\w+),\s*([\w| ]+),\s
 
 def table():
     """(method, path): (auth, is idempotent, status) of every row in src/api/routes.c."""
-    rows = ROUTE.findall(read("src/api/routes.c"))
-    check.equal(len(rows), len(re.findall(r"\{HTTP_", read("src/api/routes.c"))), "rows of the table this test reads")
+    source = read("src/api/routes.c")
+    rows = ROUTE.findall(source)
+    check.equal(len(rows), len(re.findall(r"\{HTTP_", source)), "rows of the table this test reads")
     return {(method.lower(), path): (auth, idempotent == "true", int(status))
             for method, path, _, auth, _, idempotent, status in rows}
