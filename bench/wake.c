@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "loop/loop.h"
-#include "runner/sandboxes.h"
+#include "runner/sandbox/sandboxes.h"
 
 struct heard {
     struct sandbox *sandbox;

@@ -10,7 +10,7 @@ import time
 
 INTRODUCTION = """# The API
 
-Written by `tools/docs` from `/api/openapi.json`; change the route table (`src/api/routes.c`) and the fields
+Written by `tools/docs` from `/api/openapi.json`; change the route table (`src/api/core/routes.c`) and the fields
 beside the handlers, not this file.
 
 - **Who calls**: `Authorization: Bearer TOKEN`, or the cookie of a signed-in browser with `X-CSRF-Token` on every

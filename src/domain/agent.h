@@ -80,7 +80,7 @@ struct agent {
     size_t fallback_count;
     struct slice system_prompt;
     struct slice reasoning_effort; /* off low medium high max; absent = the provider's own */
-    const struct slice *tools;     /* names from the registry (runner/tool.h) */
+    const struct slice *tools;     /* names from the registry (runner/tool/tool.h) */
     size_t tool_count;
     const struct permission_rule *permissions;
     size_t permission_count;
@@ -108,7 +108,8 @@ struct agent {
     size_t environment_count;
     const struct slice *pass_environment; /* acp: names taken from the server's own environment */
     size_t pass_environment_count;
-    const struct slice *gateway_tools; /* acp: tools of the server, written into its tree (runner/gateway_template.h) */
+    const struct slice
+        *gateway_tools; /* acp: tools of the server, written into its tree (runner/tool/gateway_template.h) */
     size_t gateway_tool_count;
     int64_t idle_timeout_ms; /* 900 s */
     int64_t ask_expiry_ms;   /* of what it asks; 0 = as the server is configured */

@@ -1,6 +1,6 @@
 /* A path that a call names, as every rule may mean it: as the agent sees it, relative to its tree, and as it is called
- * on this machine. One place reads the paths of all drivers. Pure: links are followed elsewhere (runner/path.h), and
- * what they lead to is one more path of the call. */
+ * on this machine. One place reads the paths of all drivers. Pure: links are followed elsewhere (runner/tool/path.h),
+ * and what they lead to is one more path of the call. */
 #ifndef DOMAIN_CALL_PATH_H
 #define DOMAIN_CALL_PATH_H
 

@@ -1,5 +1,5 @@
 /* What a session waits for, in one answer: the kind of thing, a sentence, and who or what can unblock it. A pure table
- * over facts; service/explain.h gathers them. */
+ * over facts; service/session/explain.h gathers them. */
 #ifndef DOMAIN_EXPLAIN_H
 #define DOMAIN_EXPLAIN_H
 

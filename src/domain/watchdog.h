@@ -1,5 +1,5 @@
-/* The health of a session: what looks stuck, and what is done about it. Pure: the sweep (service/watchdog.h) gathers
- * the facts and executes the findings; every finding is an event watchdog.NAME in the session's log.
+/* The health of a session: what looks stuck, and what is done about it. Pure: the sweep (service/core/watchdog.h)
+ * gathers the facts and executes the findings; every finding is an event watchdog.NAME in the session's log.
  *
  * Each action changes what it was found by, so that a finding does not come again at the next look. */
 #ifndef DOMAIN_WATCHDOG_H

@@ -8,8 +8,8 @@
 
 #include "base/log.h"
 #include "main/agents.h"
-#include "runner/provider.h"
-#include "service/secret.h"
+#include "runner/model/provider.h"
+#include "service/identity/secret.h"
 
 /* --- model: a key for one of its models --- */
 

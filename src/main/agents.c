@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 
 #include "main/read_file.h"
-#include "runner/agent_names.h"
+#include "runner/tool/agent_names.h"
 #include "wire/yaml.h"
-#include "service/secret.h"
+#include "service/identity/secret.h"
 
 enum { AGENT_FILES_MAX = 1000, BUILT_IN_MAX = 2 };
 

@@ -3,7 +3,7 @@
 #define MAIN_AGENTS_H
 
 #include "main/options.h"
-#include "service/agent.h"
+#include "service/agent/agent.h"
 
 /* Reads the folder of the options and adds what is built in; a file wins over a built-in agent of the same id. The
  * failure of a wrong file names it and the line. Everything lives in the arena. */

@@ -4,7 +4,7 @@
 #define MAIN_ANNOUNCE_H
 
 #include "main/options.h"
-#include "service/identity.h"
+#include "service/identity/identity.h"
 
 /* With `path`, and no file there: a token of the owner, in the transaction of the call; else *out_token is "". */
 MUST_CHECK enum status owner_token_make(const char *path, struct call *call, char out_token[TOKEN_TEXT_BYTES]);

@@ -7,7 +7,7 @@
 #include "main/limits.h"
 #include "main/master_key.h"
 #include "main/options.h"
-#include "store/blob.h"
+#include "store/blob/blob.h"
 #include "store/store.h"
 
 /* clang-format off */

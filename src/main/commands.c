@@ -12,8 +12,8 @@
 #include "main/secrets.h"
 #include "main/serve.h"
 #include "net/tls.h"
-#include "service/secret.h"
-#include "store/secret_file.h"
+#include "service/identity/secret.h"
+#include "store/seal/secret_file.h"
 
 static int print_and_release(struct buffer *text)
 {

@@ -6,10 +6,10 @@
 #include <sys/stat.h>
 
 #include "main/tool_options.h"
-#include "runner/acp.h"
+#include "runner/acp/acp.h"
 #include "runner/demo.h"
-#include "runner/model.h"
-#include "service/secret.h"
+#include "runner/model/model.h"
+#include "service/identity/secret.h"
 
 struct drivers {
     char files_dir[4096];

@@ -5,13 +5,13 @@
 
 #include "main/drivers.h"
 #include "main/sandboxing.h"
-#include "service/blobs.h"
-#include "service/gateway_snapshot.h"
-#include "service/models.h"
-#include "service/node.h"
-#include "service/runners.h"
-#include "service/turns.h"
-#include "service/watchdog.h"
+#include "service/core/blobs.h"
+#include "service/gateway/gateway_snapshot.h"
+#include "service/agent/models.h"
+#include "service/core/node.h"
+#include "service/remote/runners.h"
+#include "service/turn/turns.h"
+#include "service/core/watchdog.h"
 
 /* Where they live; set before hosting_make. */
 struct hosting_place {

@@ -4,7 +4,7 @@
 
 #include "main/options.h"
 #include "net/server.h"
-#include "service/service.h"
+#include "service/core/service.h"
 
 /* Without clock and ids. */
 struct service limits_of_service(const struct options *options);

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "main/read_file.h"
-#include "service/secret.h"
+#include "service/identity/secret.h"
 
 enum { FILE_BYTES_MAX = 256 };
 

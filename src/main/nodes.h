@@ -4,7 +4,7 @@
 #define MAIN_NODES_H
 
 #include "fanout/fanout.h"
-#include "service/runners.h"
+#include "service/remote/runners.h"
 
 struct nodes_options {
     const struct db_options *db;

@@ -4,7 +4,7 @@
 
 #include "main/read_file.h"
 #include "net/listener.h"
-#include "runner/bubble.h"
+#include "runner/sandbox/bubble.h"
 #include "wire/yaml.h"
 
 /* --- the configuration file --- */

@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "main/agent_check.h"
 #include "main/agents.h"
-#include "service/secret.h"
+#include "service/identity/secret.h"
 
 struct reload {
     struct write_job job; /* first: the job is the reload */

@@ -3,7 +3,7 @@
 #define MAIN_RELOAD_H
 
 #include "main/options.h"
-#include "service/writer.h"
+#include "service/core/writer.h"
 
 /* The agents of all tenants as their files say now, in a command of their own; logs what came of it. When a file is
  * wrong, all stay as they were. Options and writer outlive the command. */

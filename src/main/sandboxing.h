@@ -3,7 +3,7 @@
 #define MAIN_SANDBOXING_H
 
 #include "main/options.h"
-#include "runner/sandboxes.h"
+#include "runner/sandbox/sandboxes.h"
 
 struct sandboxing;
 

@@ -10,8 +10,8 @@
 
 #include "cli/terminal.h"
 #include "main/care.h"
-#include "service/secret.h"
-#include "store/secret_file.h"
+#include "service/identity/secret.h"
+#include "store/seal/secret_file.h"
 
 /* clang-format off */
 static const struct option secrets_table[] = {

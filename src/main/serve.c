@@ -9,11 +9,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "api/request.h"
-#include "api/outgoing.h"
-#include "api/proxy_guard.h"
-#include "api/accounts.h"
-#include "api/signin_guard.h"
+#include "api/core/request.h"
+#include "api/core/outgoing.h"
+#include "api/sandbox/proxy_guard.h"
+#include "api/core/accounts.h"
+#include "api/identity/signin_guard.h"
 #include "base/log.h"
 #include "fanout/fanout.h"
 #include "main/agent_check.h"
@@ -28,9 +28,9 @@
 #include "main/reload.h"
 #include "main/signals.h"
 #include "net/server.h"
-#include "service/identity.h"
-#include "service/secret.h"
-#include "store/secret_file.h"
+#include "service/identity/identity.h"
+#include "service/identity/secret.h"
+#include "store/seal/secret_file.h"
 
 enum { ADDRESS_BYTES = 256, FIRST_START_TRIES = 8 };
 

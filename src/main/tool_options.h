@@ -3,7 +3,7 @@
 #define MAIN_TOOL_OPTIONS_H
 
 #include "main/options.h"
-#include "runner/tool.h"
+#include "runner/tool/tool.h"
 
 /* Borrows the texts of the options. */
 void tool_options(const struct options *options, struct tool_settings *out);

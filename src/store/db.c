@@ -5,7 +5,7 @@
 
 #include "base/budget.h"
 #include "store/engine.h"
-#include "store/seal.h"
+#include "store/seal/seal.h"
 #include "store/store.h"
 
 static const struct sql_migration *migrations_of(const struct db *db)

@@ -1,4 +1,4 @@
-#include "store/seal.h"
+#include "store/seal/seal.h"
 #include "store/statement.h"
 #include "store/store.h"
 

@@ -1,7 +1,7 @@
 #include "store/statement.h"
 
 #include "domain/session.h"
-#include "store/seal.h"
+#include "store/seal/seal.h"
 
 void statement_start(struct query *query, struct db *db, enum sql sql, const struct value *values)
 {

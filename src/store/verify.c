@@ -1,7 +1,7 @@
 #include "domain/vocabulary.h"
-#include "store/blob.h"
-#include "store/label.h"
-#include "store/session_row.h"
+#include "store/blob/blob.h"
+#include "store/session/label.h"
+#include "store/session/session_row.h"
 #include "store/statement.h"
 
 #include <stdarg.h>

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "domain/prompt.h"
-#include "service/ask.h"
-#include "service/prompt.h"
-#include "service/turn_close.h"
+#include "service/ask/ask.h"
+#include "service/prompt/prompt.h"
+#include "service/turn/turn_close.h"
 
 enum { DEBOUNCE_MS = 40 };
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "domain/prompt.h"
-#include "service/session.h"
+#include "service/session/session.h"
 
 enum { ASKS_MAX = 64 };
 

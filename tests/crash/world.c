@@ -7,7 +7,7 @@
 
 #include "../store/sim_disk.h"
 #include "../unit/service/stage.h"
-#include "service/agent.h"
+#include "service/agent/agent.h"
 #include "talker.h"
 
 static const struct db_options database = {

@@ -6,8 +6,8 @@
 #ifndef TESTS_CRASH_WORLD_H
 #define TESTS_CRASH_WORLD_H
 
-#include "service/turns.h"
-#include "service/writer.h"
+#include "service/turn/turns.h"
+#include "service/core/writer.h"
 
 struct world {
     struct clock clock; /* first: the clock is its world */

@@ -1,4 +1,4 @@
-"""The route table of the server (src/api/routes.c), for tests over every route."""
+"""The route table of the server (src/api/core/routes.c), for tests over every route."""
 import re
 
 from harness import check
@@ -8,8 +8,8 @@ ROUTE = re.compile(r'\{HTTP_(\w+),\s*"([^"]+)",\s*(\w+),\s*(\w+),\s*([\w| ]+),\s
 
 
 def table():
-    """(method, path): (auth, is idempotent, status) of every row in src/api/routes.c."""
-    source = read("src/api/routes.c")
+    """(method, path): (auth, is idempotent, status) of every row in src/api/core/routes.c."""
+    source = read("src/api/core/routes.c")
     rows = ROUTE.findall(source)
     check.equal(len(rows), len(re.findall(r"\{HTTP_", source)), "rows of the table this test reads")
     return {(method.lower(), path): (auth, idempotent == "true", int(status))

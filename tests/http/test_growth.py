@@ -233,7 +233,7 @@ def messages_of_people_over_websocket(server):
     client = server.client(timeout_s=30)
     path = people.session(client, agent="nobody")
     problems = []
-    types, names = message_types("src/api/speaker.c", "utterances[] = {")
+    types, names = message_types("src/api/event/speaker.c", "utterances[] = {")
     grow_messages(server, Talk(lambda: client.websocket(path + "/ws")), types, [[name] for name in names], problems)
     report(problems, "messages")
 
@@ -247,7 +247,7 @@ def messages_of_runners(server):
         return Runner(client, path).socket
     say(client, path, "hello")
     problems = []
-    types, names = message_types("src/service/runner_hear.c", "vocabulary[] = {")
+    types, names = message_types("src/service/remote/runner_hear.c", "vocabulary[] = {")
     names = [name for name in names if name not in ("id", "messageId", "turn")]
     groups = [names[at:at + 6] for at in range(0, len(names), 6)]
     grow_messages(server, Talk(open_socket), types, groups, problems)

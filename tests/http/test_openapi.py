@@ -117,7 +117,7 @@ def the_schemas_are_sound(server):
 
 @test
 def the_document_equals_the_route_table(server):
-    """The same paths, methods, success codes and credentials as src/api/routes.c, nothing more and nothing less."""
+    """The same paths, methods, success codes and credentials as src/api/core/routes.c, nothing more and nothing less."""
     document = get_document(server)
     rows = table()
     check.equal(sorted(rows), sorted((method, path) for method, path, _ in operations(document)))

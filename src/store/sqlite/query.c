@@ -1,6 +1,6 @@
 #include <assert.h>
 
-#include "store/session_row.h"
+#include "store/session/session_row.h"
 #include "store/sqlite/connection.h"
 
 static sqlite3_stmt *statement_of(struct query *query)

@@ -1,6 +1,6 @@
 #include "unit.h"
 
-#include "api/handlers.h"
+#include "api/core/handlers.h"
 #include "cli/session_options.h"
 
 static void check_words(const char *name, struct words ours, struct words theirs)

@@ -1,6 +1,6 @@
 /* A registry of tools that do nothing: the real one is not linked. */
 
-#include "runner/tool.h"
+#include "runner/tool/tool.h"
 
 static void *run_echo(const struct tool_place *place, const struct tool_call *call, struct tool_done then)
 {

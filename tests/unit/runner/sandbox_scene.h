@@ -12,8 +12,8 @@
 
 #include "base/buffer.h"
 #include "loop/loop.h"
-#include "runner/process.h"
-#include "runner/sandboxes.h"
+#include "runner/process/process.h"
+#include "runner/sandbox/sandboxes.h"
 
 enum { SCENE_PATIENCE_MS = 60000 };
 

@@ -13,7 +13,7 @@
 
 #include "base/json.h"
 #include "loop/loop.h"
-#include "runner/tool.h"
+#include "runner/tool/tool.h"
 
 struct sandbox {
     char root[200];

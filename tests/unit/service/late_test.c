@@ -2,7 +2,7 @@
  * fires between the end and the call that comes too late. */
 #include "scene.h"
 
-#include "service/ask.h"
+#include "service/ask/ask.h"
 
 enum { LEASE_MS = 30000, EXPIRY_MS = 5000, TTL_MS = 60000 };
 

@@ -7,13 +7,13 @@
 #include <unistd.h>
 
 #include "../unit.h"
-#include "service/claim.h"
-#include "service/event.h"
-#include "service/people.h"
-#include "service/prompt.h"
-#include "service/turn.h"
-#include "service/session.h"
-#include "service/timer.h"
+#include "service/work/claim.h"
+#include "service/session/event.h"
+#include "service/session/people.h"
+#include "service/prompt/prompt.h"
+#include "service/turn/turn.h"
+#include "service/session/session.h"
+#include "service/core/timer.h"
 #include "stage.h"
 #include "store/engine.h"
 

@@ -3,7 +3,7 @@
 #ifndef UNIT_SERVICE_STAGE_H
 #define UNIT_SERVICE_STAGE_H
 
-#include "service/identity.h"
+#include "service/identity/identity.h"
 
 static inline struct service stage_service(struct clock *clock, struct id_source *ids)
 {

@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/blob.h"
-#include "store/seal.h"
+#include "store/blob/blob.h"
+#include "store/seal/seal.h"
 #include "store/store.h"
 
 enum { TENANT = 1, NOW_MS = 5000 };

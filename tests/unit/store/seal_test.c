@@ -2,7 +2,7 @@
 #include <sodium.h>
 #include <stdlib.h>
 
-#include "store/seal.h"
+#include "store/seal/seal.h"
 #include "store/statement.h"
 #include "unit.h"
 

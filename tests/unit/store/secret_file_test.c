@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "store/secret_file.h"
+#include "store/seal/secret_file.h"
 
 #define KEY "000102030405060708090a0b0c0d0e0f000102030405060708090a0b0c0d0e0f"
 

@@ -3,7 +3,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "store/session_row.h"
+#include "store/session/session_row.h"
 
 /* The names in `text` from `from` up to `to`, one per call; what else stands there is skipped. */
 static bool next_name(const char **at, const char *end, char *out, size_t room)

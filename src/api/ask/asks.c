@@ -1,0 +1,301 @@
+#include "api/ask/asks.h"
+
+#include "api/core/handlers.h"
+#include "base/clock.h"
+
+/* What can be decided; index 0 of the domain's words stands for nothing. */
+const struct words answer_words = {(const char *const[]){"once", "session", "always", "deny"}, 4};
+static const char *const ask_state_filter_names[] = {"pending", "answered", "expired", "cancelled", "all"};
+static const struct words ask_state_filter_words = {ask_state_filter_names, 5};
+static const char *const role_names[] = {"viewer", "collaborator", "owner"};
+static const struct words role_words = {role_names, 3};
+static const char *const action_names[] = {"accept", "decline", "cancel"};
+static const struct words action_words = {action_names, 3};
+
+const struct field ask_body[] = {
+    {"id", FIELD_STRING, false, "Unique in the session; generated unless told.", NULL, 1, ASK_ID_BYTES_MAX},
+    {"kind", FIELD_WORD, true, "What is asked.", &ask_kind_words, 0, 0},
+    {"text", FIELD_STRING, false, "One line for people; an approval of a tool has its own.", NULL, 1,
+     ASK_TEXT_CHARS_MAX},
+    {"tool", FIELD_STRING, false, "approval: the tool that is to be called; without it, of the output in arguments.",
+     NULL, 1, ASK_ID_BYTES_MAX},
+    {"call_id", FIELD_STRING, false, "approval: the tool call.", NULL, 1, ASK_ID_BYTES_MAX},
+    {"arguments", FIELD_OBJECT, false, "approval: the staged arguments.", NULL, 0, 0},
+    {"editable", FIELD_BOOLEAN, false, "approval: who approves may change the arguments.", NULL, 0, 0},
+    {"options", FIELD_TEXTS, false, "question: the answers to choose from; free text without.", NULL, 0, 0},
+    {"schema", FIELD_OBJECT, false, "elicitation: JSON Schema of the form.", NULL, 0, 0},
+    {"details", FIELD_OBJECT, false, "For people: action, risk, integration, preview.", NULL, 0, 0},
+    {"role", FIELD_WORD, false, "Who may answer, at least; the option ask-role unless told.", &role_words, 0, 0},
+    {"quorum", FIELD_INTEGER, false, "approval: how many people must agree; one unless told.", NULL, 1, ASK_QUORUM_MAX},
+    {"expires_in_ms", FIELD_INTEGER, false, "How long it waits; the option of its kind unless told.", NULL, 1,
+     366 * DAY_MS},
+    {0},
+};
+
+const struct field answer_body[] = {
+    {"decision", FIELD_WORD, false,
+     "approval: how far it goes; deny declines every kind. session and always give the narrowest grant.", &answer_words,
+     0, 0},
+    {"answer", FIELD_ANY, false, "The chosen option, the text, the form, or the edited arguments.", NULL, 0, 0},
+    {"arguments", FIELD_OBJECT, false, "The edited arguments: the same as answer.", NULL, 0, 0},
+    {"reason", FIELD_STRING, false, "Why it was denied.", NULL, 1, ASK_TEXT_CHARS_MAX},
+    {"grant", FIELD_STRING, false,
+     "approval: the id of one of the ask's `grants`; without it, the narrowest of the decision.", NULL, 1, 100},
+    {"these_arguments", FIELD_BOOLEAN, false,
+     "Accepted from older clients, without effect: exactly these arguments is the narrowest grant.", NULL, 0, 0},
+    {0},
+};
+
+const struct field approve_body[] = {
+    {"tool_call_id", FIELD_STRING, true, "The tool call that waits, or the id of the ask.", NULL, 1, ASK_ID_BYTES_MAX},
+    {"approved", FIELD_BOOLEAN, true, "Whether it may run.", NULL, 0, 0},
+    {"reason", FIELD_STRING, false, "Why it was denied.", NULL, 1, ASK_TEXT_CHARS_MAX},
+    {0},
+};
+
+const struct field elicitation_body[] = {
+    {"ask_id", FIELD_STRING, false, "Which form; the one that is pending unless told.", NULL, 1, ASK_ID_BYTES_MAX},
+    {"action", FIELD_WORD, false, "accept unless told.", &action_words, 0, 0},
+    {"content", FIELD_OBJECT, false, "The form, when accepted.", NULL, 0, 0},
+    {0},
+};
+
+const struct field ask_list_query[] = {
+    {"state", FIELD_WORD, false, "pending unless told.", &ask_state_filter_words, 0, 0},
+    {"descendants", FIELD_BOOLEAN, false, "Also of the sessions below this one.", NULL, 0, 0},
+    {"cursor", FIELD_STRING, false, "next_cursor of the page before.", NULL, 1, 30},
+    {"limit", FIELD_INTEGER, false, "Rows per page.", NULL, 1, 200},
+    {0},
+};
+
+const struct field inbox_query[] = {
+    {"cursor", FIELD_STRING, false, "next_cursor of the page before.", NULL, 1, 30},
+    {"limit", FIELD_INTEGER, false, "Rows per page.", NULL, 1, 200},
+    {0},
+};
+
+const struct field ask_link_body[] = {
+    {"expires_in_ms", FIELD_INTEGER, false, "How long it works; at most, and unless told, the option ask-link-ms.",
+     NULL, 1, 366 * DAY_MS},
+    {0},
+};
+
+/* --- writing --- */
+
+void asks_write(struct json_out *out, const struct ask *ask, const struct session *session)
+{
+    json_begin_object(out);
+    json_put_text(out, "session_id", session->id);
+    json_put_text(out, "session_title", session->title);
+    json_put_text(out, "agent", session->agent);
+    json_put_text(out, "parent_id", session->parent_id);
+    ask_write_members(out, ask);
+    json_end_object(out);
+}
+
+static enum status answer_page(struct request *request, const struct ask_page *page)
+{
+    struct json_out *out = &request->out;
+    json_begin_object(out);
+    json_key(out, "asks");
+    json_begin_array(out);
+    for (size_t i = 0; i < page->count; i++) {
+        asks_write(out, &page->asks[i].ask, &page->asks[i].session);
+    }
+    json_end_array(out);
+    struct slice next =
+        page->next ? arena_format(request_arena(request), "%lld", (long long)page->next) : (struct slice){0};
+    json_put_text(out, "next_cursor", next);
+    json_end_object(out);
+    return STATUS_OK;
+}
+
+static enum status answer_ask(struct request *request, const struct ask *ask)
+{
+    json_begin_object(&request->out);
+    json_put_text(&request->out, "session_id", request->params[0]);
+    ask_write_members(&request->out, ask);
+    json_end_object(&request->out);
+    return STATUS_OK;
+}
+
+/* --- reading --- */
+
+static enum status read_cursor(struct request *request, int64_t *out)
+{
+    struct slice cursor = request_param(request, "cursor");
+    *out = 0;
+    return !slice_present(cursor) || (slice_to_i64(cursor, out) && *out > 0)
+               ? STATUS_OK
+               : failure_set(&request->call.failure, STATUS_INVALID, "invalid_cursor",
+                             "`cursor` must be the next_cursor of an earlier page.");
+}
+
+enum { ASKS_PAGE_DEFAULT = 50 };
+
+enum status asks_inbox(struct request *request)
+{
+    struct ask_page page;
+    int64_t before;
+    enum status status = request_check_unbound(request);
+    if (status == STATUS_OK) {
+        status = read_cursor(request, &before);
+    }
+    if (status == STATUS_OK) {
+        status = ask_inbox(&request->call, before, request_param_i64(request, "limit", ASKS_PAGE_DEFAULT), &page);
+    }
+    return status == STATUS_OK ? answer_page(request, &page) : status;
+}
+
+enum status asks_list(struct request *request)
+{
+    struct ask_page page;
+    int64_t before;
+    struct slice name = request_param(request, "state");
+    int state = slice_present(name) ? words_find(ask_state_words, name) : ASK_PENDING;
+    bool descendants = slice_is(request_param(request, "descendants"), "true");
+    enum status status = read_cursor(request, &before);
+    if (status == STATUS_OK) {
+        status = ask_list(&request->call, request->params[0], state, descendants, before,
+                          request_param_i64(request, "limit", ASKS_PAGE_DEFAULT), &page);
+    }
+    return status == STATUS_OK ? answer_page(request, &page) : status;
+}
+
+enum status asks_get(struct request *request)
+{
+    struct ask ask;
+    struct session session;
+    enum status status = ask_view(&request->call, request->params[0], request->params[1], &ask, &session);
+    if (status == STATUS_OK) {
+        asks_write(&request->out, &ask, &session);
+    }
+    return status;
+}
+
+/* --- asking --- */
+
+enum status asks_open(struct request *request)
+{
+    const struct json *body = request->body;
+    int64_t expires_in_ms = json_i64_of(body, "expires_in_ms");
+    int role = words_find(access_role_words, json_text_of(body, "role"));
+    struct ask ask = {
+        .id = json_text_of(body, "id"),
+        .kind = (enum ask_kind)words_find(ask_kind_words, json_text_of(body, "kind")),
+        .tool = json_text_of(body, "tool"),
+        .call_id = json_text_of(body, "call_id"),
+        .arguments = json_raw_of(body, "arguments"),
+        .text = json_text_of(body, "text"),
+        .options = json_raw_of(body, "options"),
+        .schema = json_raw_of(body, "schema"),
+        .details = json_raw_of(body, "details"),
+        .role = role > 0 ? (enum access_role)role : ACCESS_NONE,
+        .quorum = json_i64_of(body, "quorum"),
+        .expires_at_ms = expires_in_ms ? request->call.now_ms + expires_in_ms : 0,
+    };
+    json_as_bool(json_get(body, "editable"), &ask.editable);
+    enum status status = ask_request(&request->call, request->params[0], &ask);
+    return status == STATUS_OK ? answer_ask(request, &ask) : status;
+}
+
+enum status asks_withdraw(struct request *request)
+{
+    return ask_withdraw(&request->call, request->params[0], request->params[1], SLICE("withdrawn"));
+}
+
+/* --- answering --- */
+
+void asks_read_reply(const struct json *body, struct ask_reply *out)
+{
+    int decision = words_find(answer_words, json_text_of(body, "decision"));
+    const struct json *answer = json_get_value(body, "answer");
+    *out = (struct ask_reply){
+        .decision = (enum ask_decision)(decision + 1),
+        .answer = answer ? answer : json_get_value(body, "arguments"),
+        .reason = json_text_of(body, "reason"),
+        .grant = json_text_of(body, "grant"),
+    };
+}
+
+static enum status answer(struct request *request, struct slice ask_id, const struct ask_reply *reply)
+{
+    struct ask ask;
+    enum status status = ask_answer(&request->call, request->params[0], ask_id, reply, &ask);
+    return status == STATUS_OK ? answer_ask(request, &ask) : status;
+}
+
+enum status asks_answer(struct request *request)
+{
+    struct ask_reply reply;
+    asks_read_reply(request->body, &reply);
+    return answer(request, request->params[1], &reply);
+}
+
+enum status asks_again(struct request *request)
+{
+    struct prompt_receipt receipt;
+    enum status status = ask_again(&request->call, request->params[0], request->params[1], &receipt);
+    if (status == STATUS_OK) {
+        prompts_write_receipt(&request->out, &receipt);
+    }
+    return status;
+}
+
+enum status asks_approve(struct request *request)
+{
+    bool approved = false;
+    struct slice ask_id;
+    json_as_bool(json_get(request->body, "approved"), &approved);
+    struct ask_reply reply = {
+        .decision = approved ? DECISION_ONCE : DECISION_DENY,
+        .reason = json_text_of(request->body, "reason"),
+    };
+    enum status status = ask_find(&request->call, request->params[0], ASK_APPROVAL,
+                                  json_text_of(request->body, "tool_call_id"), &ask_id);
+    return status == STATUS_OK ? answer(request, ask_id, &reply) : status;
+}
+
+enum status asks_elicitation_reply(struct request *request)
+{
+    struct slice ask_id, action = json_text_of(request->body, "action");
+    bool accepted = !slice_present(action) || slice_is(action, "accept");
+    struct ask_reply reply = {
+        .decision = accepted ? DECISION_ONCE : DECISION_DENY,
+        .answer = json_get_value(request->body, "content"),
+        .reason = accepted ? (struct slice){0} : action,
+    };
+    enum status status =
+        ask_find(&request->call, request->params[0], ASK_ELICITATION, json_text_of(request->body, "ask_id"), &ask_id);
+    return status == STATUS_OK ? answer(request, ask_id, &reply) : status;
+}
+
+/* --- standing decisions --- */
+
+enum status rules_list(struct request *request)
+{
+    struct ask_rule *rules;
+    size_t count = 0;
+    enum status status = request_check_unbound(request);
+    if (status == STATUS_OK) {
+        status = ask_rules(&request->call, &rules, &count);
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    json_begin_object(&request->out);
+    json_key(&request->out, "rules");
+    json_begin_array(&request->out);
+    for (size_t i = 0; i < count; i++) {
+        ask_rule_write(&request->out, &rules[i]);
+    }
+    json_end_array(&request->out);
+    json_end_object(&request->out);
+    return STATUS_OK;
+}
+
+enum status rules_revoke(struct request *request)
+{
+    enum status status = request_check_unbound(request);
+    return status == STATUS_OK ? ask_rule_revoke(&request->call, request->params[0]) : status;
+}

@@ -1,0 +1,15 @@
+/* What the routes about asks share. */
+#ifndef API_ASKS_H
+#define API_ASKS_H
+
+#include "api/core/request.h"
+#include "service/ask/ask.h"
+
+extern const struct words answer_words; /* once, session, always, deny */
+
+/* One ask with the session it belongs to. */
+void asks_write(struct json_out *out, const struct ask *ask, const struct session *session);
+/* A checked body of answer_body; its slices are borrowed. */
+void asks_read_reply(const struct json *body, struct ask_reply *out);
+
+#endif

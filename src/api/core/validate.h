@@ -1,0 +1,13 @@
+/* Checks bodies and query strings against the fields of the route table. */
+#ifndef API_VALIDATE_H
+#define API_VALIDATE_H
+
+#include "api/core/route.h"
+#include "base/json.h"
+
+/* Every member known, of its kind and within bounds; required ones present. A null member counts as not given. */
+MUST_CHECK enum status validate_body(const struct field *fields, const struct json *body, struct failure *failure);
+MUST_CHECK enum status validate_query(const struct field *fields, const struct url_query *query,
+                                      struct failure *failure);
+
+#endif

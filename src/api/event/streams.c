@@ -1,0 +1,257 @@
+#include "api/event/streams.h"
+
+#include <stdlib.h>
+
+#include "api/core/handlers.h"
+#include "api/core/problem.h"
+#include "api/event/speaker.h"
+#include "service/sandbox/runtime.h"
+#include "service/session/session.h"
+
+static const char *const stream_role_names[] = {"client", "runner"};
+static const struct words stream_role_words = {stream_role_names, 2};
+
+const struct field stream_query[] = {
+    {"resume_from", FIELD_STRING, false, "Cursor SEQ or SEQ.N to continue behind.", NULL, 1, 40},
+    {"after", FIELD_STRING, false, "The same as resume_from.", NULL, 1, 40},
+    {"types", FIELD_STRING, false, "Comma-separated types; tool.* matches a prefix.", NULL, 1, 1000},
+    {"thread_id", FIELD_STRING, false, "Only of this thread.", NULL, 1, 128},
+    {"deltas", FIELD_BOOLEAN, false, "Live deltas; true unless told.", NULL, 0, 0},
+    {"role", FIELD_WORD, false, "client, or runner: who runs the session's turns elsewhere.", &stream_role_words, 0, 0},
+    {"ticket", FIELD_STRING, false, "A one-use ticket.", NULL, 1, 100},
+    {0},
+};
+
+const struct field firehose_query[] = {
+    {"after", FIELD_STRING, false, "Cursor of the last frame seen; the end unless told.", NULL, 1, 60},
+    {"types", FIELD_STRING, false, "Comma-separated types; tool.* matches a prefix.", NULL, 1, 1000},
+    {"ticket", FIELD_STRING, false, "A one-use ticket.", NULL, 1, 100},
+    {0},
+};
+
+/* A connection that watches. Lives from take-over to the close of its connection. */
+struct watcher {
+    struct stream *stream;
+    struct viewer *viewer;
+    struct speaker *speaker; /* of a session's WebSocket */
+    struct buffer results;   /* frames of its own, written between those of the viewer */
+    bool mid_frame;          /* the viewer's frame was taken in part */
+};
+
+/* What the loop thread needs to open the viewer; in the exchange's arena. */
+struct opening {
+    struct viewer_options options;
+    enum stream_kind kind;
+    struct fanout *fanout;
+    struct api *api;
+    const struct principal *who; /* NULL: nothing can be said here */
+};
+
+/* False while a frame of ours is taken in part: nothing else may go before its rest. */
+static bool write_results(struct watcher *watcher)
+{
+    if (watcher->results.len == 0 || watcher->mid_frame) {
+        return true;
+    }
+    buffer_consume(&watcher->results, stream_write(watcher->stream, buffer_slice(&watcher->results)));
+    if (watcher->results.len > 0) {
+        return false;
+    }
+    buffer_release(&watcher->results);
+    return true;
+}
+
+static void take_result(void *owner, struct slice frame)
+{
+    struct watcher *watcher = owner;
+    buffer_add(&watcher->results, frame);
+    (void)write_results(watcher); /* what was not taken goes when the stream is writable */
+}
+
+static void on_writable(void *owner)
+{
+    struct watcher *watcher = owner;
+    if (write_results(watcher) && watcher->viewer) {
+        viewer_writable(watcher->viewer);
+    }
+}
+
+static void on_closed(void *owner)
+{
+    struct watcher *watcher = owner;
+    if (watcher->viewer) {
+        viewer_closed(watcher->viewer);
+    }
+    speaker_close(watcher->speaker);
+    buffer_release(&watcher->results);
+    free(watcher);
+}
+
+static void on_message(void *owner, struct slice text)
+{
+    struct watcher *watcher = owner;
+    if (watcher->speaker) {
+        speaker_hear(watcher->speaker, text);
+    }
+}
+
+static const struct stream_handler handler = {on_writable, on_message, on_closed};
+
+static size_t sink_write(void *owner, struct slice bytes)
+{
+    struct watcher *watcher = owner;
+    if (!write_results(watcher)) {
+        return 0;
+    }
+    size_t taken = stream_write(watcher->stream, bytes);
+    watcher->mid_frame = taken < bytes.len && (taken > 0 || watcher->mid_frame);
+    (void)write_results(watcher);
+    return taken;
+}
+
+static void sink_end(void *owner, int code)
+{
+    struct watcher *watcher = owner;
+    stream_end(watcher->stream, code);
+}
+
+static void take_over(struct exchange *exchange)
+{
+    struct request *request = exchange->owner;
+    struct opening *opening = request->state;
+    struct loop *loop = exchange->loop;
+    struct failure failure;
+    struct watcher *watcher = memory_zeroed(sizeof *watcher);
+    struct viewer_options options = opening->options; /* its slices live in the arena of the exchange */
+    memcpy(options.accounts, exchange->hold.accounts, sizeof options.accounts);
+    options.sink = (struct viewer_sink){watcher, sink_write, sink_end};
+    options.framing = opening->kind == STREAM_SSE ? FRAMING_SSE : FRAMING_WEBSOCKET;
+    struct viewer *viewer;
+    if (viewer_open(opening->fanout, loop, &options, &viewer, &failure) != STATUS_OK) {
+        free(watcher);
+        problem_answer(exchange, &failure);
+        exchange_send(exchange);
+        return;
+    }
+    struct speaker *speaker = NULL; /* made before the exchange, and with it who speaks, is gone */
+    if (opening->who && opening->kind == STREAM_WEBSOCKET) {
+        speaker = speaker_new(opening->api, loop, opening->who, options.session_id, watcher, take_result);
+    }
+    watcher->stream = stream_accept(exchange, opening->kind, &handler, watcher);
+    if (!watcher->stream) {
+        speaker_close(speaker);
+        viewer_closed(viewer);
+        free(watcher);
+        return;
+    }
+    watcher->viewer = viewer;
+    watcher->speaker = speaker;
+    viewer_writable(viewer);
+}
+
+static enum status begin(struct request *request, struct opening *opening)
+{
+    opening->fanout = request->api->fanout;
+    opening->api = request->api;
+    request->state = opening;
+    request->exchange->owner = request;
+    request->exchange->take_over = take_over;
+    return STATUS_OK;
+}
+
+enum status streams_check_websocket(struct request *request)
+{
+    if (!slice_eq_nocase(request->exchange->request.upgrade, SLICE("websocket"))) {
+        return failure_set(&request->call.failure, STATUS_INVALID, "upgrade_required",
+                           "This path speaks WebSocket: send Connection: Upgrade and Upgrade: websocket.");
+    }
+    return STATUS_OK;
+}
+
+enum status streams_session(struct request *request, enum stream_kind kind)
+{
+    struct session session;
+    struct opening *opening = arena_alloc(request_arena(request), sizeof *opening);
+    struct viewer_options *options = &opening->options;
+    bool given;
+    enum status status = kind == STREAM_WEBSOCKET ? streams_check_websocket(request) : STATUS_OK;
+    bool wrong_ticket =
+        slice_present(request->ticket_session) && !slice_eq(request->ticket_session, request->params[0]);
+    if (status == STATUS_OK && wrong_ticket) {
+        return access_not_found(&request->call.failure);
+    }
+    if (status == STATUS_OK) {
+        status = session_view(&request->call, request->params[0], ACTION_READ, &session, NULL);
+    }
+    if (status == STATUS_OK) {
+        status = request_event_types(request, options->types, &options->type_count);
+    }
+    if (status == STATUS_OK) {
+        status = request_cursor(request, &options->after, &given);
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    if (request->api->wake_on_view && runtime_is_down(session.runtime)) {
+        runtime_wake_soon(request->api->service, request->api->writer, session.tenant_key, session.key);
+    }
+    options->tenant_key = session.tenant_key;
+    options->user_id = access_holder(&request->who);
+    options->credential = request->who.credential;
+    options->member = slice_present(request->who.user_id) ? request->who.member : MEMBER_NONE;
+    options->session_key = session.key;
+    options->session_id = session.id;
+    options->thread_id = request_param(request, "thread_id");
+    options->deltas = !slice_is(request_param(request, "deltas"), "false");
+    opening->kind = kind;
+    opening->who = &request->who;
+    return begin(request, opening);
+}
+
+enum status streams_websocket(struct request *request)
+{
+    static const char *const names[] = {"role", "ticket"};
+    static const struct words runner_params = {names, 2};
+    if (!slice_is(request_param(request, "role"), "runner")) {
+        return streams_session(request, STREAM_WEBSOCKET);
+    }
+    enum status status = request_check_query(request, &runner_params, "the connection of a runner");
+    return status == STATUS_OK ? runner_socket_open(request) : status;
+}
+
+static enum status firehose_end(struct request *request, struct position *out)
+{
+    int64_t horizon;
+    enum status status = store_firehose_horizon(request->call.db, &horizon, &request->call.failure);
+    return status == STATUS_OK
+               ? store_firehose_end(request->call.db, request->who.tenant_key, horizon, out, &request->call.failure)
+               : status;
+}
+
+enum status streams_firehose(struct request *request)
+{
+    struct opening *opening = arena_alloc(request_arena(request), sizeof *opening);
+    struct viewer_options *options = &opening->options;
+    struct slice after = request_header(request, "last-event-id");
+    after = slice_present(after) ? after : request_param(request, "after");
+    enum status status = request_check_unbound(request);
+    if (status == STATUS_OK) {
+        status = request_event_types(request, options->types, &options->type_count);
+    }
+    if (status == STATUS_OK) {
+        status = slice_present(after) ? position_parse(after, &options->position, &request->call.failure)
+                                      : firehose_end(request, &options->position);
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    options->tenant_key = request->who.tenant_key;
+    options->user_id = access_holder(&request->who);
+    options->credential = request->who.credential;
+    options->member = slice_present(request->who.user_id) ? request->who.member : MEMBER_NONE;
+    options->who = request->who;
+    options->sees_all = access_rank(&request->who) == MEMBER_OWNER && !slice_present(request->who.id_prefix);
+    opening->kind =
+        slice_eq_nocase(request->exchange->request.upgrade, SLICE("websocket")) ? STREAM_WEBSOCKET : STREAM_SSE;
+    return begin(request, opening);
+}

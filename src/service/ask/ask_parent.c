@@ -1,0 +1,47 @@
+#include "service/ask/ask_steps.h"
+
+static enum status tell_waiting(struct call *call, struct loaded_session *parent, const struct session *child,
+                                const struct ask *ask)
+{
+    enum status status = STATUS_OK;
+    const char *keys[] = {"child_id", "ask_id", "kind", "text", "tool"};
+    struct slice values[] = {child->id, ask->id, slice_of(ask_kind_words.names[ask->kind]), ask->text, ask->tool};
+    const char *types[] = {"session.child_waiting", "session.waiting_approval"};
+    for (int i = 0; i < (ask->kind == ASK_APPROVAL ? 2 : 1) && status == STATUS_OK; i++) {
+        struct changes note = {0};
+        change_note(call->arena, types[i], keys, values, 5, &note);
+        status = unit_append_changes(call, parent, &note);
+    }
+    return status;
+}
+
+/* What was answered, and why, stays with the child. */
+static enum status tell_decided(struct call *call, struct loaded_session *parent, const struct session *child,
+                                const struct ask *ask)
+{
+    struct changes note = {0};
+    bool decided = ask->decision != DECISION_NONE;
+    const char *keys[] = {"child_id", "ask_id", "kind", "tool", "state", "decision", "by"};
+    struct slice values[] = {child->id,
+                             ask->id,
+                             slice_of(ask_kind_words.names[ask->kind]),
+                             ask->tool,
+                             slice_of(ask_state_words.names[ask->state]),
+                             decided ? slice_of(ask_decision_words.names[ask->decision]) : (struct slice){0},
+                             ask->answered_by};
+    change_note(call->arena, "session.child_decided", keys, values, 7, &note);
+    return unit_append_changes(call, parent, &note);
+}
+
+enum status ask_tell_parent(struct call *call, const struct session *child, const struct ask *ask)
+{
+    struct loaded_session *parent;
+    if (!slice_present(child->parent_id)) {
+        return STATUS_OK;
+    }
+    enum status status = unit_load(call->unit, child->tenant_key, child->parent_id, &parent, &call->failure);
+    if (status != STATUS_OK) {
+        return status == STATUS_NOT_FOUND ? STATUS_OK : status; /* the parent was deleted */
+    }
+    return ask->state == ASK_PENDING ? tell_waiting(call, parent, child, ask) : tell_decided(call, parent, child, ask);
+}

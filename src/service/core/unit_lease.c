@@ -1,0 +1,60 @@
+#include "service/core/unit_parts.h"
+
+enum status unit_lease(struct unit *unit, struct loaded_session *loaded, const struct lease **out,
+                       struct failure *failure)
+{
+    bool fresh = db_engine(unit->db) == DB_SQLITE || loaded->lease_known_by == unit->command;
+    if (!loaded->lease_known || !fresh) {
+        arena_reset(&loaded->lease_arena);
+        enum status status = store_lease_get(unit->db, loaded->session.tenant_key, loaded->session.key,
+                                             &loaded->lease_arena, &loaded->lease, failure);
+        if (status != STATUS_OK && status != STATUS_NOT_FOUND) {
+            return status;
+        }
+        loaded->lease_known = true;
+        loaded->lease_known_by = unit->command;
+        loaded->has_lease = status == STATUS_OK;
+        if (loaded->has_lease) {
+            renewals_apply(&unit->renewals, &loaded->lease);
+        }
+    }
+    *out = loaded->has_lease ? &loaded->lease : NULL;
+    return STATUS_OK;
+}
+
+enum status unit_lease_put(struct unit *unit, struct loaded_session *loaded, const struct lease *lease,
+                           struct failure *failure)
+{
+    unit_touch(unit, loaded);
+    struct lease copy = *lease;
+    struct arena fresh = {0};
+    copy.token_hash = arena_copy(&fresh, lease->token_hash);
+    copy.worker = arena_copy(&fresh, lease->worker);
+    arena_release(&loaded->lease_arena);
+    loaded->lease_arena = fresh;
+    loaded->lease = copy;
+    loaded->lease_known = loaded->has_lease = true;
+    loaded->lease_known_by = unit->command;
+    return store_lease_put(unit->db, &copy, failure);
+}
+
+bool unit_lease_renew(const struct call *call, struct loaded_session *loaded, int64_t expires_at_ms)
+{
+    struct unit *unit = call->unit;
+    if (db_engine(unit->db) != DB_SQLITE || loaded->touched ||
+        !renewals_take(&unit->renewals, &loaded->lease, expires_at_ms, call->now_ms, call->steady_ms)) {
+        return false;
+    }
+    loaded->lease.expires_at_ms = expires_at_ms;
+    loaded->lease.heartbeat_at_ms = call->now_ms;
+    return true;
+}
+
+enum status unit_lease_delete(struct unit *unit, struct loaded_session *loaded, struct failure *failure)
+{
+    unit_touch(unit, loaded);
+    loaded->lease_known = true;
+    loaded->lease_known_by = unit->command;
+    loaded->has_lease = false;
+    return store_lease_delete(unit->db, loaded->session.tenant_key, loaded->session.key, failure);
+}

@@ -1,0 +1,123 @@
+#include <stdlib.h>
+
+#include "service/gateway/gateway_parts.h"
+
+bool gateway_job_runs(struct gateway *gateway, struct slice key)
+{
+    pthread_mutex_lock(&gateway->lock);
+    bool runs = map_get(&gateway->running, key) != NULL;
+    pthread_mutex_unlock(&gateway->lock);
+    return runs;
+}
+
+static void forget(struct gateway_job *job)
+{
+    struct gateway *gateway = job->gateway;
+    pthread_mutex_lock(&gateway->lock);
+    map_remove(&gateway->running, job->key);
+    pthread_mutex_unlock(&gateway->lock);
+    arena_release(&job->arena);
+    free(job);
+}
+
+static struct tool_call row_of(const struct gateway_job *job, int64_t now_ms)
+{
+    return (struct tool_call){
+        .tenant_key = job->tenant_key,
+        .session_key = job->session_key,
+        .tool = slice_of(job->tool->name),
+        .call_id = job->call_id,
+        .arguments_hash = hash_slice(&job->arguments_hash),
+        .created_at_ms = now_ms,
+        .state = !job->ending  ? TOOL_CALL_RUNNING
+                 : job->failed ? TOOL_CALL_FAILED
+                               : TOOL_CALL_DONE,
+        .result = job->result,
+        .ended_at_ms = job->ending ? now_ms : 0,
+    };
+}
+
+static enum status write_row(struct call *call, struct gateway_job *job)
+{
+    struct loaded_session *loaded;
+    struct tool_call row = row_of(job, call->now_ms);
+    enum status status = unit_load(call->unit, job->tenant_key, job->session_id, &loaded, &call->failure);
+    if (status != STATUS_OK) {
+        return status; /* deleted meanwhile */
+    }
+    unit_wrote(call->unit);
+    if (!job->ending) {
+        return store_tool_call_insert(call->db, &row, &call->failure);
+    }
+    status = store_tool_call_end(call->db, &row, &call->failure);
+    if (status == STATUS_OK && !job->failed && job->tool->end) {
+        status = job->tool->end(call, loaded, job->arguments, job->result);
+    }
+    return status == STATUS_OK
+               ? gateway_tell(call, loaded, job->tool, job->call_id, job->arguments, !job->failed, job->result)
+               : status;
+}
+
+static enum job_outcome run(struct write_job *write, struct unit *unit)
+{
+    struct gateway_job *job = (struct gateway_job *)write;
+    struct arena arena = {0};
+    struct principal who = {.kind = PRINCIPAL_SYSTEM, .tenant_key = job->tenant_key, .name = job->actor};
+    struct call call = unit_call(unit, &arena, &who);
+    int64_t writes_before = unit->writes;
+    unit_start_command(unit);
+    enum status status = write_row(&call, job);
+    arena_release(&arena);
+    return status != STATUS_OK && unit->writes != writes_before ? JOB_SPOILED : JOB_DONE;
+}
+
+/* Whoever waits looks at the row again. */
+static void finish(struct write_job *write, enum status status, const struct failure *failure)
+{
+    struct gateway_job *job = (struct gateway_job *)write;
+    struct writer *writer = job->gateway->options.writer;
+    (void)failure;
+    if (status == STATUS_OK && !job->ending) {
+        job->tool->begin(job);
+        return;
+    }
+    forget(job);
+    writer_poke(writer);
+}
+
+bool gateway_job_start(struct gateway_job *job)
+{
+    struct gateway *gateway = job->gateway;
+    pthread_mutex_lock(&gateway->lock);
+    map_put(&gateway->running, job->key, job);
+    pthread_mutex_unlock(&gateway->lock);
+    job->write.run = run;
+    job->write.finish = finish;
+    bool taken = writer_submit(gateway->options.writer, &job->write);
+    if (!taken) {
+        forget(job);
+    }
+    return taken;
+}
+
+static struct slice error_text(struct arena *arena, struct slice error)
+{
+    struct buffer buffer = {0};
+    struct json_out out = json_out_to(&buffer);
+    json_text(&out, error);
+    struct slice text = arena_copy(arena, buffer_slice(&buffer));
+    buffer_release(&buffer);
+    return text;
+}
+
+void gateway_job_done(void *owner, struct slice result, struct slice error)
+{
+    struct gateway_job *job = owner;
+    job->failed = slice_present(error);
+    struct slice json = job->failed ? error_text(&job->arena, error) : result;
+    job->result = gateway_tidy(job->gateway, &job->arena, json);
+    job->ending = true;
+    if (!writer_submit(job->gateway->options.writer, &job->write)) {
+        forget(job); /* the server stops: the row says running, and the next life tells that it is ambiguous */
+    }
+}

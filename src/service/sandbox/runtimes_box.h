@@ -1,0 +1,122 @@
+/* One sandbox on its host. Private to runtimes*.c. */
+#ifndef SERVICE_RUNTIMES_BOX_H
+#define SERVICE_RUNTIMES_BOX_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/map.h"
+#include "loop/timer.h"
+#include "service/sandbox/runtimes.h"
+
+enum { BOX_ID_BYTES = 256 };
+
+/* What came of the last act; written by the next step. */
+struct box_news {
+    bool there;
+    enum runtime_action act;
+    enum sandbox_outcome outcome;
+    char sandbox_id[BOX_ID_BYTES], snapshot_id[BOX_ID_BYTES];
+    char status[BOX_ID_BYTES]; /* the backend's word for one that was there already; empty = none */
+    int64_t snapshot_bytes;
+    struct failure failure;
+};
+
+/* What a step decided. */
+struct box_order {
+    enum runtime_action action;
+    enum runtime state; /* of the session, as written */
+    bool missing;       /* there is no such session any more */
+    bool to_be_ended;   /* it is made, or found, only to end */
+    bool elsewhere;     /* another node has it: nothing is done here, and what is live is given up */
+    bool taken_over;    /* a tree that is here is an old one */
+    int driver;         /* enum agent_driver */
+    struct sandbox_settings settings;
+    struct slice session_id, workspace, snapshot_id, sandbox_id;
+    int64_t grace_ms;      /* how long it may be idle */
+    int64_t idle_again_ms; /* look again after so long; 0 = not asked */
+};
+
+/* Owned by the loop; by the writer while `steps`. */
+struct runtime_box {
+    struct write_job job; /* first: the job is the box */
+    struct loop_message message;
+    struct runtimes *runtimes;
+    int64_t tenant_key, session_key;
+    struct slice map_key; /* the bytes of session_key */
+    struct sandbox *sandbox;
+    enum sandbox_kind kind; /* of the sandbox */
+    int driver;             /* enum agent_driver: whose turns work in it */
+    struct runtime_use *waiting;
+    int64_t uses;
+    bool steps;                      /* the job is in the writer */
+    bool acts;                       /* the provider is at work */
+    bool again;                      /* something happened meanwhile */
+    bool adopts;                     /* taken into hand though nobody wants it, so that it can fall asleep */
+    bool asks_idle;                  /* the step asks whether it may sleep */
+    bool yields;                     /* what is live here is ended without a word: another node has the session
+                                      * */
+    bool saved;                      /* its snapshot is written down: it may go */
+    int64_t snapshot_failures;       /* in a row */
+    int64_t idle_at_ms, retry_at_ms; /* steady; 0 = not set */
+    /* of the step */
+    bool wanted;
+    int64_t uses_seen; /* when it began; fewer by now, perhaps: who leaves asks for another step */
+    int64_t viewers;
+    struct box_news news;
+    struct arena arena; /* of the order */
+    struct box_order order;
+    enum status status;
+    struct failure failure;
+};
+
+/* A session whose sandbox an earlier life left. */
+struct orphan {
+    struct orphan *next;
+    int64_t tenant_key, session_key;
+};
+
+struct runtimes {
+    struct write_job recover; /* first: the job is its owner */
+    struct loop_message recovered_message;
+    struct orphan *orphans; /* found by it, on their way to the loop */
+    bool recovers;          /* it is in the writer */
+    struct runtimes_options options;
+    struct map boxes; /* by session_key */
+    struct loop_message start_message, stop_message;
+    struct loop_timer *timer;
+    atomic_bool started; /* the thread that hears of other nodes asks, too */
+    atomic_bool stopping;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool over;                    /* under the lock */
+    struct runtime_visit *visits; /* under the lock */
+};
+
+/* runtimes.c */
+int64_t runtimes_steady_ms(const struct runtimes *runtimes);
+/* Any thread. */
+int64_t runtimes_visits(struct runtimes *runtimes, int64_t session_key);
+/* Sets the timer anew and sees whether all is over. */
+void runtimes_rearm(struct runtimes *runtimes);
+
+/* runtimes_box.c, all on the loop. */
+struct runtime_box *box_find(struct runtimes *runtimes, int64_t session_key);
+struct runtime_box *box_open(struct runtimes *runtimes, int64_t tenant_key, int64_t session_key);
+/* Looks at what is wanted, now or as soon as it is free; the box may be gone afterwards. */
+void box_step(struct runtime_box *box);
+void box_answer_all(struct runtime_box *box, struct sandbox *sandbox, const struct failure *failure);
+/* The server stops: trees stay where they are. */
+void box_give_up(struct runtime_box *box);
+void box_forget_if_empty(struct runtime_box *box);
+
+/* runtimes_recover.c: the job that looks for what an earlier life left. */
+enum job_outcome recover_run(struct write_job *job, struct unit *unit);
+void recover_finish(struct write_job *job, enum status status, const struct failure *failure);
+void orphans_free(struct runtimes *runtimes);
+
+/* runtimes_step.c: the job's functions. */
+enum job_outcome box_step_run(struct write_job *job, struct unit *unit);
+void box_step_finish(struct write_job *job, enum status status, const struct failure *failure);
+
+#endif

@@ -1,0 +1,111 @@
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "service/sandbox/runtime.h"
+#include "service/sandbox/runtimes_box.h"
+
+/* What an earlier life left, at the start. SQLite has one server: whatever is in somebody's hands was in its own. With
+ * PostgreSQL a local sandbox has its node (runtimes_host.h); of the others, what nobody moved for as long as the lock
+ * is good has lost its hands.
+ *
+ *     starting, restoring  → error: the next message makes or restores it again
+ *     hibernating          → taken up again
+ *     running              → found again and watched, so that it can fall asleep; ended when its session did */
+
+void orphans_free(struct runtimes *runtimes)
+{
+    while (runtimes->orphans) {
+        struct orphan *orphan = runtimes->orphans;
+        runtimes->orphans = orphan->next;
+        free(orphan);
+    }
+}
+
+static enum status is_ours(struct call *call, const struct runtimes *runtimes, const struct session *session, bool *out)
+{
+    struct sandbox_host host = {0};
+    enum status status = STATUS_OK;
+    if (slice_present(call->service->node)) {
+        status = store_host_get(call->db, session->tenant_key, session->key, call->arena, &host, &call->failure);
+    }
+    bool is_nobodys =
+        db_engine(call->db) == DB_SQLITE || session->updated_at_ms + runtimes->options.lock_ms < call->now_ms;
+    *out = slice_present(host.node) ? slice_eq(host.node, call->service->node) : is_nobodys;
+    return status;
+}
+
+/* Somebody was about to make it, and does so no longer. */
+static enum status give_back(struct call *call, struct loaded_session *loaded)
+{
+    struct changes changes = {0};
+    enum pause_reason pause = work_is_ended(loaded->session.work) ? PAUSE_NONE : PAUSE_ORPHANED;
+    enum status status = change_sandbox(call->arena, &loaded->session, RUNTIME_ERROR, pause, "server_restarted",
+                                        &(struct runtime_news){.sandbox_over = true}, &changes, &call->failure);
+    return status == STATUS_OK ? runtime_append(call, loaded, &changes) : status;
+}
+
+static void adopt(struct runtimes *runtimes, const struct session *session)
+{
+    struct orphan *orphan = memory_zeroed(sizeof *orphan);
+    *orphan = (struct orphan){runtimes->orphans, session->tenant_key, session->key};
+    runtimes->orphans = orphan;
+}
+
+static enum status take_up(struct call *call, struct runtimes *runtimes, const struct session_key *key)
+{
+    struct loaded_session *loaded;
+    bool ours = false;
+    enum status status = unit_load_key(call->unit, key->tenant_key, key->key, &loaded, &call->failure);
+    if (status == STATUS_OK) {
+        status = is_ours(call, runtimes, &loaded->session, &ours);
+    }
+    if (status != STATUS_OK || !ours) {
+        return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+    }
+    const struct session *session = &loaded->session;
+    if (runtime_is_in_hand(session->runtime) && !runtime_is_asleep(session->runtime)) {
+        return give_back(call, loaded);
+    }
+    if (runtime_is_up(session->runtime) || runtime_is_asleep(session->runtime)) {
+        adopt(runtimes, session);
+    }
+    return STATUS_OK;
+}
+
+static enum status recover(struct call *call, struct runtimes *runtimes)
+{
+    struct session_key *keys;
+    size_t count = 0;
+    enum status status = store_session_with_sandbox(call->db, call->arena, &keys, &count, &call->failure);
+    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+        status = take_up(call, runtimes, &keys[i]);
+    }
+    return status;
+}
+
+enum job_outcome recover_run(struct write_job *job, struct unit *unit)
+{
+    struct runtimes *runtimes = (struct runtimes *)job;
+    struct arena arena = {0};
+    int64_t writes_before = unit->writes;
+    struct call call = unit_call(unit, &arena, &server_principal);
+    orphans_free(runtimes);
+    enum status status = recover(&call, runtimes);
+    arena_release(&arena);
+    if (status != STATUS_OK) {
+        log_warn("sandboxes_not_recovered", LOG_TEXT("code", slice_of(call.failure.code)),
+                 LOG_TEXT("detail", slice_of(call.failure.detail)));
+        orphans_free(runtimes);
+    }
+    return status != STATUS_OK && unit->writes != writes_before ? JOB_SPOILED : JOB_DONE;
+}
+
+void recover_finish(struct write_job *job, enum status status, const struct failure *failure)
+{
+    struct runtimes *runtimes = (struct runtimes *)job;
+    (void)failure;
+    if (status != STATUS_OK) {
+        orphans_free(runtimes);
+    }
+    loop_post(runtimes->options.loop, &runtimes->recovered_message);
+}

@@ -1,0 +1,402 @@
+#include "domain/idle.h"
+#include "domain/tunnel.h"
+#include "domain/prompt.h"
+#include "domain/session_details.h"
+#include "service/agent/agent.h"
+#include "service/sandbox/runtime.h"
+#include "service/sandbox/runtimes_box.h"
+#include "service/sandbox/runtimes_host.h"
+#include "service/session/ending.h"
+#include "service/session/tunnel.h"
+
+/* A step of a box on the writer: what came of the last act is written, then what follows from it is decided and
+ * written, in one transaction. A step may run twice; it starts from the box. */
+struct step {
+    struct call *call;
+    struct runtime_box *box;
+    struct loaded_session *loaded;
+    struct agent agent;
+    struct host_place place;
+};
+
+static enum status move(struct step *step, enum runtime to, enum pause_reason pause, const char *reason,
+                        const struct runtime_news *news)
+{
+    struct changes changes = {0};
+    struct call *call = step->call;
+    enum status status =
+        change_sandbox(call->arena, &step->loaded->session, to, pause, reason, news, &changes, &call->failure);
+    return status == STATUS_OK && changes.count > 0 ? runtime_append(call, step->loaded, &changes) : status;
+}
+
+static struct slice detail_of(struct step *step, struct arena *arena, const char *key)
+{
+    const struct json *details = NULL;
+    struct slice text = step->loaded->session.details;
+    if (!slice_present(text) || json_parse(step->call->arena, text, &details, NULL) != STATUS_OK) {
+        return (struct slice){0};
+    }
+    struct slice value = json_text_of(details, key);
+    return slice_present(value) ? arena_copy(arena, value) : value;
+}
+
+/* --- what came of the act --- */
+
+/* What a backend said that leads into it. */
+static struct slice tunnels_given(const struct step *step)
+{
+    const struct json *tunnels = NULL;
+    struct failure ignored;
+    struct sandbox *sandbox = step->box->sandbox;
+    struct slice text = sandbox ? sandbox_tunnels(sandbox) : (struct slice){0};
+    bool good = slice_present(text) && json_parse(step->call->arena, text, &tunnels, NULL) == STATUS_OK &&
+                tunnel_check_all(tunnels, &ignored) == STATUS_OK && tunnels->child;
+    return good ? text : (struct slice){0};
+}
+
+/* The one that was there already keeps its name; nothing is worth an event then. */
+static enum status note_made(struct step *step, const struct box_news *news)
+{
+    const struct session *session = &step->loaded->session;
+    struct runtime_news told = {.sandbox_id = slice_of(news->sandbox_id), .tunnel_urls = tunnels_given(step)};
+    if (!runtime_is_in_hand(session->runtime) || runtime_is_asleep(session->runtime)) {
+        if (slice_eq(detail_of(step, step->call->arena, "sandbox_id"), told.sandbox_id)) {
+            return STATUS_OK;
+        }
+        return move(step, session->runtime, session->pause_reason, "", &told);
+    }
+    return move(step, RUNTIME_RUNNING, PAUSE_NONE, "", &told);
+}
+
+/* People read the conversation, not the states of a sandbox. */
+static enum status say_why(struct step *step, const struct failure *failure)
+{
+    struct call *call = step->call;
+    struct buffer text = {0};
+    buffer_format(&text, "The session could not be started: %s", failure->detail);
+    struct slice content = prompt_content_of(call->arena, buffer_slice(&text));
+    buffer_release(&text);
+    struct slice metadata = arena_format(call->arena, "{\"code\":\"%s\"}", failure->code);
+    return system_message_append(call, step->loaded, content, metadata);
+}
+
+static enum status note_not_made(struct step *step, const struct box_news *news)
+{
+    const struct session *session = &step->loaded->session;
+    if (!runtime_allows(session->runtime, RUNTIME_ERROR, session_has_snapshot(session))) {
+        return STATUS_OK;
+    }
+    enum status status =
+        move(step, RUNTIME_ERROR, PAUSE_NONE, news->failure.detail, &(struct runtime_news){.sandbox_over = true});
+    return status == STATUS_OK ? say_why(step, &news->failure) : status;
+}
+
+static enum status note_gone(struct step *step)
+{
+    enum status status = ending_end(step->call, step->loaded, STOP_SANDBOX_GONE, "its sandbox was gone");
+    return status == STATUS_OK ? move(step, RUNTIME_STOPPED, PAUSE_NONE, "its sandbox was gone",
+                                      &(struct runtime_news){.sandbox_over = true})
+                               : status;
+}
+
+/* The backend's word is another than ours and not its last: told, and neither is changed because of it. */
+static enum status note_disagreement(struct step *step, const struct box_news *news)
+{
+    struct call *call = step->call;
+    struct slice ours = slice_of(runtime_words.names[step->loaded->session.runtime]);
+    if (slice_eq_nocase(slice_of(news->status), ours)) {
+        return STATUS_OK;
+    }
+    const char *keys[] = {"ours", "theirs", "sandbox_id"};
+    struct slice values[] = {ours, slice_of(news->status), slice_of(news->sandbox_id)};
+    struct changes changes = {0};
+    change_note(call->arena, "runtime.disagreed", keys, values, 3, &changes);
+    return unit_append_changes(call, step->loaded, &changes);
+}
+
+static enum status note_not_saved(struct step *step, const struct box_news *news)
+{
+    struct runtime_box *box = step->box;
+    enum status status = STATUS_OK;
+    if (runtime_is_asleep(step->loaded->session.runtime)) {
+        status = move(step, RUNTIME_RUNNING, PAUSE_NONE, news->failure.detail, &(struct runtime_news){0});
+    }
+    if (status == STATUS_OK && box->snapshot_failures + 1 >= box->runtimes->options.snapshot_failures_max) {
+        status = ending_end(step->call, step->loaded, STOP_SNAPSHOT_FAILED, news->failure.detail);
+    }
+    return status;
+}
+
+static enum status note_saved(struct step *step, const struct box_news *news)
+{
+    const struct session *session = &step->loaded->session;
+    struct runtime_news told = {.snapshot_id = slice_of(news->snapshot_id), .snapshot_bytes = news->snapshot_bytes};
+    if (!step->box->sandbox) { /* a remote one is gone with it */
+        told.sandbox_over = true;
+        return move(step, RUNTIME_HIBERNATED, session->pause_reason, "", &told);
+    }
+    return move(step, session->runtime, session->pause_reason, "", &told);
+}
+
+static enum status note_ended(struct step *step)
+{
+    const struct session *session = &step->loaded->session;
+    struct runtime_news over = {.sandbox_over = true};
+    if (work_is_ended(session->work)) {
+        return runtime_is_something(session->runtime) ? move(step, RUNTIME_STOPPED, PAUSE_NONE, "", &over) : STATUS_OK;
+    }
+    return move(step, RUNTIME_HIBERNATED, session->pause_reason, "", &over);
+}
+
+static enum status note_news(struct step *step)
+{
+    const struct box_news *news = &step->box->news;
+    bool fine = news->outcome == SANDBOX_OK;
+    if (!news->there) {
+        return STATUS_OK;
+    }
+    if (news->act == RUNTIME_MAKE && news->outcome == SANDBOX_GONE) {
+        return note_gone(step);
+    }
+    if (news->act == RUNTIME_MAKE && fine && news->status[0]) {
+        enum status status = note_disagreement(step, news);
+        if (status != STATUS_OK) {
+            return status;
+        }
+    }
+    if (news->act == RUNTIME_MAKE) {
+        return fine ? note_made(step, news) : note_not_made(step, news);
+    }
+    if (news->act == RUNTIME_END) { /* an end that failed was given up */
+        return note_ended(step);
+    }
+    if (news->outcome == SANDBOX_GONE) {
+        return note_gone(step);
+    }
+    return fine ? note_saved(step, news) : note_not_saved(step, news);
+}
+
+/* --- what is next --- */
+
+static int64_t grace_of(const struct step *step)
+{
+    const struct runtimes_options *options = &step->box->runtimes->options;
+    int64_t own_ms = session_details_number(&step->loaded->session, "idle_timeout_ms");
+    if (own_ms > 0) { /* whoever began it chose: no other grace counts */
+        return own_ms;
+    }
+    return idle_grace_ms(step->loaded->session.source_interactive, options->idle_grace_ms,
+                         options->idle_grace_automated_ms, step->agent.idle_timeout_ms);
+}
+
+/* The conditions are looked at again where nothing can change between the look and the lock, which is the state. */
+static enum status fall_asleep_if_idle(struct step *step)
+{
+    struct runtime_box *box = step->box;
+    struct call *call = step->call;
+    const struct session *session = &step->loaded->session;
+    struct idle_facts facts = {
+        .running_tools = box->uses_seen,
+        .viewers = box->viewers,
+        .proxies = runtimes_visits(box->runtimes, session->key),
+        .in_turn = !work_takes_prompt(session->work) || box->wanted,
+        .idle_ms = step->call->now_ms - session->last_active_at_ms,
+        .grace_ms = grace_of(step),
+        .has_sandbox = box->sandbox != NULL && runtime_is_up(session->runtime),
+    };
+    if (!box->asks_idle || work_is_ended(session->work)) {
+        return STATUS_OK;
+    }
+    int64_t since_ms = call->now_ms - box->runtimes->options.tool_call_ms;
+    enum status status = store_tool_call_count_running(call->db, session->tenant_key, session->key, since_ms,
+                                                       &facts.http_tool_calls, &call->failure);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    if (!idle_may_hibernate(&facts)) {
+        int64_t left_ms = facts.grace_ms - facts.idle_ms;
+        box->order.idle_again_ms = left_ms > 0 ? left_ms : facts.grace_ms;
+        return STATUS_OK;
+    }
+    return move(step, RUNTIME_HIBERNATING, PAUSE_INACTIVITY, "idle", &(struct runtime_news){0});
+}
+
+static enum status decide(struct step *step)
+{
+    struct runtime_box *box = step->box;
+    const struct session *session = &step->loaded->session;
+    bool ends_now = box->news.there && box->news.act != RUNTIME_MAKE;
+    struct runtime_facts facts = {
+        .state = session->runtime,
+        .ended = work_is_ended(session->work),
+        .has_snapshot = session_has_snapshot(session),
+        .live = box->sandbox != NULL,
+        .wanted = box->wanted,
+        .used = box->uses_seen > 0,
+        .saved = box->saved || (ends_now && box->news.act == RUNTIME_SAVE && box->news.outcome == SANDBOX_OK),
+    };
+    struct runtime_step next = runtime_next(&facts);
+    box->order.action = next.action;
+    if (next.to != session->runtime) {
+        return move(step, next.to, PAUSE_NONE, "", &(struct runtime_news){0});
+    }
+    return STATUS_OK;
+}
+
+static void write_order(struct step *step)
+{
+    struct runtime_box *box = step->box;
+    struct box_order *order = &box->order;
+    const struct session *session = &step->loaded->session;
+    bool shows_project = step->agent.fs_scope != SCOPE_SANDBOXED && slice_starts(session->workspace, SLICE("/"));
+    order->state = session->runtime;
+    order->to_be_ended = work_is_ended(session->work);
+    order->driver = session->driver;
+    order->settings = step->agent.sandbox;
+    order->session_id = arena_copy(&box->arena, session->id);
+    order->workspace = shows_project ? arena_copy(&box->arena, session->workspace) : (struct slice){0};
+    order->snapshot_id = detail_of(step, &box->arena, "snapshot_id");
+    order->sandbox_id = detail_of(step, &box->arena, "sandbox_id");
+    order->grace_ms = grace_of(step);
+}
+
+/* --- which node --- */
+
+static bool reaches_snapshot(struct step *step)
+{
+    const struct session *session = &step->loaded->session;
+    struct slice id = detail_of(step, step->call->arena, "snapshot_id");
+    return slice_present(id) &&
+           sandboxes_has_snapshot(step->box->runtimes->options.sandboxes, session->tenant_key, session->key, id);
+}
+
+/* One that sleeps on a lost node is left until somebody wants it: the node may come back with its snapshot. */
+static enum status settle_place(struct step *step)
+{
+    struct runtime_box *box = step->box;
+    const struct session *session = &step->loaded->session;
+    enum status status = host_find(step->call, session, &step->agent, &step->place);
+    bool held = box->sandbox && box->kind == SANDBOX_LOCAL;
+    if (status != STATUS_OK || !step->place.counts || step->place.at == HOST_HERE) {
+        return status;
+    }
+    box->order.elsewhere = held || step->place.at == HOST_ELSEWHERE;
+    box->order.taken_over = !runtime_is_up(session->runtime) && !runtime_is_in_hand(session->runtime);
+    bool rests = runtime_is_down(session->runtime) && !box->wanted && !work_is_ended(session->work);
+    if (box->order.elsewhere || step->place.at == HOST_NOWHERE || rests) {
+        return STATUS_OK;
+    }
+    box->order.taken_over = true;
+    return host_take_over(step->call, step->loaded, &step->place, reaches_snapshot(step));
+}
+
+static bool is_in_use(const struct step *step)
+{
+    const struct session *session = &step->loaded->session;
+    const struct runtimes_options *options = &step->box->runtimes->options;
+    bool only_here = session_has_snapshot(session) && !sandboxes_share_snapshots(options->sandboxes);
+    return step->box->sandbox || step->box->order.action == RUNTIME_MAKE || runtime_is_up(session->runtime) ||
+           runtime_is_in_hand(session->runtime) || (only_here && runtime_is_something(session->runtime));
+}
+
+static enum status keep_place(struct step *step)
+{
+    bool is_mine = step->place.at == HOST_HERE;
+    bool makes = step->box->order.action == RUNTIME_MAKE;
+    if (!is_mine && !makes) {
+        return STATUS_OK;
+    }
+    return host_keep(step->call, &step->loaded->session, &step->place, is_in_use(step));
+}
+
+static bool creation_failed(const struct runtime_box *box)
+{
+    return box->news.there && box->news.act == RUNTIME_MAKE && box->news.outcome != SANDBOX_OK;
+}
+
+/* It runs in a sandbox that the session was begun with and no provider here knows. */
+static bool is_of_others(const struct step *step)
+{
+    return !agent_has_sandbox(&step->agent) && runtime_is_up(step->loaded->session.runtime) && !step->box->sandbox &&
+           !step->box->news.there;
+}
+
+static enum status leave_to_others(struct step *step)
+{
+    bool ended = work_is_ended(step->loaded->session.work);
+    step->box->order.action = step->box->wanted ? RUNTIME_REFUSE : RUNTIME_REST;
+    return ended ? move(step, RUNTIME_STOPPED, PAUSE_NONE, "", &(struct runtime_news){.sandbox_over = true})
+                 : STATUS_OK;
+}
+
+static enum status go_on(struct step *step)
+{
+    struct runtime_box *box = step->box;
+    enum status status = note_news(step);
+    if (status == STATUS_OK && creation_failed(box) && !work_is_ended(step->loaded->session.work)) {
+        /* whoever waited hears why; who comes later tries again */
+        box->order.action = RUNTIME_REFUSE;
+        return STATUS_OK;
+    }
+    if (status == STATUS_OK) {
+        status = fall_asleep_if_idle(step);
+    }
+    if (status == STATUS_OK) {
+        status = decide(step);
+    }
+    if (status == STATUS_OK) {
+        write_order(step);
+    }
+    return status;
+}
+
+static enum status take_step(struct step *step)
+{
+    struct runtime_box *box = step->box;
+    struct call *call = step->call;
+    enum status status = unit_load_fresh(call->unit, box->tenant_key, box->session_key, &step->loaded, &call->failure);
+    if (status == STATUS_NOT_FOUND) {
+        box->order.missing = true;
+        return STATUS_OK;
+    }
+    if (status == STATUS_OK) {
+        status = agent_of_session(call, &step->loaded->session, &box->arena, &step->agent);
+    }
+    if (status == STATUS_OK && is_of_others(step)) {
+        return leave_to_others(step);
+    }
+    if (status == STATUS_OK) {
+        status = settle_place(step);
+    }
+    if (status != STATUS_OK || box->order.elsewhere) {
+        box->order.action = RUNTIME_REST;
+        return status;
+    }
+    status = go_on(step);
+    return status == STATUS_OK ? keep_place(step) : status;
+}
+
+enum job_outcome box_step_run(struct write_job *job, struct unit *unit)
+{
+    struct runtime_box *box = (struct runtime_box *)job;
+    struct arena arena = {0};
+    int64_t writes_before = unit->writes;
+    struct call call = unit_call(unit, &arena, &server_principal);
+    struct step step = {.call = &call, .box = box};
+    arena_reset(&box->arena);
+    box->order = (struct box_order){.action = RUNTIME_WAIT};
+    box->status = take_step(&step);
+    box->failure = call.failure;
+    arena_release(&arena);
+    return box->status != STATUS_OK && unit->writes != writes_before ? JOB_SPOILED : JOB_DONE;
+}
+
+void box_step_finish(struct write_job *job, enum status status, const struct failure *failure)
+{
+    struct runtime_box *box = (struct runtime_box *)job;
+    if (status != STATUS_OK) {
+        box->status = status;
+        box->failure = *failure;
+    }
+    loop_post(box->runtimes->options.loop, &box->message);
+}

@@ -1,0 +1,244 @@
+#include "service/session/channel.h"
+
+#include "domain/input.h"
+
+#define WEB SLICE("web")
+
+static struct slice id_of(struct arena *arena, struct slice kind, struct slice address)
+{
+    return address.len > 0 ? arena_format(arena, "%.*s:%.*s", SLICE_ARG(kind), SLICE_ARG(address)) : kind;
+}
+
+static enum status tell(struct call *call, struct loaded_session *loaded, const char *type,
+                        const struct channel *channel)
+{
+    const char *keys[] = {"channel_id", "kind"};
+    struct slice values[] = {channel->id, channel->kind};
+    struct changes changes = {0};
+    change_note(call->arena, type, keys, values, 2, &changes);
+    return unit_append_changes(call, loaded, &changes);
+}
+
+/* --- bindings --- */
+
+static enum status check_request(struct call *call, const struct channel_request *request)
+{
+    enum status status = input_check_name(request->kind, "kind", NAME_BYTES_MAX, &call->failure);
+    if (status == STATUS_OK && memchr(request->kind.ptr, ':', request->kind.len)) {
+        return failure_set(&call->failure, STATUS_INVALID, "invalid_channel", "`kind` holds no colon.");
+    }
+    return status == STATUS_OK ? input_check_name(request->address, "address", REFERENCE_BYTES_MAX, &call->failure)
+                               : status;
+}
+
+static enum status check_room(struct call *call, const struct session *session)
+{
+    struct channel *channels;
+    size_t count = 0;
+    enum status status =
+        store_channel_list(call->db, session->tenant_key, session->key, call->arena, &channels, &count, &call->failure);
+    if (status == STATUS_OK && (int64_t)count >= call->service->channels_max) {
+        return failure_set(&call->failure, STATUS_LIMITED, "too_many_channels",
+                           "A session has at most %lld channels (option channels-max).",
+                           (long long)call->service->channels_max);
+    }
+    return status;
+}
+
+/* What stands under this id, or what would. */
+static enum status look_up(struct call *call, const struct session *session, const struct channel_request *request,
+                           struct channel *out, bool *out_new)
+{
+    struct slice id = id_of(call->arena, request->kind, request->address);
+    enum status status =
+        store_channel_get(call->db, session->tenant_key, session->key, id, call->arena, out, &call->failure);
+    *out_new = status == STATUS_NOT_FOUND;
+    if (!*out_new) {
+        return status;
+    }
+    *out = (struct channel){
+        .tenant_key = session->tenant_key,
+        .session_key = session->key,
+        .id = id,
+        .kind = request->kind,
+        .address = request->address,
+        .followup_ms = slice_eq(request->kind, WEB) ? 0 : call->service->channel_followup_ms,
+        .created_at_ms = call->now_ms,
+    };
+    return check_room(call, session);
+}
+
+static enum status put(struct call *call, const struct channel *channel)
+{
+    unit_wrote(call->unit);
+    return store_channel_put(call->db, channel, &call->failure);
+}
+
+/* Who speaks to the agent says where: not the code in its sandbox. */
+enum status channel_bind(struct call *call, struct slice session_id, const struct channel_request *request,
+                         struct channel *out)
+{
+    struct session_entry entry;
+    bool is_new = false;
+    enum status status = session_enter(call, session_id, ACTION_SPEAK, &entry);
+    if (status == STATUS_OK) {
+        status = check_request(call, request);
+    }
+    if (status == STATUS_OK) {
+        status = look_up(call, &entry.loaded->session, request, out, &is_new);
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    out->followup_ms = request->followup_ms >= 0 ? request->followup_ms : out->followup_ms;
+    status = put(call, out);
+    return status == STATUS_OK && is_new ? tell(call, entry.loaded, "channel.bound", out) : status;
+}
+
+enum status channel_unbind(struct call *call, struct slice session_id, struct slice channel_id)
+{
+    struct session_entry entry;
+    struct channel channel;
+    bool deleted = false;
+    enum status status = session_enter(call, session_id, ACTION_SPEAK, &entry);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    const struct session *session = &entry.loaded->session;
+    status = store_channel_get(call->db, session->tenant_key, session->key, channel_id, call->arena, &channel,
+                               &call->failure);
+    if (status == STATUS_NOT_FOUND) {
+        return failure_set(&call->failure, STATUS_NOT_FOUND, "channel_not_found", "The session has no such channel.");
+    }
+    if (status == STATUS_OK) {
+        unit_wrote(call->unit);
+        status =
+            store_channel_delete(call->db, session->tenant_key, session->key, channel_id, &deleted, &call->failure);
+    }
+    return status == STATUS_OK ? tell(call, entry.loaded, "channel.unbound", &channel) : status;
+}
+
+enum status channel_bind_web(struct call *call, struct loaded_session *loaded)
+{
+    const struct session *session = &loaded->session;
+    if (!slice_present(session->owner) || !session_is_conversation(session)) {
+        return STATUS_OK;
+    }
+    struct channel web = {
+        .tenant_key = session->tenant_key,
+        .session_key = session->key,
+        .id = WEB,
+        .kind = WEB,
+        .created_at_ms = call->now_ms,
+    };
+    return put(call, &web);
+}
+
+/* --- messages and reminders --- */
+
+static enum status remember(struct call *call, struct loaded_session *loaded, struct channel *channel)
+{
+    channel->waiting_sequence = loaded->session.last_sequence;
+    channel->due_ms = channel->followup_ms > 0 ? call->steady_ms + channel->followup_ms : 0;
+    enum status status = put(call, channel);
+    bool again;
+    return status == STATUS_OK && channel->due_ms > 0 ? channel_followup(call, loaded, &again) : status;
+}
+
+enum status channel_note_message(struct call *call, struct loaded_session *loaded, struct slice metadata)
+{
+    const struct json *said = NULL;
+    struct channel channel;
+    bool is_new = false;
+    if (!slice_present(metadata) || !memmem(metadata.ptr, metadata.len, "\"channel_type\"", 14) ||
+        json_parse(call->arena, metadata, &said, NULL) != STATUS_OK) {
+        return STATUS_OK;
+    }
+    struct channel_request request = {json_text_of(said, "channel_type"), json_text_of(said, "channel_id"), -1};
+    if (request.kind.len == 0) {
+        return STATUS_OK;
+    }
+    enum status status = check_request(call, &request);
+    if (status == STATUS_OK) {
+        status = look_up(call, &loaded->session, &request, &channel, &is_new);
+    }
+    if (status == STATUS_OK) {
+        status = remember(call, loaded, &channel);
+    }
+    return status == STATUS_OK && is_new ? tell(call, loaded, "channel.bound", &channel) : status;
+}
+
+static bool note_found(void *owner, const struct event *event)
+{
+    (void)event;
+    *(bool *)owner = true;
+    return false;
+}
+
+/* The log says whether the agent spoke since. */
+static enum status is_answered(struct call *call, const struct channel *channel, bool *out)
+{
+    static const struct slice types[] = {SLICE("agent.message")};
+    struct event_filter filter = {
+        .tenant_key = channel->tenant_key,
+        .session_key = channel->session_key,
+        .after = channel->waiting_sequence,
+        .types = types,
+        .type_count = 1,
+        .limit = 1,
+    };
+    *out = false;
+    return store_event_read(call->db, &filter, note_found, out, &call->failure);
+}
+
+static enum status tell_due(struct call *call, struct loaded_session *loaded, const struct channel *channel)
+{
+    struct buffer metadata = {0};
+    struct json_out out = json_out_to(&metadata);
+    json_begin_object(&out);
+    json_put_text(&out, "channel_id", channel->id);
+    json_put_text(&out, "kind", channel->kind);
+    json_put_text(&out, "address", channel->address);
+    json_put_i64(&out, "sequence", channel->waiting_sequence);
+    json_put_i64(&out, "waited_ms", channel->followup_ms);
+    json_end_object(&out);
+    struct event event = {
+        .type = SLICE("channel.followup_due"),
+        .role = ROLE_SYSTEM,
+        .metadata = arena_copy(call->arena, buffer_slice(&metadata)),
+    };
+    buffer_release(&metadata);
+    return unit_append(call, loaded, &event, 1);
+}
+
+static enum status settle_due(struct call *call, struct loaded_session *loaded, struct channel *channel)
+{
+    bool answered = work_is_ended(loaded->session.work);
+    enum status status = answered ? STATUS_OK : is_answered(call, channel, &answered);
+    if (status == STATUS_OK && !answered) {
+        status = tell_due(call, loaded, channel);
+    }
+    channel->due_ms = 0;
+    return status == STATUS_OK ? put(call, channel) : status;
+}
+
+enum status channel_followup(struct call *call, struct loaded_session *loaded, bool *out_again)
+{
+    struct channel *channels;
+    size_t count = 0;
+    int64_t next_ms = 0;
+    const struct session *session = &loaded->session;
+    enum status status =
+        store_channel_list(call->db, session->tenant_key, session->key, call->arena, &channels, &count, &call->failure);
+    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+        struct channel *channel = &channels[i];
+        if (channel->due_ms != 0 && channel->due_ms <= call->steady_ms) {
+            status = settle_due(call, loaded, channel);
+        }
+        if (channel->due_ms != 0 && (next_ms == 0 || channel->due_ms < next_ms)) {
+            next_ms = channel->due_ms;
+        }
+    }
+    *out_again = next_ms != 0;
+    return status == STATUS_OK && *out_again ? unit_timer(call, loaded, TIMER_FOLLOWUP, next_ms) : status;
+}

@@ -1,0 +1,66 @@
+#include "service/session/file.h"
+
+#include "service/session/media.h"
+
+enum status file_prepare(struct call *call, struct slice session_id, struct blob *file)
+{
+    struct session session;
+    struct media_list list = {file, 1, 1};
+    size_t bytes_max = call->service->blob_bytes_max;
+    enum status status = session_view(call, session_id, ACTION_APPEND, &session, NULL);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    if (file->content.len > bytes_max) {
+        return failure_set(&call->failure, STATUS_TOO_LARGE, "file_too_large",
+                           "The file has %zu bytes; at most %zu are accepted (option blob-bytes-max).",
+                           file->content.len, bytes_max);
+    }
+    file->sha256 = hash_of(file->content);
+    file->bytes = (int64_t)file->content.len;
+    return media_write(call, &session, &list);
+}
+
+static enum status tell(struct call *call, struct loaded_session *loaded, const struct blob *file)
+{
+    char handle[BLOB_HANDLE_BYTES];
+    struct buffer metadata = {0};
+    struct json_out out = json_out_to(&metadata);
+    blob_handle(&file->sha256, handle);
+    json_begin_object(&out);
+    json_put_text(&out, "handle", slice_of(handle));
+    json_maybe_text(&out, "name", file->name);
+    json_put_text(&out, "media_type", file->media_type);
+    json_put_i64(&out, "bytes", file->bytes);
+    json_end_object(&out);
+    struct event event = {.type = SLICE("session.file_added"),
+                          .role = ROLE_SYSTEM,
+                          .metadata = arena_copy(call->arena, buffer_slice(&metadata))};
+    buffer_release(&metadata);
+    return unit_append(call, loaded, &event, 1);
+}
+
+enum status file_add(struct call *call, struct slice session_id, struct blob *file, bool *out_new)
+{
+    struct session_entry entry;
+    struct media_list list = {file, 1, 1};
+    enum status status = session_enter(call, session_id, ACTION_APPEND, &entry);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    const struct session *session = &entry.loaded->session;
+    struct blob known;
+    status =
+        store_blob_get(call->db, session->tenant_key, session->key, &file->sha256, call->arena, &known, &call->failure);
+    *out_new = status == STATUS_NOT_FOUND;
+    if (status == STATUS_OK) {
+        *file = known;
+    }
+    if (!*out_new) {
+        return status;
+    }
+    file->actor = call->who->name;
+    file->created_at_ms = call->now_ms;
+    status = media_keep(call, session, &list);
+    return status == STATUS_OK ? tell(call, entry.loaded, file) : status;
+}

@@ -1,0 +1,177 @@
+#include <stdlib.h>
+
+#include "domain/introspection.h"
+#include "runner/model/model_context.h"
+#include "service/turn/turn_run.h"
+
+static const char INSTRUCTIONS[] =
+    "You look back at a part of a conversation that you had. Nobody reads what you say now. Keep what will matter "
+    "later, and only that: lasting facts and wishes as memories (recall first; update or delete what is no longer "
+    "true), what goes on in this session as its working memory, and what it is about as its description or title. "
+    "When there is nothing to keep, do nothing. Never keep secrets.";
+
+/* --- the start --- */
+
+struct start {
+    struct loop_message message;
+    struct turn *turn;
+};
+
+static void on_start(struct loop_message *message)
+{
+    struct start *start = (struct start *)message;
+    struct turn *turn = start->turn;
+    struct turns *turns = turn->turns;
+    free(start);
+    if (turns->stopping) {
+        turn_free(turn);
+        return;
+    }
+    turn_begin(turns, turn);
+    turns_rearm(turns);
+}
+
+void turn_introspect(struct turns *turns, const struct publication_entry *started)
+{
+    const struct json *event = NULL;
+    if (turns->stopping) {
+        return;
+    }
+    struct turn *turn = memory_zeroed(sizeof *turn);
+    struct start *start = memory_zeroed(sizeof *start);
+    turn->turns = turns;
+    turn->said_end = &turn->said;
+    if (json_parse(&turn->arena, arena_copy(&turn->arena, started->json), &event, NULL) != STATUS_OK) {
+        event = NULL;
+    }
+    const struct json *metadata = json_get(event, "metadata");
+    turn->introspects = true;
+    turn->from = json_i64_of(metadata, "from");
+    turn->to = json_i64_of(metadata, "to");
+    turn->brief.loop = turns->options.loop;
+    turn->brief.tenant_key = started->tenant_key;
+    turn->brief.session_key = started->session_key;
+    turn->brief.session_id = arena_copy(&turn->arena, started->session_id);
+    turn->brief.number = json_i64_of(metadata, "run");
+    turn->actor = SLICE("introspection");
+    turn->driver = turns->options.drivers[DRIVER_MODEL];
+    turn->sequence = turn->heard = started->sequence;
+    turn->lease_ms = turns->options.service->lease_ms_default;
+    *start = (struct start){{.run = on_start}, turn};
+    loop_post(turns->options.loop, &start->message);
+}
+
+/* --- what it is told --- */
+
+static const struct slice told_types[] = {SLICE("user.message"), SLICE("agent.message"), SLICE("agent.tool_call")};
+
+struct telling {
+    struct arena arena;   /* of one event at a time */
+    struct slice *pieces; /* in the turn's arena, newest first */
+    size_t room, count;
+    size_t bytes, bytes_max;
+    struct arena *kept;
+};
+
+static struct slice piece_of(struct telling *telling, const struct event *event)
+{
+    bool is_call = slice_is(event->type, "agent.tool_call");
+    const char *who = event->role == ROLE_USER ? "user" : is_call ? "you, with a tool" : "you";
+    struct slice text = is_call ? event->content : prompt_text_of(&telling->arena, event->content);
+    struct slice shown = slice_utf8_prefix(text, telling->bytes_max / 4);
+    return arena_format(telling->kept, "[%s] %.*s\n", who, SLICE_ARG(shown));
+}
+
+static bool keep_piece(void *owner, const struct event *event)
+{
+    struct telling *telling = owner;
+    struct slice piece = piece_of(telling, event);
+    arena_reset(&telling->arena);
+    if (telling->bytes + piece.len > telling->bytes_max) {
+        return false;
+    }
+    telling->bytes += piece.len;
+    telling->pieces[telling->count++] = piece;
+    return telling->count < telling->room;
+}
+
+static enum status read_range(struct call *call, struct turn *turn, struct telling *out)
+{
+    struct event_filter filter = {.tenant_key = turn->brief.tenant_key,
+                                  .session_key = turn->brief.session_key,
+                                  .types = told_types,
+                                  .type_count = sizeof told_types / sizeof *told_types,
+                                  .after = turn->from - 1,
+                                  .before = turn->to + 1,
+                                  .newest_first = true,
+                                  .limit = (int64_t)out->room};
+    out->pieces = arena_array(call->arena, out->room, sizeof *out->pieces);
+    enum status status = store_event_read(call->db, &filter, keep_piece, out, &call->failure);
+    arena_release(&out->arena);
+    return status;
+}
+
+/* What it may do, and with which model; its own caps on turns and people's answers are not for this. */
+static void narrow_agent(struct agent *agent, struct arena *arena)
+{
+    agent->tools = introspection_tools;
+    agent->tool_count = introspection_tool_count;
+    agent->permission_count = agent->narrower_count = 0;
+    agent->tool_rounds_max = agent->introspection.tool_calls_max;
+    agent->turns_max = INT64_MAX;
+    agent->on_exceed = EXCEED_FAIL;
+    agent->system_prompt = arena_format(arena, "%s\n\n%.*s", INSTRUCTIONS, SLICE_ARG(agent->system_prompt));
+    if (slice_present(agent->introspection.model)) {
+        agent->model.model = agent->introspection.model;
+        agent->fallback_count = 0;
+    }
+}
+
+enum status turn_introspect_brief(struct call *call, struct turn *turn)
+{
+    struct turn_brief *brief = &turn->brief;
+    struct telling telling = {.room = (size_t)turn->turns->options.history_events_max,
+                              .bytes_max = call->service->introspection_bytes_max,
+                              .kept = call->arena};
+    struct buffer text = {0}, fenced = {0};
+    enum status status = read_range(call, turn, &telling);
+    for (size_t i = telling.count; i > 0; i--) {
+        buffer_add(&text, telling.pieces[i - 1]);
+    }
+    context_fence(&fenced, "conversation", buffer_slice(&text));
+    brief->prompt = prompt_content_of(&turn->arena, buffer_slice(&fenced));
+    brief->said = arena_copy(&turn->arena, buffer_slice(&fenced));
+    buffer_release(&text);
+    buffer_release(&fenced);
+    turn->actor = arena_format(&turn->arena, "agent:%.*s", SLICE_ARG(turn->agent.id));
+    narrow_agent(&turn->agent, &turn->arena);
+    return status;
+}
+
+/* --- what it says --- */
+
+bool turn_introspect_event(struct event *event)
+{
+    static const struct {
+        const char *said;
+        struct slice kept;
+    } names[] = {
+        {"agent.tool_call", SLICE("introspection.tool_call")},
+        {"agent.tool_result", SLICE("introspection.tool_result")},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (slice_is(event->type, names[i].said)) {
+            event->type = names[i].kept;
+            event->role = ROLE_SYSTEM;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool turn_introspect_may_call(struct turn *turn)
+{
+    bool may = turn->calls < turn->agent.introspection.tool_calls_max;
+    turn->calls += may;
+    return may;
+}

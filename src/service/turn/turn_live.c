@@ -1,0 +1,106 @@
+/* Live output of a turn: shown as it comes, but for what may be the beginning of a secret. */
+#include "service/identity/secret.h"
+#include "service/turn/turn_run.h"
+
+enum { DELTA_ROOM_BYTES = 80 };
+
+static const char *const delta_kind_names[DELTA_COUNT] = {
+    [DELTA_TEXT] = "text",
+    [DELTA_REASONING] = "reasoning",
+    [DELTA_TOOL_INPUT] = "tool_input",
+    [DELTA_TOOL_OUTPUT] = "tool_output",
+};
+const struct words delta_kind_words = {delta_kind_names, DELTA_COUNT};
+
+void turn_publish_delta(const struct turn *turn, enum delta_kind kind, struct slice id, struct slice text)
+{
+    struct publication *publication = publication_new();
+    struct buffer json = {0};
+    struct json_out out = json_out_to(&json);
+    buffer_reserve(&json, id.len + text.len + DELTA_ROOM_BYTES);
+    json_begin_object(&out);
+    json_put_text(&out, "kind", slice_of(delta_kind_names[kind]));
+    if (slice_present(id)) {
+        json_put_text(&out, "id", id);
+    }
+    json_put_text(&out, "text", text);
+    json_maybe_text(&out, "thread_id", turn->brief.thread_id);
+    json_end_object(&out);
+    publication_add(publication, &(struct publication_entry){
+                                     .kind = PUBLISH_DELTA,
+                                     .tenant_key = turn->brief.tenant_key,
+                                     .session_key = turn->brief.session_key,
+                                     .session_id = turn->brief.session_id,
+                                     .sequence = turn->sequence,
+                                     .type = slice_of(delta_kind_names[kind]),
+                                     .thread_id = turn->brief.thread_id,
+                                     .json = buffer_slice(&json),
+                                 });
+    buffer_release(&json);
+    fanout_publish(turn->turns->options.fanout, publication);
+}
+
+/* At once, unless something before it is not yet durable. */
+static void show(struct turn *turn, enum delta_kind kind, struct slice id, struct slice text)
+{
+    turn_text_add(turn, kind, text);
+    if (!turn->waits && !turn->said) {
+        turn_publish_delta(turn, kind, id, text);
+        return;
+    }
+    struct said *said = said_new(SAID_DELTA);
+    said->delta_kind = kind;
+    said->id = arena_copy(&said->arena, id);
+    said->text = arena_copy(&said->arena, text);
+    said->bytes = text.len;
+    turn_say(turn, said);
+}
+
+/* --- secrets --- */
+
+/* A letter for the kind, then the id. */
+static struct slice key_of(struct buffer *to, enum delta_kind kind, struct slice id)
+{
+    to->len = 0;
+    buffer_add_byte(to, (char)('a' + (int)kind));
+    buffer_add(to, id);
+    return buffer_slice(to);
+}
+
+static void show_key(void *owner, struct slice key, struct slice text)
+{
+    struct slice id = slice_after(key, 1);
+    show(owner, (enum delta_kind)(key.ptr[0] - 'a'), id.len > 0 ? id : (struct slice){0}, text);
+}
+
+void turn_show_held(struct turn *turn)
+{
+    if (turn->live.map.count > 0) {
+        secret_streams_flush(&turn->live, show_key, turn);
+    }
+}
+
+static void show_masked(struct turn *turn, struct secrets *secrets, enum delta_kind kind, struct slice id,
+                        struct slice text)
+{
+    struct buffer scratch = {0};
+    struct slice key = key_of(&turn->live_key, kind, id);
+    struct slice shown = secret_streams_pass(&turn->live, secrets, key, 0, text, &scratch);
+    if (shown.len > 0) {
+        show(turn, kind, id, shown);
+    }
+    buffer_release(&scratch);
+}
+
+void turn_delta(struct turn *turn, enum delta_kind kind, struct slice id, struct slice text)
+{
+    struct secrets *secrets = turn->turns->options.service->secrets;
+    if (turn->ended || turn->over || turn->introspects) {
+        return;
+    }
+    if (secrets_any(secrets)) {
+        show_masked(turn, secrets, kind, id, text);
+    } else {
+        show(turn, kind, id, text);
+    }
+}

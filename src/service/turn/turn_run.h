@@ -1,0 +1,200 @@
+/* One turn on its host. Private to turns*.c, turn_*.c that are named below. */
+#ifndef SERVICE_TURN_RUN_H
+#define SERVICE_TURN_RUN_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "loop/timer.h"
+#include "service/work/claim.h"
+#include "service/identity/secret_stream.h"
+#include "service/turn/turns.h"
+
+/* What a driver said, or the host wants written, in its order. */
+enum said_kind {
+    SAID_DELTA,
+    SAID_EVENT,
+    SAID_ASK,
+    SAID_UNASK,
+    SAID_KEEP,
+    SAID_SERVE,
+    SAID_LOOK,  /* read what the log says to this turn */
+    SAID_RENEW, /* the lease */
+    SAID_END,
+    SAID_CUT, /* the host ends it in the driver's place */
+};
+
+struct said {
+    struct said *next;
+    enum said_kind kind;
+    struct arena arena; /* of all strings below */
+    size_t bytes;
+    enum delta_kind delta_kind;
+    struct slice id;   /* delta: of what; unask: the ask; serve: the tool */
+    struct slice text; /* delta, keep, serve: its arguments; cut: the cause */
+    struct event event;
+    struct ask ask;
+    struct turn_end end;
+    struct turn_served then;
+    /* of the write */
+    struct slice result, error;
+    bool refused;      /* serve: one call too many */
+    bool decided;      /* the ask needs nobody */
+    struct ask opened; /* then: as it stands */
+};
+
+/* An ask whose stored id is not the one its driver chose. */
+struct ask_name {
+    struct ask_name *next;
+    struct slice stored, told;
+};
+
+struct heard_event {
+    struct event event;
+    struct slice ask_id; /* as its driver knows it; absent = as it stands in the event */
+};
+
+enum { TURN_TEXTS = 2 }; /* reasoning and text */
+
+/* Owned by the loop; by the writer while `waits`; by a reader while `briefs`. */
+struct turn {
+    struct write_job job; /* first: the job is the turn */
+    struct read_job brief_job;
+    struct loop_message message, briefed_message;
+    struct turns *turns;
+    struct turn *next;
+    struct arena arena; /* of what lives as long as the turn */
+    struct turn_brief brief;
+    struct agent agent;
+    struct slice actor; /* in whose name it writes: agent:SLUG */
+    const struct driver *driver;
+    void *state;                    /* of the driver */
+    bool started;                   /* the driver knows it */
+    bool readies;                   /* it waits for its sandbox */
+    struct turn_snapshot *snapshot; /* that is being taken; NULL = none */
+    struct runtime_use use;
+    bool briefs, waits;
+    char lease[TOKEN_TEXT_BYTES];
+    int64_t lease_ms;
+    int64_t renew_at_ms, retry_at_ms, interrupt_until_ms; /* steady; 0 = not set */
+    int64_t sequence;                                     /* of the last event it knows to be durable */
+    int64_t heard;                                        /* the log was read up to here */
+    struct said *said, **said_end;                        /* waits to be written */
+    struct said *writing;
+    size_t said_bytes;
+    struct secret_streams live;           /* deltas that are held back */
+    struct buffer live_key;               /* room for the name of one */
+    struct buffer open_texts[TURN_TEXTS]; /* shown, and in no event yet */
+    bool introspects;                     /* its number is that of the run */
+    int64_t from, to;                     /* then: the events it looks back at */
+    int64_t calls;                        /* and the calls it made */
+    bool ended;                           /* its end was said: nothing follows */
+    bool over;                            /* the end is durable, or it is gone */
+    bool looks;                           /* a look is under way or waits */
+    bool looks_again;
+    bool lost; /* the log says that the session ended */
+    /* of the write under way */
+    enum status status;
+    struct failure failure;
+    int64_t written_sequence, looked_until;
+    struct arena heard_arena;
+    struct heard_event *heard_events;
+    size_t heard_count;
+    struct arena names_arena; /* the writer's, and the list */
+    struct ask_name *names;
+};
+
+struct turns {
+    struct write_job claim; /* first: the job is its owner */
+    struct turns_options options;
+    struct loop_message start_message, claimed_message, stop_message;
+    struct turn *found; /* by the claim, on its way to the loop */
+    bool claim_failed;  /* the same */
+    /* the writer's: taken as ready, kept until the claim was committed */
+    struct turn_candidate ready[TURN_CANDIDATES_MAX];
+    size_t ready_count;
+    int64_t served_tenant; /* the last that got a turn */
+    /* the loop's */
+    struct loop_timer *timer;
+    struct turn *runs;
+    bool claims;            /* the claim is in the writer */
+    bool orphans_cut;       /* the writer's: what an earlier life of this server left */
+    int64_t claim_again_ms; /* steady; when it is not */
+    _Atomic int64_t count;
+    atomic_bool stopping;
+    bool started;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool over; /* under the lock */
+};
+
+int64_t turns_steady_ms(const struct turns *turns);
+struct principal turn_principal(int64_t tenant_key, struct slice name);
+
+/* turns.c: sets the timer anew and sees whether all is over. */
+void turns_rearm(struct turns *turns);
+
+/* turns_leave.c: where the entry tells that a session ended or was deleted, whatever lives on for it goes. Writer. */
+void turns_leave_if_over(struct turns *turns, const struct publication_entry *entry);
+
+/* turns_claim.c: the standing claim, and what it finds. */
+enum job_outcome turns_claim_run(struct write_job *job, struct unit *unit);
+void turns_claim_finish(struct write_job *job, enum status status, const struct failure *failure);
+void turn_free(struct turn *turn);
+
+/* turn_life.c: one turn on the loop, from its claim to its end. */
+void turn_begin(struct turns *turns, struct turn *turn);
+/* What is due: a renewal, a write that failed, the end of an interrupted turn. */
+void turn_attend(struct turn *turn, int64_t now_ms);
+/* The host ends it in its driver's place, as if it had died. */
+void turn_cut_here(struct turn *turn, const char *cause);
+/* Reads what the log says to it. */
+void turn_look(struct turn *turn);
+
+/* turn_brief.c: reads the conversation on a reader thread; briefed_message follows on the loop. */
+void turn_read_brief(struct turn *turn);
+
+/* turn_snapshot.c: save_snapshot. `then` gets {"snapshot","bytes"} when the session has it, perhaps at once a refusal.
+ */
+void turn_snapshot_take(struct turn *turn, struct turn_served then);
+/* Its turn is freed. */
+void turn_snapshot_forget(struct turn *turn);
+/* turn_said.c: what the writer alone does. */
+void turn_serve_now(struct turn *turn, struct slice tool, struct slice arguments, struct turn_served then);
+
+/* turn_introspect.c: a turn in which the agent looks back at the session (service/turn/introspection.h). It holds no
+ * lease: its run does, and every write asks for it. */
+/* Writer thread, after the commit: begins the run that the event tells of. */
+void turn_introspect(struct turns *turns, const struct publication_entry *started);
+/* Reader: what it is told, once the session and its agent were read. */
+MUST_CHECK enum status turn_introspect_brief(struct call *call, struct turn *turn);
+/* Of what it says, only its calls are kept, under names of their own. False = nothing of this event. */
+bool turn_introspect_event(struct event *event);
+/* Counts a call; false when it has had all its calls. */
+bool turn_introspect_may_call(struct turn *turn);
+
+/* turn_media.c: on the same thread. */
+MUST_CHECK enum status turn_read_media(struct call *call, struct turn *turn);
+
+/* turn_live.c: goes to the viewers now. */
+void turn_publish_delta(const struct turn *turn, enum delta_kind kind, struct slice id, struct slice text);
+/* What is held back of live text is shown: something else follows it. */
+void turn_show_held(struct turn *turn);
+/* What was shown of a message until its event comes. A turn that ends early keeps it as events marked `partial`,
+ * whatever its driver does: people have read it. */
+void turn_text_add(struct turn *turn, enum delta_kind kind, struct slice text);
+void turn_text_settle(struct turn *turn, struct slice event_type);
+void turn_text_keep(struct turn *turn);
+void turn_text_release(struct turn *turn);
+
+/* turn_said.c */
+struct said *said_new(enum said_kind kind);
+void said_free_all(struct said *said);
+/* Puts it at the end and writes as soon as the writer is free. */
+void turn_say(struct turn *turn, struct said *said);
+void turn_flush(struct turn *turn);
+/* The write job's functions, and what happens on the loop after it. */
+enum job_outcome turn_write_run(struct write_job *job, struct unit *unit);
+void turn_write_finish(struct write_job *job, enum status status, const struct failure *failure);
+
+#endif

@@ -1,0 +1,54 @@
+/* What a turn has shown of a message that is no event yet. */
+#include "domain/change_turn.h"
+#include "domain/prompt.h"
+#include "service/turn/turn_run.h"
+
+/* Escaped, a text grows; what an event can't hold was shown, but is not kept. */
+enum { EVENT_SHARE = 4 };
+
+static const struct {
+    enum delta_kind kind;
+    const char *event_type;
+} texts[TURN_TEXTS] = {{DELTA_REASONING, "agent.thinking"}, {DELTA_TEXT, "agent.message"}};
+
+void turn_text_add(struct turn *turn, enum delta_kind kind, struct slice text)
+{
+    size_t most = (size_t)turn->turns->options.service->event_bytes_max / EVENT_SHARE;
+    for (size_t i = 0; i < TURN_TEXTS; i++) {
+        struct buffer *open = &turn->open_texts[i];
+        if (texts[i].kind == kind && open->len < most) {
+            buffer_add(open, slice_utf8_prefix(text, most - open->len));
+        }
+    }
+}
+
+void turn_text_settle(struct turn *turn, struct slice event_type)
+{
+    for (size_t i = 0; i < TURN_TEXTS; i++) {
+        if (slice_is(event_type, texts[i].event_type)) {
+            turn->open_texts[i].len = 0;
+        }
+    }
+}
+
+void turn_text_keep(struct turn *turn)
+{
+    for (size_t i = 0; i < TURN_TEXTS; i++) {
+        struct arena arena = {0};
+        struct slice text = buffer_slice(&turn->open_texts[i]);
+        if (text.len > 0) {
+            turn_event(turn, &(struct event){.type = slice_of(texts[i].event_type),
+                                             .role = ROLE_AGENT,
+                                             .content = prompt_content_of(&arena, text),
+                                             .metadata = SLICE(PARTIAL_METADATA)});
+        }
+        arena_release(&arena);
+    }
+}
+
+void turn_text_release(struct turn *turn)
+{
+    for (size_t i = 0; i < TURN_TEXTS; i++) {
+        buffer_release(&turn->open_texts[i]);
+    }
+}

@@ -1,0 +1,188 @@
+#include "service/gateway/gateway_snapshot.h"
+#include "service/identity/identity.h"
+#include "service/agent/memory.h"
+#include "service/turn/turn_close.h"
+
+/* Tools of a turn that are commands of the service. Each decides and writes in the name of the turn's agent, but a
+ * child belongs to whoever owns the session, and counts for him. */
+
+/* The buffer is released. */
+static enum status update(struct call *call, struct loaded_session *loaded, struct buffer *buffer, struct slice *out)
+{
+    struct changes changes = {0};
+    const struct json *patch = NULL;
+    struct slice text = arena_copy(call->arena, buffer_slice(buffer));
+    buffer_release(buffer);
+    enum status status = json_parse(call->arena, text, &patch, &call->failure);
+    if (status == STATUS_OK) {
+        status = change_update(call->arena, &loaded->session, patch, &call->service->session_limits, call->now_ms,
+                               &changes, &call->failure);
+    }
+    *out = SLICE("{\"ok\":true}");
+    return status == STATUS_OK && changes.count > 0 ? unit_append_changes(call, loaded, &changes) : status;
+}
+
+static enum status tool_set_title(struct call *call, struct loaded_session *loaded, const struct json *arguments,
+                                  struct slice *out)
+{
+    struct buffer buffer = {0};
+    struct json_out json = json_out_to(&buffer);
+    json_begin_object(&json);
+    json_put_text(&json, "title", json_text_of(arguments, "title"));
+    json_end_object(&json);
+    return update(call, loaded, &buffer, out);
+}
+
+static enum status tool_set_description(struct call *call, struct loaded_session *loaded, const struct json *arguments,
+                                        struct slice *out)
+{
+    struct buffer buffer = {0};
+    struct json_out json = json_out_to(&buffer);
+    json_begin_object(&json);
+    json_key(&json, "details");
+    json_begin_object(&json);
+    json_put_text(&json, "description", json_text_of(arguments, "description"));
+    json_put_text(&json, "description_source", SLICE("ai"));
+    json_end_object(&json);
+    json_end_object(&json);
+    return update(call, loaded, &buffer, out);
+}
+
+static enum status tool_set_working_memory(struct call *call, struct loaded_session *loaded,
+                                           const struct json *arguments, struct slice *out)
+{
+    struct buffer buffer = {0};
+    struct json_out json = json_out_to(&buffer);
+    json_begin_object(&json);
+    json_key(&json, "details");
+    json_begin_object(&json);
+    json_put_text(&json, "working_memory", json_text_of(arguments, "text"));
+    json_end_object(&json);
+    json_end_object(&json);
+    return update(call, loaded, &buffer, out);
+}
+
+static struct slice describe(struct call *call, const struct session *session)
+{
+    struct buffer buffer = {0};
+    struct json_out json = json_out_to(&buffer);
+    json_begin_object(&json);
+    json_put_text(&json, "session_id", session->id);
+    json_put_text(&json, "status", slice_of(work_words.names[session->work]));
+    json_put_text(&json, "last_message", slice_of(session->preview));
+    json_maybe_text(&json, "error", session->error_message);
+    json_end_object(&json);
+    struct slice text = arena_copy(call->arena, buffer_slice(&buffer));
+    buffer_release(&buffer);
+    return text;
+}
+
+static enum status tool_spawn_session(struct call *call, struct loaded_session *loaded, const struct json *arguments,
+                                      struct slice *out)
+{
+    struct principal owner = *call->who;
+    struct call own = *call;
+    struct session_entry entry;
+    bool created;
+    owner.kind = PRINCIPAL_USER;
+    owner.user_id = loaded->session.owner;
+    owner.scopes = SCOPE_READ | SCOPE_WRITE;
+    own.who = &owner;
+    own.lease_token = (struct slice){0};
+    struct slice agent = json_text_of(arguments, "agent");
+    struct session_input input = {
+        .type = SLICE("agent"),
+        .agent = slice_present(agent) ? agent : loaded->session.agent,
+        .title = json_text_of(arguments, "title"),
+        .workspace = loaded->session.workspace,
+        .prompt = json_text_of(arguments, "prompt"),
+        .parent_id = loaded->session.id,
+        .ttl_ms = -1,
+    };
+    enum status status = session_create(&own, &input, &entry, &created);
+    call->failure = own.failure;
+    if (status == STATUS_OK) {
+        *out = describe(call, &entry.loaded->session);
+    }
+    return status;
+}
+
+static enum status tool_session_status(struct call *call, struct loaded_session *loaded, const struct json *arguments,
+                                       struct slice *out)
+{
+    struct slice id = json_text_of(arguments, "session_id");
+    struct loaded_session *child;
+    if (!slice_present(id) || slice_eq(id, loaded->session.id)) {
+        *out = describe(call, &loaded->session);
+        return STATUS_OK;
+    }
+    enum status status = unit_load(call->unit, loaded->session.tenant_key, id, &child, &call->failure);
+    if (status == STATUS_NOT_FOUND ||
+        (status == STATUS_OK && !slice_eq(child->session.parent_id, loaded->session.id))) {
+        return failure_set(&call->failure, STATUS_INVALID, "no_such_child",
+                           "This session started no session %.*s; use the id that spawn_session gave.", SLICE_ARG(id));
+    }
+    if (status == STATUS_OK) {
+        *out = describe(call, &child->session);
+    }
+    return status;
+}
+
+/* What turn_snapshot.c took: {"snapshot","bytes"}. */
+static enum status tool_save_snapshot(struct call *call, struct loaded_session *loaded, const struct json *arguments,
+                                      struct slice *out)
+{
+    *out = arguments->raw;
+    return gateway_snapshot_keep(call, loaded, arguments);
+}
+
+/* For the process that is started now: the one before it is gone, and its token ends. */
+static enum status tool_gateway_token(struct call *call, struct loaded_session *loaded, const struct json *arguments,
+                                      struct slice *out)
+{
+    struct token token;
+    char secret[TOKEN_TEXT_BYTES];
+    struct buffer text = {0};
+    struct json_out json = json_out_to(&text);
+    (void)arguments;
+    enum status status = token_replace(call, loaded->session.id, PRINCIPAL_SANDBOX, &token, secret);
+    json_begin_object(&json);
+    json_put_text(&json, "token", slice_of(secret));
+    json_end_object(&json);
+    *out = status == STATUS_OK ? arena_copy(call->arena, buffer_slice(&text)) : (struct slice){0};
+    buffer_release(&text);
+    return status;
+}
+
+static const struct {
+    const char *name;
+    enum status (*serve)(struct call *call, struct loaded_session *loaded, const struct json *arguments,
+                         struct slice *out);
+} served[] = {
+    {"save_snapshot", tool_save_snapshot},
+    {"set_title", tool_set_title},
+    {"spawn_session", tool_spawn_session},
+    {"session_status", tool_session_status},
+    {"session_description_update", tool_set_description},
+    {"working_memory_update", tool_set_working_memory},
+    {"memory_recall", memory_recall},
+    {"memory_add", memory_add},
+    {"memory_update", memory_update},
+    {"memory_delete", memory_delete},
+    {"gateway_token", tool_gateway_token},
+};
+
+enum status turn_tool_serve(struct call *call, struct loaded_session *loaded, struct slice tool, struct slice arguments,
+                            struct slice *out)
+{
+    const struct json *object = NULL;
+    enum status status = json_parse(call->arena, arguments, &object, &call->failure);
+    for (size_t i = 0; i < sizeof served / sizeof *served && status == STATUS_OK; i++) {
+        if (slice_is(tool, served[i].name)) {
+            return served[i].serve(call, loaded, object, out);
+        }
+    }
+    return status == STATUS_OK ? failure_set(&call->failure, STATUS_INVALID, "unknown_tool",
+                                             "The server has no tool %.*s for a turn.", SLICE_ARG(tool))
+                               : status;
+}

@@ -1,0 +1,65 @@
+/* The host of turns: runs the agents that live inside the server or under it. A standing claim in the writer takes what
+ * is pending for them, in every tenant; a claimed turn then lives on one loop:
+ *
+ *     claim ─(commit)→ brief (reader) → sandbox → driver starts → says … ─(commit, in order)→ ends ─(commit)→ over
+ *                                          ▲                │
+ *                                          │ hears          └ deltas: published at once, behind the last durable event
+ *                                     the session's log: answers, interrupts, its end
+ *
+ * Every write goes through the writer under the turn's lease. What people decide reaches a turn through the log, never
+ * past it, so that it does not matter which node took the command. A turn that dies with its process is cut
+ * (service/turn/turn_close.h) when its lease is found without a host. */
+#ifndef SERVICE_TURNS_H
+#define SERVICE_TURNS_H
+
+#include "runner/driver.h"
+#include "runner/sandbox/sandbox.h"
+#include "service/gateway/gateway.h"
+#include "service/sandbox/runtimes.h"
+
+/* A session that may be claimed. */
+struct turn_candidate {
+    int64_t tenant_key, session_key;
+};
+enum { TURN_CANDIDATES_MAX = 64 };
+
+struct turns_options {
+    struct service *service;
+    struct writer *writer;
+    struct fanout *fanout;
+    struct loop *loop; /* where the turns live */
+    void *read_owner;
+    bool (*submit_read)(void *owner, struct read_job *job);
+    const struct driver *drivers[DRIVER_COUNT]; /* NULL = not offered */
+    struct runtimes *runtimes;                  /* where agents with a sandbox get it */
+    int64_t turns_max;                          /* at a time */
+    int64_t interrupt_ms;                       /* how long a driver may take to end an interrupted turn */
+    int64_t history_events_max;                 /* of the conversation that a turn starts with */
+    size_t said_bytes_max;                      /* said and not yet durable, per turn */
+    size_t media_bytes_max;                     /* of the files that a turn starts with */
+    const char *const *project_dirs; /* where sessions may work on this machine (agents of the project tier) */
+    size_t project_dir_count;
+    /* Of a live sandbox, for save_snapshot, as gateway_options says; NULL = there are none. */
+    void *snapshot_owner;
+    void (*snapshot)(void *owner, int64_t tenant_key, int64_t session_key, struct gateway_done done);
+    /* Agents that come and go: takes up to `room` sessions whose agent is there and free, each once until there is
+     * news of it. Writer thread; NULL = there are none. */
+    void *ready_owner;
+    size_t (*take_ready)(void *owner, struct turn_candidate *out, size_t room);
+};
+
+struct turns;
+
+struct turns *turns_new(const struct turns_options *options);
+/* The writer and the loop are started, or will be. */
+void turns_start(struct turns *turns);
+/* Something was committed here: turns that it concerns read their log. Writer thread. */
+void turns_hear(struct turns *turns, const struct publication *publication);
+/* Another node wrote to this session (0 = to any). Any thread. */
+void turns_poke(struct turns *turns, int64_t session_key);
+/* Cuts every turn and waits until nothing of it is left in the writer and the loop, which must both still run. Nothing
+ * when it was not started, or is NULL. */
+void turns_stop(struct turns *turns);
+void turns_free(struct turns *turns);
+
+#endif

@@ -1,0 +1,207 @@
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "service/turn/introspection.h"
+#include "service/turn/turn_close.h"
+#include "service/turn/turn_run.h"
+
+enum { LOOK_AGAIN_MS = 30000 };
+
+void turn_free(struct turn *turn)
+{
+    turn_snapshot_forget(turn);
+    said_free_all(turn->said);
+    said_free_all(turn->writing);
+    secret_streams_release(&turn->live);
+    buffer_release(&turn->live_key);
+    turn_text_release(turn);
+    arena_release(&turn->arena);
+    arena_release(&turn->heard_arena);
+    arena_release(&turn->names_arena);
+    free(turn);
+}
+static void add_found(struct call *call, struct turns *turns, const struct claimed *claimed)
+{
+    const struct session *session = &claimed->loaded->session;
+    struct turn *turn = memory_zeroed(sizeof *turn);
+    turn->turns = turns;
+    turn->said_end = &turn->said;
+    turn->brief.loop = turns->options.loop;
+    turn->brief.tenant_key = session->tenant_key;
+    turn->brief.session_key = session->key;
+    turn->brief.session_id = arena_copy(&turn->arena, session->id);
+    turn->brief.number = claimed->fence;
+    turn->actor = arena_format(&turn->arena, "agent:%.*s", SLICE_ARG(session->agent));
+    turn->driver = turns->options.drivers[session->driver];
+    turn->sequence = turn->heard = session->last_sequence;
+    turn->lease_ms = claimed->expires_at_ms - call->now_ms;
+    memcpy(turn->lease, claimed->token, sizeof turn->lease);
+    turn->next = turns->found;
+    turns->found = turn;
+}
+
+static void forget_found(struct turns *turns)
+{
+    while (turns->found) {
+        struct turn *turn = turns->found;
+        turns->found = turn->next;
+        turn_free(turn);
+    }
+}
+
+static enum status claim_in(struct call *call, struct turns *turns, int64_t tenant_key, int64_t max, int64_t *room)
+{
+    struct principal host = turn_principal(tenant_key, SLICE(TURN_HOST_NAME));
+    struct claim_request request = {.worker = host.name, .hosted = true, .max = max};
+    struct claimed claimed[CLAIM_BATCH_MAX];
+    size_t count = 0;
+    call->who = &host;
+    enum status status = claim_take(call, &request, claimed, &count);
+    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+        add_found(call, turns, &claimed[i]);
+    }
+    *room -= (int64_t)count;
+    return status;
+}
+
+/* Of those taken before this try, and of those that became ready since; what there is no room for is not taken. */
+static enum status claim_ready(struct call *call, struct turns *turns, int64_t *room)
+{
+    const struct turns_options *options = &turns->options;
+    size_t most = *room < TURN_CANDIDATES_MAX ? (size_t)*room : TURN_CANDIDATES_MAX;
+    enum status status = STATUS_OK;
+    if (options->take_ready && turns->ready_count < most) {
+        turns->ready_count +=
+            options->take_ready(options->ready_owner, turns->ready + turns->ready_count, most - turns->ready_count);
+    }
+    for (size_t i = 0; i < turns->ready_count && status == STATUS_OK; i++) {
+        struct principal host = turn_principal(turns->ready[i].tenant_key, SLICE(TURN_HOST_NAME));
+        struct claim_request request = {.worker = host.name, .hosted = true, .max = 1};
+        struct claimed claimed;
+        bool taken = false;
+        call->who = &host;
+        status = claim_take_key(call, &request, turns->ready[i].session_key, &claimed, &taken);
+        if (taken) {
+            add_found(call, turns, &claimed);
+            (*room)--;
+        }
+    }
+    return status;
+}
+
+/* Those behind the tenant that was served last come first, so that one with a long queue starves nobody. */
+static size_t first_to_serve(const struct turns *turns, const struct tenant *tenants, size_t count)
+{
+    size_t at = 0;
+    while (at < count && tenants[at].key <= turns->served_tenant) {
+        at++;
+    }
+    return at < count ? at : 0;
+}
+
+/* Each tenant gets at most `share`; tells whether one may have wanted more. */
+static enum status claim_round(struct call *call, struct turns *turns, const struct tenant *tenants, size_t count,
+                               int64_t share, int64_t *room, bool *out_is_more)
+{
+    size_t first = first_to_serve(turns, tenants, count);
+    enum status status = STATUS_OK;
+    *out_is_more = false;
+    for (size_t i = 0; i<count && * room> 0 && status == STATUS_OK; i++) {
+        int64_t key = tenants[(first + i) % count].key, before = *room, max = share < before ? share : before;
+        status = claim_in(call, turns, key, max, room);
+        *out_is_more |= before - *room == max;
+        turns->served_tenant = *room < before ? key : turns->served_tenant;
+    }
+    return status;
+}
+
+/* What the shares of others leave goes to whoever has more to do. */
+static enum status claim_everywhere(struct call *call, struct turns *turns)
+{
+    struct tenant *tenants;
+    size_t count = 0;
+    bool is_more = false;
+    int64_t room = turns->options.turns_max - turns->count;
+    if (room <= 0) {
+        return STATUS_OK;
+    }
+    enum status status = claim_ready(call, turns, &room);
+    if (status == STATUS_OK) {
+        status = store_tenant_list(call->db, call->arena, &tenants, &count, &call->failure);
+    }
+    int64_t share = count > 0 && room / (int64_t)count > 1 ? room / (int64_t)count : 1;
+    if (status == STATUS_OK) {
+        status = claim_round(call, turns, tenants, count, share, &room, &is_more);
+    }
+    if (status == STATUS_OK && is_more && room > 0) {
+        status = claim_round(call, turns, tenants, count, room, &room, &is_more);
+    }
+    return status;
+}
+
+/* SQLite has one server: a lease of a host that is found at its start belongs to a life before. On PostgreSQL it may be
+ * another node's, and runs out by itself. */
+static enum status cut_orphans(struct call *call, struct turns *turns)
+{
+    struct lease *leases;
+    size_t count = 0;
+    if (turns->orphans_cut || db_engine(call->db) == DB_POSTGRES) {
+        return STATUS_OK;
+    }
+    enum status status =
+        store_lease_of_worker(call->db, SLICE(TURN_HOST_NAME), call->arena, &leases, &count, &call->failure);
+    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+        struct loaded_session *loaded;
+        status = unit_load_key(call->unit, leases[i].tenant_key, leases[i].session_key, &loaded, &call->failure);
+        if (status == STATUS_OK) {
+            status = turn_cut(call, loaded, "server_restarted");
+        }
+    }
+    return status == STATUS_OK ? introspection_recover(call) : status;
+}
+
+enum job_outcome turns_claim_run(struct write_job *job, struct unit *unit)
+{
+    struct turns *turns = (struct turns *)job;
+    struct arena arena = {0};
+    int64_t writes_before = unit->writes;
+    forget_found(turns);
+    turns->claim_failed = false;
+    if (turns->stopping) {
+        return JOB_DONE;
+    }
+    struct call call = unit_call(unit, &arena, &server_principal);
+    enum status status = cut_orphans(&call, turns);
+    if (status == STATUS_OK) {
+        status = claim_everywhere(&call, turns);
+    }
+    arena_release(&arena);
+    if (status != STATUS_OK) {
+        forget_found(turns);
+        turns->claim_failed = true;
+        log_warn("agent_claim_failed", LOG_TEXT("code", slice_of(call.failure.code)),
+                 LOG_TEXT("detail", slice_of(call.failure.detail)));
+        return unit->writes != writes_before ? JOB_SPOILED : JOB_DONE;
+    }
+    if (turns->found || unit->writes != writes_before) {
+        return JOB_DONE;
+    }
+    job->parked_until_ms = call.steady_ms + LOOK_AGAIN_MS;
+    turns->orphans_cut = true;
+    turns->ready_count = 0;
+    return JOB_PARKED;
+}
+
+void turns_claim_finish(struct write_job *job, enum status status, const struct failure *failure)
+{
+    struct turns *turns = (struct turns *)job;
+    (void)failure;
+    if (status != STATUS_OK) {
+        forget_found(turns);
+        turns->claim_failed = true;
+    } else if (!turns->claim_failed) {
+        turns->orphans_cut = true;
+        turns->ready_count = 0;
+    }
+    loop_post(turns->options.loop, &turns->claimed_message);
+}

@@ -1,0 +1,64 @@
+#include <stdlib.h>
+
+#include "service/turn/turn_run.h"
+#include "service/turn/turns.h"
+
+struct leaving {
+    struct loop_message message;
+    struct turns *turns;
+    int64_t tenant_key, session_key;
+};
+
+/* A turn that still runs is told by what it hears, and ends its agent by itself. */
+static bool has_turn(const struct turns *turns, int64_t session_key)
+{
+    const struct turn *turn = turns->runs;
+    while (turn && turn->brief.session_key != session_key) {
+        turn = turn->next;
+    }
+    return turn != NULL;
+}
+
+static void on_leave(struct loop_message *message)
+{
+    struct leaving *leaving = (struct leaving *)message;
+    const struct turns *turns = leaving->turns;
+    for (size_t i = 0; i < DRIVER_COUNT && !has_turn(turns, leaving->session_key); i++) {
+        const struct driver *driver = turns->options.drivers[i];
+        if (driver && driver->leave) {
+            driver->leave(driver->owner, leaving->tenant_key, leaving->session_key);
+        }
+    }
+    free(leaving);
+}
+
+static bool names_end(struct slice event)
+{
+    struct arena arena = {0};
+    const struct json *json = NULL;
+    bool ends = false;
+    if (json_parse(&arena, event, &json, NULL) == STATUS_OK) {
+        int to = words_find(work_words, json_text_of(json_get(json, "metadata"), "to"));
+        ends = to >= 0 && work_is_ended((enum work)to);
+    }
+    arena_release(&arena);
+    return ends;
+}
+
+static bool is_over(const struct publication_entry *entry)
+{
+    if (entry->kind == PUBLISH_CLOSE) {
+        return entry->session_key != 0 && slice_is(entry->reason, "deleted");
+    }
+    return entry->kind == PUBLISH_EVENTS && slice_is(entry->type, "session.status_change") && names_end(entry->json);
+}
+
+void turns_leave_if_over(struct turns *turns, const struct publication_entry *entry)
+{
+    if (!is_over(entry)) {
+        return;
+    }
+    struct leaving *leaving = memory_zeroed(sizeof *leaving);
+    *leaving = (struct leaving){{.run = on_leave}, turns, entry->tenant_key, entry->session_key};
+    loop_post(turns->options.loop, &leaving->message);
+}

@@ -1,0 +1,86 @@
+#include "store/seal/seal.h"
+#include "store/statement.h"
+#include "store/store.h"
+
+/* Of no session: sealed with the common key. */
+static void read_persona(struct query *query, struct arena *arena, void *item)
+{
+    struct persona *out = item;
+    *out = (struct persona){
+        .tenant_key = query_i64(query, 0),
+        .id = column_copy(query, 1, arena),
+        .owner = column_copy(query, 2, arena),
+        .name = column_open(query, 3, arena),
+        .prompt = column_open(query, 4, arena),
+        .shared = query_i64(query, 5) != 0,
+        .created_at_ms = query_i64(query, 6),
+        .updated_at_ms = query_i64(query, 7),
+    };
+}
+
+enum status store_persona_put(struct db *db, const struct persona *persona, struct failure *failure)
+{
+    return statement_run(db, SQL_PERSONA_PUT,
+                         VALUES(number(persona->tenant_key), text(persona->id), text(persona->owner),
+                                text(seal_text(db, persona->tenant_key, 0, persona->name)),
+                                text(seal_text(db, persona->tenant_key, 0, persona->prompt)), number(persona->shared),
+                                number(persona->created_at_ms), number(persona->updated_at_ms)),
+                         NULL, failure);
+}
+
+enum status store_persona_get(struct db *db, int64_t tenant_key, struct slice id, struct arena *arena,
+                              struct persona *out, struct failure *failure)
+{
+    struct query query;
+    enum status status = statement_first(&query, db, SQL_PERSONA_GET, VALUES(number(tenant_key), text(id)), failure);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    read_persona(&query, arena, out);
+    query_end(&query);
+    return seal_check(db, failure);
+}
+
+enum status store_persona_list(struct db *db, int64_t tenant_key, struct slice user_id, struct slice after,
+                               int64_t limit, struct arena *arena, struct persona **out, size_t *out_count,
+                               struct failure *failure)
+{
+    struct slice from = slice_present(after) ? after : SLICE("");
+    return statement_rows(db, SQL_PERSONA_LIST, VALUES(number(tenant_key), text(user_id), text(from), number(limit)),
+                          sizeof **out, read_persona, arena, out, out_count, failure);
+}
+
+enum status store_persona_count(struct db *db, int64_t tenant_key, struct slice owner, int64_t *out,
+                                struct failure *failure)
+{
+    return statement_number(db, SQL_PERSONA_COUNT, VALUES(number(tenant_key), text(owner)), 0, out, failure);
+}
+
+enum status store_persona_delete(struct db *db, int64_t tenant_key, struct slice id, struct failure *failure)
+{
+    return statement_run(db, SQL_PERSONA_DELETE, VALUES(number(tenant_key), text(id)), NULL, failure);
+}
+
+enum status store_preferences_put(struct db *db, int64_t tenant_key, struct slice user_id,
+                                  const struct preferences *preferences, struct failure *failure)
+{
+    return statement_run(db, SQL_PREFERENCES_PUT,
+                         VALUES(number(tenant_key), text(user_id), number(preferences->idle_timeout_ms),
+                                number(preferences->queue_mode)),
+                         NULL, failure);
+}
+
+enum status store_preferences_get(struct db *db, int64_t tenant_key, struct slice user_id, struct preferences *out,
+                                  struct failure *failure)
+{
+    struct query query;
+    enum status status =
+        statement_first(&query, db, SQL_PREFERENCES_GET, VALUES(number(tenant_key), text(user_id)), failure);
+    *out = (struct preferences){.queue_mode = -1};
+    if (status != STATUS_OK) {
+        return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+    }
+    *out = (struct preferences){query_i64(&query, 0), (int)query_i64(&query, 1)};
+    query_end(&query);
+    return STATUS_OK;
+}

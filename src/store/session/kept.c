@@ -1,0 +1,26 @@
+#include "store/seal/seal.h"
+#include "store/statement.h"
+#include "store/store.h"
+
+enum status store_kept_put(struct db *db, int64_t tenant_key, int64_t session_key, struct slice json,
+                           struct failure *failure)
+{
+    return statement_run(
+        db, SQL_KEPT_PUT,
+        VALUES(number(tenant_key), number(session_key), text(seal_text(db, tenant_key, session_key, json))), NULL,
+        failure);
+}
+
+enum status store_kept_get(struct db *db, int64_t tenant_key, int64_t session_key, struct arena *arena,
+                           struct slice *out, struct failure *failure)
+{
+    struct query query;
+    enum status status =
+        statement_first(&query, db, SQL_KEPT_GET, VALUES(number(tenant_key), number(session_key)), failure);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    *out = column_open(&query, 0, arena);
+    query_end(&query);
+    return seal_check(db, failure);
+}

@@ -1,0 +1,348 @@
+#include "store/store.h"
+
+#include <assert.h>
+
+#include "domain/vocabulary.h"
+#include "store/count.h"
+#include "store/engine.h"
+#include "store/session/label.h"
+#include "store/seal/seal.h"
+#include "store/session/session_row.h"
+#include "store/statement.h"
+
+/* The numbers written into store/sql/session.sql and lease.sql. */
+static_assert(WORK_PENDING == 1 && WORK_RUNNING == 2 && WORK_COMPLETED == 6, "work states in store/sql");
+static_assert(PURPOSE_ORCHESTRATOR == 1 && PURPOSE_WORKFLOW == 2, "purposes in store/sql");
+
+enum {
+    GROUP_ACTIVITY = 1u << COLUMN_ACTIVITY,
+    GROUP_LISTED = 1u << COLUMN_LISTED,
+    GROUP_MACHINE = 1u << COLUMN_MACHINE,
+    GROUP_OTHER = 1u << COLUMN_OTHER,
+    GROUP_SESSIONS = GROUP_LISTED | GROUP_MACHINE | GROUP_OTHER,
+};
+
+static enum status count(struct db *db, const struct session *session, enum work work, int64_t add,
+                         struct failure *failure)
+{
+    return count_add(db, session->tenant_key, (int)session->type, (int)work, add, failure);
+}
+
+/* --- insert --- */
+
+static enum status insert_row(struct db *db, struct session *session, struct failure *failure)
+{
+    struct query query;
+    bool row = false;
+    query_start(&query, db, SQL_SESSION_INSERT);
+    session_bind(&query, session, GROUP_SESSIONS);
+    query_bind_i64(&query, (int64_t)display_status(session));
+    enum status status = query_step(&query, &row, failure);
+    if (status == STATUS_OK && row) {
+        session->key = query_i64(&query, 0);
+    }
+    query_end(&query);
+    if (status == STATUS_OK && !row) {
+        return failure_set(failure, STATUS_CONFLICT, "session_exists", "A session with the id %.*s exists.",
+                           SLICE_ARG(session->id));
+    }
+    return status;
+}
+
+static enum status insert_activity(struct db *db, const struct session *session, struct failure *failure)
+{
+    struct query query;
+    query_start(&query, db, SQL_SESSION_ACTIVITY_INSERT);
+    query_bind_i64(&query, session->key);
+    query_bind_i64(&query, session->tenant_key);
+    session_bind(&query, session, GROUP_ACTIVITY);
+    enum status status = query_run(&query, NULL, failure);
+    query_end(&query);
+    return status;
+}
+
+static enum status write_columns(struct db *db, const struct session *session, enum sql sql, unsigned groups,
+                                 struct failure *failure)
+{
+    struct query query;
+    query_start(&query, db, sql);
+    session_bind(&query, session, groups);
+    if (groups != GROUP_LISTED) {
+        query_bind_i64(&query, (int64_t)display_status(session));
+    }
+    query_bind_i64(&query, session->key);
+    query_bind_i64(&query, session->tenant_key);
+    enum status status = query_run(&query, NULL, failure);
+    query_end(&query);
+    return status;
+}
+
+enum status store_session_insert(struct db *db, struct session *session, struct failure *failure)
+{
+    enum status status = insert_row(db, session, failure);
+    if (status == STATUS_OK) {
+        status = seal_session(db, session->tenant_key, session->key, failure);
+    }
+    if (status == STATUS_OK && db->seal) {
+        status = write_columns(db, session, SQL_SESSION_SAVE, GROUP_SESSIONS, failure);
+    }
+    if (status == STATUS_OK) {
+        status = insert_activity(db, session, failure);
+    }
+    if (status == STATUS_OK) {
+        status = labels_insert(db, session, failure);
+    }
+    if (status == STATUS_OK) {
+        status = count(db, session, session->work, 1, failure);
+    }
+    return status;
+}
+
+/* --- update --- */
+
+static enum status touch(struct db *db, const struct session *session, int64_t old_sequence, struct failure *failure)
+{
+    if (db->vtable->session_touch) {
+        return db->vtable->session_touch(db, session, old_sequence, failure);
+    }
+    struct query query;
+    query_start(&query, db, SQL_SESSION_TOUCH);
+    session_bind_touch(&query, session, old_sequence);
+    enum status status = query_run_guarded(&query, failure);
+    query_end(&query);
+    return status;
+}
+
+/* The narrowest statement that covers the change: SQLite then leaves the indexes of the other columns alone. */
+static enum status write_session(struct db *db, const struct session *session, unsigned what, struct failure *failure)
+{
+    unsigned rest = what & (CHANGED_MACHINE | CHANGED_LISTED | CHANGED_ALL);
+    if (!rest) {
+        return STATUS_OK;
+    }
+    if (rest == CHANGED_LISTED) {
+        return write_columns(db, session, SQL_SESSION_RELIST, GROUP_LISTED, failure);
+    }
+    if (rest == CHANGED_MACHINE) {
+        return write_columns(db, session, SQL_SESSION_MOVE, GROUP_MACHINE, failure);
+    }
+    return write_columns(db, session, SQL_SESSION_SAVE, GROUP_SESSIONS, failure);
+}
+
+static enum status write_copies(struct db *db, const struct session *session, unsigned what, struct failure *failure)
+{
+    enum status status = STATUS_OK;
+    if (what & CHANGED_ALL) {
+        status = labels_replace(db, session, failure);
+    } else if (what & CHANGED_LISTED) {
+        status = labels_relist(db, session, failure);
+    }
+    if (status == STATUS_OK && (what & (CHANGED_LISTED | CHANGED_ALL))) {
+        status = statement_run(db, SQL_PARTICIPANT_RELIST,
+                               VALUES(number(session->listed_at_ms), number(session->tenant_key), number(session->key)),
+                               NULL, failure);
+    }
+    return status;
+}
+
+enum status store_session_update(struct db *db, const struct session *session, unsigned what, int64_t old_sequence,
+                                 enum work old_work, struct failure *failure)
+{
+    enum status status = touch(db, session, old_sequence, failure);
+    if (status == STATUS_OK) {
+        status = write_session(db, session, what, failure);
+    }
+    if (status == STATUS_OK) {
+        status = write_copies(db, session, what, failure);
+    }
+    if (status != STATUS_OK || old_work == session->work) {
+        return status;
+    }
+    status = count(db, session, old_work, -1, failure);
+    return status != STATUS_OK ? status : count(db, session, session->work, 1, failure);
+}
+
+/* --- read --- */
+
+static enum status read_one(struct db *db, enum sql sql, const struct value *values, struct arena *arena,
+                            struct session *out, struct failure *failure)
+{
+    struct query query;
+    enum status status = statement_first(&query, db, sql, values, failure);
+    if (status == STATUS_NOT_FOUND) {
+        return failure_set(failure, STATUS_NOT_FOUND, "session_not_found", "There is no such session.");
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    session_read(&query, arena, out);
+    query_end(&query);
+    return seal_check(db, failure);
+}
+
+enum status store_session_by_id(struct db *db, int64_t tenant_key, struct slice id, struct arena *arena,
+                                struct session *out, struct failure *failure)
+{
+    return read_one(db, SQL_SESSION_BY_ID, VALUES(number(tenant_key), text(id)), arena, out, failure);
+}
+
+static void read_session_key(struct query *query, struct arena *arena, void *item)
+{
+    struct session_key *key = item;
+    (void)arena;
+    key->tenant_key = query_i64(query, 0);
+    key->key = query_i64(query, 1);
+}
+
+enum status store_session_with_sandbox(struct db *db, struct arena *arena, struct session_key **out, size_t *out_count,
+                                       struct failure *failure)
+{
+    return statement_rows(db, SQL_SESSION_WITH_SANDBOX, NULL, sizeof **out, read_session_key, arena, out, out_count,
+                          failure);
+}
+
+enum status store_session_by_key(struct db *db, int64_t tenant_key, int64_t key, struct arena *arena,
+                                 struct session *out, struct failure *failure)
+{
+    return read_one(db, SQL_SESSION_BY_KEY, VALUES(number(tenant_key), number(key)), arena, out, failure);
+}
+
+enum status store_session_active_human(struct db *db, int64_t tenant_key, struct slice owner, struct arena *arena,
+                                       struct session *out, struct failure *failure)
+{
+    return read_one(db, SQL_SESSION_ACTIVE_HUMAN, VALUES(number(tenant_key), text(owner)), arena, out, failure);
+}
+
+enum status store_session_count_concurrent(struct db *db, int64_t tenant_key, struct slice owner, int64_t *out,
+                                           struct failure *failure)
+{
+    int64_t counted = 0;
+    for (int work = 0; work < WORK_COUNT; work++) {
+        if (work_counts_as_concurrent((enum work)work)) {
+            counted |= (int64_t)1 << work;
+        }
+    }
+    return statement_number(db, SQL_SESSION_COUNT_CONCURRENT, VALUES(number(tenant_key), text(owner), number(counted)),
+                            0, out, failure);
+}
+
+enum status store_session_count_children(struct db *db, int64_t tenant_key, struct slice parent_id, int64_t *out,
+                                         struct failure *failure)
+{
+    return statement_number(db, SQL_SESSION_COUNT_CHILDREN, VALUES(number(tenant_key), text(parent_id)), 0, out,
+                            failure);
+}
+
+enum status store_session_active_children(struct db *db, int64_t tenant_key, struct slice parent_id, int64_t max,
+                                          struct arena *arena, struct slice *out, size_t *out_count,
+                                          struct failure *failure)
+{
+    struct query query;
+    bool row = false;
+    *out_count = 0;
+    statement_start(&query, db, SQL_SESSION_ACTIVE_CHILDREN, VALUES(number(tenant_key), text(parent_id), number(max)));
+    enum status status = query_step(&query, &row, failure);
+    while (status == STATUS_OK && row) {
+        out[(*out_count)++] = arena_copy(arena, query_text(&query, 0));
+        status = query_step(&query, &row, failure);
+    }
+    query_end(&query);
+    return status;
+}
+
+/* --- delete --- */
+
+static enum status delete_events(struct db *db, const struct session *session, struct failure *failure)
+{
+    if (db->vtable->events_delete) {
+        return db->vtable->events_delete(db, session->tenant_key, session->key, failure);
+    }
+    int64_t ignored;
+    enum status status = statement_number(db, SQL_EVENT_POSITIONS_ANNOUNCE, NULL, 0, &ignored, failure);
+    return status != STATUS_OK
+               ? status
+               : statement_run(db, SQL_EVENT_DELETE_ALL, VALUES(number(session->tenant_key), number(session->key)),
+                               NULL, failure);
+}
+
+static const enum sql session_parts[] = {
+    SQL_SESSION_DELETE_LABELS,
+    SQL_SESSION_DELETE_PARTICIPANTS,
+    SQL_SESSION_DELETE_SHARE_LINKS,
+    SQL_SESSION_DELETE_SHARE_USES,
+    SQL_SESSION_DELETE_PARTIAL,
+    SQL_SESSION_DELETE_LEASE,
+    SQL_SESSION_DELETE_PROMPTS,
+    SQL_SESSION_DELETE_TIMERS,
+    SQL_SESSION_DELETE_ACTIVITY,
+    SQL_SESSION_DELETE_ASKS,
+    SQL_SESSION_DELETE_ASK_RULES,
+    SQL_SESSION_DELETE_KEPT,
+    SQL_SESSION_DELETE_TOOL_CALLS,
+    SQL_SESSION_DELETE_FILES_CHANGED,
+    SQL_SESSION_DELETE_CHANNELS,
+    SQL_SESSION_DELETE_BLOB_USES,
+    SQL_SESSION_DELETE_KEY,
+    SQL_SESSION_DELETE_STEPS,
+    SQL_SESSION_DELETE_RUNS,
+    SQL_SESSION_DELETE_HOST,
+    SQL_SESSION_DELETE_INTROSPECTION,
+    SQL_SESSION_DELETE_FURTHER_ANSWERS,
+    SQL_SESSION_DELETE_ANSWER_SUBJECTS,
+    SQL_SESSION_DELETE_IDEMPOTENCY,
+};
+
+/* On PostgreSQL another node may append meanwhile, and what it writes would stay behind without a session. */
+static enum status lock_as_known(struct db *db, const struct session *session, struct failure *failure)
+{
+    int64_t last = session->last_sequence;
+    if (db->engine != DB_POSTGRES) {
+        return STATUS_OK;
+    }
+    enum status status = statement_number(
+        db, SQL_SESSION_LOCK, VALUES(number(session->tenant_key), number(session->key)), last, &last, failure);
+    if (status == STATUS_OK && last != session->last_sequence) {
+        return failure_set(failure, STATUS_STALE, "stale_row", "Another node changed the same session meanwhile.");
+    }
+    return status;
+}
+
+enum status store_session_delete(struct db *db, const struct session *session, struct slice actor, int64_t now_ms,
+                                 struct failure *failure)
+{
+    const struct value *keys = VALUES(number(session->tenant_key), number(session->key));
+    int64_t deleted = 0;
+    enum status status = lock_as_known(db, session, failure);
+    if (status == STATUS_OK) {
+        status = statement_run(db, SQL_SESSION_DELETE, keys, &deleted, failure);
+    }
+    if (status == STATUS_OK && deleted != 1) {
+        return failure_set(failure, STATUS_NOT_FOUND, "session_not_found", "There is no such session.");
+    }
+    if (status == STATUS_OK) {
+        status = delete_events(db, session, failure);
+    }
+    if (status == STATUS_OK) { /* while it is known who takes part */
+        status = statement_run(db, SQL_TOMBSTONE_INSERT,
+                               VALUES(number(session->tenant_key), text(session->id), text(actor), number(now_ms),
+                                      number(session->key), number(session->last_sequence + 1), text(session->owner),
+                                      number(session->visibility), number(session->purpose)),
+                               NULL, failure);
+    }
+    for (size_t i = 0; status == STATUS_OK && i < sizeof session_parts / sizeof session_parts[0]; i++) {
+        status = statement_run(db, session_parts[i], keys, NULL, failure);
+    }
+    return status != STATUS_OK ? status : count(db, session, session->work, -1, failure);
+}
+
+enum status store_tombstone_exists(struct db *db, int64_t tenant_key, struct slice id, bool *out,
+                                   struct failure *failure)
+{
+    int64_t found = 0;
+    enum status status =
+        statement_number(db, SQL_TOMBSTONE_EXISTS, VALUES(number(tenant_key), text(id)), 0, &found, failure);
+    if (status == STATUS_OK) {
+        *out = found != 0;
+    }
+    return status;
+}

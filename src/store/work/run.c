@@ -1,0 +1,110 @@
+#include "store/seal/seal.h"
+#include "store/statement.h"
+#include "store/store.h"
+
+enum { RUN_COLUMNS = 9 };
+
+static void read_run(struct query *query, struct arena *arena, struct automation_run *out)
+{
+    *out = (struct automation_run){
+        .id = column_copy(query, 0, arena),
+        .session_key = query_i64(query, 1),
+        .status = (enum run_status)query_i64(query, 2),
+        .outcome = (int)query_i64(query, 3),
+        .summary = column_open(query, 4, arena),
+        .completion_id = column_copy(query, 5, arena),
+        .created_at_ms = query_i64(query, 6),
+        .started_at_ms = query_i64(query, 7),
+        .ended_at_ms = query_i64(query, 8),
+        .session_id = column_copy(query, RUN_COLUMNS, arena),
+    };
+}
+
+static void read_seen(struct query *query, struct arena *arena, void *item)
+{
+    struct seen_run *out = item;
+    *out = (struct seen_run){0};
+    read_run(query, arena, &out->run);
+    out->session.key = out->run.session_key;
+    out->session.id = out->run.session_id;
+    out->session.owner = column_copy(query, RUN_COLUMNS + 1, arena);
+    out->session.visibility = (enum visibility)query_i64(query, RUN_COLUMNS + 2);
+    out->session.purpose = (enum purpose)query_i64(query, RUN_COLUMNS + 3);
+    out->participant = (enum access_role)query_i64(query, RUN_COLUMNS + 4);
+}
+
+enum status store_run_insert(struct db *db, int64_t tenant_key, const struct automation_run *run,
+                             struct failure *failure)
+{
+    return statement_run(db, SQL_RUN_INSERT,
+                         VALUES(number(tenant_key), text(run->id), number(run->session_key), number(run->status),
+                                number(run->outcome), text(seal_text(db, tenant_key, run->session_key, run->summary)),
+                                text(run->completion_id), number(run->created_at_ms), number(run->started_at_ms),
+                                number(run->ended_at_ms)),
+                         NULL, failure);
+}
+
+enum status store_run_of_session(struct db *db, int64_t tenant_key, int64_t session_key, struct arena *arena,
+                                 struct automation_run *out, struct failure *failure)
+{
+    struct query query;
+    enum status status =
+        statement_first(&query, db, SQL_RUN_OF_SESSION, VALUES(number(tenant_key), number(session_key)), failure);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    read_run(&query, arena, out);
+    query_end(&query);
+    return seal_check(db, failure);
+}
+
+enum status store_run_update(struct db *db, int64_t tenant_key, const struct automation_run *run,
+                             struct failure *failure)
+{
+    return statement_run(db, SQL_RUN_UPDATE,
+                         VALUES(number(tenant_key), number(run->session_key), number(run->status), number(run->outcome),
+                                text(seal_text(db, tenant_key, run->session_key, run->summary)),
+                                text(run->completion_id), number(run->started_at_ms), number(run->ended_at_ms)),
+                         NULL, failure);
+}
+
+enum status store_run_follow(struct db *db, int64_t tenant_key, const struct automation_run *run,
+                             struct failure *failure)
+{
+    return statement_run(db, SQL_RUN_FOLLOW,
+                         VALUES(number(tenant_key), number(run->session_key), number(run->status), number(run->outcome),
+                                number(run->started_at_ms), number(run->ended_at_ms)),
+                         NULL, failure);
+}
+
+enum status store_run_list(struct db *db, const struct run_filter *filter, struct arena *arena, struct seen_run **out,
+                           size_t *out_count, struct failure *failure)
+{
+    struct slice nobody = SLICE("");
+    struct slice user = slice_present(filter->user_id) ? filter->user_id : nobody;
+    enum status status = statement_rows(db, SQL_RUN_LIST,
+                                        VALUES(number(filter->tenant_key), text(user), text(filter->before),
+                                               filter->status >= 0 ? number(filter->status) : null_value(),
+                                               filter->sees_all ? null_value() : text(user), number(filter->limit)),
+                                        sizeof **out, read_seen, arena, out, out_count, failure);
+    for (size_t i = 0; status == STATUS_OK && i < *out_count; i++) {
+        (*out)[i].session.tenant_key = filter->tenant_key;
+    }
+    return status;
+}
+
+enum status store_run_get(struct db *db, int64_t tenant_key, struct slice user_id, struct slice id, struct arena *arena,
+                          struct seen_run *out, struct failure *failure)
+{
+    struct query query;
+    struct slice user = slice_present(user_id) ? user_id : SLICE("");
+    enum status status =
+        statement_first(&query, db, SQL_RUN_GET, VALUES(number(tenant_key), text(user), text(id)), failure);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    read_seen(&query, arena, out);
+    out->session.tenant_key = tenant_key;
+    query_end(&query);
+    return seal_check(db, failure);
+}
