@@ -266,7 +266,7 @@ enum status postgres_ensure(struct postgres *postgres, struct failure *failure)
 static void postgres_close(struct db *db)
 {
     struct postgres *postgres = (struct postgres *)db;
-    transaction_rollback(db);
+    postgres_tx_rollback(db);
     disconnect(postgres);
     for (int i = 0; i < postgres->gather_count; i++) {
         gather_release(&postgres->gathers[i]);
@@ -291,12 +291,12 @@ static const struct db_vtable vtable = {
     .close = postgres_close,
     .schema_version = postgres_schema_version,
     .prepare = postgres_prepare,
-    .begin = transaction_begin,
-    .commit = transaction_commit,
-    .rollback = transaction_rollback,
-    .must_run_again = transaction_must_run_again,
-    .begin_read = transaction_begin_read,
-    .end_read = transaction_end_read,
+    .begin = postgres_tx_begin,
+    .commit = postgres_tx_commit,
+    .rollback = postgres_tx_rollback,
+    .must_run_again = postgres_tx_must_run_again,
+    .begin_read = postgres_tx_begin_read,
+    .end_read = postgres_tx_end_read,
     .start = postgres_start,
     .bind_i64 = postgres_bind_i64,
     .bind_text = postgres_bind_bytes,

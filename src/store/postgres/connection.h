@@ -167,15 +167,15 @@ void pipeline_reset(struct postgres *postgres);
 
 /* --- transaction.c --- */
 /* Sends BEGIN when it is still due. */
-void transaction_open(struct postgres *postgres);
+void postgres_tx_open(struct postgres *postgres);
 /* Ends the transaction as far as the caller can tell; commit will return the same. */
-enum status transaction_fail(struct postgres *postgres, const struct failure *failure);
-enum status transaction_begin(struct db *db, struct failure *failure);
-enum status transaction_commit(struct db *db, struct failure *failure);
-void transaction_rollback(struct db *db);
-bool transaction_must_run_again(const struct db *db);
-enum status transaction_begin_read(struct db *db, struct failure *failure);
-void transaction_end_read(struct db *db);
+enum status postgres_tx_fail(struct postgres *postgres, const struct failure *failure);
+enum status postgres_tx_begin(struct db *db, struct failure *failure);
+enum status postgres_tx_commit(struct db *db, struct failure *failure);
+void postgres_tx_rollback(struct db *db);
+bool postgres_tx_must_run_again(const struct db *db);
+enum status postgres_tx_begin_read(struct db *db, struct failure *failure);
+void postgres_tx_end_read(struct db *db);
 
 /* --- outcome.c --- */
 /* Remembers the first event of a transaction. */

@@ -53,7 +53,7 @@ static void gather_send(struct postgres *postgres, struct gather *gather)
         formats[i] = 1;
     }
     gather_write(gather, statement->parameter_types, bytes, lengths);
-    transaction_open(postgres);
+    postgres_tx_open(postgres);
     int sent = PQsendQueryPrepared(postgres->connection, gather->updates ? statement->guarded_name : statement->name,
                                    statement->parameter_count, bytes, lengths, formats, 1);
     pipeline_expect(postgres, sent, EXPECT_DEFERRED);
@@ -161,7 +161,7 @@ static enum status ask(struct query *query, bool guarded, struct failure *failur
     struct mishap mishap;
     bool savepoint = (statement->savepoint || guarded) && postgres->transaction == TRANSACTION_WRITING;
     gathers_send(postgres, statement->needs_flush);
-    transaction_open(postgres);
+    postgres_tx_open(postgres);
     if (savepoint) {
         pipeline_command(postgres, "savepoint waited", EXPECT_DEFERRED);
     }
@@ -172,7 +172,7 @@ static enum status ask(struct query *query, bool guarded, struct failure *failur
     enum status status = pipeline_settle(postgres, &running_of(query)->answer, &mishap, failure);
     bool survives = savepoint && mishap.at == EXPECT_QUESTION && !mishap.lost && !mishap.rolled_back;
     if (status != STATUS_OK && !(survives && savepoint_return(postgres))) {
-        transaction_fail(postgres, failure);
+        postgres_tx_fail(postgres, failure);
     }
     return status;
 }
@@ -183,7 +183,7 @@ static enum status gather_row(struct query *query, struct failure *failure)
     struct gather *gather = &postgres->gathers[statement_of(query)->gather];
     if (!gather_add(gather, running_of(query)->values)) {
         failure_set(failure, STATUS_STALE, "stale_row", "The row was changed twice from the same sequence.");
-        return transaction_fail(postgres, failure);
+        return postgres_tx_fail(postgres, failure);
     }
     if (gather_is_full(gather)) {
         gather_send(postgres, gather);
@@ -200,7 +200,7 @@ static enum status defer(struct query *query, bool guarded, struct failure *fail
         return gather_row(query, failure);
     }
     gathers_send(postgres, statement->needs_flush);
-    transaction_open(postgres);
+    postgres_tx_open(postgres);
     send_values(postgres, statement, running_of(query)->values, guarded, EXPECT_DEFERRED);
     return STATUS_OK;
 }

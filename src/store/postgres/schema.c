@@ -7,7 +7,7 @@ static enum status ask_number(struct postgres *postgres, const char *text, int64
 {
     struct mishap mishap;
     PGresult *answer;
-    transaction_open(postgres);
+    postgres_tx_open(postgres);
     pipeline_command(postgres, text, EXPECT_QUESTION);
     enum status status = pipeline_settle(postgres, &answer, &mishap, failure);
     if (status == STATUS_OK) {
@@ -20,7 +20,7 @@ static enum status ask_number(struct postgres *postgres, const char *text, int64
 /* A migration of a large table may take its time; the nodes that start meanwhile wait for it. */
 static void lock_schema(struct postgres *postgres)
 {
-    transaction_open(postgres);
+    postgres_tx_open(postgres);
     pipeline_command(postgres, "set local lock_timeout = 0", EXPECT_DEFERRED);
     pipeline_command(postgres, "select pg_advisory_xact_lock(" MIGRATION_LOCK ")", EXPECT_DEFERRED);
 }
@@ -46,7 +46,7 @@ enum status postgres_script(struct db *db, const char *sql, struct failure *fail
 {
     struct postgres *postgres = (struct postgres *)db;
     struct mishap mishap;
-    transaction_open(postgres);
+    postgres_tx_open(postgres);
     enum status status = pipeline_settle(postgres, NULL, &mishap, failure);
     if (status != STATUS_OK) {
         return status;

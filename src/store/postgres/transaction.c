@@ -36,7 +36,7 @@ static void leave(struct postgres *postgres, const char *command)
     finish(postgres);
 }
 
-void transaction_open(struct postgres *postgres)
+void postgres_tx_open(struct postgres *postgres)
 {
     static const char *const texts[] = {
         [TRANSACTION_WRITING] = "begin isolation level read committed read write",
@@ -49,7 +49,7 @@ void transaction_open(struct postgres *postgres)
     }
 }
 
-enum status transaction_fail(struct postgres *postgres, const struct failure *failure)
+enum status postgres_tx_fail(struct postgres *postgres, const struct failure *failure)
 {
     if (postgres->transaction != TRANSACTION_IDLE) {
         postgres->transaction = TRANSACTION_FAILED;
@@ -58,28 +58,28 @@ enum status transaction_fail(struct postgres *postgres, const struct failure *fa
     return failure->status;
 }
 
-bool transaction_must_run_again(const struct db *db)
+bool postgres_tx_must_run_again(const struct db *db)
 {
     const struct postgres *postgres = (const struct postgres *)db;
     return postgres->transaction == TRANSACTION_FAILED && postgres->trouble.status == STATUS_STALE;
 }
 
-enum status transaction_begin(struct db *db, struct failure *failure)
+enum status postgres_tx_begin(struct db *db, struct failure *failure)
 {
     return start(of(db), TRANSACTION_WRITING, failure);
 }
 
-enum status transaction_begin_read(struct db *db, struct failure *failure)
+enum status postgres_tx_begin_read(struct db *db, struct failure *failure)
 {
     return start(of(db), TRANSACTION_READING, failure);
 }
 
-void transaction_end_read(struct db *db)
+void postgres_tx_end_read(struct db *db)
 {
     leave(of(db), "commit");
 }
 
-void transaction_rollback(struct db *db)
+void postgres_tx_rollback(struct db *db)
 {
     leave(of(db), "rollback");
 }
@@ -133,7 +133,7 @@ static enum status send_all(struct postgres *postgres, struct failure *failure)
     return status;
 }
 
-enum status transaction_commit(struct db *db, struct failure *failure)
+enum status postgres_tx_commit(struct db *db, struct failure *failure)
 {
     struct postgres *postgres = of(db);
     struct failure local;
