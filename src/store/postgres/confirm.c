@@ -39,7 +39,7 @@ static enum status commit_something(struct postgres *postgres, struct mishap *mi
     pipeline_command(postgres, "select pg_logical_emit_message(true, 'sojourn', '')", EXPECT_DEFERRED);
     pipeline_command(postgres, "commit", EXPECT_COMMIT);
     postgres->silence_ms = postgres->terms.outcome_ms;
-    enum status status = pipeline_settle(postgres, NULL, mishap, failure);
+    enum status status = pipeline_sync(postgres, NULL, mishap, failure);
     postgres->silence_ms = usual_ms;
     return status;
 }

@@ -155,8 +155,8 @@ struct mishap {
 };
 /* Sends all that waits and reads the answers. *out_answer (may be NULL) gets the result of the EXPECT_QUESTION, which
  * the caller clears; NULL on failure. `failure` tells of the first error, *out_mishap where it was. */
-MUST_CHECK enum status pipeline_settle(struct postgres *postgres, PGresult **out_answer, struct mishap *out_mishap,
-                                       struct failure *failure);
+MUST_CHECK enum status pipeline_sync(struct postgres *postgres, PGresult **out_answer, struct mishap *out_mishap,
+                                     struct failure *failure);
 /* The next result. libpq ends those of a command with NULL, which is read too; a sync stands alone. NULL when the
  * server is silent, too: the connection is broken then. */
 PGresult *pipeline_next(struct postgres *postgres, enum expected expected);

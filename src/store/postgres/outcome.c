@@ -39,7 +39,7 @@ static enum remains remains_see(struct postgres *postgres, const struct backend 
              old->started, REMAINS_GONE, REMAINS_WAITING_FOR_STANDBYS, END_WAIT_MS, REMAINS_GONE, REMAINS_WORKING,
              old->pid);
     pipeline_command(postgres, text, EXPECT_QUESTION);
-    if (pipeline_settle(postgres, &answer, &mishap, &unheard) != STATUS_OK) {
+    if (pipeline_sync(postgres, &answer, &mishap, &unheard) != STATUS_OK) {
         return REMAINS_UNKNOWN;
     }
     enum remains remains = PQntuples(answer) == 0 ? REMAINS_GONE : (enum remains)column_i64(answer, 0, 0);

@@ -106,8 +106,8 @@ static enum status loss_judge(const struct postgres *postgres, struct failure *f
                             : trouble_from_connection(postgres->connection, failure);
 }
 
-enum status pipeline_settle(struct postgres *postgres, PGresult **out_answer, struct mishap *out_mishap,
-                            struct failure *failure)
+enum status pipeline_sync(struct postgres *postgres, PGresult **out_answer, struct mishap *out_mishap,
+                          struct failure *failure)
 {
     enum status status = STATUS_OK;
     PGresult *answer = NULL;

@@ -171,13 +171,13 @@ static enum status limit_queries(struct postgres *postgres, struct failure *fail
     char command[64];
     snprintf(command, sizeof command, "set statement_timeout = %lld", (long long)postgres->terms.query_ms);
     pipeline_command(postgres, command, EXPECT_QUESTION);
-    return pipeline_settle(postgres, NULL, &mishap, failure);
+    return pipeline_sync(postgres, NULL, &mishap, failure);
 }
 
 enum status statements_prepare(struct postgres *postgres, struct failure *failure)
 {
     struct mishap mishap;
-    enum status status = pipeline_settle(postgres, NULL, &mishap, failure);
+    enum status status = pipeline_sync(postgres, NULL, &mishap, failure);
     if (status != STATUS_OK) {
         return status;
     }

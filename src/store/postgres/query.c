@@ -150,7 +150,7 @@ static bool savepoint_return(struct postgres *postgres)
     struct failure failure;
     pipeline_command(postgres, "rollback to waited", EXPECT_DEFERRED);
     pipeline_command(postgres, "release waited", EXPECT_DEFERRED);
-    return pipeline_settle(postgres, NULL, &mishap, &failure) == STATUS_OK;
+    return pipeline_sync(postgres, NULL, &mishap, &failure) == STATUS_OK;
 }
 
 /* Sends the statement and waits for its answer. */
@@ -169,7 +169,7 @@ static enum status ask(struct query *query, bool guarded, struct failure *failur
     if (savepoint) {
         pipeline_command(postgres, "release waited", EXPECT_DEFERRED);
     }
-    enum status status = pipeline_settle(postgres, &running_of(query)->answer, &mishap, failure);
+    enum status status = pipeline_sync(postgres, &running_of(query)->answer, &mishap, failure);
     bool survives = savepoint && mishap.at == EXPECT_QUESTION && !mishap.lost && !mishap.rolled_back;
     if (status != STATUS_OK && !(survives && savepoint_return(postgres))) {
         postgres_tx_fail(postgres, failure);

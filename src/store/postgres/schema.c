@@ -9,7 +9,7 @@ static enum status ask_number(struct postgres *postgres, const char *text, int64
     PGresult *answer;
     postgres_tx_open(postgres);
     pipeline_command(postgres, text, EXPECT_QUESTION);
-    enum status status = pipeline_settle(postgres, &answer, &mishap, failure);
+    enum status status = pipeline_sync(postgres, &answer, &mishap, failure);
     if (status == STATUS_OK) {
         *out = PQntuples(answer) > 0 ? column_i64(answer, 0, 0) : 0;
         PQclear(answer);
@@ -47,7 +47,7 @@ enum status postgres_script(struct db *db, const char *sql, struct failure *fail
     struct postgres *postgres = (struct postgres *)db;
     struct mishap mishap;
     postgres_tx_open(postgres);
-    enum status status = pipeline_settle(postgres, NULL, &mishap, failure);
+    enum status status = pipeline_sync(postgres, NULL, &mishap, failure);
     if (status != STATUS_OK) {
         return status;
     }

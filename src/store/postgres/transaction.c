@@ -114,7 +114,7 @@ static enum status send_all(struct postgres *postgres, struct failure *failure)
         return STATUS_OK;
     }
     pipeline_command(postgres, "commit", EXPECT_COMMIT);
-    enum status status = pipeline_settle(postgres, NULL, &mishap, failure);
+    enum status status = pipeline_sync(postgres, NULL, &mishap, failure);
     if (mishap.committed && mishap.warned) {
         finish(postgres);
         status = outcome_of_warning(postgres, failure);
