@@ -32,14 +32,15 @@ static void tell_others(struct postgres *postgres)
 
 /* The message makes the commit one that writes to the log; a bare transaction number would not, and would wait for
  * nobody. */
-static enum status commit_something(struct postgres *postgres, struct mishap *mishap, struct failure *failure)
+static enum status commit_something(struct postgres *postgres, struct pipeline_error *pipeline_error,
+                                    struct failure *failure)
 {
     int64_t usual_ms = postgres->silence_ms;
     pipeline_command(postgres, "begin isolation level read committed read write", EXPECT_DEFERRED);
     pipeline_command(postgres, "select pg_logical_emit_message(true, 'sojourn', '')", EXPECT_DEFERRED);
     pipeline_command(postgres, "commit", EXPECT_COMMIT);
     postgres->silence_ms = postgres->terms.outcome_ms;
-    enum status status = pipeline_sync(postgres, NULL, mishap, failure);
+    enum status status = pipeline_sync(postgres, NULL, pipeline_error, failure);
     postgres->silence_ms = usual_ms;
     return status;
 }
@@ -72,21 +73,21 @@ static void end_left(struct postgres *postgres)
 
 enum status confirmation_seek(struct postgres *postgres, struct failure *failure)
 {
-    struct mishap mishap;
+    struct pipeline_error pipeline_error;
     end_left(postgres);
     look_after_left(postgres);
     int64_t known = atomic_load(&doubts);
     if (postgres->confirmed.tells) {
         tell_others(postgres);
     }
-    enum status status = commit_something(postgres, &mishap, failure);
+    enum status status = commit_something(postgres, &pipeline_error, failure);
     if (postgres->silent) {
         postgres->left_confirming = postgres->greeting.backend;
     }
     if (status != STATUS_OK && !postgres->silent) {
         return status;
     }
-    if (status != STATUS_OK || !mishap.committed || mishap.warned) {
+    if (status != STATUS_OK || !pipeline_error.committed || pipeline_error.warned) {
         return failure_set(failure, STATUS_UNAVAILABLE, "storage_unconfirmed",
                            "PostgreSQL does not confirm a commit: the standbys it waits for do not answer. Nothing is "
                            "written, nor read where it might be lost, until they do.");

@@ -145,7 +145,7 @@ void pipeline_expect(struct postgres *postgres, int sent, enum expected expected
 /* Queues a command of plain text. */
 void pipeline_command(struct postgres *postgres, const char *text, enum expected expected);
 /* Where an exchange went wrong. */
-struct mishap {
+struct pipeline_error {
     enum expected at;
     bool lost;        /* the connection is gone */
     bool explained;   /* the server said why: it stopped at `at`, what stood behind it was not run */
@@ -155,8 +155,8 @@ struct mishap {
 };
 /* Sends all that waits and reads the answers. *out_answer (may be NULL) gets the result of the EXPECT_QUESTION, which
  * the caller clears; NULL on failure. `failure` tells of the first error, *out_mishap where it was. */
-MUST_CHECK enum status pipeline_sync(struct postgres *postgres, PGresult **out_answer, struct mishap *out_mishap,
-                                     struct failure *failure);
+MUST_CHECK enum status pipeline_sync(struct postgres *postgres, PGresult **out_answer,
+                                     struct pipeline_error *out_mishap, struct failure *failure);
 /* The next result. libpq ends those of a command with NULL, which is read too; a sync stands alone. NULL when the
  * server is silent, too: the connection is broken then. */
 PGresult *pipeline_next(struct postgres *postgres, enum expected expected);

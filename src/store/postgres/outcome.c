@@ -27,7 +27,7 @@ enum remains { REMAINS_UNKNOWN, REMAINS_GONE, REMAINS_WORKING, REMAINS_WAITING_F
 static enum remains remains_see(struct postgres *postgres, const struct backend *old)
 {
     char text[400];
-    struct mishap mishap;
+    struct pipeline_error pipeline_error;
     struct failure unheard;
     PGresult *answer;
     /* CASE, because the conditions of WHERE are evaluated in any order and would end every process. */
@@ -39,7 +39,7 @@ static enum remains remains_see(struct postgres *postgres, const struct backend 
              old->started, REMAINS_GONE, REMAINS_WAITING_FOR_STANDBYS, END_WAIT_MS, REMAINS_GONE, REMAINS_WORKING,
              old->pid);
     pipeline_command(postgres, text, EXPECT_QUESTION);
-    if (pipeline_sync(postgres, &answer, &mishap, &unheard) != STATUS_OK) {
+    if (pipeline_sync(postgres, &answer, &pipeline_error, &unheard) != STATUS_OK) {
         return REMAINS_UNKNOWN;
     }
     enum remains remains = PQntuples(answer) == 0 ? REMAINS_GONE : (enum remains)column_i64(answer, 0, 0);

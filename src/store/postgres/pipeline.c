@@ -75,15 +75,15 @@ static bool is_committed(PGresult *result)
     return PQresultStatus(result) == PGRES_COMMAND_OK && strcmp(PQcmdStatus(result), "COMMIT") == 0;
 }
 
-static enum status result_judge(struct postgres *postgres, PGresult *result, enum expected at, struct mishap *mishap,
-                                struct failure *failure)
+static enum status result_judge(struct postgres *postgres, PGresult *result, enum expected at,
+                                struct pipeline_error *pipeline_error, struct failure *failure)
 {
     struct failure unheard;
     bool explained = result && PQresultErrorField(result, PG_DIAG_SQLSTATE);
     if (!result || !result_is_error(result)) {
         if (result && at == EXPECT_COMMIT) {
-            mishap->committed = is_committed(result);
-            mishap->warned = postgres->warned;
+            pipeline_error->committed = is_committed(result);
+            pipeline_error->warned = postgres->warned;
         }
         return STATUS_OK;
     }
@@ -94,9 +94,9 @@ static enum status result_judge(struct postgres *postgres, PGresult *result, enu
         }
         return STATUS_OK;
     }
-    mishap->at = at;
-    mishap->explained = explained;
-    mishap->rolled_back = trouble_ends_transaction(result);
+    pipeline_error->at = at;
+    pipeline_error->explained = explained;
+    pipeline_error->rolled_back = trouble_ends_transaction(result);
     return trouble_from_result(result, place_of(postgres, at), failure);
 }
 
@@ -106,12 +106,12 @@ static enum status loss_judge(const struct postgres *postgres, struct failure *f
                             : trouble_from_connection(postgres->connection, failure);
 }
 
-enum status pipeline_sync(struct postgres *postgres, PGresult **out_answer, struct mishap *out_mishap,
+enum status pipeline_sync(struct postgres *postgres, PGresult **out_answer, struct pipeline_error *out_mishap,
                           struct failure *failure)
 {
     enum status status = STATUS_OK;
     PGresult *answer = NULL;
-    *out_mishap = (struct mishap){.at = EXPECT_SYNC};
+    *out_mishap = (struct pipeline_error){.at = EXPECT_SYNC};
     pipeline_part(postgres);
     for (size_t i = 0; i < postgres->expected_count && pipeline_works(postgres); i++) {
         enum expected at = postgres->expected[i];

@@ -167,17 +167,17 @@ static enum status all_read(struct postgres *postgres, struct failure *failure)
 /* Of a reader, and not before: all statements are prepared under one timeout. */
 static enum status limit_queries(struct postgres *postgres, struct failure *failure)
 {
-    struct mishap mishap;
+    struct pipeline_error pipeline_error;
     char command[64];
     snprintf(command, sizeof command, "set statement_timeout = %lld", (long long)postgres->terms.query_ms);
     pipeline_command(postgres, command, EXPECT_QUESTION);
-    return pipeline_sync(postgres, NULL, &mishap, failure);
+    return pipeline_sync(postgres, NULL, &pipeline_error, failure);
 }
 
 enum status statements_prepare(struct postgres *postgres, struct failure *failure)
 {
-    struct mishap mishap;
-    enum status status = pipeline_sync(postgres, NULL, &mishap, failure);
+    struct pipeline_error pipeline_error;
+    enum status status = pipeline_sync(postgres, NULL, &pipeline_error, failure);
     if (status != STATUS_OK) {
         return status;
     }

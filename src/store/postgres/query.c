@@ -146,11 +146,11 @@ static enum status admit(struct query *query, struct failure *failure)
 
 static bool savepoint_return(struct postgres *postgres)
 {
-    struct mishap mishap;
+    struct pipeline_error pipeline_error;
     struct failure failure;
     pipeline_command(postgres, "rollback to waited", EXPECT_DEFERRED);
     pipeline_command(postgres, "release waited", EXPECT_DEFERRED);
-    return pipeline_sync(postgres, NULL, &mishap, &failure) == STATUS_OK;
+    return pipeline_sync(postgres, NULL, &pipeline_error, &failure) == STATUS_OK;
 }
 
 /* Sends the statement and waits for its answer. */
@@ -158,7 +158,7 @@ static enum status ask(struct query *query, bool guarded, struct failure *failur
 {
     struct postgres *postgres = postgres_of(query);
     const struct statement *statement = statement_of(query);
-    struct mishap mishap;
+    struct pipeline_error pipeline_error;
     bool savepoint = (statement->savepoint || guarded) && postgres->transaction == TRANSACTION_WRITING;
     gathers_send(postgres, statement->needs_flush);
     postgres_tx_open(postgres);
@@ -169,8 +169,9 @@ static enum status ask(struct query *query, bool guarded, struct failure *failur
     if (savepoint) {
         pipeline_command(postgres, "release waited", EXPECT_DEFERRED);
     }
-    enum status status = pipeline_sync(postgres, &running_of(query)->answer, &mishap, failure);
-    bool survives = savepoint && mishap.at == EXPECT_QUESTION && !mishap.lost && !mishap.rolled_back;
+    enum status status = pipeline_sync(postgres, &running_of(query)->answer, &pipeline_error, failure);
+    bool survives =
+        savepoint && pipeline_error.at == EXPECT_QUESTION && !pipeline_error.lost && !pipeline_error.rolled_back;
     if (status != STATUS_OK && !(survives && savepoint_return(postgres))) {
         postgres_tx_fail(postgres, failure);
     }

@@ -5,11 +5,11 @@
 
 static enum status ask_number(struct postgres *postgres, const char *text, int64_t *out, struct failure *failure)
 {
-    struct mishap mishap;
+    struct pipeline_error pipeline_error;
     PGresult *answer;
     postgres_tx_open(postgres);
     pipeline_command(postgres, text, EXPECT_QUESTION);
-    enum status status = pipeline_sync(postgres, &answer, &mishap, failure);
+    enum status status = pipeline_sync(postgres, &answer, &pipeline_error, failure);
     if (status == STATUS_OK) {
         *out = PQntuples(answer) > 0 ? column_i64(answer, 0, 0) : 0;
         PQclear(answer);
@@ -45,9 +45,9 @@ enum status postgres_schema_version(struct db *db, int64_t *out, struct failure 
 enum status postgres_script(struct db *db, const char *sql, struct failure *failure)
 {
     struct postgres *postgres = (struct postgres *)db;
-    struct mishap mishap;
+    struct pipeline_error pipeline_error;
     postgres_tx_open(postgres);
-    enum status status = pipeline_sync(postgres, NULL, &mishap, failure);
+    enum status status = pipeline_sync(postgres, NULL, &pipeline_error, failure);
     if (status != STATUS_OK) {
         return status;
     }

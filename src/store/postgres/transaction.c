@@ -101,26 +101,27 @@ static void notify(struct postgres *postgres)
 }
 
 /* The server may have committed and died before its answer arrived, unless it said that it stopped earlier. */
-static bool outcome_is_unknown(const struct mishap *mishap, enum status status)
+static bool outcome_is_unknown(const struct pipeline_error *pipeline_error, enum status status)
 {
-    return status == STATUS_UNCERTAIN || (mishap->lost && (!mishap->explained || mishap->at == EXPECT_COMMIT));
+    return status == STATUS_UNCERTAIN ||
+           (pipeline_error->lost && (!pipeline_error->explained || pipeline_error->at == EXPECT_COMMIT));
 }
 
 static enum status send_all(struct postgres *postgres, struct failure *failure)
 {
-    struct mishap mishap;
+    struct pipeline_error pipeline_error;
     gathers_send(postgres, ~0u);
     if (!postgres->begun) {
         return STATUS_OK;
     }
     pipeline_command(postgres, "commit", EXPECT_COMMIT);
-    enum status status = pipeline_sync(postgres, NULL, &mishap, failure);
-    if (mishap.committed && mishap.warned) {
+    enum status status = pipeline_sync(postgres, NULL, &pipeline_error, failure);
+    if (pipeline_error.committed && pipeline_error.warned) {
         finish(postgres);
         status = outcome_of_warning(postgres, failure);
-    } else if (mishap.committed) {
+    } else if (pipeline_error.committed) {
         status = STATUS_OK;
-    } else if (outcome_is_unknown(&mishap, status)) {
+    } else if (outcome_is_unknown(&pipeline_error, status)) {
         finish(postgres);
         status = outcome_find(postgres, failure);
     } else if (status == STATUS_OK) {
