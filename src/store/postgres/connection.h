@@ -213,7 +213,7 @@ void running_free_all(struct running *spare);
 enum status postgres_schema_version(struct db *db, int64_t *out, struct failure *failure);
 enum status postgres_script(struct db *db, const char *sql, struct failure *failure);
 
-/* --- trouble.c --- */
+/* --- error.c --- */
 /* Where the error came: outside of a transaction that writes; at the statement the caller waits for, so that a key that
  * exists is his conflict; at one that was queued, so that somebody else was faster; at COMMIT. */
 enum trouble_place { TROUBLE_READING, TROUBLE_WAITED, TROUBLE_DEFERRED, TROUBLE_COMMIT, TROUBLE_PLACES };
