@@ -1,7 +1,7 @@
 #include "service/ask/ask.h"
 
 #include "service/agent/agent.h"
-#include "service/ask/ask_steps.h"
+#include "service/ask/ask_internal.h"
 #include "service/work/work.h"
 #include "wire/json_schema.h"
 

@@ -1,7 +1,7 @@
 #include "service/ask/ask.h"
 
 #include "domain/prompt.h"
-#include "service/ask/ask_steps.h"
+#include "service/ask/ask_internal.h"
 
 /* The call that asked was told that nobody answered and is over, so there is nothing an answer could still reach: the
  * agent is told to ask anew, in a message of the person who wants it. */

@@ -1,4 +1,4 @@
-#include "service/ask/ask_steps.h"
+#include "service/ask/ask_internal.h"
 #include "service/identity/secret.h"
 #include "service/work/work.h"
 #include "wire/json_schema.h"

@@ -1,5 +1,5 @@
 #include "base/hash.h"
-#include "service/ask/ask_steps.h"
+#include "service/ask/ask_internal.h"
 #include "service/identity/identity.h"
 
 enum status ask_link_refuse(struct call *call)

@@ -1,4 +1,4 @@
-#include "service/ask/ask_steps.h"
+#include "service/ask/ask_internal.h"
 
 enum { PAGES_MAX = 5 }; /* looked through for one answer before the caller is told to come again */
 

@@ -1,4 +1,4 @@
-#include "service/ask/ask_steps.h"
+#include "service/ask/ask_internal.h"
 
 static enum status tell_waiting(struct call *call, struct loaded_session *parent, const struct session *child,
                                 const struct ask *ask)

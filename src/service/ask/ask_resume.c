@@ -1,4 +1,4 @@
-#include "service/ask/ask_steps.h"
+#include "service/ask/ask_internal.h"
 
 /* Of one message; what lies further back is asked anew. */
 enum { ASKS_LOOKED_AT = 64, EVENTS_LOOKED_AT = 5000 };

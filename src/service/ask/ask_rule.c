@@ -1,4 +1,4 @@
-#include "service/ask/ask_steps.h"
+#include "service/ask/ask_internal.h"
 
 enum status ask_apply_rules(struct call *call, const struct session *session, struct ask *ask, bool *out_found)
 {

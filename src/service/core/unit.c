@@ -1,4 +1,4 @@
-#include "service/core/unit_parts.h"
+#include "service/core/unit_internal.h"
 
 /* Above this a session's strings are copied together into a fresh arena. */
 enum { SESSION_ARENA_BYTES_MAX = 64 * 1024 };

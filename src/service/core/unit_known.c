@@ -1,7 +1,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "service/core/unit_parts.h"
+#include "service/core/unit_internal.h"
 
 static void unlink_used(struct unit *unit, struct loaded_session *loaded)
 {

@@ -1,4 +1,4 @@
-#include "service/core/unit_parts.h"
+#include "service/core/unit_internal.h"
 
 enum status unit_lease(struct unit *unit, struct loaded_session *loaded, const struct lease **out,
                        struct failure *failure)

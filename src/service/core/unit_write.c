@@ -3,7 +3,7 @@
 #include "service/session/media.h"
 #include "service/work/run.h"
 #include "service/identity/secret.h"
-#include "service/core/unit_parts.h"
+#include "service/core/unit_internal.h"
 
 static void publish(struct unit *unit, const struct publication_entry *entry)
 {

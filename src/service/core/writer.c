@@ -1,7 +1,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
-#include "service/core/writer_parts.h"
+#include "service/core/writer_internal.h"
 
 enum {
     GATHER_US = 60,

@@ -1,6 +1,6 @@
 #include "base/log.h"
 #include "service/core/timer.h"
-#include "service/core/writer_parts.h"
+#include "service/core/writer_internal.h"
 
 enum { TIMERS_PER_GROUP = 64, PRUNE_EVERY_MS = 600000, RETRY_TIMERS_MS = 1000 };
 

@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "service/core/writer_parts.h"
+#include "service/core/writer_internal.h"
 
 struct partial_job {
     struct write_job job;

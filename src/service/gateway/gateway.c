@@ -4,7 +4,7 @@
 
 #include "domain/redact.h"
 #include "runner/tool/gateway_template.h"
-#include "service/gateway/gateway_parts.h"
+#include "service/gateway/gateway_internal.h"
 #include "wire/json_schema.h"
 
 enum { CALL_ID_BYTES_MAX = 200 };

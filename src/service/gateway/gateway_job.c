@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "service/gateway/gateway_parts.h"
+#include "service/gateway/gateway_internal.h"
 
 bool gateway_job_runs(struct gateway *gateway, struct slice key)
 {

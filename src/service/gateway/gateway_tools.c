@@ -1,5 +1,5 @@
 #include "domain/redact.h"
-#include "service/gateway/gateway_parts.h"
+#include "service/gateway/gateway_internal.h"
 #include "service/gateway/gateway_snapshot.h"
 #include "service/work/run.h"
 #include "service/turn/turn_close.h"

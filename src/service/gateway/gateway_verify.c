@@ -1,6 +1,6 @@
 #include <stdio.h>
 
-#include "service/gateway/gateway_parts.h"
+#include "service/gateway/gateway_internal.h"
 #include "service/session/media.h"
 #include "wire/base64.h"
 

@@ -3,9 +3,9 @@
 #include "service/session/channel.h"
 #include "service/turn/introspection.h"
 #include "service/session/media.h"
-#include "service/prompt/prompt_steps.h"
+#include "service/prompt/prompt_internal.h"
 #include "service/identity/secret.h"
-#include "service/session/session_steps.h"
+#include "service/session/session_internal.h"
 #include "service/turn/turn.h"
 #include "service/work/work.h"
 

@@ -1,4 +1,4 @@
-#include "service/prompt/prompt_steps.h"
+#include "service/prompt/prompt_internal.h"
 
 #include "service/agent/agent.h"
 

@@ -1,5 +1,5 @@
 #include "service/prompt/prompt.h"
-#include "service/prompt/prompt_steps.h"
+#include "service/prompt/prompt_internal.h"
 #include "service/turn/turn.h"
 
 /* --- one that waits --- */

@@ -1,4 +1,4 @@
-#include "service/prompt/prompt_steps.h"
+#include "service/prompt/prompt_internal.h"
 
 static enum status find_user(struct call *call, struct slice user_id, struct user *out)
 {

@@ -1,4 +1,4 @@
-#include "service/remote/runner_parts.h"
+#include "service/remote/runner_internal.h"
 
 /* One message of a runner. */
 struct word {

@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "service/remote/runner_parts.h"
+#include "service/remote/runner_internal.h"
 
 /* From the socket to the runners. */
 enum line_news { LINE_OPENED, LINE_SAID, LINE_CLOSED };

@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "service/remote/runner_parts.h"
+#include "service/remote/runner_internal.h"
 #include "service/turn/turn_close.h"
 
 enum note_kind { NOTE_EVENT, NOTE_TITLE, NOTE_GIT_STATE, NOTE_KIND_COUNT };

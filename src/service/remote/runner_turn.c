@@ -1,7 +1,7 @@
 #include <stdlib.h>
 
 #include "domain/prompt.h"
-#include "service/remote/runner_parts.h"
+#include "service/remote/runner_internal.h"
 
 #define EXPIRED SLICE("\"__expired__\"")
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "loop/timer.h"
-#include "service/remote/runner_parts.h"
+#include "service/remote/runner_internal.h"
 
 /* --- the record of a session's runner --- */
 

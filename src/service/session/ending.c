@@ -1,6 +1,6 @@
 #include "service/session/ending.h"
 
-#include "service/session/session_steps.h"
+#include "service/session/session_internal.h"
 #include "service/work/work.h"
 
 /* How many sessions one transaction ends because of another one. */

@@ -4,7 +4,7 @@
 #include "service/session/ending.h"
 #include "service/identity/identity.h"
 #include "service/prompt/prompt.h"
-#include "service/session/session_steps.h"
+#include "service/session/session_internal.h"
 #include "service/turn/turn_close.h"
 #include "service/turn/turn_partial.h"
 #include "service/work/work.h"

@@ -1,5 +1,5 @@
 #include "service/agent/persona.h"
-#include "service/session/session_steps.h"
+#include "service/session/session_internal.h"
 
 enum { IDLE_DEFAULT_MS = 900000, IDLE_MS_MIN = 1000 };
 

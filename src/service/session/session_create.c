@@ -1,7 +1,7 @@
 #include "service/agent/agent.h"
 #include "service/session/channel.h"
 #include "service/session/ending.h"
-#include "service/session/session_steps.h"
+#include "service/session/session_internal.h"
 #include "service/identity/secret.h"
 #include "service/work/work.h"
 

@@ -1,4 +1,4 @@
-#include "service/session/session_steps.h"
+#include "service/session/session_internal.h"
 
 /* How many he may have; his row stays ours until the commit, so that two who begin something for him at two nodes count
  * one after the other. */

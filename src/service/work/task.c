@@ -3,7 +3,7 @@
 #include "domain/merge.h"
 #include "service/agent/agent.h"
 #include "service/work/entity.h"
-#include "service/work/task_steps.h"
+#include "service/work/task_internal.h"
 
 static enum status require_admin(struct call *call)
 {

@@ -1,5 +1,5 @@
 #include "service/work/entity.h"
-#include "service/work/task_steps.h"
+#include "service/work/task_internal.h"
 
 /* What all sessions of one run are made with. */
 struct starting {

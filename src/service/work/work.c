@@ -2,8 +2,8 @@
 
 #include "domain/contract.h"
 #include "service/work/entity.h"
-#include "service/session/session_steps.h"
-#include "service/work/work_steps.h"
+#include "service/session/session_internal.h"
+#include "service/work/work_internal.h"
 
 enum status work_load(struct call *call, const struct session *session, struct work_step *out)
 {

@@ -1,6 +1,6 @@
 /* What the files of the unit share. Private to them. */
-#ifndef SERVICE_UNIT_PARTS_H
-#define SERVICE_UNIT_PARTS_H
+#ifndef SERVICE_UNIT_INTERNAL_H
+#define SERVICE_UNIT_INTERNAL_H
 
 #include "service/core/unit.h"
 

@@ -1,6 +1,6 @@
 /* Steps that asking and answering share. Private to the room. */
-#ifndef SERVICE_ASK_STEPS_H
-#define SERVICE_ASK_STEPS_H
+#ifndef SERVICE_ASK_INTERNAL_H
+#define SERVICE_ASK_INTERNAL_H
 
 #include "domain/ask_grant.h"
 #include "service/ask/ask.h"

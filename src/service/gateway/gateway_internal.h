@@ -1,6 +1,6 @@
 /* The gateway inside. Private to gateway.c, gateway_job.c, gateway_tools.c and gateway_verify.c. */
-#ifndef SERVICE_GATEWAY_PARTS_H
-#define SERVICE_GATEWAY_PARTS_H
+#ifndef SERVICE_GATEWAY_INTERNAL_H
+#define SERVICE_GATEWAY_INTERNAL_H
 
 #include <pthread.h>
 

@@ -1,6 +1,6 @@
 /* Steps that the commands on prompts share. Private to the room. */
-#ifndef SERVICE_PROMPT_STEPS_H
-#define SERVICE_PROMPT_STEPS_H
+#ifndef SERVICE_PROMPT_INTERNAL_H
+#define SERVICE_PROMPT_INTERNAL_H
 
 #include "domain/routing.h"
 #include "service/prompt/prompt.h"

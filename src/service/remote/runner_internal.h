@@ -1,7 +1,7 @@
 /* Runners inside. Private to runners.c, runner_line.c, runner_hear.c, runner_turn.c and runner_note.c; everything here
  * happens on the loop of the turns unless it says otherwise. */
-#ifndef SERVICE_RUNNER_PARTS_H
-#define SERVICE_RUNNER_PARTS_H
+#ifndef SERVICE_RUNNER_INTERNAL_H
+#define SERVICE_RUNNER_INTERNAL_H
 
 #include <pthread.h>
 #include <stdatomic.h>

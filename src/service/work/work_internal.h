@@ -1,6 +1,6 @@
 /* What the files of steps share. Private to work.c, work_output.c and work_advance.c. */
-#ifndef SERVICE_WORK_STEPS_H
-#define SERVICE_WORK_STEPS_H
+#ifndef SERVICE_WORK_INTERNAL_H
+#define SERVICE_WORK_INTERNAL_H
 
 #include "domain/task.h"
 #include "service/work/work.h"

@@ -1,6 +1,6 @@
 /* What defining a task and running it share. Private to the room. */
-#ifndef SERVICE_TASK_STEPS_H
-#define SERVICE_TASK_STEPS_H
+#ifndef SERVICE_TASK_INTERNAL_H
+#define SERVICE_TASK_INTERNAL_H
 
 #include "service/work/task.h"
 

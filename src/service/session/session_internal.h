@@ -1,6 +1,6 @@
 /* Steps that several commands on sessions share. Private to the room. */
-#ifndef SERVICE_SESSION_STEPS_H
-#define SERVICE_SESSION_STEPS_H
+#ifndef SERVICE_SESSION_INTERNAL_H
+#define SERVICE_SESSION_INTERNAL_H
 
 #include "service/session/session.h"
 

@@ -1,6 +1,6 @@
 /* What the files of the writer share. Private to them; the writer's thread unless a line says otherwise. */
-#ifndef SERVICE_WRITER_PARTS_H
-#define SERVICE_WRITER_PARTS_H
+#ifndef SERVICE_WRITER_INTERNAL_H
+#define SERVICE_WRITER_INTERNAL_H
 
 #include <pthread.h>
 #include <stdatomic.h>
