@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "runner/sandbox/sandbox_parts.h"
+#include "runner/sandbox/sandbox_internal.h"
 
 enum {
     READ_BYTES = 65536,

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/json.h"
-#include "runner/sandbox/sandbox_parts.h"
+#include "runner/sandbox/sandbox_internal.h"
 
 enum { SAID_BYTES = 200, URL_BYTES = 1024 };
 

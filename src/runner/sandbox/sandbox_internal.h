@@ -1,6 +1,6 @@
 /* What the two kinds of sandboxes and the processes in them share. Only for this room. */
-#ifndef RUNNER_SANDBOX_PARTS_H
-#define RUNNER_SANDBOX_PARTS_H
+#ifndef RUNNER_SANDBOX_INTERNAL_H
+#define RUNNER_SANDBOX_INTERNAL_H
 
 #include "runner/process/process.h"
 
