@@ -1,6 +1,6 @@
 #include "api/core/handlers.h"
 #include "api/core/problem.h"
-#include "api/core/request_parts.h"
+#include "api/core/request_internal.h"
 #include "api/core/validate.h"
 
 static enum status read_query(struct request *request, struct failure *failure)

@@ -1,7 +1,7 @@
 #include "api/core/accounts.h"
 #include "api/core/authenticate.h"
 #include "api/core/handlers.h"
-#include "api/core/request_parts.h"
+#include "api/core/request_internal.h"
 
 /* Up to this much an answer is not worth counting: a connection has few of them. */
 enum { SMALL_BYTES = 16 * 1024 };

@@ -1,5 +1,5 @@
 #include "api/core/problem.h"
-#include "api/core/request_parts.h"
+#include "api/core/request_internal.h"
 #include "base/log.h"
 #include "wire/traceparent.h"
 

@@ -1,5 +1,5 @@
 #include "api/core/handlers.h"
-#include "api/core/request_parts.h"
+#include "api/core/request_internal.h"
 #include "api/core/validate.h"
 
 /* Simple clients name the form type (curl -d) or none; what they send is read as JSON all the same. */

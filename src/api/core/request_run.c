@@ -4,7 +4,7 @@
 #include "api/prompt/follow.h"
 #include "api/core/handlers.h"
 #include "api/core/problem.h"
-#include "api/core/request_parts.h"
+#include "api/core/request_internal.h"
 #include "base/budget.h"
 #include "base/hash.h"
 #include "base/log.h"

@@ -1,4 +1,4 @@
-#include "api/core/schema_parts.h"
+#include "api/core/schema_internal.h"
 #include "domain/ask.h"
 #include "domain/file_change.h"
 #include "domain/explain.h"

@@ -1,4 +1,4 @@
-#include "api/core/schema_parts.h"
+#include "api/core/schema_internal.h"
 #include "domain/run.h"
 
 static const struct member entity_members[] = {

@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "api/core/schema.h"
-#include "api/core/schema_parts.h"
+#include "api/core/schema_internal.h"
 
 /* `name` may end in the mark of a member that may be missing. */
 static void write_reference(struct json_out *out, const char *name)

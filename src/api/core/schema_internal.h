@@ -1,6 +1,6 @@
 /* How a schema is written down. Private to the files of schemas. */
-#ifndef API_SCHEMA_PARTS_H
-#define API_SCHEMA_PARTS_H
+#ifndef API_SCHEMA_INTERNAL_H
+#define API_SCHEMA_INTERNAL_H
 
 #include "base/words.h"
 
