@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "store/engine.h"
-#include "store/seal/seal_parts.h"
+#include "store/seal/seal_internal.h"
 #include "store/statement.h"
 #include "store/store.h"
 

@@ -1,6 +1,6 @@
 /* What sealing (seal.c) and its keys (seal_key.c) share. Private to them. */
-#ifndef STORE_SEAL_PARTS_H
-#define STORE_SEAL_PARTS_H
+#ifndef STORE_SEAL_INTERNAL_H
+#define STORE_SEAL_INTERNAL_H
 
 #include <sodium.h>
 
