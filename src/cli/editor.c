@@ -1,4 +1,4 @@
-#include "cli/editor_parts.h"
+#include "cli/editor_internal.h"
 #include "cli/glyph.h"
 
 void editor_release(struct editor *editor)

@@ -1,5 +1,5 @@
 /* Lines of before: one after the other, or by a part of them. */
-#include "cli/editor_parts.h"
+#include "cli/editor_internal.h"
 #include "cli/glyph.h"
 
 static size_t history_count(const struct editor *editor)

@@ -1,6 +1,6 @@
 /* What the files of the editor share. */
-#ifndef CLI_EDITOR_PARTS_H
-#define CLI_EDITOR_PARTS_H
+#ifndef CLI_EDITOR_INTERNAL_H
+#define CLI_EDITOR_INTERNAL_H
 
 #include "cli/editor.h"
 
