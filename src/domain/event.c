@@ -1,6 +1,6 @@
 #include "domain/event.h"
 
-#include "domain/event_parts.h"
+#include "domain/message_parts.h"
 #include "domain/event_payload.h"
 #include "domain/file_change.h"
 

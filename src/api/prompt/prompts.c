@@ -1,7 +1,7 @@
 #include "api/prompt/follow.h"
 #include "api/core/handlers.h"
 #include "base/hash.h"
-#include "domain/event_parts.h"
+#include "domain/message_parts.h"
 #include "domain/input.h"
 #include "service/prompt/prompt.h"
 

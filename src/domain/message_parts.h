@@ -1,7 +1,7 @@
 /* The parts of a message: the kinds of AI SDK v6, in what people and agents say. Members that are not named here are
  * free, names are accepted as snake_case and as camelCase, and kinds with `_` for `-`. */
-#ifndef DOMAIN_EVENT_PARTS_H
-#define DOMAIN_EVENT_PARTS_H
+#ifndef DOMAIN_MESSAGE_PARTS_H
+#define DOMAIN_MESSAGE_PARTS_H
 
 #include "base/json.h"
 #include "base/status.h"

@@ -1,4 +1,4 @@
-#include "domain/event_parts.h"
+#include "domain/message_parts.h"
 #include "domain_unit.h"
 
 static enum status check(const char *part, struct failure *failure)

@@ -1,4 +1,4 @@
-#include "domain/event_parts.h"
+#include "domain/message_parts.h"
 
 #include <string.h>
 
