@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "base/budget.h"
-#include "wire/json_schema_parts.h"
+#include "wire/json_schema_internal.h"
 
 enum { NUMBER_BYTES_MAX = 320 };
 

@@ -1,4 +1,4 @@
-#include "wire/json_schema_parts.h"
+#include "wire/json_schema_internal.h"
 
 #include "base/budget.h"
 

@@ -1,6 +1,6 @@
 /* What the parts of JSON Schema share: bounds and types, the words that validate, and the check of a schema itself. */
-#ifndef WIRE_JSON_SCHEMA_PARTS_H
-#define WIRE_JSON_SCHEMA_PARTS_H
+#ifndef WIRE_JSON_SCHEMA_INTERNAL_H
+#define WIRE_JSON_SCHEMA_INTERNAL_H
 
 #include "wire/json_schema.h"
 
