@@ -40,7 +40,7 @@ static enum status keep_cap(struct call *call, struct loaded_session *loaded, co
     enum status status =
         change_cap(call->arena, &loaded->session, holds,
                    holds ? "the cap on cost is reached" : "beyond the cap on cost", &changes, &call->failure);
-    return status == STATUS_OK && changes.count > 0 ? unit_append_changes(call, loaded, &changes) : status;
+    return status == STATUS_OK && changes.count > 0 ? session_append_changes(call, loaded, &changes) : status;
 }
 
 enum status ask_close(struct call *call, struct loaded_session *loaded, const struct ask *ask, struct slice actor)
@@ -50,7 +50,7 @@ enum status ask_close(struct call *call, struct loaded_session *loaded, const st
     for (size_t i = 0; i < changes.count; i++) {
         changes.events[i].actor = actor;
     }
-    enum status status = unit_append_changes(call, loaded, &changes);
+    enum status status = session_append_changes(call, loaded, &changes);
     if (status == STATUS_OK) {
         status = store_ask_update(call->db, loaded->session.tenant_key, loaded->session.key, ask, &call->failure);
     }
@@ -64,7 +64,7 @@ static enum status move_to(struct call *call, struct loaded_session *loaded, enu
 {
     struct changes changes = {0};
     enum status status = change_status(call->arena, &loaded->session, to, reason, STOP_NONE, &changes, &call->failure);
-    return status == STATUS_OK && changes.count > 0 ? unit_append_changes(call, loaded, &changes) : status;
+    return status == STATUS_OK && changes.count > 0 ? session_append_changes(call, loaded, &changes) : status;
 }
 
 /* Nothing is left to decide. */
@@ -207,7 +207,7 @@ static enum status put(struct call *call, struct loaded_session *loaded, struct 
         change_ask_over(call->arena, ask, &changes);
         changes.events[changes.count - 1].actor = ask->answered_by;
     }
-    status = unit_append_changes(call, loaded, &changes);
+    status = session_append_changes(call, loaded, &changes);
     if (status == STATUS_OK) {
         status = store_ask_insert(call->db, session->tenant_key, session->key, ask, &call->failure);
     }

@@ -54,7 +54,7 @@ static enum status vote(struct call *call, struct loaded_session *loaded, const 
 {
     struct changes changes = {0};
     change_ask_voted(call->arena, ask, reply, &changes);
-    enum status status = unit_append_changes(call, loaded, &changes);
+    enum status status = session_append_changes(call, loaded, &changes);
     return status == STATUS_OK
                ? store_ask_update(call->db, loaded->session.tenant_key, loaded->session.key, ask, &call->failure)
                : status;

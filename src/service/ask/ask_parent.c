@@ -10,7 +10,7 @@ static enum status tell_waiting(struct call *call, struct loaded_session *parent
     for (int i = 0; i < (ask->kind == ASK_APPROVAL ? 2 : 1) && status == STATUS_OK; i++) {
         struct changes note = {0};
         change_note(call->arena, types[i], keys, values, 5, &note);
-        status = unit_append_changes(call, parent, &note);
+        status = session_append_changes(call, parent, &note);
     }
     return status;
 }
@@ -30,7 +30,7 @@ static enum status tell_decided(struct call *call, struct loaded_session *parent
                              decided ? slice_of(ask_decision_words.names[ask->decision]) : (struct slice){0},
                              ask->answered_by};
     change_note(call->arena, "session.child_decided", keys, values, 7, &note);
-    return unit_append_changes(call, parent, &note);
+    return session_append_changes(call, parent, &note);
 }
 
 enum status ask_tell_parent(struct call *call, const struct session *child, const struct ask *ask)

@@ -131,7 +131,7 @@ static enum status take_answer(struct call *call, struct loaded_session *loaded,
     enum status status = STATUS_OK;
     if (!trace->over) {
         change_ask_resumed(call->arena, stored, ask, &changes);
-        status = unit_append_changes(call, loaded, &changes);
+        status = session_append_changes(call, loaded, &changes);
     }
     *ask = *stored;
     return status;

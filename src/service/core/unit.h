@@ -104,9 +104,10 @@ MUST_CHECK enum status unit_lease_delete(struct unit *unit, struct loaded_sessio
 MUST_CHECK enum status unit_create(struct call *call, int64_t tenant_key, struct slice id,
                                    const struct changes *changes, struct loaded_session **out);
 /* Appends events in order: sequence, time and actor are set here (an event that has a time or actor keeps it). */
-MUST_CHECK enum status unit_append(struct call *call, struct loaded_session *loaded, struct event *events,
-                                   size_t count);
-MUST_CHECK enum status unit_append_changes(struct call *call, struct loaded_session *loaded, struct changes *changes);
+MUST_CHECK enum status session_append_events(struct call *call, struct loaded_session *loaded, struct event *events,
+                                             size_t count);
+MUST_CHECK enum status session_append_changes(struct call *call, struct loaded_session *loaded,
+                                              struct changes *changes);
 /* Puts or deletes (due_ms 0) the session's timer of this kind. */
 MUST_CHECK enum status unit_timer(struct call *call, const struct loaded_session *loaded, enum timer_kind kind,
                                   int64_t due_ms);

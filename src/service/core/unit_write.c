@@ -76,7 +76,7 @@ static enum status settle_media(struct call *call, const struct session *session
     return status == STATUS_OK ? media_settle(call, session, &event->metadata) : status;
 }
 
-enum status unit_append(struct call *call, struct loaded_session *loaded, struct event *events, size_t count)
+enum status session_append_events(struct call *call, struct loaded_session *loaded, struct event *events, size_t count)
 {
     struct unit *unit = call->unit;
     enum work before = loaded->session.work;
@@ -118,9 +118,9 @@ enum status unit_append(struct call *call, struct loaded_session *loaded, struct
     return STATUS_OK;
 }
 
-enum status unit_append_changes(struct call *call, struct loaded_session *loaded, struct changes *changes)
+enum status session_append_changes(struct call *call, struct loaded_session *loaded, struct changes *changes)
 {
-    return unit_append(call, loaded, changes->events, changes->count);
+    return session_append_events(call, loaded, changes->events, changes->count);
 }
 
 enum status unit_create(struct call *call, int64_t tenant_key, struct slice id, const struct changes *changes,

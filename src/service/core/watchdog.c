@@ -109,7 +109,7 @@ static enum status move_on(struct call *call, struct loaded_session *loaded, enu
     struct changes changes = {0};
     enum status status = change_status(call->arena, &loaded->session, to, reason, STOP_NONE, &changes, &call->failure);
     if (status == STATUS_OK) {
-        status = unit_append_changes(call, loaded, &changes);
+        status = session_append_changes(call, loaded, &changes);
     }
     return status == STATUS_OK ? session_after_move(call, loaded) : status;
 }
@@ -147,7 +147,7 @@ static enum status act_inactive(struct call *call, struct loaded_session *loaded
     struct changes changes = {0};
     (void)cause;
     enum status status = change_archive(call->arena, &loaded->session, true, &changes, &call->failure);
-    return status == STATUS_OK && changes.count > 0 ? unit_append_changes(call, loaded, &changes) : status;
+    return status == STATUS_OK && changes.count > 0 ? session_append_changes(call, loaded, &changes) : status;
 }
 
 static enum status act_recover(struct call *call, struct loaded_session *loaded, const char *cause)
@@ -169,7 +169,7 @@ static enum status act(struct call *call, struct loaded_session *loaded, const s
 {
     struct changes changes = {0};
     change_watchdog(call->arena, &loaded->session, finding, facts, &changes);
-    enum status status = unit_append_changes(call, loaded, &changes);
+    enum status status = session_append_changes(call, loaded, &changes);
     if (status == STATUS_OK) {
         status = acts[finding->action](call, loaded, watchdog_words.names[finding->watchdog]);
     }

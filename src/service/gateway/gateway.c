@@ -63,7 +63,7 @@ enum status gateway_tell(struct call *call, struct loaded_session *loaded, const
         .metadata = arena_copy(call->arena, buffer_slice(&metadata)),
     };
     buffer_release(&metadata);
-    return unit_append(call, loaded, &event, 1);
+    return session_append_events(call, loaded, &event, 1);
 }
 
 /* --- the registry --- */

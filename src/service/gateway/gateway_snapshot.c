@@ -84,5 +84,5 @@ enum status gateway_snapshot_keep(struct call *call, struct loaded_session *load
     };
     enum status status = change_sandbox(call->arena, session, session->runtime, session->pause_reason, "snapshot taken",
                                         &news, &changes, &call->failure);
-    return status == STATUS_OK ? unit_append_changes(call, loaded, &changes) : status;
+    return status == STATUS_OK ? session_append_changes(call, loaded, &changes) : status;
 }

@@ -79,7 +79,7 @@ static enum status insert(struct call *call, struct loaded_session *loaded, stru
     out->queued = true;
     out->sequence = session->last_sequence + 1;
     change_queue(call->arena, prompt, out->place, &changes);
-    status = unit_append_changes(call, loaded, &changes);
+    status = session_append_changes(call, loaded, &changes);
     return status == STATUS_OK
                ? store_prompt_insert(call->db, session->tenant_key, session->key, prompt, &call->failure)
                : status;
@@ -293,7 +293,7 @@ enum status prompt_append(struct call *call, struct slice session_id, const stru
     }
     *out_sequence = entry.loaded->session.last_sequence + 1;
     if (status == STATUS_OK) {
-        status = unit_append_changes(call, entry.loaded, &changes);
+        status = session_append_changes(call, entry.loaded, &changes);
     }
     return status == STATUS_OK ? introspection_overhear(call, entry.loaded) : status;
 }

@@ -40,7 +40,7 @@ enum status prompt_withdraw_one(struct call *call, struct loaded_session *loaded
 {
     struct changes changes = {0};
     change_withdraw(call->arena, prompt, reason, &changes);
-    enum status status = unit_append_changes(call, loaded, &changes);
+    enum status status = session_append_changes(call, loaded, &changes);
     return status == STATUS_OK ? remove_prompt(call, loaded, prompt) : status;
 }
 
@@ -119,7 +119,7 @@ enum status prompt_dispatch(struct call *call, struct loaded_session *loaded, co
             receipt->sequence = sequence;
         }
     }
-    return status == STATUS_OK ? unit_append_changes(call, loaded, &changes) : status;
+    return status == STATUS_OK ? session_append_changes(call, loaded, &changes) : status;
 }
 
 static enum status take_out_and_dispatch(struct call *call, struct loaded_session *loaded, const struct prompt *prompts,

@@ -59,7 +59,7 @@ static enum status save(struct call *call, struct loaded_session *loaded, const 
                         struct changes *changes)
 {
     const struct session *session = &loaded->session;
-    enum status status = unit_append_changes(call, loaded, changes);
+    enum status status = session_append_changes(call, loaded, changes);
     return status == STATUS_OK
                ? store_prompt_update(call->db, session->tenant_key, session->key, prompt, &call->failure)
                : status;

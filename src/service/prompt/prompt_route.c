@@ -66,5 +66,5 @@ enum status prompt_log(struct call *call, struct loaded_session *loaded, const s
     }
     out->logged = true;
     out->sequence = loaded->session.last_sequence + 1;
-    return status == STATUS_OK ? unit_append_changes(call, loaded, &changes) : status;
+    return status == STATUS_OK ? session_append_changes(call, loaded, &changes) : status;
 }

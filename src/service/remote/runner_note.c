@@ -20,7 +20,7 @@ struct note {
 static enum status write_event(struct call *call, const struct note *note, struct loaded_session *loaded)
 {
     struct event event = {.type = note->type, .role = ROLE_SYSTEM, .metadata = note->content};
-    return unit_append(call, loaded, &event, 1);
+    return session_append_events(call, loaded, &event, 1);
 }
 
 static enum status write_title(struct call *call, const struct note *note, struct loaded_session *loaded)

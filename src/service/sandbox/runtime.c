@@ -11,7 +11,7 @@
 enum status runtime_append(struct call *call, struct loaded_session *loaded, struct changes *changes)
 {
     const enum runtime before = loaded->session.runtime;
-    enum status status = unit_append_changes(call, loaded, changes);
+    enum status status = session_append_changes(call, loaded, changes);
     const enum runtime now = loaded->session.runtime;
     if (status == STATUS_OK && runtime_is_asleep(now) && !runtime_is_asleep(before)) {
         status = ask_forget_rules(call, loaded);
@@ -115,7 +115,7 @@ enum status runtime_pause(struct call *call, struct slice session_id, bool pause
         return status;
     }
     out->changed = true;
-    status = unit_append_changes(call, out->loaded, &changes);
+    status = session_append_changes(call, out->loaded, &changes);
     return status == STATUS_OK && !paused ? prompt_after_move(call, out->loaded) : status;
 }
 

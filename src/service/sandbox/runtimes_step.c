@@ -111,7 +111,7 @@ static enum status note_disagreement(struct step *step, const struct box_news *n
     struct slice values[] = {ours, slice_of(news->status), slice_of(news->sandbox_id)};
     struct changes changes = {0};
     change_note(call->arena, "runtime.disagreed", keys, values, 3, &changes);
-    return unit_append_changes(call, step->loaded, &changes);
+    return session_append_changes(call, step->loaded, &changes);
 }
 
 static enum status note_not_saved(struct step *step, const struct box_news *news)

@@ -16,7 +16,7 @@ static enum status tell(struct call *call, struct loaded_session *loaded, const 
     struct slice values[] = {channel->id, channel->kind};
     struct changes changes = {0};
     change_note(call->arena, type, keys, values, 2, &changes);
-    return unit_append_changes(call, loaded, &changes);
+    return session_append_changes(call, loaded, &changes);
 }
 
 /* --- bindings --- */
@@ -208,7 +208,7 @@ static enum status tell_due(struct call *call, struct loaded_session *loaded, co
         .metadata = arena_copy(call->arena, buffer_slice(&metadata)),
     };
     buffer_release(&metadata);
-    return unit_append(call, loaded, &event, 1);
+    return session_append_events(call, loaded, &event, 1);
 }
 
 static enum status settle_due(struct call *call, struct loaded_session *loaded, struct channel *channel)

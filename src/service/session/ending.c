@@ -64,7 +64,7 @@ static enum status move_to_end(struct call *call, struct loaded_session *loaded,
 {
     struct changes changes = {0};
     enum status status = change_status(call->arena, &loaded->session, to, reason, stop, &changes, &call->failure);
-    return status == STATUS_OK ? unit_append_changes(call, loaded, &changes) : status;
+    return status == STATUS_OK ? session_append_changes(call, loaded, &changes) : status;
 }
 
 /* The same steps, but its own children wait in the list. */

@@ -117,7 +117,7 @@ static enum status append_new(struct call *call, struct append *append)
             end++;
         }
         if (end > first) {
-            status = unit_append(call, append->entry.loaded, append->events + first, end - first);
+            status = session_append_events(call, append->entry.loaded, append->events + first, end - first);
         }
         first = end + 1;
     }

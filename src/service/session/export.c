@@ -141,5 +141,5 @@ enum status export_note(struct call *call, struct slice session_id, const struct
     struct exported exported = {document->workflow_id, path, document->through, (int64_t)document->yaml.len};
     change_export(call->arena, &exported, &changes);
     *out_sequence = entry.loaded->session.last_sequence + 1;
-    return unit_append_changes(call, entry.loaded, &changes);
+    return session_append_changes(call, entry.loaded, &changes);
 }

@@ -37,7 +37,7 @@ static enum status tell(struct call *call, struct loaded_session *loaded, const 
                           .role = ROLE_SYSTEM,
                           .metadata = arena_copy(call->arena, buffer_slice(&metadata))};
     buffer_release(&metadata);
-    return unit_append(call, loaded, &event, 1);
+    return session_append_events(call, loaded, &event, 1);
 }
 
 enum status file_add(struct call *call, struct slice session_id, struct blob *file, bool *out_new)

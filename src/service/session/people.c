@@ -9,7 +9,7 @@ static enum status note(struct call *call, struct loaded_session *loaded, const 
     const char *keys[] = {key_a, key_b};
     struct slice values[] = {a, b};
     change_note(call->arena, type, keys, values, key_b ? 2 : 1, &changes);
-    return unit_append_changes(call, loaded, &changes);
+    return session_append_changes(call, loaded, &changes);
 }
 
 static enum status find_member(struct call *call, struct slice user_id, struct slice email, struct user *out)

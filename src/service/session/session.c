@@ -34,7 +34,7 @@ enum status session_start_timers(struct call *call, struct loaded_session *loade
 enum status session_revive(struct call *call, struct loaded_session *loaded, struct changes *changes)
 {
     bool was_ended = work_is_ended(loaded->session.work);
-    enum status status = unit_append_changes(call, loaded, changes);
+    enum status status = session_append_changes(call, loaded, changes);
     if (status != STATUS_OK || !was_ended || work_is_ended(loaded->session.work)) {
         return status;
     }
@@ -53,7 +53,7 @@ enum status session_tell_parent(struct call *call, struct loaded_session *parent
     const char *keys[] = {"child_id", "status"};
     struct slice values[] = {child->id, slice_of(work_words.names[child->work])};
     change_note(call->arena, type, keys, values, 2, &note);
-    return unit_append_changes(call, parent, &note);
+    return session_append_changes(call, parent, &note);
 }
 
 enum status session_update(struct call *call, struct slice id, const struct json *patch, struct session_entry *out)
@@ -71,7 +71,7 @@ enum status session_update(struct call *call, struct slice id, const struct json
     enum visibility visibility_before = entry.loaded->session.visibility;
     int64_t expires_before = entry.loaded->session.expires_at_ms;
     if (changes.count > 0) {
-        status = unit_append_changes(call, entry.loaded, &changes);
+        status = session_append_changes(call, entry.loaded, &changes);
     }
     if (entry.loaded->session.visibility < visibility_before) { /* whoever still may watch comes back */
         unit_close_viewers(call->unit, &entry.loaded->session, SLICE("access_changed"), (struct slice){0});
@@ -98,7 +98,7 @@ enum status session_set_git_state(struct call *call, struct slice id, const stru
         status = change_update(call->arena, &out->loaded->session, patch, &call->service->session_limits, call->now_ms,
                                &changes, &call->failure);
     }
-    return status == STATUS_OK && changes.count > 0 ? unit_append_changes(call, out->loaded, &changes) : status;
+    return status == STATUS_OK && changes.count > 0 ? session_append_changes(call, out->loaded, &changes) : status;
 }
 
 enum status session_set_archived(struct call *call, struct slice id, bool archived, struct session_entry *out)
@@ -110,7 +110,7 @@ enum status session_set_archived(struct call *call, struct slice id, bool archiv
         status = change_archive(call->arena, &entry.loaded->session, archived, &changes, &call->failure);
     }
     if (status == STATUS_OK && changes.count > 0) {
-        status = unit_append_changes(call, entry.loaded, &changes);
+        status = session_append_changes(call, entry.loaded, &changes);
     }
     if (status == STATUS_OK && changes.count > 0 && !archived) {
         status = start_stale(call, entry.loaded);

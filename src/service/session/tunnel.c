@@ -62,7 +62,7 @@ enum status tunnel_open(struct call *call, struct slice session_id, struct slice
         return STATUS_OK;
     }
     change_tunnel_opened(call->arena, name, target, &changes);
-    return unit_append_changes(call, entry.loaded, &changes);
+    return session_append_changes(call, entry.loaded, &changes);
 }
 
 static struct slice target_of(struct arena *arena, const struct session *session, struct slice name)
@@ -84,7 +84,7 @@ enum status tunnel_close(struct call *call, struct slice session_id, struct slic
         return not_found(call);
     }
     change_tunnel_closed(call->arena, name, &changes);
-    return unit_append_changes(call, entry.loaded, &changes);
+    return session_append_changes(call, entry.loaded, &changes);
 }
 
 enum status tunnel_find(struct call *call, struct slice session_id, struct slice name, bool reads,
@@ -108,5 +108,5 @@ enum status system_message_append(struct call *call, struct loaded_session *load
         .content = content,
         .metadata = metadata,
     };
-    return unit_append(call, loaded, &event, 1);
+    return session_append_events(call, loaded, &event, 1);
 }

@@ -50,7 +50,7 @@ static enum status interrupt(struct call *call, struct loaded_session *loaded, s
     change_introspection_interrupted(call->arena, row, cause, &changes);
     introspection_interrupt(row);
     enum status status = save(call, row);
-    return status == STATUS_OK && told ? unit_append_changes(call, loaded, &changes) : status;
+    return status == STATUS_OK && told ? session_append_changes(call, loaded, &changes) : status;
 }
 
 /* --- what people and turns do to it --- */
@@ -116,7 +116,7 @@ static enum status begin(struct call *call, struct loaded_session *loaded, struc
     change_introspection_started(call->arena, row, &changes);
     enum status status = save(call, row);
     if (status == STATUS_OK) {
-        status = unit_append_changes(call, loaded, &changes);
+        status = session_append_changes(call, loaded, &changes);
     }
     return status == STATUS_OK ? set_timer(call, loaded, call->service->lease_ms_default) : status;
 }
@@ -149,7 +149,7 @@ static enum status fail(struct call *call, struct loaded_session *loaded, struct
     bool again = introspection_fail(row, call->service->introspection_attempts_max);
     enum status status = save(call, row);
     if (status == STATUS_OK) {
-        status = unit_append_changes(call, loaded, &changes);
+        status = session_append_changes(call, loaded, &changes);
     }
     return status == STATUS_OK ? set_timer(call, loaded, again ? retry_ms : -1) : status;
 }
@@ -235,7 +235,7 @@ static enum status finish(struct call *call, struct loaded_session *loaded, stru
         status = save(call, row);
     }
     if (status == STATUS_OK) {
-        status = unit_append_changes(call, loaded, &changes);
+        status = session_append_changes(call, loaded, &changes);
     }
     return status == STATUS_OK ? set_timer(call, loaded, introspection_wait_ms(row, &settings)) : status;
 }

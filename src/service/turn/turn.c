@@ -86,7 +86,7 @@ static enum status come_to_rest(struct call *call, struct loaded_session *loaded
     struct changes changes = {0};
     enum status status =
         change_status(call->arena, &loaded->session, WORK_IDLE, "interrupted", STOP_NONE, &changes, &call->failure);
-    return status == STATUS_OK ? unit_append_changes(call, loaded, &changes) : status;
+    return status == STATUS_OK ? session_append_changes(call, loaded, &changes) : status;
 }
 
 static enum status note_interrupt(struct call *call, struct loaded_session *loaded, const char *reason,
@@ -99,7 +99,7 @@ static enum status note_interrupt(struct call *call, struct loaded_session *load
         return status;
     }
     change_interrupt(call->arena, &loaded->session, reason, call->who->name, prompt_id, &changes);
-    return unit_append_changes(call, loaded, &changes);
+    return session_append_changes(call, loaded, &changes);
 }
 
 enum status turn_interrupt(struct call *call, struct loaded_session *loaded, const char *reason, struct slice prompt_id,
@@ -132,7 +132,7 @@ static enum status give_up_pending(struct call *call, struct loaded_session *loa
         struct changes changes = {0};
         struct prompt prompt = {.id = message.prompt_ids[i], .thread_id = message.thread_id};
         change_withdraw(call->arena, &prompt, "interrupted", &changes);
-        status = unit_append_changes(call, loaded, &changes);
+        status = session_append_changes(call, loaded, &changes);
     }
     return status == STATUS_OK ? come_to_rest(call, loaded) : status;
 }

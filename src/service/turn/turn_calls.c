@@ -94,7 +94,7 @@ static enum status mark_open_calls(struct call *call, struct loaded_session *loa
         struct changes changes = {0};
         change_tool_cut(call->arena, calls->ids[i], is_asked(pending, count, calls->ids[i]), &changes);
         changes.events[0].thread_id = thread_id;
-        status = unit_append_changes(call, loaded, &changes);
+        status = session_append_changes(call, loaded, &changes);
     }
     return status;
 }

@@ -22,7 +22,7 @@ static enum status append_end(struct call *call, struct loaded_session *loaded, 
     change_turn_ended(call->arena, loaded->session.fence, end, cause, &changes);
     changes.events[0].thread_id = thread_id;
     loaded->ended_turn = loaded->session.fence;
-    return unit_append_changes(call, loaded, &changes);
+    return session_append_changes(call, loaded, &changes);
 }
 
 enum status turn_settle(struct call *call, struct slice session_id, struct slice thread_id, const struct turn_end *end)
@@ -88,7 +88,7 @@ static enum status note_interrupted(struct call *call, struct loaded_session *lo
     struct slice values[] = {prompt_id, slice_of(cause)};
     struct changes note = {0};
     change_note(call->arena, "prompt.interrupted", keys, values, 2, &note);
-    return unit_append_changes(call, loaded, &note);
+    return session_append_changes(call, loaded, &note);
 }
 
 /* Each prompt of a collected message, and work without any, once. */
@@ -131,7 +131,7 @@ static enum status apply_policy(struct call *call, struct loaded_session *loaded
         break;
     }
     if (status == STATUS_OK && changes.count > 0) {
-        status = unit_append_changes(call, loaded, &changes);
+        status = session_append_changes(call, loaded, &changes);
     }
     return status;
 }
@@ -257,5 +257,5 @@ enum status turn_resume(struct call *call, struct slice session_id, struct sessi
     if (status == STATUS_OK) {
         status = change_status(call->arena, session, WORK_PENDING, "resumed", STOP_NONE, &changes, &call->failure);
     }
-    return status == STATUS_OK ? unit_append_changes(call, out->loaded, &changes) : status;
+    return status == STATUS_OK ? session_append_changes(call, out->loaded, &changes) : status;
 }

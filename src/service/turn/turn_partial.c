@@ -73,5 +73,5 @@ enum status turn_keep_partial(struct call *call, struct loaded_session *loaded, 
     for (const struct json *part = parts->child; part; part = part->next) {
         add_part(call, session, &since, part, thread_id, &changes);
     }
-    return changes.count > 0 ? unit_append_changes(call, loaded, &changes) : status;
+    return changes.count > 0 ? session_append_changes(call, loaded, &changes) : status;
 }

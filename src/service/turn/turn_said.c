@@ -205,7 +205,7 @@ static enum status write_event(struct call *call, struct turn *turn, struct said
     struct session_entry entry;
     struct event event = said->event; /* a copy: the job may run twice */
     enum status status = enter(call, turn, &entry);
-    return status == STATUS_OK ? unit_append(call, entry.loaded, &event, 1) : status;
+    return status == STATUS_OK ? session_append_events(call, entry.loaded, &event, 1) : status;
 }
 
 static const struct ask_name *name_of(const struct turn *turn, struct slice told)

@@ -19,7 +19,7 @@ static enum status update(struct call *call, struct loaded_session *loaded, stru
                                &changes, &call->failure);
     }
     *out = SLICE("{\"ok\":true}");
-    return status == STATUS_OK && changes.count > 0 ? unit_append_changes(call, loaded, &changes) : status;
+    return status == STATUS_OK && changes.count > 0 ? session_append_changes(call, loaded, &changes) : status;
 }
 
 static enum status tool_set_title(struct call *call, struct loaded_session *loaded, const struct json *arguments,

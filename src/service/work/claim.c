@@ -172,7 +172,7 @@ static enum status claim_one(struct call *call, int64_t key, const struct claim_
         status = change_claim(call->arena, &loaded->session, request->worker, &changes, &call->failure);
     }
     if (status == STATUS_OK) {
-        status = unit_append_changes(call, loaded, &changes);
+        status = session_append_changes(call, loaded, &changes);
     }
     if (status == STATUS_OK) {
         status = grant_lease(call, loaded, request, out);
@@ -287,7 +287,7 @@ enum status claim_settle(struct call *call, struct slice id, const struct settle
         status = change_settle(call->arena, &out->loaded->session, &decided, &changes, &call->failure);
     }
     if (status == STATUS_OK) {
-        status = unit_append_changes(call, out->loaded, &changes);
+        status = session_append_changes(call, out->loaded, &changes);
     }
     if (status == STATUS_OK) { /* whoever parks the turn leaves it, also where a turn that waits keeps its lease */
         status = session_drop_lease(call, out->loaded);
@@ -313,7 +313,7 @@ enum status claim_release(struct call *call, struct slice id, struct session_ent
                                    &changes, &call->failure);
     }
     if (status == STATUS_OK) {
-        status = unit_append_changes(call, out->loaded, &changes);
+        status = session_append_changes(call, out->loaded, &changes);
     }
     if (status == STATUS_OK) {
         status = session_drop_lease(call, out->loaded);
@@ -339,7 +339,7 @@ enum status claim_lose(struct call *call, struct loaded_session *loaded, const c
                                    &call->failure);
     }
     if (status == STATUS_OK && changes.count > 0) {
-        status = unit_append_changes(call, loaded, &changes);
+        status = session_append_changes(call, loaded, &changes);
     }
     if (status == STATUS_OK) {
         status = unit_lease_delete(call->unit, loaded, &call->failure);

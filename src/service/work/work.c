@@ -129,7 +129,7 @@ enum status work_end(struct call *call, struct loaded_session *loaded, const str
     struct changes changes = {0};
     enum status status = change_end(call->arena, &loaded->session, settlement, &changes, &call->failure);
     if (status == STATUS_OK) {
-        status = unit_append_changes(call, loaded, &changes);
+        status = session_append_changes(call, loaded, &changes);
     }
     return status == STATUS_OK ? session_after_move(call, loaded) : status;
 }
@@ -139,7 +139,7 @@ static enum status move_to_stage(struct call *call, struct loaded_session *loade
     struct changes changes = {0};
     enum status status = change_settle(call->arena, &loaded->session, settlement, &changes, &call->failure);
     if (status == STATUS_OK) {
-        status = unit_append_changes(call, loaded, &changes);
+        status = session_append_changes(call, loaded, &changes);
     }
     if (status == STATUS_OK) {
         status = session_drop_lease(call, loaded);
@@ -202,7 +202,7 @@ static enum status fill_entity(struct call *call, struct loaded_session *loaded,
     }
     struct changes changes = {0};
     change_entity_updated(call->arena, &entity, yield.names, &changes);
-    return unit_append_changes(call, loaded, &changes);
+    return session_append_changes(call, loaded, &changes);
 }
 
 enum status work_after_end(struct call *call, struct loaded_session *loaded)

@@ -83,7 +83,7 @@ static enum status tell_results(const struct work_run *run, size_t at, struct lo
         .metadata = SLICE("{\"appended\":true}"),
     };
     buffer_release(&text);
-    return unit_append(call, step, &event, 1);
+    return session_append_events(call, step, &event, 1);
 }
 
 static enum status tell_person(const struct work_run *run, const struct loaded_session *step)
@@ -92,7 +92,7 @@ static enum status tell_person(const struct work_run *run, const struct loaded_s
     const char *keys[] = {"child_id", "kind"};
     struct slice values[] = {step->session.id, SLICE("step")};
     change_note(run->call->arena, "session.child_waiting", keys, values, 2, &note);
-    return unit_append_changes(run->call, run->parent, &note);
+    return session_append_changes(run->call, run->parent, &note);
 }
 
 static enum status start_step(const struct work_run *run, size_t at)
@@ -115,7 +115,7 @@ static enum status start_step(const struct work_run *run, size_t at)
         status = change_status(call->arena, &step->session, WORK_PENDING, "the steps before it are completed",
                                STOP_NONE, &changes, &call->failure);
     }
-    return status == STATUS_OK ? unit_append_changes(call, step, &changes) : status;
+    return status == STATUS_OK ? session_append_changes(call, step, &changes) : status;
 }
 
 /* --- one that never will --- */
@@ -136,7 +136,7 @@ static enum status fail_step(const struct work_run *run, size_t at)
         status = change_end(call->arena, &step->session, &settlement, &changes, &call->failure);
     }
     if (status == STATUS_OK) {
-        status = unit_append_changes(call, step, &changes);
+        status = session_append_changes(call, step, &changes);
     }
     if (status == STATUS_OK) {
         status = session_leave_turn(call, step);
