@@ -131,7 +131,7 @@ static enum status keep_idempotent(struct request *request, struct slice key, co
     if (status != STATUS_OK) {
         return status;
     }
-    unit_wrote(request->call.unit);
+    transaction_mark_write(request->call.unit);
     return store_idempotency_put(request->call.db, request->who.tenant_key, request->who.name, key, &answer,
                                  request->call.now_ms, &request->call.failure);
 }

@@ -124,7 +124,7 @@ enum status unit_commit(struct unit *unit, struct publication **out_publication,
     return STATUS_OK;
 }
 
-void unit_wrote(struct unit *unit)
+void transaction_mark_write(struct unit *unit)
 {
     unit->writes++;
 }

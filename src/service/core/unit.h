@@ -119,6 +119,6 @@ void unit_close_viewers(struct unit *unit, const struct session *session, struct
 /* Who may come in has changed: caches forget, and streams whose credential is over end, on all nodes. */
 void unit_identity_changed(struct call *call);
 /* A write outside sessions (tokens, participants, …) happened. */
-void unit_wrote(struct unit *unit);
+void transaction_mark_write(struct unit *unit);
 
 #endif

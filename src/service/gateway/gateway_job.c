@@ -45,7 +45,7 @@ static enum status write_row(struct call *call, struct gateway_job *job)
     if (status != STATUS_OK) {
         return status; /* deleted meanwhile */
     }
-    unit_wrote(call->unit);
+    transaction_mark_write(call->unit);
     if (!job->ending) {
         return store_tool_call_insert(call->db, &row, &call->failure);
     }

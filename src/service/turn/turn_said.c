@@ -280,7 +280,7 @@ static enum status write_keep(struct call *call, struct turn *turn, struct said 
     if (status != STATUS_OK) {
         return status;
     }
-    unit_wrote(call->unit);
+    transaction_mark_write(call->unit);
     return store_kept_put(call->db, turn->brief.tenant_key, turn->brief.session_key, said->text, &call->failure);
 }
 
