@@ -4,7 +4,7 @@
 
 #include "service/core/unit.h"
 
-/* unit_known.c: the sessions this writer knows. */
+/* session_cache.c: the sessions this writer knows. */
 struct loaded_session *unit_remember(struct unit *unit, int64_t tenant_key, struct slice id);
 void unit_forget(struct unit *unit, struct loaded_session *loaded);
 void unit_know_key(struct unit *unit, struct loaded_session *loaded); /* from now on it is found by it, too */
