@@ -146,19 +146,19 @@ static enum status first_commands(struct instance *instance, struct call *call)
 }
 
 /* What every start writes, in one transaction. The owner's token is told only when it is kept. */
-static enum status write_first(struct instance *instance, struct unit *unit, struct call *call)
+static enum status write_first(struct instance *instance, struct transaction *transaction, struct call *call)
 {
     struct publication *nothing = NULL;
-    enum status status = unit_begin(unit, &call->failure);
+    enum status status = transaction_begin(transaction, &call->failure);
     if (status != STATUS_OK) {
         return status;
     }
     status = first_commands(instance, call);
     if (status != STATUS_OK) {
-        unit_rollback(unit);
+        transaction_rollback(transaction);
         return status;
     }
-    status = unit_commit(unit, &nothing, &call->failure);
+    status = transaction_commit(transaction, &nothing, &call->failure);
     publication_unref(nothing);
     return status == STATUS_OK
                ? owner_token_keep(instance->options->owner_token_file, instance->owner_token, &call->failure)
@@ -167,12 +167,12 @@ static enum status write_first(struct instance *instance, struct unit *unit, str
 
 static enum status first_start_once(struct instance *instance, struct db *db, struct failure *failure)
 {
-    struct unit unit;
+    struct transaction transaction;
     struct arena arena = {0};
-    unit_init(&unit, &instance->service, db);
-    struct call call = unit_call(&unit, &arena, &server_principal);
-    enum status status = write_first(instance, &unit, &call);
-    unit_release(&unit);
+    transaction_init(&transaction, &instance->service, db);
+    struct call call = transaction_call(&transaction, &arena, &server_principal);
+    enum status status = write_first(instance, &transaction, &call);
+    transaction_release(&transaction);
     arena_release(&arena);
     *failure = call.failure;
     return status;

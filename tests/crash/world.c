@@ -84,7 +84,7 @@ static void make_session(struct call *call, const char *policy)
 
 void world_make(struct world *world)
 {
-    struct unit unit;
+    struct transaction transaction;
     struct failure failure = {0};
     struct publication *publication = NULL;
     *world = (struct world){.now_ms = 1700000000000};
@@ -95,17 +95,17 @@ void world_make(struct world *world)
     id_source_init_seeded(&world->ids, 7);
     set_up(world);
     open_database(world);
-    unit_init(&unit, &world->service, world->db);
+    transaction_init(&transaction, &world->service, world->db);
     struct call call = world_look(world, &world->arena);
-    call.unit = &unit;
-    world_must(unit_begin(&unit, &failure), &failure, "the first life");
+    call.transaction = &transaction;
+    world_must(transaction_begin(&transaction, &failure), &failure, "the first life");
     world_must(stage_owner(&call, &world->arena, &world->who), &call.failure, "a first owner");
     for (int i = 0; i < RESUME_COUNT; i++) {
         make_session(&call, resume_policy_words.names[i]);
     }
-    world_must(unit_commit(&unit, &publication, &failure), &failure, "the first life");
+    world_must(transaction_commit(&transaction, &publication, &failure), &failure, "the first life");
     publication_unref(publication);
-    unit_release(&unit);
+    transaction_release(&transaction);
 }
 
 void world_reopen(struct world *world, const struct world *former)

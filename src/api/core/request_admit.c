@@ -54,7 +54,7 @@ enum status request_enter(struct request *request)
     struct exchange *exchange = request->exchange;
     accounts_enter_caller(request->api->accounts, &request->who, &exchange->hold);
     request_count_bytes(request);
-    bool may_be_long = !request->call.unit || exchange->hold.bytes > SMALL_BYTES;
+    bool may_be_long = !request->call.transaction || exchange->hold.bytes > SMALL_BYTES;
     return may_be_long ? byte_hold_check(&exchange->hold, &request->call.failure) : STATUS_OK;
 }
 

@@ -39,13 +39,13 @@ static void start_over(struct request *request)
     request->further_count = 0;
 }
 
-static void start_call(struct request *request, struct db *db, struct unit *unit)
+static void start_call(struct request *request, struct db *db, struct transaction *transaction)
 {
     struct service *service = request->api->service;
     request->call = (struct call){
         .service = service,
         .db = db,
-        .unit = unit,
+        .transaction = transaction,
         .arena = request_arena(request),
         .who = &request->who,
         .lease_token = request_header(request, "sojourn-lease"),
@@ -69,10 +69,10 @@ static enum status check_subjects(struct request *request, struct slice key)
     return status;
 }
 
-void request_start(struct request *request, struct db *db, struct unit *unit)
+void request_start(struct request *request, struct db *db, struct transaction *transaction)
 {
     start_over(request);
-    start_call(request, db, unit);
+    start_call(request, db, transaction);
 }
 
 static enum status replay_idempotent(struct request *request, struct slice key, const struct hash *fingerprint,
@@ -111,7 +111,8 @@ static enum status find_subject(struct request *request, int64_t *out_key)
     if (*out_key != 0 || !route_names_session(request->route)) {
         return STATUS_OK;
     }
-    enum status status = unit_load(call->unit, request->who.tenant_key, request->params[0], &loaded, &call->failure);
+    enum status status =
+        transaction_load(call->transaction, request->who.tenant_key, request->params[0], &loaded, &call->failure);
     if (status == STATUS_OK) {
         *out_key = loaded->session.key;
     }
@@ -131,7 +132,7 @@ static enum status keep_idempotent(struct request *request, struct slice key, co
     if (status != STATUS_OK) {
         return status;
     }
-    transaction_mark_write(request->call.unit);
+    transaction_mark_write(request->call.transaction);
     return store_idempotency_put(request->call.db, request->who.tenant_key, request->who.name, key, &answer,
                                  request->call.now_ms, &request->call.failure);
 }
@@ -141,9 +142,10 @@ static enum status keep_idempotent(struct request *request, struct slice key, co
  * command runs again. A claim that waits, and a caller who follows a turn, hear of changes anyway. */
 static bool rests_on_memory(struct request *request, enum status status)
 {
-    struct unit *unit = request->call.unit;
+    struct transaction *transaction = request->call.transaction;
     bool waits = status == STATUS_OK && (request->exchange->status == 0 || follow_is_wanted(request));
-    if (unit && unit->writes == request->writes_before && !waits && unit_forget_remembered(unit)) {
+    if (transaction && transaction->writes == request->writes_before && !waits &&
+        transaction_forget_remembered(transaction)) {
         request->ask_again = true;
     }
     return request->ask_again;
@@ -187,7 +189,7 @@ static enum status handle_idempotent(struct request *request)
 
 static enum status run_handler(struct request *request)
 {
-    bool idempotent = request->route->idempotent && request->call.unit != NULL;
+    bool idempotent = request->route->idempotent && request->call.transaction != NULL;
     request->idempotency_key = idempotent ? request_header(request, "idempotency-key") : (struct slice){0};
     return slice_present(request->idempotency_key) ? handle_idempotent(request) : request->route->handle(request);
 }
@@ -241,12 +243,12 @@ static enum status keep_in_budget(struct request *request, enum status status)
     return spent == STATUS_OK ? status : spent;
 }
 
-static enum status try_on_writer(struct request *request, struct unit *unit)
+static enum status try_on_writer(struct request *request, struct transaction *transaction)
 {
-    request_start(request, unit->db, unit);
-    request->writes_before = unit->writes;
+    request_start(request, transaction->db, transaction);
+    request->writes_before = transaction->writes;
     request->ask_again = false;
-    unit_start_command(unit);
+    transaction_start_command(transaction);
     enum status status = let_in(request);
     if (status == STATUS_OK) {
         status = run_handler(request);
@@ -257,16 +259,16 @@ static enum status try_on_writer(struct request *request, struct unit *unit)
     return keep_in_budget(request, status);
 }
 
-static enum job_outcome run_on_writer(struct write_job *job, struct unit *unit)
+static enum job_outcome run_on_writer(struct write_job *job, struct transaction *transaction)
 {
     struct request *request = (struct request *)job;
-    int64_t writes_before = unit->writes;
+    int64_t writes_before = transaction->writes;
     job->parked_until_ms = job->parked ? job->parked_until_ms : 0;
-    enum status status = try_on_writer(request, unit);
+    enum status status = try_on_writer(request, transaction);
     if (rests_on_memory(request, status)) {
-        status = try_on_writer(request, unit);
+        status = try_on_writer(request, transaction);
     }
-    if (status == STATUS_OK && !request->needs_commit && unit->writes == writes_before) {
+    if (status == STATUS_OK && !request->needs_commit && transaction->writes == writes_before) {
         return JOB_ANSWERED;
     }
     if (status == STATUS_OK) {
@@ -274,7 +276,7 @@ static enum job_outcome run_on_writer(struct write_job *job, struct unit *unit)
     }
     problem_answer(request->exchange, &request->call.failure);
     log_refused_move(request);
-    return unit->writes != writes_before ? JOB_SPOILED : JOB_DONE;
+    return transaction->writes != writes_before ? JOB_SPOILED : JOB_DONE;
 }
 
 static void submit_write(struct request *request)

@@ -152,25 +152,25 @@ static void on_return(struct loop_message *message)
 
 /* --- on the writer --- */
 
-static enum status try_once(struct spoken *spoken, struct unit *unit)
+static enum status try_once(struct spoken *spoken, struct transaction *transaction)
 {
     struct speaker *speaker = spoken->speaker;
-    spoken->call = unit_call(unit, &spoken->arena, &speaker->who);
-    unit_start_command(unit);
+    spoken->call = transaction_call(transaction, &spoken->arena, &speaker->who);
+    transaction_start_command(transaction);
     spoken->status = spoken->what->run(spoken);
     spoken->failure = spoken->call.failure;
     return spoken->status;
 }
 
-static enum job_outcome run(struct write_job *job, struct unit *unit)
+static enum job_outcome run(struct write_job *job, struct transaction *transaction)
 {
     struct spoken *spoken = (struct spoken *)job;
-    int64_t writes_before = unit->writes;
-    enum status status = try_once(spoken, unit);
-    if (unit->writes == writes_before && unit_forget_remembered(unit)) {
-        status = try_once(spoken, unit);
+    int64_t writes_before = transaction->writes;
+    enum status status = try_once(spoken, transaction);
+    if (transaction->writes == writes_before && transaction_forget_remembered(transaction)) {
+        status = try_once(spoken, transaction);
     }
-    return status != STATUS_OK && unit->writes != writes_before ? JOB_SPOILED : JOB_DONE;
+    return status != STATUS_OK && transaction->writes != writes_before ? JOB_SPOILED : JOB_DONE;
 }
 
 static void finish(struct write_job *job, enum status status, const struct failure *failure)

@@ -3,7 +3,7 @@
 #ifndef SERVICE_PERSONA_H
 #define SERVICE_PERSONA_H
 
-#include "service/core/unit.h"
+#include "service/core/transaction.h"
 
 struct persona_request {
     struct slice id; /* absent = a new one is made up */

@@ -71,7 +71,7 @@ static enum status move_to(struct call *call, struct loaded_session *loaded, enu
 static enum status go_on(struct call *call, struct loaded_session *loaded, const char *reason)
 {
     const struct lease *lease;
-    enum status status = unit_lease(call->unit, loaded, &lease, &call->failure);
+    enum status status = transaction_lease(call->transaction, loaded, &lease, &call->failure);
     return status == STATUS_OK ? move_to(call, loaded, lease ? WORK_RUNNING : WORK_PENDING, reason) : status;
 }
 
@@ -108,7 +108,7 @@ static enum status refresh(struct call *call, struct loaded_session *loaded, con
     loaded->asks_pending = (int64_t)count;
     loaded->asks_known = true;
     int64_t deadline = first_deadline(pending, count);
-    status = unit_timer(call, loaded, TIMER_ASK, deadline ? call->steady_ms + deadline - call->now_ms : 0);
+    status = transaction_timer(call, loaded, TIMER_ASK, deadline ? call->steady_ms + deadline - call->now_ms : 0);
     bool moves = reason && work_is_in_turn(session->work);
     return status == STATUS_OK && moves ? follow(call, loaded, pending, count, reason) : status;
 }

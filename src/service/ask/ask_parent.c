@@ -39,7 +39,8 @@ enum status ask_tell_parent(struct call *call, const struct session *child, cons
     if (!slice_present(child->parent_id)) {
         return STATUS_OK;
     }
-    enum status status = unit_load(call->unit, child->tenant_key, child->parent_id, &parent, &call->failure);
+    enum status status =
+        transaction_load(call->transaction, child->tenant_key, child->parent_id, &parent, &call->failure);
     if (status != STATUS_OK) {
         return status == STATUS_NOT_FOUND ? STATUS_OK : status; /* the parent was deleted */
     }

@@ -98,7 +98,7 @@ static enum status read_traces(struct call *call, const struct session *session,
                                   .after = after,
                                   .limit = EVENTS_LOOKED_AT};
     out->arena = call->arena;
-    enum status status = unit_flush(call->unit, &call->failure);
+    enum status status = transaction_flush(call->transaction, &call->failure);
     return status == STATUS_OK ? store_event_read(call->db, &filter, note_event, out, &call->failure) : status;
 }
 

@@ -41,13 +41,13 @@ static void end_sweep(struct blobs *blobs)
 
 /* --- on the writer --- */
 
-static enum job_outcome collect_run(struct write_job *job, struct unit *unit)
+static enum job_outcome collect_run(struct write_job *job, struct transaction *transaction)
 {
     struct blobs *blobs = (struct blobs *)job;
     struct failure failure;
-    transaction_mark_write(unit);
-    enum status status = store_blob_collect(unit->db, &blobs->options.service->blobs, blobs->before_ms, blobs->orphans,
-                                            blobs->count, &failure);
+    transaction_mark_write(transaction);
+    enum status status = store_blob_collect(transaction->db, &blobs->options.service->blobs, blobs->before_ms,
+                                            blobs->orphans, blobs->count, &failure);
     if (status != STATUS_OK) {
         warn(&failure);
     }

@@ -79,13 +79,13 @@ struct service {
     _Atomic int64_t identity_epoch;
 };
 
-struct unit;
+struct transaction;
 
 /* One call: who asks, and where its memory comes from. */
 struct call {
     struct service *service;
     struct db *db;
-    struct unit *unit; /* NULL on a reader thread */
+    struct transaction *transaction; /* NULL on a reader thread */
     struct arena *arena;
     const struct principal *who;
     struct slice lease_token;       /* of the Sojourn-Lease header; absent = none */

@@ -11,13 +11,13 @@
 static enum status lease_over(struct call *call, struct loaded_session *loaded, bool *out_again)
 {
     const struct lease *lease;
-    enum status status = unit_lease(call->unit, loaded, &lease, &call->failure);
+    enum status status = transaction_lease(call->transaction, loaded, &lease, &call->failure);
     if (status != STATUS_OK || !lease) {
         return status;
     }
     if (lease->expires_at_ms > call->steady_ms) {
         *out_again = true;
-        return unit_timer(call, loaded, TIMER_LEASE, lease->expires_at_ms);
+        return transaction_timer(call, loaded, TIMER_LEASE, lease->expires_at_ms);
     }
     return claim_lose(call, loaded, "lease_lost");
 }
@@ -69,7 +69,7 @@ enum status timer_fire(struct call *call, const struct timer *timer)
         return status;
     }
     /* Whoever set it may be a node that is dead by now: what this one remembers is older. */
-    status = unit_load_fresh(call->unit, timer->tenant_key, timer->session_key, &loaded, &call->failure);
+    status = transaction_load_fresh(call->transaction, timer->tenant_key, timer->session_key, &loaded, &call->failure);
     if (status == STATUS_OK) {
         status = fire(call, timer, loaded, &again);
     } else if (status == STATUS_NOT_FOUND) {

@@ -26,7 +26,7 @@ static int64_t since_wall(const struct call *call, int64_t at_ms)
 static enum status gather_lease(struct call *call, struct loaded_session *loaded, struct health_facts *out)
 {
     const struct lease *lease;
-    enum status status = unit_lease(call->unit, loaded, &lease, &call->failure);
+    enum status status = transaction_lease(call->transaction, loaded, &lease, &call->failure);
     if (status == STATUS_OK && lease) {
         out->leased = true;
         out->lease_overdue_ms = since(lease->expires_at_ms, call->steady_ms);
@@ -205,5 +205,5 @@ enum status watchdog_stale(struct call *call, struct loaded_session *loaded, boo
     }
     int64_t left_ms = limits->stale_ms - facts.silent_ms;
     *out_again = true;
-    return unit_timer(call, loaded, TIMER_STALE, call->steady_ms + (left_ms > 0 ? left_ms : limits->stale_ms));
+    return transaction_timer(call, loaded, TIMER_STALE, call->steady_ms + (left_ms > 0 ? left_ms : limits->stale_ms));
 }

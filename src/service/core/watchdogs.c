@@ -61,7 +61,7 @@ static enum status look_at(struct call *call, const struct health_suspect *suspe
 {
     struct loaded_session *loaded;
     enum status status =
-        unit_load_fresh(call->unit, suspect->tenant_key, suspect->session_key, &loaded, &call->failure);
+        transaction_load_fresh(call->transaction, suspect->tenant_key, suspect->session_key, &loaded, &call->failure);
     if (status == STATUS_NOT_FOUND) {
         return STATUS_OK;
     }
@@ -100,14 +100,14 @@ static void note_clock(struct call *call, struct watchdogs *watchdogs)
     }
 }
 
-static enum job_outcome look_run(struct write_job *job, struct unit *unit)
+static enum job_outcome look_run(struct write_job *job, struct transaction *transaction)
 {
     struct watchdogs *watchdogs = (struct watchdogs *)job;
     struct arena arena = {0};
-    int64_t writes_before = unit->writes;
-    struct call call = unit_call(unit, &arena, &server_principal);
+    int64_t writes_before = transaction->writes;
+    struct call call = transaction_call(transaction, &arena, &server_principal);
     note_clock(&call, watchdogs);
-    enum status status = unit_flush(unit, &call.failure);
+    enum status status = transaction_flush(transaction, &call.failure);
     if (status == STATUS_OK) {
         status = look(&call, watchdogs);
     }
@@ -116,7 +116,7 @@ static enum job_outcome look_run(struct write_job *job, struct unit *unit)
         log_warn("watchdog_failed", LOG_TEXT("code", slice_of(call.failure.code)),
                  LOG_TEXT("detail", slice_of(call.failure.detail)));
     }
-    return status != STATUS_OK && unit->writes != writes_before ? JOB_SPOILED : JOB_DONE;
+    return status != STATUS_OK && transaction->writes != writes_before ? JOB_SPOILED : JOB_DONE;
 }
 
 static void look_finish(struct write_job *job, enum status status, const struct failure *failure)

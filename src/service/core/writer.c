@@ -16,7 +16,7 @@ struct writer *writer_new(const struct writer_options *options)
     struct writer *writer = memory_zeroed(sizeof *writer);
     writer->options = *options;
     writer->queue = work_queue_new(options->queue_max);
-    unit_init(&writer->unit, options->service, options->db);
+    transaction_init(&writer->transaction, options->service, options->db);
     return writer;
 }
 
@@ -42,13 +42,13 @@ static void park(struct writer *writer, struct write_job *job)
 
 static void after_commit(struct writer *writer, struct publication *publication)
 {
-    struct unit *unit = &writer->unit;
+    struct transaction *transaction = &writer->transaction;
     writer->groups++;
-    writer->work_queued |= unit->work_queued;
+    writer->work_queued |= transaction->work_queued;
     /* A timer that was deleted may wake the writer once for nothing; looking anew after every group costs more. */
-    if (unit->earliest_timer_ms != 0 &&
-        (writer->next_timer_ms == 0 || unit->earliest_timer_ms < writer->next_timer_ms)) {
-        writer->next_timer_ms = unit->earliest_timer_ms;
+    if (transaction->earliest_timer_ms != 0 &&
+        (writer->next_timer_ms == 0 || transaction->earliest_timer_ms < writer->next_timer_ms)) {
+        writer->next_timer_ms = transaction->earliest_timer_ms;
     }
     if (publication && writer->options.on_commit) {
         writer->options.on_commit(writer->options.on_commit_owner, publication);
@@ -61,11 +61,11 @@ static void after_commit(struct writer *writer, struct publication *publication)
 enum status writer_end_group(struct writer *writer, struct failure *failure)
 {
     struct publication *publication = NULL;
-    if (writer->unit.writes == 0) {
-        unit_rollback(&writer->unit);
+    if (writer->transaction.writes == 0) {
+        transaction_rollback(&writer->transaction);
         return STATUS_OK;
     }
-    enum status status = unit_commit(&writer->unit, &publication, failure);
+    enum status status = transaction_commit(&writer->transaction, &publication, failure);
     if (status == STATUS_OK) {
         after_commit(writer, publication);
     } else {
@@ -82,13 +82,13 @@ void writer_log_failed(const struct failure *failure)
 /* A transaction that gave way to another is rolled back, whatever the job made of it. */
 static enum job_outcome run_job(struct writer *writer, struct write_job *job)
 {
-    unit_start_command(&writer->unit);
+    transaction_start_command(&writer->transaction);
     if (!job->unbounded) {
         budget_begin(&writer->options.budget);
     }
-    enum job_outcome outcome = job->run(job, &writer->unit);
+    enum job_outcome outcome = job->run(job, &writer->transaction);
     budget_end();
-    return outcome != JOB_ANSWERED && db_must_run_again(writer->unit.db) ? JOB_SPOILED : outcome;
+    return outcome != JOB_ANSWERED && db_must_run_again(writer->transaction.db) ? JOB_SPOILED : outcome;
 }
 
 static void run_alone(struct writer *writer, struct write_job *job)
@@ -99,17 +99,17 @@ static void run_alone(struct writer *writer, struct write_job *job)
     writer->retries_alone++;
     /* Another node may change the session between load and commit: look again, a few times. */
     for (int tries = 0; tries < TRIES_WHEN_STALE && status == STATUS_STALE; tries++) {
-        status = unit_begin(&writer->unit, &failure);
+        status = transaction_begin(&writer->transaction, &failure);
         if (status != STATUS_OK) {
             break;
         }
         outcome = run_job(writer, job);
-        bool again = db_must_run_again(writer->unit.db);
+        bool again = db_must_run_again(writer->transaction.db);
         if (outcome == JOB_DONE) {
             status = writer_end_group(writer, &failure);
             continue;
         }
-        unit_rollback(&writer->unit);
+        transaction_rollback(&writer->transaction);
         if (!again) {
             break;
         }
@@ -183,12 +183,12 @@ static void run_jobs(struct writer *writer, struct group *group, struct queue_it
  * session meanwhile. */
 static void gather(struct writer *writer, struct group *group)
 {
-    if (db_engine(writer->unit.db) != DB_SQLITE) {
+    if (db_engine(writer->transaction.db) != DB_SQLITE) {
         return;
     }
     for (int turns = 0; turns < GATHER_TURNS_MAX; turns++) {
         bool few = group->count < writer->crowd && group->count < GATHER_JOBS_MAX;
-        bool worth = few && !group->spoiled && writer->unit.writes > 0;
+        bool worth = few && !group->spoiled && writer->transaction.writes > 0;
         struct queue_item *more =
             worth ? work_queue_take_within(writer->queue, writer->options.group_max, GATHER_US) : NULL;
         if (!more) {
@@ -202,14 +202,14 @@ static void run_group(struct writer *writer, struct write_job *first)
 {
     struct failure failure = {0};
     struct group group = {.end = &group.first};
-    group.spoiled = unit_begin(&writer->unit, &failure) != STATUS_OK;
+    group.spoiled = transaction_begin(&writer->transaction, &failure) != STATUS_OK;
     run_jobs(writer, &group, &first->work);
     gather(writer, &group);
     struct write_job *jobs = (struct write_job *)group.first;
     bool spoiled = group.spoiled;
     enum status status = STATUS_OK;
     if (spoiled) {
-        unit_rollback(&writer->unit);
+        transaction_rollback(&writer->transaction);
     } else {
         status = writer_end_group(writer, &failure);
         writer->crowd = group.count + work_queue_length(writer->queue);
@@ -265,7 +265,7 @@ static int64_t wait_ms(struct writer *writer)
     int64_t now = writer_steady_ms(writer);
     int64_t wait = WAIT_MS_MAX;
     int64_t marks[] = {writer->timers_known ? writer->next_timer_ms : now, parked_deadline(writer),
-                       writer->unit.renewals.due_ms};
+                       writer->transaction.renewals.due_ms};
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
         if (marks[i] != 0 && marks[i] - now < wait) {
             wait = marks[i] - now < 0 ? 0 : marks[i] - now;
@@ -282,7 +282,7 @@ static void tick(struct writer *writer)
         writer->next_look_ms = now + LOOK_FOR_TIMERS_MS;
         writer_run_timers(writer);
     }
-    if (writer->unit.renewals.due_ms != 0 && writer->unit.renewals.due_ms <= now) {
+    if (writer->transaction.renewals.due_ms != 0 && writer->transaction.renewals.due_ms <= now) {
         writer_save_renewals(writer);
     }
     bool poked = atomic_exchange(&writer->poked, false);
@@ -369,7 +369,7 @@ void writer_free(struct writer *writer)
     if (!writer) {
         return;
     }
-    unit_release(&writer->unit);
+    transaction_release(&writer->transaction);
     db_close(writer->options.db);
     work_queue_free(writer->queue);
     free(writer);

@@ -12,7 +12,7 @@
 #include "base/budget.h"
 #include "fanout/fanout.h"
 #include "loop/work_queue.h"
-#include "service/core/unit.h"
+#include "service/core/transaction.h"
 
 enum job_outcome {
     JOB_DONE,     /* its answer is ready, good or bad; nothing half written */
@@ -27,7 +27,7 @@ struct write_job {
     bool parked;
     bool standing;  /* the server's own, parked for as long as it runs: not counted among those who wait */
     bool unbounded; /* the server's own housekeeping: no budget */
-    enum job_outcome (*run)(struct write_job *job, struct unit *unit);
+    enum job_outcome (*run)(struct write_job *job, struct transaction *transaction);
     /* After the commit, or with what stopped it (failure may be NULL when nothing did); releases the job. Writer
      * thread. */
     void (*finish)(struct write_job *job, enum status status, const struct failure *failure);

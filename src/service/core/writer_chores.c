@@ -7,17 +7,17 @@ enum { TIMERS_PER_GROUP = 64, PRUNE_EVERY_MS = 600000, RETRY_TIMERS_MS = 1000 };
 static enum status fire_timers(struct writer *writer, const struct timer *timers, size_t count, struct failure *failure)
 {
     struct arena arena = {0};
-    struct call call = unit_call(&writer->unit, &arena, &server_principal);
-    enum status status = unit_begin(&writer->unit, &call.failure);
+    struct call call = transaction_call(&writer->transaction, &arena, &server_principal);
+    enum status status = transaction_begin(&writer->transaction, &call.failure);
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
-        unit_start_command(&writer->unit);
+        transaction_start_command(&writer->transaction);
         status = timer_fire(&call, &timers[i]);
     }
     if (status == STATUS_OK) {
-        writer->unit.writes++;
+        writer->transaction.writes++;
         status = writer_end_group(writer, &call.failure);
     } else {
-        unit_rollback(&writer->unit);
+        transaction_rollback(&writer->transaction);
     }
     if (status == STATUS_OK) {
         writer->timers_fired += (int64_t)count;
@@ -32,10 +32,10 @@ static enum status fire_timers(struct writer *writer, const struct timer *timers
 static bool may_be_another_node(struct writer *writer, enum status status)
 {
     bool is_own_trouble = status == STATUS_OK || status == STATUS_UNAVAILABLE || status == STATUS_UNCERTAIN;
-    if (is_own_trouble || db_engine(writer->unit.db) != DB_POSTGRES) {
+    if (is_own_trouble || db_engine(writer->transaction.db) != DB_POSTGRES) {
         return false;
     }
-    (void)unit_forget_remembered(&writer->unit);
+    (void)transaction_forget_remembered(&writer->transaction);
     return true;
 }
 
@@ -80,10 +80,11 @@ void writer_run_timers(struct writer *writer)
     size_t count = 0;
     struct failure failure = {0};
     int64_t now = writer_steady_ms(writer);
-    enum status status = unit_begin(&writer->unit, &failure);
+    enum status status = transaction_begin(&writer->transaction, &failure);
     if (status == STATUS_OK) {
-        status = store_timer_due(writer->unit.db, now, TIMERS_PER_GROUP, due, &count, &writer->next_timer_ms, &failure);
-        unit_rollback(&writer->unit);
+        status = store_timer_due(writer->transaction.db, now, TIMERS_PER_GROUP, due, &count, &writer->next_timer_ms,
+                                 &failure);
+        transaction_rollback(&writer->transaction);
     }
     writer->timers_known = status == STATUS_OK;
     if (status == STATUS_OK && count > 0) {
@@ -98,16 +99,16 @@ void writer_run_timers(struct writer *writer)
 
 void writer_save_renewals(struct writer *writer)
 {
-    struct renewals *renewals = &writer->unit.renewals;
+    struct renewals *renewals = &writer->transaction.renewals;
     struct failure failure = {0};
-    enum status status = unit_begin(&writer->unit, &failure);
+    enum status status = transaction_begin(&writer->transaction, &failure);
     if (status == STATUS_OK) {
-        status = renewals_save(renewals, writer->unit.db, &failure);
-        writer->unit.writes++;
+        status = renewals_save(renewals, writer->transaction.db, &failure);
+        writer->transaction.writes++;
         if (status == STATUS_OK) {
             status = writer_end_group(writer, &failure);
         } else {
-            unit_rollback(&writer->unit);
+            transaction_rollback(&writer->transaction);
         }
     }
     if (status == STATUS_OK) {
@@ -138,15 +139,15 @@ void writer_prune(struct writer *writer)
     struct service *service = writer->options.service;
     struct failure failure = {0};
     writer->next_prune_ms = writer_steady_ms(writer) + (service->prune_ms ? service->prune_ms : PRUNE_EVERY_MS);
-    enum status status = unit_begin(&writer->unit, &failure);
+    enum status status = transaction_begin(&writer->transaction, &failure);
     if (status == STATUS_OK) {
-        status = prune(writer->unit.db, service, &failure);
+        status = prune(writer->transaction.db, service, &failure);
     }
     if (status == STATUS_OK) {
-        writer->unit.writes++;
+        writer->transaction.writes++;
         status = writer_end_group(writer, &failure);
     } else {
-        unit_rollback(&writer->unit);
+        transaction_rollback(&writer->transaction);
     }
     if (status != STATUS_OK) {
         log_warn("prune_failed", LOG_TEXT("detail", slice_of(failure.detail)));

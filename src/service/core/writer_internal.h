@@ -13,7 +13,7 @@ enum { TRIES_WHEN_STALE = 12 };
 struct writer {
     struct writer_options options;
     struct work_queue *queue;
-    struct unit unit;
+    struct transaction transaction;
     pthread_t thread;
     bool started;
     struct write_job *parked; /* through work.next */

@@ -9,12 +9,13 @@ struct partial_job {
     struct arena arena;
 };
 
-static enum job_outcome partial_run(struct write_job *job, struct unit *unit)
+static enum job_outcome partial_run(struct write_job *job, struct transaction *transaction)
 {
     struct partial_job *own = (struct partial_job *)job;
     struct failure failure;
-    transaction_mark_write(unit);
-    enum status status = store_partial_save(unit->db, own->tenant_key, own->session_key, &own->partial, &failure);
+    transaction_mark_write(transaction);
+    enum status status =
+        store_partial_save(transaction->db, own->tenant_key, own->session_key, &own->partial, &failure);
     return status == STATUS_OK ? JOB_DONE : JOB_SPOILED;
 }
 

@@ -41,11 +41,11 @@ static enum status write_row(struct call *call, struct gateway_job *job)
 {
     struct loaded_session *loaded;
     struct tool_call row = row_of(job, call->now_ms);
-    enum status status = unit_load(call->unit, job->tenant_key, job->session_id, &loaded, &call->failure);
+    enum status status = transaction_load(call->transaction, job->tenant_key, job->session_id, &loaded, &call->failure);
     if (status != STATUS_OK) {
         return status; /* deleted meanwhile */
     }
-    transaction_mark_write(call->unit);
+    transaction_mark_write(call->transaction);
     if (!job->ending) {
         return store_tool_call_insert(call->db, &row, &call->failure);
     }
@@ -58,17 +58,17 @@ static enum status write_row(struct call *call, struct gateway_job *job)
                : status;
 }
 
-static enum job_outcome run(struct write_job *write, struct unit *unit)
+static enum job_outcome run(struct write_job *write, struct transaction *transaction)
 {
     struct gateway_job *job = (struct gateway_job *)write;
     struct arena arena = {0};
     struct principal who = {.kind = PRINCIPAL_SYSTEM, .tenant_key = job->tenant_key, .name = job->actor};
-    struct call call = unit_call(unit, &arena, &who);
-    int64_t writes_before = unit->writes;
-    unit_start_command(unit);
+    struct call call = transaction_call(transaction, &arena, &who);
+    int64_t writes_before = transaction->writes;
+    transaction_start_command(transaction);
     enum status status = write_row(&call, job);
     arena_release(&arena);
-    return status != STATUS_OK && unit->writes != writes_before ? JOB_SPOILED : JOB_DONE;
+    return status != STATUS_OK && transaction->writes != writes_before ? JOB_SPOILED : JOB_DONE;
 }
 
 /* Whoever waits looks at the row again. */

@@ -21,7 +21,7 @@ static void cache_refresh(struct call *call, struct principal_cache *cache)
 {
     /* What another command of this transaction changed holds for the next one, and is not remembered: it may be rolled
      * back. */
-    bool changes = call->unit && call->unit->identity_changed;
+    bool changes = call->transaction && call->transaction->identity_changed;
     int64_t epoch = changes ? -1 : call->service->identity_epoch;
     bool old = changes || cache->epoch != epoch || call->steady_ms - cache->filled_at_ms > PRINCIPALS_KEPT_MS ||
                cache->principals.count > PRINCIPALS_MAX;
@@ -221,7 +221,7 @@ enum status identity_of_ticket(struct call *call, struct slice secret, struct pr
     }
     if (status == STATUS_OK) {
         struct hash hash = hash_of(secret);
-        transaction_mark_write(call->unit);
+        transaction_mark_write(call->transaction);
         status = store_grant_delete(call->db, GRANT_TICKET, hash_slice(&hash), &call->failure);
         *out_session_id = grant.session_id;
     }

@@ -3,7 +3,7 @@
 #define SERVICE_IDENTITY_H
 
 #include "base/map.h"
-#include "service/core/unit.h"
+#include "service/core/transaction.h"
 
 /* Principals this thread has seen, by hash of their secret; thrown away when the identity epoch moves or after a second
  * (another node may have changed them). */

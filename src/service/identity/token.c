@@ -124,10 +124,11 @@ enum status token_create(struct call *call, const struct token_request *request,
 static enum status revoke_row(struct call *call, const struct token *token)
 {
     bool changed;
-    transaction_mark_write(call->unit);
-    unit_identity_changed(call);
-    unit_close_streams_of(call->unit, token->tenant_key,
-                          slice_present(token->user_id) ? token->user_id : identity_actor_name(call->arena, token));
+    transaction_mark_write(call->transaction);
+    transaction_identity_changed(call);
+    transaction_close_streams_of(call->transaction, token->tenant_key,
+                                 slice_present(token->user_id) ? token->user_id
+                                                               : identity_actor_name(call->arena, token));
     return store_token_revoke(call->db, token->tenant_key, token->id, call->now_ms, &changed, &call->failure);
 }
 

@@ -31,7 +31,7 @@ static enum status remove_prompt(struct call *call, struct loaded_session *loade
 {
     const struct session *session = &loaded->session;
     loaded->prompts.waiting--;
-    transaction_mark_write(call->unit);
+    transaction_mark_write(call->transaction);
     return store_prompt_delete(call->db, session->tenant_key, session->key, prompt->id, &call->failure);
 }
 
@@ -137,7 +137,7 @@ static enum status arm_timer(struct call *call, struct loaded_session *loaded, c
 {
     int64_t due_ms = prompt_next_due(queue, count, call->steady_ms);
     *out_armed = due_ms != 0;
-    return due_ms ? unit_timer(call, loaded, TIMER_COLLECT, due_ms) : STATUS_OK;
+    return due_ms ? transaction_timer(call, loaded, TIMER_COLLECT, due_ms) : STATUS_OK;
 }
 
 /* Collected prompts wait, so that the first is not always the next. */

@@ -46,21 +46,21 @@ static enum status (*const writes[NOTE_KIND_COUNT])(struct call *call, const str
 };
 
 /* A session that is gone, or a title or state that is refused, is nobody's business any more. */
-static enum job_outcome note_run(struct write_job *job, struct unit *unit)
+static enum job_outcome note_run(struct write_job *job, struct transaction *transaction)
 {
     struct note *note = (struct note *)job;
     struct arena arena = {0};
     struct principal who = {.kind = PRINCIPAL_SYSTEM, .tenant_key = note->tenant_key, .name = note->actor};
-    struct call call = unit_call(unit, &arena, &who);
+    struct call call = transaction_call(transaction, &arena, &who);
     struct loaded_session *loaded;
-    int64_t writes_before = unit->writes;
-    unit_start_command(unit);
-    enum status status = unit_load(unit, note->tenant_key, note->session_id, &loaded, &call.failure);
+    int64_t writes_before = transaction->writes;
+    transaction_start_command(transaction);
+    enum status status = transaction_load(transaction, note->tenant_key, note->session_id, &loaded, &call.failure);
     if (status == STATUS_OK) {
         status = writes[note->kind](&call, note, loaded);
     }
     arena_release(&arena);
-    return status != STATUS_OK && unit->writes != writes_before ? JOB_SPOILED : JOB_DONE;
+    return status != STATUS_OK && transaction->writes != writes_before ? JOB_SPOILED : JOB_DONE;
 }
 
 static void note_free(struct note *note)

@@ -130,8 +130,8 @@ struct waking {
 static enum status wake_sleeping(struct call *call, const struct waking *waking)
 {
     struct runtime_outcome outcome = {0};
-    enum status status =
-        unit_load_fresh(call->unit, waking->tenant_key, waking->session_key, &outcome.loaded, &call->failure);
+    enum status status = transaction_load_fresh(call->transaction, waking->tenant_key, waking->session_key,
+                                                &outcome.loaded, &call->failure);
     if (status != STATUS_OK) {
         return status;
     }
@@ -140,15 +140,15 @@ static enum status wake_sleeping(struct call *call, const struct waking *waking)
     return sleeps ? move(call, &outcome, RUNTIME_RESTORING, "somebody looks at it") : STATUS_OK;
 }
 
-static enum job_outcome waking_run(struct write_job *job, struct unit *unit)
+static enum job_outcome waking_run(struct write_job *job, struct transaction *transaction)
 {
     struct waking *waking = (struct waking *)job;
     struct arena arena = {0};
-    int64_t writes_before = unit->writes;
-    struct call call = unit_call(unit, &arena, &server_principal);
+    int64_t writes_before = transaction->writes;
+    struct call call = transaction_call(transaction, &arena, &server_principal);
     enum status status = wake_sleeping(&call, waking);
     arena_release(&arena);
-    return status != STATUS_OK && unit->writes != writes_before ? JOB_SPOILED : JOB_DONE;
+    return status != STATUS_OK && transaction->writes != writes_before ? JOB_SPOILED : JOB_DONE;
 }
 
 static void waking_finish(struct write_job *job, enum status status, const struct failure *failure)

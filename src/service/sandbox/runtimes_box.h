@@ -111,12 +111,12 @@ void box_give_up(struct runtime_box *box);
 void box_forget_if_empty(struct runtime_box *box);
 
 /* runtimes_recover.c: the job that looks for what an earlier life left. */
-enum job_outcome recover_run(struct write_job *job, struct unit *unit);
+enum job_outcome recover_run(struct write_job *job, struct transaction *transaction);
 void recover_finish(struct write_job *job, enum status status, const struct failure *failure);
 void orphans_free(struct runtimes *runtimes);
 
 /* runtimes_step.c: the job's functions. */
-enum job_outcome box_step_run(struct write_job *job, struct unit *unit);
+enum job_outcome box_step_run(struct write_job *job, struct transaction *transaction);
 void box_step_finish(struct write_job *job, enum status status, const struct failure *failure);
 
 #endif

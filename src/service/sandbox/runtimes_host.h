@@ -6,7 +6,7 @@
 #define SERVICE_RUNTIMES_HOST_H
 
 #include "domain/agent.h"
-#include "service/core/unit.h"
+#include "service/core/transaction.h"
 
 struct host_place {
     enum { HOST_HERE, HOST_NOWHERE, HOST_ELSEWHERE, HOST_LOST } at;

@@ -55,7 +55,7 @@ static enum status take_up(struct call *call, struct runtimes *runtimes, const s
 {
     struct loaded_session *loaded;
     bool ours = false;
-    enum status status = unit_load_key(call->unit, key->tenant_key, key->key, &loaded, &call->failure);
+    enum status status = transaction_load_key(call->transaction, key->tenant_key, key->key, &loaded, &call->failure);
     if (status == STATUS_OK) {
         status = is_ours(call, runtimes, &loaded->session, &ours);
     }
@@ -83,12 +83,12 @@ static enum status recover(struct call *call, struct runtimes *runtimes)
     return status;
 }
 
-enum job_outcome recover_run(struct write_job *job, struct unit *unit)
+enum job_outcome recover_run(struct write_job *job, struct transaction *transaction)
 {
     struct runtimes *runtimes = (struct runtimes *)job;
     struct arena arena = {0};
-    int64_t writes_before = unit->writes;
-    struct call call = unit_call(unit, &arena, &server_principal);
+    int64_t writes_before = transaction->writes;
+    struct call call = transaction_call(transaction, &arena, &server_principal);
     orphans_free(runtimes);
     enum status status = recover(&call, runtimes);
     arena_release(&arena);
@@ -97,7 +97,7 @@ enum job_outcome recover_run(struct write_job *job, struct unit *unit)
                  LOG_TEXT("detail", slice_of(call.failure.detail)));
         orphans_free(runtimes);
     }
-    return status != STATUS_OK && unit->writes != writes_before ? JOB_SPOILED : JOB_DONE;
+    return status != STATUS_OK && transaction->writes != writes_before ? JOB_SPOILED : JOB_DONE;
 }
 
 void recover_finish(struct write_job *job, enum status status, const struct failure *failure)

@@ -354,7 +354,8 @@ static enum status take_step(struct step *step)
 {
     struct runtime_box *box = step->box;
     struct call *call = step->call;
-    enum status status = unit_load_fresh(call->unit, box->tenant_key, box->session_key, &step->loaded, &call->failure);
+    enum status status =
+        transaction_load_fresh(call->transaction, box->tenant_key, box->session_key, &step->loaded, &call->failure);
     if (status == STATUS_NOT_FOUND) {
         box->order.missing = true;
         return STATUS_OK;
@@ -376,19 +377,19 @@ static enum status take_step(struct step *step)
     return status == STATUS_OK ? keep_place(step) : status;
 }
 
-enum job_outcome box_step_run(struct write_job *job, struct unit *unit)
+enum job_outcome box_step_run(struct write_job *job, struct transaction *transaction)
 {
     struct runtime_box *box = (struct runtime_box *)job;
     struct arena arena = {0};
-    int64_t writes_before = unit->writes;
-    struct call call = unit_call(unit, &arena, &server_principal);
+    int64_t writes_before = transaction->writes;
+    struct call call = transaction_call(transaction, &arena, &server_principal);
     struct step step = {.call = &call, .box = box};
     arena_reset(&box->arena);
     box->order = (struct box_order){.action = RUNTIME_WAIT};
     box->status = take_step(&step);
     box->failure = call.failure;
     arena_release(&arena);
-    return box->status != STATUS_OK && unit->writes != writes_before ? JOB_SPOILED : JOB_DONE;
+    return box->status != STATUS_OK && transaction->writes != writes_before ? JOB_SPOILED : JOB_DONE;
 }
 
 void box_step_finish(struct write_job *job, enum status status, const struct failure *failure)

@@ -70,7 +70,7 @@ static enum status look_up(struct call *call, const struct session *session, con
 
 static enum status put(struct call *call, const struct channel *channel)
 {
-    transaction_mark_write(call->unit);
+    transaction_mark_write(call->transaction);
     return store_channel_put(call->db, channel, &call->failure);
 }
 
@@ -111,7 +111,7 @@ enum status channel_unbind(struct call *call, struct slice session_id, struct sl
         return failure_set(&call->failure, STATUS_NOT_FOUND, "channel_not_found", "The session has no such channel.");
     }
     if (status == STATUS_OK) {
-        transaction_mark_write(call->unit);
+        transaction_mark_write(call->transaction);
         status =
             store_channel_delete(call->db, session->tenant_key, session->key, channel_id, &deleted, &call->failure);
     }
@@ -240,5 +240,5 @@ enum status channel_followup(struct call *call, struct loaded_session *loaded, b
         }
     }
     *out_again = next_ms != 0;
-    return status == STATUS_OK && *out_again ? unit_timer(call, loaded, TIMER_FOLLOWUP, next_ms) : status;
+    return status == STATUS_OK && *out_again ? transaction_timer(call, loaded, TIMER_FOLLOWUP, next_ms) : status;
 }

@@ -12,13 +12,13 @@ static enum status stop_timers(struct call *call, struct loaded_session *loaded)
 {
     enum status status = STATUS_OK;
     if (loaded->session.expires_at_ms != 0) {
-        status = unit_timer(call, loaded, TIMER_EXPIRY, 0);
+        status = transaction_timer(call, loaded, TIMER_EXPIRY, 0);
     }
     if (status == STATUS_OK && session_is_human_bridge(&loaded->session)) {
-        status = unit_timer(call, loaded, TIMER_HUMAN, 0);
+        status = transaction_timer(call, loaded, TIMER_HUMAN, 0);
     }
     if (status == STATUS_OK && session_is_from_channel(&loaded->session)) {
-        status = unit_timer(call, loaded, TIMER_STALE, 0);
+        status = transaction_timer(call, loaded, TIMER_STALE, 0);
     }
     return status; /* those of the lease, the asks and collected prompts go with them */
 }
@@ -29,7 +29,8 @@ static enum status tell_parent(struct call *call, const struct session *session)
         return STATUS_OK;
     }
     struct loaded_session *parent;
-    enum status status = unit_load(call->unit, session->tenant_key, session->parent_id, &parent, &call->failure);
+    enum status status =
+        transaction_load(call->transaction, session->tenant_key, session->parent_id, &parent, &call->failure);
     if (status == STATUS_NOT_FOUND) {
         return STATUS_OK; /* the parent was deleted */
     }
@@ -86,7 +87,7 @@ static enum status end_children_of(struct call *call, struct cascade *cascade, c
     struct slice ids[CASCADE_STEP + 1];
     size_t count = 0, room = CASCADE_STEP + 1 - cascade->count;
     const struct session *session = &parent->session;
-    enum status status = unit_flush(call->unit, &call->failure);
+    enum status status = transaction_flush(call->transaction, &call->failure);
     if (status == STATUS_OK) {
         status = store_session_active_children(call->db, session->tenant_key, session->id, (int64_t)room + 1,
                                                call->arena, ids, &count, &call->failure);
@@ -94,7 +95,7 @@ static enum status end_children_of(struct call *call, struct cascade *cascade, c
     cascade->is_full |= count > room;
     for (size_t i = 0; i < count && i < room && status == STATUS_OK; i++) {
         struct loaded_session *child;
-        status = unit_load(call->unit, session->tenant_key, ids[i], &child, &call->failure);
+        status = transaction_load(call->transaction, session->tenant_key, ids[i], &child, &call->failure);
         if (status == STATUS_OK) {
             cascade->parents[cascade->count++] = child;
             status = end_child(call, child);
@@ -119,7 +120,7 @@ static enum status end_descendants(struct call *call, struct loaded_session *roo
     for (; cascade.done < cascade.count && status == STATUS_OK; cascade.done++) {
         struct loaded_session *parent = cascade.parents[cascade.done];
         *out_rest |= parent == root;
-        status = unit_timer(call, parent, TIMER_CASCADE, call->steady_ms);
+        status = transaction_timer(call, parent, TIMER_CASCADE, call->steady_ms);
     }
     return status;
 }

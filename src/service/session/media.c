@@ -1,6 +1,6 @@
 #include "service/session/media.h"
 
-#include "service/core/unit.h"
+#include "service/core/transaction.h"
 #include "wire/base64.h"
 
 /* Base64 that says nothing about itself is taken out above this. */
@@ -297,7 +297,7 @@ enum status media_put(struct call *call, const struct session *session, const st
     for (size_t i = 0; i < list->count && status == STATUS_OK; i++) {
         struct blob blob = list->blobs[i];
         blob.actor = call->who->name;
-        transaction_mark_write(call->unit);
+        transaction_mark_write(call->transaction);
         status = store_blob_put(call->db, &call->service->blobs, session->tenant_key, session->key, &blob, call->now_ms,
                                 NULL, &call->failure);
     }

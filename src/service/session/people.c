@@ -77,7 +77,7 @@ enum status participant_add(struct call *call, struct slice session_id, struct s
     }
     if (status == STATUS_OK) {
         *out_user_id = user.id;
-        transaction_mark_write(call->unit);
+        transaction_mark_write(call->transaction);
         status = store_participant_put(call->db, entry.loaded->session.tenant_key, entry.loaded->session.key, user.id,
                                        role, call->now_ms, &call->failure);
     }
@@ -92,14 +92,14 @@ enum status participant_remove(struct call *call, struct slice session_id, struc
     bool removed = false;
     enum status status = session_enter(call, session_id, ACTION_PARTICIPANTS, &entry);
     if (status == STATUS_OK) {
-        transaction_mark_write(call->unit);
+        transaction_mark_write(call->transaction);
         status = store_participant_delete(call->db, entry.loaded->session.tenant_key, entry.loaded->session.key,
                                           user_id, &removed, &call->failure);
     }
     if (status != STATUS_OK || !removed) {
         return status;
     }
-    unit_close_viewers(call->unit, &entry.loaded->session, SLICE("access_revoked"), user_id);
+    transaction_close_viewers(call->transaction, &entry.loaded->session, SLICE("access_revoked"), user_id);
     return note(call, entry.loaded, "session.participant_removed", "user_id", user_id, NULL, (struct slice){0});
 }
 
@@ -152,7 +152,7 @@ enum status share_create(struct call *call, struct slice session_id, const struc
         .created_by = call->who->name,
         .created_at_ms = call->now_ms,
     };
-    transaction_mark_write(call->unit);
+    transaction_mark_write(call->transaction);
     status = store_share_insert(call->db, out, &call->failure);
     return status == STATUS_OK ? note(call, entry.loaded, "session.share_created", "link_id", out->id, "role",
                                       slice_of(access_role_words.names[out->role]))
@@ -165,16 +165,16 @@ enum status share_deactivate(struct call *call, struct slice session_id, struct 
     bool changed = false;
     enum status status = session_enter(call, session_id, ACTION_SHARE, &entry);
     if (status == STATUS_OK) {
-        transaction_mark_write(call->unit);
+        transaction_mark_write(call->transaction);
         status = store_share_deactivate(call->db, entry.loaded->session.tenant_key, entry.loaded->session.key, link_id,
                                         &changed, &call->failure);
     }
     if (status != STATUS_OK || !changed) {
         return status;
     }
-    unit_identity_changed(call);
-    unit_close_viewers(call->unit, &entry.loaded->session, SLICE("access_revoked"),
-                       arena_format(call->arena, "share_link:%.*s", SLICE_ARG(link_id)));
+    transaction_identity_changed(call);
+    transaction_close_viewers(call->transaction, &entry.loaded->session, SLICE("access_revoked"),
+                              arena_format(call->arena, "share_link:%.*s", SLICE_ARG(link_id)));
     return note(call, entry.loaded, "session.share_deactivated", "link_id", link_id, NULL, (struct slice){0});
 }
 
@@ -201,7 +201,7 @@ static enum status find_link(struct call *call, struct slice token, struct share
 static enum status find_shared(struct call *call, const struct share_link *link, struct loaded_session **out,
                                enum access_role *out_present)
 {
-    enum status status = unit_load(call->unit, link->tenant_key, link->session_id, out, &call->failure);
+    enum status status = transaction_load(call->transaction, link->tenant_key, link->session_id, out, &call->failure);
     if (status == STATUS_NOT_FOUND || (status == STATUS_OK && session_purpose_is_private((*out)->session.purpose))) {
         return refuse_link(call);
     }
@@ -222,7 +222,7 @@ static enum status join(struct call *call, const struct share_link *link, struct
     bool first = false;
     enum status status = check_place(call, &loaded->session, call->who->user_id);
     if (status == STATUS_OK) {
-        transaction_mark_write(call->unit);
+        transaction_mark_write(call->transaction);
         status = store_share_redeem(call->db, link, call->who->user_id, call->now_ms, &first, &call->failure);
     }
     if (status == STATUS_OK) {

@@ -13,7 +13,7 @@ static enum status start_stale(struct call *call, struct loaded_session *loaded)
 {
     int64_t stale_ms = call->service->health.stale_ms;
     return stale_ms != 0 && session_is_from_channel(&loaded->session)
-               ? unit_timer(call, loaded, TIMER_STALE, call->steady_ms + stale_ms)
+               ? transaction_timer(call, loaded, TIMER_STALE, call->steady_ms + stale_ms)
                : STATUS_OK;
 }
 
@@ -22,10 +22,10 @@ enum status session_start_timers(struct call *call, struct loaded_session *loade
     const struct session *session = &loaded->session;
     enum status status = STATUS_OK;
     if (session->expires_at_ms != 0) {
-        status = unit_timer(call, loaded, TIMER_EXPIRY, call->steady_ms + session->expires_at_ms - call->now_ms);
+        status = transaction_timer(call, loaded, TIMER_EXPIRY, call->steady_ms + session->expires_at_ms - call->now_ms);
     }
     if (status == STATUS_OK && session_is_human_bridge(session)) {
-        status = unit_timer(call, loaded, TIMER_HUMAN, call->steady_ms + call->service->human_session_ms);
+        status = transaction_timer(call, loaded, TIMER_HUMAN, call->steady_ms + call->service->human_session_ms);
     }
     return status == STATUS_OK ? start_stale(call, loaded) : status;
 }
@@ -74,11 +74,13 @@ enum status session_update(struct call *call, struct slice id, const struct json
         status = session_append_changes(call, entry.loaded, &changes);
     }
     if (entry.loaded->session.visibility < visibility_before) { /* whoever still may watch comes back */
-        unit_close_viewers(call->unit, &entry.loaded->session, SLICE("access_changed"), (struct slice){0});
+        transaction_close_viewers(call->transaction, &entry.loaded->session, SLICE("access_changed"),
+                                  (struct slice){0});
     }
     int64_t expires = entry.loaded->session.expires_at_ms;
     if (status == STATUS_OK && expires != expires_before) {
-        status = unit_timer(call, entry.loaded, TIMER_EXPIRY, expires ? call->steady_ms + expires - call->now_ms : 0);
+        status =
+            transaction_timer(call, entry.loaded, TIMER_EXPIRY, expires ? call->steady_ms + expires - call->now_ms : 0);
     }
     *out = entry;
     return status;
@@ -124,14 +126,14 @@ enum status session_set_archived(struct call *call, struct slice id, bool archiv
 enum status session_drop_lease(struct call *call, struct loaded_session *loaded)
 {
     const struct lease *lease;
-    enum status status = unit_lease(call->unit, loaded, &lease, &call->failure);
+    enum status status = transaction_lease(call->transaction, loaded, &lease, &call->failure);
     if (status == STATUS_OK && lease && agent_is_hosted((enum agent_driver)loaded->session.driver)) {
         status = turn_abandon(call, loaded);
     }
     if (status == STATUS_OK && lease) {
-        status = unit_lease_delete(call->unit, loaded, &call->failure);
+        status = transaction_lease_delete(call->transaction, loaded, &call->failure);
         if (status == STATUS_OK) {
-            status = unit_timer(call, loaded, TIMER_LEASE, 0);
+            status = transaction_timer(call, loaded, TIMER_LEASE, 0);
         }
     }
     return status;
@@ -141,7 +143,7 @@ enum status session_drop_lease(struct call *call, struct loaded_session *loaded)
 static enum status leave_worker(struct call *call, struct loaded_session *loaded)
 {
     const struct lease *lease;
-    enum status status = unit_lease(call->unit, loaded, &lease, &call->failure);
+    enum status status = transaction_lease(call->transaction, loaded, &lease, &call->failure);
     bool is_worker = status == STATUS_OK && lease && !agent_is_hosted((enum agent_driver)loaded->session.driver);
     return is_worker ? turn_keep_partial(call, loaded, (struct slice){0}) : status;
 }
@@ -225,7 +227,8 @@ enum status session_delete(struct call *call, struct slice id)
     enum status status = session_enter(call, id, ACTION_DELETE, &entry);
     if (status == STATUS_OK) { /* what follows depends on its state, and no write to it would tell that this is old */
         const struct session *known = &entry.loaded->session;
-        status = unit_load_fresh(call->unit, known->tenant_key, known->key, &entry.loaded, &call->failure);
+        status =
+            transaction_load_fresh(call->transaction, known->tenant_key, known->key, &entry.loaded, &call->failure);
         status = status == STATUS_NOT_FOUND ? access_not_found(&call->failure) : status;
     }
     if (status == STATUS_OK) {
@@ -240,7 +243,7 @@ enum status session_delete(struct call *call, struct slice id)
     if (status == STATUS_OK) {
         status = token_end_of(call, &entry.loaded->session, PRINCIPAL_RUNNER);
     }
-    return status == STATUS_OK ? unit_delete(call, entry.loaded) : status;
+    return status == STATUS_OK ? transaction_delete(call, entry.loaded) : status;
 }
 
 /* --- as it was --- */

@@ -2,7 +2,7 @@
 #ifndef SERVICE_SESSION_H
 #define SERVICE_SESSION_H
 
-#include "service/core/unit.h"
+#include "service/core/transaction.h"
 
 /* A session opened for a command, and what the caller is in it. */
 struct session_entry {

@@ -33,7 +33,7 @@ static enum status find_parent(struct call *call, struct slice parent_id, struct
 static enum status check_children(struct call *call, const struct session *parent)
 {
     int64_t children = 0;
-    enum status status = unit_flush(call->unit, &call->failure);
+    enum status status = transaction_flush(call->transaction, &call->failure);
     if (status == STATUS_OK) {
         status = store_session_count_children(call->db, parent->tenant_key, parent->id, &children, &call->failure);
     }
@@ -49,7 +49,7 @@ static enum status check_children(struct call *call, const struct session *paren
 static enum status supersede_human(struct call *call)
 {
     struct session previous;
-    enum status status = unit_flush(call->unit, &call->failure);
+    enum status status = transaction_flush(call->transaction, &call->failure);
     if (status == STATUS_OK) {
         status = store_session_active_human(call->db, call->who->tenant_key, call->who->user_id, call->arena, &previous,
                                             &call->failure);
@@ -59,7 +59,7 @@ static enum status supersede_human(struct call *call)
     }
     struct loaded_session *loaded;
     if (status == STATUS_OK) {
-        status = unit_load(call->unit, call->who->tenant_key, previous.id, &loaded, &call->failure);
+        status = transaction_load(call->transaction, call->who->tenant_key, previous.id, &loaded, &call->failure);
     }
     return status == STATUS_OK ? ending_end(call, loaded, STOP_SUPERSEDED, "superseded") : status;
 }
@@ -150,7 +150,7 @@ static enum status create_new(struct call *call, const struct session_input *inp
     }
     struct loaded_session *loaded = NULL;
     if (status == STATUS_OK) {
-        status = unit_create(call, call->who->tenant_key, id, &changes, &loaded);
+        status = transaction_create(call, call->who->tenant_key, id, &changes, &loaded);
     }
     if (status == STATUS_OK) {
         status = session_start_timers(call, loaded);
@@ -198,7 +198,7 @@ enum status session_create(struct call *call, const struct session_input *input,
     *out_created = true;
     if (slice_present(input->id)) {
         struct loaded_session *existing;
-        status = unit_load(call->unit, call->who->tenant_key, id, &existing, &call->failure);
+        status = transaction_load(call->transaction, call->who->tenant_key, id, &existing, &call->failure);
         if (status == STATUS_OK) {
             *out_created = false;
             return open_existing(call, input, out);

@@ -54,12 +54,12 @@ static enum status hide(struct call *call, enum status status)
 static enum status enter_lease(struct call *call, struct loaded_session **loaded, bool *out_holds)
 {
     const struct lease *lease;
-    enum status status = unit_lease(call->unit, *loaded, &lease, &call->failure);
+    enum status status = transaction_lease(call->transaction, *loaded, &lease, &call->failure);
     if (status == STATUS_OK && lease && lease->fence != (*loaded)->session.fence) {
         int64_t tenant_key = (*loaded)->session.tenant_key, key = (*loaded)->session.key;
-        status = unit_load_fresh(call->unit, tenant_key, key, loaded, &call->failure);
+        status = transaction_load_fresh(call->transaction, tenant_key, key, loaded, &call->failure);
         if (status == STATUS_OK) {
-            status = unit_lease(call->unit, *loaded, &lease, &call->failure);
+            status = transaction_lease(call->transaction, *loaded, &lease, &call->failure);
         }
     }
     *out_holds = status == STATUS_OK && lease_matches(call, lease);
@@ -70,7 +70,7 @@ enum status session_enter(struct call *call, struct slice id, enum action action
 {
     struct loaded_session *loaded;
     bool holds_lease = false;
-    enum status status = unit_load(call->unit, call->who->tenant_key, id, &loaded, &call->failure);
+    enum status status = transaction_load(call->transaction, call->who->tenant_key, id, &loaded, &call->failure);
     if (status == STATUS_OK && slice_present(call->lease_token)) {
         status = enter_lease(call, &loaded, &holds_lease);
     }
@@ -97,7 +97,7 @@ enum status session_check_reached(struct call *call, int64_t key)
 {
     struct loaded_session *loaded;
     enum access_role stored;
-    enum status status = unit_load_key(call->unit, call->who->tenant_key, key, &loaded, &call->failure);
+    enum status status = transaction_load_key(call->transaction, call->who->tenant_key, key, &loaded, &call->failure);
     if (status == STATUS_OK) {
         status = participant_role(call, &loaded->session, &stored);
     }

@@ -33,7 +33,7 @@ enum status session_check_limit(struct call *call, struct slice owner)
     }
     enum status status = limit_of(call, owner, &limit);
     if (status == STATUS_OK) {
-        status = unit_flush(call->unit, &call->failure);
+        status = transaction_flush(call->transaction, &call->failure);
     }
     if (status == STATUS_OK) {
         status = store_session_count_concurrent(call->db, call->who->tenant_key, owner, &active, &call->failure);

@@ -21,7 +21,7 @@ static enum status load(struct call *call, const struct session *session, struct
 
 static enum status save(struct call *call, const struct introspection *row)
 {
-    transaction_mark_write(call->unit);
+    transaction_mark_write(call->transaction);
     return store_introspection_put(call->db, row, &call->failure);
 }
 
@@ -39,7 +39,7 @@ static enum status read_settings(struct call *call, const struct session *sessio
 /* `wait_ms` below 0 takes the timer away. */
 static enum status set_timer(struct call *call, const struct loaded_session *loaded, int64_t wait_ms)
 {
-    return unit_timer(call, loaded, TIMER_INTROSPECTION, wait_ms < 0 ? 0 : call->steady_ms + wait_ms);
+    return transaction_timer(call, loaded, TIMER_INTROSPECTION, wait_ms < 0 ? 0 : call->steady_ms + wait_ms);
 }
 
 static enum status interrupt(struct call *call, struct loaded_session *loaded, struct introspection *row,
@@ -179,7 +179,8 @@ static enum status recover_one(struct call *call, const struct introspection *ro
 {
     struct loaded_session *loaded;
     struct introspection own = *row;
-    enum status status = unit_load_key(call->unit, row->tenant_key, row->session_key, &loaded, &call->failure);
+    enum status status =
+        transaction_load_key(call->transaction, row->tenant_key, row->session_key, &loaded, &call->failure);
     return status == STATUS_OK ? fail(call, loaded, &own, "server_restarted", NULL, 0) : status;
 }
 
@@ -200,7 +201,8 @@ static enum status enter(struct call *call, struct slice session_id, int64_t run
                          struct introspection *out_row)
 {
     *out = (struct session_entry){.role = ACCESS_OWNER};
-    enum status status = unit_load(call->unit, call->who->tenant_key, session_id, &out->loaded, &call->failure);
+    enum status status =
+        transaction_load(call->transaction, call->who->tenant_key, session_id, &out->loaded, &call->failure);
     if (status == STATUS_OK) {
         status = load(call, &out->loaded->session, out_row);
     }

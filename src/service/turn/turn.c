@@ -112,7 +112,7 @@ enum status turn_interrupt(struct call *call, struct loaded_session *loaded, con
     }
     enum status status = note_interrupt(call, loaded, reason, prompt_id);
     if (status == STATUS_OK) {
-        status = unit_lease(call->unit, loaded, &lease, &call->failure);
+        status = transaction_lease(call->transaction, loaded, &lease, &call->failure);
     }
     return status == STATUS_OK && !lease ? come_to_rest(call, loaded) : status;
 }

@@ -67,7 +67,7 @@ static enum status read_turn(struct call *call, const struct session *session, s
                                   .after = after,
                                   .limit = TURN_EVENTS_MAX};
     out->arena = call->arena;
-    enum status status = unit_flush(call->unit, &call->failure);
+    enum status status = transaction_flush(call->transaction, &call->failure);
     return status == STATUS_OK ? store_event_read(call->db, &filter, note_event, out, &call->failure) : status;
 }
 

@@ -73,7 +73,7 @@ enum status turn_settle(struct call *call, struct slice session_id, struct slice
 static enum status learn_thread(struct call *call, struct loaded_session *loaded, struct slice *out)
 {
     struct turn_message message = {0};
-    enum status status = unit_flush(call->unit, &call->failure);
+    enum status status = transaction_flush(call->transaction, &call->failure);
     if (status == STATUS_OK) {
         status = turn_read_message(call, &loaded->session, &message);
     }
@@ -161,7 +161,7 @@ enum status turn_cut(struct call *call, struct loaded_session *loaded, const cha
         status = append_end(call, loaded, thread_id, &end, cause);
     }
     if (status == STATUS_OK) {
-        status = unit_lease_delete(call->unit, loaded, &call->failure);
+        status = transaction_lease_delete(call->transaction, loaded, &call->failure);
     }
     if (status == STATUS_OK) {
         status = apply_policy(call, loaded, policy_of(&agent), cause);
@@ -199,7 +199,7 @@ static enum status learn_end(struct call *call, struct loaded_session *loaded)
     if (loaded->ended_turn != 0) {
         return STATUS_OK;
     }
-    enum status status = unit_flush(call->unit, &call->failure);
+    enum status status = transaction_flush(call->transaction, &call->failure);
     return status == STATUS_OK
                ? event_last(call, &loaded->session, &SLICE("turn.ended"), 1, keep_ended, &loaded->ended_turn)
                : status;
@@ -239,7 +239,7 @@ enum status turn_resume(struct call *call, struct slice session_id, struct sessi
     struct changes changes = {0};
     enum status status = session_enter(call, session_id, ACTION_APPEND, out);
     if (status == STATUS_OK) {
-        status = unit_flush(call->unit, &call->failure);
+        status = transaction_flush(call->transaction, &call->failure);
     }
     if (status != STATUS_OK) {
         return status;

@@ -30,7 +30,7 @@ static enum status learn_since(struct call *call, const struct session *session,
     static const struct slice text[] = {SLICE("agent.message")}, reasoning[] = {SLICE("agent.thinking")},
                               turn[] = {SLICE("turn.ended"), SLICE("session.claimed")};
     int64_t sequence = since->sequence;
-    enum status status = unit_flush(call->unit, &call->failure);
+    enum status status = transaction_flush(call->transaction, &call->failure);
     if (status == STATUS_OK) {
         status = is_after(call, session, sequence, turn, sizeof turn / sizeof turn[0], &since->turn);
     }

@@ -138,7 +138,7 @@ void turns_rearm(struct turns *turns);
 void turns_leave_if_over(struct turns *turns, const struct publication_entry *entry);
 
 /* turns_claim.c: the standing claim, and what it finds. */
-enum job_outcome turns_claim_run(struct write_job *job, struct unit *unit);
+enum job_outcome turns_claim_run(struct write_job *job, struct transaction *transaction);
 void turns_claim_finish(struct write_job *job, enum status status, const struct failure *failure);
 void turn_free(struct turn *turn);
 
@@ -194,7 +194,7 @@ void said_free_all(struct said *said);
 void turn_say(struct turn *turn, struct said *said);
 void turn_flush(struct turn *turn);
 /* The write job's functions, and what happens on the loop after it. */
-enum job_outcome turn_write_run(struct write_job *job, struct unit *unit);
+enum job_outcome turn_write_run(struct write_job *job, struct transaction *transaction);
 void turn_write_finish(struct write_job *job, enum status status, const struct failure *failure);
 
 #endif

@@ -280,7 +280,7 @@ static enum status write_keep(struct call *call, struct turn *turn, struct said 
     if (status != STATUS_OK) {
         return status;
     }
-    transaction_mark_write(call->unit);
+    transaction_mark_write(call->transaction);
     return store_kept_put(call->db, turn->brief.tenant_key, turn->brief.session_key, said->text, &call->failure);
 }
 
@@ -297,11 +297,11 @@ static enum status write_serve(struct call *call, struct turn *turn, struct said
         said->error = SLICE("not done: all calls of this look back are used up");
         return STATUS_OK;
     }
-    int64_t writes_before = call->unit->writes;
+    int64_t writes_before = call->transaction->writes;
     status = turn_tool_serve(call, entry.loaded, said->id, said->text, &result);
     if (status == STATUS_OK) {
         said->result = arena_copy(&said->arena, result);
-    } else if (call->unit->writes == writes_before && status != STATUS_UNAVAILABLE) {
+    } else if (call->transaction->writes == writes_before && status != STATUS_UNAVAILABLE) {
         said->error = arena_copy(&said->arena, slice_of(call->failure.detail));
         status = STATUS_OK;
     }
@@ -352,7 +352,7 @@ static enum status write_look(struct call *call, struct turn *turn, struct said 
     turn->heard_events = arena_alloc(&turn->heard_arena, LOOK_EVENTS * sizeof *turn->heard_events);
     turn->heard_count = 0;
     turn->looked_until = turn->heard;
-    enum status status = unit_flush(call->unit, &call->failure);
+    enum status status = transaction_flush(call->transaction, &call->failure);
     return status == STATUS_OK ? store_event_read(call->db, &filter, keep_heard, turn, &call->failure) : status;
 }
 
@@ -402,18 +402,19 @@ static void note_sequence(struct call *call, struct turn *turn)
 {
     struct loaded_session *loaded;
     struct failure ignored;
-    if (unit_load(call->unit, turn->brief.tenant_key, turn->brief.session_id, &loaded, &ignored) == STATUS_OK) {
+    if (transaction_load(call->transaction, turn->brief.tenant_key, turn->brief.session_id, &loaded, &ignored) ==
+        STATUS_OK) {
         turn->written_sequence = loaded->session.last_sequence;
     }
 }
 
-enum job_outcome turn_write_run(struct write_job *job, struct unit *unit)
+enum job_outcome turn_write_run(struct write_job *job, struct transaction *transaction)
 {
     struct turn *turn = (struct turn *)job;
     struct arena arena = {0};
-    int64_t writes_before = unit->writes;
+    int64_t writes_before = transaction->writes;
     struct principal agent = turn_principal(turn->brief.tenant_key, turn->actor);
-    struct call call = unit_call(unit, &arena, &agent);
+    struct call call = transaction_call(transaction, &arena, &agent);
     call.lease_token = turn->introspects ? (struct slice){0} : slice_of(turn->lease);
     turn->status = STATUS_OK;
     for (struct said *said = turn->writing; said && turn->status == STATUS_OK; said = said->next) {
@@ -422,7 +423,7 @@ enum job_outcome turn_write_run(struct write_job *job, struct unit *unit)
     turn->failure = call.failure;
     note_sequence(&call, turn);
     arena_release(&arena);
-    return turn->status != STATUS_OK && unit->writes != writes_before ? JOB_SPOILED : JOB_DONE;
+    return turn->status != STATUS_OK && transaction->writes != writes_before ? JOB_SPOILED : JOB_DONE;
 }
 
 void turn_write_finish(struct write_job *job, enum status status, const struct failure *failure)

@@ -116,7 +116,7 @@ static enum status tool_session_status(struct call *call, struct loaded_session 
         *out = describe(call, &loaded->session);
         return STATUS_OK;
     }
-    enum status status = unit_load(call->unit, loaded->session.tenant_key, id, &child, &call->failure);
+    enum status status = transaction_load(call->transaction, loaded->session.tenant_key, id, &child, &call->failure);
     if (status == STATUS_NOT_FOUND ||
         (status == STATUS_OK && !slice_eq(child->session.parent_id, loaded->session.id))) {
         return failure_set(&call->failure, STATUS_INVALID, "no_such_child",

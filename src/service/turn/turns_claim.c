@@ -152,7 +152,8 @@ static enum status cut_orphans(struct call *call, struct turns *turns)
         store_lease_of_worker(call->db, SLICE(TURN_HOST_NAME), call->arena, &leases, &count, &call->failure);
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
         struct loaded_session *loaded;
-        status = unit_load_key(call->unit, leases[i].tenant_key, leases[i].session_key, &loaded, &call->failure);
+        status = transaction_load_key(call->transaction, leases[i].tenant_key, leases[i].session_key, &loaded,
+                                      &call->failure);
         if (status == STATUS_OK) {
             status = turn_cut(call, loaded, "server_restarted");
         }
@@ -160,17 +161,17 @@ static enum status cut_orphans(struct call *call, struct turns *turns)
     return status == STATUS_OK ? introspection_recover(call) : status;
 }
 
-enum job_outcome turns_claim_run(struct write_job *job, struct unit *unit)
+enum job_outcome turns_claim_run(struct write_job *job, struct transaction *transaction)
 {
     struct turns *turns = (struct turns *)job;
     struct arena arena = {0};
-    int64_t writes_before = unit->writes;
+    int64_t writes_before = transaction->writes;
     forget_found(turns);
     turns->claim_failed = false;
     if (turns->stopping) {
         return JOB_DONE;
     }
-    struct call call = unit_call(unit, &arena, &server_principal);
+    struct call call = transaction_call(transaction, &arena, &server_principal);
     enum status status = cut_orphans(&call, turns);
     if (status == STATUS_OK) {
         status = claim_everywhere(&call, turns);
@@ -181,9 +182,9 @@ enum job_outcome turns_claim_run(struct write_job *job, struct unit *unit)
         turns->claim_failed = true;
         log_warn("agent_claim_failed", LOG_TEXT("code", slice_of(call.failure.code)),
                  LOG_TEXT("detail", slice_of(call.failure.detail)));
-        return unit->writes != writes_before ? JOB_SPOILED : JOB_DONE;
+        return transaction->writes != writes_before ? JOB_SPOILED : JOB_DONE;
     }
-    if (turns->found || unit->writes != writes_before) {
+    if (turns->found || transaction->writes != writes_before) {
         return JOB_DONE;
     }
     job->parked_until_ms = call.steady_ms + LOOK_AGAIN_MS;

@@ -49,7 +49,7 @@ static enum status read_queue(struct call *call, const struct queue_filter *filt
         .node = call->service->node,
         .steady_ms = call->steady_ms,
     };
-    enum status status = unit_flush(call->unit, &call->failure);
+    enum status status = transaction_flush(call->transaction, &call->failure);
     if (status == STATUS_OK) {
         status = store_claim_candidates(call->db, &search, keys, priorities, queued, out_count, &call->failure);
     }
@@ -74,7 +74,7 @@ static enum status look_for(struct call *call, const struct queue_filter *filter
     size_t count = 0;
     enum status status = STATUS_OK;
     bool remember = may_remember(call);
-    struct queue_heads *heads = &call->unit->queue_heads;
+    struct queue_heads *heads = &call->transaction->queue_heads;
     const struct queue_head *head = remember ? queue_heads_find(heads, filter, max) : NULL;
     if (!head) {
         status = read_queue(call, filter, remember ? QUEUE_HEAD_ROOM : max, read, &count);
@@ -96,7 +96,8 @@ static enum status look_for(struct call *call, const struct queue_filter *filter
 static enum status find_own(struct call *call, struct candidates *candidates)
 {
     struct loaded_session *loaded;
-    enum status status = unit_load(call->unit, call->who->tenant_key, call->who->session_id, &loaded, &call->failure);
+    enum status status =
+        transaction_load(call->transaction, call->who->tenant_key, call->who->session_id, &loaded, &call->failure);
     if (status == STATUS_OK && !agent_is_hosted((enum agent_driver)loaded->session.driver)) {
         candidates->items[candidates->count++] = (struct candidate){.key = loaded->session.key};
     }
@@ -151,8 +152,8 @@ static enum status grant_lease(struct call *call, struct loaded_session *loaded,
     out->loaded = loaded;
     out->fence = lease.fence;
     out->expires_at_ms = call->now_ms + lease_ms;
-    enum status status = unit_lease_put(call->unit, loaded, &lease, &call->failure);
-    return status == STATUS_OK ? unit_timer(call, loaded, TIMER_LEASE, lease.expires_at_ms) : status;
+    enum status status = transaction_lease_put(call->transaction, loaded, &lease, &call->failure);
+    return status == STATUS_OK ? transaction_timer(call, loaded, TIMER_LEASE, lease.expires_at_ms) : status;
 }
 
 static enum status claim_one(struct call *call, int64_t key, const struct claim_request *request, struct claimed *out,
@@ -161,9 +162,9 @@ static enum status claim_one(struct call *call, int64_t key, const struct claim_
     struct loaded_session *loaded;
     struct changes changes = {0};
     *out_taken = false;
-    enum status status = unit_load_key(call->unit, call->who->tenant_key, key, &loaded, &call->failure);
+    enum status status = transaction_load_key(call->transaction, call->who->tenant_key, key, &loaded, &call->failure);
     if (status == STATUS_OK && !session_is_claimable(&loaded->session)) { /* another node may have queued it */
-        status = unit_load_fresh(call->unit, call->who->tenant_key, key, &loaded, &call->failure);
+        status = transaction_load_fresh(call->transaction, call->who->tenant_key, key, &loaded, &call->failure);
     }
     if (status == STATUS_NOT_FOUND || (status == STATUS_OK && !session_is_claimable(&loaded->session))) {
         return STATUS_OK;
@@ -225,7 +226,7 @@ enum status claim_heartbeat(struct call *call, struct slice id, int64_t lease_ms
     enum status status = enter_as_holder(call, id, out);
     const struct lease *held = NULL;
     if (status == STATUS_OK) {
-        status = unit_lease(call->unit, out->loaded, &held, &call->failure);
+        status = transaction_lease(call->transaction, out->loaded, &held, &call->failure);
     }
     if (status != STATUS_OK) {
         return status;
@@ -235,11 +236,11 @@ enum status claim_heartbeat(struct call *call, struct slice id, int64_t lease_ms
     lease.expires_at_ms = call->steady_ms + lease.lease_ms;
     lease.heartbeat_at_ms = call->now_ms;
     *out_expires_at_ms = call->now_ms + lease.lease_ms;
-    if (lease.lease_ms == held->lease_ms && unit_lease_renew(call, out->loaded, lease.expires_at_ms)) {
+    if (lease.lease_ms == held->lease_ms && transaction_lease_renew(call, out->loaded, lease.expires_at_ms)) {
         return STATUS_OK;
     }
-    status = unit_lease_put(call->unit, out->loaded, &lease, &call->failure);
-    return status == STATUS_OK ? unit_timer(call, out->loaded, TIMER_LEASE, lease.expires_at_ms) : status;
+    status = transaction_lease_put(call->transaction, out->loaded, &lease, &call->failure);
+    return status == STATUS_OK ? transaction_timer(call, out->loaded, TIMER_LEASE, lease.expires_at_ms) : status;
 }
 
 enum status claim_check_usage(struct call *call, const struct session *session, const struct json *usage)
@@ -263,7 +264,7 @@ enum status claim_settle(struct call *call, struct slice id, const struct settle
     const struct lease *lease = NULL;
     enum status status = session_enter(call, id, ACTION_APPEND, out);
     if (status == STATUS_OK) {
-        status = unit_lease(call->unit, out->loaded, &lease, &call->failure);
+        status = transaction_lease(call->transaction, out->loaded, &lease, &call->failure);
     }
     if (status == STATUS_OK && lease && !out->holds_lease) {
         return failure_set(&call->failure, STATUS_STALE, "lease_required",
@@ -342,7 +343,7 @@ enum status claim_lose(struct call *call, struct loaded_session *loaded, const c
         status = session_append_changes(call, loaded, &changes);
     }
     if (status == STATUS_OK) {
-        status = unit_lease_delete(call->unit, loaded, &call->failure);
+        status = transaction_lease_delete(call->transaction, loaded, &call->failure);
     }
     if (status == STATUS_OK) {
         status = turn_after_requeue(call, loaded);

@@ -3,7 +3,7 @@
 #ifndef SERVICE_ENTITY_H
 #define SERVICE_ENTITY_H
 
-#include "service/core/unit.h"
+#include "service/core/transaction.h"
 
 /* FORBIDDEN for whoever reaches only some sessions of the tenant: share links, channels, runners, sandboxes. */
 MUST_CHECK enum status entity_check_reach(struct call *call);

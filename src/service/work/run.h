@@ -3,7 +3,7 @@
 #ifndef SERVICE_RUN_H
 #define SERVICE_RUN_H
 
-#include "service/core/unit.h"
+#include "service/core/transaction.h"
 
 /* Writer, for the unit: after a session was created, or moved. Nothing for sessions of other sources. */
 MUST_CHECK enum status run_begin(struct call *call, const struct session *session);

@@ -41,7 +41,7 @@ enum status work_check_turn(struct call *call, int64_t tenant_key, const struct 
     if (!step->row.parent_key || !step->step.depends_on) {
         return STATUS_OK;
     }
-    enum status status = unit_flush(call->unit, &call->failure);
+    enum status status = transaction_flush(call->transaction, &call->failure);
     if (status == STATUS_OK) {
         status = read_steps(call, step->row.parent_key, &run);
     }
@@ -104,7 +104,8 @@ static enum status start_step(const struct work_run *run, size_t at)
     if (human && !(run->steps[at].after >> run->ended & 1)) {
         return STATUS_OK; /* a person's step stays a draft until somebody begins: it was told before */
     }
-    enum status status = unit_load_key(call->unit, run->tenant_key, run->rows[at].session_key, &step, &call->failure);
+    enum status status =
+        transaction_load_key(call->transaction, run->tenant_key, run->rows[at].session_key, &step, &call->failure);
     if (status == STATUS_OK) {
         status = tell_results(run, at, step);
     }
@@ -131,7 +132,8 @@ static enum status fail_step(const struct work_run *run, size_t at)
         .error_message = arena_format(call->arena, "A step before it, %.*s, was not completed.",
                                       SLICE_ARG(run->steps[run->ended].id)),
     };
-    enum status status = unit_load_key(call->unit, run->tenant_key, run->rows[at].session_key, &step, &call->failure);
+    enum status status =
+        transaction_load_key(call->transaction, run->tenant_key, run->rows[at].session_key, &step, &call->failure);
     if (status == STATUS_OK) {
         status = change_end(call->arena, &step->session, &settlement, &changes, &call->failure);
     }
@@ -184,12 +186,13 @@ static enum status follow_plan(const struct work_run *run)
 enum status work_advance(struct call *call, struct loaded_session *ended, const struct work_step *step)
 {
     struct work_run run = {.call = call, .tenant_key = ended->session.tenant_key};
-    enum status status = unit_load_key(call->unit, run.tenant_key, step->row.parent_key, &run.parent, &call->failure);
+    enum status status =
+        transaction_load_key(call->transaction, run.tenant_key, step->row.parent_key, &run.parent, &call->failure);
     if (status == STATUS_NOT_FOUND || (status == STATUS_OK && work_is_ended(run.parent->session.work))) {
         return STATUS_OK; /* nothing is left to go on with */
     }
     if (status == STATUS_OK) {
-        status = unit_flush(call->unit, &call->failure);
+        status = transaction_flush(call->transaction, &call->failure);
     }
     if (status == STATUS_OK) {
         status = read_steps(call, step->row.parent_key, &run);

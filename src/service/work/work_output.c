@@ -175,7 +175,7 @@ static bool keep_words(void *owner, const struct event *event)
 static enum status read_last_words(struct call *call, const struct session *session, struct slice *out)
 {
     struct last_words words = {.arena = call->arena, .text = SLICE("")};
-    enum status status = unit_flush(call->unit, &call->failure);
+    enum status status = transaction_flush(call->transaction, &call->failure);
     if (status == STATUS_OK) {
         status = event_last(call, session, &SLICE("agent.message"), 1, keep_words, &words);
     }

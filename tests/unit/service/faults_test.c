@@ -141,7 +141,7 @@ static enum status lose_lease(struct call *call)
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
         status = timer_fire(call, &due[i]);
     }
-    call->unit->writes++;
+    call->transaction->writes++;
     return status;
 }
 
@@ -283,7 +283,8 @@ static enum status interrupt(struct call *call)
 static enum status collecting_is_over(struct call *call)
 {
     struct loaded_session *loaded;
-    enum status status = unit_load(call->unit, call->who->tenant_key, SLICE("talk"), &loaded, &call->failure);
+    enum status status =
+        transaction_load(call->transaction, call->who->tenant_key, SLICE("talk"), &loaded, &call->failure);
     call->steady_ms += call->service->collect_debounce_ms;
     struct timer timer = {TIMER_COLLECT, call->who->tenant_key, status == STATUS_OK ? loaded->session.key : 0,
                           call->steady_ms};
@@ -428,7 +429,7 @@ static void look(struct scene *scene, struct arena *arena, struct world *out)
     assert_int_equal(store_counts(scene->db, &(struct session_filter){.tenant_key = tenant_key}, out->counts, &failure),
                      STATUS_OK);
     assert_int_equal(store_session_list(scene->db, &all, arena, &out->sessions, &failure), STATUS_OK);
-    unit_rollback(&scene->unit);
+    transaction_rollback(&scene->transaction);
 }
 
 static void assert_same(const struct world *a, const struct world *b, const char *flow, int64_t k)
@@ -463,13 +464,13 @@ static enum status run_group(struct scene *scene, const struct flow *flow, struc
 {
     struct publication *publication = NULL;
     struct call call = scene_call(scene);
-    enum status status = unit_begin(&scene->unit, &call.failure);
+    enum status status = transaction_begin(&scene->transaction, &call.failure);
     if (status == STATUS_OK) {
         status = flow->run(&call);
         if (status == STATUS_OK) {
-            status = unit_commit(&scene->unit, &publication, &call.failure);
+            status = transaction_commit(&scene->transaction, &publication, &call.failure);
         } else {
-            unit_rollback(&scene->unit);
+            transaction_rollback(&scene->transaction);
         }
     }
     *out = call.failure;

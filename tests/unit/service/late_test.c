@@ -33,7 +33,7 @@ static enum status write_with(struct scene *scene, const struct claimed *claimed
     struct call call = call_with(scene, claimed);
     scene_begin(scene);
     enum status status = append_text(&call, "log", "agent.message", 1);
-    unit_rollback(&scene->unit);
+    transaction_rollback(&scene->transaction);
     return status;
 }
 
@@ -51,7 +51,7 @@ static enum status renew_with(struct scene *scene, const struct claimed *claimed
     struct call call = call_with(scene, claimed);
     scene_begin(scene);
     enum status status = claim_heartbeat(&call, SLICE("log"), 0, &entry, &expires_at_ms);
-    unit_rollback(&scene->unit);
+    transaction_rollback(&scene->transaction);
     return status;
 }
 
@@ -62,7 +62,7 @@ static enum status settle_with(struct scene *scene, const struct claimed *claime
     struct settlement settlement = {.to = WORK_COMPLETED};
     scene_begin(scene);
     enum status status = claim_settle(&call, SLICE("log"), &settlement, &entry);
-    unit_rollback(&scene->unit);
+    transaction_rollback(&scene->transaction);
     return status;
 }
 
@@ -91,7 +91,7 @@ static enum status answer(struct scene *scene)
     struct ask_reply reply = {.decision = DECISION_ONCE};
     scene_begin(scene);
     enum status status = ask_answer(&call, SLICE("log"), SLICE("q"), &reply, &ask);
-    unit_rollback(&scene->unit);
+    transaction_rollback(&scene->transaction);
     return status;
 }
 

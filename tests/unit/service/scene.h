@@ -109,7 +109,7 @@ struct scene {
     struct id_source ids;
     struct service service;
     struct db *db;
-    struct unit unit;
+    struct transaction transaction;
     struct arena arena;
     struct principal who;
     char directory[32];
@@ -129,7 +129,7 @@ static inline struct call scene_call(struct scene *scene)
     return (struct call){
         .service = &scene->service,
         .db = scene->db,
-        .unit = &scene->unit,
+        .transaction = &scene->transaction,
         .arena = &scene->arena,
         .who = &scene->who,
         .now_ms = scene_now_ms,
@@ -149,14 +149,14 @@ static inline void scene_open_db(struct scene *scene)
 static inline void scene_begin(struct scene *scene)
 {
     struct failure failure = {0};
-    check_status(unit_begin(&scene->unit, &failure), STATUS_OK, __FILE__, __LINE__);
+    check_status(transaction_begin(&scene->transaction, &failure), STATUS_OK, __FILE__, __LINE__);
 }
 
 static inline void scene_commit(struct scene *scene)
 {
     struct failure failure = {0};
     struct publication *publication = NULL;
-    check_status(unit_commit(&scene->unit, &publication, &failure), STATUS_OK, __FILE__, __LINE__);
+    check_status(transaction_commit(&scene->transaction, &publication, &failure), STATUS_OK, __FILE__, __LINE__);
     publication_unref(publication);
 }
 
@@ -182,7 +182,7 @@ static inline struct scene *scene_new(void)
     assert_non_null(mkdtemp(scene->directory));
     snprintf(scene->path, sizeof scene->path, "%s/db", scene->directory);
     scene_open_db(scene);
-    unit_init(&scene->unit, &scene->service, scene->db);
+    transaction_init(&scene->transaction, &scene->service, scene->db);
     scene_make_owner(scene);
     return scene;
 }
@@ -190,7 +190,7 @@ static inline struct scene *scene_new(void)
 static inline void scene_free(struct scene *scene)
 {
     char command[128];
-    unit_release(&scene->unit);
+    transaction_release(&scene->transaction);
     db_close(scene->db);
     arena_release(&scene->arena);
     snprintf(command, sizeof command, "rm -rf '%s'", scene->directory);

@@ -47,7 +47,7 @@ static inline enum status stage_owner(struct call *call, struct arena *arena, st
     struct slice secret = SLICE("0123456789012345678901234567890123456789");
     enum status status = identity_first_start(call, secret, &made, link);
     if (status == STATUS_OK) {
-        status = unit_flush(call->unit, &call->failure);
+        status = transaction_flush(call->transaction, &call->failure);
     }
     if (status == STATUS_OK) {
         status = identity_of_token(call, &cache, secret, out);

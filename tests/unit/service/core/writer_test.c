@@ -24,13 +24,13 @@ struct probe_board {
 
 static struct probe_board board = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0};
 
-static enum job_outcome probe_run(struct write_job *job, struct unit *unit)
+static enum job_outcome probe_run(struct write_job *job, struct transaction *transaction)
 {
     struct probe *probe = (struct probe *)job;
     struct arena arena = {0};
     struct call call = scene_call(probe->scene);
-    call.unit = unit;
-    call.db = unit->db;
+    call.transaction = transaction;
+    call.db = transaction->db;
     call.arena = &arena;
     probe->runs++;
     enum status status = STATUS_OK;
@@ -101,7 +101,7 @@ static struct scene *start(struct writer **out, struct fanout **out_fanout, stru
     scene_begin(scene);
     assert_int_equal(make_session(&call, "a", "agent", NULL, &entry), STATUS_OK);
     scene_commit(scene);
-    unit_release(&scene->unit);
+    transaction_release(&scene->transaction);
     *out_loop = loop_new(0);
     struct fanout_options fanout = {
         .clock = &scene->clock, .heartbeat_ms = 1000, .partial_flush_ms = 1000, .viewers_max = 1, .page_events = 10};
@@ -129,7 +129,7 @@ static void stop(struct scene *scene, struct writer *writer, struct fanout *fano
     loop_free(loop);
     writer_free(writer);
     scene_open_db(scene);
-    unit_init(&scene->unit, &scene->service, scene->db);
+    transaction_init(&scene->transaction, &scene->service, scene->db);
 }
 
 static int64_t last_sequence(struct scene *scene)

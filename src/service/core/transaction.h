@@ -1,12 +1,12 @@
 /* The unit of work of a writer thread: one transaction for many commands, and the sessions that thread has loaded.
  *
- *     unit_begin → { command … command } → unit_commit → publication leaves
+ *     transaction_begin → { command … command } → transaction_commit → publication leaves
  *
  * A command decides first and writes last. When one fails after it began to write, the whole group is rolled back and
  * its other commands run again, each alone (`writes` tells). Sessions live in the unit across groups, because only this
  * thread writes them; after a rollback the touched ones are forgotten and loaded anew. */
-#ifndef SERVICE_UNIT_H
-#define SERVICE_UNIT_H
+#ifndef SERVICE_TRANSACTION_H
+#define SERVICE_TRANSACTION_H
 
 #include "base/map.h"
 #include "fanout/publication.h"
@@ -40,7 +40,7 @@ struct loaded_session {
     struct loaded_session *newer, *older; /* by last use */
 };
 
-struct unit {
+struct transaction {
     struct service *service;
     struct db *db;
     struct map sessions; /* tenant and id → loaded_session */
@@ -58,67 +58,70 @@ struct unit {
     bool identity_changed;
 };
 
-void unit_init(struct unit *unit, struct service *service, struct db *db);
-void unit_release(struct unit *unit);
+void transaction_init(struct transaction *transaction, struct service *service, struct db *db);
+void transaction_release(struct transaction *transaction);
 
 /* Who acts when nobody asked: timers, watchdogs, what a start finds. */
 extern const struct principal server_principal;
 /* A call in this unit, now. */
-struct call unit_call(struct unit *unit, struct arena *arena, const struct principal *who);
+struct call transaction_call(struct transaction *transaction, struct arena *arena, const struct principal *who);
 
-MUST_CHECK enum status unit_begin(struct unit *unit, struct failure *failure);
+MUST_CHECK enum status transaction_begin(struct transaction *transaction, struct failure *failure);
 /* Saves the touched sessions and commits. On success *out_publication (may be NULL) is what to publish; the caller owns
  * it. On failure nothing was written and the group's sessions are forgotten. */
-MUST_CHECK enum status unit_commit(struct unit *unit, struct publication **out_publication, struct failure *failure);
-void unit_rollback(struct unit *unit);
+MUST_CHECK enum status transaction_commit(struct transaction *transaction, struct publication **out_publication,
+                                          struct failure *failure);
+void transaction_rollback(struct transaction *transaction);
 /* Writes the touched rows now, so that queries of this group see its own changes. */
-MUST_CHECK enum status unit_flush(struct unit *unit, struct failure *failure);
+MUST_CHECK enum status transaction_flush(struct transaction *transaction, struct failure *failure);
 
 /* A command begins. */
-void unit_start_command(struct unit *unit);
+void transaction_start_command(struct transaction *transaction);
 /* PostgreSQL: another node may have changed what this writer remembers, and a refusal must not rest on that. Forgets
  * what the running command took from memory and did not write; true when there was something: the command should run
  * again. */
-bool unit_forget_remembered(struct unit *unit);
+bool transaction_forget_remembered(struct transaction *transaction);
 
 /* Loads by id within the tenant; NOT_FOUND without a word. The pointer is good until the group ends. */
-MUST_CHECK enum status unit_load(struct unit *unit, int64_t tenant_key, struct slice id, struct loaded_session **out,
-                                 struct failure *failure);
-MUST_CHECK enum status unit_load_key(struct unit *unit, int64_t tenant_key, int64_t key, struct loaded_session **out,
-                                     struct failure *failure);
+MUST_CHECK enum status transaction_load(struct transaction *transaction, int64_t tenant_key, struct slice id,
+                                        struct loaded_session **out, struct failure *failure);
+MUST_CHECK enum status transaction_load_key(struct transaction *transaction, int64_t tenant_key, int64_t key,
+                                            struct loaded_session **out, struct failure *failure);
 /* The same as the store has it now, unless this group has changed it: for those who act on what another node may have
  * written, and whom nobody would run again. */
-MUST_CHECK enum status unit_load_fresh(struct unit *unit, int64_t tenant_key, int64_t key, struct loaded_session **out,
-                                       struct failure *failure);
+MUST_CHECK enum status transaction_load_fresh(struct transaction *transaction, int64_t tenant_key, int64_t key,
+                                              struct loaded_session **out, struct failure *failure);
 /* The live lease, from memory or the store; NULL when there is none. */
-MUST_CHECK enum status unit_lease(struct unit *unit, struct loaded_session *loaded, const struct lease **out,
-                                  struct failure *failure);
-MUST_CHECK enum status unit_lease_put(struct unit *unit, struct loaded_session *loaded, const struct lease *lease,
-                                      struct failure *failure);
+MUST_CHECK enum status transaction_lease(struct transaction *transaction, struct loaded_session *loaded,
+                                         const struct lease **out, struct failure *failure);
+MUST_CHECK enum status transaction_lease_put(struct transaction *transaction, struct loaded_session *loaded,
+                                             const struct lease *lease, struct failure *failure);
 /* Extends the lease in memory only. False when it must be put: it may be unknown to the store's readers otherwise, or
  * the running group changed the session and may fail yet. */
-MUST_CHECK bool unit_lease_renew(const struct call *call, struct loaded_session *loaded, int64_t expires_at_ms);
-MUST_CHECK enum status unit_lease_delete(struct unit *unit, struct loaded_session *loaded, struct failure *failure);
+MUST_CHECK bool transaction_lease_renew(const struct call *call, struct loaded_session *loaded, int64_t expires_at_ms);
+MUST_CHECK enum status transaction_lease_delete(struct transaction *transaction, struct loaded_session *loaded,
+                                                struct failure *failure);
 
 /* Starts a session: applies `changes` to a new one and inserts its row. */
-MUST_CHECK enum status unit_create(struct call *call, int64_t tenant_key, struct slice id,
-                                   const struct changes *changes, struct loaded_session **out);
+MUST_CHECK enum status transaction_create(struct call *call, int64_t tenant_key, struct slice id,
+                                          const struct changes *changes, struct loaded_session **out);
 /* Appends events in order: sequence, time and actor are set here (an event that has a time or actor keeps it). */
 MUST_CHECK enum status session_append_events(struct call *call, struct loaded_session *loaded, struct event *events,
                                              size_t count);
 MUST_CHECK enum status session_append_changes(struct call *call, struct loaded_session *loaded,
                                               struct changes *changes);
 /* Puts or deletes (due_ms 0) the session's timer of this kind. */
-MUST_CHECK enum status unit_timer(struct call *call, const struct loaded_session *loaded, enum timer_kind kind,
-                                  int64_t due_ms);
+MUST_CHECK enum status transaction_timer(struct call *call, const struct loaded_session *loaded, enum timer_kind kind,
+                                         int64_t due_ms);
 /* Erases the session and tells its viewers. */
-MUST_CHECK enum status unit_delete(struct call *call, struct loaded_session *loaded);
+MUST_CHECK enum status transaction_delete(struct call *call, struct loaded_session *loaded);
 /* All streams of a user or actor (access_holder) in the tenant; the commit tells them. */
-void unit_close_streams_of(struct unit *unit, int64_t tenant_key, struct slice holder);
-void unit_close_viewers(struct unit *unit, const struct session *session, struct slice reason, struct slice only_user);
+void transaction_close_streams_of(struct transaction *transaction, int64_t tenant_key, struct slice holder);
+void transaction_close_viewers(struct transaction *transaction, const struct session *session, struct slice reason,
+                               struct slice only_user);
 /* Who may come in has changed: caches forget, and streams whose credential is over end, on all nodes. */
-void unit_identity_changed(struct call *call);
+void transaction_identity_changed(struct call *call);
 /* A write outside sessions (tokens, participants, …) happened. */
-void transaction_mark_write(struct unit *unit);
+void transaction_mark_write(struct transaction *transaction);
 
 #endif

@@ -1,0 +1,131 @@
+#include "service/core/transaction_internal.h"
+
+/* Above this a session's strings are copied together into a fresh arena. */
+enum { SESSION_ARENA_BYTES_MAX = 64 * 1024 };
+
+void transaction_init(struct transaction *transaction, struct service *service, struct db *db)
+{
+    *transaction = (struct transaction){.service = service, .db = db};
+}
+
+const struct principal server_principal = {.kind = PRINCIPAL_SYSTEM, .name = {"system", 6}};
+
+struct call transaction_call(struct transaction *transaction, struct arena *arena, const struct principal *who)
+{
+    struct service *service = transaction->service;
+    return (struct call){
+        .service = service,
+        .db = transaction->db,
+        .transaction = transaction,
+        .arena = arena,
+        .who = who,
+        .now_ms = clock_wall_ms(service->clock),
+        .steady_ms = clock_steady_ms(service->clock),
+    };
+}
+
+enum status transaction_begin(struct transaction *transaction, struct failure *failure)
+{
+    transaction->writes = 0;
+    transaction->work_queued = transaction->identity_changed = false;
+    transaction->earliest_timer_ms = 0;
+    return db_begin(transaction->db, failure);
+}
+
+void transaction_touch(struct transaction *transaction, struct loaded_session *loaded)
+{
+    transaction->writes++;
+    if (!loaded->touched) {
+        loaded->touched = true;
+        loaded->next_touched = transaction->touched;
+        transaction->touched = loaded;
+    }
+}
+
+enum status transaction_save(struct transaction *transaction, struct loaded_session *loaded, struct failure *failure)
+{
+    if (loaded->changed == 0) {
+        return STATUS_OK;
+    }
+    enum status status = store_session_update(transaction->db, &loaded->session, loaded->changed,
+                                              loaded->stored_sequence, loaded->stored_work, failure);
+    if (status == STATUS_OK) {
+        transaction_mark_stored(loaded);
+    }
+    return status;
+}
+
+static enum status save_touched(struct transaction *transaction, struct failure *failure)
+{
+    enum status status = STATUS_OK;
+    for (struct loaded_session *at = transaction->touched; at && status == STATUS_OK; at = at->next_touched) {
+        status = transaction_save(transaction, at, failure);
+    }
+    return status;
+}
+
+enum status transaction_flush(struct transaction *transaction, struct failure *failure)
+{
+    return save_touched(transaction, failure);
+}
+
+static void repack(struct loaded_session *loaded)
+{
+    if (loaded->arena.used_bytes <= SESSION_ARENA_BYTES_MAX) {
+        return;
+    }
+    struct arena fresh = {0};
+    struct session copy;
+    session_copy(&copy, &loaded->session, &fresh);
+    arena_release(&loaded->arena);
+    loaded->arena = fresh;
+    loaded->session = copy;
+}
+
+void transaction_rollback(struct transaction *transaction)
+{
+    db_rollback(transaction->db);
+    while (transaction->touched) {
+        struct loaded_session *loaded = transaction->touched;
+        transaction->touched = loaded->next_touched;
+        transaction_forget(transaction, loaded);
+    }
+    if (transaction->writes > 0) {
+        queue_heads_clear(&transaction->queue_heads);
+    }
+    publication_unref(transaction->publication);
+    transaction->publication = NULL;
+}
+
+enum status transaction_commit(struct transaction *transaction, struct publication **out_publication,
+                               struct failure *failure)
+{
+    enum status status = save_touched(transaction, failure);
+    if (status == STATUS_OK) {
+        status = db_commit(transaction->db, failure);
+    }
+    if (status != STATUS_OK) {
+        transaction_rollback(transaction);
+        return status;
+    }
+    while (transaction->touched) {
+        struct loaded_session *loaded = transaction->touched;
+        transaction->touched = loaded->next_touched;
+        loaded->touched = false;
+        if (loaded->lease_known && !loaded->has_lease) {
+            renewals_drop(&transaction->renewals, loaded->session.key);
+        }
+        repack(loaded);
+    }
+    if (transaction->identity_changed) {
+        transaction->service->identity_epoch++;
+    }
+    *out_publication = transaction->publication;
+    transaction->publication = NULL;
+    return STATUS_OK;
+}
+
+void transaction_mark_write(struct transaction *transaction)
+{
+    transaction->writes++;
+}
