@@ -120,9 +120,9 @@ enum status ask_refresh(struct call *call, struct loaded_session *loaded, bool m
 
 enum status ask_follow(struct call *call, struct loaded_session *loaded, const struct ask *ask)
 {
-    bool of_step = work_asks(ask);
+    bool of_step = step_asks(ask);
     enum status status = ask_refresh(call, loaded, !of_step);
-    return status == STATUS_OK && of_step ? work_follow_ask(call, loaded, ask) : status;
+    return status == STATUS_OK && of_step ? step_follow_ask(call, loaded, ask) : status;
 }
 
 /* --- asking --- */
@@ -347,7 +347,7 @@ enum status ask_expire(struct call *call, struct loaded_session *loaded, bool *o
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
         if (pending[i].expires_at_ms != 0 && pending[i].expires_at_ms <= call->now_ms) {
             status = close_as(call, loaded, &pending[i], ASK_EXPIRED, (struct slice){0});
-            of_step = work_asks(&pending[i]) ? &pending[i] : of_step;
+            of_step = step_asks(&pending[i]) ? &pending[i] : of_step;
         }
     }
     *out_again = true; /* refreshing puts the timer anew or takes it away */

@@ -44,7 +44,7 @@ static enum status check(struct call *call, const struct session_entry *entry, c
         status = check_form(call, ask, reply);
     }
     if (status == STATUS_OK) {
-        status = work_check_reply(call, &entry->loaded->session, ask, reply);
+        status = step_check_reply(call, &entry->loaded->session, ask, reply);
     }
     return status == STATUS_OK ? ask_check_rule(call, &entry->loaded->session, entry->role, reply->decision) : status;
 }

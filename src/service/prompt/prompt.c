@@ -243,7 +243,7 @@ enum status prompt_send(struct call *call, struct slice session_id, const struct
         status = prompt_check_secrets(call, request->content, request->metadata);
     }
     if (status == STATUS_OK) {
-        status = work_check_prompt(call, &entry.loaded->session);
+        status = step_check_prompt(call, &entry.loaded->session);
     }
     if (status != STATUS_OK) {
         return status;

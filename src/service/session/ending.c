@@ -138,7 +138,7 @@ enum status ending_run(struct call *call, struct loaded_session *loaded)
     bool rest;
     enum status status = ending_close(call, loaded);
     if (status == STATUS_OK) {
-        status = work_after_end(call, loaded);
+        status = step_after_end(call, loaded);
     }
     return status == STATUS_OK && call->service->children_end_with_parent ? end_descendants(call, loaded, &rest)
                                                                           : status;
@@ -156,7 +156,7 @@ enum status ending_end(struct call *call, struct loaded_session *loaded, enum st
     }
     bool step;
     enum work to = session_ends_as(&loaded->session, stop);
-    enum status status = work_is_step(call, &loaded->session, &step);
+    enum status status = session_is_step(call, &loaded->session, &step);
     if (status == STATUS_OK) { /* who ends a step from outside does not complete it */
         to = step ? work_cut_short(to) : to;
         status = move_to_end(call, loaded, to, stop, reason);
@@ -168,7 +168,7 @@ enum status ending_erase(struct call *call, struct loaded_session *loaded)
 {
     struct session gone = loaded->session;
     bool rest = call->service->children_end_with_parent, step;
-    enum status status = work_is_step(call, &gone, &step);
+    enum status status = session_is_step(call, &gone, &step);
     if (status == STATUS_OK && step) { /* its run must not wait for it */
         status = ending_end(call, loaded, STOP_DELETED, "deleted");
     } else if (status == STATUS_OK && !work_is_ended(gone.work)) {

@@ -180,7 +180,7 @@ enum status session_move(struct call *call, struct slice id, enum work to, struc
     bool is_run = access_runs(call->who, &entry.loaded->session, entry.holds_lease);
     status = change_check_runner(&entry.loaded->session, to, is_run, &call->failure);
     if (status == STATUS_OK) {
-        status = work_move(call, entry.loaded, to, reason, &done);
+        status = step_move(call, entry.loaded, to, reason, &done);
     }
     if (status != STATUS_OK || done) {
         return status;

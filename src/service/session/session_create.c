@@ -298,7 +298,7 @@ enum status session_retry(struct call *call, struct slice id, struct session_ent
     }
     status = retry_input(call, old, &input);
     if (status == STATUS_OK) {
-        status = work_check_retry(call, old);
+        status = step_check_retry(call, old);
     }
     if (status == STATUS_OK) {
         status = pick_id(call, (struct slice){0}, &new_id);
@@ -306,5 +306,5 @@ enum status session_retry(struct call *call, struct slice id, struct session_ent
     if (status == STATUS_OK) {
         status = create_new(call, &input, new_id, out);
     }
-    return status == STATUS_OK ? work_copy_step(call, old, &out->loaded->session) : status;
+    return status == STATUS_OK ? step_copy(call, old, &out->loaded->session) : status;
 }

@@ -59,7 +59,7 @@ enum status turn_settle(struct call *call, struct slice session_id, struct slice
         status = ask_cancel_all(call, entry.loaded, SLICE("the turn ended"));
     }
     if (status == STATUS_OK) {
-        status = work_end_turn(call, &entry.loaded->session, end, &settlement);
+        status = step_end_turn(call, &entry.loaded->session, end, &settlement);
     }
     if (status == STATUS_OK) {
         status = claim_settle(call, session_id, &settlement, &entry);

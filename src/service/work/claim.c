@@ -282,7 +282,7 @@ enum status claim_settle(struct call *call, struct slice id, const struct settle
         status = claim_check_usage(call, &out->loaded->session, settlement->usage);
     }
     if (status == STATUS_OK) {
-        status = work_decide(call, &out->loaded->session, &decided, &staged);
+        status = step_decide(call, &out->loaded->session, &decided, &staged);
     }
     if (status == STATUS_OK) {
         status = change_settle(call->arena, &out->loaded->session, &decided, &changes, &call->failure);
@@ -294,7 +294,7 @@ enum status claim_settle(struct call *call, struct slice id, const struct settle
         status = session_drop_lease(call, out->loaded);
     }
     if (status == STATUS_OK) {
-        status = staged ? work_stage(call, out->loaded) : ask_after_park(call, out->loaded);
+        status = staged ? step_stage(call, out->loaded) : ask_after_park(call, out->loaded);
     }
     if (status == STATUS_OK && !work_is_waiting(out->loaded->session.work)) { /* else its holder wants it so */
         status = turn_after_requeue(call, out->loaded);

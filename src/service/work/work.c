@@ -5,10 +5,10 @@
 #include "service/session/session_internal.h"
 #include "service/work/work_internal.h"
 
-enum status work_load(struct call *call, const struct session *session, struct work_step *out)
+enum status step_load(struct call *call, const struct session *session, struct loaded_step *out)
 {
     const struct json *definition = NULL;
-    *out = (struct work_step){0};
+    *out = (struct loaded_step){0};
     if (!slice_present(session->task_id)) {
         return STATUS_OK;
     }
@@ -27,10 +27,10 @@ enum status work_load(struct call *call, const struct session *session, struct w
     return status;
 }
 
-enum status work_is_step(struct call *call, const struct session *session, bool *out)
+enum status session_is_step(struct call *call, const struct session *session, bool *out)
 {
-    struct work_step step;
-    enum status status = work_load(call, session, &step);
+    struct loaded_step step;
+    enum status status = step_load(call, session, &step);
     *out = step.found;
     return status;
 }
@@ -72,7 +72,7 @@ static enum status judge_entity(struct call *call, const struct session *session
     return status;
 }
 
-enum status work_judge(struct call *call, const struct session *session, const struct task_step *step,
+enum status step_judge(struct call *call, const struct session *session, const struct task_step *step,
                        struct settlement *settlement)
 {
     struct failure why = {0};
@@ -98,21 +98,21 @@ static enum status find_output(struct call *call, const struct session *session,
                : json_parse(call->arena, arena_copy(call->arena, session->result), &settlement->result, &call->failure);
 }
 
-enum status work_decide(struct call *call, const struct session *session, struct settlement *settlement,
+enum status step_decide(struct call *call, const struct session *session, struct settlement *settlement,
                         bool *out_staged)
 {
-    struct work_step step;
+    struct loaded_step step;
     *out_staged = false;
     if (!work_is_done(settlement->to)) {
         return STATUS_OK;
     }
-    enum status status = work_load(call, session, &step);
+    enum status status = step_load(call, session, &step);
     if (status != STATUS_OK || !step.found) {
         return status;
     }
     status = find_output(call, session, settlement);
     if (status == STATUS_OK) {
-        status = work_judge(call, session, &step.step, settlement);
+        status = step_judge(call, session, &step.step, settlement);
     }
     if (status == STATUS_OK && work_is_done(settlement->to) && step.step.requires_approval) {
         *out_staged = true;
@@ -124,7 +124,7 @@ enum status work_decide(struct call *call, const struct session *session, struct
 
 /* --- ends --- */
 
-enum status work_end(struct call *call, struct loaded_session *loaded, const struct settlement *settlement)
+enum status step_end(struct call *call, struct loaded_session *loaded, const struct settlement *settlement)
 {
     struct changes changes = {0};
     enum status status = change_end(call->arena, &loaded->session, settlement, &changes, &call->failure);
@@ -144,42 +144,42 @@ static enum status move_to_stage(struct call *call, struct loaded_session *loade
     if (status == STATUS_OK) {
         status = session_drop_lease(call, loaded);
     }
-    return status == STATUS_OK ? work_stage(call, loaded) : status;
+    return status == STATUS_OK ? step_stage(call, loaded) : status;
 }
 
-enum status work_move(struct call *call, struct loaded_session *loaded, enum work to, struct slice reason,
+enum status step_move(struct call *call, struct loaded_session *loaded, enum work to, struct slice reason,
                       bool *out_done)
 {
-    struct work_step step;
+    struct loaded_step step;
     struct settlement settlement = {.to = to, .reason = reason.len ? reason : (struct slice){0}};
     bool staged = false;
     *out_done = false;
-    enum status status = work_load(call, &loaded->session, &step);
+    enum status status = step_load(call, &loaded->session, &step);
     if (status != STATUS_OK || !step.found || !work_allows(loaded->session.work, to)) {
         return status;
     }
     if (work_is_unbegun(loaded->session.work) && (!work_is_ended(to) || work_is_done(to))) {
-        status = work_check_turn(call, loaded->session.tenant_key, &step);
+        status = step_check_turn(call, loaded->session.tenant_key, &step);
     }
     if (status != STATUS_OK || !work_is_done(to)) {
         return status;
     }
     *out_done = true;
-    status = work_decide(call, &loaded->session, &settlement, &staged);
+    status = step_decide(call, &loaded->session, &settlement, &staged);
     if (status != STATUS_OK) {
         return status;
     }
-    return staged ? move_to_stage(call, loaded, &settlement) : work_end(call, loaded, &settlement);
+    return staged ? move_to_stage(call, loaded, &settlement) : step_end(call, loaded, &settlement);
 }
 
-enum status work_check_prompt(struct call *call, const struct session *session)
+enum status step_check_prompt(struct call *call, const struct session *session)
 {
-    struct work_step step;
+    struct loaded_step step;
     if (!work_is_unbegun(session->work)) {
         return STATUS_OK;
     }
-    enum status status = work_load(call, session, &step);
-    return status == STATUS_OK && step.found ? work_check_turn(call, session->tenant_key, &step) : status;
+    enum status status = step_load(call, session, &step);
+    return status == STATUS_OK && step.found ? step_check_turn(call, session->tenant_key, &step) : status;
 }
 
 static enum status fill_entity(struct call *call, struct loaded_session *loaded, const struct task_step *step)
@@ -205,22 +205,22 @@ static enum status fill_entity(struct call *call, struct loaded_session *loaded,
     return session_append_changes(call, loaded, &changes);
 }
 
-enum status work_after_end(struct call *call, struct loaded_session *loaded)
+enum status step_after_end(struct call *call, struct loaded_session *loaded)
 {
-    struct work_step step;
-    enum status status = work_load(call, &loaded->session, &step);
+    struct loaded_step step;
+    enum status status = step_load(call, &loaded->session, &step);
     if (status != STATUS_OK || !step.found) {
         return status;
     }
     if (work_is_done(loaded->session.work)) {
         status = fill_entity(call, loaded, &step.step);
     }
-    return status == STATUS_OK && step.row.parent_key ? work_advance(call, loaded, &step) : status;
+    return status == STATUS_OK && step.row.parent_key ? step_advance(call, loaded, &step) : status;
 }
 
 /* --- again --- */
 
-enum status work_check_retry(struct call *call, const struct session *old)
+enum status step_check_retry(struct call *call, const struct session *old)
 {
     struct step_row *rows;
     size_t count = 0;
@@ -236,10 +236,10 @@ enum status work_check_retry(struct call *call, const struct session *old)
                : status;
 }
 
-enum status work_copy_step(struct call *call, const struct session *old, const struct session *retry)
+enum status step_copy(struct call *call, const struct session *old, const struct session *retry)
 {
-    struct work_step step;
-    enum status status = work_load(call, old, &step);
+    struct loaded_step step;
+    enum status status = step_load(call, old, &step);
     if (status != STATUS_OK || !step.found) {
         return status;
     }

@@ -13,38 +13,38 @@
 #include "domain/turn.h"
 #include "service/session/session.h"
 
-/* Before a move is written: what its output makes of it. *out_staged: it goes to waiting_human, and work_stage follows
+/* Before a move is written: what its output makes of it. *out_staged: it goes to waiting_human, and step_stage follows
  * the move. */
-MUST_CHECK enum status work_decide(struct call *call, const struct session *session, struct settlement *settlement,
+MUST_CHECK enum status step_decide(struct call *call, const struct session *session, struct settlement *settlement,
                                    bool *out_staged);
 /* Asks people about the output that is the session's result now. */
-MUST_CHECK enum status work_stage(struct call *call, struct loaded_session *loaded);
+MUST_CHECK enum status step_stage(struct call *call, struct loaded_session *loaded);
 /* The turn of a hosted agent ended: a step is over then. What the agent said last is its output, unless the turn has a
  * result. */
-MUST_CHECK enum status work_end_turn(struct call *call, const struct session *session, const struct turn_end *end,
+MUST_CHECK enum status step_end_turn(struct call *call, const struct session *session, const struct turn_end *end,
                                      struct settlement *settlement);
 /* A person moves it to `to` without a settlement: *out_done when that was a step's end and all is done.
  * CONFLICT `step_waits` for a step whose turn has not come. */
-MUST_CHECK enum status work_move(struct call *call, struct loaded_session *loaded, enum work to, struct slice reason,
+MUST_CHECK enum status step_move(struct call *call, struct loaded_session *loaded, enum work to, struct slice reason,
                                  bool *out_done);
 
 /* Before a prompt: CONFLICT `step_waits` for a step whose turn has not come. */
-MUST_CHECK enum status work_check_prompt(struct call *call, const struct session *session);
+MUST_CHECK enum status step_check_prompt(struct call *call, const struct session *session);
 
 /* Is it about the output of a step? */
-bool work_asks(const struct ask *ask);
+bool step_asks(const struct ask *ask);
 /* May the staged output be kept as it was edited? INVALID `output_contract`, `output_blocked`. */
-MUST_CHECK enum status work_check_reply(struct call *call, const struct session *session, const struct ask *ask,
+MUST_CHECK enum status step_check_reply(struct call *call, const struct session *session, const struct ask *ask,
                                         const struct ask_reply *reply);
 /* Such an ask is over: the step ends. */
-MUST_CHECK enum status work_follow_ask(struct call *call, struct loaded_session *loaded, const struct ask *ask);
+MUST_CHECK enum status step_follow_ask(struct call *call, struct loaded_session *loaded, const struct ask *ask);
 
 /* For the ending: fills the entity, then goes on with the run. */
-MUST_CHECK enum status work_after_end(struct call *call, struct loaded_session *loaded);
+MUST_CHECK enum status step_after_end(struct call *call, struct loaded_session *loaded);
 /* Ends that come from outside do not complete a step. */
-MUST_CHECK enum status work_is_step(struct call *call, const struct session *session, bool *out);
+MUST_CHECK enum status session_is_step(struct call *call, const struct session *session, bool *out);
 /* A retry keeps the contract; the run it was a part of is over. CONFLICT `run_again` for a whole run. */
-MUST_CHECK enum status work_check_retry(struct call *call, const struct session *old);
-MUST_CHECK enum status work_copy_step(struct call *call, const struct session *old, const struct session *retry);
+MUST_CHECK enum status step_check_retry(struct call *call, const struct session *old);
+MUST_CHECK enum status step_copy(struct call *call, const struct session *old, const struct session *retry);
 
 #endif

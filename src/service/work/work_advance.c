@@ -35,7 +35,7 @@ static enum status read_steps(struct call *call, int64_t parent_key, struct work
     return status == STATUS_OK ? task_link(out->steps, out->count, &call->failure) : status;
 }
 
-enum status work_check_turn(struct call *call, int64_t tenant_key, const struct work_step *step)
+enum status step_check_turn(struct call *call, int64_t tenant_key, const struct loaded_step *step)
 {
     struct work_run run = {.call = call, .tenant_key = tenant_key};
     if (!step->row.parent_key || !step->step.depends_on) {
@@ -163,7 +163,7 @@ static enum status end_run(const struct work_run *run, enum run_end end)
                 arena_format(call->arena, "Its step %.*s was not completed.", SLICE_ARG(run->steps[run->ended].id)),
         };
     }
-    return work_end(call, run->parent, &settlement);
+    return step_end(call, run->parent, &settlement);
 }
 
 static enum status follow_plan(const struct work_run *run)
@@ -183,7 +183,7 @@ static enum status follow_plan(const struct work_run *run)
 
 /* The parent was told of the end before this, and is written by the flush: on PostgreSQL that is where two nodes that
  * end steps of one run at the same moment meet. One of them goes again, and sees what the other did. */
-enum status work_advance(struct call *call, struct loaded_session *ended, const struct work_step *step)
+enum status step_advance(struct call *call, struct loaded_session *ended, const struct loaded_step *step)
 {
     struct work_run run = {.call = call, .tenant_key = ended->session.tenant_key};
     enum status status =

@@ -8,7 +8,7 @@
 /* How an ask of this room is known: no client writes it. */
 #define GATE SLICE("{\"gate\":\"step\"}")
 
-bool work_asks(const struct ask *ask)
+bool step_asks(const struct ask *ask)
 {
     return ask_is_of_output(ask) && slice_eq(ask->fields, GATE);
 }
@@ -39,13 +39,13 @@ static struct slice details_of(struct arena *arena, const struct task_step *step
     return details;
 }
 
-enum status work_stage(struct call *call, struct loaded_session *loaded)
+enum status step_stage(struct call *call, struct loaded_session *loaded)
 {
-    struct work_step step;
+    struct loaded_step step;
     const struct session *session = &loaded->session;
     const struct json *result = NULL, *staged = NULL;
     struct slice text = slice_present(session->result) ? arena_copy(call->arena, session->result) : SLICE("null");
-    enum status status = work_load(call, session, &step);
+    enum status status = step_load(call, session, &step);
     if (status == STATUS_OK) {
         status = json_parse(call->arena, text, &result, &call->failure);
     }
@@ -102,14 +102,14 @@ static void tell_block(struct call *call, const struct safety *safety)
     buffer_release(&text);
 }
 
-enum status work_check_reply(struct call *call, const struct session *session, const struct ask *ask,
+enum status step_check_reply(struct call *call, const struct session *session, const struct ask *ask,
                              const struct ask_reply *reply)
 {
-    struct work_step step;
-    if (!work_asks(ask) || !reply->answer) {
+    struct loaded_step step;
+    if (!step_asks(ask) || !reply->answer) {
         return STATUS_OK;
     }
-    enum status status = work_load(call, session, &step);
+    enum status status = step_load(call, session, &step);
     if (status == STATUS_OK) {
         status = contract_enforce(step.step.output, reply->answer, &call->failure);
     }
@@ -137,25 +137,25 @@ static struct settlement rejection(const struct ask *ask)
     };
 }
 
-enum status work_follow_ask(struct call *call, struct loaded_session *loaded, const struct ask *ask)
+enum status step_follow_ask(struct call *call, struct loaded_session *loaded, const struct ask *ask)
 {
-    struct work_step step;
+    struct loaded_step step;
     struct settlement settlement = {.to = WORK_COMPLETED, .reason = SLICE("its output was approved")};
     if (!work_is_in_turn(loaded->session.work)) {
         return STATUS_OK; /* it ended meanwhile */
     }
     if (ask->state != ASK_ANSWERED || ask->decision == DECISION_DENY) {
         settlement = rejection(ask);
-        return work_end(call, loaded, &settlement);
+        return step_end(call, loaded, &settlement);
     }
-    enum status status = work_load(call, &loaded->session, &step);
+    enum status status = step_load(call, &loaded->session, &step);
     if (status == STATUS_OK) {
         status = staged_output(call, ask, ask->answer, &settlement.result);
     }
     if (status == STATUS_OK) {
-        status = work_judge(call, &loaded->session, &step.step, &settlement);
+        status = step_judge(call, &loaded->session, &step.step, &settlement);
     }
-    return status == STATUS_OK ? work_end(call, loaded, &settlement) : status;
+    return status == STATUS_OK ? step_end(call, loaded, &settlement) : status;
 }
 
 /* --- what a hosted agent said --- */
@@ -218,14 +218,14 @@ static enum status find_output(struct call *call, const struct session *session,
     return status;
 }
 
-enum status work_end_turn(struct call *call, const struct session *session, const struct turn_end *end,
+enum status step_end_turn(struct call *call, const struct session *session, const struct turn_end *end,
                           struct settlement *settlement)
 {
-    struct work_step step;
+    struct loaded_step step;
     if (!work_takes_prompt(settlement->to)) {
         return STATUS_OK;
     }
-    enum status status = work_load(call, session, &step);
+    enum status status = step_load(call, session, &step);
     if (status != STATUS_OK || !step.found) {
         return status;
     }
