@@ -2,7 +2,7 @@
 
 #include "service/agent/agent.h"
 #include "service/ask/ask_internal.h"
-#include "service/work/work.h"
+#include "service/work/step.h"
 #include "wire/json_schema.h"
 
 /* --- shared steps --- */

@@ -1,6 +1,6 @@
 #include "service/ask/ask_internal.h"
 #include "service/identity/secret.h"
-#include "service/work/work.h"
+#include "service/work/step.h"
 #include "wire/json_schema.h"
 
 static enum status check_form(struct call *call, const struct ask *ask, const struct ask_reply *reply)

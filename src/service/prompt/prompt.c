@@ -7,7 +7,7 @@
 #include "service/identity/secret.h"
 #include "service/session/session_internal.h"
 #include "service/turn/turn.h"
-#include "service/work/work.h"
+#include "service/work/step.h"
 
 /* --- into the queue --- */
 

@@ -1,7 +1,7 @@
 #include "service/session/ending.h"
 
 #include "service/session/session_internal.h"
-#include "service/work/work.h"
+#include "service/work/step.h"
 
 /* How many sessions one transaction ends because of another one. */
 enum { CASCADE_STEP = 64 };

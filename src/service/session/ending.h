@@ -2,7 +2,7 @@
  * its sandbox gone, its parent ended, deleted), in the transaction of the move:
  *
  *     the lease goes (a hosted turn gets its turn.ended) → asks are cancelled → queued prompts are withdrawn
- *     → timers stop → the parent is told → a step fills its entity and its run goes on (service/work/work.h)
+ *     → timers stop → the parent is told → a step fills its entity and its run goes on (service/work/step.h)
  *     → the children that are active end, and theirs
  *
  * A session that has ended ends no second time. */

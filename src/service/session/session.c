@@ -7,7 +7,7 @@
 #include "service/session/session_internal.h"
 #include "service/turn/turn_close.h"
 #include "service/turn/turn_partial.h"
-#include "service/work/work.h"
+#include "service/work/step.h"
 
 static enum status start_stale(struct call *call, struct loaded_session *loaded)
 {

@@ -3,7 +3,7 @@
 #include "service/session/ending.h"
 #include "service/session/session_internal.h"
 #include "service/identity/secret.h"
-#include "service/work/work.h"
+#include "service/work/step.h"
 
 static enum status check_limit(struct call *call, const struct session_input *input, const struct session *parent)
 {

@@ -11,7 +11,7 @@
 #include "service/session/session_internal.h"
 #include "service/turn/turn.h"
 #include "service/turn/turn_partial.h"
-#include "service/work/work.h"
+#include "service/work/step.h"
 
 /* --- its end --- */
 

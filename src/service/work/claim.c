@@ -9,7 +9,7 @@
 #include "service/turn/turn.h"
 #include "service/turn/turn_close.h"
 #include "service/turn/turn_partial.h"
-#include "service/work/work.h"
+#include "service/work/step.h"
 
 struct candidates {
     struct candidate items[CLAIM_BATCH_MAX];

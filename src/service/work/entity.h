@@ -1,5 +1,5 @@
 /* Entities: what work is about. They belong to the tenant: its members and workers read and change them; steps of tasks
- * fill their fields (service/work/work.h). */
+ * fill their fields (service/work/step.h). */
 #ifndef SERVICE_ENTITY_H
 #define SERVICE_ENTITY_H
 

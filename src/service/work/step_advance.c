@@ -1,7 +1,7 @@
 #include "domain/prompt.h"
 #include "service/session/ending.h"
 #include "service/session/session_internal.h"
-#include "service/work/work_internal.h"
+#include "service/work/step_internal.h"
 
 enum { RESULT_BYTES_MAX = 16 * 1024 }; /* of a step before, told to those after it; longer ones are looked up */
 

@@ -1,9 +1,9 @@
-/* What the files of steps share. Private to work.c, work_output.c and work_advance.c. */
-#ifndef SERVICE_WORK_INTERNAL_H
-#define SERVICE_WORK_INTERNAL_H
+/* What the files of steps share. Private to step.c, step_output.c and step_advance.c. */
+#ifndef SERVICE_STEP_INTERNAL_H
+#define SERVICE_STEP_INTERNAL_H
 
 #include "domain/task.h"
-#include "service/work/work.h"
+#include "service/work/step.h"
 
 struct loaded_step {
     bool found; /* else the session is no step */

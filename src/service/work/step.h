@@ -7,8 +7,8 @@
  *                              └ completed → fields of the entity written → dependents start → the last ends the run
  *
  * All of it in the transaction of the move; sessions that are no steps pass unchanged. Writer thread. */
-#ifndef SERVICE_WORK_H
-#define SERVICE_WORK_H
+#ifndef SERVICE_STEP_H
+#define SERVICE_STEP_H
 
 #include "domain/turn.h"
 #include "service/session/session.h"

@@ -3,7 +3,7 @@
 #include "domain/prompt.h"
 #include "service/ask/ask.h"
 #include "service/session/event.h"
-#include "service/work/work_internal.h"
+#include "service/work/step_internal.h"
 
 /* How an ask of this room is known: no client writes it. */
 #define GATE SLICE("{\"gate\":\"step\"}")

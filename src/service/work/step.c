@@ -1,9 +1,9 @@
-#include "service/work/work.h"
+#include "service/work/step.h"
 
 #include "domain/contract.h"
 #include "service/work/entity.h"
 #include "service/session/session_internal.h"
-#include "service/work/work_internal.h"
+#include "service/work/step_internal.h"
 
 enum status step_load(struct call *call, const struct session *session, struct loaded_step *out)
 {
