@@ -53,7 +53,7 @@ static void end_without_driver(struct turn *turn, const struct turn_end *end)
     said_free_all(turn->said);
     turn->said = NULL;
     turn->said_end = &turn->said;
-    turn->said_bytes = 0;
+    turn->queued_bytes = 0;
     turn_end(turn, end);
 }
 
@@ -183,7 +183,7 @@ static void after_write(struct turn *turn)
     turn->writing = NULL;
     turn->sequence = turn->written_sequence;
     for (struct said *said = written; said; said = said->next) {
-        turn->said_bytes -= said->bytes;
+        turn->queued_bytes -= said->bytes;
         ended |= said->kind == SAID_END || said->kind == SAID_CUT;
     }
     if (!ended) {

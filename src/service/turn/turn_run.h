@@ -81,7 +81,7 @@ struct turn {
     int64_t heard;                                        /* the log was read up to here */
     struct said *said, **said_end;                        /* waits to be written */
     struct said *writing;
-    size_t said_bytes;
+    size_t queued_bytes;
     struct secret_streams live;           /* deltas that are held back */
     struct buffer live_key;               /* room for the name of one */
     struct buffer open_texts[TURN_TEXTS]; /* shown, and in no event yet */

@@ -113,7 +113,7 @@ void turn_end(struct turn *turn, const struct turn_end *end)
 
 bool turn_is_full(const struct turn *turn)
 {
-    return turn->said_bytes > turn->turns->options.said_bytes_max;
+    return turn->queued_bytes > turn->turns->options.said_bytes_max;
 }
 
 /* --- the queue, on the loop --- */
@@ -131,7 +131,7 @@ void turn_say(struct turn *turn, struct said *said)
     if (said_kinds_after_text[said->kind]) {
         turn_show_held(turn);
     }
-    turn->said_bytes += said->bytes;
+    turn->queued_bytes += said->bytes;
     *turn->said_end = said;
     turn->said_end = &said->next;
     turn_flush(turn);
@@ -153,7 +153,7 @@ static void publish_waiting_deltas(struct turn *turn)
     while (turn->said && turn->said->kind == SAID_DELTA) {
         struct said *said = pop(turn);
         turn_publish_delta(turn, said->delta_kind, said->id, said->text);
-        turn->said_bytes -= said->bytes;
+        turn->queued_bytes -= said->bytes;
         said_free(said);
     }
 }
