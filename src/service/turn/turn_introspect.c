@@ -55,7 +55,7 @@ void turn_introspect(struct turns *turns, const struct publication_entry *starte
     turn->brief.number = json_i64_of(metadata, "run");
     turn->actor = SLICE("introspection");
     turn->driver = turns->options.drivers[DRIVER_MODEL];
-    turn->sequence = turn->heard = started->sequence;
+    turn->sequence = turn->log_read_to = started->sequence;
     turn->lease_ms = turns->options.service->lease_ms_default;
     *start = (struct start){{.run = on_start}, turn};
     loop_post(turns->options.loop, &start->message);

@@ -149,7 +149,7 @@ static struct heard take_heard(struct turn *turn)
     turn->heard_arena = (struct arena){0};
     turn->heard_events = NULL;
     turn->heard_count = 0;
-    turn->heard = turn->looked_until > turn->heard ? turn->looked_until : turn->heard;
+    turn->log_read_to = turn->looked_until > turn->log_read_to ? turn->looked_until : turn->log_read_to;
     return heard;
 }
 

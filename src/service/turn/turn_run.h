@@ -78,7 +78,7 @@ struct turn {
     int64_t lease_ms;
     int64_t renew_at_ms, retry_at_ms, interrupt_until_ms; /* steady; 0 = not set */
     int64_t sequence;                                     /* of the last event it knows to be durable */
-    int64_t heard;                                        /* the log was read up to here */
+    int64_t log_read_to;                                  /* the log was read up to here */
     struct said *said, **said_end;                        /* waits to be written */
     struct said *writing;
     size_t queued_bytes;

@@ -345,13 +345,13 @@ static enum status write_look(struct call *call, struct turn *turn, struct said 
                                   .session_key = turn->brief.session_key,
                                   .types = types,
                                   .type_count = sizeof types / sizeof *types,
-                                  .after = turn->heard,
+                                  .after = turn->log_read_to,
                                   .limit = LOOK_EVENTS};
     (void)said;
     arena_reset(&turn->heard_arena);
     turn->heard_events = arena_alloc(&turn->heard_arena, LOOK_EVENTS * sizeof *turn->heard_events);
     turn->heard_count = 0;
-    turn->looked_until = turn->heard;
+    turn->looked_until = turn->log_read_to;
     enum status status = transaction_flush(call->transaction, &call->failure);
     return status == STATUS_OK ? store_event_read(call->db, &filter, keep_heard, turn, &call->failure) : status;
 }

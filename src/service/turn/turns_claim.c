@@ -33,7 +33,7 @@ static void add_found(struct call *call, struct turns *turns, const struct claim
     turn->brief.number = claimed->fence;
     turn->actor = arena_format(&turn->arena, "agent:%.*s", SLICE_ARG(session->agent));
     turn->driver = turns->options.drivers[session->driver];
-    turn->sequence = turn->heard = session->last_sequence;
+    turn->sequence = turn->log_read_to = session->last_sequence;
     turn->lease_ms = claimed->expires_at_ms - call->now_ms;
     memcpy(turn->lease, claimed->token, sizeof turn->lease);
     turn->next = turns->found;
