@@ -63,7 +63,7 @@ void turn_cut_here(struct turn *turn, const char *cause)
         give_up(turn);
         return;
     }
-    struct said *said = said_new(SAID_CUT);
+    struct turn_op *said = turn_op_new(TURN_OP_ABORT);
     if (turn->started) {
         turn->driver->interrupt(turn->state, true);
     }
@@ -77,7 +77,7 @@ void turn_cut_here(struct turn *turn, const char *cause)
 
 void turn_return(struct turn *turn, const char *cause)
 {
-    struct said *said = said_new(SAID_CUT);
+    struct turn_op *said = turn_op_new(TURN_OP_ABORT);
     said->text = arena_format(&said->arena, "%s", cause);
     turn_say(turn, said);
     turn->ended = true;
@@ -89,7 +89,7 @@ void turn_look(struct turn *turn)
     turn->looks_again = turn->looks;
     if (!turn->looks && !turn->ended) {
         turn->looks = true;
-        turn_say(turn, said_new(SAID_LOOK));
+        turn_say(turn, turn_op_new(TURN_OP_READ_LOG));
     }
 }
 
@@ -162,29 +162,29 @@ static void hear_all(struct turn *turn, struct heard *heard)
 }
 
 /* Tells the driver what became of the things it said that have an answer of their own. */
-static void answer_served(struct turn *turn, struct said *written)
+static void answer_served(struct turn *turn, struct turn_op *written)
 {
-    for (struct said *said = written; said; said = said->next) {
-        if (said->kind == SAID_SERVE && turn->started) {
+    for (struct turn_op *said = written; said; said = said->next) {
+        if (said->kind == TURN_OP_CALL_SERVICE && turn->started) {
             said->then.done(said->then.owner, said->result, said->error);
         }
-        if (said->kind == SAID_ASK && said->decided && turn->started) {
+        if (said->kind == TURN_OP_ASK && said->decided && turn->started) {
             turn->driver->answer(turn->state, &said->opened);
         }
-        turn->looks &= said->kind != SAID_LOOK;
+        turn->looks &= said->kind != TURN_OP_READ_LOG;
     }
 }
 
 static void after_write(struct turn *turn)
 {
-    struct said *written = turn->writing;
+    struct turn_op *written = turn->writing;
     struct heard heard = take_heard(turn);
     bool ended = false;
     turn->writing = NULL;
     turn->sequence = turn->written_sequence;
-    for (struct said *said = written; said; said = said->next) {
+    for (struct turn_op *said = written; said; said = said->next) {
         turn->queued_bytes -= said->bytes;
-        ended |= said->kind == SAID_END || said->kind == SAID_CUT;
+        ended |= said->kind == TURN_OP_END || said->kind == TURN_OP_ABORT;
     }
     if (!ended) {
         answer_served(turn, written);
@@ -353,7 +353,7 @@ void turn_attend(struct turn *turn, int64_t now_ms)
     }
     if (is_due(turn->renew_at_ms, now_ms)) {
         turn->renew_at_ms = now_ms + turn->lease_ms / 3;
-        turn_say(turn, said_new(SAID_RENEW));
+        turn_say(turn, turn_op_new(TURN_OP_RENEW));
         turn_look(turn); /* on PostgreSQL a notification may get lost */
     }
     if (is_due(turn->interrupt_until_ms, now_ms) && !turn->ended) {

@@ -48,7 +48,7 @@ static void show(struct turn *turn, enum delta_kind kind, struct slice id, struc
         turn_publish_delta(turn, kind, id, text);
         return;
     }
-    struct said *said = said_new(SAID_DELTA);
+    struct turn_op *said = turn_op_new(TURN_OP_DELTA);
     said->delta_kind = kind;
     said->id = arena_copy(&said->arena, id);
     said->text = arena_copy(&said->arena, text);

@@ -11,22 +11,22 @@
 #include "service/turn/turns.h"
 
 /* What a driver said, or the host wants written, in its order. */
-enum said_kind {
-    SAID_DELTA,
-    SAID_EVENT,
-    SAID_ASK,
-    SAID_UNASK,
-    SAID_KEEP,
-    SAID_SERVE,
-    SAID_LOOK,  /* read what the log says to this turn */
-    SAID_RENEW, /* the lease */
-    SAID_END,
-    SAID_CUT, /* the host ends it in the driver's place */
+enum turn_op_kind {
+    TURN_OP_DELTA,
+    TURN_OP_EVENT,
+    TURN_OP_ASK,
+    TURN_OP_CANCEL_ASK,
+    TURN_OP_SAVE_STATE,
+    TURN_OP_CALL_SERVICE,
+    TURN_OP_READ_LOG, /* read what the log says to this turn */
+    TURN_OP_RENEW,    /* the lease */
+    TURN_OP_END,
+    TURN_OP_ABORT, /* the host ends it in the driver's place */
 };
 
-struct said {
-    struct said *next;
-    enum said_kind kind;
+struct turn_op {
+    struct turn_op *next;
+    enum turn_op_kind kind;
     struct arena arena; /* of all strings below */
     size_t bytes;
     enum delta_kind delta_kind;
@@ -79,8 +79,8 @@ struct turn {
     int64_t renew_at_ms, retry_at_ms, interrupt_until_ms; /* steady; 0 = not set */
     int64_t sequence;                                     /* of the last event it knows to be durable */
     int64_t log_read_to;                                  /* the log was read up to here */
-    struct said *said, **said_end;                        /* waits to be written */
-    struct said *writing;
+    struct turn_op *said, **said_end;                     /* waits to be written */
+    struct turn_op *writing;
     size_t queued_bytes;
     struct secret_streams live;           /* deltas that are held back */
     struct buffer live_key;               /* room for the name of one */
@@ -159,7 +159,7 @@ void turn_read_brief(struct turn *turn);
 void turn_snapshot_take(struct turn *turn, struct turn_served then);
 /* Its turn is freed. */
 void turn_snapshot_forget(struct turn *turn);
-/* turn_said.c: what the writer alone does. */
+/* turn_ops.c: what the writer alone does. */
 void turn_serve_now(struct turn *turn, struct slice tool, struct slice arguments, struct turn_served then);
 
 /* turn_introspect.c: a turn in which the agent looks back at the session (service/turn/introspection.h). It holds no
@@ -187,11 +187,11 @@ void turn_text_settle(struct turn *turn, struct slice event_type);
 void turn_text_keep(struct turn *turn);
 void turn_text_release(struct turn *turn);
 
-/* turn_said.c */
-struct said *said_new(enum said_kind kind);
-void said_free_all(struct said *said);
+/* turn_ops.c */
+struct turn_op *turn_op_new(enum turn_op_kind kind);
+void said_free_all(struct turn_op *said);
 /* Puts it at the end and writes as soon as the writer is free. */
-void turn_say(struct turn *turn, struct said *said);
+void turn_say(struct turn *turn, struct turn_op *said);
 void turn_flush(struct turn *turn);
 /* The write job's functions, and what happens on the loop after it. */
 enum job_outcome turn_write_run(struct write_job *job, struct transaction *transaction);

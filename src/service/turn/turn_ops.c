@@ -7,24 +7,24 @@
 
 enum { WRITE_AGAIN_MS = 500, LOOK_EVENTS = 100 };
 
-struct said *said_new(enum said_kind kind)
+struct turn_op *turn_op_new(enum turn_op_kind kind)
 {
-    struct said *said = memory_zeroed(sizeof *said);
+    struct turn_op *said = memory_zeroed(sizeof *said);
     said->kind = kind;
     return said;
 }
 
-static void said_free(struct said *said)
+static void turn_op_free(struct turn_op *said)
 {
     arena_release(&said->arena);
     free(said);
 }
 
-void said_free_all(struct said *said)
+void said_free_all(struct turn_op *said)
 {
     while (said) {
-        struct said *next = said->next;
-        said_free(said);
+        struct turn_op *next = said->next;
+        turn_op_free(said);
         said = next;
     }
 }
@@ -44,7 +44,7 @@ void turn_event(struct turn *turn, const struct event *event)
         return;
     }
     turn_text_settle(turn, event->type);
-    struct said *said = said_new(SAID_EVENT);
+    struct turn_op *said = turn_op_new(TURN_OP_EVENT);
     said->event = kept;
     said->event.type = arena_copy(&said->arena, kept.type);
     said->event.content = arena_copy(&said->arena, event->content);
@@ -56,7 +56,7 @@ void turn_event(struct turn *turn, const struct event *event)
 
 void turn_ask(struct turn *turn, const struct ask *ask)
 {
-    struct said *said = said_new(SAID_ASK);
+    struct turn_op *said = turn_op_new(TURN_OP_ASK);
     ask_copy(&said->ask, ask, &said->arena);
     said->bytes = ask->arguments.len + ask->schema.len + ask->details.len;
     turn_say(turn, said);
@@ -64,14 +64,14 @@ void turn_ask(struct turn *turn, const struct ask *ask)
 
 void turn_unask(struct turn *turn, struct slice ask_id)
 {
-    struct said *said = said_new(SAID_UNASK);
+    struct turn_op *said = turn_op_new(TURN_OP_CANCEL_ASK);
     said->id = arena_copy(&said->arena, ask_id);
     turn_say(turn, said);
 }
 
 void turn_keep(struct turn *turn, struct slice json)
 {
-    struct said *said = said_new(SAID_KEEP);
+    struct turn_op *said = turn_op_new(TURN_OP_SAVE_STATE);
     said->text = arena_copy(&said->arena, json);
     turn_say(turn, said);
 }
@@ -87,7 +87,7 @@ void turn_serve(struct turn *turn, struct slice tool, struct slice arguments, st
 
 void turn_serve_now(struct turn *turn, struct slice tool, struct slice arguments, struct turn_served then)
 {
-    struct said *said = said_new(SAID_SERVE);
+    struct turn_op *said = turn_op_new(TURN_OP_CALL_SERVICE);
     said->id = arena_copy(&said->arena, tool);
     said->text = arena_copy(&said->arena, arguments);
     said->then = then;
@@ -101,7 +101,7 @@ void turn_end(struct turn *turn, const struct turn_end *end)
         turn_show_held(turn);
         turn_text_keep(turn);
     }
-    struct said *said = said_new(SAID_END);
+    struct turn_op *said = turn_op_new(TURN_OP_END);
     said->end = *end;
     said->end.error_message = arena_copy(&said->arena, end->error_message);
     said->end.usage = arena_copy(&said->arena, end->usage);
@@ -120,12 +120,12 @@ bool turn_is_full(const struct turn *turn)
 
 /* What a driver says when a text is over, or interrupted. */
 static const bool said_kinds_after_text[] = {
-    [SAID_EVENT] = true, [SAID_ASK] = true, [SAID_END] = true, [SAID_CUT] = true};
+    [TURN_OP_EVENT] = true, [TURN_OP_ASK] = true, [TURN_OP_END] = true, [TURN_OP_ABORT] = true};
 
-void turn_say(struct turn *turn, struct said *said)
+void turn_say(struct turn *turn, struct turn_op *said)
 {
     if (turn->ended || turn->over) {
-        said_free(said);
+        turn_op_free(said);
         return;
     }
     if (said_kinds_after_text[said->kind]) {
@@ -137,9 +137,9 @@ void turn_say(struct turn *turn, struct said *said)
     turn_flush(turn);
 }
 
-static struct said *pop(struct turn *turn)
+static struct turn_op *pop(struct turn *turn)
 {
-    struct said *said = turn->said;
+    struct turn_op *said = turn->said;
     turn->said = said->next;
     said->next = NULL;
     if (!turn->said) {
@@ -150,19 +150,19 @@ static struct said *pop(struct turn *turn)
 
 static void publish_waiting_deltas(struct turn *turn)
 {
-    while (turn->said && turn->said->kind == SAID_DELTA) {
-        struct said *said = pop(turn);
+    while (turn->said && turn->said->kind == TURN_OP_DELTA) {
+        struct turn_op *said = pop(turn);
         turn_publish_delta(turn, said->delta_kind, said->id, said->text);
         turn->queued_bytes -= said->bytes;
-        said_free(said);
+        turn_op_free(said);
     }
 }
 
 /* One write takes everything up to the next delta, which must follow what was durable before it. */
 static void take_for_writing(struct turn *turn)
 {
-    struct said **end = &turn->writing;
-    while (turn->said && turn->said->kind != SAID_DELTA) {
+    struct turn_op **end = &turn->writing;
+    while (turn->said && turn->said->kind != TURN_OP_DELTA) {
         *end = pop(turn);
         end = &(*end)->next;
     }
@@ -200,7 +200,7 @@ static enum status enter(struct call *call, struct turn *turn, struct session_en
     return status;
 }
 
-static enum status write_event(struct call *call, struct turn *turn, struct said *said)
+static enum status write_event(struct call *call, struct turn *turn, struct turn_op *said)
 {
     struct session_entry entry;
     struct event event = said->event; /* a copy: the job may run twice */
@@ -242,7 +242,7 @@ static enum status open_ask(struct call *call, struct turn *turn, struct loaded_
 }
 
 /* An ask that is refused, or decided already (by a rule, or before the turn was cut), is told to the driver. */
-static enum status write_ask(struct call *call, struct turn *turn, struct said *said)
+static enum status write_ask(struct call *call, struct turn *turn, struct turn_op *said)
 {
     struct session_entry entry;
     struct ask ask = said->ask;
@@ -264,7 +264,7 @@ static enum status write_ask(struct call *call, struct turn *turn, struct said *
     return status;
 }
 
-static enum status write_unask(struct call *call, struct turn *turn, struct said *said)
+static enum status write_unask(struct call *call, struct turn *turn, struct turn_op *said)
 {
     struct session_entry entry;
     const struct ask_name *name = name_of(turn, said->id);
@@ -273,7 +273,7 @@ static enum status write_unask(struct call *call, struct turn *turn, struct said
     return status == STATUS_OK ? ask_cancel(call, entry.loaded, id, SLICE("withdrawn by the agent")) : status;
 }
 
-static enum status write_keep(struct call *call, struct turn *turn, struct said *said)
+static enum status write_keep(struct call *call, struct turn *turn, struct turn_op *said)
 {
     struct session_entry entry;
     enum status status = enter(call, turn, &entry);
@@ -284,7 +284,7 @@ static enum status write_keep(struct call *call, struct turn *turn, struct said 
     return store_kept_put(call->db, turn->brief.tenant_key, turn->brief.session_key, said->text, &call->failure);
 }
 
-static enum status write_serve(struct call *call, struct turn *turn, struct said *said)
+static enum status write_serve(struct call *call, struct turn *turn, struct turn_op *said)
 {
     struct session_entry entry;
     struct slice result = {0};
@@ -336,7 +336,7 @@ static bool keep_heard(void *owner, const struct event *event)
     return turn->heard_count < LOOK_EVENTS;
 }
 
-static enum status write_look(struct call *call, struct turn *turn, struct said *said)
+static enum status write_look(struct call *call, struct turn *turn, struct turn_op *said)
 {
     static const struct slice types[] = {SLICE("ask.answered"),          SLICE("ask.expired"),
                                          SLICE("ask.cancelled"),         SLICE("turn.interrupt_requested"),
@@ -356,7 +356,7 @@ static enum status write_look(struct call *call, struct turn *turn, struct said 
     return status == STATUS_OK ? store_event_read(call->db, &filter, keep_heard, turn, &call->failure) : status;
 }
 
-static enum status write_renew(struct call *call, struct turn *turn, struct said *said)
+static enum status write_renew(struct call *call, struct turn *turn, struct turn_op *said)
 {
     struct session_entry entry;
     int64_t expires_at_ms;
@@ -367,7 +367,7 @@ static enum status write_renew(struct call *call, struct turn *turn, struct said
     return claim_heartbeat(call, turn->brief.session_id, 0, &entry, &expires_at_ms);
 }
 
-static enum status write_end(struct call *call, struct turn *turn, struct said *said)
+static enum status write_end(struct call *call, struct turn *turn, struct turn_op *said)
 {
     if (turn->introspects) {
         return introspection_settle(call, turn->brief.session_id, turn->brief.number, &said->end, turn->calls);
@@ -375,7 +375,7 @@ static enum status write_end(struct call *call, struct turn *turn, struct said *
     return turn_settle(call, turn->brief.session_id, turn->brief.thread_id, &said->end);
 }
 
-static enum status write_cut(struct call *call, struct turn *turn, struct said *said)
+static enum status write_cut(struct call *call, struct turn *turn, struct turn_op *said)
 {
     struct session_entry entry;
     if (turn->introspects) {
@@ -385,16 +385,17 @@ static enum status write_cut(struct call *call, struct turn *turn, struct said *
     return status == STATUS_OK ? turn_cut(call, entry.loaded, said->text.ptr) : status;
 }
 
-static enum status write_nothing(struct call *call, struct turn *turn, struct said *said)
+static enum status write_nothing(struct call *call, struct turn *turn, struct turn_op *said)
 {
     (void)call, (void)turn, (void)said;
     return STATUS_OK;
 }
 
-static enum status (*const writes[])(struct call *call, struct turn *turn, struct said *said) = {
-    [SAID_DELTA] = write_nothing, [SAID_EVENT] = write_event, [SAID_ASK] = write_ask,   [SAID_UNASK] = write_unask,
-    [SAID_KEEP] = write_keep,     [SAID_SERVE] = write_serve, [SAID_LOOK] = write_look, [SAID_RENEW] = write_renew,
-    [SAID_END] = write_end,       [SAID_CUT] = write_cut,
+static enum status (*const writes[])(struct call *call, struct turn *turn, struct turn_op *said) = {
+    [TURN_OP_DELTA] = write_nothing,    [TURN_OP_EVENT] = write_event,     [TURN_OP_ASK] = write_ask,
+    [TURN_OP_CANCEL_ASK] = write_unask, [TURN_OP_SAVE_STATE] = write_keep, [TURN_OP_CALL_SERVICE] = write_serve,
+    [TURN_OP_READ_LOG] = write_look,    [TURN_OP_RENEW] = write_renew,     [TURN_OP_END] = write_end,
+    [TURN_OP_ABORT] = write_cut,
 };
 
 /* The last event the session has now; deltas follow it. */
@@ -417,7 +418,7 @@ enum job_outcome turn_write_run(struct write_job *job, struct transaction *trans
     struct call call = transaction_call(transaction, &arena, &agent);
     call.lease_token = turn->introspects ? (struct slice){0} : slice_of(turn->lease);
     turn->status = STATUS_OK;
-    for (struct said *said = turn->writing; said && turn->status == STATUS_OK; said = said->next) {
+    for (struct turn_op *said = turn->writing; said && turn->status == STATUS_OK; said = said->next) {
         turn->status = writes[said->kind](&call, turn, said);
     }
     turn->failure = call.failure;
