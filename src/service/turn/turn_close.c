@@ -25,7 +25,7 @@ static enum status append_end(struct call *call, struct loaded_session *loaded, 
     return session_append_changes(call, loaded, &changes);
 }
 
-enum status turn_settle(struct call *call, struct slice session_id, struct slice thread_id, const struct turn_end *end)
+enum status turn_finish(struct call *call, struct slice session_id, struct slice thread_id, const struct turn_end *end)
 {
     struct session_entry entry;
     struct settlement settlement = {.to = end->to, .error_message = end->error_message, .reason = end->reason};
@@ -142,7 +142,7 @@ static enum resume_policy policy_of(const struct agent *agent)
     return cut_by_connection ? RESUME_RETRY : agent->resume;
 }
 
-enum status turn_cut(struct call *call, struct loaded_session *loaded, const char *cause)
+enum status turn_abort(struct call *call, struct loaded_session *loaded, const char *cause)
 {
     struct agent agent;
     struct slice thread_id = {0};

@@ -11,12 +11,12 @@
 
 /* Writer. The holder of the lease ends its turn: turn.ended, the move, and what follows from it. What is written of the
  * turn is of the thread of its prompt; absent = the main one. */
-MUST_CHECK enum status turn_settle(struct call *call, struct slice session_id, struct slice thread_id,
+MUST_CHECK enum status turn_finish(struct call *call, struct slice session_id, struct slice thread_id,
                                    const struct turn_end *end);
 /* Writer. The turn's host is gone, or stops: tool calls in flight are marked ambiguous, turn.ended says aborted and
  * why, and the agent's policy decides what becomes of the prompt: run again (pending), offered (idle, see
  * turn_resume), or the session fails. A runner gets its prompt again: it was cut by a connection, not by a crash. */
-MUST_CHECK enum status turn_cut(struct call *call, struct loaded_session *loaded, const char *cause);
+MUST_CHECK enum status turn_abort(struct call *call, struct loaded_session *loaded, const char *cause);
 /* Writer. The turn of a hosted session loses its lease and nobody wrote its end: the same without a policy. Nothing
  * when its turn.ended was written. */
 MUST_CHECK enum status turn_abandon(struct call *call, struct loaded_session *loaded);

@@ -57,7 +57,7 @@ static void end_without_driver(struct turn *turn, const struct turn_end *end)
     turn_end(turn, end);
 }
 
-void turn_cut_here(struct turn *turn, const char *cause)
+void turn_abort_hosted(struct turn *turn, const char *cause)
 {
     if (turn->introspects) { /* its run is found without a host */
         give_up(turn);
@@ -71,7 +71,7 @@ void turn_cut_here(struct turn *turn, const char *cause)
     turn->ended = false;
     turn_show_held(turn);
     turn_text_keep(turn);
-    turn_say(turn, said);
+    turn_enqueue(turn, said);
     turn->ended = true;
 }
 
@@ -79,17 +79,17 @@ void turn_return(struct turn *turn, const char *cause)
 {
     struct turn_op *said = turn_op_new(TURN_OP_ABORT);
     said->text = arena_format(&said->arena, "%s", cause);
-    turn_say(turn, said);
+    turn_enqueue(turn, said);
     turn->ended = true;
 }
 
 /* A look that is under way may have read the log before what is told now. */
-void turn_look(struct turn *turn)
+void turn_read_log(struct turn *turn)
 {
     turn->looks_again = turn->looks;
     if (!turn->looks && !turn->ended) {
         turn->looks = true;
-        turn_say(turn, turn_op_new(TURN_OP_READ_LOG));
+        turn_enqueue(turn, turn_op_new(TURN_OP_READ_LOG));
     }
 }
 
@@ -190,7 +190,7 @@ static void after_write(struct turn *turn)
         answer_served(turn, written);
         hear_all(turn, &heard);
         if (turn->looks_again && !turn->looks) {
-            turn_look(turn);
+            turn_read_log(turn);
         }
     }
     said_free_all(written);
@@ -353,8 +353,8 @@ void turn_attend(struct turn *turn, int64_t now_ms)
     }
     if (is_due(turn->renew_at_ms, now_ms)) {
         turn->renew_at_ms = now_ms + turn->lease_ms / 3;
-        turn_say(turn, turn_op_new(TURN_OP_RENEW));
-        turn_look(turn); /* on PostgreSQL a notification may get lost */
+        turn_enqueue(turn, turn_op_new(TURN_OP_RENEW));
+        turn_read_log(turn); /* on PostgreSQL a notification may get lost */
     }
     if (is_due(turn->interrupt_until_ms, now_ms) && !turn->ended) {
         turn->interrupt_until_ms = 0;
@@ -375,7 +375,7 @@ void turn_begin(struct turns *turns, struct turn *turn)
     turns->runs = turn;
     turns->count++;
     if (turns->stopping) {
-        turn_cut_here(turn, "server_stopping");
+        turn_abort_hosted(turn, "server_stopping");
     } else {
         turn_read_brief(turn);
     }

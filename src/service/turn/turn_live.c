@@ -53,7 +53,7 @@ static void show(struct turn *turn, enum delta_kind kind, struct slice id, struc
     said->id = arena_copy(&said->arena, id);
     said->text = arena_copy(&said->arena, text);
     said->bytes = text.len;
-    turn_say(turn, said);
+    turn_enqueue(turn, said);
 }
 
 /* --- secrets --- */

@@ -51,7 +51,7 @@ void turn_event(struct turn *turn, const struct event *event)
     said->event.metadata = arena_copy(&said->arena, event->metadata);
     said->event.thread_id = arena_copy(&said->arena, thread_of(turn, event));
     said->bytes = event->content.len + event->metadata.len;
-    turn_say(turn, said);
+    turn_enqueue(turn, said);
 }
 
 void turn_ask(struct turn *turn, const struct ask *ask)
@@ -59,21 +59,21 @@ void turn_ask(struct turn *turn, const struct ask *ask)
     struct turn_op *said = turn_op_new(TURN_OP_ASK);
     ask_copy(&said->ask, ask, &said->arena);
     said->bytes = ask->arguments.len + ask->schema.len + ask->details.len;
-    turn_say(turn, said);
+    turn_enqueue(turn, said);
 }
 
 void turn_unask(struct turn *turn, struct slice ask_id)
 {
     struct turn_op *said = turn_op_new(TURN_OP_CANCEL_ASK);
     said->id = arena_copy(&said->arena, ask_id);
-    turn_say(turn, said);
+    turn_enqueue(turn, said);
 }
 
 void turn_keep(struct turn *turn, struct slice json)
 {
     struct turn_op *said = turn_op_new(TURN_OP_SAVE_STATE);
     said->text = arena_copy(&said->arena, json);
-    turn_say(turn, said);
+    turn_enqueue(turn, said);
 }
 
 void turn_serve(struct turn *turn, struct slice tool, struct slice arguments, struct turn_served then)
@@ -92,7 +92,7 @@ void turn_serve_now(struct turn *turn, struct slice tool, struct slice arguments
     said->text = arena_copy(&said->arena, arguments);
     said->then = then;
     said->refused = turn->introspects && !turn_introspect_may_call(turn);
-    turn_say(turn, said);
+    turn_enqueue(turn, said);
 }
 
 void turn_end(struct turn *turn, const struct turn_end *end)
@@ -107,7 +107,7 @@ void turn_end(struct turn *turn, const struct turn_end *end)
     said->end.usage = arena_copy(&said->arena, end->usage);
     said->end.result = arena_copy(&said->arena, end->result);
     said->end.reason = arena_copy(&said->arena, end->reason);
-    turn_say(turn, said);
+    turn_enqueue(turn, said);
     turn->ended = true;
 }
 
@@ -122,7 +122,7 @@ bool turn_is_full(const struct turn *turn)
 static const bool said_kinds_after_text[] = {
     [TURN_OP_EVENT] = true, [TURN_OP_ASK] = true, [TURN_OP_END] = true, [TURN_OP_ABORT] = true};
 
-void turn_say(struct turn *turn, struct turn_op *said)
+void turn_enqueue(struct turn *turn, struct turn_op *said)
 {
     if (turn->ended || turn->over) {
         turn_op_free(said);
@@ -372,7 +372,7 @@ static enum status write_end(struct call *call, struct turn *turn, struct turn_o
     if (turn->introspects) {
         return introspection_settle(call, turn->brief.session_id, turn->brief.number, &said->end, turn->calls);
     }
-    return turn_settle(call, turn->brief.session_id, turn->brief.thread_id, &said->end);
+    return turn_finish(call, turn->brief.session_id, turn->brief.thread_id, &said->end);
 }
 
 static enum status write_cut(struct call *call, struct turn *turn, struct turn_op *said)
@@ -382,7 +382,7 @@ static enum status write_cut(struct call *call, struct turn *turn, struct turn_o
         return introspection_return(call, turn->brief.session_id, turn->brief.number, said->text.ptr);
     }
     enum status status = enter(call, turn, &entry);
-    return status == STATUS_OK ? turn_cut(call, entry.loaded, said->text.ptr) : status;
+    return status == STATUS_OK ? turn_abort(call, entry.loaded, said->text.ptr) : status;
 }
 
 static enum status write_nothing(struct call *call, struct turn *turn, struct turn_op *said)

@@ -147,9 +147,9 @@ void turn_begin(struct turns *turns, struct turn *turn);
 /* What is due: a renewal, a write that failed, the end of an interrupted turn. */
 void turn_attend(struct turn *turn, int64_t now_ms);
 /* The host ends it in its driver's place, as if it had died. */
-void turn_cut_here(struct turn *turn, const char *cause);
+void turn_abort_hosted(struct turn *turn, const char *cause);
 /* Reads what the log says to it. */
-void turn_look(struct turn *turn);
+void turn_read_log(struct turn *turn);
 
 /* turn_brief.c: reads the conversation on a reader thread; briefed_message follows on the loop. */
 void turn_read_brief(struct turn *turn);
@@ -191,7 +191,7 @@ void turn_text_release(struct turn *turn);
 struct turn_op *turn_op_new(enum turn_op_kind kind);
 void said_free_all(struct turn_op *said);
 /* Puts it at the end and writes as soon as the writer is free. */
-void turn_say(struct turn *turn, struct turn_op *said);
+void turn_enqueue(struct turn *turn, struct turn_op *said);
 void turn_flush(struct turn *turn);
 /* The write job's functions, and what happens on the loop after it. */
 enum job_outcome turn_write_run(struct write_job *job, struct transaction *transaction);

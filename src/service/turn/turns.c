@@ -136,7 +136,7 @@ static void on_poke(struct loop_message *message)
     for (struct turn *turn = poke->turns->runs, *next; turn; turn = next) {
         next = turn->next;
         if (poke->session_key == 0 || turn->brief.session_key == poke->session_key) {
-            turn_look(turn);
+            turn_read_log(turn);
         }
     }
     free(poke);
@@ -202,7 +202,7 @@ static void on_stop(struct loop_message *message)
     for (struct turn *turn = turns->runs, *next; turn; turn = next) {
         next = turn->next;
         if (!turn->ended && !turn->over) {
-            turn_cut_here(turn, "server_stopping");
+            turn_abort_hosted(turn, "server_stopping");
         }
     }
     turns_rearm(turns);

@@ -155,7 +155,7 @@ static enum status cut_orphans(struct call *call, struct turns *turns)
         status = transaction_load_key(call->transaction, leases[i].tenant_key, leases[i].session_key, &loaded,
                                       &call->failure);
         if (status == STATUS_OK) {
-            status = turn_cut(call, loaded, "server_restarted");
+            status = turn_abort(call, loaded, "server_restarted");
         }
     }
     return status == STATUS_OK ? introspection_recover(call) : status;

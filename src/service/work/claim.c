@@ -330,7 +330,7 @@ enum status claim_lose(struct call *call, struct loaded_session *loaded, const c
     struct changes changes = {0};
     enum status status = STATUS_OK;
     if (agent_is_hosted((enum agent_driver)loaded->session.driver)) {
-        return turn_cut(call, loaded, cause);
+        return turn_abort(call, loaded, cause);
     }
     if (work_is_leased(loaded->session.work)) {
         status = turn_keep_partial(call, loaded, (struct slice){0});
