@@ -146,7 +146,7 @@ static enum status steer(struct call *call, struct loaded_session *loaded, struc
         status = turn_read_message(call, &loaded->session, &running);
     }
     if (status == STATUS_OK && slice_eq(running.thread_id, prompt->thread_id)) {
-        status = turn_interrupt(call, loaded, "steer", prompt->id, &interrupted);
+        status = turn_interrupt_for_prompt(call, loaded, "steer", prompt->id, &interrupted);
     }
     if (status != STATUS_OK) {
         return status;

@@ -185,7 +185,7 @@ static enum status interrupt_for(struct call *call, struct loaded_session *loade
     struct turn_interrupted interrupted;
     enum status status = turn_read_message(call, &loaded->session, &running);
     return status == STATUS_OK && slice_eq(running.thread_id, prompt->thread_id)
-               ? turn_interrupt(call, loaded, "steer", prompt->id, &interrupted)
+               ? turn_interrupt_for_prompt(call, loaded, "steer", prompt->id, &interrupted)
                : status;
 }
 

@@ -102,8 +102,8 @@ static enum status note_interrupt(struct call *call, struct loaded_session *load
     return session_append_changes(call, loaded, &changes);
 }
 
-enum status turn_interrupt(struct call *call, struct loaded_session *loaded, const char *reason, struct slice prompt_id,
-                           struct turn_interrupted *out)
+enum status turn_interrupt_for_prompt(struct call *call, struct loaded_session *loaded, const char *reason,
+                                      struct slice prompt_id, struct turn_interrupted *out)
 {
     const struct lease *lease;
     *out = (struct turn_interrupted){loaded->session.fence, work_is_in_turn(loaded->session.work)};
@@ -120,7 +120,7 @@ enum status turn_interrupt(struct call *call, struct loaded_session *loaded, con
 enum status turn_request_interrupt(struct call *call, struct loaded_session *loaded, const char *reason)
 {
     struct turn_interrupted ignored;
-    return turn_interrupt(call, loaded, reason, (struct slice){0}, &ignored);
+    return turn_interrupt_for_prompt(call, loaded, reason, (struct slice){0}, &ignored);
 }
 
 /* Nobody has it yet: its prompts are not run. */
@@ -149,7 +149,7 @@ enum status turn_stop(struct call *call, struct slice session_id, struct turn_in
     if (work_is_claimable(loaded->session.work)) {
         status = give_up_pending(call, loaded);
     } else {
-        status = turn_interrupt(call, loaded, "user", (struct slice){0}, out);
+        status = turn_interrupt_for_prompt(call, loaded, "user", (struct slice){0}, out);
     }
     bool rests = work_takes_prompt(loaded->session.work);
     return status == STATUS_OK && out->requested && rests ? session_after_move(call, loaded) : status;

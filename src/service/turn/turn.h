@@ -25,8 +25,8 @@ struct turn_interrupted {
  * caller's to start. Nothing happens when the session is in no turn. */
 MUST_CHECK enum status turn_request_interrupt(struct call *call, struct loaded_session *loaded, const char *reason);
 /* The same with the prompt that wants it (absent = none), and with what came of it. */
-MUST_CHECK enum status turn_interrupt(struct call *call, struct loaded_session *loaded, const char *reason,
-                                      struct slice prompt_id, struct turn_interrupted *out);
+MUST_CHECK enum status turn_interrupt_for_prompt(struct call *call, struct loaded_session *loaded, const char *reason,
+                                                 struct slice prompt_id, struct turn_interrupted *out);
 /* Writer, for people: interrupts the turn. One that nobody has claimed yet will not run: its prompts are withdrawn
  * (`interrupted`). What waits in the queue goes on. */
 MUST_CHECK enum status turn_stop(struct call *call, struct slice session_id, struct turn_interrupted *out);
