@@ -26,7 +26,7 @@ static const char *const turn_error_names[TURN_ERROR_COUNT] = {
 };
 const struct words turn_error_words = {turn_error_names, TURN_ERROR_COUNT};
 
-bool turn_stop_is_early(enum turn_stop stop)
+bool turn_stop_is_early(enum turn_stop_reason stop)
 {
     static const bool early[TURN_STOP_COUNT] = {[TURN_ERROR] = true, [TURN_ABORTED] = true};
     return (unsigned)stop < TURN_STOP_COUNT && early[stop];
@@ -43,7 +43,7 @@ bool turn_error_is_retryable(enum turn_error error)
     return (unsigned)error < TURN_ERROR_COUNT && retryable[error];
 }
 
-enum work turn_ends_step(enum turn_stop stop)
+enum work turn_ends_step(enum turn_stop_reason stop)
 {
     static const enum work ends[TURN_STOP_COUNT] = {
         [TURN_STOP] = WORK_COMPLETED,        [TURN_LENGTH] = WORK_FAILED, [TURN_TOOL_USE] = WORK_IDLE,

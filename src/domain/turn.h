@@ -6,7 +6,7 @@
 #include "base/words.h"
 #include "domain/work.h"
 
-enum turn_stop {
+enum turn_stop_reason {
     TURN_STOP,           /* the agent said all it had to say */
     TURN_LENGTH,         /* the model's output limit */
     TURN_TOOL_USE,       /* it waits for a tool somebody else runs */
@@ -17,7 +17,7 @@ enum turn_stop {
 };
 extern const struct words turn_stop_words; /* stop length tool_use content_filter error aborted */
 /* Did it end in the middle of what it did? */
-bool turn_stop_is_early(enum turn_stop stop);
+bool turn_stop_is_early(enum turn_stop_reason stop);
 
 enum turn_error {
     TURN_OK,
@@ -39,11 +39,11 @@ enum turn_error {
 };
 extern const struct words turn_error_words; /* "" validation content_filter provider_auth … internal */
 /* What the end of a turn makes of a step of a task: all is said with the turn, unless it was cut. */
-enum work turn_ends_step(enum turn_stop stop);
+enum work turn_ends_step(enum turn_stop_reason stop);
 bool turn_error_is_retryable(enum turn_error error);
 
 struct turn_end {
-    enum turn_stop stop;
+    enum turn_stop_reason stop;
     enum turn_error error;
     struct slice error_message;
     struct slice usage;  /* JSON object of totals: input_tokens, output_tokens, cost_microcents …; absent = none */

@@ -55,7 +55,7 @@ static void *talker_start(void *owner, struct turn *turn, const struct turn_brie
     return talk;
 }
 
-static void end(struct talk *talk, enum turn_stop stop)
+static void end(struct talk *talk, enum turn_stop_reason stop)
 {
     talk->over = true;
     turn_end(talk->turn, &(struct turn_end){.stop = stop, .to = WORK_IDLE});

@@ -61,7 +61,7 @@ static void fail(struct acp_agent *agent, enum turn_error error, const char *for
         }
         struct buffer safe = {0};
         redact_add(&safe, message);
-        enum turn_stop stop = turn->is_interrupted ? TURN_ABORTED : TURN_ERROR;
+        enum turn_stop_reason stop = turn->is_interrupted ? TURN_ABORTED : TURN_ERROR;
         acp_turn_end(turn, stop, turn->is_interrupted ? TURN_CANCELLED : error, buffer_slice(&safe), NULL);
         buffer_release(&safe);
     }

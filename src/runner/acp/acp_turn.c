@@ -62,7 +62,7 @@ void acp_turn_prompt(struct acp_turn *turn)
 
 static const struct {
     const char *reason;
-    enum turn_stop stop;
+    enum turn_stop_reason stop;
     enum turn_error error;
     struct slice message;
 } stop_reasons[] = {
@@ -141,7 +141,7 @@ static void write_usage(struct buffer *to, const struct acp_turn *turn, const st
     json_end_object(&out);
 }
 
-void acp_turn_end(struct acp_turn *turn, enum turn_stop stop, enum turn_error error, struct slice message,
+void acp_turn_end(struct acp_turn *turn, enum turn_stop_reason stop, enum turn_error error, struct slice message,
                   const struct json *usage)
 {
     struct turn *host_turn = turn->turn;

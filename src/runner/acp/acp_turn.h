@@ -73,7 +73,7 @@ void acp_turn_prompt(struct acp_turn *turn);
 /* The prompt was answered. */
 void acp_turn_answered(struct acp_turn *turn, const struct rpc_message *message);
 /* Everything still open is closed and the turn ends; `agent` may live on. */
-void acp_turn_end(struct acp_turn *turn, enum turn_stop stop, enum turn_error error, struct slice message,
+void acp_turn_end(struct acp_turn *turn, enum turn_stop_reason stop, enum turn_error error, struct slice message,
                   const struct json *usage);
 /* Its process was killed: what was said stays said, what was asked stays asked, and the turn goes back to its host. */
 void acp_turn_return(struct acp_turn *turn, struct slice why);

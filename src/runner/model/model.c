@@ -24,7 +24,7 @@ struct http_client *model_client(struct model_turn *turn)
 
 /* --- the course of a turn --- */
 
-void model_end(struct model_turn *turn, enum turn_stop stop, enum turn_error error, struct slice message)
+void model_end(struct model_turn *turn, enum turn_stop_reason stop, enum turn_error error, struct slice message)
 {
     turn->stage = STAGE_ENDED;
     struct turn_end end = {

@@ -99,7 +99,7 @@ struct model_turn {
 
 /* model.c: control flow */
 void model_go(struct model_turn *turn);
-void model_end(struct model_turn *turn, enum turn_stop stop, enum turn_error error, struct slice message);
+void model_end(struct model_turn *turn, enum turn_stop_reason stop, enum turn_error error, struct slice message);
 const struct model_choice *model_choice_of(const struct model_turn *turn);
 struct http_client *model_client(struct model_turn *turn);
 

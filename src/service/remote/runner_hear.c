@@ -147,7 +147,7 @@ static void hear_finalize(const struct word *word)
 {
     static const struct {
         const char *reason;
-        enum turn_stop stop;
+        enum turn_stop_reason stop;
     } reasons[] = {{"end_turn", TURN_STOP}, {"error", TURN_ERROR}, {"canceled", TURN_ABORTED}};
     struct runner_message *message = runner_turn_message(word->turn, message_id_of(word));
     struct slice reason = json_text_of(word->said, "reason"), whole = json_text_of(word->said, "finalText");
@@ -277,7 +277,7 @@ static void hear_complete(const struct word *word)
     }
     struct runner_turn *turn = word->runner->turn;
     const struct json *usage = json_get(word->said, "usage");
-    enum turn_stop stop = turn->aborting ? TURN_ABORTED : turn->stop;
+    enum turn_stop_reason stop = turn->aborting ? TURN_ABORTED : turn->stop;
     struct turn_end end = {
         .stop = stop,
         .error = stop == TURN_ERROR ? TURN_INTERNAL : TURN_OK,

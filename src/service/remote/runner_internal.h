@@ -49,7 +49,7 @@ struct runner_turn {
     bool sent;
     bool aborting;
     bool is_cut;                /* what is open now was broken off */
-    enum turn_stop stop;        /* as the last finalized message says */
+    enum turn_stop_reason stop; /* as the last finalized message says */
     struct map messages, calls; /* by id */
     struct runner_message *open;
 };

@@ -135,7 +135,7 @@ static void which_ends_are_failures(void **state)
 {
     (void)state;
     static const struct {
-        enum turn_stop stop;
+        enum turn_stop_reason stop;
         enum turn_error error;
         bool done;
     } rows[] = {{TURN_STOP, TURN_OK, true},

@@ -119,7 +119,7 @@ static void check_unsaid(const struct turn *turn, const char *part)
     }
 }
 
-static void check_end(const struct turn *turn, enum turn_stop stop, enum turn_error error)
+static void check_end(const struct turn *turn, enum turn_stop_reason stop, enum turn_error error)
 {
     if (turn->end_count != 1 || turn->end.stop != stop || turn->end.error != error || turn->end.to != WORK_IDLE) {
         print_error("ended %d times\n%.*s\n", turn->end_count, SLICE_ARG(buffer_slice(&turn->log)));
@@ -192,7 +192,7 @@ static void test_stop_reasons(void **state)
 {
     static const struct {
         const char *said;
-        enum turn_stop stop;
+        enum turn_stop_reason stop;
         enum turn_error error;
     } rows[] = {
         {"stop max_tokens", TURN_LENGTH, TURN_OK},

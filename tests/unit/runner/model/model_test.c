@@ -140,7 +140,7 @@ static const char *log_of(struct scene *scene)
     return scene->turn.log.ptr;
 }
 
-static void assert_end(struct scene *scene, enum turn_stop stop, enum turn_error error)
+static void assert_end(struct scene *scene, enum turn_stop_reason stop, enum turn_error error)
 {
     if (scene->turn.end_count != 1 || scene->turn.end.stop != stop || scene->turn.end.error != error) {
         print_error("%s\n", log_of(scene));
@@ -206,7 +206,7 @@ static void how_models_stop(void **state)
 {
     static const struct {
         const char *name, *says;
-        enum turn_stop stop;
+        enum turn_stop_reason stop;
         enum turn_error error;
     } rows[] = {
         {"length", HEAD A_BEGIN A_TEXT("a") ECHO_1 A_END("max_tokens"), TURN_LENGTH, TURN_OK},
