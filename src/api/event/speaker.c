@@ -300,7 +300,7 @@ static enum status read_nothing(struct spoken *spoken, const struct json *said)
 
 static enum status run_abort(struct spoken *spoken)
 {
-    return turn_stop(&spoken->call, spoken->speaker->session_id, &spoken->interrupted);
+    return turn_interrupt(&spoken->call, spoken->speaker->session_id, &spoken->interrupted);
 }
 
 static void write_abort(struct json_out *out, const struct spoken *spoken)

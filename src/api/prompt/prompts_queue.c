@@ -206,7 +206,7 @@ enum status prompts_interrupt(struct request *request)
 {
     struct turn_interrupted interrupted;
     struct json_out *out = &request->out;
-    enum status status = turn_stop(&request->call, request->params[0], &interrupted);
+    enum status status = turn_interrupt(&request->call, request->params[0], &interrupted);
     if (status == STATUS_OK) {
         json_begin_object(out);
         json_put_i64(out, "turn", interrupted.turn);

@@ -137,7 +137,7 @@ static enum status give_up_pending(struct call *call, struct loaded_session *loa
     return status == STATUS_OK ? come_to_rest(call, loaded) : status;
 }
 
-enum status turn_stop(struct call *call, struct slice session_id, struct turn_interrupted *out)
+enum status turn_interrupt(struct call *call, struct slice session_id, struct turn_interrupted *out)
 {
     struct session_entry entry;
     enum status status = session_enter(call, session_id, ACTION_INTERRUPT, &entry);

@@ -29,7 +29,7 @@ MUST_CHECK enum status turn_interrupt_for_prompt(struct call *call, struct loade
                                                  struct slice prompt_id, struct turn_interrupted *out);
 /* Writer, for people: interrupts the turn. One that nobody has claimed yet will not run: its prompts are withdrawn
  * (`interrupted`). What waits in the queue goes on. */
-MUST_CHECK enum status turn_stop(struct call *call, struct slice session_id, struct turn_interrupted *out);
+MUST_CHECK enum status turn_interrupt(struct call *call, struct slice session_id, struct turn_interrupted *out);
 /* Was the turn it is in told to end? Reader or writer. */
 MUST_CHECK enum status turn_is_interrupted(struct call *call, const struct session *session, bool *out);
 /* A session lost whoever ran it without its turn being done: a turn that was told to end does not run again. */

@@ -277,7 +277,7 @@ static enum status promote_last(struct call *call)
 static enum status interrupt(struct call *call)
 {
     struct turn_interrupted interrupted;
-    return turn_stop(call, SLICE("talk"), &interrupted);
+    return turn_interrupt(call, SLICE("talk"), &interrupted);
 }
 
 static enum status collecting_is_over(struct call *call)
