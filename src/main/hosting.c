@@ -170,12 +170,12 @@ void hosting_start(struct hosting *hosting)
     blobs_start(hosting->blobs);
 }
 
-void hosting_hear(void *owner, const struct publication *publication)
+void hosting_on_commit(void *owner, const struct publication *publication)
 {
     struct hosting *hosting = owner;
-    runtimes_hear(hosting->runtimes, publication);
-    turns_hear(hosting->turns, publication);
-    runners_hear(hosting->runners, publication);
+    runtime_host_on_commit(hosting->runtimes, publication);
+    turn_host_on_commit(hosting->turns, publication);
+    runners_on_commit(hosting->runners, publication);
 }
 
 void hosting_stop(struct hosting *hosting)

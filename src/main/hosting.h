@@ -43,7 +43,7 @@ void hosting_make(struct hosting *hosting, const struct hosting_place *place);
 /* The writer and the loop run. */
 void hosting_start(struct hosting *hosting);
 /* After a commit, on the writer's thread; `hosting` is the owner. */
-void hosting_hear(void *hosting, const struct publication *publication);
+void hosting_on_commit(void *hosting, const struct publication *publication);
 /* What is not there is not stopped, or freed. */
 void hosting_stop(struct hosting *hosting);
 void hosting_free(struct hosting *hosting);

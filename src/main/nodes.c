@@ -21,21 +21,21 @@ static void wake(struct nodes *nodes, const struct postgres_wake *news)
             continue;
         }
         fanout_poke(nodes->options.fanout, news->touches[i].tenant_key, news->touches[i].session_key);
-        turns_poke(nodes->options.turns, news->touches[i].session_key);
-        runtimes_poke(nodes->options.runtimes, news->touches[i].session_key);
-        runners_poke(nodes->options.runners, news->touches[i].tenant_key, news->touches[i].session_key);
+        turn_host_wake(nodes->options.turns, news->touches[i].session_key);
+        runtime_host_wake(nodes->options.runtimes, news->touches[i].session_key);
+        runners_wake(nodes->options.runners, news->touches[i].tenant_key, news->touches[i].session_key);
     }
     if (identity_changed) {
         fanout_recheck(nodes->options.fanout);
     }
     if (news->many) {
-        turns_poke(nodes->options.turns, 0);
+        turn_host_wake(nodes->options.turns, 0);
     }
     if (news->many || news->count == 0) {
-        runners_poke(nodes->options.runners, 0, 0);
+        runners_wake(nodes->options.runners, 0, 0);
         fanout_poke(nodes->options.fanout, 0, 0); /* the time was over: look, in case a notification was lost */
     }
-    writer_poke(nodes->options.writer);
+    writer_retry_parked(nodes->options.writer);
 }
 
 static void *nodes_main(void *argument)

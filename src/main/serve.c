@@ -304,7 +304,7 @@ static enum status start_workers(struct instance *instance, struct db *db, struc
                    .steps_option = "command-steps-max",
                    .timeout_option = "command-timeout-ms"},
         .on_thread_end = api_thread_end,
-        .on_commit = hosting_hear,
+        .on_commit = hosting_on_commit,
         .on_commit_owner = &instance->hosting,
     };
     instance->writer = writer_new(&writer);
@@ -456,7 +456,7 @@ static void drain(struct instance *instance)
 {
     struct drained drained = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false};
     instance->api.stopping = true;
-    writer_poke(instance->writer);
+    writer_retry_parked(instance->writer);
     server_drain(instance->server, instance->options->stop_timeout_ms, on_drained, &drained);
     fanout_close_all(instance->fanout, "server_stopping");
     models_stop(instance->hosting.models);

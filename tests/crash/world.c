@@ -129,7 +129,7 @@ static bool take_read(void *owner, struct read_job *job)
 static void hear(void *owner, const struct publication *publication)
 {
     struct world *world = owner;
-    turns_hear(world->turns, publication);
+    turn_host_on_commit(world->turns, publication);
 }
 
 static void save_partial(void *owner, int64_t tenant_key, int64_t session_key, const struct partial *partial)

@@ -129,7 +129,7 @@ static void on_looked(struct loop_message *message)
     }
     if (node->lost_one) {
         log_warn("node_lost", LOG_NUM("nodes_left", node->live));
-        writer_poke(node->options.writer); /* what only it could claim is for everybody now */
+        writer_retry_parked(node->options.writer); /* what only it could claim is for everybody now */
     }
     finish_if_over(node);
 }

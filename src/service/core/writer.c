@@ -349,7 +349,7 @@ bool writer_submit(struct writer *writer, struct write_job *job)
     return work_queue_push(writer->queue, &job->work);
 }
 
-void writer_poke(struct writer *writer)
+void writer_retry_parked(struct writer *writer)
 {
     writer->poked = true;
     work_queue_wake(writer->queue);

@@ -59,7 +59,7 @@ void writer_step(struct writer *writer);
 /* Any thread. False when the queue is full or the writer stops: the caller keeps the job. */
 MUST_CHECK bool writer_submit(struct writer *writer, struct write_job *job);
 /* Another node queued work: parked claims look again. Any thread. */
-void writer_poke(struct writer *writer);
+void writer_retry_parked(struct writer *writer);
 /* Finishes what was accepted (parked jobs at once), commits, ends the thread. */
 void writer_stop(struct writer *writer);
 void writer_free(struct writer *writer);

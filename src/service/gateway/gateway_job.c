@@ -82,7 +82,7 @@ static void finish(struct write_job *write, enum status status, const struct fai
         return;
     }
     forget(job);
-    writer_poke(writer);
+    writer_retry_parked(writer);
 }
 
 bool gateway_job_start(struct gateway_job *job)

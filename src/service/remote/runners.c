@@ -70,7 +70,7 @@ void runner_set_idle(struct runner *runner, bool idle)
     set_ready(runner, idle, idle);
     pthread_mutex_unlock(&runners->lock);
     if (idle) {
-        writer_poke(runners->options.writer);
+        writer_retry_parked(runners->options.writer);
     }
 }
 
@@ -113,7 +113,7 @@ static void look_at_all(struct runners *runners)
     pthread_mutex_unlock(&runners->lock);
 }
 
-void runners_poke(struct runners *runners, int64_t tenant_key, int64_t session_key)
+void runners_wake(struct runners *runners, int64_t tenant_key, int64_t session_key)
 {
     if (runners && session_key != 0) {
         (void)look_at(runners, tenant_key, session_key);
@@ -337,7 +337,7 @@ static bool has_any(struct runners *runners)
     return any;
 }
 
-void runners_hear(struct runners *runners, const struct publication *publication)
+void runners_on_commit(struct runners *runners, const struct publication *publication)
 {
     if (!runners || !has_any(runners)) {
         return;

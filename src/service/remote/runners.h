@@ -33,9 +33,9 @@ const struct driver *runners_driver(const struct runners *runners);
 /* For turns_options.take_ready; `owner` is the runners. */
 size_t runners_take_ready(void *owner, struct turn_candidate *out, size_t room);
 /* Something was committed here. Writer thread. */
-void runners_hear(struct runners *runners, const struct publication *publication);
+void runners_on_commit(struct runners *runners, const struct publication *publication);
 /* Another node wrote to this session (0 = to any). Any thread. */
-void runners_poke(struct runners *runners, int64_t tenant_key, int64_t session_key);
+void runners_wake(struct runners *runners, int64_t tenant_key, int64_t session_key);
 
 /* --- for sockets --- */
 

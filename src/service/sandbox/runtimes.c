@@ -218,7 +218,7 @@ static void send_poke(struct runtimes *runtimes, int64_t tenant_key, int64_t ses
     loop_post(runtimes->options.loop, &poke->message);
 }
 
-void runtimes_poke(struct runtimes *runtimes, int64_t session_key)
+void runtime_host_wake(struct runtimes *runtimes, int64_t session_key)
 {
     if (runtimes && runtimes->started && session_key != 0) {
         send_poke(runtimes, 0, session_key, false);
@@ -250,7 +250,7 @@ static bool concerns_runtimes(const struct publication_entry *entry)
             (slice_is(entry->type, "session.status_change") && names_runtime(entry->json)));
 }
 
-void runtimes_hear(struct runtimes *runtimes, const struct publication *publication)
+void runtime_host_on_commit(struct runtimes *runtimes, const struct publication *publication)
 {
     for (size_t i = 0; runtimes && i < publication_count(publication); i++) {
         const struct publication_entry *entry = publication_at(publication, i);

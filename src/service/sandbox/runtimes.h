@@ -50,9 +50,9 @@ void runtimes_ensure(struct runtimes *runtimes, int64_t tenant_key, int64_t sess
 /* Needs it no longer, or does not wait any more; nothing when it has none. */
 void runtimes_leave(struct runtime_use *use);
 /* Something was committed here. Writer thread. */
-void runtimes_hear(struct runtimes *runtimes, const struct publication *publication);
+void runtime_host_on_commit(struct runtimes *runtimes, const struct publication *publication);
 /* Another node wrote to this session. Any thread. */
-void runtimes_poke(struct runtimes *runtimes, int64_t session_key);
+void runtime_host_wake(struct runtimes *runtimes, int64_t session_key);
 /* Does a process in the session's sandbox on this machine listen on the TCP port? Any thread. */
 bool runtimes_listens(const struct runtimes *runtimes, int64_t tenant_key, int64_t session_key, int64_t port);
 /* Somebody is connected into the session's sandbox from outside, a terminal or an editor: until he has left it does not

@@ -27,7 +27,7 @@ static void drop(struct turn *turn)
     *link = turn->next;
     turn_free(turn);
     if (turns->count-- == turns->options.turns_max) {
-        writer_poke(turns->options.writer); /* there is room again */
+        writer_retry_parked(turns->options.writer); /* there is room again */
     }
 }
 

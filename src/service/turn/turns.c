@@ -142,7 +142,7 @@ static void on_poke(struct loop_message *message)
     free(poke);
 }
 
-void turns_poke(struct turns *turns, int64_t session_key)
+void turn_host_wake(struct turns *turns, int64_t session_key)
 {
     if (!turns || turns->count == 0) {
         return;
@@ -159,7 +159,7 @@ static bool concerns_turns(const struct publication_entry *entry)
             slice_is(entry->type, "introspection.interrupted") || slice_is(entry->type, "session.status_change"));
 }
 
-void turns_hear(struct turns *turns, const struct publication *publication)
+void turn_host_on_commit(struct turns *turns, const struct publication *publication)
 {
     if (!turns) {
         return;
@@ -169,7 +169,7 @@ void turns_hear(struct turns *turns, const struct publication *publication)
         if (entry->kind == PUBLISH_EVENTS && slice_is(entry->type, "introspection.started")) {
             turn_introspect(turns, entry);
         } else if (concerns_turns(entry)) {
-            turns_poke(turns, entry->session_key);
+            turn_host_wake(turns, entry->session_key);
         }
         turns_leave_if_over(turns, entry);
     }
@@ -216,7 +216,7 @@ void turns_stop(struct turns *turns)
     turns->stopping = true;
     turns->stop_message.run = on_stop;
     loop_post(turns->options.loop, &turns->stop_message);
-    writer_poke(turns->options.writer); /* the standing claim comes back */
+    writer_retry_parked(turns->options.writer); /* the standing claim comes back */
     pthread_mutex_lock(&turns->lock);
     while (!turns->over) {
         pthread_cond_wait(&turns->changed, &turns->lock);

@@ -54,9 +54,9 @@ struct turns *turns_new(const struct turns_options *options);
 /* The writer and the loop are started, or will be. */
 void turns_start(struct turns *turns);
 /* Something was committed here: turns that it concerns read their log. Writer thread. */
-void turns_hear(struct turns *turns, const struct publication *publication);
+void turn_host_on_commit(struct turns *turns, const struct publication *publication);
 /* Another node wrote to this session (0 = to any). Any thread. */
-void turns_poke(struct turns *turns, int64_t session_key);
+void turn_host_wake(struct turns *turns, int64_t session_key);
 /* Cuts every turn and waits until nothing of it is left in the writer and the loop, which must both still run. Nothing
  * when it was not started, or is NULL. */
 void turns_stop(struct turns *turns);

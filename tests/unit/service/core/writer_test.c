@@ -249,7 +249,7 @@ static void test_parked_job_runs_again_when_work_is_queued(void **state)
         writer_figures_read(writer, &figures);
     }
     assert_false(waiting.finished);
-    writer_poke(writer);
+    writer_retry_parked(writer);
     wait_finished(1);
     assert_int_equal(waiting.runs, 2);
     stop(scene, writer, fanout, loop);
