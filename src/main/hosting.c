@@ -66,7 +66,7 @@ static void make_gateway(struct hosting *hosting)
 static void make_turns(struct hosting *hosting)
 {
     const struct options *options = hosting->place.options;
-    struct turns_options turns = {
+    struct turn_host_options turns = {
         .service = hosting->place.service,
         .writer = hosting->place.writer,
         .fanout = hosting->place.fanout,
@@ -90,7 +90,7 @@ static void make_turns(struct hosting *hosting)
     turns.drivers[DRIVER_RUNNER] = runners_driver(hosting->runners);
     turns.ready_owner = hosting->runners;
     turns.take_ready = runners_take_ready;
-    hosting->turns = turns_new(&turns);
+    hosting->turns = turn_host_new(&turns);
 }
 
 static void make_watchdogs(struct hosting *hosting)
@@ -165,7 +165,7 @@ void hosting_start(struct hosting *hosting)
 {
     runtimes_start(hosting->runtimes);
     node_start(hosting->node);
-    turns_start(hosting->turns);
+    turn_host_start(hosting->turns);
     watchdogs_start(hosting->watchdogs);
     blobs_start(hosting->blobs);
 }
@@ -182,14 +182,14 @@ void hosting_stop(struct hosting *hosting)
 {
     blobs_stop(hosting->blobs);
     watchdogs_stop(hosting->watchdogs);
-    turns_stop(hosting->turns);
+    turn_host_stop(hosting->turns);
     node_stop(hosting->node);
     runtimes_stop(hosting->runtimes);
 }
 
 void hosting_free(struct hosting *hosting)
 {
-    turns_free(hosting->turns);
+    turn_host_free(hosting->turns);
     node_free(hosting->node);
     watchdogs_free(hosting->watchdogs);
     blobs_free(hosting->blobs);

@@ -158,19 +158,19 @@ void world_run(struct world *world)
                                                         .queue_max = 100,
                                                         .on_commit = hear,
                                                         .on_commit_owner = world});
-    world->turns = turns_new(&(struct turns_options){.service = &world->service,
-                                                     .writer = world->writer,
-                                                     .fanout = world->fanout,
-                                                     .loop = world->loop,
-                                                     .read_owner = world,
-                                                     .submit_read = take_read,
-                                                     .drivers = {[DRIVER_DEMO] = &talker},
-                                                     .turns_max = 8,
-                                                     .interrupt_ms = 5000,
-                                                     .history_events_max = 200,
-                                                     .said_bytes_max = 65536,
-                                                     .media_bytes_max = 65536});
-    turns_start(world->turns);
+    world->turns = turn_host_new(&(struct turn_host_options){.service = &world->service,
+                                                             .writer = world->writer,
+                                                             .fanout = world->fanout,
+                                                             .loop = world->loop,
+                                                             .read_owner = world,
+                                                             .submit_read = take_read,
+                                                             .drivers = {[DRIVER_DEMO] = &talker},
+                                                             .turns_max = 8,
+                                                             .interrupt_ms = 5000,
+                                                             .history_events_max = 200,
+                                                             .said_bytes_max = 65536,
+                                                             .media_bytes_max = 65536});
+    turn_host_start(world->turns);
 }
 
 static bool run_reads(struct world *world)

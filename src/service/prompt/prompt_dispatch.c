@@ -64,7 +64,7 @@ enum status prompt_withdraw_many(struct call *call, struct loaded_session *loade
 
 /* What its agent says, else the option. The host of hosted turns says it itself, in the log (service/turn/turn_life.c).
  */
-static enum status turns_max_of(struct call *call, const struct session *session, int64_t *out)
+static enum status turn_host_max_of(struct call *call, const struct session *session, int64_t *out)
 {
     struct agent agent;
     *out = call->service->turns_per_session_max;
@@ -83,7 +83,7 @@ static enum status turns_max_of(struct call *call, const struct session *session
 enum status prompt_turn_left(struct call *call, const struct session *session, struct failure *failure)
 {
     int64_t turns_max;
-    enum status status = turns_max_of(call, session, &turns_max);
+    enum status status = turn_host_max_of(call, session, &turns_max);
     return status == STATUS_OK ? prompt_check_turns(session, 0, turns_max, failure) : status;
 }
 
@@ -93,7 +93,7 @@ enum status prompt_turn_left_for(struct call *call, struct loaded_session *loade
     size_t count = 0;
     int64_t turns_max;
     const struct session *session = &loaded->session;
-    enum status status = turns_max_of(call, session, &turns_max);
+    enum status status = turn_host_max_of(call, session, &turns_max);
     if (status == STATUS_OK) {
         status = prompt_learn_queue(call, loaded);
     }

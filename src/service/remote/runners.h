@@ -30,7 +30,7 @@ struct runners *runners_new(const struct runners_options *options);
 void runners_free(struct runners *runners);
 /* Lives as long as the runners. */
 const struct driver *runners_driver(const struct runners *runners);
-/* For turns_options.take_ready; `owner` is the runners. */
+/* For turn_host_options.take_ready; `owner` is the runners. */
 size_t runners_take_ready(void *owner, struct turn_candidate *out, size_t room);
 /* Something was committed here. Writer thread. */
 void runners_on_commit(struct runners *runners, const struct publication *publication);

@@ -107,7 +107,7 @@ static const struct json *context_of(struct turn *turn, const struct session *se
 
 static void take_context(struct turn *turn, const struct session *session)
 {
-    const struct turns_options *options = &turn->turns->options;
+    const struct turn_host_options *options = &turn->turns->options;
     const struct json *context = context_of(turn, session), *variables = json_get_value(context, "variables");
     bool is_named = slice_starts(session->workspace, SLICE("/"));
     struct slice directory = is_named ? session->workspace : json_text_of(context, "working_dir");
@@ -181,7 +181,7 @@ static void brief_run(struct read_job *job, struct db *db)
 
 void turn_read_brief(struct turn *turn)
 {
-    const struct turns_options *options = &turn->turns->options;
+    const struct turn_host_options *options = &turn->turns->options;
     turn->brief_job.run = brief_run;
     turn->briefs = options->submit_read(options->read_owner, &turn->brief_job);
 }

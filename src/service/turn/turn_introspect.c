@@ -28,7 +28,7 @@ static void on_start(struct loop_message *message)
         return;
     }
     turn_begin(turns, turn);
-    turns_rearm(turns);
+    turn_host_rearm(turns);
 }
 
 void turn_introspect(struct turns *turns, const struct publication_entry *started)

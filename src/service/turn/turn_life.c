@@ -98,7 +98,7 @@ static void interrupt(struct turn *turn)
     if (turn->interrupt_until_ms || turn->ended) {
         return;
     }
-    turn->interrupt_until_ms = turns_steady_ms(turn->turns) + turn->turns->options.interrupt_ms;
+    turn->interrupt_until_ms = turn_host_steady_ms(turn->turns) + turn->turns->options.interrupt_ms;
     if (turn->started) {
         turn->driver->interrupt(turn->state, false);
     } else {
@@ -211,7 +211,7 @@ static void after_failed_write(struct turn *turn)
 {
     bool is_away = turn->status == STATUS_UNAVAILABLE;
     if (is_away && !turn->turns->stopping) {
-        turn->retry_at_ms = turns_steady_ms(turn->turns) + TRY_AGAIN_MS;
+        turn->retry_at_ms = turn_host_steady_ms(turn->turns) + TRY_AGAIN_MS;
         return;
     }
     bool was_end = turn->ended;
@@ -247,7 +247,7 @@ static void on_written(struct loop_message *message)
     } else {
         after_failed_write(turn);
     }
-    turns_rearm(turns);
+    turn_host_rearm(turns);
 }
 
 static void start_driver(struct turn *turn)
@@ -281,7 +281,7 @@ static void on_ready(void *owner, struct sandbox *sandbox, const struct failure 
                                                     .to = WORK_IDLE});
     }
     turn_flush(turn);
-    turns_rearm(turns);
+    turn_host_rearm(turns);
 }
 
 /* Told in the log, before a sandbox or a driver has any work with it. */
@@ -332,7 +332,7 @@ static void on_briefed(struct loop_message *message)
         meet_driver(turn);
         turn_flush(turn);
     }
-    turns_rearm(turns);
+    turn_host_rearm(turns);
 }
 
 /* --- from time to time --- */
@@ -370,7 +370,7 @@ void turn_begin(struct turns *turns, struct turn *turn)
     turn->job.finish = turn_write_finish;
     turn->message.run = on_written;
     turn->briefed_message.run = on_briefed;
-    turn->renew_at_ms = turns_steady_ms(turns) + turn->lease_ms / 3;
+    turn->renew_at_ms = turn_host_steady_ms(turns) + turn->lease_ms / 3;
     turn->next = turns->runs;
     turns->runs = turn;
     turns->count++;

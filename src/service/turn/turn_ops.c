@@ -182,7 +182,7 @@ void turn_flush(struct turn *turn)
     }
     turn->waits = writer_submit(turn->turns->options.writer, &turn->job);
     if (!turn->waits) {
-        turn->retry_at_ms = turns_steady_ms(turn->turns) + WRITE_AGAIN_MS;
+        turn->retry_at_ms = turn_host_steady_ms(turn->turns) + WRITE_AGAIN_MS;
     }
 }
 

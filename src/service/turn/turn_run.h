@@ -106,7 +106,7 @@ struct turn {
 
 struct turns {
     struct write_job claim; /* first: the job is its owner */
-    struct turns_options options;
+    struct turn_host_options options;
     struct loop_message start_message, claimed_message, stop_message;
     struct turn *found; /* by the claim, on its way to the loop */
     bool claim_failed;  /* the same */
@@ -128,18 +128,18 @@ struct turns {
     bool over; /* under the lock */
 };
 
-int64_t turns_steady_ms(const struct turns *turns);
+int64_t turn_host_steady_ms(const struct turns *turns);
 struct principal turn_principal(int64_t tenant_key, struct slice name);
 
 /* turns.c: sets the timer anew and sees whether all is over. */
-void turns_rearm(struct turns *turns);
+void turn_host_rearm(struct turns *turns);
 
 /* turns_leave.c: where the entry tells that a session ended or was deleted, whatever lives on for it goes. Writer. */
-void turns_leave_if_over(struct turns *turns, const struct publication_entry *entry);
+void turn_host_leave_if_over(struct turns *turns, const struct publication_entry *entry);
 
 /* turns_claim.c: the standing claim, and what it finds. */
-enum job_outcome turns_claim_run(struct write_job *job, struct transaction *transaction);
-void turns_claim_finish(struct write_job *job, enum status status, const struct failure *failure);
+enum job_outcome turn_host_claim_run(struct write_job *job, struct transaction *transaction);
+void turn_host_claim_finish(struct write_job *job, enum status status, const struct failure *failure);
 void turn_free(struct turn *turn);
 
 /* turn_life.c: one turn on the loop, from its claim to its end. */

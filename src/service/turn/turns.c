@@ -6,7 +6,7 @@
 
 enum { TRY_AGAIN_MS = 1000 };
 
-struct turns *turns_new(const struct turns_options *options)
+struct turns *turn_host_new(const struct turn_host_options *options)
 {
     struct turns *turns = memory_zeroed(sizeof *turns);
     turns->options = *options;
@@ -15,7 +15,7 @@ struct turns *turns_new(const struct turns_options *options)
     return turns;
 }
 
-void turns_free(struct turns *turns)
+void turn_host_free(struct turns *turns)
 {
     if (turns) {
         pthread_mutex_destroy(&turns->lock);
@@ -24,7 +24,7 @@ void turns_free(struct turns *turns)
     }
 }
 
-int64_t turns_steady_ms(const struct turns *turns)
+int64_t turn_host_steady_ms(const struct turns *turns)
 {
     return clock_steady_ms(turns->options.service->clock);
 }
@@ -55,7 +55,7 @@ static void arm(struct turns *turns)
         next_ms = earlier(next_ms, turn->interrupt_until_ms);
     }
     if (next_ms != 0 && turns->timer) {
-        int64_t wait_ms = next_ms - turns_steady_ms(turns);
+        int64_t wait_ms = next_ms - turn_host_steady_ms(turns);
         loop_timer_set(turns->timer, wait_ms > 0 ? wait_ms : 0);
     }
 }
@@ -79,7 +79,7 @@ static void finish_if_over(struct turns *turns)
     pthread_mutex_unlock(&turns->lock);
 }
 
-void turns_rearm(struct turns *turns)
+void turn_host_rearm(struct turns *turns)
 {
     arm(turns);
     finish_if_over(turns);
@@ -88,13 +88,13 @@ void turns_rearm(struct turns *turns)
 static void submit_claim(struct turns *turns)
 {
     turns->claims = writer_submit(turns->options.writer, &turns->claim);
-    turns->claim_again_ms = turns_steady_ms(turns) + TRY_AGAIN_MS;
+    turns->claim_again_ms = turn_host_steady_ms(turns) + TRY_AGAIN_MS;
 }
 
 static void on_timer(void *owner)
 {
     struct turns *turns = owner;
-    int64_t now_ms = turns_steady_ms(turns);
+    int64_t now_ms = turn_host_steady_ms(turns);
     for (struct turn *turn = turns->runs, *next; turn; turn = next) {
         next = turn->next;
         turn_attend(turn, now_ms);
@@ -112,7 +112,7 @@ static void on_claimed(struct loop_message *message)
     struct turn *found = turns->found;
     turns->found = NULL;
     turns->claims = false;
-    turns->claim_again_ms = turns_steady_ms(turns) + (turns->claim_failed ? TRY_AGAIN_MS : 0);
+    turns->claim_again_ms = turn_host_steady_ms(turns) + (turns->claim_failed ? TRY_AGAIN_MS : 0);
     while (found) {
         struct turn *turn = found;
         found = turn->next;
@@ -171,7 +171,7 @@ void turn_host_on_commit(struct turns *turns, const struct publication *publicat
         } else if (concerns_turns(entry)) {
             turn_host_wake(turns, entry->session_key);
         }
-        turns_leave_if_over(turns, entry);
+        turn_host_leave_if_over(turns, entry);
     }
 }
 
@@ -185,10 +185,10 @@ static void on_start(struct loop_message *message)
     arm(turns);
 }
 
-void turns_start(struct turns *turns)
+void turn_host_start(struct turns *turns)
 {
-    turns->claim.run = turns_claim_run;
-    turns->claim.finish = turns_claim_finish;
+    turns->claim.run = turn_host_claim_run;
+    turns->claim.finish = turn_host_claim_finish;
     turns->claim.standing = true;
     turns->claimed_message.run = on_claimed;
     turns->start_message.run = on_start;
@@ -205,10 +205,10 @@ static void on_stop(struct loop_message *message)
             turn_abort_hosted(turn, "server_stopping");
         }
     }
-    turns_rearm(turns);
+    turn_host_rearm(turns);
 }
 
-void turns_stop(struct turns *turns)
+void turn_host_stop(struct turns *turns)
 {
     if (!turns || !turns->started) {
         return;

@@ -23,7 +23,7 @@ struct turn_candidate {
 };
 enum { TURN_CANDIDATES_MAX = 64 };
 
-struct turns_options {
+struct turn_host_options {
     struct service *service;
     struct writer *writer;
     struct fanout *fanout;
@@ -50,16 +50,16 @@ struct turns_options {
 
 struct turns;
 
-struct turns *turns_new(const struct turns_options *options);
+struct turns *turn_host_new(const struct turn_host_options *options);
 /* The writer and the loop are started, or will be. */
-void turns_start(struct turns *turns);
+void turn_host_start(struct turns *turns);
 /* Something was committed here: turns that it concerns read their log. Writer thread. */
 void turn_host_on_commit(struct turns *turns, const struct publication *publication);
 /* Another node wrote to this session (0 = to any). Any thread. */
 void turn_host_wake(struct turns *turns, int64_t session_key);
 /* Cuts every turn and waits until nothing of it is left in the writer and the loop, which must both still run. Nothing
  * when it was not started, or is NULL. */
-void turns_stop(struct turns *turns);
-void turns_free(struct turns *turns);
+void turn_host_stop(struct turns *turns);
+void turn_host_free(struct turns *turns);
 
 #endif

@@ -67,7 +67,7 @@ static enum status claim_in(struct call *call, struct turns *turns, int64_t tena
 /* Of those taken before this try, and of those that became ready since; what there is no room for is not taken. */
 static enum status claim_ready(struct call *call, struct turns *turns, int64_t *room)
 {
-    const struct turns_options *options = &turns->options;
+    const struct turn_host_options *options = &turns->options;
     size_t most = *room < TURN_CANDIDATES_MAX ? (size_t)*room : TURN_CANDIDATES_MAX;
     enum status status = STATUS_OK;
     if (options->take_ready && turns->ready_count < most) {
@@ -161,7 +161,7 @@ static enum status cut_orphans(struct call *call, struct turns *turns)
     return status == STATUS_OK ? introspection_recover(call) : status;
 }
 
-enum job_outcome turns_claim_run(struct write_job *job, struct transaction *transaction)
+enum job_outcome turn_host_claim_run(struct write_job *job, struct transaction *transaction)
 {
     struct turns *turns = (struct turns *)job;
     struct arena arena = {0};
@@ -193,7 +193,7 @@ enum job_outcome turns_claim_run(struct write_job *job, struct transaction *tran
     return JOB_PARKED;
 }
 
-void turns_claim_finish(struct write_job *job, enum status status, const struct failure *failure)
+void turn_host_claim_finish(struct write_job *job, enum status status, const struct failure *failure)
 {
     struct turns *turns = (struct turns *)job;
     (void)failure;

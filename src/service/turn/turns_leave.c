@@ -53,7 +53,7 @@ static bool is_over(const struct publication_entry *entry)
     return entry->kind == PUBLISH_EVENTS && slice_is(entry->type, "session.status_change") && names_end(entry->json);
 }
 
-void turns_leave_if_over(struct turns *turns, const struct publication_entry *entry)
+void turn_host_leave_if_over(struct turns *turns, const struct publication_entry *entry)
 {
     if (!is_over(entry)) {
         return;
