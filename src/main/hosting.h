@@ -10,7 +10,7 @@
 #include "service/agent/models.h"
 #include "service/core/node.h"
 #include "service/remote/runners.h"
-#include "service/turn/turns.h"
+#include "service/turn/turn_host.h"
 #include "service/core/watchdog.h"
 
 /* Where they live; set before hosting_make. */
@@ -32,7 +32,7 @@ struct hosting {
     struct runners *runners;
     struct gateway *gateway;
     struct gateway_snapshots snapshots;
-    struct turns *turns;
+    struct turn_host *turns;
     struct watchdogs *watchdogs;
     struct blobs *blobs;
     struct models *models;

@@ -11,7 +11,7 @@ struct nodes_options {
     int64_t poll_ms;
     struct fanout *fanout;
     struct writer *writer;
-    struct turns *turns;
+    struct turn_host *turns;
     struct runners *runners;
     struct runtimes *runtimes;
 };

@@ -1,6 +1,6 @@
 /* A driver runs the turns of an agent that lives inside the server or under it. It says what happens through its
- * `struct turn`; the host (service/turn/turns.h) makes it durable, in the order it was said, and tells the driver what
- * people decided. Everything here happens on the loop of the turn; nothing blocks.
+ * `struct turn`; the host (service/turn/turn_host.h) makes it durable, in the order it was said, and tells the driver
+ * what people decided. Everything here happens on the loop of the turn; nothing blocks.
  *
  *     start ─→ turn_delta, turn_event, turn_ask … ─→ turn_end ─→ (committed) ─→ free
  *        ▲         │            │ answer                ▲

@@ -6,7 +6,7 @@
 #ifndef TESTS_CRASH_WORLD_H
 #define TESTS_CRASH_WORLD_H
 
-#include "service/turn/turns.h"
+#include "service/turn/turn_host.h"
 #include "service/core/writer.h"
 
 struct world {
@@ -18,7 +18,7 @@ struct world {
     struct loop *loop;
     struct fanout *fanout;
     struct writer *writer;
-    struct turns *turns;
+    struct turn_host *turns;
     struct queue_item *reads, **reads_end;
     struct arena arena;
     struct principal who; /* a person; owner of the first tenant */

@@ -1,5 +1,5 @@
 /* Runners: agents that run elsewhere and reach the server over a WebSocket, one per session. To the host of turns
- * (service/turn/turns.h) a runner is a driver like any other; what differs is that it comes and goes:
+ * (service/turn/turn_host.h) a runner is a driver like any other; what differs is that it comes and goes:
  *
  *     away ─connects→ there ─says idle→ free ─prompt→ busy ─complete→ free …
  *       ▲               │                               │
@@ -11,7 +11,7 @@
 #ifndef SERVICE_RUNNERS_H
 #define SERVICE_RUNNERS_H
 
-#include "service/turn/turns.h"
+#include "service/turn/turn_host.h"
 
 struct runners_options {
     struct service *service;

@@ -21,7 +21,7 @@ static void on_start(struct loop_message *message)
 {
     struct start *start = (struct start *)message;
     struct turn *turn = start->turn;
-    struct turns *turns = turn->turns;
+    struct turn_host *turns = turn->turns;
     free(start);
     if (turns->stopping) {
         turn_free(turn);
@@ -31,7 +31,7 @@ static void on_start(struct loop_message *message)
     turn_host_rearm(turns);
 }
 
-void turn_introspect(struct turns *turns, const struct publication_entry *started)
+void turn_introspect(struct turn_host *turns, const struct publication_entry *started)
 {
     const struct json *event = NULL;
     if (turns->stopping) {

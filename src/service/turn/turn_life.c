@@ -16,7 +16,7 @@ static void part_from_driver(struct turn *turn)
 
 static void drop(struct turn *turn)
 {
-    struct turns *turns = turn->turns;
+    struct turn_host *turns = turn->turns;
     struct turn **link = &turns->runs;
     turn->over = true;
     part_from_driver(turn);
@@ -238,7 +238,7 @@ static void after_failed_write(struct turn *turn)
 static void on_written(struct loop_message *message)
 {
     struct turn *turn = (struct turn *)((char *)message - offsetof(struct turn, message));
-    struct turns *turns = turn->turns;
+    struct turn_host *turns = turn->turns;
     turn->waits = false;
     if (turn->over) {
         drop(turn);
@@ -266,7 +266,7 @@ static void start_driver(struct turn *turn)
 static void on_ready(void *owner, struct sandbox *sandbox, const struct failure *failure)
 {
     struct turn *turn = owner;
-    struct turns *turns = turn->turns;
+    struct turn_host *turns = turn->turns;
     turn->readies = false;
     turn->brief.sandbox = sandbox;
     if (turn->ended || turn->over) {
@@ -324,7 +324,7 @@ static void meet_driver(struct turn *turn)
 static void on_briefed(struct loop_message *message)
 {
     struct turn *turn = (struct turn *)((char *)message - offsetof(struct turn, briefed_message));
-    struct turns *turns = turn->turns;
+    struct turn_host *turns = turn->turns;
     turn->briefs = false;
     if (turn->over) {
         drop(turn);
@@ -364,7 +364,7 @@ void turn_attend(struct turn *turn, int64_t now_ms)
     }
 }
 
-void turn_begin(struct turns *turns, struct turn *turn)
+void turn_begin(struct turn_host *turns, struct turn *turn)
 {
     turn->job.run = turn_write_run;
     turn->job.finish = turn_write_finish;

@@ -8,7 +8,7 @@
 #include "loop/timer.h"
 #include "service/work/claim.h"
 #include "service/identity/secret_stream.h"
-#include "service/turn/turns.h"
+#include "service/turn/turn_host.h"
 
 /* What a driver said, or the host wants written, in its order. */
 enum turn_op_kind {
@@ -61,7 +61,7 @@ struct turn {
     struct write_job job; /* first: the job is the turn */
     struct read_job brief_job;
     struct loop_message message, briefed_message;
-    struct turns *turns;
+    struct turn_host *turns;
     struct turn *next;
     struct arena arena; /* of what lives as long as the turn */
     struct turn_brief brief;
@@ -104,7 +104,7 @@ struct turn {
     struct ask_name *names;
 };
 
-struct turns {
+struct turn_host {
     struct write_job claim; /* first: the job is its owner */
     struct turn_host_options options;
     struct loop_message start_message, claimed_message, stop_message;
@@ -128,22 +128,23 @@ struct turns {
     bool over; /* under the lock */
 };
 
-int64_t turn_host_steady_ms(const struct turns *turns);
+int64_t turn_host_steady_ms(const struct turn_host *turns);
 struct principal turn_principal(int64_t tenant_key, struct slice name);
 
-/* turns.c: sets the timer anew and sees whether all is over. */
-void turn_host_rearm(struct turns *turns);
+/* turn_host.c: sets the timer anew and sees whether all is over. */
+void turn_host_rearm(struct turn_host *turns);
 
-/* turns_leave.c: where the entry tells that a session ended or was deleted, whatever lives on for it goes. Writer. */
-void turn_host_leave_if_over(struct turns *turns, const struct publication_entry *entry);
+/* turn_host_leave.c: where the entry tells that a session ended or was deleted, whatever lives on for it goes. Writer.
+ */
+void turn_host_leave_if_over(struct turn_host *turns, const struct publication_entry *entry);
 
-/* turns_claim.c: the standing claim, and what it finds. */
+/* turn_host_claim.c: the standing claim, and what it finds. */
 enum job_outcome turn_host_claim_run(struct write_job *job, struct transaction *transaction);
 void turn_host_claim_finish(struct write_job *job, enum status status, const struct failure *failure);
 void turn_free(struct turn *turn);
 
 /* turn_life.c: one turn on the loop, from its claim to its end. */
-void turn_begin(struct turns *turns, struct turn *turn);
+void turn_begin(struct turn_host *turns, struct turn *turn);
 /* What is due: a renewal, a write that failed, the end of an interrupted turn. */
 void turn_attend(struct turn *turn, int64_t now_ms);
 /* The host ends it in its driver's place, as if it had died. */
@@ -165,7 +166,7 @@ void turn_serve_now(struct turn *turn, struct slice tool, struct slice arguments
 /* turn_introspect.c: a turn in which the agent looks back at the session (service/turn/introspection.h). It holds no
  * lease: its run does, and every write asks for it. */
 /* Writer thread, after the commit: begins the run that the event tells of. */
-void turn_introspect(struct turns *turns, const struct publication_entry *started);
+void turn_introspect(struct turn_host *turns, const struct publication_entry *started);
 /* Reader: what it is told, once the session and its agent were read. */
 MUST_CHECK enum status turn_introspect_brief(struct call *call, struct turn *turn);
 /* Of what it says, only its calls are kept, under names of their own. False = nothing of this event. */

@@ -9,8 +9,8 @@
  * Every write goes through the writer under the turn's lease. What people decide reaches a turn through the log, never
  * past it, so that it does not matter which node took the command. A turn that dies with its process is cut
  * (service/turn/turn_close.h) when its lease is found without a host. */
-#ifndef SERVICE_TURNS_H
-#define SERVICE_TURNS_H
+#ifndef SERVICE_TURN_HOST_H
+#define SERVICE_TURN_HOST_H
 
 #include "runner/driver.h"
 #include "runner/sandbox/sandbox.h"
@@ -48,18 +48,18 @@ struct turn_host_options {
     size_t (*take_ready)(void *owner, struct turn_candidate *out, size_t room);
 };
 
-struct turns;
+struct turn_host;
 
-struct turns *turn_host_new(const struct turn_host_options *options);
+struct turn_host *turn_host_new(const struct turn_host_options *options);
 /* The writer and the loop are started, or will be. */
-void turn_host_start(struct turns *turns);
+void turn_host_start(struct turn_host *turns);
 /* Something was committed here: turns that it concerns read their log. Writer thread. */
-void turn_host_on_commit(struct turns *turns, const struct publication *publication);
+void turn_host_on_commit(struct turn_host *turns, const struct publication *publication);
 /* Another node wrote to this session (0 = to any). Any thread. */
-void turn_host_wake(struct turns *turns, int64_t session_key);
+void turn_host_wake(struct turn_host *turns, int64_t session_key);
 /* Cuts every turn and waits until nothing of it is left in the writer and the loop, which must both still run. Nothing
  * when it was not started, or is NULL. */
-void turn_host_stop(struct turns *turns);
-void turn_host_free(struct turns *turns);
+void turn_host_stop(struct turn_host *turns);
+void turn_host_free(struct turn_host *turns);
 
 #endif

@@ -20,7 +20,7 @@ void turn_free(struct turn *turn)
     arena_release(&turn->names_arena);
     free(turn);
 }
-static void add_found(struct call *call, struct turns *turns, const struct claimed *claimed)
+static void add_found(struct call *call, struct turn_host *turns, const struct claimed *claimed)
 {
     const struct session *session = &claimed->loaded->session;
     struct turn *turn = memory_zeroed(sizeof *turn);
@@ -40,7 +40,7 @@ static void add_found(struct call *call, struct turns *turns, const struct claim
     turns->found = turn;
 }
 
-static void forget_found(struct turns *turns)
+static void forget_found(struct turn_host *turns)
 {
     while (turns->found) {
         struct turn *turn = turns->found;
@@ -49,7 +49,7 @@ static void forget_found(struct turns *turns)
     }
 }
 
-static enum status claim_in(struct call *call, struct turns *turns, int64_t tenant_key, int64_t max, int64_t *room)
+static enum status claim_in(struct call *call, struct turn_host *turns, int64_t tenant_key, int64_t max, int64_t *room)
 {
     struct principal host = turn_principal(tenant_key, SLICE(TURN_HOST_NAME));
     struct claim_request request = {.worker = host.name, .hosted = true, .max = max};
@@ -65,7 +65,7 @@ static enum status claim_in(struct call *call, struct turns *turns, int64_t tena
 }
 
 /* Of those taken before this try, and of those that became ready since; what there is no room for is not taken. */
-static enum status claim_ready(struct call *call, struct turns *turns, int64_t *room)
+static enum status claim_ready(struct call *call, struct turn_host *turns, int64_t *room)
 {
     const struct turn_host_options *options = &turns->options;
     size_t most = *room < TURN_CANDIDATES_MAX ? (size_t)*room : TURN_CANDIDATES_MAX;
@@ -90,7 +90,7 @@ static enum status claim_ready(struct call *call, struct turns *turns, int64_t *
 }
 
 /* Those behind the tenant that was served last come first, so that one with a long queue starves nobody. */
-static size_t first_to_serve(const struct turns *turns, const struct tenant *tenants, size_t count)
+static size_t first_to_serve(const struct turn_host *turns, const struct tenant *tenants, size_t count)
 {
     size_t at = 0;
     while (at < count && tenants[at].key <= turns->served_tenant) {
@@ -100,7 +100,7 @@ static size_t first_to_serve(const struct turns *turns, const struct tenant *ten
 }
 
 /* Each tenant gets at most `share`; tells whether one may have wanted more. */
-static enum status claim_round(struct call *call, struct turns *turns, const struct tenant *tenants, size_t count,
+static enum status claim_round(struct call *call, struct turn_host *turns, const struct tenant *tenants, size_t count,
                                int64_t share, int64_t *room, bool *out_is_more)
 {
     size_t first = first_to_serve(turns, tenants, count);
@@ -116,7 +116,7 @@ static enum status claim_round(struct call *call, struct turns *turns, const str
 }
 
 /* What the shares of others leave goes to whoever has more to do. */
-static enum status claim_everywhere(struct call *call, struct turns *turns)
+static enum status claim_everywhere(struct call *call, struct turn_host *turns)
 {
     struct tenant *tenants;
     size_t count = 0;
@@ -141,7 +141,7 @@ static enum status claim_everywhere(struct call *call, struct turns *turns)
 
 /* SQLite has one server: a lease of a host that is found at its start belongs to a life before. On PostgreSQL it may be
  * another node's, and runs out by itself. */
-static enum status cut_orphans(struct call *call, struct turns *turns)
+static enum status cut_orphans(struct call *call, struct turn_host *turns)
 {
     struct lease *leases;
     size_t count = 0;
@@ -163,7 +163,7 @@ static enum status cut_orphans(struct call *call, struct turns *turns)
 
 enum job_outcome turn_host_claim_run(struct write_job *job, struct transaction *transaction)
 {
-    struct turns *turns = (struct turns *)job;
+    struct turn_host *turns = (struct turn_host *)job;
     struct arena arena = {0};
     int64_t writes_before = transaction->writes;
     forget_found(turns);
@@ -195,7 +195,7 @@ enum job_outcome turn_host_claim_run(struct write_job *job, struct transaction *
 
 void turn_host_claim_finish(struct write_job *job, enum status status, const struct failure *failure)
 {
-    struct turns *turns = (struct turns *)job;
+    struct turn_host *turns = (struct turn_host *)job;
     (void)failure;
     if (status != STATUS_OK) {
         forget_found(turns);

@@ -1,4 +1,4 @@
-#include "service/turn/turns.h"
+#include "service/turn/turn_host.h"
 
 #include <stdlib.h>
 
@@ -6,16 +6,16 @@
 
 enum { TRY_AGAIN_MS = 1000 };
 
-struct turns *turn_host_new(const struct turn_host_options *options)
+struct turn_host *turn_host_new(const struct turn_host_options *options)
 {
-    struct turns *turns = memory_zeroed(sizeof *turns);
+    struct turn_host *turns = memory_zeroed(sizeof *turns);
     turns->options = *options;
     pthread_mutex_init(&turns->lock, NULL);
     pthread_cond_init(&turns->changed, NULL);
     return turns;
 }
 
-void turn_host_free(struct turns *turns)
+void turn_host_free(struct turn_host *turns)
 {
     if (turns) {
         pthread_mutex_destroy(&turns->lock);
@@ -24,7 +24,7 @@ void turn_host_free(struct turns *turns)
     }
 }
 
-int64_t turn_host_steady_ms(const struct turns *turns)
+int64_t turn_host_steady_ms(const struct turn_host *turns)
 {
     return clock_steady_ms(turns->options.service->clock);
 }
@@ -46,7 +46,7 @@ static int64_t earlier(int64_t a, int64_t b)
     return a == 0 || (b != 0 && b < a) ? b : a;
 }
 
-static void arm(struct turns *turns)
+static void arm(struct turn_host *turns)
 {
     int64_t next_ms = turns->claims || turns->stopping ? 0 : turns->claim_again_ms;
     for (struct turn *turn = turns->runs; turn; turn = turn->next) {
@@ -60,7 +60,7 @@ static void arm(struct turns *turns)
     }
 }
 
-static void finish_if_over(struct turns *turns)
+static void finish_if_over(struct turn_host *turns)
 {
     if (!turns->stopping || turns->claims || turns->runs || !turns->timer) {
         return;
@@ -79,13 +79,13 @@ static void finish_if_over(struct turns *turns)
     pthread_mutex_unlock(&turns->lock);
 }
 
-void turn_host_rearm(struct turns *turns)
+void turn_host_rearm(struct turn_host *turns)
 {
     arm(turns);
     finish_if_over(turns);
 }
 
-static void submit_claim(struct turns *turns)
+static void submit_claim(struct turn_host *turns)
 {
     turns->claims = writer_submit(turns->options.writer, &turns->claim);
     turns->claim_again_ms = turn_host_steady_ms(turns) + TRY_AGAIN_MS;
@@ -93,7 +93,7 @@ static void submit_claim(struct turns *turns)
 
 static void on_timer(void *owner)
 {
-    struct turns *turns = owner;
+    struct turn_host *turns = owner;
     int64_t now_ms = turn_host_steady_ms(turns);
     for (struct turn *turn = turns->runs, *next; turn; turn = next) {
         next = turn->next;
@@ -108,7 +108,7 @@ static void on_timer(void *owner)
 /* After a failure the next try waits a little; a claim that only cut orphans is followed by the next at once. */
 static void on_claimed(struct loop_message *message)
 {
-    struct turns *turns = (struct turns *)((char *)message - offsetof(struct turns, claimed_message));
+    struct turn_host *turns = (struct turn_host *)((char *)message - offsetof(struct turn_host, claimed_message));
     struct turn *found = turns->found;
     turns->found = NULL;
     turns->claims = false;
@@ -126,7 +126,7 @@ static void on_claimed(struct loop_message *message)
 
 struct poke {
     struct loop_message message;
-    struct turns *turns;
+    struct turn_host *turns;
     int64_t session_key; /* 0 = all */
 };
 
@@ -142,7 +142,7 @@ static void on_poke(struct loop_message *message)
     free(poke);
 }
 
-void turn_host_wake(struct turns *turns, int64_t session_key)
+void turn_host_wake(struct turn_host *turns, int64_t session_key)
 {
     if (!turns || turns->count == 0) {
         return;
@@ -159,7 +159,7 @@ static bool concerns_turns(const struct publication_entry *entry)
             slice_is(entry->type, "introspection.interrupted") || slice_is(entry->type, "session.status_change"));
 }
 
-void turn_host_on_commit(struct turns *turns, const struct publication *publication)
+void turn_host_on_commit(struct turn_host *turns, const struct publication *publication)
 {
     if (!turns) {
         return;
@@ -179,13 +179,13 @@ void turn_host_on_commit(struct turns *turns, const struct publication *publicat
 
 static void on_start(struct loop_message *message)
 {
-    struct turns *turns = (struct turns *)((char *)message - offsetof(struct turns, start_message));
+    struct turn_host *turns = (struct turn_host *)((char *)message - offsetof(struct turn_host, start_message));
     turns->timer = loop_timer_new(turns->options.loop, on_timer, turns);
     submit_claim(turns);
     arm(turns);
 }
 
-void turn_host_start(struct turns *turns)
+void turn_host_start(struct turn_host *turns)
 {
     turns->claim.run = turn_host_claim_run;
     turns->claim.finish = turn_host_claim_finish;
@@ -198,7 +198,7 @@ void turn_host_start(struct turns *turns)
 
 static void on_stop(struct loop_message *message)
 {
-    struct turns *turns = (struct turns *)((char *)message - offsetof(struct turns, stop_message));
+    struct turn_host *turns = (struct turn_host *)((char *)message - offsetof(struct turn_host, stop_message));
     for (struct turn *turn = turns->runs, *next; turn; turn = next) {
         next = turn->next;
         if (!turn->ended && !turn->over) {
@@ -208,7 +208,7 @@ static void on_stop(struct loop_message *message)
     turn_host_rearm(turns);
 }
 
-void turn_host_stop(struct turns *turns)
+void turn_host_stop(struct turn_host *turns)
 {
     if (!turns || !turns->started) {
         return;

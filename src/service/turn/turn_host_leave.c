@@ -1,16 +1,16 @@
 #include <stdlib.h>
 
 #include "service/turn/turn_run.h"
-#include "service/turn/turns.h"
+#include "service/turn/turn_host.h"
 
 struct leaving {
     struct loop_message message;
-    struct turns *turns;
+    struct turn_host *turns;
     int64_t tenant_key, session_key;
 };
 
 /* A turn that still runs is told by what it hears, and ends its agent by itself. */
-static bool has_turn(const struct turns *turns, int64_t session_key)
+static bool has_turn(const struct turn_host *turns, int64_t session_key)
 {
     const struct turn *turn = turns->runs;
     while (turn && turn->brief.session_key != session_key) {
@@ -22,7 +22,7 @@ static bool has_turn(const struct turns *turns, int64_t session_key)
 static void on_leave(struct loop_message *message)
 {
     struct leaving *leaving = (struct leaving *)message;
-    const struct turns *turns = leaving->turns;
+    const struct turn_host *turns = leaving->turns;
     for (size_t i = 0; i < DRIVER_COUNT && !has_turn(turns, leaving->session_key); i++) {
         const struct driver *driver = turns->options.drivers[i];
         if (driver && driver->leave) {
@@ -53,7 +53,7 @@ static bool is_over(const struct publication_entry *entry)
     return entry->kind == PUBLISH_EVENTS && slice_is(entry->type, "session.status_change") && names_end(entry->json);
 }
 
-void turn_host_leave_if_over(struct turns *turns, const struct publication_entry *entry)
+void turn_host_leave_if_over(struct turn_host *turns, const struct publication_entry *entry)
 {
     if (!is_over(entry)) {
         return;
