@@ -5,7 +5,7 @@
 #include "service/sandbox/runtimes_box.h"
 
 /* What an earlier life left, at the start. SQLite has one server: whatever is in somebody's hands was in its own. With
- * PostgreSQL a local sandbox has its node (runtimes_host.h); of the others, what nobody moved for as long as the lock
+ * PostgreSQL a local sandbox has its node (sandbox_owner.h); of the others, what nobody moved for as long as the lock
  * is good has lost its hands.
  *
  *     starting, restoring  → error: the next message makes or restores it again

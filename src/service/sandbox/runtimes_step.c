@@ -5,7 +5,7 @@
 #include "service/agent/agent.h"
 #include "service/sandbox/runtime.h"
 #include "service/sandbox/runtimes_box.h"
-#include "service/sandbox/runtimes_host.h"
+#include "service/sandbox/sandbox_owner.h"
 #include "service/session/ending.h"
 #include "service/session/tunnel.h"
 

@@ -1,4 +1,4 @@
-#include "service/sandbox/runtimes_host.h"
+#include "service/sandbox/sandbox_owner.h"
 
 #include "service/sandbox/runtime.h"
 

@@ -2,8 +2,8 @@
  * belongs to the node that made it until it is stopped, or asleep with a snapshot that every node reaches. The others
  * leave the session alone while that node lives; when it is lost, whoever comes first takes over what can be restored.
  * Writer thread. Private to runtimes*.c. */
-#ifndef SERVICE_RUNTIMES_HOST_H
-#define SERVICE_RUNTIMES_HOST_H
+#ifndef SERVICE_SANDBOX_OWNER_H
+#define SERVICE_SANDBOX_OWNER_H
 
 #include "domain/agent.h"
 #include "service/core/transaction.h"
