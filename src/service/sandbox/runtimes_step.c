@@ -275,7 +275,7 @@ static enum status settle_place(struct step *step)
 {
     struct runtime_box *box = step->box;
     const struct session *session = &step->loaded->session;
-    enum status status = host_find(step->call, session, &step->agent, &step->place);
+    enum status status = sandbox_owner_find(step->call, session, &step->agent, &step->place);
     bool held = box->sandbox && box->kind == SANDBOX_LOCAL;
     if (status != STATUS_OK || !step->place.counts || step->place.at == HOST_HERE) {
         return status;
@@ -287,7 +287,7 @@ static enum status settle_place(struct step *step)
         return STATUS_OK;
     }
     box->order.taken_over = true;
-    return host_take_over(step->call, step->loaded, &step->place, reaches_snapshot(step));
+    return sandbox_owner_take_over(step->call, step->loaded, &step->place, reaches_snapshot(step));
 }
 
 static bool is_in_use(const struct step *step)
@@ -306,7 +306,7 @@ static enum status keep_place(struct step *step)
     if (!is_mine && !makes) {
         return STATUS_OK;
     }
-    return host_keep(step->call, &step->loaded->session, &step->place, is_in_use(step));
+    return sandbox_owner_keep(step->call, &step->loaded->session, &step->place, is_in_use(step));
 }
 
 static bool creation_failed(const struct runtime_box *box)

@@ -9,8 +9,8 @@ static bool belongs_to_a_node(const struct call *call, const struct session *ses
            session->driver != DRIVER_RUNNER;
 }
 
-enum status host_find(struct call *call, const struct session *session, const struct agent *agent,
-                      struct host_place *out)
+enum status sandbox_owner_find(struct call *call, const struct session *session, const struct agent *agent,
+                               struct host_place *out)
 {
     *out = (struct host_place){.at = HOST_HERE};
     if (!belongs_to_a_node(call, session, agent)) {
@@ -38,8 +38,8 @@ static enum status append(struct call *call, struct loaded_session *loaded, stru
 }
 
 /* Only what it could be restored from outlives its node, and that only where this node reaches it. */
-enum status host_take_over(struct call *call, struct loaded_session *loaded, const struct host_place *place,
-                           bool snapshot_kept)
+enum status sandbox_owner_take_over(struct call *call, struct loaded_session *loaded, const struct host_place *place,
+                                    bool snapshot_kept)
 {
     const struct session *session = &loaded->session;
     bool has_snapshot = session_has_snapshot(session);
@@ -62,7 +62,8 @@ enum status host_take_over(struct call *call, struct loaded_session *loaded, con
                                : status;
 }
 
-enum status host_keep(struct call *call, const struct session *session, const struct host_place *place, bool needed)
+enum status sandbox_owner_keep(struct call *call, const struct session *session, const struct host_place *place,
+                               bool needed)
 {
     if (!place->counts) {
         return STATUS_OK;

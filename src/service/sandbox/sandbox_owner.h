@@ -14,14 +14,14 @@ struct host_place {
     struct slice node; /* whose it is, or was */
 };
 
-MUST_CHECK enum status host_find(struct call *call, const struct session *session, const struct agent *agent,
-                                 struct host_place *out);
+MUST_CHECK enum status sandbox_owner_find(struct call *call, const struct session *session, const struct agent *agent,
+                                          struct host_place *out);
 /* The node is lost: says so in the log (runtime.lost), unless the session sleeps and can be woken here. Afterwards it
  * is nobody's. */
-MUST_CHECK enum status host_take_over(struct call *call, struct loaded_session *loaded, const struct host_place *place,
-                                      bool snapshot_kept);
+MUST_CHECK enum status sandbox_owner_take_over(struct call *call, struct loaded_session *loaded,
+                                               const struct host_place *place, bool snapshot_kept);
 /* It is this node's from now on (`needed`), or nobody's. */
-MUST_CHECK enum status host_keep(struct call *call, const struct session *session, const struct host_place *place,
-                                 bool needed);
+MUST_CHECK enum status sandbox_owner_keep(struct call *call, const struct session *session,
+                                          const struct host_place *place, bool needed);
 
 #endif
