@@ -17,7 +17,7 @@ struct taking {
 static void on_over(struct loop_message *message)
 {
     struct taking *taking = (struct taking *)message;
-    runtimes_leave(&taking->use);
+    runtime_host_release(&taking->use);
     free(taking);
 }
 
@@ -63,7 +63,7 @@ static void on_begin(struct loop_message *message)
     struct taking *taking = (struct taking *)message;
     taking->use.owner = taking;
     taking->use.ready = on_ready;
-    runtimes_ensure(taking->snapshots->runtimes, taking->tenant_key, taking->session_key, &taking->use);
+    runtime_host_acquire(taking->snapshots->runtimes, taking->tenant_key, taking->session_key, &taking->use);
 }
 
 void gateway_snapshot_take(void *owner, int64_t tenant_key, int64_t session_key, struct gateway_done done)

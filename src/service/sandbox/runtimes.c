@@ -128,7 +128,7 @@ static void refuse_stopping(struct runtime_use *use)
     use->ready(use->owner, NULL, &failure);
 }
 
-void runtimes_ensure(struct runtimes *runtimes, int64_t tenant_key, int64_t session_key, struct runtime_use *use)
+void runtime_host_acquire(struct runtimes *runtimes, int64_t tenant_key, int64_t session_key, struct runtime_use *use)
 {
     if (runtimes->stopping) {
         refuse_stopping(use);
@@ -159,7 +159,7 @@ static void stop_waiting(struct runtime_box *box, struct runtime_use *use)
     }
 }
 
-void runtimes_leave(struct runtime_use *use)
+void runtime_host_release(struct runtime_use *use)
 {
     struct runtime_box *box = use->box;
     if (!box) {

@@ -32,13 +32,14 @@ struct runtimes_options {
 struct runtimes;
 struct runtime_box;
 
-/* Somebody who works in a sandbox. The caller's memory, all zero before runtimes_ensure; loop thread. */
+/* Somebody who works in a sandbox. The caller's memory, all zero before runtime_host_acquire; loop thread. */
 struct runtime_use {
     struct runtime_use *next;
     struct runtime_box *box; /* NULL = has none and waits for none */
     bool given;
     void *owner;
-    /* Once, perhaps before runtimes_ensure returns: the sandbox, good until runtimes_leave, or why there is none. */
+    /* Once, perhaps before runtime_host_acquire returns: the sandbox, good until runtime_host_release, or why there is
+     * none. */
     void (*ready)(void *owner, struct sandbox *sandbox, const struct failure *failure);
 };
 
@@ -46,9 +47,9 @@ struct runtimes *runtimes_new(const struct runtimes_options *options);
 /* The writer and the loop are started, or will be. */
 void runtimes_start(struct runtimes *runtimes);
 /* The sandbox of the session: the live one, a new one, or the one it had, awake again. Concurrent callers share it. */
-void runtimes_ensure(struct runtimes *runtimes, int64_t tenant_key, int64_t session_key, struct runtime_use *use);
+void runtime_host_acquire(struct runtimes *runtimes, int64_t tenant_key, int64_t session_key, struct runtime_use *use);
 /* Needs it no longer, or does not wait any more; nothing when it has none. */
-void runtimes_leave(struct runtime_use *use);
+void runtime_host_release(struct runtime_use *use);
 /* Something was committed here. Writer thread. */
 void runtime_host_on_commit(struct runtimes *runtimes, const struct publication *publication);
 /* Another node wrote to this session. Any thread. */

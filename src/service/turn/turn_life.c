@@ -20,7 +20,7 @@ static void drop(struct turn *turn)
     struct turn **link = &turns->runs;
     turn->over = true;
     part_from_driver(turn);
-    runtimes_leave(&turn->use);
+    runtime_host_release(&turn->use);
     while (*link != turn) {
         link = &(*link)->next;
     }
@@ -308,7 +308,7 @@ static void meet_driver(struct turn *turn)
         turn->readies = true;
         turn->use.owner = turn;
         turn->use.ready = on_ready;
-        runtimes_ensure(runtimes, turn->brief.tenant_key, turn->brief.session_key, &turn->use);
+        runtime_host_acquire(runtimes, turn->brief.tenant_key, turn->brief.session_key, &turn->use);
         return;
     }
     if (turn->status == STATUS_OK) {
