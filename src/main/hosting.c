@@ -10,7 +10,7 @@ static void make_runtimes(struct hosting *hosting)
 {
     const struct options *options = hosting->place.options;
     hosting->sandboxing = sandboxing_new(options);
-    struct runtimes_options runtimes = {
+    struct runtime_host_options runtimes = {
         .service = hosting->place.service,
         .writer = hosting->place.writer,
         .fanout = hosting->place.fanout,
@@ -27,7 +27,7 @@ static void make_runtimes(struct hosting *hosting)
     for (int kind = 0; kind < DRIVER_COUNT; kind++) {
         runtimes.drivers[kind] = drivers_of(hosting->drivers, (enum agent_driver)kind);
     }
-    hosting->runtimes = runtimes_new(&runtimes);
+    hosting->runtimes = runtime_host_new(&runtimes);
 }
 
 static void make_runners(struct hosting *hosting)
@@ -163,7 +163,7 @@ void hosting_make(struct hosting *hosting, const struct hosting_place *place)
 
 void hosting_start(struct hosting *hosting)
 {
-    runtimes_start(hosting->runtimes);
+    runtime_host_start(hosting->runtimes);
     node_start(hosting->node);
     turn_host_start(hosting->turns);
     watchdogs_start(hosting->watchdogs);
@@ -184,7 +184,7 @@ void hosting_stop(struct hosting *hosting)
     watchdogs_stop(hosting->watchdogs);
     turn_host_stop(hosting->turns);
     node_stop(hosting->node);
-    runtimes_stop(hosting->runtimes);
+    runtime_host_stop(hosting->runtimes);
 }
 
 void hosting_free(struct hosting *hosting)
@@ -194,7 +194,7 @@ void hosting_free(struct hosting *hosting)
     watchdogs_free(hosting->watchdogs);
     blobs_free(hosting->blobs);
     models_free(hosting->models);
-    runtimes_free(hosting->runtimes);
+    runtime_host_free(hosting->runtimes);
     sandboxing_free(hosting->sandboxing);
     runners_free(hosting->runners);
     gateway_free(hosting->gateway);

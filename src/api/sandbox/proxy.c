@@ -29,7 +29,7 @@ struct passage {
 static void passage_free(struct passage *passage)
 {
     http_call_cancel(passage->call);
-    runtimes_visit_end(&passage->visit);
+    runtime_host_visit_end(&passage->visit);
     buffer_release(&passage->unsent);
     arena_release(&passage->arena);
     free(passage);
@@ -213,7 +213,7 @@ enum status proxy_pass(struct request *request)
     passage->request = request;
     passage->loop = exchange->loop;
     proxy_way_find(request, target, &passage->arena, &passage->way);
-    runtimes_visit(request->api->runtimes, session.key, &passage->visit);
+    runtime_host_visit(request->api->runtimes, session.key, &passage->visit);
     request->state = passage;
     request->defer = defer;
     return STATUS_OK;

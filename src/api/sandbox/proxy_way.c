@@ -25,7 +25,7 @@ static enum status check_sandbox(struct request *request, const struct session *
         return failure_set(&call->failure, STATUS_UNAVAILABLE, "sandbox_not_running",
                            "The session's sandbox is %s; a message wakes it.", runtime_words.names[session->runtime]);
     }
-    if (!runtimes_listens(request->api->runtimes, session->tenant_key, session->key, port)) {
+    if (!runtime_host_listens(request->api->runtimes, session->tenant_key, session->key, port)) {
         return failure_set(&call->failure, STATUS_UNAVAILABLE, "nobody_listens",
                            "Nothing in the session's sandbox listens on port %lld of this machine.", (long long)port);
     }

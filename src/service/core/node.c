@@ -125,7 +125,7 @@ static void on_looked(struct loop_message *message)
     struct node *node = (struct node *)((char *)message - offsetof(struct node, looked_message));
     node->looks = false;
     for (size_t i = 0; i < node->due_count && !node->stopping; i++) {
-        runtimes_attend(node->options.runtimes, node->due[i].tenant_key, node->due[i].key);
+        runtime_host_attend(node->options.runtimes, node->due[i].tenant_key, node->due[i].key);
     }
     if (node->lost_one) {
         log_warn("node_lost", LOG_NUM("nodes_left", node->live));

@@ -1,7 +1,7 @@
 /* This server among those of one PostgreSQL database: says that it lives, and looks after sandboxes whose own server
  * does not, or which another server was told to move (decision 44).
  *
- *     timer (loop) ─→ job (writer: renew the row, find what is due) ─→ runtimes_attend (loop) */
+ *     timer (loop) ─→ job (writer: renew the row, find what is due) ─→ runtime_host_attend (loop) */
 #ifndef SERVICE_NODE_H
 #define SERVICE_NODE_H
 

@@ -4,7 +4,7 @@
 
 #include "service/sandbox/runtimes_box.h"
 
-struct runtimes *runtimes_new(const struct runtimes_options *options)
+struct runtimes *runtime_host_new(const struct runtime_host_options *options)
 {
     struct runtimes *runtimes = memory_zeroed(sizeof *runtimes);
     runtimes->options = *options;
@@ -13,7 +13,7 @@ struct runtimes *runtimes_new(const struct runtimes_options *options)
     return runtimes;
 }
 
-void runtimes_free(struct runtimes *runtimes)
+void runtime_host_free(struct runtimes *runtimes)
 {
     if (runtimes) {
         map_release(&runtimes->boxes);
@@ -23,7 +23,7 @@ void runtimes_free(struct runtimes *runtimes)
     }
 }
 
-int64_t runtimes_steady_ms(const struct runtimes *runtimes)
+int64_t runtime_host_steady_ms(const struct runtimes *runtimes)
 {
     return clock_steady_ms(runtimes->options.service->clock);
 }
@@ -43,7 +43,7 @@ static void arm(struct runtimes *runtimes)
         next_ms = earlier(next_ms, box->idle_at_ms);
     }
     if (next_ms != 0 && runtimes->timer) {
-        int64_t wait_ms = next_ms - runtimes_steady_ms(runtimes);
+        int64_t wait_ms = next_ms - runtime_host_steady_ms(runtimes);
         loop_timer_set(runtimes->timer, wait_ms > 0 ? wait_ms : 0);
     }
 }
@@ -65,20 +65,20 @@ static void finish_if_over(struct runtimes *runtimes)
     pthread_mutex_unlock(&runtimes->lock);
 }
 
-void runtimes_rearm(struct runtimes *runtimes)
+void runtime_host_rearm(struct runtimes *runtimes)
 {
     arm(runtimes);
     finish_if_over(runtimes);
 }
 
-bool runtimes_listens(const struct runtimes *runtimes, int64_t tenant_key, int64_t session_key, int64_t port)
+bool runtime_host_listens(const struct runtimes *runtimes, int64_t tenant_key, int64_t session_key, int64_t port)
 {
     return sandboxes_listens(runtimes->options.sandboxes, tenant_key, session_key, port);
 }
 
 /* --- who is connected into it --- */
 
-void runtimes_visit(struct runtimes *runtimes, int64_t session_key, struct runtime_visit *visit)
+void runtime_host_visit(struct runtimes *runtimes, int64_t session_key, struct runtime_visit *visit)
 {
     if (visit->runtimes) {
         return;
@@ -92,7 +92,7 @@ void runtimes_visit(struct runtimes *runtimes, int64_t session_key, struct runti
     pthread_mutex_unlock(&runtimes->lock);
 }
 
-void runtimes_visit_end(struct runtime_visit *visit)
+void runtime_host_visit_end(struct runtime_visit *visit)
 {
     struct runtimes *runtimes = visit->runtimes;
     if (!runtimes) {
@@ -107,7 +107,7 @@ void runtimes_visit_end(struct runtime_visit *visit)
     pthread_mutex_unlock(&runtimes->lock);
 }
 
-int64_t runtimes_visits(struct runtimes *runtimes, int64_t session_key)
+int64_t runtime_host_visits(struct runtimes *runtimes, int64_t session_key)
 {
     int64_t count = 0;
     pthread_mutex_lock(&runtimes->lock);
@@ -176,7 +176,7 @@ void runtime_host_release(struct runtime_use *use)
     if (box->uses == 0) {
         box_step(box); /* somebody may have waited for this: an end, a sleep */
     }
-    runtimes_rearm(runtimes);
+    runtime_host_rearm(runtimes);
 }
 
 /* --- what the log says --- */
@@ -188,11 +188,11 @@ struct poke {
     bool opens; /* a box is made when there is none */
 };
 
-void runtimes_attend(struct runtimes *runtimes, int64_t tenant_key, int64_t session_key)
+void runtime_host_attend(struct runtimes *runtimes, int64_t tenant_key, int64_t session_key)
 {
     if (!runtimes->stopping) {
         box_step(box_open(runtimes, tenant_key, session_key));
-        runtimes_rearm(runtimes);
+        runtime_host_rearm(runtimes);
     }
 }
 
@@ -206,7 +206,7 @@ static void on_poke(struct loop_message *message)
     }
     if (box) {
         box_step(box);
-        runtimes_rearm(runtimes);
+        runtime_host_rearm(runtimes);
     }
     free(poke);
 }
@@ -282,14 +282,14 @@ static void attend(struct runtime_box *box, int64_t now_ms)
 static void on_timer(void *owner)
 {
     struct runtimes *runtimes = owner;
-    int64_t now_ms = runtimes_steady_ms(runtimes);
+    int64_t now_ms = runtime_host_steady_ms(runtimes);
     size_t cursor = 0;
     for (struct runtime_box *box; (box = map_next(&runtimes->boxes, &cursor));) {
         if (is_due(box->retry_at_ms, now_ms) || is_due(box->idle_at_ms, now_ms)) {
             attend(box, now_ms);
         }
     }
-    runtimes_rearm(runtimes);
+    runtime_host_rearm(runtimes);
 }
 
 /* --- start and stop --- */
@@ -309,7 +309,7 @@ static void on_recovered(struct loop_message *message)
         box_step(box);
     }
     orphans_free(runtimes);
-    runtimes_rearm(runtimes);
+    runtime_host_rearm(runtimes);
 }
 
 static void on_start(struct loop_message *message)
@@ -320,7 +320,7 @@ static void on_start(struct loop_message *message)
     arm(runtimes);
 }
 
-void runtimes_start(struct runtimes *runtimes)
+void runtime_host_start(struct runtimes *runtimes)
 {
     runtimes->started = true;
     runtimes->recover.run = recover_run;
@@ -347,7 +347,7 @@ static void on_stop(struct loop_message *message)
     finish_if_over(runtimes);
 }
 
-void runtimes_stop(struct runtimes *runtimes)
+void runtime_host_stop(struct runtimes *runtimes)
 {
     if (!runtimes || !runtimes->started) {
         return;

@@ -14,7 +14,7 @@
 #include "runner/sandbox/sandboxes.h"
 #include "service/core/writer.h"
 
-struct runtimes_options {
+struct runtime_host_options {
     struct service *service;
     struct writer *writer;
     struct fanout *fanout;
@@ -43,9 +43,9 @@ struct runtime_use {
     void (*ready)(void *owner, struct sandbox *sandbox, const struct failure *failure);
 };
 
-struct runtimes *runtimes_new(const struct runtimes_options *options);
+struct runtimes *runtime_host_new(const struct runtime_host_options *options);
 /* The writer and the loop are started, or will be. */
-void runtimes_start(struct runtimes *runtimes);
+void runtime_host_start(struct runtimes *runtimes);
 /* The sandbox of the session: the live one, a new one, or the one it had, awake again. Concurrent callers share it. */
 void runtime_host_acquire(struct runtimes *runtimes, int64_t tenant_key, int64_t session_key, struct runtime_use *use);
 /* Needs it no longer, or does not wait any more; nothing when it has none. */
@@ -55,7 +55,7 @@ void runtime_host_on_commit(struct runtimes *runtimes, const struct publication 
 /* Another node wrote to this session. Any thread. */
 void runtime_host_wake(struct runtimes *runtimes, int64_t session_key);
 /* Does a process in the session's sandbox on this machine listen on the TCP port? Any thread. */
-bool runtimes_listens(const struct runtimes *runtimes, int64_t tenant_key, int64_t session_key, int64_t port);
+bool runtime_host_listens(const struct runtimes *runtimes, int64_t tenant_key, int64_t session_key, int64_t port);
 /* Somebody is connected into the session's sandbox from outside, a terminal or an editor: until he has left it does not
  * fall asleep by itself. The caller's memory, all zero before; any thread, both may be called in any order and twice.
  */
@@ -64,12 +64,12 @@ struct runtime_visit {
     struct runtimes *runtimes; /* NULL = not there */
     int64_t session_key;
 };
-void runtimes_visit(struct runtimes *runtimes, int64_t session_key, struct runtime_visit *visit);
-void runtimes_visit_end(struct runtime_visit *visit);
+void runtime_host_visit(struct runtimes *runtimes, int64_t session_key, struct runtime_visit *visit);
+void runtime_host_visit_end(struct runtime_visit *visit);
 /* Something about this session's sandbox is due here. Loop thread. */
-void runtimes_attend(struct runtimes *runtimes, int64_t tenant_key, int64_t session_key);
+void runtime_host_attend(struct runtimes *runtimes, int64_t tenant_key, int64_t session_key);
 /* After the turns: waits for what is under way; live sandboxes are given up, their trees stay for the next life. */
-void runtimes_stop(struct runtimes *runtimes);
-void runtimes_free(struct runtimes *runtimes);
+void runtime_host_stop(struct runtimes *runtimes);
+void runtime_host_free(struct runtimes *runtimes);
 
 #endif

@@ -231,7 +231,7 @@ void box_step(struct runtime_box *box)
     box->uses_seen = box->uses;
     box->steps = writer_submit(box->runtimes->options.writer, &box->job);
     if (!box->steps) {
-        box->retry_at_ms = runtimes_steady_ms(box->runtimes) + TRY_AGAIN_MS;
+        box->retry_at_ms = runtime_host_steady_ms(box->runtimes) + TRY_AGAIN_MS;
     }
 }
 
@@ -239,7 +239,7 @@ static void note_idle(struct runtime_box *box)
 {
     bool idle = box->sandbox && box->uses == 0 && runtime_is_up(box->order.state);
     int64_t wait_ms = box->order.idle_again_ms ? box->order.idle_again_ms : box->order.grace_ms;
-    box->idle_at_ms = idle ? runtimes_steady_ms(box->runtimes) + wait_ms : 0;
+    box->idle_at_ms = idle ? runtime_host_steady_ms(box->runtimes) + wait_ms : 0;
 }
 
 /* What the act brought is durable. */
@@ -337,7 +337,7 @@ static void on_stepped(struct loop_message *message)
     if (box->status != STATUS_OK) {
         log_warn("sandbox_step_failed", LOG_NUM("session", box->session_key),
                  LOG_TEXT("code", slice_of(box->failure.code)), LOG_TEXT("detail", slice_of(box->failure.detail)));
-        box->retry_at_ms = runtimes_steady_ms(runtimes) + TRY_AGAIN_MS;
+        box->retry_at_ms = runtime_host_steady_ms(runtimes) + TRY_AGAIN_MS;
         if (runtimes->stopping) {
             box->news.there = false; /* the next life finds it as the log says */
             box->retry_at_ms = 0;
@@ -351,5 +351,5 @@ static void on_stepped(struct loop_message *message)
     } else {
         perform(box);
     }
-    runtimes_rearm(runtimes);
+    runtime_host_rearm(runtimes);
 }

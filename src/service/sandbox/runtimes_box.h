@@ -81,7 +81,7 @@ struct runtimes {
     struct loop_message recovered_message;
     struct orphan *orphans; /* found by it, on their way to the loop */
     bool recovers;          /* it is in the writer */
-    struct runtimes_options options;
+    struct runtime_host_options options;
     struct map boxes; /* by session_key */
     struct loop_message start_message, stop_message;
     struct loop_timer *timer;
@@ -94,11 +94,11 @@ struct runtimes {
 };
 
 /* runtimes.c */
-int64_t runtimes_steady_ms(const struct runtimes *runtimes);
+int64_t runtime_host_steady_ms(const struct runtimes *runtimes);
 /* Any thread. */
-int64_t runtimes_visits(struct runtimes *runtimes, int64_t session_key);
+int64_t runtime_host_visits(struct runtimes *runtimes, int64_t session_key);
 /* Sets the timer anew and sees whether all is over. */
-void runtimes_rearm(struct runtimes *runtimes);
+void runtime_host_rearm(struct runtimes *runtimes);
 
 /* runtimes_box.c, all on the loop. */
 struct runtime_box *box_find(struct runtimes *runtimes, int64_t session_key);

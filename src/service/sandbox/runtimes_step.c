@@ -180,7 +180,7 @@ static enum status note_news(struct step *step)
 
 static int64_t grace_of(const struct step *step)
 {
-    const struct runtimes_options *options = &step->box->runtimes->options;
+    const struct runtime_host_options *options = &step->box->runtimes->options;
     int64_t own_ms = session_details_number(&step->loaded->session, "idle_timeout_ms");
     if (own_ms > 0) { /* whoever began it chose: no other grace counts */
         return own_ms;
@@ -198,7 +198,7 @@ static enum status fall_asleep_if_idle(struct step *step)
     struct idle_facts facts = {
         .running_tools = box->uses_seen,
         .viewers = box->viewers,
-        .proxies = runtimes_visits(box->runtimes, session->key),
+        .proxies = runtime_host_visits(box->runtimes, session->key),
         .in_turn = !work_takes_prompt(session->work) || box->wanted,
         .idle_ms = step->call->now_ms - session->last_active_at_ms,
         .grace_ms = grace_of(step),
@@ -293,7 +293,7 @@ static enum status settle_place(struct step *step)
 static bool is_in_use(const struct step *step)
 {
     const struct session *session = &step->loaded->session;
-    const struct runtimes_options *options = &step->box->runtimes->options;
+    const struct runtime_host_options *options = &step->box->runtimes->options;
     bool only_here = session_has_snapshot(session) && !sandboxes_share_snapshots(options->sandboxes);
     return step->box->sandbox || step->box->order.action == RUNTIME_MAKE || runtime_is_up(session->runtime) ||
            runtime_is_in_hand(session->runtime) || (only_here && runtime_is_something(session->runtime));
