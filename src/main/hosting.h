@@ -28,7 +28,7 @@ struct hosting {
     struct hosting_place place;
     struct drivers *drivers;
     struct sandboxing *sandboxing;
-    struct runtimes *runtimes;
+    struct runtime_host *runtimes;
     struct runners *runners;
     struct gateway *gateway;
     struct gateway_snapshots snapshots;

@@ -13,7 +13,7 @@ struct nodes_options {
     struct writer *writer;
     struct turn_host *turns;
     struct runners *runners;
-    struct runtimes *runtimes;
+    struct runtime_host *runtimes;
 };
 
 struct nodes;

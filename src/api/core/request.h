@@ -14,7 +14,7 @@ struct gateway;
 struct outgoing;
 struct proxy_guards;
 struct runners;
-struct runtimes;
+struct runtime_host;
 struct server;
 struct signin_guard;
 
@@ -26,7 +26,7 @@ struct api {
     struct readers *readers;
     struct runners *runners;
     struct gateway *gateway;
-    struct runtimes *runtimes;
+    struct runtime_host *runtimes;
     struct models *models;
     struct outgoing *outgoing;
     struct proxy_guards *proxy_guards;

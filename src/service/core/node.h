@@ -11,7 +11,7 @@ struct node_options {
     struct service *service; /* whose `node` is this one */
     struct writer *writer;
     struct loop *loop; /* where the sandboxes live */
-    struct runtimes *runtimes;
+    struct runtime_host *runtimes;
     struct slice address; /* for people */
     int64_t lease_ms;     /* unheard for so long it is lost */
     int64_t look_ms;

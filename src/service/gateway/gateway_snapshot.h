@@ -7,7 +7,7 @@
 
 /* The caller's memory, for as long as the server runs. */
 struct gateway_snapshots {
-    struct runtimes *runtimes;
+    struct runtime_host *runtimes;
     struct sandboxes *sandboxes;
     struct loop *loop; /* of the runtimes */
 };

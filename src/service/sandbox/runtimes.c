@@ -4,16 +4,16 @@
 
 #include "service/sandbox/runtimes_box.h"
 
-struct runtimes *runtime_host_new(const struct runtime_host_options *options)
+struct runtime_host *runtime_host_new(const struct runtime_host_options *options)
 {
-    struct runtimes *runtimes = memory_zeroed(sizeof *runtimes);
+    struct runtime_host *runtimes = memory_zeroed(sizeof *runtimes);
     runtimes->options = *options;
     pthread_mutex_init(&runtimes->lock, NULL);
     pthread_cond_init(&runtimes->changed, NULL);
     return runtimes;
 }
 
-void runtime_host_free(struct runtimes *runtimes)
+void runtime_host_free(struct runtime_host *runtimes)
 {
     if (runtimes) {
         map_release(&runtimes->boxes);
@@ -23,7 +23,7 @@ void runtime_host_free(struct runtimes *runtimes)
     }
 }
 
-int64_t runtime_host_steady_ms(const struct runtimes *runtimes)
+int64_t runtime_host_steady_ms(const struct runtime_host *runtimes)
 {
     return clock_steady_ms(runtimes->options.service->clock);
 }
@@ -34,7 +34,7 @@ static int64_t earlier(int64_t a, int64_t b)
     return a == 0 || (b != 0 && b < a) ? b : a;
 }
 
-static void arm(struct runtimes *runtimes)
+static void arm(struct runtime_host *runtimes)
 {
     int64_t next_ms = 0;
     size_t cursor = 0;
@@ -48,7 +48,7 @@ static void arm(struct runtimes *runtimes)
     }
 }
 
-static void finish_if_over(struct runtimes *runtimes)
+static void finish_if_over(struct runtime_host *runtimes)
 {
     size_t cursor = 0;
     if (!runtimes->stopping || runtimes->recovers || !runtimes->timer || map_next(&runtimes->boxes, &cursor)) {
@@ -65,20 +65,20 @@ static void finish_if_over(struct runtimes *runtimes)
     pthread_mutex_unlock(&runtimes->lock);
 }
 
-void runtime_host_rearm(struct runtimes *runtimes)
+void runtime_host_rearm(struct runtime_host *runtimes)
 {
     arm(runtimes);
     finish_if_over(runtimes);
 }
 
-bool runtime_host_listens(const struct runtimes *runtimes, int64_t tenant_key, int64_t session_key, int64_t port)
+bool runtime_host_listens(const struct runtime_host *runtimes, int64_t tenant_key, int64_t session_key, int64_t port)
 {
     return sandboxes_listens(runtimes->options.sandboxes, tenant_key, session_key, port);
 }
 
 /* --- who is connected into it --- */
 
-void runtime_host_visit(struct runtimes *runtimes, int64_t session_key, struct runtime_visit *visit)
+void runtime_host_visit(struct runtime_host *runtimes, int64_t session_key, struct runtime_visit *visit)
 {
     if (visit->runtimes) {
         return;
@@ -94,7 +94,7 @@ void runtime_host_visit(struct runtimes *runtimes, int64_t session_key, struct r
 
 void runtime_host_visit_end(struct runtime_visit *visit)
 {
-    struct runtimes *runtimes = visit->runtimes;
+    struct runtime_host *runtimes = visit->runtimes;
     if (!runtimes) {
         return;
     }
@@ -107,7 +107,7 @@ void runtime_host_visit_end(struct runtime_visit *visit)
     pthread_mutex_unlock(&runtimes->lock);
 }
 
-int64_t runtime_host_visits(struct runtimes *runtimes, int64_t session_key)
+int64_t runtime_host_visits(struct runtime_host *runtimes, int64_t session_key)
 {
     int64_t count = 0;
     pthread_mutex_lock(&runtimes->lock);
@@ -128,7 +128,8 @@ static void refuse_stopping(struct runtime_use *use)
     use->ready(use->owner, NULL, &failure);
 }
 
-void runtime_host_acquire(struct runtimes *runtimes, int64_t tenant_key, int64_t session_key, struct runtime_use *use)
+void runtime_host_acquire(struct runtime_host *runtimes, int64_t tenant_key, int64_t session_key,
+                          struct runtime_use *use)
 {
     if (runtimes->stopping) {
         refuse_stopping(use);
@@ -165,7 +166,7 @@ void runtime_host_release(struct runtime_use *use)
     if (!box) {
         return;
     }
-    struct runtimes *runtimes = box->runtimes;
+    struct runtime_host *runtimes = box->runtimes;
     if (use->given) {
         box->uses--;
     } else {
@@ -183,12 +184,12 @@ void runtime_host_release(struct runtime_use *use)
 
 struct poke {
     struct loop_message message;
-    struct runtimes *runtimes;
+    struct runtime_host *runtimes;
     int64_t tenant_key, session_key;
     bool opens; /* a box is made when there is none */
 };
 
-void runtime_host_attend(struct runtimes *runtimes, int64_t tenant_key, int64_t session_key)
+void runtime_host_attend(struct runtime_host *runtimes, int64_t tenant_key, int64_t session_key)
 {
     if (!runtimes->stopping) {
         box_step(box_open(runtimes, tenant_key, session_key));
@@ -199,7 +200,7 @@ void runtime_host_attend(struct runtimes *runtimes, int64_t tenant_key, int64_t 
 static void on_poke(struct loop_message *message)
 {
     struct poke *poke = (struct poke *)message;
-    struct runtimes *runtimes = poke->runtimes;
+    struct runtime_host *runtimes = poke->runtimes;
     struct runtime_box *box = box_find(runtimes, poke->session_key);
     if (!box && poke->opens && !runtimes->stopping) {
         box = box_open(runtimes, poke->tenant_key, poke->session_key);
@@ -211,14 +212,14 @@ static void on_poke(struct loop_message *message)
     free(poke);
 }
 
-static void send_poke(struct runtimes *runtimes, int64_t tenant_key, int64_t session_key, bool opens)
+static void send_poke(struct runtime_host *runtimes, int64_t tenant_key, int64_t session_key, bool opens)
 {
     struct poke *poke = memory_zeroed(sizeof *poke);
     *poke = (struct poke){{.run = on_poke}, runtimes, tenant_key, session_key, opens};
     loop_post(runtimes->options.loop, &poke->message);
 }
 
-void runtime_host_wake(struct runtimes *runtimes, int64_t session_key)
+void runtime_host_wake(struct runtime_host *runtimes, int64_t session_key)
 {
     if (runtimes && runtimes->started && session_key != 0) {
         send_poke(runtimes, 0, session_key, false);
@@ -250,7 +251,7 @@ static bool concerns_runtimes(const struct publication_entry *entry)
             (slice_is(entry->type, "session.status_change") && names_runtime(entry->json)));
 }
 
-void runtime_host_on_commit(struct runtimes *runtimes, const struct publication *publication)
+void runtime_host_on_commit(struct runtime_host *runtimes, const struct publication *publication)
 {
     for (size_t i = 0; runtimes && i < publication_count(publication); i++) {
         const struct publication_entry *entry = publication_at(publication, i);
@@ -281,7 +282,7 @@ static void attend(struct runtime_box *box, int64_t now_ms)
 
 static void on_timer(void *owner)
 {
-    struct runtimes *runtimes = owner;
+    struct runtime_host *runtimes = owner;
     int64_t now_ms = runtime_host_steady_ms(runtimes);
     size_t cursor = 0;
     for (struct runtime_box *box; (box = map_next(&runtimes->boxes, &cursor));) {
@@ -294,14 +295,15 @@ static void on_timer(void *owner)
 
 /* --- start and stop --- */
 
-static void submit_recovery(struct runtimes *runtimes)
+static void submit_recovery(struct runtime_host *runtimes)
 {
     runtimes->recovers = !runtimes->stopping && writer_submit(runtimes->options.writer, &runtimes->recover);
 }
 
 static void on_recovered(struct loop_message *message)
 {
-    struct runtimes *runtimes = (struct runtimes *)((char *)message - offsetof(struct runtimes, recovered_message));
+    struct runtime_host *runtimes =
+        (struct runtime_host *)((char *)message - offsetof(struct runtime_host, recovered_message));
     runtimes->recovers = false;
     for (struct orphan *orphan = runtimes->orphans; orphan && !runtimes->stopping; orphan = orphan->next) {
         struct runtime_box *box = box_open(runtimes, orphan->tenant_key, orphan->session_key);
@@ -314,13 +316,14 @@ static void on_recovered(struct loop_message *message)
 
 static void on_start(struct loop_message *message)
 {
-    struct runtimes *runtimes = (struct runtimes *)((char *)message - offsetof(struct runtimes, start_message));
+    struct runtime_host *runtimes =
+        (struct runtime_host *)((char *)message - offsetof(struct runtime_host, start_message));
     runtimes->timer = loop_timer_new(runtimes->options.loop, on_timer, runtimes);
     submit_recovery(runtimes);
     arm(runtimes);
 }
 
-void runtime_host_start(struct runtimes *runtimes)
+void runtime_host_start(struct runtime_host *runtimes)
 {
     runtimes->started = true;
     runtimes->recover.run = recover_run;
@@ -333,7 +336,8 @@ void runtime_host_start(struct runtimes *runtimes)
 
 static void on_stop(struct loop_message *message)
 {
-    struct runtimes *runtimes = (struct runtimes *)((char *)message - offsetof(struct runtimes, stop_message));
+    struct runtime_host *runtimes =
+        (struct runtime_host *)((char *)message - offsetof(struct runtime_host, stop_message));
     struct runtime_box *box;
     for (size_t cursor = 0; (box = map_next(&runtimes->boxes, &cursor));) {
         if (!box->steps && !box->acts && box->uses == 0) {
@@ -347,7 +351,7 @@ static void on_stop(struct loop_message *message)
     finish_if_over(runtimes);
 }
 
-void runtime_host_stop(struct runtimes *runtimes)
+void runtime_host_stop(struct runtime_host *runtimes)
 {
     if (!runtimes || !runtimes->started) {
         return;

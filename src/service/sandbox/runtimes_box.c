@@ -16,12 +16,12 @@ static struct slice key_of(const int64_t *session_key)
     return (struct slice){(const char *)session_key, sizeof *session_key};
 }
 
-struct runtime_box *box_find(struct runtimes *runtimes, int64_t session_key)
+struct runtime_box *box_find(struct runtime_host *runtimes, int64_t session_key)
 {
     return map_get(&runtimes->boxes, key_of(&session_key));
 }
 
-struct runtime_box *box_open(struct runtimes *runtimes, int64_t tenant_key, int64_t session_key)
+struct runtime_box *box_open(struct runtime_host *runtimes, int64_t tenant_key, int64_t session_key)
 {
     struct runtime_box *box = box_find(runtimes, session_key);
     if (!box) {
@@ -86,7 +86,7 @@ static bool is_taken(const struct runtime_box *box, enum runtime_action act, enu
 static void take_news(struct runtime_box *box, enum runtime_action act, const struct sandbox_news *news)
 {
     box->acts = false;
-    box->news = (struct box_news){.there = true, .act = act, .outcome = news->outcome, .failure = news->failure};
+    box->news = (struct runtime_result){.there = true, .act = act, .outcome = news->outcome, .failure = news->failure};
     box->news.snapshot_bytes = news->snapshot_bytes;
     keep_text(box->news.snapshot_id, news->snapshot);
     keep_text(box->news.sandbox_id, news->sandbox_id);
@@ -144,8 +144,8 @@ static void refuse_kind(struct runtime_box *box)
 
 static void make(struct runtime_box *box)
 {
-    struct runtimes *runtimes = box->runtimes;
-    const struct box_order *order = &box->order;
+    struct runtime_host *runtimes = box->runtimes;
+    const struct runtime_plan *order = &box->order;
     const struct sandbox_provider *provider = sandboxes_provider(runtimes->options.sandboxes, order->settings.kind);
     struct sandbox_spec spec = {
         .session_id = order->session_id,
@@ -245,7 +245,7 @@ static void note_idle(struct runtime_box *box)
 /* What the act brought is durable. */
 static void settle_news(struct runtime_box *box)
 {
-    struct box_news *news = &box->news;
+    struct runtime_result *news = &box->news;
     if (news->there && news->act == RUNTIME_SAVE) {
         box->saved = news->outcome == SANDBOX_OK && box->sandbox;
         box->snapshot_failures = news->outcome == SANDBOX_FAILED ? box->snapshot_failures + 1 : 0;
@@ -330,7 +330,7 @@ static void perform(struct runtime_box *box)
 static void on_stepped(struct loop_message *message)
 {
     struct runtime_box *box = (struct runtime_box *)((char *)message - offsetof(struct runtime_box, message));
-    struct runtimes *runtimes = box->runtimes;
+    struct runtime_host *runtimes = box->runtimes;
     box->steps = false;
     box->asks_idle = false;
     box->adopts &= box->status != STATUS_OK || box->order.action == RUNTIME_MAKE;

@@ -12,7 +12,7 @@
 enum { BOX_ID_BYTES = 256 };
 
 /* What came of the last act; written by the next step. */
-struct box_news {
+struct runtime_result {
     bool there;
     enum runtime_action act;
     enum sandbox_outcome outcome;
@@ -23,7 +23,7 @@ struct box_news {
 };
 
 /* What a step decided. */
-struct box_order {
+struct runtime_plan {
     enum runtime_action action;
     enum runtime state; /* of the session, as written */
     bool missing;       /* there is no such session any more */
@@ -41,7 +41,7 @@ struct box_order {
 struct runtime_box {
     struct write_job job; /* first: the job is the box */
     struct loop_message message;
-    struct runtimes *runtimes;
+    struct runtime_host *runtimes;
     int64_t tenant_key, session_key;
     struct slice map_key; /* the bytes of session_key */
     struct sandbox *sandbox;
@@ -63,9 +63,9 @@ struct runtime_box {
     bool wanted;
     int64_t uses_seen; /* when it began; fewer by now, perhaps: who leaves asks for another step */
     int64_t viewers;
-    struct box_news news;
+    struct runtime_result news;
     struct arena arena; /* of the order */
-    struct box_order order;
+    struct runtime_plan order;
     enum status status;
     struct failure failure;
 };
@@ -76,7 +76,7 @@ struct orphan {
     int64_t tenant_key, session_key;
 };
 
-struct runtimes {
+struct runtime_host {
     struct write_job recover; /* first: the job is its owner */
     struct loop_message recovered_message;
     struct orphan *orphans; /* found by it, on their way to the loop */
@@ -94,15 +94,15 @@ struct runtimes {
 };
 
 /* runtimes.c */
-int64_t runtime_host_steady_ms(const struct runtimes *runtimes);
+int64_t runtime_host_steady_ms(const struct runtime_host *runtimes);
 /* Any thread. */
-int64_t runtime_host_visits(struct runtimes *runtimes, int64_t session_key);
+int64_t runtime_host_visits(struct runtime_host *runtimes, int64_t session_key);
 /* Sets the timer anew and sees whether all is over. */
-void runtime_host_rearm(struct runtimes *runtimes);
+void runtime_host_rearm(struct runtime_host *runtimes);
 
 /* runtimes_box.c, all on the loop. */
-struct runtime_box *box_find(struct runtimes *runtimes, int64_t session_key);
-struct runtime_box *box_open(struct runtimes *runtimes, int64_t tenant_key, int64_t session_key);
+struct runtime_box *box_find(struct runtime_host *runtimes, int64_t session_key);
+struct runtime_box *box_open(struct runtime_host *runtimes, int64_t tenant_key, int64_t session_key);
 /* Looks at what is wanted, now or as soon as it is free; the box may be gone afterwards. */
 void box_step(struct runtime_box *box);
 void box_answer_all(struct runtime_box *box, struct sandbox *sandbox, const struct failure *failure);
@@ -113,7 +113,7 @@ void box_forget_if_empty(struct runtime_box *box);
 /* runtimes_recover.c: the job that looks for what an earlier life left. */
 enum job_outcome recover_run(struct write_job *job, struct transaction *transaction);
 void recover_finish(struct write_job *job, enum status status, const struct failure *failure);
-void orphans_free(struct runtimes *runtimes);
+void orphans_free(struct runtime_host *runtimes);
 
 /* runtimes_step.c: the job's functions. */
 enum job_outcome box_step_run(struct write_job *job, struct transaction *transaction);

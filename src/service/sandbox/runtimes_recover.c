@@ -12,7 +12,7 @@
  *     hibernating          → taken up again
  *     running              → found again and watched, so that it can fall asleep; ended when its session did */
 
-void orphans_free(struct runtimes *runtimes)
+void orphans_free(struct runtime_host *runtimes)
 {
     while (runtimes->orphans) {
         struct orphan *orphan = runtimes->orphans;
@@ -21,7 +21,8 @@ void orphans_free(struct runtimes *runtimes)
     }
 }
 
-static enum status is_ours(struct call *call, const struct runtimes *runtimes, const struct session *session, bool *out)
+static enum status is_ours(struct call *call, const struct runtime_host *runtimes, const struct session *session,
+                           bool *out)
 {
     struct sandbox_host host = {0};
     enum status status = STATUS_OK;
@@ -44,14 +45,14 @@ static enum status give_back(struct call *call, struct loaded_session *loaded)
     return status == STATUS_OK ? runtime_append(call, loaded, &changes) : status;
 }
 
-static void adopt(struct runtimes *runtimes, const struct session *session)
+static void adopt(struct runtime_host *runtimes, const struct session *session)
 {
     struct orphan *orphan = memory_zeroed(sizeof *orphan);
     *orphan = (struct orphan){runtimes->orphans, session->tenant_key, session->key};
     runtimes->orphans = orphan;
 }
 
-static enum status take_up(struct call *call, struct runtimes *runtimes, const struct session_key *key)
+static enum status take_up(struct call *call, struct runtime_host *runtimes, const struct session_key *key)
 {
     struct loaded_session *loaded;
     bool ours = false;
@@ -72,7 +73,7 @@ static enum status take_up(struct call *call, struct runtimes *runtimes, const s
     return STATUS_OK;
 }
 
-static enum status recover(struct call *call, struct runtimes *runtimes)
+static enum status recover(struct call *call, struct runtime_host *runtimes)
 {
     struct session_key *keys;
     size_t count = 0;
@@ -85,7 +86,7 @@ static enum status recover(struct call *call, struct runtimes *runtimes)
 
 enum job_outcome recover_run(struct write_job *job, struct transaction *transaction)
 {
-    struct runtimes *runtimes = (struct runtimes *)job;
+    struct runtime_host *runtimes = (struct runtime_host *)job;
     struct arena arena = {0};
     int64_t writes_before = transaction->writes;
     struct call call = transaction_call(transaction, &arena, &server_principal);
@@ -102,7 +103,7 @@ enum job_outcome recover_run(struct write_job *job, struct transaction *transact
 
 void recover_finish(struct write_job *job, enum status status, const struct failure *failure)
 {
-    struct runtimes *runtimes = (struct runtimes *)job;
+    struct runtime_host *runtimes = (struct runtime_host *)job;
     (void)failure;
     if (status != STATUS_OK) {
         orphans_free(runtimes);

@@ -55,7 +55,7 @@ static struct slice tunnels_given(const struct step *step)
 }
 
 /* The one that was there already keeps its name; nothing is worth an event then. */
-static enum status note_made(struct step *step, const struct box_news *news)
+static enum status note_made(struct step *step, const struct runtime_result *news)
 {
     const struct session *session = &step->loaded->session;
     struct runtime_news told = {.sandbox_id = slice_of(news->sandbox_id), .tunnel_urls = tunnels_given(step)};
@@ -80,7 +80,7 @@ static enum status say_why(struct step *step, const struct failure *failure)
     return system_message_append(call, step->loaded, content, metadata);
 }
 
-static enum status note_not_made(struct step *step, const struct box_news *news)
+static enum status note_not_made(struct step *step, const struct runtime_result *news)
 {
     const struct session *session = &step->loaded->session;
     if (!runtime_allows(session->runtime, RUNTIME_ERROR, session_has_snapshot(session))) {
@@ -100,7 +100,7 @@ static enum status note_gone(struct step *step)
 }
 
 /* The backend's word is another than ours and not its last: told, and neither is changed because of it. */
-static enum status note_disagreement(struct step *step, const struct box_news *news)
+static enum status note_disagreement(struct step *step, const struct runtime_result *news)
 {
     struct call *call = step->call;
     struct slice ours = slice_of(runtime_words.names[step->loaded->session.runtime]);
@@ -114,7 +114,7 @@ static enum status note_disagreement(struct step *step, const struct box_news *n
     return session_append_changes(call, step->loaded, &changes);
 }
 
-static enum status note_not_saved(struct step *step, const struct box_news *news)
+static enum status note_not_saved(struct step *step, const struct runtime_result *news)
 {
     struct runtime_box *box = step->box;
     enum status status = STATUS_OK;
@@ -127,7 +127,7 @@ static enum status note_not_saved(struct step *step, const struct box_news *news
     return status;
 }
 
-static enum status note_saved(struct step *step, const struct box_news *news)
+static enum status note_saved(struct step *step, const struct runtime_result *news)
 {
     const struct session *session = &step->loaded->session;
     struct runtime_news told = {.snapshot_id = slice_of(news->snapshot_id), .snapshot_bytes = news->snapshot_bytes};
@@ -150,7 +150,7 @@ static enum status note_ended(struct step *step)
 
 static enum status note_news(struct step *step)
 {
-    const struct box_news *news = &step->box->news;
+    const struct runtime_result *news = &step->box->news;
     bool fine = news->outcome == SANDBOX_OK;
     if (!news->there) {
         return STATUS_OK;
@@ -246,7 +246,7 @@ static enum status decide(struct step *step)
 static void write_order(struct step *step)
 {
     struct runtime_box *box = step->box;
-    struct box_order *order = &box->order;
+    struct runtime_plan *order = &box->order;
     const struct session *session = &step->loaded->session;
     bool shows_project = step->agent.fs_scope != SCOPE_SANDBOXED && slice_starts(session->workspace, SLICE("/"));
     order->state = session->runtime;
@@ -385,7 +385,7 @@ enum job_outcome box_step_run(struct write_job *job, struct transaction *transac
     struct call call = transaction_call(transaction, &arena, &server_principal);
     struct step step = {.call = &call, .box = box};
     arena_reset(&box->arena);
-    box->order = (struct box_order){.action = RUNTIME_WAIT};
+    box->order = (struct runtime_plan){.action = RUNTIME_WAIT};
     box->status = take_step(&step);
     box->failure = call.failure;
     arena_release(&arena);

@@ -31,7 +31,7 @@ struct turn_host_options {
     void *read_owner;
     bool (*submit_read)(void *owner, struct read_job *job);
     const struct driver *drivers[DRIVER_COUNT]; /* NULL = not offered */
-    struct runtimes *runtimes;                  /* where agents with a sandbox get it */
+    struct runtime_host *runtimes;              /* where agents with a sandbox get it */
     int64_t turns_max;                          /* at a time */
     int64_t interrupt_ms;                       /* how long a driver may take to end an interrupted turn */
     int64_t history_events_max;                 /* of the conversation that a turn starts with */

@@ -299,7 +299,7 @@ static bool end_at_limit(struct turn *turn)
 
 static void meet_driver(struct turn *turn)
 {
-    struct runtimes *runtimes = turn->turns->options.runtimes;
+    struct runtime_host *runtimes = turn->turns->options.runtimes;
     if (turn->ended || end_at_limit(turn)) {
         return;
     }
