@@ -19,7 +19,7 @@ struct passage {
     struct stream *stream;
     struct arena arena;
     struct proxy_way way;
-    struct runtime_visit visit; /* of the session's sandbox */
+    struct sandbox_keepalive visit; /* of the session's sandbox */
     struct buffer unsent;
     bool chunked, no_body;
     bool paused;      /* the call, until what came was written */

@@ -8,7 +8,7 @@
 struct taking {
     struct loop_message message;
     struct gateway_snapshots *snapshots;
-    struct runtime_use use;
+    struct sandbox_ref use;
     int64_t tenant_key, session_key;
     struct gateway_done done;
 };

@@ -78,13 +78,13 @@ bool runtime_host_listens(const struct runtime_host *runtimes, int64_t tenant_ke
 
 /* --- who is connected into it --- */
 
-void runtime_host_visit(struct runtime_host *runtimes, int64_t session_key, struct runtime_visit *visit)
+void runtime_host_visit(struct runtime_host *runtimes, int64_t session_key, struct sandbox_keepalive *visit)
 {
     if (visit->runtimes) {
         return;
     }
     pthread_mutex_lock(&runtimes->lock);
-    *visit = (struct runtime_visit){runtimes->visits, &runtimes->visits, runtimes, session_key};
+    *visit = (struct sandbox_keepalive){runtimes->visits, &runtimes->visits, runtimes, session_key};
     if (visit->next) {
         visit->next->link = &visit->next;
     }
@@ -92,7 +92,7 @@ void runtime_host_visit(struct runtime_host *runtimes, int64_t session_key, stru
     pthread_mutex_unlock(&runtimes->lock);
 }
 
-void runtime_host_visit_end(struct runtime_visit *visit)
+void runtime_host_visit_end(struct sandbox_keepalive *visit)
 {
     struct runtime_host *runtimes = visit->runtimes;
     if (!runtimes) {
@@ -111,7 +111,7 @@ int64_t runtime_host_visits(struct runtime_host *runtimes, int64_t session_key)
 {
     int64_t count = 0;
     pthread_mutex_lock(&runtimes->lock);
-    for (const struct runtime_visit *visit = runtimes->visits; visit; visit = visit->next) {
+    for (const struct sandbox_keepalive *visit = runtimes->visits; visit; visit = visit->next) {
         count += visit->session_key == session_key;
     }
     pthread_mutex_unlock(&runtimes->lock);
@@ -121,7 +121,7 @@ int64_t runtime_host_visits(struct runtime_host *runtimes, int64_t session_key)
 /* --- what others want --- */
 
 /* Requests are still answered while the server stops: they find no sandbox any more. */
-static void refuse_stopping(struct runtime_use *use)
+static void refuse_stopping(struct sandbox_ref *use)
 {
     struct failure failure;
     (void)failure_set(&failure, STATUS_UNAVAILABLE, "server_stopping", "The server stops.");
@@ -129,7 +129,7 @@ static void refuse_stopping(struct runtime_use *use)
 }
 
 void runtime_host_acquire(struct runtime_host *runtimes, int64_t tenant_key, int64_t session_key,
-                          struct runtime_use *use)
+                          struct sandbox_ref *use)
 {
     if (runtimes->stopping) {
         refuse_stopping(use);
@@ -149,9 +149,9 @@ void runtime_host_acquire(struct runtime_host *runtimes, int64_t tenant_key, int
     arm(runtimes);
 }
 
-static void stop_waiting(struct runtime_box *box, struct runtime_use *use)
+static void stop_waiting(struct runtime_box *box, struct sandbox_ref *use)
 {
-    struct runtime_use **link = &box->waiting;
+    struct sandbox_ref **link = &box->waiting;
     while (*link && *link != use) {
         link = &(*link)->next;
     }
@@ -160,7 +160,7 @@ static void stop_waiting(struct runtime_box *box, struct runtime_use *use)
     }
 }
 
-void runtime_host_release(struct runtime_use *use)
+void runtime_host_release(struct sandbox_ref *use)
 {
     struct runtime_box *box = use->box;
     if (!box) {

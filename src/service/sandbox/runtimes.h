@@ -33,8 +33,8 @@ struct runtime_host;
 struct runtime_box;
 
 /* Somebody who works in a sandbox. The caller's memory, all zero before runtime_host_acquire; loop thread. */
-struct runtime_use {
-    struct runtime_use *next;
+struct sandbox_ref {
+    struct sandbox_ref *next;
     struct runtime_box *box; /* NULL = has none and waits for none */
     bool given;
     void *owner;
@@ -48,9 +48,9 @@ struct runtime_host *runtime_host_new(const struct runtime_host_options *options
 void runtime_host_start(struct runtime_host *runtimes);
 /* The sandbox of the session: the live one, a new one, or the one it had, awake again. Concurrent callers share it. */
 void runtime_host_acquire(struct runtime_host *runtimes, int64_t tenant_key, int64_t session_key,
-                          struct runtime_use *use);
+                          struct sandbox_ref *use);
 /* Needs it no longer, or does not wait any more; nothing when it has none. */
-void runtime_host_release(struct runtime_use *use);
+void runtime_host_release(struct sandbox_ref *use);
 /* Something was committed here. Writer thread. */
 void runtime_host_on_commit(struct runtime_host *runtimes, const struct publication *publication);
 /* Another node wrote to this session. Any thread. */
@@ -60,13 +60,13 @@ bool runtime_host_listens(const struct runtime_host *runtimes, int64_t tenant_ke
 /* Somebody is connected into the session's sandbox from outside, a terminal or an editor: until he has left it does not
  * fall asleep by itself. The caller's memory, all zero before; any thread, both may be called in any order and twice.
  */
-struct runtime_visit {
-    struct runtime_visit *next, **link;
+struct sandbox_keepalive {
+    struct sandbox_keepalive *next, **link;
     struct runtime_host *runtimes; /* NULL = not there */
     int64_t session_key;
 };
-void runtime_host_visit(struct runtime_host *runtimes, int64_t session_key, struct runtime_visit *visit);
-void runtime_host_visit_end(struct runtime_visit *visit);
+void runtime_host_visit(struct runtime_host *runtimes, int64_t session_key, struct sandbox_keepalive *visit);
+void runtime_host_visit_end(struct sandbox_keepalive *visit);
 /* Something about this session's sandbox is due here. Loop thread. */
 void runtime_host_attend(struct runtime_host *runtimes, int64_t tenant_key, int64_t session_key);
 /* After the turns: waits for what is under way; live sandboxes are given up, their trees stay for the next life. */

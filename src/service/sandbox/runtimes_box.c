@@ -50,7 +50,7 @@ static void box_free(struct runtime_box *box)
 void box_answer_all(struct runtime_box *box, struct sandbox *sandbox, const struct failure *failure)
 {
     while (box->waiting) {
-        struct runtime_use *use = box->waiting;
+        struct sandbox_ref *use = box->waiting;
         box->waiting = use->next;
         use->next = NULL;
         use->given = sandbox != NULL;

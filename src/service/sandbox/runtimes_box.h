@@ -47,7 +47,7 @@ struct runtime_box {
     struct sandbox *sandbox;
     enum sandbox_kind kind; /* of the sandbox */
     int driver;             /* enum agent_driver: whose turns work in it */
-    struct runtime_use *waiting;
+    struct sandbox_ref *waiting;
     int64_t uses;
     bool steps;                      /* the job is in the writer */
     bool acts;                       /* the provider is at work */
@@ -89,8 +89,8 @@ struct runtime_host {
     atomic_bool stopping;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    bool over;                    /* under the lock */
-    struct runtime_visit *visits; /* under the lock */
+    bool over;                        /* under the lock */
+    struct sandbox_keepalive *visits; /* under the lock */
 };
 
 /* runtimes.c */

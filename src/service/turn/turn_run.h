@@ -72,7 +72,7 @@ struct turn {
     bool started;                   /* the driver knows it */
     bool readies;                   /* it waits for its sandbox */
     struct turn_snapshot *snapshot; /* that is being taken; NULL = none */
-    struct runtime_use use;
+    struct sandbox_ref use;
     bool briefs, waits;
     char lease[TOKEN_TEXT_BYTES];
     int64_t lease_ms;
