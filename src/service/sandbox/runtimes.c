@@ -135,16 +135,16 @@ void runtime_host_acquire(struct runtime_host *runtimes, int64_t tenant_key, int
         refuse_stopping(use);
         return;
     }
-    struct runtime_box *box = box_open(runtimes, tenant_key, session_key);
+    struct runtime_box *box = session_runtime_open(runtimes, tenant_key, session_key);
     use->box = box;
     use->next = box->waiting;
     box->waiting = use;
     bool at_rest = !box->steps && !box->acts && !box->again && !box->retry_at_ms;
     if (at_rest && box->sandbox && runtime_is_up(box->order.state)) {
         box->idle_at_ms = 0;
-        box_answer_all(box, box->sandbox, NULL);
+        session_runtime_answer_all(box, box->sandbox, NULL);
     } else {
-        box_step(box);
+        session_runtime_step(box);
     }
     arm(runtimes);
 }
@@ -175,7 +175,7 @@ void runtime_host_release(struct sandbox_ref *use)
     use->box = NULL;
     use->given = false;
     if (box->uses == 0) {
-        box_step(box); /* somebody may have waited for this: an end, a sleep */
+        session_runtime_step(box); /* somebody may have waited for this: an end, a sleep */
     }
     runtime_host_rearm(runtimes);
 }
@@ -192,7 +192,7 @@ struct poke {
 void runtime_host_attend(struct runtime_host *runtimes, int64_t tenant_key, int64_t session_key)
 {
     if (!runtimes->stopping) {
-        box_step(box_open(runtimes, tenant_key, session_key));
+        session_runtime_step(session_runtime_open(runtimes, tenant_key, session_key));
         runtime_host_rearm(runtimes);
     }
 }
@@ -201,12 +201,12 @@ static void on_poke(struct loop_message *message)
 {
     struct poke *poke = (struct poke *)message;
     struct runtime_host *runtimes = poke->runtimes;
-    struct runtime_box *box = box_find(runtimes, poke->session_key);
+    struct runtime_box *box = session_runtime_find(runtimes, poke->session_key);
     if (!box && poke->opens && !runtimes->stopping) {
-        box = box_open(runtimes, poke->tenant_key, poke->session_key);
+        box = session_runtime_open(runtimes, poke->tenant_key, poke->session_key);
     }
     if (box) {
-        box_step(box);
+        session_runtime_step(box);
         runtime_host_rearm(runtimes);
     }
     free(poke);
@@ -272,11 +272,11 @@ static void attend(struct runtime_box *box, int64_t now_ms)
 {
     if (is_due(box->retry_at_ms, now_ms)) {
         box->retry_at_ms = 0;
-        box_step(box);
+        session_runtime_step(box);
     } else if (is_due(box->idle_at_ms, now_ms)) {
         box->asks_idle = true;
         box->viewers = fanout_is_watched(box->runtimes->options.fanout, box->session_key);
-        box_step(box);
+        session_runtime_step(box);
     }
 }
 
@@ -306,9 +306,9 @@ static void on_recovered(struct loop_message *message)
         (struct runtime_host *)((char *)message - offsetof(struct runtime_host, recovered_message));
     runtimes->recovers = false;
     for (struct orphan *orphan = runtimes->orphans; orphan && !runtimes->stopping; orphan = orphan->next) {
-        struct runtime_box *box = box_open(runtimes, orphan->tenant_key, orphan->session_key);
+        struct runtime_box *box = session_runtime_open(runtimes, orphan->tenant_key, orphan->session_key);
         box->adopts = true;
-        box_step(box);
+        session_runtime_step(box);
     }
     orphans_free(runtimes);
     runtime_host_rearm(runtimes);
@@ -343,8 +343,8 @@ static void on_stop(struct loop_message *message)
         if (!box->steps && !box->acts && box->uses == 0) {
             box->retry_at_ms = 0;
             box->news.there = false;
-            box_give_up(box);
-            box_forget_if_empty(box);
+            session_runtime_give_up(box);
+            session_runtime_forget_if_empty(box);
             cursor = 0; /* the map changed */
         }
     }

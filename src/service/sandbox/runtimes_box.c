@@ -16,29 +16,29 @@ static struct slice key_of(const int64_t *session_key)
     return (struct slice){(const char *)session_key, sizeof *session_key};
 }
 
-struct runtime_box *box_find(struct runtime_host *runtimes, int64_t session_key)
+struct runtime_box *session_runtime_find(struct runtime_host *runtimes, int64_t session_key)
 {
     return map_get(&runtimes->boxes, key_of(&session_key));
 }
 
-struct runtime_box *box_open(struct runtime_host *runtimes, int64_t tenant_key, int64_t session_key)
+struct runtime_box *session_runtime_open(struct runtime_host *runtimes, int64_t tenant_key, int64_t session_key)
 {
-    struct runtime_box *box = box_find(runtimes, session_key);
+    struct runtime_box *box = session_runtime_find(runtimes, session_key);
     if (!box) {
         box = memory_zeroed(sizeof *box);
         box->runtimes = runtimes;
         box->tenant_key = tenant_key;
         box->session_key = session_key;
         box->map_key = key_of(&box->session_key);
-        box->job.run = box_step_run;
-        box->job.finish = box_step_finish;
+        box->job.run = session_runtime_step_run;
+        box->job.finish = session_runtime_step_finish;
         box->message.run = on_stepped;
         map_put(&runtimes->boxes, box->map_key, box);
     }
     return box;
 }
 
-static void box_free(struct runtime_box *box)
+static void session_runtime_free(struct runtime_box *box)
 {
     map_remove(&box->runtimes->boxes, box->map_key);
     arena_release(&box->arena);
@@ -47,7 +47,7 @@ static void box_free(struct runtime_box *box)
 
 /* --- those who wait --- */
 
-void box_answer_all(struct runtime_box *box, struct sandbox *sandbox, const struct failure *failure)
+void session_runtime_answer_all(struct runtime_box *box, struct sandbox *sandbox, const struct failure *failure)
 {
     while (box->waiting) {
         struct sandbox_ref *use = box->waiting;
@@ -96,7 +96,7 @@ static void take_news(struct runtime_box *box, enum runtime_action act, const st
     } else if (is_taken(box, act, news->outcome)) {
         box->sandbox = NULL;
     }
-    box_step(box);
+    session_runtime_step(box);
 }
 
 static void on_made(void *owner, const struct sandbox_news *news)
@@ -121,7 +121,7 @@ static void on_ended(void *owner, const struct sandbox_news *news)
     if (box->yields) {
         box->yields = box->acts = false;
         box->sandbox = NULL;
-        box_step(box);
+        session_runtime_step(box);
         return;
     }
     take_news(box, RUNTIME_END, news);
@@ -193,11 +193,11 @@ static void end(struct runtime_box *box)
 }
 
 /* The server stops: trees stay where they are. */
-void box_give_up(struct runtime_box *box)
+void session_runtime_give_up(struct runtime_box *box)
 {
     struct failure failure;
     (void)failure_set(&failure, STATUS_UNAVAILABLE, "server_stopping", "The server stops.");
-    box_answer_all(box, NULL, &failure);
+    session_runtime_answer_all(box, NULL, &failure);
     if (box->sandbox && box->uses == 0) {
         sandbox_give_up(box->sandbox);
         box->sandbox = NULL;
@@ -206,23 +206,23 @@ void box_give_up(struct runtime_box *box)
 
 /* --- steps --- */
 
-void box_forget_if_empty(struct runtime_box *box)
+void session_runtime_forget_if_empty(struct runtime_box *box)
 {
     if (!box->steps && !box->acts && !box->sandbox && !box->waiting && !box->uses && !box->retry_at_ms &&
         !box->news.there) {
-        box_free(box);
+        session_runtime_free(box);
     }
 }
 
-void box_step(struct runtime_box *box)
+void session_runtime_step(struct runtime_box *box)
 {
     if (box->steps || box->acts || box->retry_at_ms) {
         box->again = true;
         return;
     }
     if (box->runtimes->stopping && !box->news.there) {
-        box_give_up(box);
-        box_forget_if_empty(box);
+        session_runtime_give_up(box);
+        session_runtime_forget_if_empty(box);
         return;
     }
     box->again = false;
@@ -258,14 +258,14 @@ static void erase(struct runtime_box *box)
 {
     struct failure failure;
     (void)failure_set(&failure, STATUS_NOT_FOUND, "session_deleted", "The session was deleted.");
-    box_answer_all(box, NULL, &failure);
+    session_runtime_answer_all(box, NULL, &failure);
     box->news.there = false;
     if (box->sandbox && box->uses == 0) {
         box->acts = true;
         end(box);
     } else if (!box->sandbox) {
         sandboxes_forget(box->runtimes->options.sandboxes, box->tenant_key, box->session_key);
-        box_forget_if_empty(box);
+        session_runtime_forget_if_empty(box);
     }
 }
 
@@ -274,16 +274,16 @@ static void yield_to_other(struct runtime_box *box)
 {
     struct failure failure;
     (void)failure_set(&failure, STATUS_UNAVAILABLE, "sandbox_elsewhere", "Another server has the sandbox.");
-    box_answer_all(box, NULL, &failure);
+    session_runtime_answer_all(box, NULL, &failure);
     box->news.there = false;
     if (box->sandbox && box->uses == 0) {
         box->acts = true;
         box->yields = true;
         end(box);
     } else if (box->again) {
-        box_step(box);
+        session_runtime_step(box);
     } else {
-        box_forget_if_empty(box);
+        session_runtime_forget_if_empty(box);
     }
 }
 
@@ -296,7 +296,7 @@ static void perform(struct runtime_box *box)
     settle_news(box);
     if (box->runtimes->stopping && action != RUNTIME_END) {
         action = RUNTIME_REST;
-        box_give_up(box);
+        session_runtime_give_up(box);
     }
     box->acts = action == RUNTIME_MAKE || action == RUNTIME_SAVE || action == RUNTIME_END;
     switch (action) {
@@ -310,10 +310,10 @@ static void perform(struct runtime_box *box)
         end(box);
         return;
     case RUNTIME_GIVE:
-        box_answer_all(box, box->sandbox, NULL);
+        session_runtime_answer_all(box, box->sandbox, NULL);
         break;
     case RUNTIME_REFUSE:
-        box_answer_all(box, NULL, &told);
+        session_runtime_answer_all(box, NULL, &told);
         break;
     case RUNTIME_REST:
     case RUNTIME_WAIT:
@@ -321,9 +321,9 @@ static void perform(struct runtime_box *box)
     }
     note_idle(box);
     if (box->again) {
-        box_step(box);
+        session_runtime_step(box);
     } else {
-        box_forget_if_empty(box);
+        session_runtime_forget_if_empty(box);
     }
 }
 
@@ -341,8 +341,8 @@ static void on_stepped(struct loop_message *message)
         if (runtimes->stopping) {
             box->news.there = false; /* the next life finds it as the log says */
             box->retry_at_ms = 0;
-            box_give_up(box);
-            box_forget_if_empty(box);
+            session_runtime_give_up(box);
+            session_runtime_forget_if_empty(box);
         }
     } else if (box->order.missing) {
         erase(box);

@@ -101,14 +101,14 @@ int64_t runtime_host_visits(struct runtime_host *runtimes, int64_t session_key);
 void runtime_host_rearm(struct runtime_host *runtimes);
 
 /* runtimes_box.c, all on the loop. */
-struct runtime_box *box_find(struct runtime_host *runtimes, int64_t session_key);
-struct runtime_box *box_open(struct runtime_host *runtimes, int64_t tenant_key, int64_t session_key);
+struct runtime_box *session_runtime_find(struct runtime_host *runtimes, int64_t session_key);
+struct runtime_box *session_runtime_open(struct runtime_host *runtimes, int64_t tenant_key, int64_t session_key);
 /* Looks at what is wanted, now or as soon as it is free; the box may be gone afterwards. */
-void box_step(struct runtime_box *box);
-void box_answer_all(struct runtime_box *box, struct sandbox *sandbox, const struct failure *failure);
+void session_runtime_step(struct runtime_box *box);
+void session_runtime_answer_all(struct runtime_box *box, struct sandbox *sandbox, const struct failure *failure);
 /* The server stops: trees stay where they are. */
-void box_give_up(struct runtime_box *box);
-void box_forget_if_empty(struct runtime_box *box);
+void session_runtime_give_up(struct runtime_box *box);
+void session_runtime_forget_if_empty(struct runtime_box *box);
 
 /* runtimes_recover.c: the job that looks for what an earlier life left. */
 enum job_outcome recover_run(struct write_job *job, struct transaction *transaction);
@@ -116,7 +116,7 @@ void recover_finish(struct write_job *job, enum status status, const struct fail
 void orphans_free(struct runtime_host *runtimes);
 
 /* runtimes_step.c: the job's functions. */
-enum job_outcome box_step_run(struct write_job *job, struct transaction *transaction);
-void box_step_finish(struct write_job *job, enum status status, const struct failure *failure);
+enum job_outcome session_runtime_step_run(struct write_job *job, struct transaction *transaction);
+void session_runtime_step_finish(struct write_job *job, enum status status, const struct failure *failure);
 
 #endif

@@ -377,7 +377,7 @@ static enum status take_step(struct step *step)
     return status == STATUS_OK ? keep_place(step) : status;
 }
 
-enum job_outcome box_step_run(struct write_job *job, struct transaction *transaction)
+enum job_outcome session_runtime_step_run(struct write_job *job, struct transaction *transaction)
 {
     struct runtime_box *box = (struct runtime_box *)job;
     struct arena arena = {0};
@@ -392,7 +392,7 @@ enum job_outcome box_step_run(struct write_job *job, struct transaction *transac
     return box->status != STATUS_OK && transaction->writes != writes_before ? JOB_SPOILED : JOB_DONE;
 }
 
-void box_step_finish(struct write_job *job, enum status status, const struct failure *failure)
+void session_runtime_step_finish(struct write_job *job, enum status status, const struct failure *failure)
 {
     struct runtime_box *box = (struct runtime_box *)job;
     if (status != STATUS_OK) {
