@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "service/sandbox/runtimes_box.h"
+#include "service/sandbox/session_runtime.h"
 
 struct runtime_host *runtime_host_new(const struct runtime_host_options *options)
 {
@@ -38,7 +38,7 @@ static void arm(struct runtime_host *runtimes)
 {
     int64_t next_ms = 0;
     size_t cursor = 0;
-    for (struct runtime_box *box; (box = map_next(&runtimes->boxes, &cursor));) {
+    for (struct session_runtime *box; (box = map_next(&runtimes->boxes, &cursor));) {
         next_ms = earlier(next_ms, box->retry_at_ms);
         next_ms = earlier(next_ms, box->idle_at_ms);
     }
@@ -135,7 +135,7 @@ void runtime_host_acquire(struct runtime_host *runtimes, int64_t tenant_key, int
         refuse_stopping(use);
         return;
     }
-    struct runtime_box *box = session_runtime_open(runtimes, tenant_key, session_key);
+    struct session_runtime *box = session_runtime_open(runtimes, tenant_key, session_key);
     use->box = box;
     use->next = box->waiting;
     box->waiting = use;
@@ -149,7 +149,7 @@ void runtime_host_acquire(struct runtime_host *runtimes, int64_t tenant_key, int
     arm(runtimes);
 }
 
-static void stop_waiting(struct runtime_box *box, struct sandbox_ref *use)
+static void stop_waiting(struct session_runtime *box, struct sandbox_ref *use)
 {
     struct sandbox_ref **link = &box->waiting;
     while (*link && *link != use) {
@@ -162,7 +162,7 @@ static void stop_waiting(struct runtime_box *box, struct sandbox_ref *use)
 
 void runtime_host_release(struct sandbox_ref *use)
 {
-    struct runtime_box *box = use->box;
+    struct session_runtime *box = use->box;
     if (!box) {
         return;
     }
@@ -201,7 +201,7 @@ static void on_poke(struct loop_message *message)
 {
     struct poke *poke = (struct poke *)message;
     struct runtime_host *runtimes = poke->runtimes;
-    struct runtime_box *box = session_runtime_find(runtimes, poke->session_key);
+    struct session_runtime *box = session_runtime_find(runtimes, poke->session_key);
     if (!box && poke->opens && !runtimes->stopping) {
         box = session_runtime_open(runtimes, poke->tenant_key, poke->session_key);
     }
@@ -268,7 +268,7 @@ static bool is_due(int64_t at_ms, int64_t now_ms)
     return at_ms != 0 && at_ms <= now_ms;
 }
 
-static void attend(struct runtime_box *box, int64_t now_ms)
+static void attend(struct session_runtime *box, int64_t now_ms)
 {
     if (is_due(box->retry_at_ms, now_ms)) {
         box->retry_at_ms = 0;
@@ -285,7 +285,7 @@ static void on_timer(void *owner)
     struct runtime_host *runtimes = owner;
     int64_t now_ms = runtime_host_steady_ms(runtimes);
     size_t cursor = 0;
-    for (struct runtime_box *box; (box = map_next(&runtimes->boxes, &cursor));) {
+    for (struct session_runtime *box; (box = map_next(&runtimes->boxes, &cursor));) {
         if (is_due(box->retry_at_ms, now_ms) || is_due(box->idle_at_ms, now_ms)) {
             attend(box, now_ms);
         }
@@ -306,7 +306,7 @@ static void on_recovered(struct loop_message *message)
         (struct runtime_host *)((char *)message - offsetof(struct runtime_host, recovered_message));
     runtimes->recovers = false;
     for (struct orphan *orphan = runtimes->orphans; orphan && !runtimes->stopping; orphan = orphan->next) {
-        struct runtime_box *box = session_runtime_open(runtimes, orphan->tenant_key, orphan->session_key);
+        struct session_runtime *box = session_runtime_open(runtimes, orphan->tenant_key, orphan->session_key);
         box->adopts = true;
         session_runtime_step(box);
     }
@@ -338,7 +338,7 @@ static void on_stop(struct loop_message *message)
 {
     struct runtime_host *runtimes =
         (struct runtime_host *)((char *)message - offsetof(struct runtime_host, stop_message));
-    struct runtime_box *box;
+    struct session_runtime *box;
     for (size_t cursor = 0; (box = map_next(&runtimes->boxes, &cursor));) {
         if (!box->steps && !box->acts && box->uses == 0) {
             box->retry_at_ms = 0;

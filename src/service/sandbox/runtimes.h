@@ -30,12 +30,12 @@ struct runtime_host_options {
 };
 
 struct runtime_host;
-struct runtime_box;
+struct session_runtime;
 
 /* Somebody who works in a sandbox. The caller's memory, all zero before runtime_host_acquire; loop thread. */
 struct sandbox_ref {
     struct sandbox_ref *next;
-    struct runtime_box *box; /* NULL = has none and waits for none */
+    struct session_runtime *box; /* NULL = has none and waits for none */
     bool given;
     void *owner;
     /* Once, perhaps before runtime_host_acquire returns: the sandbox, good until runtime_host_release, or why there is

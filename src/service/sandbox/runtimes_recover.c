@@ -2,7 +2,7 @@
 
 #include "base/log.h"
 #include "service/sandbox/runtime.h"
-#include "service/sandbox/runtimes_box.h"
+#include "service/sandbox/session_runtime.h"
 
 /* What an earlier life left, at the start. SQLite has one server: whatever is in somebody's hands was in its own. With
  * PostgreSQL a local sandbox has its node (sandbox_owner.h); of the others, what nobody moved for as long as the lock

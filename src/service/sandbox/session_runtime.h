@@ -1,6 +1,6 @@
 /* One sandbox on its host. Private to runtimes*.c. */
-#ifndef SERVICE_RUNTIMES_BOX_H
-#define SERVICE_RUNTIMES_BOX_H
+#ifndef SERVICE_SESSION_RUNTIME_H
+#define SERVICE_SESSION_RUNTIME_H
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -38,7 +38,7 @@ struct runtime_plan {
 };
 
 /* Owned by the loop; by the writer while `steps`. */
-struct runtime_box {
+struct session_runtime {
     struct write_job job; /* first: the job is the box */
     struct loop_message message;
     struct runtime_host *runtimes;
@@ -100,22 +100,22 @@ int64_t runtime_host_visits(struct runtime_host *runtimes, int64_t session_key);
 /* Sets the timer anew and sees whether all is over. */
 void runtime_host_rearm(struct runtime_host *runtimes);
 
-/* runtimes_box.c, all on the loop. */
-struct runtime_box *session_runtime_find(struct runtime_host *runtimes, int64_t session_key);
-struct runtime_box *session_runtime_open(struct runtime_host *runtimes, int64_t tenant_key, int64_t session_key);
+/* session_runtime.c, all on the loop. */
+struct session_runtime *session_runtime_find(struct runtime_host *runtimes, int64_t session_key);
+struct session_runtime *session_runtime_open(struct runtime_host *runtimes, int64_t tenant_key, int64_t session_key);
 /* Looks at what is wanted, now or as soon as it is free; the box may be gone afterwards. */
-void session_runtime_step(struct runtime_box *box);
-void session_runtime_answer_all(struct runtime_box *box, struct sandbox *sandbox, const struct failure *failure);
+void session_runtime_step(struct session_runtime *box);
+void session_runtime_answer_all(struct session_runtime *box, struct sandbox *sandbox, const struct failure *failure);
 /* The server stops: trees stay where they are. */
-void session_runtime_give_up(struct runtime_box *box);
-void session_runtime_forget_if_empty(struct runtime_box *box);
+void session_runtime_give_up(struct session_runtime *box);
+void session_runtime_forget_if_empty(struct session_runtime *box);
 
 /* runtimes_recover.c: the job that looks for what an earlier life left. */
 enum job_outcome recover_run(struct write_job *job, struct transaction *transaction);
 void recover_finish(struct write_job *job, enum status status, const struct failure *failure);
 void orphans_free(struct runtime_host *runtimes);
 
-/* runtimes_step.c: the job's functions. */
+/* session_runtime_step.c: the job's functions. */
 enum job_outcome session_runtime_step_run(struct write_job *job, struct transaction *transaction);
 void session_runtime_step_finish(struct write_job *job, enum status status, const struct failure *failure);
 

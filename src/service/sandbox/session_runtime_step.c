@@ -4,7 +4,7 @@
 #include "domain/session_details.h"
 #include "service/agent/agent.h"
 #include "service/sandbox/runtime.h"
-#include "service/sandbox/runtimes_box.h"
+#include "service/sandbox/session_runtime.h"
 #include "service/sandbox/sandbox_owner.h"
 #include "service/session/ending.h"
 #include "service/session/tunnel.h"
@@ -13,7 +13,7 @@
  * written, in one transaction. A step may run twice; it starts from the box. */
 struct step {
     struct call *call;
-    struct runtime_box *box;
+    struct session_runtime *box;
     struct loaded_session *loaded;
     struct agent agent;
     struct host_place place;
@@ -116,7 +116,7 @@ static enum status note_disagreement(struct step *step, const struct runtime_res
 
 static enum status note_not_saved(struct step *step, const struct runtime_result *news)
 {
-    struct runtime_box *box = step->box;
+    struct session_runtime *box = step->box;
     enum status status = STATUS_OK;
     if (runtime_is_asleep(step->loaded->session.runtime)) {
         status = move(step, RUNTIME_RUNNING, PAUSE_NONE, news->failure.detail, &(struct runtime_news){0});
@@ -192,7 +192,7 @@ static int64_t grace_of(const struct step *step)
 /* The conditions are looked at again where nothing can change between the look and the lock, which is the state. */
 static enum status fall_asleep_if_idle(struct step *step)
 {
-    struct runtime_box *box = step->box;
+    struct session_runtime *box = step->box;
     struct call *call = step->call;
     const struct session *session = &step->loaded->session;
     struct idle_facts facts = {
@@ -223,7 +223,7 @@ static enum status fall_asleep_if_idle(struct step *step)
 
 static enum status decide(struct step *step)
 {
-    struct runtime_box *box = step->box;
+    struct session_runtime *box = step->box;
     const struct session *session = &step->loaded->session;
     bool ends_now = box->news.there && box->news.act != RUNTIME_MAKE;
     struct runtime_facts facts = {
@@ -245,7 +245,7 @@ static enum status decide(struct step *step)
 
 static void write_order(struct step *step)
 {
-    struct runtime_box *box = step->box;
+    struct session_runtime *box = step->box;
     struct runtime_plan *order = &box->order;
     const struct session *session = &step->loaded->session;
     bool shows_project = step->agent.fs_scope != SCOPE_SANDBOXED && slice_starts(session->workspace, SLICE("/"));
@@ -273,7 +273,7 @@ static bool reaches_snapshot(struct step *step)
 /* One that sleeps on a lost node is left until somebody wants it: the node may come back with its snapshot. */
 static enum status settle_place(struct step *step)
 {
-    struct runtime_box *box = step->box;
+    struct session_runtime *box = step->box;
     const struct session *session = &step->loaded->session;
     enum status status = sandbox_owner_find(step->call, session, &step->agent, &step->place);
     bool held = box->sandbox && box->kind == SANDBOX_LOCAL;
@@ -309,7 +309,7 @@ static enum status keep_place(struct step *step)
     return sandbox_owner_keep(step->call, &step->loaded->session, &step->place, is_in_use(step));
 }
 
-static bool creation_failed(const struct runtime_box *box)
+static bool creation_failed(const struct session_runtime *box)
 {
     return box->news.there && box->news.act == RUNTIME_MAKE && box->news.outcome != SANDBOX_OK;
 }
@@ -331,7 +331,7 @@ static enum status leave_to_others(struct step *step)
 
 static enum status go_on(struct step *step)
 {
-    struct runtime_box *box = step->box;
+    struct session_runtime *box = step->box;
     enum status status = note_news(step);
     if (status == STATUS_OK && creation_failed(box) && !work_is_ended(step->loaded->session.work)) {
         /* whoever waited hears why; who comes later tries again */
@@ -352,7 +352,7 @@ static enum status go_on(struct step *step)
 
 static enum status take_step(struct step *step)
 {
-    struct runtime_box *box = step->box;
+    struct session_runtime *box = step->box;
     struct call *call = step->call;
     enum status status =
         transaction_load_fresh(call->transaction, box->tenant_key, box->session_key, &step->loaded, &call->failure);
@@ -379,7 +379,7 @@ static enum status take_step(struct step *step)
 
 enum job_outcome session_runtime_step_run(struct write_job *job, struct transaction *transaction)
 {
-    struct runtime_box *box = (struct runtime_box *)job;
+    struct session_runtime *box = (struct session_runtime *)job;
     struct arena arena = {0};
     int64_t writes_before = transaction->writes;
     struct call call = transaction_call(transaction, &arena, &server_principal);
@@ -394,7 +394,7 @@ enum job_outcome session_runtime_step_run(struct write_job *job, struct transact
 
 void session_runtime_step_finish(struct write_job *job, enum status status, const struct failure *failure)
 {
-    struct runtime_box *box = (struct runtime_box *)job;
+    struct session_runtime *box = (struct session_runtime *)job;
     if (status != STATUS_OK) {
         box->status = status;
         box->failure = *failure;

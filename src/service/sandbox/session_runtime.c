@@ -1,4 +1,4 @@
-#include "service/sandbox/runtimes_box.h"
+#include "service/sandbox/session_runtime.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,14 +16,14 @@ static struct slice key_of(const int64_t *session_key)
     return (struct slice){(const char *)session_key, sizeof *session_key};
 }
 
-struct runtime_box *session_runtime_find(struct runtime_host *runtimes, int64_t session_key)
+struct session_runtime *session_runtime_find(struct runtime_host *runtimes, int64_t session_key)
 {
     return map_get(&runtimes->boxes, key_of(&session_key));
 }
 
-struct runtime_box *session_runtime_open(struct runtime_host *runtimes, int64_t tenant_key, int64_t session_key)
+struct session_runtime *session_runtime_open(struct runtime_host *runtimes, int64_t tenant_key, int64_t session_key)
 {
-    struct runtime_box *box = session_runtime_find(runtimes, session_key);
+    struct session_runtime *box = session_runtime_find(runtimes, session_key);
     if (!box) {
         box = memory_zeroed(sizeof *box);
         box->runtimes = runtimes;
@@ -38,7 +38,7 @@ struct runtime_box *session_runtime_open(struct runtime_host *runtimes, int64_t 
     return box;
 }
 
-static void session_runtime_free(struct runtime_box *box)
+static void session_runtime_free(struct session_runtime *box)
 {
     map_remove(&box->runtimes->boxes, box->map_key);
     arena_release(&box->arena);
@@ -47,7 +47,7 @@ static void session_runtime_free(struct runtime_box *box)
 
 /* --- those who wait --- */
 
-void session_runtime_answer_all(struct runtime_box *box, struct sandbox *sandbox, const struct failure *failure)
+void session_runtime_answer_all(struct session_runtime *box, struct sandbox *sandbox, const struct failure *failure)
 {
     while (box->waiting) {
         struct sandbox_ref *use = box->waiting;
@@ -60,7 +60,7 @@ void session_runtime_answer_all(struct runtime_box *box, struct sandbox *sandbox
     }
 }
 
-static const struct failure *why_not(const struct runtime_box *box, struct failure *room)
+static const struct failure *why_not(const struct session_runtime *box, struct failure *room)
 {
     if (box->news.there && box->news.outcome != SANDBOX_OK) {
         return &box->news.failure;
@@ -77,13 +77,13 @@ static void keep_text(char to[BOX_ID_BYTES], struct slice text)
 }
 
 /* Saved on this machine it is still there; whatever else succeeded, or found it gone, took it away. */
-static bool is_taken(const struct runtime_box *box, enum runtime_action act, enum sandbox_outcome outcome)
+static bool is_taken(const struct session_runtime *box, enum runtime_action act, enum sandbox_outcome outcome)
 {
     bool stays = act == RUNTIME_SAVE && box->kind == SANDBOX_LOCAL && outcome == SANDBOX_OK;
     return outcome != SANDBOX_FAILED && !stays;
 }
 
-static void take_news(struct runtime_box *box, enum runtime_action act, const struct sandbox_news *news)
+static void take_news(struct session_runtime *box, enum runtime_action act, const struct sandbox_news *news)
 {
     box->acts = false;
     box->news = (struct runtime_result){.there = true, .act = act, .outcome = news->outcome, .failure = news->failure};
@@ -111,7 +111,7 @@ static void on_saved(void *owner, const struct sandbox_news *news)
 
 static void on_ended(void *owner, const struct sandbox_news *news)
 {
-    struct runtime_box *box = owner;
+    struct session_runtime *box = owner;
     if (news->outcome == SANDBOX_FAILED) {
         log_warn("sandbox_end_failed", LOG_NUM("session", box->session_key),
                  LOG_TEXT("detail", slice_of(news->failure.detail)));
@@ -127,7 +127,7 @@ static void on_ended(void *owner, const struct sandbox_news *news)
     take_news(box, RUNTIME_END, news);
 }
 
-static void tell_driver_to_leave(struct runtime_box *box)
+static void tell_driver_to_leave(struct session_runtime *box)
 {
     const struct driver *driver = box->runtimes->options.drivers[box->driver];
     if (driver && driver->leave) {
@@ -135,14 +135,14 @@ static void tell_driver_to_leave(struct runtime_box *box)
     }
 }
 
-static void refuse_kind(struct runtime_box *box)
+static void refuse_kind(struct session_runtime *box)
 {
     struct sandbox_news news = {.outcome = SANDBOX_FAILED};
     (void)failure_set(&news.failure, STATUS_UNSUPPORTED, "sandbox_unsupported", "The agent has no sandbox.");
     take_news(box, RUNTIME_MAKE, &news);
 }
 
-static void make(struct runtime_box *box)
+static void make(struct session_runtime *box)
 {
     struct runtime_host *runtimes = box->runtimes;
     const struct runtime_plan *order = &box->order;
@@ -179,13 +179,13 @@ static void make(struct runtime_box *box)
     }
 }
 
-static void save(struct runtime_box *box)
+static void save(struct session_runtime *box)
 {
     tell_driver_to_leave(box);
     sandboxes_save(box->runtimes->options.sandboxes, box->sandbox, (struct sandbox_told){box, on_saved});
 }
 
-static void end(struct runtime_box *box)
+static void end(struct session_runtime *box)
 {
     const struct sandbox_provider *provider = sandboxes_provider(box->runtimes->options.sandboxes, box->kind);
     tell_driver_to_leave(box);
@@ -193,7 +193,7 @@ static void end(struct runtime_box *box)
 }
 
 /* The server stops: trees stay where they are. */
-void session_runtime_give_up(struct runtime_box *box)
+void session_runtime_give_up(struct session_runtime *box)
 {
     struct failure failure;
     (void)failure_set(&failure, STATUS_UNAVAILABLE, "server_stopping", "The server stops.");
@@ -206,7 +206,7 @@ void session_runtime_give_up(struct runtime_box *box)
 
 /* --- steps --- */
 
-void session_runtime_forget_if_empty(struct runtime_box *box)
+void session_runtime_forget_if_empty(struct session_runtime *box)
 {
     if (!box->steps && !box->acts && !box->sandbox && !box->waiting && !box->uses && !box->retry_at_ms &&
         !box->news.there) {
@@ -214,7 +214,7 @@ void session_runtime_forget_if_empty(struct runtime_box *box)
     }
 }
 
-void session_runtime_step(struct runtime_box *box)
+void session_runtime_step(struct session_runtime *box)
 {
     if (box->steps || box->acts || box->retry_at_ms) {
         box->again = true;
@@ -235,7 +235,7 @@ void session_runtime_step(struct runtime_box *box)
     }
 }
 
-static void note_idle(struct runtime_box *box)
+static void note_idle(struct session_runtime *box)
 {
     bool idle = box->sandbox && box->uses == 0 && runtime_is_up(box->order.state);
     int64_t wait_ms = box->order.idle_again_ms ? box->order.idle_again_ms : box->order.grace_ms;
@@ -243,7 +243,7 @@ static void note_idle(struct runtime_box *box)
 }
 
 /* What the act brought is durable. */
-static void settle_news(struct runtime_box *box)
+static void settle_news(struct session_runtime *box)
 {
     struct runtime_result *news = &box->news;
     if (news->there && news->act == RUNTIME_SAVE) {
@@ -254,7 +254,7 @@ static void settle_news(struct runtime_box *box)
 }
 
 /* Its session was erased: nothing of it stays. */
-static void erase(struct runtime_box *box)
+static void erase(struct session_runtime *box)
 {
     struct failure failure;
     (void)failure_set(&failure, STATUS_NOT_FOUND, "session_deleted", "The session was deleted.");
@@ -270,7 +270,7 @@ static void erase(struct runtime_box *box)
 }
 
 /* Another node has it: whoever waits is told, and what is live here is of no use any more. */
-static void yield_to_other(struct runtime_box *box)
+static void yield_to_other(struct session_runtime *box)
 {
     struct failure failure;
     (void)failure_set(&failure, STATUS_UNAVAILABLE, "sandbox_elsewhere", "Another server has the sandbox.");
@@ -287,7 +287,7 @@ static void yield_to_other(struct runtime_box *box)
     }
 }
 
-static void perform(struct runtime_box *box)
+static void perform(struct session_runtime *box)
 {
     struct failure room;
     enum runtime_action action = box->order.action;
@@ -329,7 +329,8 @@ static void perform(struct runtime_box *box)
 
 static void on_stepped(struct loop_message *message)
 {
-    struct runtime_box *box = (struct runtime_box *)((char *)message - offsetof(struct runtime_box, message));
+    struct session_runtime *box =
+        (struct session_runtime *)((char *)message - offsetof(struct session_runtime, message));
     struct runtime_host *runtimes = box->runtimes;
     box->steps = false;
     box->asks_idle = false;
