@@ -65,7 +65,7 @@ bool runtime_is_up(enum runtime state);        /* running: may be put to sleep *
 bool runtime_is_inhabited(enum runtime state); /* code may be inside, or is about to be */
 bool runtime_is_down(enum runtime state);      /* hibernated: may be woken */
 
-/* What the host of sandboxes (service/sandbox/runtimes.h) does next; asked again after everything it did. */
+/* What the host of sandboxes (service/sandbox/runtime_host.h) does next; asked again after everything it did. */
 enum runtime_action {
     RUNTIME_REST,   /* nothing, and nothing is kept in memory */
     RUNTIME_WAIT,   /* nothing until something else happens */

@@ -5,7 +5,7 @@
 #include "api/sandbox/proxy_socket.h"
 #include "api/sandbox/proxy_way.h"
 #include "net/stream.h"
-#include "service/sandbox/runtimes.h"
+#include "service/sandbox/runtime_host.h"
 
 enum { UNSENT_BYTES_MAX = 256 * 1024 };
 

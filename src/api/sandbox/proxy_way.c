@@ -2,7 +2,7 @@
 
 #include "domain/tunnel.h"
 #include "net/address.h"
-#include "service/sandbox/runtimes.h"
+#include "service/sandbox/runtime_host.h"
 #include "service/session/tunnel.h"
 
 /* --- which way --- */

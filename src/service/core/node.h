@@ -5,7 +5,7 @@
 #ifndef SERVICE_NODE_H
 #define SERVICE_NODE_H
 
-#include "service/sandbox/runtimes.h"
+#include "service/sandbox/runtime_host.h"
 
 struct node_options {
     struct service *service; /* whose `node` is this one */

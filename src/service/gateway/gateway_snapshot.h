@@ -3,7 +3,7 @@
 #define SERVICE_GATEWAY_SNAPSHOT_H
 
 #include "service/gateway/gateway.h"
-#include "service/sandbox/runtimes.h"
+#include "service/sandbox/runtime_host.h"
 
 /* The caller's memory, for as long as the server runs. */
 struct gateway_snapshots {

@@ -1,5 +1,5 @@
-/* Commands on the runtime of a session, for people. Each writes what is wanted; the host of sandboxes (runtimes.h) does
- * it after the commit. All of them are idempotent: what is so already is no change, and no error. */
+/* Commands on the runtime of a session, for people. Each writes what is wanted; the host of sandboxes (runtime_host.h)
+ * does it after the commit. All of them are idempotent: what is so already is no change, and no error. */
 #ifndef SERVICE_RUNTIME_H
 #define SERVICE_RUNTIME_H
 

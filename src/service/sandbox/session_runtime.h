@@ -7,7 +7,7 @@
 
 #include "base/map.h"
 #include "loop/timer.h"
-#include "service/sandbox/runtimes.h"
+#include "service/sandbox/runtime_host.h"
 
 enum { BOX_ID_BYTES = 256 };
 
@@ -93,7 +93,7 @@ struct runtime_host {
     struct sandbox_keepalive *visits; /* under the lock */
 };
 
-/* runtimes.c */
+/* runtime_host.c */
 int64_t runtime_host_steady_ms(const struct runtime_host *runtimes);
 /* Any thread. */
 int64_t runtime_host_visits(struct runtime_host *runtimes, int64_t session_key);
@@ -110,7 +110,7 @@ void session_runtime_answer_all(struct session_runtime *box, struct sandbox *san
 void session_runtime_give_up(struct session_runtime *box);
 void session_runtime_forget_if_empty(struct session_runtime *box);
 
-/* runtimes_recover.c: the job that looks for what an earlier life left. */
+/* runtime_host_recover.c: the job that looks for what an earlier life left. */
 enum job_outcome recover_run(struct write_job *job, struct transaction *transaction);
 void recover_finish(struct write_job *job, enum status status, const struct failure *failure);
 void orphans_free(struct runtime_host *runtimes);

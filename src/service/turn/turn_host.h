@@ -15,7 +15,7 @@
 #include "runner/driver.h"
 #include "runner/sandbox/sandbox.h"
 #include "service/gateway/gateway.h"
-#include "service/sandbox/runtimes.h"
+#include "service/sandbox/runtime_host.h"
 
 /* A session that may be claimed. */
 struct turn_candidate {

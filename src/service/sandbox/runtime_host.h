@@ -7,8 +7,8 @@
  *
  * One box per session that has something in hand: a live sandbox, somebody who waits for it, or an act under way. One
  * thing at a time per box. A session asleep costs nothing here. */
-#ifndef SERVICE_RUNTIMES_H
-#define SERVICE_RUNTIMES_H
+#ifndef SERVICE_RUNTIME_HOST_H
+#define SERVICE_RUNTIME_HOST_H
 
 #include "runner/driver.h"
 #include "runner/sandbox/sandboxes.h"

@@ -1,4 +1,4 @@
-#include "service/sandbox/runtimes.h"
+#include "service/sandbox/runtime_host.h"
 
 #include <stdlib.h>
 
