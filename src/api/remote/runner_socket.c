@@ -11,7 +11,7 @@
  * to the close of its connection, on the loop of that connection. */
 struct runner_socket {
     struct stream *stream;
-    struct runner_line *line;
+    struct runner_connection *line;
     struct buffer unsent;
     size_t frame_chars_max;
 };
@@ -73,13 +73,13 @@ static void on_message(void *owner, struct slice text)
         stream_end_because(socket->stream, WEBSOCKET_CLOSE_TOO_LARGE, SLICE("a message is too long"));
         return;
     }
-    runner_line_hear(socket->line, text);
+    runner_connection_hear(socket->line, text);
 }
 
 static void on_closed(void *owner)
 {
     struct runner_socket *socket = owner;
-    runner_line_close(socket->line);
+    runner_connection_close(socket->line);
     buffer_release(&socket->unsent);
     free(socket);
 }
@@ -102,7 +102,7 @@ static void take_over(struct exchange *exchange)
     hello.actor = arena_copy(&arena, hello.actor);
     socket->stream = stream_accept(exchange, STREAM_WEBSOCKET, &handler, socket);
     if (socket->stream) {
-        socket->line = runner_line_open(runners, loop, &hello, &sink);
+        socket->line = runner_connection_open(runners, loop, &hello, &sink);
         write_unsent(socket);
     } else {
         buffer_release(&socket->unsent);

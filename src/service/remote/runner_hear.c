@@ -21,13 +21,13 @@ static void tell_error(const struct word *word, const char *code, const char *de
     json_put_text(&out, "of", word->type);
     json_maybe_raw(&out, "messageId", json_raw_of(word->said, "messageId"));
     json_end_object(&out);
-    runner_line_tell(word->runner->line, buffer_slice(&frame));
+    runner_connection_tell(word->runner->line, buffer_slice(&frame));
     buffer_release(&frame);
 }
 
 static void hear_ping(const struct word *word)
 {
-    runner_line_tell(word->runner->line, SLICE("{\"type\":\"pong\"}"));
+    runner_connection_tell(word->runner->line, SLICE("{\"type\":\"pong\"}"));
 }
 
 /* --- its state --- */
@@ -439,7 +439,7 @@ void runner_hear(struct runner *runner, struct slice text)
     runner->heard_at_ms = runners_steady_ms(runner->runners);
     bool readable = json_parse(&arena, text, &word.said, NULL) == STATUS_OK && json_is(word.said, JSON_OBJECT);
     if (!readable) {
-        runner_line_end(runner->line, CLOSE_BAD_TEXT, "a message is one JSON object");
+        runner_connection_end(runner->line, CLOSE_BAD_TEXT, "a message is one JSON object");
         runner_leaves(runner, "malformed_message");
     } else {
         word.type = json_text_of(word.said, "type");

@@ -1,5 +1,5 @@
-/* Runners inside. Private to runners.c, runner_line.c, runner_hear.c, runner_turn.c and runner_note.c; everything here
- * happens on the loop of the turns unless it says otherwise. */
+/* Runners inside. Private to runners.c, runner_connection.c, runner_hear.c, runner_turn.c and runner_note.c; everything
+ * here happens on the loop of the turns unless it says otherwise. */
 #ifndef SERVICE_RUNNER_INTERNAL_H
 #define SERVICE_RUNNER_INTERNAL_H
 
@@ -12,7 +12,7 @@
 enum { CLOSE_REPLACED = 1000, CLOSE_GOING_AWAY = 1001, CLOSE_BAD_TEXT = 1007, CLOSE_POLICY = 1008 };
 
 /* Shared by a socket and the runners, on two loops: the last of both frees it. */
-struct runner_line {
+struct runner_connection {
     atomic_int holders;
     struct runners *runners;
     struct loop *loop;       /* the socket's */
@@ -60,14 +60,14 @@ struct runner {
     struct runners *runners;
     struct arena arena;
     struct slice session_id, actor;
-    struct runner_line *line;      /* NULL = away */
-    struct runner_turn *turn;      /* in hand */
-    struct buffer last_message_id; /* of the turn it had before */
-    bool fresh;                    /* nothing on this line has shown that it still has the turn */
-    bool idle, look;               /* under the lock: it is free; the claim should try */
-    int64_t heard_at_ms;           /* steady */
-    int64_t return_at_ms;          /* the turn in hand goes back; 0 = not set */
-    int64_t lost_at_ms;            /* it counts as lost; 0 = not set */
+    struct runner_connection *line; /* NULL = away */
+    struct runner_turn *turn;       /* in hand */
+    struct buffer last_message_id;  /* of the turn it had before */
+    bool fresh;                     /* nothing on this line has shown that it still has the turn */
+    bool idle, look;                /* under the lock: it is free; the claim should try */
+    int64_t heard_at_ms;            /* steady */
+    int64_t return_at_ms;           /* the turn in hand goes back; 0 = not set */
+    int64_t lost_at_ms;             /* it counts as lost; 0 = not set */
 };
 
 struct runners {
@@ -88,13 +88,13 @@ struct runner *runner_obtain(struct runners *runners, const struct runner_hello 
 void runner_set_idle(struct runner *runner, bool idle);
 /* The turn in hand goes back unless the runner shows up. */
 void runner_await(struct runner *runner);
-void runner_joins(struct runner *runner, struct runner_line *line);
+void runner_joins(struct runner *runner, struct runner_connection *line);
 void runner_leaves(struct runner *runner, const char *reason);
 
-/* runner_line.c */
-void runner_line_tell(struct runner_line *line, struct slice text);
-void runner_line_end(struct runner_line *line, int code, const char *reason);
-void runner_line_unref(struct runner_line *line);
+/* runner_connection.c */
+void runner_connection_tell(struct runner_connection *line, struct slice text);
+void runner_connection_end(struct runner_connection *line, int code, const char *reason);
+void runner_connection_unref(struct runner_connection *line);
 
 /* runner_hear.c */
 void runner_hear(struct runner *runner, struct slice text);

@@ -10,7 +10,7 @@
 static void tell(const struct runner_turn *turn, struct buffer *frame)
 {
     if (turn->runner && turn->runner->line) {
-        runner_line_tell(turn->runner->line, buffer_slice(frame));
+        runner_connection_tell(turn->runner->line, buffer_slice(frame));
     }
     buffer_release(frame);
 }
@@ -116,7 +116,7 @@ void runner_turn_send(struct runner_turn *turn)
     runner->fresh = false;
     runner->return_at_ms = 0;
     runner_set_idle(runner, false);
-    runner_line_tell(runner->line, turn->prompt);
+    runner_connection_tell(runner->line, turn->prompt);
 }
 
 void *runner_turn_start(void *owner, struct turn *host, const struct turn_brief *brief)

@@ -46,7 +46,7 @@ static void runner_forget(struct runner *runner)
     pthread_mutex_lock(&runners->lock);
     map_remove(&runners->all, key_slice(&runner->key));
     pthread_mutex_unlock(&runners->lock);
-    runner_line_unref(runner->line);
+    runner_connection_unref(runner->line);
     buffer_release(&runner->last_message_id);
     arena_release(&runner->arena);
     free(runner);
@@ -149,7 +149,7 @@ static bool is_due(int64_t at_ms, int64_t now_ms)
 static bool attend(struct runner *runner, int64_t now_ms)
 {
     if (is_due(silent_at_ms(runner), now_ms)) {
-        runner_line_end(runner->line, CLOSE_POLICY, "silent for too long");
+        runner_connection_end(runner->line, CLOSE_POLICY, "silent for too long");
         runner_leaves(runner, "silent");
     }
     if (is_due(runner->return_at_ms, now_ms)) {
@@ -211,19 +211,19 @@ void runner_await(struct runner *runner)
 
 static void let_go(struct runner *runner)
 {
-    struct runner_line *line = runner->line;
+    struct runner_connection *line = runner->line;
     runner->line = NULL;
     line->runner = NULL;
-    runner_line_unref(line);
+    runner_connection_unref(line);
     runner_set_idle(runner, false);
 }
 
-void runner_joins(struct runner *runner, struct runner_line *line)
+void runner_joins(struct runner *runner, struct runner_connection *line)
 {
     struct runners *runners = runner->runners;
     need_timer(runners);
     if (runner->line) {
-        runner_line_end(runner->line, CLOSE_REPLACED, "Replaced by new runner connection");
+        runner_connection_end(runner->line, CLOSE_REPLACED, "Replaced by new runner connection");
         let_go(runner);
     }
     runner->line = line;
@@ -274,10 +274,11 @@ static void dismiss(struct runner *runner, const struct runner_news *news)
         return;
     }
     if (news->news == NEWS_ENDED) {
-        runner_line_tell(runner->line, SLICE("{\"type\":\"stop\",\"reason\":\"session_ended\"}"));
+        runner_connection_tell(runner->line, SLICE("{\"type\":\"stop\",\"reason\":\"session_ended\"}"));
     }
     bool ended = news->news == NEWS_ENDED;
-    runner_line_end(runner->line, ended ? CLOSE_REPLACED : CLOSE_POLICY, ended ? "session ended" : "access ended");
+    runner_connection_end(runner->line, ended ? CLOSE_REPLACED : CLOSE_POLICY,
+                          ended ? "session ended" : "access ended");
     runner_leaves(runner, ended ? "session_ended" : "access_ended");
 }
 
@@ -366,7 +367,7 @@ static void close_all(void *owner)
     runners->closed = true;
     while ((runner = map_next(&runners->all, &cursor))) {
         if (runner->line) {
-            runner_line_end(runner->line, CLOSE_GOING_AWAY, "server_stopping");
+            runner_connection_end(runner->line, CLOSE_GOING_AWAY, "server_stopping");
             let_go(runner);
         }
     }

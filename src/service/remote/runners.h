@@ -23,7 +23,7 @@ struct runners_options {
 };
 
 struct runners;
-struct runner_line;
+struct runner_connection;
 
 struct runners *runners_new(const struct runners_options *options);
 /* After the loops have ended. */
@@ -51,10 +51,10 @@ struct runner_sink {
     void (*end)(void *owner, int code, struct slice reason);
 };
 /* All three on the socket's loop. The socket has sent `init` already. */
-struct runner_line *runner_line_open(struct runners *runners, struct loop *loop, const struct runner_hello *hello,
-                                     const struct runner_sink *sink);
-void runner_line_hear(struct runner_line *line, struct slice text);
+struct runner_connection *runner_connection_open(struct runners *runners, struct loop *loop,
+                                                 const struct runner_hello *hello, const struct runner_sink *sink);
+void runner_connection_hear(struct runner_connection *line, struct slice text);
 /* The connection is gone: the sink is not called any more, and the line is not the caller's. */
-void runner_line_close(struct runner_line *line);
+void runner_connection_close(struct runner_connection *line);
 
 #endif

@@ -7,7 +7,7 @@ enum line_news { LINE_OPENED, LINE_SAID, LINE_CLOSED };
 
 struct heard {
     struct loop_message message;
-    struct runner_line *line;
+    struct runner_connection *line;
     enum line_news news;
     size_t len;
     char text[];
@@ -16,19 +16,19 @@ struct heard {
 /* From the runners to the socket. */
 struct told {
     struct loop_message message;
-    struct runner_line *line;
+    struct runner_connection *line;
     int code; /* of the close; 0 = a message */
     size_t len;
     char text[];
 };
 
-static struct runner_line *line_ref(struct runner_line *line)
+static struct runner_connection *line_ref(struct runner_connection *line)
 {
     atomic_fetch_add(&line->holders, 1);
     return line;
 }
 
-void runner_line_unref(struct runner_line *line)
+void runner_connection_unref(struct runner_connection *line)
 {
     if (line && atomic_fetch_sub(&line->holders, 1) == 1) {
         arena_release(&line->arena);
@@ -38,11 +38,11 @@ void runner_line_unref(struct runner_line *line)
 
 /* --- to the runners --- */
 
-static void take_opened(struct runner_line *line)
+static void take_opened(struct runner_connection *line)
 {
     struct runners *runners = line->runners;
     if (runners->closed) {
-        runner_line_end(line, CLOSE_GOING_AWAY, "server_stopping");
+        runner_connection_end(line, CLOSE_GOING_AWAY, "server_stopping");
         return;
     }
     runner_joins(runner_obtain(runners, &line->hello), line_ref(line));
@@ -51,7 +51,7 @@ static void take_opened(struct runner_line *line)
 static void on_heard(struct loop_message *message)
 {
     struct heard *heard = (struct heard *)message;
-    struct runner_line *line = heard->line;
+    struct runner_connection *line = heard->line;
     switch (heard->news) {
     case LINE_OPENED:
         take_opened(line);
@@ -67,11 +67,11 @@ static void on_heard(struct loop_message *message)
         }
         break;
     }
-    runner_line_unref(line);
+    runner_connection_unref(line);
     free(heard);
 }
 
-static void post_news(struct runner_line *line, enum line_news news, struct slice text)
+static void post_news(struct runner_connection *line, enum line_news news, struct slice text)
 {
     struct heard *heard = memory_alloc(sizeof *heard + text.len);
     *heard = (struct heard){{.run = on_heard}, line_ref(line), news, text.len};
@@ -81,10 +81,10 @@ static void post_news(struct runner_line *line, enum line_news news, struct slic
     loop_post(line->runners->options.loop, &heard->message);
 }
 
-struct runner_line *runner_line_open(struct runners *runners, struct loop *loop, const struct runner_hello *hello,
-                                     const struct runner_sink *sink)
+struct runner_connection *runner_connection_open(struct runners *runners, struct loop *loop,
+                                                 const struct runner_hello *hello, const struct runner_sink *sink)
 {
-    struct runner_line *line = memory_zeroed(sizeof *line);
+    struct runner_connection *line = memory_zeroed(sizeof *line);
     atomic_init(&line->holders, 1);
     line->runners = runners;
     line->loop = loop;
@@ -96,16 +96,16 @@ struct runner_line *runner_line_open(struct runners *runners, struct loop *loop,
     return line;
 }
 
-void runner_line_hear(struct runner_line *line, struct slice text)
+void runner_connection_hear(struct runner_connection *line, struct slice text)
 {
     post_news(line, LINE_SAID, text);
 }
 
-void runner_line_close(struct runner_line *line)
+void runner_connection_close(struct runner_connection *line)
 {
     line->sink.owner = NULL;
     post_news(line, LINE_CLOSED, SLICE(""));
-    runner_line_unref(line);
+    runner_connection_unref(line);
 }
 
 /* --- to the socket --- */
@@ -120,11 +120,11 @@ static void on_told(struct loop_message *message)
     } else if (sink->owner) {
         sink->send(sink->owner, text);
     }
-    runner_line_unref(told->line);
+    runner_connection_unref(told->line);
     free(told);
 }
 
-static void post_told(struct runner_line *line, int code, struct slice text)
+static void post_told(struct runner_connection *line, int code, struct slice text)
 {
     struct told *told = memory_alloc(sizeof *told + text.len);
     *told = (struct told){{.run = on_told}, line_ref(line), code, text.len};
@@ -132,12 +132,12 @@ static void post_told(struct runner_line *line, int code, struct slice text)
     loop_post(line->loop, &told->message);
 }
 
-void runner_line_tell(struct runner_line *line, struct slice text)
+void runner_connection_tell(struct runner_connection *line, struct slice text)
 {
     post_told(line, 0, text);
 }
 
-void runner_line_end(struct runner_line *line, int code, const char *reason)
+void runner_connection_end(struct runner_connection *line, int code, const char *reason)
 {
     post_told(line, code, slice_of(reason));
 }
