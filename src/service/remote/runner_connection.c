@@ -58,7 +58,7 @@ static void on_heard(struct loop_message *message)
         break;
     case LINE_SAID:
         if (line->runner) {
-            runner_hear(line->runner, slice_from(heard->text, heard->len));
+            runner_on_frame(line->runner, slice_from(heard->text, heard->len));
         }
         break;
     case LINE_CLOSED:

@@ -1,7 +1,7 @@
 #include "service/remote/runner_internal.h"
 
 /* One message of a runner. */
-struct word {
+struct runner_frame {
     struct runner *runner;
     struct runner_turn *turn; /* in hand; of messages that need one */
     const struct json *said;
@@ -10,7 +10,7 @@ struct word {
 
 /* --- answers --- */
 
-static void tell_error(const struct word *word, const char *code, const char *detail)
+static void tell_error(const struct runner_frame *word, const char *code, const char *detail)
 {
     struct buffer frame = {0};
     struct json_out out = json_out_to(&frame);
@@ -25,7 +25,7 @@ static void tell_error(const struct word *word, const char *code, const char *de
     buffer_release(&frame);
 }
 
-static void hear_ping(const struct word *word)
+static void on_ping(const struct runner_frame *word)
 {
     runner_connection_tell(word->runner->line, SLICE("{\"type\":\"pong\"}"));
 }
@@ -50,7 +50,7 @@ static void continue_turn(struct runner *runner)
 
 /* Idle on a new connection: whatever the older one had in hand is lost. On the connection that got the prompt it says
  * nothing yet: `complete` does. */
-static void hear_idle(struct runner *runner)
+static void on_idle(struct runner *runner)
 {
     struct runner_turn *turn = runner->turn;
     if (turn && !turn->sent) {
@@ -67,14 +67,14 @@ static void hear_idle(struct runner *runner)
     runner_set_idle(runner, true);
 }
 
-static void hear_status(const struct word *word)
+static void on_status(const struct runner_frame *word)
 {
     struct runner *runner = word->runner;
     int status = words_find(agent_status_words, json_text_of(word->said, "status"));
     if (status < 0) {
         tell_error(word, "invalid_message", "status must be idle, thinking, tool_calling, streaming or error.");
     } else if (status == AGENT_IDLE) {
-        hear_idle(runner);
+        on_idle(runner);
     } else if (status == AGENT_ERROR) {
         if (!runner->turn) {
             runner_set_idle(runner, false); /* it takes nothing until it says idle again */
@@ -86,7 +86,7 @@ static void hear_status(const struct word *word)
 
 /* --- what the agent says --- */
 
-static struct slice message_id_of(const struct word *word)
+static struct slice message_id_of(const struct runner_frame *word)
 {
     struct slice id = json_text_of(word->said, "id");
     id = slice_present(id) ? id : json_text_of(word->said, "turnId");
@@ -94,7 +94,7 @@ static struct slice message_id_of(const struct word *word)
 }
 
 /* NULL, and the runner was told, when it cannot be continued. */
-static struct runner_message *open_message(const struct word *word)
+static struct runner_message *open_message(const struct runner_frame *word)
 {
     struct runner_message *message = runner_turn_message(word->turn, message_id_of(word));
     if (!message) {
@@ -106,12 +106,12 @@ static struct runner_message *open_message(const struct word *word)
     return message;
 }
 
-static void hear_create(const struct word *word)
+static void on_create(const struct runner_frame *word)
 {
     (void)open_message(word);
 }
 
-static void hear_piece(const struct word *word, enum delta_kind kind)
+static void on_piece(const struct runner_frame *word, enum delta_kind kind)
 {
     struct slice delta;
     struct runner_message *message = open_message(word);
@@ -132,18 +132,18 @@ static void hear_piece(const struct word *word, enum delta_kind kind)
     turn_delta(word->turn->turn, kind, message->id, delta);
 }
 
-static void hear_text(const struct word *word)
+static void on_text(const struct runner_frame *word)
 {
-    hear_piece(word, DELTA_TEXT);
+    on_piece(word, DELTA_TEXT);
 }
 
-static void hear_reasoning(const struct word *word)
+static void on_reasoning(const struct runner_frame *word)
 {
-    hear_piece(word, DELTA_REASONING);
+    on_piece(word, DELTA_REASONING);
 }
 
 /* The longer of what was streamed and what the runner holds for the whole wins. */
-static void hear_finalize(const struct word *word)
+static void on_finalize(const struct runner_frame *word)
 {
     static const struct {
         const char *reason;
@@ -172,7 +172,7 @@ enum call_status { CALL_PENDING, CALL_RUNNING, CALL_COMPLETED, CALL_ERROR, CALL_
 static const char *const call_status_names[CALL_STATUS_COUNT] = {"pending", "running", "completed", "error"};
 static const struct words call_status_words = {call_status_names, CALL_STATUS_COUNT};
 
-static void end_call(const struct word *word, struct runner_call *call, bool is_error)
+static void end_call(const struct runner_frame *word, struct runner_call *call, bool is_error)
 {
     struct slice output = json_raw_of(word->said, "result");
     output = slice_present(output) ? output : json_raw_of(word->said, "error");
@@ -180,7 +180,7 @@ static void end_call(const struct word *word, struct runner_call *call, bool is_
     call->over = true;
 }
 
-static void hear_tool(const struct word *word)
+static void on_tool(const struct runner_frame *word)
 {
     struct slice id = json_text_of(word->said, "callId"), name = json_text_of(word->said, "toolName");
     int status = words_find(call_status_words, json_text_of(word->said, "status"));
@@ -207,7 +207,7 @@ static void hear_tool(const struct word *word)
 
 /* --- people --- */
 
-static void hear_question(const struct word *word)
+static void on_question(const struct runner_frame *word)
 {
     struct ask ask = {
         .kind = ASK_QUESTION,
@@ -219,7 +219,7 @@ static void hear_question(const struct word *word)
     turn_ask(word->turn->turn, &ask); /* what is refused comes back as an answer */
 }
 
-static void hear_approval(const struct word *word)
+static void on_approval(const struct runner_frame *word)
 {
     struct slice arguments = json_raw_of(word->said, "args");
     struct ask ask = {
@@ -236,7 +236,7 @@ static void hear_approval(const struct word *word)
 /* --- the end of a turn --- */
 
 /* Named by its message, and by its number when that is given. */
-static bool is_of_turn(const struct word *word)
+static bool is_of_turn(const struct runner_frame *word)
 {
     int64_t number;
     const struct runner_turn *turn = word->runner->turn;
@@ -246,7 +246,7 @@ static bool is_of_turn(const struct word *word)
            (!numbered || number == turn->number);
 }
 
-static bool names_a_turn(const struct word *word)
+static bool names_a_turn(const struct runner_frame *word)
 {
     if (json_get_value(word->said, "messageId") || json_get_value(word->said, "turn")) {
         return true;
@@ -256,7 +256,7 @@ static bool names_a_turn(const struct word *word)
 }
 
 /* A late word about the turn before is a sign that the runner is free, and nothing more. */
-static void hear_late_complete(const struct word *word)
+static void on_late_complete(const struct runner_frame *word)
 {
     struct runner *runner = word->runner;
     struct slice id = json_text_of(word->said, "messageId");
@@ -266,13 +266,13 @@ static void hear_late_complete(const struct word *word)
     }
 }
 
-static void hear_complete(const struct word *word)
+static void on_complete(const struct runner_frame *word)
 {
     if (!names_a_turn(word)) {
         return;
     }
     if (!is_of_turn(word)) {
-        hear_late_complete(word);
+        on_late_complete(word);
         return;
     }
     struct runner_turn *turn = word->runner->turn;
@@ -289,7 +289,7 @@ static void hear_complete(const struct word *word)
     runner_set_idle(word->runner, true);
 }
 
-static void hear_error(const struct word *word)
+static void on_error(const struct runner_frame *word)
 {
     struct slice message = json_text_of(word->said, "error");
     if (!names_a_turn(word) || !is_of_turn(word)) {
@@ -305,7 +305,7 @@ static void hear_error(const struct word *word)
 
 /* --- beside the turn --- */
 
-static void hear_title(const struct word *word)
+static void on_title(const struct runner_frame *word)
 {
     struct slice title = json_text_of(word->said, "title");
     if (title.len == 0) {
@@ -316,7 +316,7 @@ static void hear_title(const struct word *word)
 }
 
 /* All members but the type, as they came. */
-static void note(const struct word *word, const char *event_type)
+static void note(const struct runner_frame *word, const char *event_type)
 {
     struct buffer metadata = {0};
     struct json_out out = json_out_to(&metadata);
@@ -336,7 +336,7 @@ static void note(const struct word *word, const char *event_type)
     buffer_release(&metadata);
 }
 
-static void hear_files(const struct word *word)
+static void on_files(const struct runner_frame *word)
 {
     note(word, "external.files_changed");
 }
@@ -360,7 +360,8 @@ static const struct git_name git_names[] = {
 };
 static const struct git_name pull_request_names[] = {{"number", "pr_number"}, {"url", "pr_url"}};
 
-static void tell_git_state(const struct word *word, const struct git_name *names, size_t count, const char *pr_state)
+static void tell_git_state(const struct runner_frame *word, const struct git_name *names, size_t count,
+                           const char *pr_state)
 {
     struct buffer told = {0};
     struct json_out out = json_out_to(&told);
@@ -376,13 +377,13 @@ static void tell_git_state(const struct word *word, const struct git_name *names
     buffer_release(&told);
 }
 
-static void hear_git(const struct word *word)
+static void on_git(const struct runner_frame *word)
 {
     note(word, "external.git_state");
     tell_git_state(word, git_names, sizeof git_names / sizeof *git_names, NULL);
 }
 
-static void hear_pull_request(const struct word *word)
+static void on_pull_request(const struct runner_frame *word)
 {
     note(word, "external.pr_created");
     tell_git_state(word, pull_request_names, sizeof pull_request_names / sizeof *pull_request_names, "open");
@@ -393,26 +394,26 @@ static void hear_pull_request(const struct word *word)
 static const struct {
     const char *type;
     bool of_turn; /* without a turn in hand it is refused */
-    void (*hear)(const struct word *word);
+    void (*hear)(const struct runner_frame *word);
 } vocabulary[] = {
-    {"agentStatus", false, hear_status},
-    {"approval", true, hear_approval},
-    {"complete", false, hear_complete},
-    {"error", false, hear_error},
-    {"files-changed", false, hear_files},
-    {"git-state", false, hear_git},
-    {"message.create", true, hear_create},
-    {"message.finalize", true, hear_finalize},
-    {"message.part.reasoning-delta", true, hear_reasoning},
-    {"message.part.text-delta", true, hear_text},
-    {"message.part.tool-update", true, hear_tool},
-    {"ping", false, hear_ping},
-    {"pr-created", false, hear_pull_request},
-    {"question", true, hear_question},
-    {"title", false, hear_title},
+    {"agentStatus", false, on_status},
+    {"approval", true, on_approval},
+    {"complete", false, on_complete},
+    {"error", false, on_error},
+    {"files-changed", false, on_files},
+    {"git-state", false, on_git},
+    {"message.create", true, on_create},
+    {"message.finalize", true, on_finalize},
+    {"message.part.reasoning-delta", true, on_reasoning},
+    {"message.part.text-delta", true, on_text},
+    {"message.part.tool-update", true, on_tool},
+    {"ping", false, on_ping},
+    {"pr-created", false, on_pull_request},
+    {"question", true, on_question},
+    {"title", false, on_title},
 };
 
-static void hear_word(struct word *word)
+static void on_word(struct runner_frame *word)
 {
     for (size_t i = 0; i < sizeof vocabulary / sizeof *vocabulary; i++) {
         if (!slice_is(word->type, vocabulary[i].type)) {
@@ -432,10 +433,10 @@ static void hear_word(struct word *word)
     tell_error(word, "unknown_message", "There is no message of this type.");
 }
 
-void runner_hear(struct runner *runner, struct slice text)
+void runner_on_frame(struct runner *runner, struct slice text)
 {
     struct arena arena = {0};
-    struct word word = {.runner = runner};
+    struct runner_frame word = {.runner = runner};
     runner->heard_at_ms = runners_steady_ms(runner->runners);
     bool readable = json_parse(&arena, text, &word.said, NULL) == STATUS_OK && json_is(word.said, JSON_OBJECT);
     if (!readable) {
@@ -443,7 +444,7 @@ void runner_hear(struct runner *runner, struct slice text)
         runner_leaves(runner, "malformed_message");
     } else {
         word.type = json_text_of(word.said, "type");
-        hear_word(&word);
+        on_word(&word);
     }
     arena_release(&arena);
 }

@@ -97,7 +97,7 @@ void runner_connection_end(struct runner_connection *line, int code, const char 
 void runner_connection_unref(struct runner_connection *line);
 
 /* runner_hear.c */
-void runner_hear(struct runner *runner, struct slice text);
+void runner_on_frame(struct runner *runner, struct slice text);
 
 /* runner_turn.c */
 void *runner_turn_start(void *owner, struct turn *turn, const struct turn_brief *brief);
