@@ -247,7 +247,7 @@ def messages_of_runners(server):
         return Runner(client, path).socket
     say(client, path, "hello")
     problems = []
-    types, names = message_types("src/service/remote/runner_hear.c", "vocabulary[] = {")
+    types, names = message_types("src/service/remote/runner_frames.c", "vocabulary[] = {")
     names = [name for name in names if name not in ("id", "messageId", "turn")]
     groups = [names[at:at + 6] for at in range(0, len(names), 6)]
     grow_messages(server, Talk(open_socket), types, groups, problems)

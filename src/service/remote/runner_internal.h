@@ -1,5 +1,5 @@
-/* Runners inside. Private to runners.c, runner_connection.c, runner_hear.c, runner_turn.c and runner_note.c; everything
- * here happens on the loop of the turns unless it says otherwise. */
+/* Runners inside. Private to runners.c, runner_connection.c, runner_frames.c, runner_turn.c and runner_note.c;
+ * everything here happens on the loop of the turns unless it says otherwise. */
 #ifndef SERVICE_RUNNER_INTERNAL_H
 #define SERVICE_RUNNER_INTERNAL_H
 
@@ -96,7 +96,7 @@ void runner_connection_tell(struct runner_connection *line, struct slice text);
 void runner_connection_end(struct runner_connection *line, int code, const char *reason);
 void runner_connection_unref(struct runner_connection *line);
 
-/* runner_hear.c */
+/* runner_frames.c */
 void runner_on_frame(struct runner *runner, struct slice text);
 
 /* runner_turn.c */
