@@ -12,7 +12,7 @@ enum status sessions_stop(struct request *request)
     bool changed;
     struct json_out *out = &request->out;
     enum status status =
-        ending_stop(&request->call, request->params[0], json_text_of(request->body, "reason"), &entry, &changed);
+        session_end_stop(&request->call, request->params[0], json_text_of(request->body, "reason"), &entry, &changed);
     if (status == STATUS_OK) {
         json_begin_object(out);
         json_put_bool(out, "changed", changed);

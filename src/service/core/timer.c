@@ -28,15 +28,15 @@ static enum status fire(struct call *call, const struct timer *timer, struct loa
     case TIMER_LEASE:
         return lease_over(call, loaded, out_again);
     case TIMER_EXPIRY:
-        return ending_end(call, loaded, STOP_EXPIRED, "its time to live is over");
+        return session_end(call, loaded, STOP_EXPIRED, "its time to live is over");
     case TIMER_HUMAN:
-        return ending_end(call, loaded, STOP_ABANDONED, "left running too long");
+        return session_end(call, loaded, STOP_ABANDONED, "left running too long");
     case TIMER_ASK:
         return ask_expire(call, loaded, out_again);
     case TIMER_COLLECT:
         return prompt_collect_over(call, loaded, out_again);
     case TIMER_CASCADE:
-        return ending_continue(call, loaded, out_again);
+        return session_end_continue(call, loaded, out_again);
     case TIMER_STALE:
         return watchdog_stale(call, loaded, out_again);
     case TIMER_FOLLOWUP:

@@ -93,7 +93,7 @@ static enum status note_not_made(struct step *step, const struct runtime_result 
 
 static enum status note_gone(struct step *step)
 {
-    enum status status = ending_end(step->call, step->loaded, STOP_SANDBOX_GONE, "its sandbox was gone");
+    enum status status = session_end(step->call, step->loaded, STOP_SANDBOX_GONE, "its sandbox was gone");
     return status == STATUS_OK ? move(step, RUNTIME_STOPPED, PAUSE_NONE, "its sandbox was gone",
                                       &(struct runtime_news){.sandbox_over = true})
                                : status;
@@ -122,7 +122,7 @@ static enum status note_not_saved(struct step *step, const struct runtime_result
         status = move(step, RUNTIME_RUNNING, PAUSE_NONE, news->failure.detail, &(struct runtime_news){0});
     }
     if (status == STATUS_OK && box->snapshot_failures + 1 >= box->runtimes->options.snapshot_failures_max) {
-        status = ending_end(step->call, step->loaded, STOP_SNAPSHOT_FAILED, news->failure.detail);
+        status = session_end(step->call, step->loaded, STOP_SNAPSHOT_FAILED, news->failure.detail);
     }
     return status;
 }

@@ -127,16 +127,16 @@ static enum status end_descendants(struct call *call, struct loaded_session *roo
 
 /* --- the routine --- */
 
-enum status ending_close(struct call *call, struct loaded_session *loaded)
+enum status session_end_close(struct call *call, struct loaded_session *loaded)
 {
     enum status status = stop_timers(call, loaded);
     return status == STATUS_OK ? tell_parent(call, &loaded->session) : status;
 }
 
-enum status ending_run(struct call *call, struct loaded_session *loaded)
+enum status session_end_run(struct call *call, struct loaded_session *loaded)
 {
     bool rest;
-    enum status status = ending_close(call, loaded);
+    enum status status = session_end_close(call, loaded);
     if (status == STATUS_OK) {
         status = step_after_end(call, loaded);
     }
@@ -144,12 +144,12 @@ enum status ending_run(struct call *call, struct loaded_session *loaded)
                                                                           : status;
 }
 
-enum status ending_continue(struct call *call, struct loaded_session *loaded, bool *out_again)
+enum status session_end_continue(struct call *call, struct loaded_session *loaded, bool *out_again)
 {
     return work_is_ended(loaded->session.work) ? end_descendants(call, loaded, out_again) : STATUS_OK;
 }
 
-enum status ending_end(struct call *call, struct loaded_session *loaded, enum stop_reason stop, const char *reason)
+enum status session_end(struct call *call, struct loaded_session *loaded, enum stop_reason stop, const char *reason)
 {
     if (work_is_ended(loaded->session.work)) {
         return STATUS_OK;
@@ -164,13 +164,13 @@ enum status ending_end(struct call *call, struct loaded_session *loaded, enum st
     return status == STATUS_OK ? session_after_move(call, loaded) : status;
 }
 
-enum status ending_erase(struct call *call, struct loaded_session *loaded)
+enum status session_end_erase(struct call *call, struct loaded_session *loaded)
 {
     struct session gone = loaded->session;
     bool rest = call->service->children_end_with_parent, step;
     enum status status = session_is_step(call, &gone, &step);
     if (status == STATUS_OK && step) { /* its run must not wait for it */
-        status = ending_end(call, loaded, STOP_DELETED, "deleted");
+        status = session_end(call, loaded, STOP_DELETED, "deleted");
     } else if (status == STATUS_OK && !work_is_ended(gone.work)) {
         gone.work = session_ends_as(&gone, STOP_DELETED);
         status = tell_parent(call, &gone);
@@ -181,8 +181,8 @@ enum status ending_erase(struct call *call, struct loaded_session *loaded)
     return status;
 }
 
-enum status ending_stop(struct call *call, struct slice session_id, struct slice reason, struct session_entry *out,
-                        bool *out_changed)
+enum status session_end_stop(struct call *call, struct slice session_id, struct slice reason, struct session_entry *out,
+                             bool *out_changed)
 {
     enum status status = session_enter(call, session_id, ACTION_STOP, out);
     if (status != STATUS_OK) {
@@ -190,5 +190,5 @@ enum status ending_stop(struct call *call, struct slice session_id, struct slice
     }
     struct slice line = arena_format(call->arena, "%.*s", SLICE_ARG(reason));
     *out_changed = !work_is_ended(out->loaded->session.work);
-    return ending_end(call, out->loaded, STOP_USER, line.len ? line.ptr : "stopped");
+    return session_end(call, out->loaded, STOP_USER, line.len ? line.ptr : "stopped");
 }

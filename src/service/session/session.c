@@ -164,7 +164,7 @@ enum status session_leave_turn(struct call *call, struct loaded_session *loaded)
 enum status session_after_move(struct call *call, struct loaded_session *loaded)
 {
     enum status status = session_leave_turn(call, loaded);
-    return status == STATUS_OK && work_is_ended(loaded->session.work) ? ending_run(call, loaded) : status;
+    return status == STATUS_OK && work_is_ended(loaded->session.work) ? session_end_run(call, loaded) : status;
 }
 
 enum status session_move(struct call *call, struct slice id, enum work to, struct slice reason,
@@ -235,7 +235,7 @@ enum status session_delete(struct call *call, struct slice id)
         status = change_check_delete(&entry.loaded->session, &call->failure);
     }
     if (status == STATUS_OK) { /* what hangs on it learns of it, too */
-        status = ending_erase(call, entry.loaded);
+        status = session_end_erase(call, entry.loaded);
     }
     if (status == STATUS_OK) {
         status = token_end_of(call, &entry.loaded->session, PRINCIPAL_SANDBOX);

@@ -61,7 +61,7 @@ static enum status supersede_human(struct call *call)
     if (status == STATUS_OK) {
         status = transaction_load(call->transaction, call->who->tenant_key, previous.id, &loaded, &call->failure);
     }
-    return status == STATUS_OK ? ending_end(call, loaded, STOP_SUPERSEDED, "superseded") : status;
+    return status == STATUS_OK ? session_end(call, loaded, STOP_SUPERSEDED, "superseded") : status;
 }
 
 static enum status pick_id(struct call *call, struct slice given, struct slice *out)

@@ -143,7 +143,7 @@ static enum status fail_step(const struct work_run *run, size_t at)
     if (status == STATUS_OK) {
         status = session_leave_turn(call, step);
     }
-    return status == STATUS_OK ? ending_close(call, step) : status;
+    return status == STATUS_OK ? session_end_close(call, step) : status;
 }
 
 /* --- the whole --- */
