@@ -1,5 +1,5 @@
 #include "api/core/handlers.h"
-#include "service/session/ending.h"
+#include "service/session/session_end.h"
 
 const struct field stop_body[] = {
     {"reason", FIELD_STRING, false, "One line for people.", NULL, 0, 200},

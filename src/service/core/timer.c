@@ -3,7 +3,7 @@
 #include "service/ask/ask.h"
 #include "service/session/channel.h"
 #include "service/work/claim.h"
-#include "service/session/ending.h"
+#include "service/session/session_end.h"
 #include "service/turn/introspection.h"
 #include "service/prompt/prompt.h"
 #include "service/core/watchdog.h"

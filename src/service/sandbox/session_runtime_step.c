@@ -6,7 +6,7 @@
 #include "service/sandbox/runtime.h"
 #include "service/sandbox/session_runtime.h"
 #include "service/sandbox/sandbox_owner.h"
-#include "service/session/ending.h"
+#include "service/session/session_end.h"
 #include "service/session/tunnel.h"
 
 /* A step of a box on the writer: what came of the last act is written, then what follows from it is decided and

@@ -1,7 +1,7 @@
 #include "service/session/session.h"
 
 #include "service/ask/ask.h"
-#include "service/session/ending.h"
+#include "service/session/session_end.h"
 #include "service/identity/identity.h"
 #include "service/prompt/prompt.h"
 #include "service/session/session_internal.h"

@@ -1,6 +1,6 @@
 #include "service/agent/agent.h"
 #include "service/session/channel.h"
-#include "service/session/ending.h"
+#include "service/session/session_end.h"
 #include "service/session/session_internal.h"
 #include "service/identity/secret.h"
 #include "service/work/step.h"

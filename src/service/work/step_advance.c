@@ -1,5 +1,5 @@
 #include "domain/prompt.h"
-#include "service/session/ending.h"
+#include "service/session/session_end.h"
 #include "service/session/session_internal.h"
 #include "service/work/step_internal.h"
 

@@ -1,4 +1,4 @@
-#include "service/session/ending.h"
+#include "service/session/session_end.h"
 
 #include "service/session/session_internal.h"
 #include "service/work/step.h"

@@ -6,8 +6,8 @@
  *     → the children that are active end, and theirs
  *
  * A session that has ended ends no second time. */
-#ifndef SERVICE_ENDING_H
-#define SERVICE_ENDING_H
+#ifndef SERVICE_SESSION_END_H
+#define SERVICE_SESSION_END_H
 
 #include "service/session/session.h"
 
