@@ -145,7 +145,7 @@ static enum job_outcome resume_run(struct write_job *job, struct transaction *tr
 {
     struct decision *resume = (struct decision *)job;
     struct arena arena = {0};
-    struct session_entry entry;
+    struct session_access entry;
     int64_t writes_before = transaction->writes;
     struct call call = transaction_call(transaction, &arena, &resume->client->world->who);
     resume->status = turn_resume(&call, client_session(resume->client), &entry);

@@ -72,7 +72,7 @@ static void make_session(struct call *call, const char *policy)
     bool created;
     const struct json *definition = NULL;
     struct agent_row row;
-    struct session_entry entry;
+    struct session_access entry;
     struct slice text =
         arena_format(call->arena, "{\"id\":\"%s\",\"driver\":\"demo\",\"resume\":\"%s\"}", policy, policy);
     struct session_input input = {

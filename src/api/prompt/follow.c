@@ -322,7 +322,7 @@ static enum status read_receipt(struct request *request, struct opening *opening
 
 enum status follow_begin(struct request *request)
 {
-    struct session_entry entry;
+    struct session_access entry;
     struct api *api = request->api;
     struct opening *opening = arena_alloc(request_arena(request), sizeof *opening);
     bool triggered = true;
@@ -331,7 +331,7 @@ enum status follow_begin(struct request *request)
         return STATUS_OK; /* the receipt is the whole answer */
     }
     if (status == STATUS_OK) {
-        status = session_enter(&request->call, request->params[0], ACTION_READ, &entry);
+        status = session_authorize(&request->call, request->params[0], ACTION_READ, &entry);
     }
     if (status != STATUS_OK) {
         return status;

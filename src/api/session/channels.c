@@ -168,7 +168,7 @@ static enum status trigger(struct request *request, struct slice content)
 
 enum status system_messages_append(struct request *request)
 {
-    struct session_entry entry;
+    struct session_access entry;
     struct slice content;
     struct call *call = &request->call;
     bool triggers = false;
@@ -178,7 +178,7 @@ enum status system_messages_append(struct request *request)
         status = prompts_check_size(request, content, (struct slice){0});
     }
     if (status == STATUS_OK) {
-        status = session_enter(call, request->params[0], ACTION_UPDATE, &entry);
+        status = session_authorize(call, request->params[0], ACTION_UPDATE, &entry);
     }
     if (status == STATUS_OK) {
         status = system_message_append(call, entry.loaded, content, (struct slice){0});

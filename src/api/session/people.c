@@ -154,7 +154,7 @@ enum status shares_deactivate(struct request *request)
 
 enum status shares_redeem(struct request *request)
 {
-    struct session_entry entry;
+    struct session_access entry;
     enum access_role role;
     enum status status = share_redeem(&request->call, request->params[0], &entry, &role);
     if (status == STATUS_OK) {

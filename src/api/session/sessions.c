@@ -94,7 +94,7 @@ static void write_members(struct request *request, const struct session *session
 }
 
 /* What most commands answer: the session as it is now, when they went well. */
-static enum status answer_entry(struct request *request, enum status status, const struct session_entry *entry)
+static enum status answer_entry(struct request *request, enum status status, const struct session_access *entry)
 {
     if (status == STATUS_OK) {
         json_begin_object(&request->out);
@@ -169,7 +169,7 @@ static struct session_input read_input(const struct json *body)
 enum status sessions_create(struct request *request)
 {
     struct session_input input = read_input(request->body);
-    struct session_entry entry;
+    struct session_access entry;
     bool created = false;
     enum status status = session_create(&request->call, &input, &entry, &created);
     if (status != STATUS_OK) {
@@ -227,7 +227,7 @@ enum status sessions_get(struct request *request)
 
 enum status sessions_update(struct request *request)
 {
-    struct session_entry entry;
+    struct session_access entry;
     enum status status = session_update(&request->call, request->params[0], request->body, &entry);
     return answer_entry(request, status, &entry);
 }
@@ -239,21 +239,21 @@ enum status sessions_delete(struct request *request)
 
 enum status sessions_archive(struct request *request)
 {
-    struct session_entry entry;
+    struct session_access entry;
     enum status status = session_set_archived(&request->call, request->params[0], true, &entry);
     return answer_entry(request, status, &entry);
 }
 
 enum status sessions_unarchive(struct request *request)
 {
-    struct session_entry entry;
+    struct session_access entry;
     enum status status = session_set_archived(&request->call, request->params[0], false, &entry);
     return answer_entry(request, status, &entry);
 }
 
 enum status sessions_move(struct request *request)
 {
-    struct session_entry entry;
+    struct session_access entry;
     int to = words_find(work_words, json_text_of(request->body, "status"));
     enum status status =
         session_move(&request->call, request->params[0], (enum work)to, json_text_of(request->body, "reason"), &entry);
@@ -262,21 +262,21 @@ enum status sessions_move(struct request *request)
 
 enum status sessions_reopen(struct request *request)
 {
-    struct session_entry entry;
+    struct session_access entry;
     enum status status = session_reopen(&request->call, request->params[0], &entry);
     return answer_entry(request, status, &entry);
 }
 
 enum status sessions_resume(struct request *request)
 {
-    struct session_entry entry;
+    struct session_access entry;
     enum status status = turn_resume(&request->call, request->params[0], &entry);
     return answer_entry(request, status, &entry);
 }
 
 enum status sessions_retry(struct request *request)
 {
-    struct session_entry entry;
+    struct session_access entry;
     enum status status = session_retry(&request->call, request->params[0], &entry);
     return answer_entry(request, status, &entry);
 }

@@ -8,7 +8,7 @@ const struct field stop_body[] = {
 
 enum status sessions_stop(struct request *request)
 {
-    struct session_entry entry;
+    struct session_access entry;
     bool changed;
     struct json_out *out = &request->out;
     enum status status =

@@ -36,7 +36,7 @@ enum status git_state_get(struct request *request)
 
 enum status git_state_update(struct request *request)
 {
-    struct session_entry entry;
+    struct session_access entry;
     enum status status = session_set_git_state(&request->call, request->params[0], request->body, &entry);
     if (status == STATUS_OK) {
         session_git_state_write(&request->out, &entry.loaded->session);

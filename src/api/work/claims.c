@@ -144,7 +144,7 @@ enum status claims_take(struct request *request)
 
 enum status claims_heartbeat(struct request *request)
 {
-    struct session_entry entry;
+    struct session_access entry;
     int64_t expires_at_ms;
     int64_t writes_before = request->call.transaction->writes;
     enum status status = claim_heartbeat(&request->call, request->params[0], json_i64_of(request->body, "lease_ms"),
@@ -195,7 +195,7 @@ static enum status read_settlement(struct request *request, struct settlement *o
     return check_usage(out->usage, &request->call.failure);
 }
 
-static enum status settle(struct request *request, struct session_entry *out)
+static enum status settle(struct request *request, struct session_access *out)
 {
     struct settlement settlement;
     enum status status = read_settlement(request, &settlement);
@@ -233,7 +233,7 @@ static void name_subjects(struct request *request, const struct claimed *claimed
 
 static enum status settle_and_claim(struct request *request, const struct json *next)
 {
-    struct session_entry entry;
+    struct session_access entry;
     struct claim_request claim;
     struct claimed claimed[CLAIM_BATCH_MAX];
     size_t count = 0;
@@ -256,7 +256,7 @@ static enum status settle_and_claim(struct request *request, const struct json *
 
 enum status claims_settle(struct request *request)
 {
-    struct session_entry entry;
+    struct session_access entry;
     const struct json *next = json_get_value(request->body, "claim");
     if (next) {
         return settle_and_claim(request, next);
@@ -270,7 +270,7 @@ enum status claims_settle(struct request *request)
 
 enum status claims_release(struct request *request)
 {
-    struct session_entry entry;
+    struct session_access entry;
     enum status status = claim_release(&request->call, request->params[0], &entry);
     if (status == STATUS_OK) {
         write_session(request, &entry.loaded->session);

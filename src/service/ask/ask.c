@@ -250,9 +250,9 @@ enum status ask_open(struct call *call, struct loaded_session *loaded, struct as
     return status == STATUS_OK ? put(call, loaded, ask) : status;
 }
 
-static enum status enter_as_runner(struct call *call, struct slice session_id, struct session_entry *out)
+static enum status enter_as_runner(struct call *call, struct slice session_id, struct session_access *out)
 {
-    enum status status = session_enter(call, session_id, ACTION_APPEND, out);
+    enum status status = session_authorize(call, session_id, ACTION_APPEND, out);
     if (status == STATUS_OK && !access_runs(call->who, &out->loaded->session, out->holds_lease)) {
         return failure_set(&call->failure, STATUS_STALE, "lease_required",
                            "Only who runs the session asks: send its live lease in the Sojourn-Lease header.");
@@ -262,7 +262,7 @@ static enum status enter_as_runner(struct call *call, struct slice session_id, s
 
 enum status ask_request(struct call *call, struct slice session_id, struct ask *ask)
 {
-    struct session_entry entry;
+    struct session_access entry;
     enum status status = enter_as_runner(call, session_id, &entry);
     return status == STATUS_OK ? ask_open(call, entry.loaded, ask) : status;
 }
@@ -291,7 +291,7 @@ enum status ask_cancel(struct call *call, struct loaded_session *loaded, struct 
 
 enum status ask_withdraw(struct call *call, struct slice session_id, struct slice ask_id, struct slice reason)
 {
-    struct session_entry entry;
+    struct session_access entry;
     enum status status = enter_as_runner(call, session_id, &entry);
     return status == STATUS_OK ? ask_cancel(call, entry.loaded, ask_id, reason) : status;
 }

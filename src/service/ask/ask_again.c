@@ -15,9 +15,9 @@ static struct slice message_of(struct arena *arena, const struct ask *ask)
 
 enum status ask_again(struct call *call, struct slice session_id, struct slice ask_id, struct prompt_receipt *out)
 {
-    struct session_entry entry;
+    struct session_access entry;
     struct ask ask;
-    enum status status = session_enter(call, session_id, ACTION_ANSWER, &entry);
+    enum status status = session_authorize(call, session_id, ACTION_ANSWER, &entry);
     if (status == STATUS_OK) {
         status = ask_load(call, &entry.loaded->session, ask_id, &ask);
     }

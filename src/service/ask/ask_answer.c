@@ -30,7 +30,7 @@ static enum status check_secrets(struct call *call, const struct ask_reply *repl
     return status == STATUS_OK ? secret_check_text(call, reply->reason) : status;
 }
 
-static enum status check(struct call *call, const struct session_entry *entry, const struct ask *ask,
+static enum status check(struct call *call, const struct session_access *entry, const struct ask *ask,
                          const struct ask_reply *reply)
 {
     enum status status = ask_check_reply(call->arena, ask, reply, &call->failure);
@@ -86,14 +86,14 @@ bool ask_is_overdue(const struct call *call, const struct ask *ask)
 enum status ask_answer(struct call *call, struct slice session_id, struct slice ask_id, const struct ask_reply *given,
                        struct ask *out)
 {
-    struct session_entry entry;
+    struct session_access entry;
     struct ask_grant grant;
     struct ask_reply reply = *given;
     reply.by = call->who->name;
     reply.voter = slice_present(call->who->user_id)
                       ? arena_format(call->arena, "user:%.*s", SLICE_ARG(call->who->user_id))
                       : call->who->name;
-    enum status status = session_enter(call, session_id, ACTION_ANSWER, &entry);
+    enum status status = session_authorize(call, session_id, ACTION_ANSWER, &entry);
     if (status == STATUS_OK) {
         status = ask_load(call, &entry.loaded->session, ask_id, out);
     }
@@ -122,10 +122,10 @@ enum status ask_answer(struct call *call, struct slice session_id, struct slice 
 enum status ask_find(struct call *call, struct slice session_id, enum ask_kind kind, struct slice call_id,
                      struct slice *out_ask_id)
 {
-    struct session_entry entry;
+    struct session_access entry;
     struct ask *pending;
     size_t count = 0, found = 0;
-    enum status status = session_enter(call, session_id, ACTION_ANSWER, &entry);
+    enum status status = session_authorize(call, session_id, ACTION_ANSWER, &entry);
     if (status == STATUS_OK) {
         status = store_ask_pending(call->db, entry.loaded->session.tenant_key, entry.loaded->session.key, call->arena,
                                    &pending, &count, &call->failure);

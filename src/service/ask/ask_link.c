@@ -10,9 +10,9 @@ enum status ask_link_refuse(struct call *call)
 enum status ask_link_create(struct call *call, struct slice session_id, struct slice ask_id, int64_t link_ms,
                             char out_token[TOKEN_TEXT_BYTES], int64_t *out_expires_at_ms)
 {
-    struct session_entry entry;
+    struct session_access entry;
     struct ask ask;
-    enum status status = session_enter(call, session_id, ACTION_ANSWER, &entry);
+    enum status status = session_authorize(call, session_id, ACTION_ANSWER, &entry);
     if (status == STATUS_OK) {
         status = ask_load(call, &entry.loaded->session, ask_id, &ask);
     }

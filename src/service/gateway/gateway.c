@@ -228,10 +228,10 @@ static enum status answer(struct one_call *one, struct gateway_answer *out)
 enum status gateway_call(struct gateway *gateway, struct call *call, struct slice session_id,
                          const struct gateway_request *request, struct gateway_answer *out)
 {
-    struct session_entry entry;
+    struct session_access entry;
     struct one_call one = {.gateway = gateway, .call = call, .request = request, .tool = find_tool(request->tool)};
     *out = (struct gateway_answer){0};
-    enum status status = session_enter(call, session_id, ACTION_APPEND, &entry);
+    enum status status = session_authorize(call, session_id, ACTION_APPEND, &entry);
     if (status != STATUS_OK) {
         return status;
     }

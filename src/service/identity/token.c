@@ -46,7 +46,7 @@ static enum status inherit_bounds(struct call *call, struct token *token)
  * claim, and a token for another user what is theirs alone: an owner of the tenant reaches all of it. */
 static enum status check_reach(struct call *call, const struct token *token)
 {
-    struct session_entry entry;
+    struct session_access entry;
     bool for_other = slice_present(token->user_id) && !slice_eq(token->user_id, call->who->user_id);
     bool is_bound = slice_present(token->session_id);
     if ((for_other || (token->kind != PRINCIPAL_USER && !is_bound)) && access_rank(call->who) < MEMBER_OWNER) {
@@ -55,7 +55,7 @@ static enum status check_reach(struct call *call, const struct token *token)
                            "session_id.",
                            principal_kind_words.names[token->kind]);
     }
-    return is_bound ? session_enter(call, token->session_id, ACTION_SHARE, &entry) : STATUS_OK;
+    return is_bound ? session_authorize(call, token->session_id, ACTION_SHARE, &entry) : STATUS_OK;
 }
 
 static enum status check_token_room(struct call *call, struct slice user_id)
@@ -134,8 +134,8 @@ static enum status revoke_row(struct call *call, const struct token *token)
 
 static enum status enter_for_token(struct call *call, struct slice session_id, enum principal_kind kind)
 {
-    struct session_entry entry;
-    enum status status = session_enter(call, session_id, ACTION_SHARE, &entry);
+    struct session_access entry;
+    enum status status = session_authorize(call, session_id, ACTION_SHARE, &entry);
     if (status == STATUS_OK && kind == PRINCIPAL_RUNNER && entry.loaded->session.driver != DRIVER_RUNNER) {
         return failure_set(&call->failure, STATUS_CONFLICT, "no_runner_session",
                            "Only a session whose agent has the driver runner takes a runner.");

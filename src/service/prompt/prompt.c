@@ -191,7 +191,7 @@ static enum status accept(struct call *call, struct loaded_session *loaded, stru
                           const struct prompt_request *request, struct prompt_receipt *out)
 {
     enum prompt_meets meets;
-    struct session_entry entry = {.loaded = loaded};
+    struct session_access entry = {.loaded = loaded};
     enum status status = prompt_meet(&loaded->session, &meets, &call->failure);
     if (status == STATUS_OK) {
         status = request->clear_queue ? prompt_turn_left(call, &loaded->session, &call->failure)
@@ -237,8 +237,8 @@ static struct prompt prompt_of(struct call *call, const struct session *session,
 enum status prompt_send(struct call *call, struct slice session_id, const struct prompt_request *request,
                         struct prompt_receipt *out)
 {
-    struct session_entry entry;
-    enum status status = session_enter(call, session_id, ACTION_SPEAK, &entry);
+    struct session_access entry;
+    enum status status = session_authorize(call, session_id, ACTION_SPEAK, &entry);
     if (status == STATUS_OK) {
         status = prompt_check_secrets(call, request->content, request->metadata);
     }
@@ -274,9 +274,9 @@ enum status prompt_send(struct call *call, struct slice session_id, const struct
 enum status prompt_append(struct call *call, struct slice session_id, const struct prompt_request *request,
                           int64_t *out_sequence)
 {
-    struct session_entry entry;
+    struct session_access entry;
     struct changes changes = {0};
-    enum status status = session_enter(call, session_id, ACTION_SPEAK, &entry);
+    enum status status = session_authorize(call, session_id, ACTION_SPEAK, &entry);
     if (status == STATUS_OK) {
         status = prompt_check_append(&entry.loaded->session, &call->failure);
     }

@@ -33,7 +33,7 @@ MUST_CHECK enum status prompt_dispatch(struct call *call, struct loaded_session 
 MUST_CHECK enum status prompt_dispatch_next(struct call *call, struct loaded_session *loaded,
                                             struct prompt_receipt *receipt);
 /* Who is heard in a group; the prompt then says who spoke. */
-MUST_CHECK enum status prompt_route(struct call *call, const struct session_entry *entry,
+MUST_CHECK enum status prompt_route(struct call *call, const struct session_access *entry,
                                     const struct prompt_request *request, struct prompt *prompt, enum routing *out);
 /* Into the log, and nobody runs. */
 MUST_CHECK enum status prompt_log(struct call *call, struct loaded_session *loaded, const struct prompt *prompt,

@@ -42,8 +42,8 @@ static enum status not_waiting(struct call *call)
 static enum status enter_queue(struct call *call, struct slice session_id, struct slice prompt_id, int64_t revision,
                                struct queue_entry *out)
 {
-    struct session_entry entry;
-    enum status status = session_enter(call, session_id, ACTION_SPEAK, &entry);
+    struct session_access entry;
+    enum status status = session_authorize(call, session_id, ACTION_SPEAK, &entry);
     if (status == STATUS_OK) {
         out->loaded = entry.loaded;
         status = prompt_read_queue(call, entry.loaded, &out->queue, &out->count);
@@ -216,9 +216,9 @@ enum status prompt_promote(struct call *call, struct slice session_id, struct sl
 enum status prompt_clear(struct call *call, struct slice session_id, const struct slice *thread_id, struct prompt **out,
                          size_t *out_count)
 {
-    struct session_entry entry;
+    struct session_access entry;
     *out_count = 0;
-    enum status status = session_enter(call, session_id, ACTION_SPEAK, &entry);
+    enum status status = session_authorize(call, session_id, ACTION_SPEAK, &entry);
     return status == STATUS_OK ? prompt_withdraw_many(call, entry.loaded, thread_id, "cleared", out, out_count)
                                : status;
 }

@@ -9,7 +9,8 @@ static enum status find_user(struct call *call, struct slice user_id, struct use
 }
 
 /* Whom a channel names counts, not the channel's own account. */
-static enum status is_owners(struct call *call, const struct session_entry *entry, const struct json *sender, bool *out)
+static enum status is_owners(struct call *call, const struct session_access *entry, const struct json *sender,
+                             bool *out)
 {
     const struct session *session = &entry->loaded->session;
     struct slice email = json_text_of(sender, "email");
@@ -37,7 +38,7 @@ static enum status speakers_name(struct call *call, const struct json *sender, s
     return status;
 }
 
-enum status prompt_route(struct call *call, const struct session_entry *entry, const struct prompt_request *request,
+enum status prompt_route(struct call *call, const struct session_access *entry, const struct prompt_request *request,
                          struct prompt *prompt, enum routing *out)
 {
     bool is_owner = false;

@@ -31,7 +31,7 @@ static enum status write_title(struct call *call, const struct note *note, struc
 
 static enum status write_git_state(struct call *call, const struct note *note, struct loaded_session *loaded)
 {
-    struct session_entry ignored;
+    struct session_access ignored;
     const struct json *told;
     (void)loaded;
     enum status status = json_parse(call->arena, note->content, &told, &call->failure);

@@ -32,8 +32,8 @@ static enum status move(struct call *call, struct runtime_outcome *outcome, enum
 
 static enum status enter(struct call *call, struct slice session_id, enum action action, struct runtime_outcome *out)
 {
-    struct session_entry entry;
-    enum status status = session_enter(call, session_id, action, &entry);
+    struct session_access entry;
+    enum status status = session_authorize(call, session_id, action, &entry);
     if (status == STATUS_OK) {
         *out = (struct runtime_outcome){entry.loaded, false};
     }

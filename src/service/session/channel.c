@@ -78,9 +78,9 @@ static enum status put(struct call *call, const struct channel *channel)
 enum status channel_bind(struct call *call, struct slice session_id, const struct channel_request *request,
                          struct channel *out)
 {
-    struct session_entry entry;
+    struct session_access entry;
     bool is_new = false;
-    enum status status = session_enter(call, session_id, ACTION_SPEAK, &entry);
+    enum status status = session_authorize(call, session_id, ACTION_SPEAK, &entry);
     if (status == STATUS_OK) {
         status = check_request(call, request);
     }
@@ -97,10 +97,10 @@ enum status channel_bind(struct call *call, struct slice session_id, const struc
 
 enum status channel_unbind(struct call *call, struct slice session_id, struct slice channel_id)
 {
-    struct session_entry entry;
+    struct session_access entry;
     struct channel channel;
     bool deleted = false;
-    enum status status = session_enter(call, session_id, ACTION_SPEAK, &entry);
+    enum status status = session_authorize(call, session_id, ACTION_SPEAK, &entry);
     if (status != STATUS_OK) {
         return status;
     }

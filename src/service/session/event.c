@@ -126,7 +126,7 @@ static enum status append_new(struct call *call, struct append *append)
 
 enum status event_append(struct call *call, struct slice session_id, struct append *append)
 {
-    enum status status = session_enter(call, session_id, ACTION_APPEND, &append->entry);
+    enum status status = session_authorize(call, session_id, ACTION_APPEND, &append->entry);
     if (status == STATUS_OK) {
         status = check_sequence(call, &append->entry.loaded->session, append->if_sequence);
     }

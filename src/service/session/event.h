@@ -9,7 +9,7 @@ struct append {
     bool *duplicates;     /* per event: it was there already, and events[i] is now the stored one */
     size_t count;
     int64_t if_sequence; /* append only when the log ends here; -1 = always */
-    struct session_entry entry;
+    struct session_access entry;
 };
 
 /* All or nothing. STALE (`sequence_mismatch`, with the current one) when if_sequence does not hold. */

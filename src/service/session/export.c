@@ -129,9 +129,9 @@ enum status export_make(struct call *call, struct slice session_id, struct expor
 enum status export_note(struct call *call, struct slice session_id, const struct export_document *document,
                         struct slice path, int64_t *out_sequence)
 {
-    struct session_entry entry;
+    struct session_access entry;
     struct changes changes = {0};
-    enum status status = session_enter(call, session_id, ACTION_APPEND, &entry);
+    enum status status = session_authorize(call, session_id, ACTION_APPEND, &entry);
     if (status == STATUS_OK) {
         status = export_check(&entry.loaded->session, &call->failure);
     }

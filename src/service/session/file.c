@@ -42,9 +42,9 @@ static enum status tell(struct call *call, struct loaded_session *loaded, const 
 
 enum status file_add(struct call *call, struct slice session_id, struct blob *file, bool *out_new)
 {
-    struct session_entry entry;
+    struct session_access entry;
     struct media_list list = {file, 1, 1};
-    enum status status = session_enter(call, session_id, ACTION_APPEND, &entry);
+    enum status status = session_authorize(call, session_id, ACTION_APPEND, &entry);
     if (status != STATUS_OK) {
         return status;
     }

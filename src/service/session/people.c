@@ -63,9 +63,9 @@ static enum status check_shareable(struct call *call, const struct session *sess
 enum status participant_add(struct call *call, struct slice session_id, struct slice user_id, struct slice email,
                             enum access_role role, struct slice *out_user_id)
 {
-    struct session_entry entry;
+    struct session_access entry;
     struct user user;
-    enum status status = session_enter(call, session_id, ACTION_PARTICIPANTS, &entry);
+    enum status status = session_authorize(call, session_id, ACTION_PARTICIPANTS, &entry);
     if (status == STATUS_OK) {
         status = check_shareable(call, &entry.loaded->session);
     }
@@ -88,9 +88,9 @@ enum status participant_add(struct call *call, struct slice session_id, struct s
 
 enum status participant_remove(struct call *call, struct slice session_id, struct slice user_id)
 {
-    struct session_entry entry;
+    struct session_access entry;
     bool removed = false;
-    enum status status = session_enter(call, session_id, ACTION_PARTICIPANTS, &entry);
+    enum status status = session_authorize(call, session_id, ACTION_PARTICIPANTS, &entry);
     if (status == STATUS_OK) {
         transaction_mark_write(call->transaction);
         status = store_participant_delete(call->db, entry.loaded->session.tenant_key, entry.loaded->session.key,
@@ -124,8 +124,8 @@ static enum status check_link_room(struct call *call, const struct session *sess
 enum status share_create(struct call *call, struct slice session_id, const struct share_request *request,
                          struct share_link *out, char out_token[TOKEN_TEXT_BYTES])
 {
-    struct session_entry entry;
-    enum status status = session_enter(call, session_id, ACTION_SHARE, &entry);
+    struct session_access entry;
+    enum status status = session_authorize(call, session_id, ACTION_SHARE, &entry);
     if (status == STATUS_OK) {
         status = check_shareable(call, &entry.loaded->session);
     }
@@ -161,9 +161,9 @@ enum status share_create(struct call *call, struct slice session_id, const struc
 
 enum status share_deactivate(struct call *call, struct slice session_id, struct slice link_id)
 {
-    struct session_entry entry;
+    struct session_access entry;
     bool changed = false;
-    enum status status = session_enter(call, session_id, ACTION_SHARE, &entry);
+    enum status status = session_authorize(call, session_id, ACTION_SHARE, &entry);
     if (status == STATUS_OK) {
         transaction_mark_write(call->transaction);
         status = store_share_deactivate(call->db, entry.loaded->session.tenant_key, entry.loaded->session.key, link_id,
@@ -234,7 +234,7 @@ static enum status join(struct call *call, const struct share_link *link, struct
                : status;
 }
 
-enum status share_redeem(struct call *call, struct slice token, struct session_entry *out, enum access_role *out_role)
+enum status share_redeem(struct call *call, struct slice token, struct session_access *out, enum access_role *out_role)
 {
     struct share_link link;
     struct loaded_session *loaded = NULL;
@@ -253,7 +253,7 @@ enum status share_redeem(struct call *call, struct slice token, struct session_e
         status = join(call, &link, loaded);
     }
     if (status == STATUS_OK) {
-        *out = (struct session_entry){loaded, link.role, false};
+        *out = (struct session_access){loaded, link.role, false};
         *out_role = present > link.role ? present : link.role;
     }
     return status;

@@ -20,7 +20,7 @@ MUST_CHECK enum status share_create(struct call *call, struct slice session_id, 
                                     struct share_link *out, char out_token[TOKEN_TEXT_BYTES]);
 MUST_CHECK enum status share_deactivate(struct call *call, struct slice session_id, struct slice link_id);
 /* The calling user joins. Redeeming twice burns one use. */
-MUST_CHECK enum status share_redeem(struct call *call, struct slice token, struct session_entry *out,
+MUST_CHECK enum status share_redeem(struct call *call, struct slice token, struct session_access *out,
                                     enum access_role *out_role);
 
 #endif

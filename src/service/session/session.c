@@ -56,11 +56,11 @@ enum status session_tell_parent(struct call *call, struct loaded_session *parent
     return session_append_changes(call, parent, &note);
 }
 
-enum status session_update(struct call *call, struct slice id, const struct json *patch, struct session_entry *out)
+enum status session_update(struct call *call, struct slice id, const struct json *patch, struct session_access *out)
 {
-    struct session_entry entry;
+    struct session_access entry;
     struct changes changes = {0};
-    enum status status = session_enter(call, id, ACTION_UPDATE, &entry);
+    enum status status = session_authorize(call, id, ACTION_UPDATE, &entry);
     if (status == STATUS_OK) {
         status = change_update(call->arena, &entry.loaded->session, patch, &call->service->session_limits, call->now_ms,
                                &changes, &call->failure);
@@ -87,14 +87,14 @@ enum status session_update(struct call *call, struct slice id, const struct json
 }
 
 enum status session_set_git_state(struct call *call, struct slice id, const struct json *git_state,
-                                  struct session_entry *out)
+                                  struct session_access *out)
 {
     struct changes changes = {0};
     const struct json *patch;
     struct slice text = arena_format(call->arena, "{\"details\":{\"git_state\":%.*s}}", SLICE_ARG(git_state->raw));
     enum status status = json_parse(call->arena, text, &patch, &call->failure);
     if (status == STATUS_OK) {
-        status = session_enter(call, id, ACTION_APPEND, out);
+        status = session_authorize(call, id, ACTION_APPEND, out);
     }
     if (status == STATUS_OK) {
         status = change_update(call->arena, &out->loaded->session, patch, &call->service->session_limits, call->now_ms,
@@ -103,11 +103,11 @@ enum status session_set_git_state(struct call *call, struct slice id, const stru
     return status == STATUS_OK && changes.count > 0 ? session_append_changes(call, out->loaded, &changes) : status;
 }
 
-enum status session_set_archived(struct call *call, struct slice id, bool archived, struct session_entry *out)
+enum status session_set_archived(struct call *call, struct slice id, bool archived, struct session_access *out)
 {
-    struct session_entry entry;
+    struct session_access entry;
     struct changes changes = {0};
-    enum status status = session_enter(call, id, ACTION_ARCHIVE, &entry);
+    enum status status = session_authorize(call, id, ACTION_ARCHIVE, &entry);
     if (status == STATUS_OK) {
         status = change_archive(call->arena, &entry.loaded->session, archived, &changes, &call->failure);
     }
@@ -168,10 +168,10 @@ enum status session_after_move(struct call *call, struct loaded_session *loaded)
 }
 
 enum status session_move(struct call *call, struct slice id, enum work to, struct slice reason,
-                         struct session_entry *out)
+                         struct session_access *out)
 {
-    struct session_entry entry;
-    enum status status = session_enter(call, id, work_is_ended(to) ? ACTION_STOP : ACTION_APPEND, &entry);
+    struct session_access entry;
+    enum status status = session_authorize(call, id, work_is_ended(to) ? ACTION_STOP : ACTION_APPEND, &entry);
     if (status != STATUS_OK) {
         return status;
     }
@@ -204,11 +204,11 @@ enum status session_move(struct call *call, struct slice id, enum work to, struc
     return status == STATUS_OK ? session_after_move(call, entry.loaded) : status;
 }
 
-enum status session_reopen(struct call *call, struct slice id, struct session_entry *out)
+enum status session_reopen(struct call *call, struct slice id, struct session_access *out)
 {
-    struct session_entry entry;
+    struct session_access entry;
     struct changes changes = {0};
-    enum status status = session_enter(call, id, ACTION_APPEND, &entry);
+    enum status status = session_authorize(call, id, ACTION_APPEND, &entry);
     if (status == STATUS_OK) {
         status = change_reopen(call->arena, &entry.loaded->session, "reopened", &changes, &call->failure);
     }
@@ -223,8 +223,8 @@ enum status session_reopen(struct call *call, struct slice id, struct session_en
 
 enum status session_delete(struct call *call, struct slice id)
 {
-    struct session_entry entry;
-    enum status status = session_enter(call, id, ACTION_DELETE, &entry);
+    struct session_access entry;
+    enum status status = session_authorize(call, id, ACTION_DELETE, &entry);
     if (status == STATUS_OK) { /* what follows depends on its state, and no write to it would tell that this is old */
         const struct session *known = &entry.loaded->session;
         status =

@@ -5,7 +5,7 @@
 #include "service/core/transaction.h"
 
 /* A session opened for a command, and what the caller is in it. */
-struct session_entry {
+struct session_access {
     struct loaded_session *loaded;
     enum access_role role;
     bool holds_lease;
@@ -13,7 +13,8 @@ struct session_entry {
 
 /* Writer: loads and checks access. A call that carries a lease which is not the session's live one is refused as stale,
  * whatever it wants to do. */
-MUST_CHECK enum status session_enter(struct call *call, struct slice id, enum action action, struct session_entry *out);
+MUST_CHECK enum status session_authorize(struct call *call, struct slice id, enum action action,
+                                         struct session_access *out);
 /* Writer: NOT_FOUND unless the caller can see the session, or could claim it. */
 MUST_CHECK enum status session_check_reached(struct call *call, int64_t key);
 /* Reader: the same for queries. A call with a lease that succeeds holds it. */
@@ -21,21 +22,21 @@ MUST_CHECK enum status session_view(struct call *call, struct slice id, enum act
                                     enum access_role *out_role);
 
 /* Creates, or opens the session that has the id already (*out_created false). */
-MUST_CHECK enum status session_create(struct call *call, const struct session_input *input, struct session_entry *out,
+MUST_CHECK enum status session_create(struct call *call, const struct session_input *input, struct session_access *out,
                                       bool *out_created);
 MUST_CHECK enum status session_update(struct call *call, struct slice id, const struct json *patch,
-                                      struct session_entry *out);
+                                      struct session_access *out);
 /* What a collaborator, or whoever runs the turn, knows of git: members that are named replace those that stand. */
 MUST_CHECK enum status session_set_git_state(struct call *call, struct slice id, const struct json *git_state,
-                                             struct session_entry *out);
+                                             struct session_access *out);
 MUST_CHECK enum status session_set_archived(struct call *call, struct slice id, bool archived,
-                                            struct session_entry *out);
+                                            struct session_access *out);
 /* Moves the work machine on request of a person or a program that holds no lease. */
 MUST_CHECK enum status session_move(struct call *call, struct slice id, enum work to, struct slice reason,
-                                    struct session_entry *out);
-MUST_CHECK enum status session_reopen(struct call *call, struct slice id, struct session_entry *out);
+                                    struct session_access *out);
+MUST_CHECK enum status session_reopen(struct call *call, struct slice id, struct session_access *out);
 /* A new session for the same work; the failed one stays as it is. */
-MUST_CHECK enum status session_retry(struct call *call, struct slice id, struct session_entry *out);
+MUST_CHECK enum status session_retry(struct call *call, struct slice id, struct session_access *out);
 MUST_CHECK enum status session_delete(struct call *call, struct slice id);
 /* The session as it was after event `sequence`. */
 MUST_CHECK enum status session_view_at(struct call *call, struct slice id, int64_t sequence, struct session *out);

@@ -18,8 +18,8 @@ static enum status find_parent(struct call *call, struct slice parent_id, struct
     if (!slice_present(parent_id)) {
         return STATUS_OK;
     }
-    struct session_entry entry;
-    enum status status = session_enter(call, parent_id, ACTION_APPEND, &entry);
+    struct session_access entry;
+    enum status status = session_authorize(call, parent_id, ACTION_APPEND, &entry);
     if (status == STATUS_OK) {
         *out = entry.loaded;
     } else if (status == STATUS_NOT_FOUND) {
@@ -89,10 +89,10 @@ static enum status pick_id(struct call *call, struct slice given, struct slice *
     return STATUS_OK;
 }
 
-static enum status open_existing(struct call *call, const struct session_input *input, struct session_entry *out)
+static enum status open_existing(struct call *call, const struct session_input *input, struct session_access *out)
 {
-    struct session_entry entry;
-    enum status status = session_enter(call, input->id, ACTION_APPEND, &entry);
+    struct session_access entry;
+    enum status status = session_authorize(call, input->id, ACTION_APPEND, &entry);
     if (status == STATUS_NOT_FOUND) {
         return failure_set(&call->failure, STATUS_CONFLICT, "id_taken", "This id cannot be used; choose another.");
     }
@@ -130,7 +130,7 @@ static bool names_human_bridge(const struct session_input *input)
 }
 
 static enum status create_new(struct call *call, const struct session_input *input, struct slice id,
-                              struct session_entry *out)
+                              struct session_access *out)
 {
     struct loaded_session *parent;
     enum status status = find_parent(call, input->parent_id, &parent);
@@ -162,7 +162,7 @@ static enum status create_new(struct call *call, const struct session_input *inp
         status = session_tell_parent(call, parent, "session.child_created", &loaded->session);
     }
     if (status == STATUS_OK) {
-        *out = (struct session_entry){loaded, ACCESS_OWNER, false};
+        *out = (struct session_access){loaded, ACCESS_OWNER, false};
     }
     return status;
 }
@@ -180,7 +180,7 @@ static enum status check_no_secret(struct call *call, const struct session_input
     return status;
 }
 
-enum status session_create(struct call *call, const struct session_input *input, struct session_entry *out,
+enum status session_create(struct call *call, const struct session_input *input, struct session_access *out,
                            bool *out_created)
 {
     struct slice id;
@@ -281,12 +281,12 @@ static enum status retry_input(struct call *call, const struct session *old, str
     return status == STATUS_OK ? keep_agent(call, old, out) : status;
 }
 
-enum status session_retry(struct call *call, struct slice id, struct session_entry *out)
+enum status session_retry(struct call *call, struct slice id, struct session_access *out)
 {
-    struct session_entry entry;
+    struct session_access entry;
     struct session_input input;
     struct slice new_id;
-    enum status status = session_enter(call, id, ACTION_APPEND, &entry);
+    enum status status = session_authorize(call, id, ACTION_APPEND, &entry);
     if (status != STATUS_OK) {
         return status;
     }

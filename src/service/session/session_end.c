@@ -181,10 +181,10 @@ enum status session_end_erase(struct call *call, struct loaded_session *loaded)
     return status;
 }
 
-enum status session_end_stop(struct call *call, struct slice session_id, struct slice reason, struct session_entry *out,
-                             bool *out_changed)
+enum status session_end_stop(struct call *call, struct slice session_id, struct slice reason,
+                             struct session_access *out, bool *out_changed)
 {
-    enum status status = session_enter(call, session_id, ACTION_STOP, out);
+    enum status status = session_authorize(call, session_id, ACTION_STOP, out);
     if (status != STATUS_OK) {
         return status;
     }

@@ -17,7 +17,7 @@ MUST_CHECK enum status session_end(struct call *call, struct loaded_session *loa
                                    const char *reason);
 /* Writer, for people: stop. *out_changed false: it had ended before. */
 MUST_CHECK enum status session_end_stop(struct call *call, struct slice session_id, struct slice reason,
-                                        struct session_entry *out, bool *out_changed);
+                                        struct session_access *out, bool *out_changed);
 
 /* Writer. Before a session is deleted: its parent is told unless it had ended, and its children end. Its own log goes
  * anyway. */

@@ -66,7 +66,7 @@ static enum status enter_lease(struct call *call, struct loaded_session **loaded
     return status;
 }
 
-enum status session_enter(struct call *call, struct slice id, enum action action, struct session_entry *out)
+enum status session_authorize(struct call *call, struct slice id, enum action action, struct session_access *out)
 {
     struct loaded_session *loaded;
     bool holds_lease = false;
@@ -88,7 +88,7 @@ enum status session_enter(struct call *call, struct slice id, enum action action
     }
     status = access_check(call->who, role, action, &call->failure);
     if (status == STATUS_OK) {
-        *out = (struct session_entry){loaded, role, holds_lease};
+        *out = (struct session_access){loaded, role, holds_lease};
     }
     return status;
 }

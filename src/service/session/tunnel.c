@@ -18,9 +18,9 @@ static enum status not_found(struct call *call)
 }
 
 /* The session's owner, or whoever runs it: nobody else decides what leads into its sandbox. */
-static enum status enter_to_open(struct call *call, struct slice session_id, struct session_entry *out)
+static enum status enter_to_open(struct call *call, struct slice session_id, struct session_access *out)
 {
-    enum status status = session_enter(call, session_id, ACTION_APPEND, out);
+    enum status status = session_authorize(call, session_id, ACTION_APPEND, out);
     if (status == STATUS_OK && out->role < ACCESS_OWNER &&
         !access_runs(call->who, &out->loaded->session, out->holds_lease)) {
         return failure_set(&call->failure, STATUS_FORBIDDEN, "insufficient_role",
@@ -36,7 +36,7 @@ static enum status enter_to_open(struct call *call, struct slice session_id, str
 enum status tunnel_open(struct call *call, struct slice session_id, struct slice name, struct slice target,
                         bool *out_new)
 {
-    struct session_entry entry;
+    struct session_access entry;
     struct changes changes = {0};
     enum status status = enter_to_open(call, session_id, &entry);
     if (status == STATUS_OK) {
@@ -74,9 +74,9 @@ static struct slice target_of(struct arena *arena, const struct session *session
 
 enum status tunnel_close(struct call *call, struct slice session_id, struct slice name)
 {
-    struct session_entry entry;
+    struct session_access entry;
     struct changes changes = {0};
-    enum status status = session_enter(call, session_id, ACTION_APPEND, &entry);
+    enum status status = session_authorize(call, session_id, ACTION_APPEND, &entry);
     if (status != STATUS_OK) {
         return status;
     }

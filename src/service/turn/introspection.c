@@ -197,10 +197,10 @@ enum status introspection_recover(struct call *call)
 
 /* --- for its host --- */
 
-static enum status enter(struct call *call, struct slice session_id, int64_t run, struct session_entry *out,
+static enum status enter(struct call *call, struct slice session_id, int64_t run, struct session_access *out,
                          struct introspection *out_row)
 {
-    *out = (struct session_entry){.role = ACCESS_OWNER};
+    *out = (struct session_access){.role = ACCESS_OWNER};
     enum status status =
         transaction_load(call->transaction, call->who->tenant_key, session_id, &out->loaded, &call->failure);
     if (status == STATUS_OK) {
@@ -212,7 +212,7 @@ static enum status enter(struct call *call, struct slice session_id, int64_t run
     return status;
 }
 
-enum status introspection_enter(struct call *call, struct slice session_id, int64_t run, struct session_entry *out)
+enum status introspection_enter(struct call *call, struct slice session_id, int64_t run, struct session_access *out)
 {
     struct introspection row;
     return enter(call, session_id, run, out, &row);
@@ -220,7 +220,7 @@ enum status introspection_enter(struct call *call, struct slice session_id, int6
 
 enum status introspection_renew(struct call *call, struct slice session_id, int64_t run)
 {
-    struct session_entry entry;
+    struct session_access entry;
     enum status status = introspection_enter(call, session_id, run, &entry);
     return status == STATUS_OK ? set_timer(call, entry.loaded, call->service->lease_ms_default) : status;
 }
@@ -245,7 +245,7 @@ static enum status finish(struct call *call, struct loaded_session *loaded, stru
 enum status introspection_settle(struct call *call, struct slice session_id, int64_t run, const struct turn_end *end,
                                  int64_t tool_calls)
 {
-    struct session_entry entry;
+    struct session_access entry;
     struct introspection row;
     enum status status = enter(call, session_id, run, &entry, &row);
     if (status != STATUS_OK) {
@@ -258,7 +258,7 @@ enum status introspection_settle(struct call *call, struct slice session_id, int
 
 enum status introspection_return(struct call *call, struct slice session_id, int64_t run, const char *cause)
 {
-    struct session_entry entry;
+    struct session_access entry;
     struct introspection row;
     enum status status = enter(call, session_id, run, &entry, &row);
     return status == STATUS_OK ? fail(call, entry.loaded, &row, cause, NULL, call->service->introspection_retry_ms)

@@ -20,7 +20,7 @@ MUST_CHECK enum status introspection_recover(struct call *call);
 
 /* Writer, for the host of run `run`: STALE when it is no longer the one. */
 MUST_CHECK enum status introspection_enter(struct call *call, struct slice session_id, int64_t run,
-                                           struct session_entry *out);
+                                           struct session_access *out);
 MUST_CHECK enum status introspection_renew(struct call *call, struct slice session_id, int64_t run);
 MUST_CHECK enum status introspection_settle(struct call *call, struct slice session_id, int64_t run,
                                             const struct turn_end *end, int64_t tool_calls);

@@ -139,8 +139,8 @@ static enum status give_up_pending(struct call *call, struct loaded_session *loa
 
 enum status turn_interrupt(struct call *call, struct slice session_id, struct turn_interrupted *out)
 {
-    struct session_entry entry;
-    enum status status = session_enter(call, session_id, ACTION_INTERRUPT, &entry);
+    struct session_access entry;
+    enum status status = session_authorize(call, session_id, ACTION_INTERRUPT, &entry);
     if (status != STATUS_OK) {
         return status;
     }

@@ -27,9 +27,9 @@ static enum status append_end(struct call *call, struct loaded_session *loaded, 
 
 enum status turn_finish(struct call *call, struct slice session_id, struct slice thread_id, const struct turn_end *end)
 {
-    struct session_entry entry;
+    struct session_access entry;
     struct settlement settlement = {.to = end->to, .error_message = end->error_message, .reason = end->reason};
-    enum status status = session_enter(call, session_id, ACTION_APPEND, &entry);
+    enum status status = session_authorize(call, session_id, ACTION_APPEND, &entry);
     if (status == STATUS_OK && !entry.holds_lease) {
         return failure_set(&call->failure, STATUS_STALE, "lease_required", "The turn does not hold its session.");
     }
@@ -232,12 +232,12 @@ static bool keep_type(void *owner, const struct event *event)
     return false;
 }
 
-enum status turn_resume(struct call *call, struct slice session_id, struct session_entry *out)
+enum status turn_resume(struct call *call, struct slice session_id, struct session_access *out)
 {
     static const struct slice types[] = {SLICE("prompt.interrupted"), SLICE("user.message"), SLICE("session.claimed")};
     bool interrupted = false;
     struct changes changes = {0};
-    enum status status = session_enter(call, session_id, ACTION_APPEND, out);
+    enum status status = session_authorize(call, session_id, ACTION_APPEND, out);
     if (status == STATUS_OK) {
         status = transaction_flush(call->transaction, &call->failure);
     }

@@ -22,7 +22,7 @@ MUST_CHECK enum status turn_abort(struct call *call, struct loaded_session *load
 MUST_CHECK enum status turn_abandon(struct call *call, struct loaded_session *loaded);
 /* Writer. Runs the prompt of an aborted turn again: CONFLICT (`nothing_to_resume`) when the last turn was not cut or
  * the session is not at rest. */
-MUST_CHECK enum status turn_resume(struct call *call, struct slice session_id, struct session_entry *out);
+MUST_CHECK enum status turn_resume(struct call *call, struct slice session_id, struct session_access *out);
 
 /* Writer. Every tool call of the turn that has no result gets one: not run, when a person was still asked about it,
  * else ambiguous. */

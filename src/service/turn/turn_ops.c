@@ -188,12 +188,12 @@ void turn_flush(struct turn *turn)
 
 /* --- on the writer --- */
 
-static enum status enter(struct call *call, struct turn *turn, struct session_entry *out)
+static enum status enter(struct call *call, struct turn *turn, struct session_access *out)
 {
     if (turn->introspects) {
         return introspection_enter(call, turn->brief.session_id, turn->brief.number, out);
     }
-    enum status status = session_enter(call, turn->brief.session_id, ACTION_APPEND, out);
+    enum status status = session_authorize(call, turn->brief.session_id, ACTION_APPEND, out);
     if (status == STATUS_OK && !out->holds_lease) {
         return failure_set(&call->failure, STATUS_STALE, "lease_required", "The turn does not hold its session.");
     }
@@ -202,7 +202,7 @@ static enum status enter(struct call *call, struct turn *turn, struct session_en
 
 static enum status write_event(struct call *call, struct turn *turn, struct turn_op *said)
 {
-    struct session_entry entry;
+    struct session_access entry;
     struct event event = said->event; /* a copy: the job may run twice */
     enum status status = enter(call, turn, &entry);
     return status == STATUS_OK ? session_append_events(call, entry.loaded, &event, 1) : status;
@@ -244,7 +244,7 @@ static enum status open_ask(struct call *call, struct turn *turn, struct loaded_
 /* An ask that is refused, or decided already (by a rule, or before the turn was cut), is told to the driver. */
 static enum status write_ask(struct call *call, struct turn *turn, struct turn_op *said)
 {
-    struct session_entry entry;
+    struct session_access entry;
     struct ask ask = said->ask;
     ask.turn = turn->brief.number;
     enum status status = enter(call, turn, &entry);
@@ -266,7 +266,7 @@ static enum status write_ask(struct call *call, struct turn *turn, struct turn_o
 
 static enum status write_unask(struct call *call, struct turn *turn, struct turn_op *said)
 {
-    struct session_entry entry;
+    struct session_access entry;
     const struct ask_name *name = name_of(turn, said->id);
     struct slice id = name ? name->stored : said->id;
     enum status status = enter(call, turn, &entry);
@@ -275,7 +275,7 @@ static enum status write_unask(struct call *call, struct turn *turn, struct turn
 
 static enum status write_keep(struct call *call, struct turn *turn, struct turn_op *said)
 {
-    struct session_entry entry;
+    struct session_access entry;
     enum status status = enter(call, turn, &entry);
     if (status != STATUS_OK) {
         return status;
@@ -286,7 +286,7 @@ static enum status write_keep(struct call *call, struct turn *turn, struct turn_
 
 static enum status write_serve(struct call *call, struct turn *turn, struct turn_op *said)
 {
-    struct session_entry entry;
+    struct session_access entry;
     struct slice result = {0};
     said->result = said->error = (struct slice){0};
     enum status status = enter(call, turn, &entry);
@@ -358,7 +358,7 @@ static enum status write_look(struct call *call, struct turn *turn, struct turn_
 
 static enum status write_renew(struct call *call, struct turn *turn, struct turn_op *said)
 {
-    struct session_entry entry;
+    struct session_access entry;
     int64_t expires_at_ms;
     (void)said;
     if (turn->introspects) {
@@ -377,7 +377,7 @@ static enum status write_end(struct call *call, struct turn *turn, struct turn_o
 
 static enum status write_cut(struct call *call, struct turn *turn, struct turn_op *said)
 {
-    struct session_entry entry;
+    struct session_access entry;
     if (turn->introspects) {
         return introspection_return(call, turn->brief.session_id, turn->brief.number, said->text.ptr);
     }

@@ -82,7 +82,7 @@ static enum status tool_spawn_session(struct call *call, struct loaded_session *
 {
     struct principal owner = *call->who;
     struct call own = *call;
-    struct session_entry entry;
+    struct session_access entry;
     bool created;
     owner.kind = PRINCIPAL_USER;
     owner.user_id = loaded->session.owner;

@@ -210,9 +210,9 @@ enum status claim_take_key(struct call *call, const struct claim_request *reques
 }
 
 /* The caller must hold the lease; a session without one tells the same as a lost one. */
-static enum status enter_as_holder(struct call *call, struct slice id, struct session_entry *out)
+static enum status enter_as_holder(struct call *call, struct slice id, struct session_access *out)
 {
-    enum status status = session_enter(call, id, ACTION_APPEND, out);
+    enum status status = session_authorize(call, id, ACTION_APPEND, out);
     if (status == STATUS_OK && !out->holds_lease) {
         return failure_set(&call->failure, STATUS_STALE, "lease_required",
                            "This call needs the session's live lease in the Sojourn-Lease header.");
@@ -220,7 +220,7 @@ static enum status enter_as_holder(struct call *call, struct slice id, struct se
     return status;
 }
 
-enum status claim_heartbeat(struct call *call, struct slice id, int64_t lease_ms, struct session_entry *out,
+enum status claim_heartbeat(struct call *call, struct slice id, int64_t lease_ms, struct session_access *out,
                             int64_t *out_expires_at_ms)
 {
     enum status status = enter_as_holder(call, id, out);
@@ -259,10 +259,10 @@ enum status claim_check_usage(struct call *call, const struct session *session, 
 }
 
 enum status claim_settle(struct call *call, struct slice id, const struct settlement *settlement,
-                         struct session_entry *out)
+                         struct session_access *out)
 {
     const struct lease *lease = NULL;
-    enum status status = session_enter(call, id, ACTION_APPEND, out);
+    enum status status = session_authorize(call, id, ACTION_APPEND, out);
     if (status == STATUS_OK) {
         status = transaction_lease(call->transaction, out->loaded, &lease, &call->failure);
     }
@@ -302,7 +302,7 @@ enum status claim_settle(struct call *call, struct slice id, const struct settle
     return status == STATUS_OK ? session_after_move(call, out->loaded) : status;
 }
 
-enum status claim_release(struct call *call, struct slice id, struct session_entry *out)
+enum status claim_release(struct call *call, struct slice id, struct session_access *out)
 {
     struct changes changes = {0};
     enum status status = enter_as_holder(call, id, out);

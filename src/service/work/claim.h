@@ -32,14 +32,14 @@ MUST_CHECK enum status claim_take_key(struct call *call, const struct claim_requ
                                       struct claimed *out, bool *out_taken);
 /* Extends the caller's lease; lease_ms 0 keeps its length. When nothing was written
  * (unit->writes), the answer needs no commit: it says nothing that the running group changed. */
-MUST_CHECK enum status claim_heartbeat(struct call *call, struct slice id, int64_t lease_ms, struct session_entry *out,
+MUST_CHECK enum status claim_heartbeat(struct call *call, struct slice id, int64_t lease_ms, struct session_access *out,
                                        int64_t *out_expires_at_ms);
 /* TOO_LARGE `usage_too_large` when the session's totals would outgrow their limit with this usage. */
 MUST_CHECK enum status claim_check_usage(struct call *call, const struct session *session, const struct json *usage);
 MUST_CHECK enum status claim_settle(struct call *call, struct slice id, const struct settlement *settlement,
-                                    struct session_entry *out);
+                                    struct session_access *out);
 /* Gives the session back: pending again. */
-MUST_CHECK enum status claim_release(struct call *call, struct slice id, struct session_entry *out);
+MUST_CHECK enum status claim_release(struct call *call, struct slice id, struct session_access *out);
 
 /* Writer. The lease is taken from its holder: hosted turns are cut for this cause, the work of others waits again. */
 MUST_CHECK enum status claim_lose(struct call *call, struct loaded_session *loaded, const char *cause);

@@ -26,7 +26,7 @@ static enum status check_order(struct call *call, const struct task *task, const
 static enum status make_session(const struct starting *starting, struct session_input *input,
                                 struct loaded_session **out)
 {
-    struct session_entry entry;
+    struct session_access entry;
     bool created;
     input->task_id = starting->task->id;
     input->entity_id = starting->order->entity_id;

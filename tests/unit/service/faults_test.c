@@ -6,13 +6,13 @@ static struct slice lease_token;
 
 static enum status create(struct call *call)
 {
-    struct session_entry entry;
+    struct session_access entry;
     return make_session(call, NULL, "agent", NULL, &entry);
 }
 
 static enum status create_child(struct call *call)
 {
-    struct session_entry entry;
+    struct session_access entry;
     bool created;
     struct session_input input = {.type = SLICE("agent"), .parent_id = SLICE("log"), .attempt = 1, .ttl_ms = 60000};
     return session_create(call, &input, &entry, &created);
@@ -20,7 +20,7 @@ static enum status create_child(struct call *call)
 
 static enum status open_existing(struct call *call)
 {
-    struct session_entry entry;
+    struct session_access entry;
     bool created;
     struct session_input input = {.id = SLICE("log"), .type = SLICE("agent"), .attempt = 1, .ttl_ms = -1};
     enum status status = json_parse(call->arena, SLICE("{\"k\":\"v\"}"), &input.metadata, &call->failure);
@@ -29,7 +29,7 @@ static enum status open_existing(struct call *call)
 
 static enum status start_human(struct call *call)
 {
-    struct session_entry entry;
+    struct session_access entry;
     bool created;
     struct session_input input = {
         .type = SLICE("mixed"), .status = SLICE("running"), .task_id = SLICE("t"), .attempt = 1, .ttl_ms = -1};
@@ -58,7 +58,7 @@ static enum status append_external(struct call *call)
 
 static enum status rename_it(struct call *call)
 {
-    struct session_entry entry;
+    struct session_access entry;
     const struct json *patch;
     enum status status = json_parse(call->arena, SLICE("{\"title\":\"new\",\"metadata\":{\"a\":1},\"ttl_ms\":5000}"),
                                     &patch, &call->failure);
@@ -67,19 +67,19 @@ static enum status rename_it(struct call *call)
 
 static enum status archive(struct call *call)
 {
-    struct session_entry entry;
+    struct session_access entry;
     return session_set_archived(call, SLICE("log"), true, &entry);
 }
 
 static enum status abandon(struct call *call)
 {
-    struct session_entry entry;
+    struct session_access entry;
     return session_move(call, SLICE("log"), WORK_ABANDONED, SLICE("left"), &entry);
 }
 
 static enum status reopen(struct call *call)
 {
-    struct session_entry entry;
+    struct session_access entry;
     return session_reopen(call, SLICE("log"), &entry);
 }
 
@@ -97,7 +97,7 @@ static enum status claim(struct call *call)
 
 static enum status heartbeat(struct call *call)
 {
-    struct session_entry entry;
+    struct session_access entry;
     int64_t expires_at_ms;
     call->lease_token = lease_token;
     return claim_heartbeat(call, SLICE("work"), 0, &entry, &expires_at_ms);
@@ -111,14 +111,14 @@ static enum status append_as_holder(struct call *call)
 
 static enum status release(struct call *call)
 {
-    struct session_entry entry;
+    struct session_access entry;
     call->lease_token = lease_token;
     return claim_release(call, SLICE("work"), &entry);
 }
 
 static enum status settle(struct call *call)
 {
-    struct session_entry entry;
+    struct session_access entry;
     struct settlement settlement = {.to = WORK_FAILED, .error_message = SLICE("broken"), .error_code = SLICE("x")};
     call->lease_token = lease_token;
     return claim_settle(call, SLICE("work"), &settlement, &entry);
@@ -126,7 +126,7 @@ static enum status settle(struct call *call)
 
 static enum status retry(struct call *call)
 {
-    struct session_entry entry;
+    struct session_access entry;
     return session_retry(call, SLICE("work"), &entry);
 }
 
@@ -202,7 +202,7 @@ static enum status make_ticket(struct call *call)
 
 static enum status create_talk(struct call *call)
 {
-    struct session_entry entry;
+    struct session_access entry;
     bool created;
     struct session_input input = {
         .id = SLICE("talk"), .type = SLICE("agent"), .agent = SLICE("talker"), .attempt = 1, .ttl_ms = -1};
@@ -305,7 +305,7 @@ static enum status claim_talk(struct call *call)
 
 static enum status settle_talk(struct call *call)
 {
-    struct session_entry entry;
+    struct session_access entry;
     struct settlement settlement = {.to = WORK_IDLE};
     call->lease_token = lease_token;
     return claim_settle(call, SLICE("talk"), &settlement, &entry);
@@ -328,7 +328,7 @@ static enum status clear_queue(struct call *call)
 
 static enum status end_talk(struct call *call)
 {
-    struct session_entry entry;
+    struct session_access entry;
     return session_move(call, SLICE("talk"), WORK_COMPLETED, SLICE("done"), &entry);
 }
 
@@ -510,7 +510,7 @@ static void test_every_call_fails_in_turn(void **state)
 {
     (void)state;
     struct scene *scene = scene_new();
-    struct session_entry entry;
+    struct session_access entry;
     struct call call = scene_call(scene);
     scene_begin(scene);
     assert_int_equal(make_session(&call, "log", "agent", NULL, &entry), STATUS_OK);

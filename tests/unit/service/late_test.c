@@ -8,7 +8,7 @@ enum { LEASE_MS = 30000, EXPIRY_MS = 5000, TTL_MS = 60000 };
 
 static struct claimed claim(struct scene *scene)
 {
-    struct session_entry entry;
+    struct session_access entry;
     struct claimed claimed;
     size_t count = 0;
     struct call call = scene_call(scene);
@@ -46,7 +46,7 @@ static enum status read_with(struct scene *scene, const struct claimed *claimed)
 
 static enum status renew_with(struct scene *scene, const struct claimed *claimed)
 {
-    struct session_entry entry;
+    struct session_access entry;
     int64_t expires_at_ms;
     struct call call = call_with(scene, claimed);
     scene_begin(scene);
@@ -57,7 +57,7 @@ static enum status renew_with(struct scene *scene, const struct claimed *claimed
 
 static enum status settle_with(struct scene *scene, const struct claimed *claimed)
 {
-    struct session_entry entry;
+    struct session_access entry;
     struct call call = call_with(scene, claimed);
     struct settlement settlement = {.to = WORK_COMPLETED};
     scene_begin(scene);
@@ -121,7 +121,7 @@ static void an_ask_is_over_at_its_end(void **state)
 
 static int64_t make_mortal(struct scene *scene)
 {
-    struct session_entry entry;
+    struct session_access entry;
     bool created;
     struct call call = scene_call(scene);
     struct session_input input = {.id = SLICE("log"), .type = SLICE("agent"), .attempt = 1, .ttl_ms = TTL_MS};
@@ -144,7 +144,7 @@ static int64_t timer_of(struct scene *scene, int64_t session_key)
 
 static int64_t reopen(struct scene *scene)
 {
-    struct session_entry entry;
+    struct session_access entry;
     struct call call = scene_call(scene);
     scene_begin(scene);
     check_status(session_reopen(&call, SLICE("log"), &entry), STATUS_OK, __FILE__, __LINE__);
@@ -156,7 +156,7 @@ static int64_t reopen(struct scene *scene)
 static void a_reopened_session_ends_when_it_would_have(void **state)
 {
     struct scene *scene = scene_new();
-    struct session_entry entry;
+    struct session_access entry;
     int64_t end_ms = scene_now_ms + TTL_MS, key = make_mortal(scene);
     (void)state;
     assert_int_equal(timer_of(scene, key), end_ms);

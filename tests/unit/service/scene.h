@@ -201,7 +201,7 @@ static inline void scene_free(struct scene *scene)
 /* --- short hands --- */
 
 static inline enum status make_session(struct call *call, const char *id, const char *type, const char *work,
-                                       struct session_entry *out)
+                                       struct session_access *out)
 {
     bool created;
     struct session_input input = {.id = slice_of(id),

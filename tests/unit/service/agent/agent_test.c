@@ -32,7 +32,7 @@ static int64_t push(struct scene *scene, const char *rest)
 static struct session make(struct scene *scene, const char *agent, const char *config, const char *details)
 {
     struct call call = scene_call(scene);
-    struct session_entry entry;
+    struct session_access entry;
     struct session session;
     bool created;
     struct session_input input = {.type = SLICE("agent"),

@@ -96,7 +96,7 @@ static void hear(void *owner, const struct publication *publication)
 static struct scene *start(struct writer **out, struct fanout **out_fanout, struct loop **out_loop)
 {
     struct scene *scene = scene_new();
-    struct session_entry entry;
+    struct session_access entry;
     struct call call = scene_call(scene);
     scene_begin(scene);
     assert_int_equal(make_session(&call, "a", "agent", NULL, &entry), STATUS_OK);
