@@ -182,7 +182,8 @@ static struct sight look(struct client *client)
     struct ask *asks;
     struct sight sight = {0};
     struct call call = world_look(client->world, &arena);
-    world_must(session_view(&call, client_session(client), ACTION_READ, &session, NULL), &call.failure, "the session");
+    world_must(session_authorize_read(&call, client_session(client), ACTION_READ, &session, NULL), &call.failure,
+               "the session");
     world_must(
         store_prompt_list(call.db, session.tenant_key, session.key, &arena, &prompts, &sight.waiting, &call.failure),
         &call.failure, "the queue");

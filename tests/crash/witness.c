@@ -285,7 +285,7 @@ static void read_all(struct story *story)
     struct prompt *prompts;
     size_t count;
     struct call call = world_look(story->client->world, &story->arena);
-    world_must(session_view(&call, client_session(story->client), ACTION_READ, &session, NULL), &call.failure,
+    world_must(session_authorize_read(&call, client_session(story->client), ACTION_READ, &session, NULL), &call.failure,
                "the session");
     struct event_filter filter = {.tenant_key = session.tenant_key, .session_key = session.key, .limit = 10000};
     world_must(store_event_read(call.db, &filter, note_event, story, &call.failure), &call.failure, "the log");
@@ -347,7 +347,7 @@ void witness_print(struct client *client)
     struct arena arena = {0};
     struct session session;
     struct call call = world_look(client->world, &arena);
-    if (session_view(&call, client_session(client), ACTION_READ, &session, NULL) == STATUS_OK) {
+    if (session_authorize_read(&call, client_session(client), ACTION_READ, &session, NULL) == STATUS_OK) {
         struct event_filter filter = {.tenant_key = session.tenant_key, .session_key = session.key, .limit = 10000};
         enum status status = store_event_read(call.db, &filter, print_event, NULL, &call.failure);
         (void)status;

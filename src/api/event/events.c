@@ -212,7 +212,7 @@ static enum status list_page(struct request *request)
     struct cursor after;
     bool given;
     struct event_filter filter = {.types = types, .limit = request_page_limit(request)};
-    enum status status = session_view(&request->call, request->params[0], ACTION_READ, &session, NULL);
+    enum status status = session_authorize_read(&request->call, request->params[0], ACTION_READ, &session, NULL);
     if (status == STATUS_OK) {
         status = request_event_types(request, types, &filter.type_count);
     }
@@ -247,7 +247,7 @@ enum status events_audit(struct request *request)
         .newest_first = slice_is(request_param(request, "order"), "newest"),
         .limit = request_page_limit(request),
     };
-    enum status status = session_view(&request->call, request->params[0], ACTION_READ, &session, NULL);
+    enum status status = session_authorize_read(&request->call, request->params[0], ACTION_READ, &session, NULL);
     return status == STATUS_OK ? answer_page(request, &session, &filter) : status;
 }
 
@@ -363,7 +363,7 @@ enum status deltas_accept(struct request *request)
     struct partial saved;
     struct call *call = &request->call;
     enum access_role role;
-    enum status status = session_view(call, request->params[0], ACTION_APPEND, &session, &role);
+    enum status status = session_authorize_read(call, request->params[0], ACTION_APPEND, &session, &role);
     if (status == STATUS_OK) {
         status = access_check_event(call->who, &session, role, slice_present(call->lease_token), SLICE("agent.message"),
                                     &call->failure);

@@ -181,7 +181,7 @@ enum status streams_session(struct request *request, enum stream_kind kind)
         return access_not_found(&request->call.failure);
     }
     if (status == STATUS_OK) {
-        status = session_view(&request->call, request->params[0], ACTION_READ, &session, NULL);
+        status = session_authorize_read(&request->call, request->params[0], ACTION_READ, &session, NULL);
     }
     if (status == STATUS_OK) {
         status = request_event_types(request, options->types, &options->type_count);

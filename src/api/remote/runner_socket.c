@@ -187,7 +187,7 @@ enum status runner_socket_open(struct request *request)
         return access_not_found(&request->call.failure);
     }
     if (status == STATUS_OK) {
-        status = session_view(&request->call, request->params[0], ACTION_READ, &session, NULL);
+        status = session_authorize_read(&request->call, request->params[0], ACTION_READ, &session, NULL);
     }
     if (status == STATUS_OK) {
         status = check_runner(request, &session);

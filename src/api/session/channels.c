@@ -46,7 +46,7 @@ enum status channels_list(struct request *request)
     size_t count = 0;
     struct call *call = &request->call;
     struct json_out *out = &request->out;
-    enum status status = session_view(call, request->params[0], ACTION_READ, &session, NULL);
+    enum status status = session_authorize_read(call, request->params[0], ACTION_READ, &session, NULL);
     if (status == STATUS_OK) {
         status = store_channel_list(call->db, session.tenant_key, session.key, call->arena, &channels, &count,
                                     &call->failure);
@@ -111,7 +111,7 @@ enum status tunnels_list(struct request *request)
 {
     struct session session;
     struct json_out *out = &request->out;
-    enum status status = session_view(&request->call, request->params[0], ACTION_READ, &session, NULL);
+    enum status status = session_authorize_read(&request->call, request->params[0], ACTION_READ, &session, NULL);
     if (status != STATUS_OK) {
         return status;
     }

@@ -22,7 +22,7 @@ enum status media_prepare(struct request *request)
     struct failure *failure = &request->call.failure;
     struct slice body = request->exchange->request.body;
     request->media = (struct media_list){0};
-    enum status status = session_view(&request->call, request->params[0], ACTION_APPEND, &session, NULL);
+    enum status status = session_authorize_read(&request->call, request->params[0], ACTION_APPEND, &session, NULL);
     if (status == STATUS_OK) {
         status =
             media_take_out(request->api->service, request_arena(request), session.id, &body, &request->media, failure);
@@ -118,7 +118,7 @@ enum status files_list(struct request *request)
     size_t count = 0;
     struct call *call = &request->call;
     struct json_out *out = &request->out;
-    enum status status = session_view(call, request->params[0], ACTION_READ, &session, NULL);
+    enum status status = session_authorize_read(call, request->params[0], ACTION_READ, &session, NULL);
     if (status == STATUS_OK) {
         status = store_blob_list(call->db, session.tenant_key, session.key, FILES_LISTED_MAX, call->arena, &files,
                                  &count, &call->failure);
@@ -247,7 +247,7 @@ enum status files_get(struct request *request)
     struct hash sha256;
     struct blob file;
     struct call *call = &request->call;
-    enum status status = session_view(call, request->params[0], ACTION_READ, &session, NULL);
+    enum status status = session_authorize_read(call, request->params[0], ACTION_READ, &session, NULL);
     if (status == STATUS_OK && !blob_handle_parse(request->params[1], &sha256)) {
         status = failure_set(&call->failure, STATUS_NOT_FOUND, "not_found", "The session has no such file.");
     }

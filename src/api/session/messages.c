@@ -257,7 +257,7 @@ enum status messages_list(struct request *request)
         .newest_first = slice_is(request_param(request, "order"), "newest"),
         .limit = (int64_t)page.room + 1, /* one more tells whether there is more */
     };
-    enum status status = session_view(&request->call, request->params[0], ACTION_READ, &session, NULL);
+    enum status status = session_authorize_read(&request->call, request->params[0], ACTION_READ, &session, NULL);
     if (status == STATUS_OK) {
         status = read_roles(request, types, &filter.type_count);
     }

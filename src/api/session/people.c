@@ -31,7 +31,7 @@ enum status participants_list(struct request *request)
     struct participant *list;
     size_t count;
     struct call *call = &request->call;
-    enum status status = session_view(call, request->params[0], ACTION_READ, &session, NULL);
+    enum status status = session_authorize_read(call, request->params[0], ACTION_READ, &session, NULL);
     if (status == STATUS_OK) {
         status = store_participant_list(call->db, session.tenant_key, session.key, call->arena, &list, &count,
                                         &call->failure);
@@ -109,7 +109,7 @@ enum status shares_list(struct request *request)
     struct share_link *links;
     size_t count;
     struct call *call = &request->call;
-    enum status status = session_view(call, request->params[0], ACTION_SHARE, &session, NULL);
+    enum status status = session_authorize_read(call, request->params[0], ACTION_SHARE, &session, NULL);
     if (status == STATUS_OK) {
         status =
             store_share_list(call->db, session.tenant_key, session.key, call->arena, &links, &count, &call->failure);

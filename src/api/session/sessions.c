@@ -212,7 +212,7 @@ enum status sessions_get(struct request *request)
     struct session session;
     int64_t at = request_param_i64(request, "at", 0);
     enum status status = at ? session_view_at(&request->call, request->params[0], at, &session)
-                            : session_view(&request->call, request->params[0], ACTION_READ, &session, NULL);
+                            : session_authorize_read(&request->call, request->params[0], ACTION_READ, &session, NULL);
     if (status != STATUS_OK) {
         return status;
     }

@@ -227,7 +227,7 @@ enum status sessions_children(struct request *request)
 {
     struct session parent;
     struct session_filter filter;
-    enum status status = session_view(&request->call, request->params[0], ACTION_READ, &parent, NULL);
+    enum status status = session_authorize_read(&request->call, request->params[0], ACTION_READ, &parent, NULL);
     if (status != STATUS_OK) {
         return status;
     }

@@ -27,7 +27,7 @@ const struct field files_changed_query[] = {
 enum status git_state_get(struct request *request)
 {
     struct session session;
-    enum status status = session_view(&request->call, request->params[0], ACTION_READ, &session, NULL);
+    enum status status = session_authorize_read(&request->call, request->params[0], ACTION_READ, &session, NULL);
     if (status == STATUS_OK) {
         session_git_state_write(&request->out, &session);
     }
@@ -77,7 +77,7 @@ enum status files_changed_list(struct request *request)
     struct changed_file *files;
     struct call *call = &request->call;
     size_t count = 0, limit = (size_t)request_page_limit(request);
-    enum status status = session_view(call, request->params[0], ACTION_READ, &session, NULL);
+    enum status status = session_authorize_read(call, request->params[0], ACTION_READ, &session, NULL);
     if (status == STATUS_OK) {
         status = store_file_change_list(call->db, session.tenant_key, session.key, request_param(request, "after"),
                                         (int64_t)limit + 1, call->arena, &files, &count, &call->failure);

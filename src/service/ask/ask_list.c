@@ -5,7 +5,7 @@ enum { PAGES_MAX = 5 }; /* looked through for one answer before the caller is to
 enum status ask_view(struct call *call, struct slice session_id, struct slice ask_id, struct ask *out,
                      struct session *out_session)
 {
-    enum status status = session_view(call, session_id, ACTION_READ, out_session, NULL);
+    enum status status = session_authorize_read(call, session_id, ACTION_READ, out_session, NULL);
     return status == STATUS_OK ? ask_load(call, out_session, ask_id, out) : status;
 }
 
@@ -54,7 +54,7 @@ enum status ask_list(struct call *call, struct slice session_id, int state, bool
                      int64_t limit, struct ask_page *out)
 {
     struct session session;
-    enum status status = session_view(call, session_id, ACTION_READ, &session, NULL);
+    enum status status = session_authorize_read(call, session_id, ACTION_READ, &session, NULL);
     if (status != STATUS_OK) {
         return status;
     }

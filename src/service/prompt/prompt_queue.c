@@ -226,7 +226,7 @@ enum status prompt_clear(struct call *call, struct slice session_id, const struc
 enum status prompt_list(struct call *call, struct slice session_id, struct prompt **out, size_t *out_count)
 {
     struct session session;
-    enum status status = session_view(call, session_id, ACTION_READ, &session, NULL);
+    enum status status = session_authorize_read(call, session_id, ACTION_READ, &session, NULL);
     return status == STATUS_OK ? store_prompt_list(call->db, session.tenant_key, session.key, call->arena, out,
                                                    out_count, &call->failure)
                                : status;

@@ -154,7 +154,7 @@ enum status explain_session(struct call *call, struct slice session_id, struct s
 {
     *out = (struct session_explained){0};
     struct explain_facts facts = {.session = &out->session};
-    enum status status = session_view(call, session_id, ACTION_READ, &out->session, NULL);
+    enum status status = session_authorize_read(call, session_id, ACTION_READ, &out->session, NULL);
     if (status == STATUS_OK) {
         status = learn_rows(call, out, &facts.collects);
     }

@@ -107,7 +107,7 @@ enum status export_make(struct call *call, struct slice session_id, struct expor
     struct session session;
     struct transcript transcript = {.arena = call->arena, .bytes_max = call->service->export_bytes_max};
     struct export_source source = {.session = &session};
-    enum status status = session_view(call, session_id, ACTION_READ, &session, NULL);
+    enum status status = session_authorize_read(call, session_id, ACTION_READ, &session, NULL);
     if (status == STATUS_OK) {
         status = export_check(&session, &call->failure);
     }

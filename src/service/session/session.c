@@ -264,7 +264,7 @@ static bool refold_one(void *owner, const struct event *event)
 enum status session_view_at(struct call *call, struct slice id, int64_t sequence, struct session *out)
 {
     struct session now;
-    enum status status = session_view(call, id, ACTION_READ, &now, NULL);
+    enum status status = session_authorize_read(call, id, ACTION_READ, &now, NULL);
     if (status != STATUS_OK) {
         return status;
     }

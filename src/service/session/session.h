@@ -18,8 +18,8 @@ MUST_CHECK enum status session_authorize(struct call *call, struct slice id, enu
 /* Writer: NOT_FOUND unless the caller can see the session, or could claim it. */
 MUST_CHECK enum status session_check_reached(struct call *call, int64_t key);
 /* Reader: the same for queries. A call with a lease that succeeds holds it. */
-MUST_CHECK enum status session_view(struct call *call, struct slice id, enum action action, struct session *out,
-                                    enum access_role *out_role);
+MUST_CHECK enum status session_authorize_read(struct call *call, struct slice id, enum action action,
+                                              struct session *out, enum access_role *out_role);
 
 /* Creates, or opens the session that has the id already (*out_created false). */
 MUST_CHECK enum status session_create(struct call *call, const struct session_input *input, struct session_access *out,

@@ -132,8 +132,8 @@ static enum status session_find(struct call *call, struct slice id, struct sessi
     return hide(call, store_session_by_id(call->db, call->who->tenant_key, id, call->arena, out, &call->failure));
 }
 
-enum status session_view(struct call *call, struct slice id, enum action action, struct session *out,
-                         enum access_role *out_role)
+enum status session_authorize_read(struct call *call, struct slice id, enum action action, struct session *out,
+                                   enum access_role *out_role)
 {
     enum status status = session_find(call, id, out);
     if (status != STATUS_OK) {

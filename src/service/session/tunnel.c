@@ -91,7 +91,7 @@ enum status tunnel_find(struct call *call, struct slice session_id, struct slice
                         struct session *out_session, struct slice *out_target)
 {
     enum action action = reads ? ACTION_READ : ACTION_APPEND;
-    enum status status = session_view(call, session_id, action, out_session, NULL);
+    enum status status = session_authorize_read(call, session_id, action, out_session, NULL);
     if (status != STATUS_OK) {
         return status;
     }

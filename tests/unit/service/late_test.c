@@ -41,7 +41,7 @@ static enum status read_with(struct scene *scene, const struct claimed *claimed)
 {
     struct session session;
     struct call call = call_with(scene, claimed);
-    return session_view(&call, SLICE("log"), ACTION_READ, &session, NULL);
+    return session_authorize_read(&call, SLICE("log"), ACTION_READ, &session, NULL);
 }
 
 static enum status renew_with(struct scene *scene, const struct claimed *claimed)
