@@ -19,7 +19,7 @@ static enum status lease_over(struct call *call, struct loaded_session *loaded, 
         *out_again = true;
         return transaction_timer(call, loaded, TIMER_LEASE, lease->expires_at_ms);
     }
-    return claim_lose(call, loaded, "lease_lost");
+    return lease_revoke(call, loaded, "lease_lost");
 }
 
 static enum status fire(struct call *call, const struct timer *timer, struct loaded_session *loaded, bool *out_again)

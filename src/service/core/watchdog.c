@@ -121,7 +121,7 @@ static enum status act_interrupt(struct call *call, struct loaded_session *loade
 
 static enum status act_revert(struct call *call, struct loaded_session *loaded, const char *cause)
 {
-    return claim_lose(call, loaded, cause);
+    return lease_revoke(call, loaded, cause);
 }
 
 static enum status act_drain(struct call *call, struct loaded_session *loaded, const char *cause)
@@ -153,7 +153,7 @@ static enum status act_inactive(struct call *call, struct loaded_session *loaded
 static enum status act_recover(struct call *call, struct loaded_session *loaded, const char *cause)
 {
     return work_is_waiting(loaded->session.work) ? move_on(call, loaded, WORK_PENDING, cause)
-                                                 : claim_lose(call, loaded, cause);
+                                                 : lease_revoke(call, loaded, cause);
 }
 
 static enum status (*const acts[HEALTH_ACTION_COUNT])(struct call *call, struct loaded_session *loaded,

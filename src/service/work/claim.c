@@ -325,7 +325,7 @@ enum status claim_release(struct call *call, struct slice id, struct session_acc
     return status == STATUS_OK ? session_after_move(call, out->loaded) : status;
 }
 
-enum status claim_lose(struct call *call, struct loaded_session *loaded, const char *cause)
+enum status lease_revoke(struct call *call, struct loaded_session *loaded, const char *cause)
 {
     struct changes changes = {0};
     enum status status = STATUS_OK;

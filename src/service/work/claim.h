@@ -42,6 +42,6 @@ MUST_CHECK enum status claim_settle(struct call *call, struct slice id, const st
 MUST_CHECK enum status claim_release(struct call *call, struct slice id, struct session_access *out);
 
 /* Writer. The lease is taken from its holder: hosted turns are cut for this cause, the work of others waits again. */
-MUST_CHECK enum status claim_lose(struct call *call, struct loaded_session *loaded, const char *cause);
+MUST_CHECK enum status lease_revoke(struct call *call, struct loaded_session *loaded, const char *cause);
 
 #endif
