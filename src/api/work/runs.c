@@ -14,7 +14,7 @@ enum status runs_get(struct request *request)
     struct automation_run run;
     enum status status = request_check_unbound(request);
     if (status == STATUS_OK) {
-        status = run_find(&request->call, request->params[0], &run);
+        status = automation_run_find(&request->call, request->params[0], &run);
     }
     if (status == STATUS_OK) {
         run_write(&request->out, &run);
@@ -29,8 +29,8 @@ enum status runs_list(struct request *request)
     struct slice wanted = request_param(request, "status");
     enum status status = request_check_unbound(request);
     if (status == STATUS_OK) {
-        status = run_list(&request->call, slice_present(wanted) ? words_find(run_status_words, wanted) : -1,
-                          request_param(request, "before"), request_list_limit(request), &page);
+        status = automation_run_list(&request->call, slice_present(wanted) ? words_find(run_status_words, wanted) : -1,
+                                     request_param(request, "before"), request_list_limit(request), &page);
     }
     if (status != STATUS_OK) {
         return status;

@@ -107,7 +107,7 @@ enum status session_append_events(struct call *call, struct loaded_session *load
     }
     note_queue_place(transaction, &loaded->session, was_claimable);
     if (loaded->session.work != before) {
-        enum status status = run_keep_up(call, &loaded->session);
+        enum status status = automation_run_keep_up(call, &loaded->session);
         if (status != STATUS_OK) {
             return status;
         }
@@ -151,7 +151,7 @@ enum status transaction_create(struct call *call, int64_t tenant_key, struct sli
     note_queue_place(transaction, &loaded->session, false);
     transaction->work_queued |= work_is_claimable(loaded->session.work);
     *out = loaded;
-    return run_begin(call, &loaded->session);
+    return automation_run_begin(call, &loaded->session);
 }
 
 enum status transaction_timer(struct call *call, const struct loaded_session *loaded, enum timer_kind kind,

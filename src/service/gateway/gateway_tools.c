@@ -96,7 +96,7 @@ static enum status end_snapshot(struct call *call, struct loaded_session *loaded
 
 /* What each accepts is in gateway_templates. */
 const struct gateway_tool gateway_tools[] = {
-    {"automation.complete", true, run_say, NULL, NULL, NULL},
+    {"automation.complete", true, automation_run_report, NULL, NULL, NULL},
     {"save_env_files", true, run_save, NULL, NULL, NULL},
     {"save_service_commands", true, run_save, NULL, NULL, NULL},
     {"save_snapshot", true, NULL, check_snapshot, begin_snapshot, end_snapshot},

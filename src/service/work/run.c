@@ -2,7 +2,7 @@
 
 enum { PAGES_MAX = 5 }; /* looked through for one answer before the caller is told to come again */
 
-enum status run_begin(struct call *call, const struct session *session)
+enum status automation_run_begin(struct call *call, const struct session *session)
 {
     char id[UUID_TEXT_BYTES];
     if (!run_belongs_to(session)) {
@@ -16,7 +16,7 @@ enum status run_begin(struct call *call, const struct session *session)
     return store_run_insert(call->db, session->tenant_key, &run, &call->failure);
 }
 
-enum status run_keep_up(struct call *call, const struct session *session)
+enum status automation_run_keep_up(struct call *call, const struct session *session)
 {
     if (!run_belongs_to(session)) {
         return STATUS_OK;
@@ -37,7 +37,8 @@ static struct slice result_of(struct arena *arena, const struct automation_run *
     return copy;
 }
 
-enum status run_say(struct call *call, struct loaded_session *loaded, const struct json *arguments, struct slice *out)
+enum status automation_run_report(struct call *call, struct loaded_session *loaded, const struct json *arguments,
+                                  struct slice *out)
 {
     struct automation_run run;
     const struct session *session = &loaded->session;
@@ -72,7 +73,7 @@ static bool may_see(const struct call *call, const struct seen_run *seen)
     return access_role(call->who, &seen->session, seen->participant, false) != ACCESS_NONE;
 }
 
-enum status run_find(struct call *call, struct slice id, struct automation_run *out)
+enum status automation_run_find(struct call *call, struct slice id, struct automation_run *out)
 {
     struct seen_run seen;
     enum status status =
@@ -87,7 +88,8 @@ enum status run_find(struct call *call, struct slice id, struct automation_run *
     return status;
 }
 
-enum status run_list(struct call *call, int status_wanted, struct slice before, int64_t limit, struct run_page *out)
+enum status automation_run_list(struct call *call, int status_wanted, struct slice before, int64_t limit,
+                                struct run_page *out)
 {
     struct run_filter filter = {.tenant_key = call->who->tenant_key,
                                 .user_id = call->who->user_id,
