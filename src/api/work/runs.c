@@ -1,4 +1,4 @@
-#include "service/work/run.h"
+#include "service/work/automation_run.h"
 
 #include "api/core/handlers.h"
 

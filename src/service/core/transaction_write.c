@@ -1,7 +1,7 @@
 #include "base/budget.h"
 #include "domain/silence.h"
 #include "service/session/media.h"
-#include "service/work/run.h"
+#include "service/work/automation_run.h"
 #include "service/identity/secret.h"
 #include "service/core/transaction_internal.h"
 

@@ -1,7 +1,7 @@
 #include "domain/redact.h"
 #include "service/gateway/gateway_internal.h"
 #include "service/gateway/gateway_snapshot.h"
-#include "service/work/run.h"
+#include "service/work/automation_run.h"
 #include "service/turn/turn_close.h"
 
 static const struct slice done = SLICE("{\"ok\":true}");

@@ -1,7 +1,7 @@
 /* Runs of automations: a row beside each session whose source is an automation. It follows the session in the same
  * transaction, and keeps what automation.complete says of it. */
-#ifndef SERVICE_RUN_H
-#define SERVICE_RUN_H
+#ifndef SERVICE_AUTOMATION_RUN_H
+#define SERVICE_AUTOMATION_RUN_H
 
 #include "service/core/transaction.h"
 

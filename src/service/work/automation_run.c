@@ -1,4 +1,4 @@
-#include "service/work/run.h"
+#include "service/work/automation_run.h"
 
 enum { PAGES_MAX = 5 }; /* looked through for one answer before the caller is told to come again */
 
