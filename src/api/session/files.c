@@ -25,7 +25,7 @@ enum status media_prepare(struct request *request)
     enum status status = session_authorize_read(&request->call, request->params[0], ACTION_APPEND, &session, NULL);
     if (status == STATUS_OK) {
         status =
-            media_take_out(request->api->service, request_arena(request), session.id, &body, &request->media, failure);
+            media_extract(request->api->service, request_arena(request), session.id, &body, &request->media, failure);
     }
     if (status != STATUS_OK || request->media.count == 0) {
         return status;

@@ -72,8 +72,8 @@ static void note_queue_place(struct transaction *transaction, const struct sessi
 
 static enum status settle_media(struct call *call, const struct session *session, struct event *event)
 {
-    enum status status = media_settle(call, session, &event->content);
-    return status == STATUS_OK ? media_settle(call, session, &event->metadata) : status;
+    enum status status = media_extract_and_attach(call, session, &event->content);
+    return status == STATUS_OK ? media_extract_and_attach(call, session, &event->metadata) : status;
 }
 
 enum status session_append_events(struct call *call, struct loaded_session *loaded, struct event *events, size_t count)

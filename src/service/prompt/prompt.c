@@ -180,11 +180,11 @@ static enum status take(struct call *call, struct loaded_session *loaded, struct
 
 enum status prompt_settle_media(struct call *call, const struct session *session, struct prompt *prompt)
 {
-    enum status status = media_keep(call, session, call->media);
+    enum status status = media_attach(call, session, call->media);
     if (status == STATUS_OK) {
-        status = media_settle(call, session, &prompt->content);
+        status = media_extract_and_attach(call, session, &prompt->content);
     }
-    return status == STATUS_OK ? media_settle(call, session, &prompt->metadata) : status;
+    return status == STATUS_OK ? media_extract_and_attach(call, session, &prompt->metadata) : status;
 }
 
 static enum status accept(struct call *call, struct loaded_session *loaded, struct prompt *prompt,

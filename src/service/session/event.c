@@ -137,7 +137,7 @@ enum status event_append(struct call *call, struct slice session_id, struct appe
         status = check_repeats(call, append);
     }
     if (status == STATUS_OK) {
-        status = media_keep(call, &append->entry.loaded->session, call->media);
+        status = media_attach(call, &append->entry.loaded->session, call->media);
     }
     return status == STATUS_OK ? append_new(call, append) : status;
 }

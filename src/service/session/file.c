@@ -61,6 +61,6 @@ enum status file_add(struct call *call, struct slice session_id, struct blob *fi
     }
     file->actor = call->who->name;
     file->created_at_ms = call->now_ms;
-    status = media_keep(call, session, &list);
+    status = media_attach(call, session, &list);
     return status == STATUS_OK ? tell(call, entry.loaded, file) : status;
 }

@@ -261,8 +261,8 @@ static void write_value(struct taking *taking, struct json_out *out, const struc
     }
 }
 
-enum status media_take_out(const struct service *service, struct arena *arena, struct slice session_id,
-                           struct slice *json, struct media_list *list, struct failure *failure)
+enum status media_extract(const struct service *service, struct arena *arena, struct slice session_id,
+                          struct slice *json, struct media_list *list, struct failure *failure)
 {
     const struct json *value = NULL;
     struct taking taking = {service, arena, session_id, list, failure, STATUS_OK, 0};
@@ -316,7 +316,7 @@ enum status media_check_room(struct call *call, const struct session *session, s
     return status;
 }
 
-enum status media_keep(struct call *call, const struct session *session, const struct media_list *list)
+enum status media_attach(struct call *call, const struct session *session, const struct media_list *list)
 {
     if (!list || list->count == 0) {
         return STATUS_OK;
@@ -325,10 +325,10 @@ enum status media_keep(struct call *call, const struct session *session, const s
     return status == STATUS_OK ? media_put(call, session, list) : status;
 }
 
-enum status media_settle(struct call *call, const struct session *session, struct slice *json)
+enum status media_extract_and_attach(struct call *call, const struct session *session, struct slice *json)
 {
     struct media_list list = {0};
-    enum status status = media_take_out(call->service, call->arena, session->id, json, &list, &call->failure);
+    enum status status = media_extract(call->service, call->arena, session->id, json, &list, &call->failure);
     return status == STATUS_OK ? media_put(call, session, &list) : status;
 }
 

@@ -22,18 +22,18 @@ struct media_list {
 bool media_is_likely(struct slice json);
 /* `*json` with handles in place of media, in the arena; untouched when there are none. TOO_LARGE for a medium above
  * service->blob_bytes_max. */
-MUST_CHECK enum status media_take_out(const struct service *service, struct arena *arena, struct slice session_id,
-                                      struct slice *json, struct media_list *list, struct failure *failure);
+MUST_CHECK enum status media_extract(const struct service *service, struct arena *arena, struct slice session_id,
+                                     struct slice *json, struct media_list *list, struct failure *failure);
 /* Reader or writer: the bytes are on disk. */
 MUST_CHECK enum status media_write(struct call *call, const struct session *session, const struct media_list *list);
 /* Reader or writer: LIMITED (`too_many_files`) when the session would have too many with `count` more. */
 MUST_CHECK enum status media_check_room(struct call *call, const struct session *session, size_t count);
 /* Writer: the session refers to all of the list. LIMITED (`too_many_files`) when it has too many then. */
-MUST_CHECK enum status media_keep(struct call *call, const struct session *session, const struct media_list *list);
+MUST_CHECK enum status media_attach(struct call *call, const struct session *session, const struct media_list *list);
 /* The same without a limit: what agents make. */
 MUST_CHECK enum status media_put(struct call *call, const struct session *session, const struct media_list *list);
 /* Writer: take out and keep, for what did not come prepared. */
-MUST_CHECK enum status media_settle(struct call *call, const struct session *session, struct slice *json);
+MUST_CHECK enum status media_extract_and_attach(struct call *call, const struct session *session, struct slice *json);
 /* Calls `each` with every handle in the JSON. */
 void media_each_handle(struct arena *arena, struct slice json, void (*each)(void *owner, struct slice handle),
                        void *owner);
