@@ -101,7 +101,7 @@ static enum status read_message(struct request *request, struct prompt_request *
         .clear_queue = body_says(request, "clear_queue"),
         .priority = json_i64_of(body, "priority"),
         .sender = extras.sender,
-        .aside = extras.mentioned && !body_says(request, "mentioned"),
+        .not_mentioned = extras.mentioned && !body_says(request, "mentioned"),
         .debounce_ms = json_get_value(body, "debounce_ms") ? json_i64_of(body, "debounce_ms") : -1,
     };
     enum status status = prompts_read_content(request, true, &out->content);

@@ -14,7 +14,7 @@ struct prompt_request {
     int64_t debounce_ms;       /* collect; -1 = the option */
     int64_t priority;          /* within the queue; higher first */
     const struct json *sender; /* whom a channel names; NULL = the caller */
-    bool aside;                /* of a group: the agent was not named */
+    bool not_mentioned;        /* of a group: the agent was not named */
 };
 
 struct prompt_receipt {

@@ -43,7 +43,7 @@ enum status prompt_route(struct call *call, const struct session_access *entry, 
 {
     bool is_owner = false;
     struct slice name = {0};
-    *out = routing_of(&entry->loaded->session, false, !request->aside);
+    *out = routing_of(&entry->loaded->session, false, !request->not_mentioned);
     if (*out == ROUTING_DIRECT) {
         return STATUS_OK;
     }
@@ -51,7 +51,7 @@ enum status prompt_route(struct call *call, const struct session_access *entry, 
     if (status == STATUS_OK) {
         status = speakers_name(call, request->sender, &name);
     }
-    *out = routing_of(&entry->loaded->session, is_owner, !request->aside);
+    *out = routing_of(&entry->loaded->session, is_owner, !request->not_mentioned);
     prompt->content = routing_content(call->arena, *out, name, prompt->content);
     prompt->metadata = routing_metadata(call->arena, *out, prompt->metadata);
     return status;
