@@ -266,7 +266,7 @@ enum status prompt_send(struct call *call, struct slice session_id, const struct
     }
     status = accept(call, entry.loaded, &prompt, request, out);
     if (status == STATUS_OK) {
-        status = introspection_give_way(call, entry.loaded);
+        status = introspection_on_message(call, entry.loaded);
     }
     return status == STATUS_OK ? channel_note_message(call, entry.loaded, request->metadata) : status;
 }

@@ -92,7 +92,7 @@ enum status introspection_overhear(struct call *call, struct loaded_session *loa
     return status == STATUS_OK ? count(call, loaded, &row, false) : status;
 }
 
-enum status introspection_give_way(struct call *call, struct loaded_session *loaded)
+enum status introspection_on_message(struct call *call, struct loaded_session *loaded)
 {
     struct introspection row;
     if (!may_apply(&loaded->session)) {

@@ -10,7 +10,7 @@
 /* Writer. A turn ended and the session may rest: the next look back is at once, or after a silence. */
 MUST_CHECK enum status introspection_after_turn(struct call *call, struct loaded_session *loaded);
 /* Writer. Somebody speaks to the agent: the timer is cleared, and what runs is interrupted. */
-MUST_CHECK enum status introspection_give_way(struct call *call, struct loaded_session *loaded);
+MUST_CHECK enum status introspection_on_message(struct call *call, struct loaded_session *loaded);
 /* Writer. Somebody spoke in the session without speaking to the agent: the silence begins again. */
 MUST_CHECK enum status introspection_overhear(struct call *call, struct loaded_session *loaded);
 /* Writer. The timer. */
