@@ -7,7 +7,7 @@
 
 /* --- shared steps --- */
 
-enum status ask_learn(struct call *call, struct loaded_session *loaded)
+enum status ask_load_count(struct call *call, struct loaded_session *loaded)
 {
     if (loaded->asks_known) {
         return STATUS_OK;
@@ -243,7 +243,7 @@ enum status ask_open(struct call *call, struct loaded_session *loaded, struct as
         return failure_set(&call->failure, STATUS_CONFLICT, "ask_exists",
                            "Another ask of this session has this id already; choose a new one.");
     }
-    status = status == STATUS_NOT_FOUND ? ask_learn(call, loaded) : status;
+    status = status == STATUS_NOT_FOUND ? ask_load_count(call, loaded) : status;
     if (status == STATUS_OK) {
         status = check_room(call, loaded);
     }
@@ -301,7 +301,7 @@ enum status ask_cancel_all(struct call *call, struct loaded_session *loaded, str
     struct ask *pending;
     size_t count = 0;
     const struct session *session = &loaded->session;
-    enum status status = ask_learn(call, loaded);
+    enum status status = ask_load_count(call, loaded);
     if (status != STATUS_OK || loaded->asks_pending == 0) {
         return status;
     }
@@ -328,7 +328,7 @@ enum status ask_after_park(struct call *call, struct loaded_session *loaded)
 {
     int64_t asked = 0;
     const struct session *session = &loaded->session;
-    enum status status = ask_learn(call, loaded);
+    enum status status = ask_load_count(call, loaded);
     if (status != STATUS_OK || loaded->asks_pending > 0 || !work_is_waiting(session->work)) {
         return status;
     }

@@ -56,7 +56,7 @@ static enum status gather_turn(struct call *call, struct loaded_session *loaded,
     }
     enum status status = turn_is_interrupted(call, session, &out->interrupted);
     if (status == STATUS_OK) {
-        status = ask_learn(call, loaded);
+        status = ask_load_count(call, loaded);
         out->asks_pending = loaded->asks_pending;
     }
     return status == STATUS_OK ? store_ask_count_of_turn(call->db, session->tenant_key, session->key, session->fence,

@@ -124,7 +124,7 @@ static enum status apply_policy(struct call *call, struct loaded_session *loaded
         break;
     case RESUME_ASK:
     case RESUME_COUNT:
-        status = ask_learn(call, loaded);
+        status = ask_load_count(call, loaded);
         if (status == STATUS_OK && loaded->asks_pending == 0) { /* else the answer decides what happens next */
             status = offer_again(call, loaded, cause, &changes);
         }
