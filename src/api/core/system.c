@@ -30,7 +30,7 @@ static void write_watchdogs(struct buffer *body, struct service *service)
         buffer_format(body,
                       "# HELP sojourn_watchdog_%s_total Times this watchdog acted.\n"
                       "# TYPE sojourn_watchdog_%s_total counter\nsojourn_watchdog_%s_total %lld\n",
-                      name, name, name, (long long)service->watchdogs_barked[i]);
+                      name, name, name, (long long)service->watchdog_findings[i]);
     }
 }
 

@@ -70,7 +70,7 @@ struct service {
     bool agents_reach_host; /* admins of any tenant may define agents that run programs on the machine */
     struct health_limits health;
     int64_t wall_known_since_ms; /* steady: when the wall clock last jumped, 0 = never; the writer's */
-    _Atomic int64_t watchdogs_barked[WATCHDOG_COUNT];
+    _Atomic int64_t watchdog_findings[WATCHDOG_COUNT];
     struct secrets *secrets; /* NULL = none */
     struct blob_place blobs; /* where files of sessions are kept */
     size_t blob_bytes_max;

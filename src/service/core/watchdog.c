@@ -174,7 +174,7 @@ static enum status act(struct call *call, struct loaded_session *loaded, const s
         status = acts[finding->action](call, loaded, watchdog_words.names[finding->watchdog]);
     }
     if (status == STATUS_OK) {
-        call->service->watchdogs_barked[finding->watchdog]++;
+        call->service->watchdog_findings[finding->watchdog]++;
     }
     return status;
 }
