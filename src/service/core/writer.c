@@ -187,7 +187,7 @@ static void gather(struct writer *writer, struct group *group)
         return;
     }
     for (int turns = 0; turns < GATHER_TURNS_MAX; turns++) {
-        bool few = group->count < writer->crowd && group->count < GATHER_JOBS_MAX;
+        bool few = group->count < writer->recent_callers && group->count < GATHER_JOBS_MAX;
         bool worth = few && !group->spoiled && writer->transaction.writes > 0;
         struct queue_item *more =
             worth ? work_queue_take_within(writer->queue, writer->options.group_max, GATHER_US) : NULL;
@@ -212,7 +212,7 @@ static void run_group(struct writer *writer, struct write_job *first)
         transaction_rollback(&writer->transaction);
     } else {
         status = writer_end_group(writer, &failure);
-        writer->crowd = group.count + work_queue_length(writer->queue);
+        writer->recent_callers = group.count + work_queue_length(writer->queue);
     }
     if (status == STATUS_UNCERTAIN) {
         writer_log_failed(&failure);

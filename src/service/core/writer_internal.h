@@ -18,8 +18,8 @@ struct writer {
     bool started;
     struct write_job *parked; /* through work.next */
     int64_t parked_count;
-    size_t crowd;     /* callers that were waiting when the last group was committed, its own included */
-    bool work_queued; /* by a committed group: parked jobs look again */
+    size_t recent_callers; /* callers that were waiting when the last group was committed, its own included */
+    bool work_queued;      /* by a committed group: parked jobs look again */
     atomic_bool poked;
     int64_t next_timer_ms; /* steady; 0 = none */
     bool timers_known;
