@@ -23,7 +23,7 @@ static enum job_outcome reload_run(struct write_job *job, struct transaction *tr
     reload->status = agents_share(reload->options, &call);
     reload->failure = call.failure;
     arena_release(&arena);
-    return reload->status != STATUS_OK && transaction->writes != writes_before ? JOB_SPOILED : JOB_DONE;
+    return reload->status != STATUS_OK && transaction->writes != writes_before ? JOB_ROLL_BACK : JOB_DONE;
 }
 
 static void reload_finish(struct write_job *job, enum status status, const struct failure *failure)

@@ -73,7 +73,7 @@ static enum job_outcome message_run(struct write_job *job, struct transaction *t
     message->status = send_once(&call, message);
     message->failure = call.failure;
     arena_release(&arena);
-    return message->status != STATUS_OK && transaction->writes != writes_before ? JOB_SPOILED : JOB_DONE;
+    return message->status != STATUS_OK && transaction->writes != writes_before ? JOB_ROLL_BACK : JOB_DONE;
 }
 
 /* Busy, in the mode that asks for it; or the session has failed, by the policy that asks for that. */
@@ -124,7 +124,7 @@ static enum job_outcome answer_run(struct write_job *job, struct transaction *tr
     answer->status = ask_answer(&call, client_session(answer->client), slice_of(answer->ask), &reply, &after);
     answer->failure = call.failure;
     arena_release(&arena);
-    return answer->status != STATUS_OK && transaction->writes != writes_before ? JOB_SPOILED : JOB_DONE;
+    return answer->status != STATUS_OK && transaction->writes != writes_before ? JOB_ROLL_BACK : JOB_DONE;
 }
 
 static void answer_finish(struct write_job *job, enum status status, const struct failure *failure)
@@ -151,7 +151,7 @@ static enum job_outcome resume_run(struct write_job *job, struct transaction *tr
     resume->status = turn_resume(&call, client_session(resume->client), &entry);
     resume->failure = call.failure;
     arena_release(&arena);
-    return resume->status != STATUS_OK && transaction->writes != writes_before ? JOB_SPOILED : JOB_DONE;
+    return resume->status != STATUS_OK && transaction->writes != writes_before ? JOB_ROLL_BACK : JOB_DONE;
 }
 
 static void resume_finish(struct write_job *job, enum status status, const struct failure *failure)

@@ -276,7 +276,7 @@ static enum job_outcome run_on_writer(struct write_job *job, struct transaction 
     }
     problem_answer(request->exchange, &request->call.failure);
     log_refused_move(request);
-    return transaction->writes != writes_before ? JOB_SPOILED : JOB_DONE;
+    return transaction->writes != writes_before ? JOB_ROLL_BACK : JOB_DONE;
 }
 
 static void submit_write(struct request *request)

@@ -170,7 +170,7 @@ static enum job_outcome run(struct write_job *job, struct transaction *transacti
     if (transaction->writes == writes_before && transaction_forget_remembered(transaction)) {
         status = try_once(spoken, transaction);
     }
-    return status != STATUS_OK && transaction->writes != writes_before ? JOB_SPOILED : JOB_DONE;
+    return status != STATUS_OK && transaction->writes != writes_before ? JOB_ROLL_BACK : JOB_DONE;
 }
 
 static void finish(struct write_job *job, enum status status, const struct failure *failure)

@@ -51,7 +51,7 @@ static enum job_outcome collect_run(struct write_job *job, struct transaction *t
     if (status != STATUS_OK) {
         warn(&failure);
     }
-    return status == STATUS_OK ? JOB_DONE : JOB_SPOILED;
+    return status == STATUS_OK ? JOB_DONE : JOB_ROLL_BACK;
 }
 
 static void collect_finish(struct write_job *job, enum status status, const struct failure *failure)

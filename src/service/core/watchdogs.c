@@ -116,7 +116,7 @@ static enum job_outcome look_run(struct write_job *job, struct transaction *tran
         log_warn("watchdog_failed", LOG_TEXT("code", slice_of(call.failure.code)),
                  LOG_TEXT("detail", slice_of(call.failure.detail)));
     }
-    return status != STATUS_OK && transaction->writes != writes_before ? JOB_SPOILED : JOB_DONE;
+    return status != STATUS_OK && transaction->writes != writes_before ? JOB_ROLL_BACK : JOB_DONE;
 }
 
 static void look_finish(struct write_job *job, enum status status, const struct failure *failure)

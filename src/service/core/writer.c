@@ -5,7 +5,7 @@
 
 enum {
     GATHER_US = 60,
-    GATHER_TURNS_MAX = 16,
+    GATHER_ROUNDS_MAX = 16,
     GATHER_JOBS_MAX = 24, /* so many are worth their commit; more arrive while it runs */
     WAIT_MS_MAX = 1000,
     LOOK_FOR_TIMERS_MS = 5000
@@ -88,7 +88,7 @@ static enum job_outcome run_job(struct writer *writer, struct write_job *job)
     }
     enum job_outcome outcome = job->run(job, &writer->transaction);
     budget_end();
-    return outcome != JOB_ANSWERED && db_must_run_again(writer->transaction.db) ? JOB_SPOILED : outcome;
+    return outcome != JOB_ANSWERED && db_must_run_again(writer->transaction.db) ? JOB_ROLL_BACK : outcome;
 }
 
 static void run_alone(struct writer *writer, struct write_job *job)
@@ -165,7 +165,7 @@ static void run_jobs(struct writer *writer, struct group *group, struct queue_it
         struct write_job *job = (struct write_job *)*link;
         enum job_outcome outcome = run_job(writer, job);
         job->parked = outcome == JOB_PARKED;
-        group->spoiled = outcome == JOB_SPOILED;
+        group->spoiled = outcome == JOB_ROLL_BACK;
         writer->jobs++;
         if (outcome == JOB_ANSWERED) {
             *link = job->work.next;
@@ -186,7 +186,7 @@ static void gather(struct writer *writer, struct group *group)
     if (db_engine(writer->transaction.db) != DB_SQLITE) {
         return;
     }
-    for (int turns = 0; turns < GATHER_TURNS_MAX; turns++) {
+    for (int turns = 0; turns < GATHER_ROUNDS_MAX; turns++) {
         bool few = group->count < writer->recent_callers && group->count < GATHER_JOBS_MAX;
         bool worth = few && !group->spoiled && writer->transaction.writes > 0;
         struct queue_item *more =

@@ -15,10 +15,10 @@
 #include "service/core/transaction.h"
 
 enum job_outcome {
-    JOB_DONE,     /* its answer is ready, good or bad; nothing half written */
-    JOB_ANSWERED, /* the same, and the answer owes nothing to the running group: it leaves at once */
-    JOB_SPOILED,  /* it failed after it wrote: roll back */
-    JOB_PARKED,   /* nothing to do yet: run again when work is queued or at parked_until_ms */
+    JOB_DONE,      /* its answer is ready, good or bad; nothing half written */
+    JOB_ANSWERED,  /* the same, and the answer owes nothing to the running group: it leaves at once */
+    JOB_ROLL_BACK, /* it failed after it wrote: roll back */
+    JOB_PARKED,    /* nothing to do yet: run again when work is queued or at parked_until_ms */
 };
 
 struct write_job {

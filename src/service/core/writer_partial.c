@@ -16,7 +16,7 @@ static enum job_outcome partial_run(struct write_job *job, struct transaction *t
     transaction_mark_write(transaction);
     enum status status =
         store_partial_save(transaction->db, own->tenant_key, own->session_key, &own->partial, &failure);
-    return status == STATUS_OK ? JOB_DONE : JOB_SPOILED;
+    return status == STATUS_OK ? JOB_DONE : JOB_ROLL_BACK;
 }
 
 /* Losing one is no harm: the next comes within a second. */

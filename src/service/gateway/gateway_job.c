@@ -68,7 +68,7 @@ static enum job_outcome run(struct write_job *write, struct transaction *transac
     transaction_start_command(transaction);
     enum status status = write_row(&call, job);
     arena_release(&arena);
-    return status != STATUS_OK && transaction->writes != writes_before ? JOB_SPOILED : JOB_DONE;
+    return status != STATUS_OK && transaction->writes != writes_before ? JOB_ROLL_BACK : JOB_DONE;
 }
 
 /* Whoever waits looks at the row again. */

@@ -60,7 +60,7 @@ static enum job_outcome note_run(struct write_job *job, struct transaction *tran
         status = writes[note->kind](&call, note, loaded);
     }
     arena_release(&arena);
-    return status != STATUS_OK && transaction->writes != writes_before ? JOB_SPOILED : JOB_DONE;
+    return status != STATUS_OK && transaction->writes != writes_before ? JOB_ROLL_BACK : JOB_DONE;
 }
 
 static void note_free(struct note *note)

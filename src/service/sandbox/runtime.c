@@ -148,7 +148,7 @@ static enum job_outcome waking_run(struct write_job *job, struct transaction *tr
     struct call call = transaction_call(transaction, &arena, &server_principal);
     enum status status = wake_sleeping(&call, waking);
     arena_release(&arena);
-    return status != STATUS_OK && transaction->writes != writes_before ? JOB_SPOILED : JOB_DONE;
+    return status != STATUS_OK && transaction->writes != writes_before ? JOB_ROLL_BACK : JOB_DONE;
 }
 
 static void waking_finish(struct write_job *job, enum status status, const struct failure *failure)

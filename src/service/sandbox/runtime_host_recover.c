@@ -98,7 +98,7 @@ enum job_outcome recover_run(struct write_job *job, struct transaction *transact
                  LOG_TEXT("detail", slice_of(call.failure.detail)));
         orphans_free(runtimes);
     }
-    return status != STATUS_OK && transaction->writes != writes_before ? JOB_SPOILED : JOB_DONE;
+    return status != STATUS_OK && transaction->writes != writes_before ? JOB_ROLL_BACK : JOB_DONE;
 }
 
 void recover_finish(struct write_job *job, enum status status, const struct failure *failure)

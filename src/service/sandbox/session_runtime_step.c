@@ -389,7 +389,7 @@ enum job_outcome session_runtime_step_run(struct write_job *job, struct transact
     box->status = take_step(&step);
     box->failure = call.failure;
     arena_release(&arena);
-    return box->status != STATUS_OK && transaction->writes != writes_before ? JOB_SPOILED : JOB_DONE;
+    return box->status != STATUS_OK && transaction->writes != writes_before ? JOB_ROLL_BACK : JOB_DONE;
 }
 
 void session_runtime_step_finish(struct write_job *job, enum status status, const struct failure *failure)

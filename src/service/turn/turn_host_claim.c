@@ -182,7 +182,7 @@ enum job_outcome turn_host_claim_run(struct write_job *job, struct transaction *
         turns->claim_failed = true;
         log_warn("agent_claim_failed", LOG_TEXT("code", slice_of(call.failure.code)),
                  LOG_TEXT("detail", slice_of(call.failure.detail)));
-        return transaction->writes != writes_before ? JOB_SPOILED : JOB_DONE;
+        return transaction->writes != writes_before ? JOB_ROLL_BACK : JOB_DONE;
     }
     if (turns->found || transaction->writes != writes_before) {
         return JOB_DONE;

@@ -424,7 +424,7 @@ enum job_outcome turn_write_run(struct write_job *job, struct transaction *trans
     turn->failure = call.failure;
     note_sequence(&call, turn);
     arena_release(&arena);
-    return turn->status != STATUS_OK && transaction->writes != writes_before ? JOB_SPOILED : JOB_DONE;
+    return turn->status != STATUS_OK && transaction->writes != writes_before ? JOB_ROLL_BACK : JOB_DONE;
 }
 
 void turn_write_finish(struct write_job *job, enum status status, const struct failure *failure)

@@ -42,7 +42,7 @@ static enum job_outcome probe_run(struct write_job *job, struct transaction *tra
         job->parked_until_ms = scene_now_ms + probe->park_ms;
         return JOB_PARKED;
     }
-    return probe->spoils || status != STATUS_OK ? JOB_SPOILED : JOB_DONE;
+    return probe->spoils || status != STATUS_OK ? JOB_ROLL_BACK : JOB_DONE;
 }
 
 static void probe_finish(struct write_job *job, enum status status, const struct failure *failure)
