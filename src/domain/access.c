@@ -267,7 +267,7 @@ static enum status check_human_writer(const struct principal *who, const struct 
         return failure_set(failure, STATUS_FORBIDDEN, "human_events_only",
                            "%.*s is written only by the owner of a mixed session.", SLICE_ARG(event_type));
     }
-    if (session->work != WORK_RUNNING) {
+    if (session->work != SESSION_RUNNING) {
         return failure_set(failure, STATUS_CONFLICT, "session_not_running",
                            "%.*s is written only while the session is running; it is %s.", SLICE_ARG(event_type),
                            work_words.names[session->work]);

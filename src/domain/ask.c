@@ -254,12 +254,12 @@ enum status ask_check_person(const struct principal *who, enum access_role role,
 /* --- what the session says meanwhile --- */
 
 /* The approval of a tool call waits for the tool; everything else for what a person knows. */
-static enum work waits_in(const struct ask *ask)
+static enum session_status waits_in(const struct ask *ask)
 {
-    return ask->kind == ASK_APPROVAL && !ask_is_of_output(ask) ? WORK_AWAITING_TOOL : WORK_WAITING_HUMAN;
+    return ask->kind == ASK_APPROVAL && !ask_is_of_output(ask) ? SESSION_AWAITING_TOOL : SESSION_WAITING_HUMAN;
 }
 
-static const struct ask *first_in(const struct ask *pending, size_t count, enum work state)
+static const struct ask *first_in(const struct ask *pending, size_t count, enum session_status state)
 {
     for (size_t i = 0; i < count; i++) {
         if (waits_in(&pending[i]) == state) {
@@ -274,9 +274,9 @@ bool ask_is_budget(const struct ask *ask)
     return ask->kind == ASK_APPROVAL && slice_is(ask->tool, "budget");
 }
 
-enum work ask_waits_in(const struct ask *pending, size_t count)
+enum session_status ask_waits_in(const struct ask *pending, size_t count)
 {
-    return first_in(pending, count, WORK_WAITING_HUMAN) ? WORK_WAITING_HUMAN : WORK_AWAITING_TOOL;
+    return first_in(pending, count, SESSION_WAITING_HUMAN) ? SESSION_WAITING_HUMAN : SESSION_AWAITING_TOOL;
 }
 
 struct slice ask_reason(struct arena *arena, const struct ask *pending, size_t count)

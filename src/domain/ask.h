@@ -121,7 +121,7 @@ bool ask_rule_matches(struct arena *arena, const struct ask_rule *rule, const st
 /* The state in which a session waits for these (at least one), and a line that says for what. */
 /* Does it ask to go on beyond a cap on cost? While nobody allowed it, no other turn begins. */
 bool ask_is_budget(const struct ask *ask);
-enum work ask_waits_in(const struct ask *pending, size_t count);
+enum session_status ask_waits_in(const struct ask *pending, size_t count);
 struct slice ask_reason(struct arena *arena, const struct ask *pending, size_t count);
 
 /* Events; each adds to `out`. ask.requested {id, kind, turn, ask}, ask.voted {id, …, by, decision, votes, quorum},

@@ -5,14 +5,14 @@
 /* --- the work machine --- */
 
 /* Why it ended, when nobody says. */
-static const enum stop_reason usual_stop[WORK_COUNT] = {
-    [WORK_COMPLETED] = STOP_COMPLETED,
-    [WORK_FAILED] = STOP_FAILED,
-    [WORK_EXPIRED] = STOP_EXPIRED,
-    [WORK_ABANDONED] = STOP_ABANDONED,
+static const enum stop_reason usual_stop[SESSION_STATUS_COUNT] = {
+    [SESSION_COMPLETED] = STOP_COMPLETED,
+    [SESSION_FAILED] = STOP_FAILED,
+    [SESSION_EXPIRED] = STOP_EXPIRED,
+    [SESSION_ABANDONED] = STOP_ABANDONED,
 };
 
-static enum status refuse_work(const struct session *session, enum work to, struct failure *failure)
+static enum status refuse_work(const struct session *session, enum session_status to, struct failure *failure)
 {
     char targets[160];
     const char *from_name = work_words.names[session->work], *to_name = work_words.names[to];
@@ -25,7 +25,7 @@ static enum status refuse_work(const struct session *session, enum work to, stru
 }
 
 struct move {
-    enum work to;
+    enum session_status to;
     enum stop_reason stop;
     struct slice reason;
     bool requeued; /* back in the queue without a purpose of its own: the attempts go on counting */
@@ -46,7 +46,7 @@ static void put_json(struct json_out *out, const char *key, const struct json *v
 static void add_ending(struct arena *arena, const struct move *move, struct changes *out)
 {
     struct payload payload;
-    bool error = move->to == WORK_FAILED || slice_present(move->error_message) || slice_present(move->error_code);
+    bool error = move->to == SESSION_FAILED || slice_present(move->error_message) || slice_present(move->error_code);
     payload_begin(&payload);
     if (error) {
         struct slice code = slice_of(stop_reason_words.names[move->stop]);
@@ -63,7 +63,7 @@ static void add_ending(struct arena *arena, const struct move *move, struct chan
 static void add_move(struct arena *arena, const struct session *session, const struct move *move, struct changes *out)
 {
     struct payload payload;
-    bool ending = move->to == WORK_COMPLETED || move->to == WORK_FAILED || slice_present(move->error_message) ||
+    bool ending = move->to == SESSION_COMPLETED || move->to == SESSION_FAILED || slice_present(move->error_message) ||
                   slice_present(move->error_code);
     payload_begin(&payload);
     payload_word(&payload, "from", work_words, (int)session->work);
@@ -87,9 +87,9 @@ static void add_move(struct arena *arena, const struct session *session, const s
 }
 
 /* Agents run what they claimed: without one nobody would run it. A turn that waits goes on as it was. */
-static bool needs_claim(const struct session *session, enum work to)
+static bool needs_claim(const struct session *session, enum session_status to)
 {
-    return session->type == TYPE_AGENT && to == WORK_RUNNING && !work_is_leased(session->work);
+    return session->type == TYPE_AGENT && to == SESSION_RUNNING && !work_is_leased(session->work);
 }
 
 static enum status refuse_unclaimed(struct failure *failure)
@@ -98,14 +98,15 @@ static enum status refuse_unclaimed(struct failure *failure)
                        "A session of type agent starts running by being claimed, from pending.");
 }
 
-enum status change_check_runner(const struct session *session, enum work to, bool is_run, struct failure *failure)
+enum status change_check_runner(const struct session *session, enum session_status to, bool is_run,
+                                struct failure *failure)
 {
-    bool resumes = session->type == TYPE_AGENT && to == WORK_RUNNING && work_is_waiting(session->work);
+    bool resumes = session->type == TYPE_AGENT && to == SESSION_RUNNING && work_is_waiting(session->work);
     return resumes && !is_run ? refuse_unclaimed(failure) : STATUS_OK;
 }
 
-enum status change_status(struct arena *arena, const struct session *session, enum work to, const char *reason,
-                          enum stop_reason stop, struct changes *out, struct failure *failure)
+enum status change_status(struct arena *arena, const struct session *session, enum session_status to,
+                          const char *reason, enum stop_reason stop, struct changes *out, struct failure *failure)
 {
     out->count = 0;
     if (session->work == to) {
@@ -134,9 +135,9 @@ enum status change_claim(struct arena *arena, const struct session *session, str
     struct payload payload;
     out->count = 0;
     if (!work_is_claimable(session->work)) {
-        return refuse_work(session, WORK_RUNNING, failure);
+        return refuse_work(session, SESSION_RUNNING, failure);
     }
-    struct move move = {.to = WORK_RUNNING, .reason = arena_format(arena, "claimed by %.*s", SLICE_ARG(worker))};
+    struct move move = {.to = SESSION_RUNNING, .reason = arena_format(arena, "claimed by %.*s", SLICE_ARG(worker))};
     add_move(arena, session, &move, out);
     payload_begin(&payload);
     json_put_text(&payload.out, "worker", worker);
@@ -230,12 +231,12 @@ enum status change_lease_over(struct arena *arena, const struct session *session
         return STATUS_OK;
     }
     struct move move = {
-        .to = WORK_PENDING,
+        .to = SESSION_PENDING,
         .reason = released ? SLICE("given back by its worker") : SLICE("its worker's lease ran out"),
         .requeued = true,
     };
     if (attempts_max > 0 && session->claim_attempts >= attempts_max) {
-        move.to = WORK_FAILED;
+        move.to = SESSION_FAILED;
         move.stop = STOP_ATTEMPTS_EXHAUSTED;
         move.requeued = false;
         move.reason = arena_format(arena, "not finished after %lld attempts", (long long)session->claim_attempts);
@@ -251,7 +252,7 @@ void change_add_reopening(struct arena *arena, const struct session *session, co
     payload_word(&payload, "from", work_words, (int)session->work);
     json_maybe_text(&payload.out, "reason", payload_line(reason));
     payload_end(&payload, arena, "session.reopened", out);
-    add_move(arena, session, &(struct move){.to = WORK_IDLE, .reason = payload_line(reason)}, out);
+    add_move(arena, session, &(struct move){.to = SESSION_IDLE, .reason = payload_line(reason)}, out);
 }
 
 enum status change_reopen(struct arena *arena, const struct session *session, const char *reason, struct changes *out,
@@ -267,7 +268,7 @@ enum status change_reopen(struct arena *arena, const struct session *session, co
                            session_type_words.names[session->type]);
     }
     if (!work_can_reopen(session->work)) {
-        return refuse_work(session, WORK_IDLE, failure);
+        return refuse_work(session, SESSION_IDLE, failure);
     }
     change_add_reopening(arena, session, reason, out);
     return STATUS_OK;

@@ -66,12 +66,12 @@ MUST_CHECK enum status change_open(struct arena *arena, const struct session *se
 /* session.status_change, guarded by the table: 409 `illegal_transition` names both states and what is allowed.
  * `reason` is one line; `stop` says why when `to` is an end (STOP_NONE picks the usual one). Becoming completed or
  * failed adds session.completed or session.error. count = 0 when it is in that state already. */
-MUST_CHECK enum status change_status(struct arena *arena, const struct session *session, enum work to,
+MUST_CHECK enum status change_status(struct arena *arena, const struct session *session, enum session_status to,
                                      const char *reason, enum stop_reason stop, struct changes *out,
                                      struct failure *failure);
 /* May somebody from outside let the turn of an agent that waits go on? Only while it `is_run`: under the caller's
  * lease, or by a runner of the session. Else nobody would run it: 409 `claim_needed`. */
-MUST_CHECK enum status change_check_runner(const struct session *session, enum work to, bool is_run,
+MUST_CHECK enum status change_check_runner(const struct session *session, enum session_status to, bool is_run,
                                            struct failure *failure);
 /* What else a change of the runtime brings; absent members leave things as they are. */
 struct runtime_news {
@@ -109,7 +109,7 @@ MUST_CHECK enum status change_claim(struct arena *arena, const struct session *s
 /* The end (or pause) of a claimed turn: status_change, then session.completed {result, usage} or session.error {…}.
  * Allowed `to`: every state the table allows from the current one, and the wait it is in: whoever ran it leaves. */
 struct settlement {
-    enum work to;
+    enum session_status to;
     const struct json *result;
     const struct json *usage;
     struct slice error_message;

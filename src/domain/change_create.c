@@ -72,10 +72,10 @@ static enum status read_words(const struct session_input *input, struct creation
 
 static void list_initials(enum session_type type, bool approval, char *out, size_t room)
 {
-    const char *names[WORK_COUNT];
+    const char *names[SESSION_STATUS_COUNT];
     int count = 0;
-    for (int state = 0; state < WORK_COUNT; state++) {
-        if (work_is_initial(type, approval, (enum work)state)) {
+    for (int state = 0; state < SESSION_STATUS_COUNT; state++) {
+        if (work_is_initial(type, approval, (enum session_status)state)) {
             names[count++] = work_words.names[state];
         }
     }
@@ -94,7 +94,7 @@ static enum status check_human_bridge(const struct session_input *input, struct 
                            "A session from %s is of type mixed and has an owner and a `task_id`.", SOURCE_HUMAN_BRIDGE);
     }
     if (creation->work < 0) {
-        creation->work = WORK_RUNNING;
+        creation->work = SESSION_RUNNING;
     }
     return STATUS_OK;
 }
@@ -105,9 +105,9 @@ static enum status decide_status(const struct session_input *input, struct creat
     bool approval = creation->purpose == PURPOSE_APPROVAL;
     bool dispatched = slice_present(input->prompt) || slice_present(input->task_id) || slice_present(input->retry_of);
     if (creation->work < 0) {
-        creation->work = approval ? WORK_WAITING_HUMAN : (int)work_initial(type, dispatched);
+        creation->work = approval ? SESSION_WAITING_HUMAN : (int)work_initial(type, dispatched);
     }
-    if (!work_is_initial(type, approval, (enum work)creation->work)) {
+    if (!work_is_initial(type, approval, (enum session_status)creation->work)) {
         char list[160];
         list_initials(type, approval, list, sizeof list);
         return failure_set(failure, STATUS_INVALID, "invalid_initial_status",

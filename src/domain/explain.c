@@ -161,23 +161,23 @@ static int of_rest(const struct explain_facts *facts)
 static int of_work(const struct explain_facts *facts)
 {
     switch (facts->session->work) {
-    case WORK_DRAFT:
+    case SESSION_DRAFT:
         return DRAFTED;
-    case WORK_PENDING:
+    case SESSION_PENDING:
         return of_pending(facts);
-    case WORK_RUNNING:
+    case SESSION_RUNNING:
         return of_running(facts);
-    case WORK_WAITING_HUMAN:
+    case SESSION_WAITING_HUMAN:
         return facts->asks_pending > 0 ? ASKED : AWAITS_PERSON;
-    case WORK_AWAITING_TOOL:
+    case SESSION_AWAITING_TOOL:
         return facts->asks_pending > 0 ? ASKED : AWAITS_TOOL;
-    case WORK_IDLE:
+    case SESSION_IDLE:
         return of_rest(facts);
-    case WORK_COMPLETED:
-    case WORK_FAILED:
-    case WORK_EXPIRED:
-    case WORK_ABANDONED:
-    case WORK_COUNT:
+    case SESSION_COMPLETED:
+    case SESSION_FAILED:
+    case SESSION_EXPIRED:
+    case SESSION_ABANDONED:
+    case SESSION_STATUS_COUNT:
         break;
     }
     return of_end(facts->session);

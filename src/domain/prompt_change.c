@@ -91,7 +91,7 @@ enum status change_dispatch(struct arena *arena, const struct session *session, 
 {
     struct changes move = {0};
     out->count = 0;
-    enum status status = change_status(arena, session, WORK_PENDING, "prompt", STOP_NONE, &move, failure);
+    enum status status = change_status(arena, session, SESSION_PENDING, "prompt", STOP_NONE, &move, failure);
     if (status == STATUS_OK) {
         status = prompts[0].mode == QUEUE_COLLECT ? say_collected(arena, prompts, count, out, failure)
                                                   : say_one(arena, prompts, out, failure);

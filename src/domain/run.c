@@ -19,17 +19,17 @@ const struct words run_said_words = {outcome_names, OUTCOME_COMPLETED};
 static const struct {
     enum run_status status;
     int outcome;
-} by_work[WORK_COUNT] = {
-    [WORK_DRAFT] = {RUN_QUEUED, -1},
-    [WORK_PENDING] = {RUN_QUEUED, -1},
-    [WORK_RUNNING] = {RUN_RUNNING, -1},
-    [WORK_WAITING_HUMAN] = {RUN_NEEDS_HUMAN, -1},
-    [WORK_AWAITING_TOOL] = {RUN_NEEDS_HUMAN, -1},
-    [WORK_IDLE] = {RUN_RUNNING, -1},
-    [WORK_COMPLETED] = {RUN_SUCCEEDED, OUTCOME_COMPLETED},
-    [WORK_FAILED] = {RUN_FAILED, OUTCOME_FAILED},
-    [WORK_EXPIRED] = {RUN_TIMED_OUT, OUTCOME_FAILED},
-    [WORK_ABANDONED] = {RUN_FAILED, OUTCOME_FAILED},
+} by_work[SESSION_STATUS_COUNT] = {
+    [SESSION_DRAFT] = {RUN_QUEUED, -1},
+    [SESSION_PENDING] = {RUN_QUEUED, -1},
+    [SESSION_RUNNING] = {RUN_RUNNING, -1},
+    [SESSION_WAITING_HUMAN] = {RUN_NEEDS_HUMAN, -1},
+    [SESSION_AWAITING_TOOL] = {RUN_NEEDS_HUMAN, -1},
+    [SESSION_IDLE] = {RUN_RUNNING, -1},
+    [SESSION_COMPLETED] = {RUN_SUCCEEDED, OUTCOME_COMPLETED},
+    [SESSION_FAILED] = {RUN_FAILED, OUTCOME_FAILED},
+    [SESSION_EXPIRED] = {RUN_TIMED_OUT, OUTCOME_FAILED},
+    [SESSION_ABANDONED] = {RUN_FAILED, OUTCOME_FAILED},
 };
 
 static const enum run_status by_outcome[OUTCOME_COUNT] = {
@@ -46,7 +46,7 @@ bool run_belongs_to(const struct session *session)
 
 void run_follow(struct automation_run *run, const struct session *session)
 {
-    bool never_ran = session->work == WORK_IDLE && session->started_at_ms == 0;
+    bool never_ran = session->work == SESSION_IDLE && session->started_at_ms == 0;
     run->status = never_ran ? RUN_QUEUED : by_work[session->work].status;
     run->outcome = by_work[session->work].outcome;
     run->started_at_ms = session->started_at_ms;

@@ -149,15 +149,15 @@ bool session_has_snapshot(const struct session *session)
     return session_details_has(session, "snapshot_id");
 }
 
-enum work session_ends_as(const struct session *session, enum stop_reason stop)
+enum session_status session_ends_as(const struct session *session, enum stop_reason stop)
 {
     /* Draft, where no session ends, stands for: as if it was stopped. */
-    static const enum work ends[STOP_COUNT] = {
-        [STOP_COMPLETED] = WORK_COMPLETED,    [STOP_FAILED] = WORK_FAILED,
-        [STOP_SUPERSEDED] = WORK_COMPLETED,   [STOP_EXPIRED] = WORK_EXPIRED,
-        [STOP_ABANDONED] = WORK_ABANDONED,    [STOP_ATTEMPTS_EXHAUSTED] = WORK_FAILED,
-        [STOP_SNAPSHOT_FAILED] = WORK_FAILED, [STOP_TURN_LIMIT] = WORK_COMPLETED,
-        [STOP_BUDGET_EXCEEDED] = WORK_FAILED,
+    static const enum session_status ends[STOP_COUNT] = {
+        [STOP_COMPLETED] = SESSION_COMPLETED,    [STOP_FAILED] = SESSION_FAILED,
+        [STOP_SUPERSEDED] = SESSION_COMPLETED,   [STOP_EXPIRED] = SESSION_EXPIRED,
+        [STOP_ABANDONED] = SESSION_ABANDONED,    [STOP_ATTEMPTS_EXHAUSTED] = SESSION_FAILED,
+        [STOP_SNAPSHOT_FAILED] = SESSION_FAILED, [STOP_TURN_LIMIT] = SESSION_COMPLETED,
+        [STOP_BUDGET_EXCEEDED] = SESSION_FAILED,
     };
-    return ends[stop] == WORK_DRAFT ? work_stopped_as(session->work) : ends[stop];
+    return ends[stop] == SESSION_DRAFT ? work_stopped_as(session->work) : ends[stop];
 }

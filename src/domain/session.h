@@ -56,7 +56,7 @@ struct session {
     int64_t expires_at_ms; /* TTL; 0 = never */
 
     /* the two machines */
-    enum work work;
+    enum session_status work;
     enum runtime runtime;
     enum pause_reason pause_reason;
     enum stop_reason stop_reason;
@@ -126,7 +126,7 @@ bool session_is_chat(const struct session *session);
 /* Orchestrator and workflow sessions are seen by their owner only. */
 bool session_purpose_is_private(enum purpose purpose);
 /* The state in which an active session ends for this reason. */
-enum work session_ends_as(const struct session *session, enum stop_reason stop);
+enum session_status session_ends_as(const struct session *session, enum stop_reason stop);
 bool session_has_snapshot(const struct session *session);
 bool session_is_held(const struct session *session); /* paused: a turn may go on, none begins */
 /* Would the command be accepted in this state? */

@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-static_assert(sizeof(enum work) == sizeof(int), "enums are read and written as int");
+static_assert(sizeof(enum session_status) == sizeof(int), "enums are read and written as int");
 
 const struct session_field session_fields[] = {
     {"tenant_key", FIELD_I64, offsetof(struct session, tenant_key), false, CHANGED_ALL},

@@ -66,7 +66,7 @@ static void leave_work(struct session *session, int64_t at_ms)
     }
 }
 
-static void enter_work(struct session *session, enum work to, int64_t at_ms, enum stop_reason stop)
+static void enter_work(struct session *session, enum session_status to, int64_t at_ms, enum stop_reason stop)
 {
     session->work = to;
     if (work_is_running(to)) {
@@ -85,10 +85,10 @@ static void enter_work(struct session *session, enum work to, int64_t at_ms, enu
 }
 
 /* A turn is done when it comes to rest by itself, not when somebody ends it. */
-static bool finishes_turn(enum work from, enum work to, enum stop_reason stop)
+static bool finishes_turn(enum session_status from, enum session_status to, enum stop_reason stop)
 {
     return work_is_in_turn(from) &&
-           (to == WORK_IDLE || (to == WORK_COMPLETED && (stop == STOP_COMPLETED || stop == STOP_NONE)));
+           (to == SESSION_IDLE || (to == SESSION_COMPLETED && (stop == STOP_COMPLETED || stop == STOP_NONE)));
 }
 
 static void fold_outcome(const struct fold *fold)
@@ -107,8 +107,8 @@ static void fold_outcome(const struct fold *fold)
 static unsigned fold_status_change(const struct fold *fold)
 {
     struct session *session = fold->session;
-    enum work from = session->work;
-    enum work to = (enum work)word_of(fold->payload, "to", work_words, (int)from);
+    enum session_status from = session->work;
+    enum session_status to = (enum session_status)word_of(fold->payload, "to", work_words, (int)from);
     enum stop_reason stop = (enum stop_reason)word_of(fold->payload, "stop_reason", stop_reason_words, STOP_NONE);
     bool was_due = session->expires_at_ms != 0;
     bool was_archived = session->archived_at_ms != 0;
@@ -329,8 +329,8 @@ static unsigned fold_created(const struct fold *fold)
     fold_identity(fold);
     fold_source(fold);
     fold_settings(fold);
-    enter_work(fold->session, (enum work)word_of(fold->payload, "status", work_words, WORK_IDLE), fold->at_ms,
-               STOP_NONE);
+    enter_work(fold->session, (enum session_status)word_of(fold->payload, "status", work_words, SESSION_IDLE),
+               fold->at_ms, STOP_NONE);
     return CHANGED_MACHINE | CHANGED_ALL;
 }
 

@@ -49,6 +49,7 @@ struct slice task_brief(struct arena *arena, const struct task *task, const stru
  * for a step that ended otherwise fails, and so do those that wait for it. */
 enum step_action { STEP_STAYS, STEP_STARTS, STEP_FAILS };
 enum run_end { RUN_GOES_ON, RUN_IS_DONE, RUN_HAS_FAILED };
-enum run_end task_plan(const struct task_step *steps, const enum work *states, size_t count, enum step_action *out);
+enum run_end task_plan(const struct task_step *steps, const enum session_status *states, size_t count,
+                       enum step_action *out);
 
 #endif

@@ -1,6 +1,7 @@
 #include "domain/task.h"
 
-enum run_end task_plan(const struct task_step *steps, const enum work *states, size_t count, enum step_action *out)
+enum run_end task_plan(const struct task_step *steps, const enum session_status *states, size_t count,
+                       enum step_action *out)
 {
     uint64_t all = count < 64 ? (UINT64_C(1) << count) - 1 : UINT64_MAX;
     uint64_t completed = 0, failed = 0;

@@ -43,11 +43,11 @@ bool turn_error_is_retryable(enum turn_error error)
     return (unsigned)error < TURN_ERROR_COUNT && retryable[error];
 }
 
-enum work turn_ends_step(enum turn_stop_reason stop)
+enum session_status turn_ends_step(enum turn_stop_reason stop)
 {
-    static const enum work ends[TURN_STOP_COUNT] = {
-        [TURN_STOP] = WORK_COMPLETED,        [TURN_LENGTH] = WORK_FAILED, [TURN_TOOL_USE] = WORK_IDLE,
-        [TURN_CONTENT_FILTER] = WORK_FAILED, [TURN_ERROR] = WORK_FAILED,  [TURN_ABORTED] = WORK_IDLE,
+    static const enum session_status ends[TURN_STOP_COUNT] = {
+        [TURN_STOP] = SESSION_COMPLETED,        [TURN_LENGTH] = SESSION_FAILED, [TURN_TOOL_USE] = SESSION_IDLE,
+        [TURN_CONTENT_FILTER] = SESSION_FAILED, [TURN_ERROR] = SESSION_FAILED,  [TURN_ABORTED] = SESSION_IDLE,
     };
     return ends[stop];
 }

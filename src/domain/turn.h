@@ -39,17 +39,17 @@ enum turn_error {
 };
 extern const struct words turn_error_words; /* "" validation content_filter provider_auth … internal */
 /* What the end of a turn makes of a step of a task: all is said with the turn, unless it was cut. */
-enum work turn_ends_step(enum turn_stop_reason stop);
+enum session_status turn_ends_step(enum turn_stop_reason stop);
 bool turn_error_is_retryable(enum turn_error error);
 
 struct turn_end {
     enum turn_stop_reason stop;
     enum turn_error error;
     struct slice error_message;
-    struct slice usage;  /* JSON object of totals: input_tokens, output_tokens, cost_microcents …; absent = none */
-    struct slice result; /* JSON, or absent */
-    enum work to;        /* WORK_IDLE, or an end */
-    struct slice reason; /* one line, or absent */
+    struct slice usage;     /* JSON object of totals: input_tokens, output_tokens, cost_microcents …; absent = none */
+    struct slice result;    /* JSON, or absent */
+    enum session_status to; /* WORK_IDLE, or an end */
+    struct slice reason;    /* one line, or absent */
 };
 
 #endif

@@ -107,8 +107,8 @@ static void take_status(struct seen *seen)
     struct turn_follow *follow = seen->follow;
     struct slice word = json_text_of(seen->metadata, "to");
     int to = words_find(work_words, word);
-    if (to < 0 || (work_is_active((enum work)to) && !work_takes_prompt((enum work)to))) {
-        follow->state = to == WORK_PENDING && follow->state == FOLLOW_RUNNING ? FOLLOW_PENDING : follow->state;
+    if (to < 0 || (work_is_active((enum session_status)to) && !work_takes_prompt((enum session_status)to))) {
+        follow->state = to == SESSION_PENDING && follow->state == FOLLOW_RUNNING ? FOLLOW_PENDING : follow->state;
         return;
     }
     follow->state = FOLLOW_ENDED;
@@ -184,7 +184,7 @@ struct slice turn_follow_status(const struct turn_follow *follow)
         [FOLLOW_ENDED] = "completed", [FOLLOW_WITHDRAWN] = "withdrawn",
     };
     struct slice went = buffer_slice(&follow->status);
-    bool rests = went.len == 0 || slice_is(went, work_words.names[WORK_IDLE]);
+    bool rests = went.len == 0 || slice_is(went, work_words.names[SESSION_IDLE]);
     if (follow->state != FOLLOW_ENDED) {
         return slice_of(words[follow->state]);
     }
@@ -192,7 +192,7 @@ struct slice turn_follow_status(const struct turn_follow *follow)
         return SLICE("interrupted");
     }
     if (follow->error.len > 0 && rests) {
-        return slice_of(work_words.names[WORK_FAILED]);
+        return slice_of(work_words.names[SESSION_FAILED]);
     }
     return rests ? slice_of(words[FOLLOW_ENDED]) : went;
 }

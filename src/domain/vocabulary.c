@@ -16,17 +16,17 @@ struct display {
     const char *reason;
 };
 
-static const struct display display_by_work[WORK_COUNT] = {
-    [WORK_DRAFT] = {DISPLAY_IDLE, "not started yet"},
-    [WORK_PENDING] = {DISPLAY_ACTIVE, "waiting for an agent to take it"},
-    [WORK_RUNNING] = {DISPLAY_ACTIVE, "working"},
-    [WORK_WAITING_HUMAN] = {DISPLAY_BLOCKED, "waiting for a person to answer"},
-    [WORK_AWAITING_TOOL] = {DISPLAY_BLOCKED, "waiting for a tool's result or approval"},
-    [WORK_IDLE] = {DISPLAY_IDLE, "waiting for your next message"},
-    [WORK_COMPLETED] = {DISPLAY_COMPLETED, "completed"},
-    [WORK_FAILED] = {DISPLAY_FAILED, "failed"},
-    [WORK_EXPIRED] = {DISPLAY_FAILED, "ran out of time"},
-    [WORK_ABANDONED] = {DISPLAY_FAILED, "left unfinished"},
+static const struct display display_by_work[SESSION_STATUS_COUNT] = {
+    [SESSION_DRAFT] = {DISPLAY_IDLE, "not started yet"},
+    [SESSION_PENDING] = {DISPLAY_ACTIVE, "waiting for an agent to take it"},
+    [SESSION_RUNNING] = {DISPLAY_ACTIVE, "working"},
+    [SESSION_WAITING_HUMAN] = {DISPLAY_BLOCKED, "waiting for a person to answer"},
+    [SESSION_AWAITING_TOOL] = {DISPLAY_BLOCKED, "waiting for a tool's result or approval"},
+    [SESSION_IDLE] = {DISPLAY_IDLE, "waiting for your next message"},
+    [SESSION_COMPLETED] = {DISPLAY_COMPLETED, "completed"},
+    [SESSION_FAILED] = {DISPLAY_FAILED, "failed"},
+    [SESSION_EXPIRED] = {DISPLAY_FAILED, "ran out of time"},
+    [SESSION_ABANDONED] = {DISPLAY_FAILED, "left unfinished"},
 };
 
 static const struct display display_by_pause[PAUSE_COUNT] = {
@@ -70,7 +70,7 @@ static unsigned bounded(int value, int count)
 
 static bool known_work(const struct session *session)
 {
-    return (unsigned)session->work < WORK_COUNT;
+    return (unsigned)session->work < SESSION_STATUS_COUNT;
 }
 
 static enum runtime runtime_of(const struct session *session)
@@ -84,7 +84,7 @@ static struct display display_ended(const struct session *session)
     struct display stop = display_by_stop[bounded((int)session->stop_reason, STOP_COUNT)];
     if (stop.reason) {
         display.reason = stop.reason;
-        if (stop.status == DISPLAY_FAILED || session->work == WORK_ABANDONED) {
+        if (stop.status == DISPLAY_FAILED || session->work == SESSION_ABANDONED) {
             display.status = stop.status; /* abandoned by choice is no failure */
         }
     }
@@ -127,21 +127,22 @@ const char *display_reason(const struct session *session)
     return display_of(session).reason;
 }
 
-static const char *word_by_work(const char *const table[WORK_COUNT], const struct session *session, const char *neutral)
+static const char *word_by_work(const char *const table[SESSION_STATUS_COUNT], const struct session *session,
+                                const char *neutral)
 {
     return known_work(session) ? table[session->work] : neutral;
 }
 
 const char *response_word(const struct session *session)
 {
-    static const char *const words[WORK_COUNT] = {
-        [WORK_DRAFT] = "draft",         [WORK_PENDING] = "draft",
-        [WORK_RUNNING] = "draft",       [WORK_WAITING_HUMAN] = "submitted",
-        [WORK_AWAITING_TOOL] = "draft", [WORK_IDLE] = "draft",
-        [WORK_COMPLETED] = "submitted", [WORK_FAILED] = "abandoned",
-        [WORK_EXPIRED] = "abandoned",   [WORK_ABANDONED] = "abandoned",
+    static const char *const words[SESSION_STATUS_COUNT] = {
+        [SESSION_DRAFT] = "draft",         [SESSION_PENDING] = "draft",
+        [SESSION_RUNNING] = "draft",       [SESSION_WAITING_HUMAN] = "submitted",
+        [SESSION_AWAITING_TOOL] = "draft", [SESSION_IDLE] = "draft",
+        [SESSION_COMPLETED] = "submitted", [SESSION_FAILED] = "abandoned",
+        [SESSION_EXPIRED] = "abandoned",   [SESSION_ABANDONED] = "abandoned",
     };
-    if (session->work == WORK_COMPLETED && session_details_has(session, "promoted_at")) {
+    if (session->work == SESSION_COMPLETED && session_details_has(session, "promoted_at")) {
         return "promoted";
     }
     return word_by_work(words, session, "draft");
@@ -149,11 +150,11 @@ const char *response_word(const struct session *session)
 
 const char *tool_word(const struct session *session)
 {
-    static const char *const words[WORK_COUNT] = {
-        [WORK_DRAFT] = "active",         [WORK_PENDING] = "active",       [WORK_RUNNING] = "active",
-        [WORK_WAITING_HUMAN] = "active", [WORK_AWAITING_TOOL] = "active", [WORK_IDLE] = "active",
-        [WORK_COMPLETED] = "completed",  [WORK_FAILED] = "cancelled",     [WORK_EXPIRED] = "cancelled",
-        [WORK_ABANDONED] = "cancelled",
+    static const char *const words[SESSION_STATUS_COUNT] = {
+        [SESSION_DRAFT] = "active",         [SESSION_PENDING] = "active",       [SESSION_RUNNING] = "active",
+        [SESSION_WAITING_HUMAN] = "active", [SESSION_AWAITING_TOOL] = "active", [SESSION_IDLE] = "active",
+        [SESSION_COMPLETED] = "completed",  [SESSION_FAILED] = "cancelled",     [SESSION_EXPIRED] = "cancelled",
+        [SESSION_ABANDONED] = "cancelled",
     };
     static const bool cancels[STOP_COUNT] = {
         [STOP_USER] = true,
@@ -169,51 +170,51 @@ const char *tool_word(const struct session *session)
 
 const char *block_word(const struct session *session)
 {
-    static const char *const words[WORK_COUNT] = {
-        [WORK_DRAFT] = "pending",
-        [WORK_PENDING] = "pending",
-        [WORK_RUNNING] = "in-progress",
-        [WORK_WAITING_HUMAN] = "waiting-human",
-        [WORK_AWAITING_TOOL] = "in-progress",
-        [WORK_IDLE] = "in-progress",
-        [WORK_COMPLETED] = "complete",
-        [WORK_FAILED] = "failed",
-        [WORK_EXPIRED] = "failed",
-        [WORK_ABANDONED] = "failed",
+    static const char *const words[SESSION_STATUS_COUNT] = {
+        [SESSION_DRAFT] = "pending",
+        [SESSION_PENDING] = "pending",
+        [SESSION_RUNNING] = "in-progress",
+        [SESSION_WAITING_HUMAN] = "waiting-human",
+        [SESSION_AWAITING_TOOL] = "in-progress",
+        [SESSION_IDLE] = "in-progress",
+        [SESSION_COMPLETED] = "complete",
+        [SESSION_FAILED] = "failed",
+        [SESSION_EXPIRED] = "failed",
+        [SESSION_ABANDONED] = "failed",
     };
     return word_by_work(words, session, "pending");
 }
 
 const char *conversation_word(const struct session *session)
 {
-    static const char *const words[WORK_COUNT] = {
-        [WORK_DRAFT] = "idle",
-        [WORK_PENDING] = "running",
-        [WORK_RUNNING] = "running",
-        [WORK_WAITING_HUMAN] = "awaiting_approval",
-        [WORK_AWAITING_TOOL] = "awaiting_approval",
-        [WORK_IDLE] = "idle",
-        [WORK_COMPLETED] = "inactive",
-        [WORK_FAILED] = "inactive",
-        [WORK_EXPIRED] = "inactive",
-        [WORK_ABANDONED] = "inactive",
+    static const char *const words[SESSION_STATUS_COUNT] = {
+        [SESSION_DRAFT] = "idle",
+        [SESSION_PENDING] = "running",
+        [SESSION_RUNNING] = "running",
+        [SESSION_WAITING_HUMAN] = "awaiting_approval",
+        [SESSION_AWAITING_TOOL] = "awaiting_approval",
+        [SESSION_IDLE] = "idle",
+        [SESSION_COMPLETED] = "inactive",
+        [SESSION_FAILED] = "inactive",
+        [SESSION_EXPIRED] = "inactive",
+        [SESSION_ABANDONED] = "inactive",
     };
     return session->archived_at_ms ? "inactive" : word_by_work(words, session, "idle");
 }
 
 const char *chat_word(const struct session *session)
 {
-    static const char *const words[WORK_COUNT] = {
-        [WORK_DRAFT] = "idle",
-        [WORK_PENDING] = "streaming",
-        [WORK_RUNNING] = "streaming",
-        [WORK_WAITING_HUMAN] = "streaming",
-        [WORK_AWAITING_TOOL] = "streaming",
-        [WORK_IDLE] = "idle",
-        [WORK_COMPLETED] = "idle",
-        [WORK_FAILED] = "idle",
-        [WORK_EXPIRED] = "idle",
-        [WORK_ABANDONED] = "idle",
+    static const char *const words[SESSION_STATUS_COUNT] = {
+        [SESSION_DRAFT] = "idle",
+        [SESSION_PENDING] = "streaming",
+        [SESSION_RUNNING] = "streaming",
+        [SESSION_WAITING_HUMAN] = "streaming",
+        [SESSION_AWAITING_TOOL] = "streaming",
+        [SESSION_IDLE] = "idle",
+        [SESSION_COMPLETED] = "idle",
+        [SESSION_FAILED] = "idle",
+        [SESSION_EXPIRED] = "idle",
+        [SESSION_ABANDONED] = "idle",
     };
     const char *word = word_by_work(words, session, "idle");
     return strcmp(word, "idle") == 0 && session_details_has(session, "exported_at") ? "exported" : word;
@@ -254,7 +255,7 @@ const char *agent_word(const struct session *session, bool runner_connected, boo
     struct agent_inputs in = agent_inputs(session, runner_connected, runner_busy, queued);
     const char *starting = in.queued ? "queued" : "starting";
     const char *awake = in.busy ? "busy" : in.queued ? "queued" : in.connected ? "idle" : "standby";
-    if (session->work == WORK_FAILED) {
+    if (session->work == SESSION_FAILED) {
         return "error";
     }
     if (work_is_ended(session->work)) {
@@ -301,11 +302,11 @@ const char *joint_word(const struct session *session, bool runner_connected, boo
 
 const char *lifecycle_word(const struct session *session)
 {
-    static const char *const by_work[WORK_COUNT] = {
-        [WORK_DRAFT] = "starting",        [WORK_PENDING] = "starting",      [WORK_RUNNING] = "running",
-        [WORK_WAITING_HUMAN] = "running", [WORK_AWAITING_TOOL] = "running", [WORK_IDLE] = "running",
-        [WORK_COMPLETED] = "stopped",     [WORK_FAILED] = "failed",         [WORK_EXPIRED] = "stopped",
-        [WORK_ABANDONED] = "stopped",
+    static const char *const by_work[SESSION_STATUS_COUNT] = {
+        [SESSION_DRAFT] = "starting",        [SESSION_PENDING] = "starting",      [SESSION_RUNNING] = "running",
+        [SESSION_WAITING_HUMAN] = "running", [SESSION_AWAITING_TOOL] = "running", [SESSION_IDLE] = "running",
+        [SESSION_COMPLETED] = "stopped",     [SESSION_FAILED] = "failed",         [SESSION_EXPIRED] = "stopped",
+        [SESSION_ABANDONED] = "stopped",
     };
     static const char *const by_runtime[RUNTIME_COUNT] = {
         [RUNTIME_STARTING] = "starting",  [RUNTIME_HIBERNATING] = "paused", [RUNTIME_HIBERNATED] = "paused",
@@ -326,11 +327,11 @@ const char *lifecycle_word(const struct session *session)
 
 const char *live_status_word(const struct session *session)
 {
-    static const char *const by_work[WORK_COUNT] = {
-        [WORK_DRAFT] = "initializing",    [WORK_PENDING] = "initializing",  [WORK_RUNNING] = "running",
-        [WORK_WAITING_HUMAN] = "running", [WORK_AWAITING_TOOL] = "running", [WORK_IDLE] = "idle",
-        [WORK_COMPLETED] = "terminated",  [WORK_FAILED] = "error",          [WORK_EXPIRED] = "terminated",
-        [WORK_ABANDONED] = "terminated",
+    static const char *const by_work[SESSION_STATUS_COUNT] = {
+        [SESSION_DRAFT] = "initializing",    [SESSION_PENDING] = "initializing",  [SESSION_RUNNING] = "running",
+        [SESSION_WAITING_HUMAN] = "running", [SESSION_AWAITING_TOOL] = "running", [SESSION_IDLE] = "idle",
+        [SESSION_COMPLETED] = "terminated",  [SESSION_FAILED] = "error",          [SESSION_EXPIRED] = "terminated",
+        [SESSION_ABANDONED] = "terminated",
     };
     static const char *const by_runtime[RUNTIME_COUNT] = {
         [RUNTIME_STARTING] = "initializing", [RUNTIME_HIBERNATING] = "hibernating",

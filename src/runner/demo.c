@@ -225,7 +225,7 @@ static void ask(const struct script_turn *turn, const struct line *line, struct 
 static void end(const struct line *line, struct act *out)
 {
     out->kind = ACT_END;
-    out->end = (struct turn_end){.stop = TURN_STOP, .to = WORK_IDLE, .usage = SLICE(USAGE), .result = line->text};
+    out->end = (struct turn_end){.stop = TURN_STOP, .to = SESSION_IDLE, .usage = SLICE(USAGE), .result = line->text};
 }
 
 /* An earlier attempt of this turn got so far already. */

@@ -111,7 +111,7 @@ void script_interrupt(void *state, bool gone)
     if (gone) {
         playing->over = true;
     } else if (!playing->over) {
-        end(playing, &(struct turn_end){.stop = TURN_ABORTED, .to = WORK_IDLE, .reason = SLICE("interrupted")});
+        end(playing, &(struct turn_end){.stop = TURN_ABORTED, .to = SESSION_IDLE, .reason = SLICE("interrupted")});
     }
 }
 

@@ -48,7 +48,7 @@ enum status count_add(struct db *db, int64_t tenant_key, int type, int work, int
 
 /* Adds what the statement counts, `times` times. */
 static enum status add_counts(struct db *db, enum sql sql, const struct value *values, int64_t times,
-                              int64_t counts[TYPE_COUNT][WORK_COUNT], struct failure *failure)
+                              int64_t counts[TYPE_COUNT][SESSION_STATUS_COUNT], struct failure *failure)
 {
     struct query query;
     bool row = false;
@@ -56,7 +56,7 @@ static enum status add_counts(struct db *db, enum sql sql, const struct value *v
     enum status status = query_step(&query, &row, failure);
     while (status == STATUS_OK && row) {
         int64_t type = query_i64(&query, 0), work = query_i64(&query, 1);
-        if (type >= 0 && type < TYPE_COUNT && work >= 0 && work < WORK_COUNT) {
+        if (type >= 0 && type < TYPE_COUNT && work >= 0 && work < SESSION_STATUS_COUNT) {
             counts[type][work] += times * query_i64(&query, 2);
         }
         status = query_step(&query, &row, failure);
@@ -65,11 +65,11 @@ static enum status add_counts(struct db *db, enum sql sql, const struct value *v
     return status;
 }
 
-enum status store_counts(struct db *db, const struct session_filter *who, int64_t counts[TYPE_COUNT][WORK_COUNT],
-                         struct failure *failure)
+enum status store_counts(struct db *db, const struct session_filter *who,
+                         int64_t counts[TYPE_COUNT][SESSION_STATUS_COUNT], struct failure *failure)
 {
     struct value tenant = number(who->tenant_key);
-    memset(counts, 0, sizeof(int64_t) * TYPE_COUNT * WORK_COUNT);
+    memset(counts, 0, sizeof(int64_t) * TYPE_COUNT * SESSION_STATUS_COUNT);
     enum status status = counts_flush(db, failure);
     if (status == STATUS_OK && slice_present(who->visible_to)) {
         return add_counts(db, SQL_COUNT_REACHED, VALUES(tenant, text(who->visible_to), text(who->private_of)), 1,

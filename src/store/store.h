@@ -25,7 +25,8 @@ MUST_CHECK enum status store_session_insert(struct db *db, struct session *sessi
  * STALE (at the latest at commit). Also keeps the labels and the tenant's counts (pass the state before as `old_work`).
  */
 MUST_CHECK enum status store_session_update(struct db *db, const struct session *session, unsigned what,
-                                            int64_t old_sequence, enum work old_work, struct failure *failure);
+                                            int64_t old_sequence, enum session_status old_work,
+                                            struct failure *failure);
 MUST_CHECK enum status store_session_by_id(struct db *db, int64_t tenant_key, struct slice id, struct arena *arena,
                                            struct session *out, struct failure *failure);
 /* All sessions, of every tenant, whose runtime is neither none nor hibernated nor stopped. */
@@ -87,7 +88,7 @@ MUST_CHECK enum status store_session_active_human(struct db *db, int64_t tenant_
                                                   struct arena *arena, struct session *out, struct failure *failure);
 /* counts[type][work] of what the filter's caller may see; its other members are not used. */
 MUST_CHECK enum status store_counts(struct db *db, const struct session_filter *who,
-                                    int64_t counts[TYPE_COUNT][WORK_COUNT], struct failure *failure);
+                                    int64_t counts[TYPE_COUNT][SESSION_STATUS_COUNT], struct failure *failure);
 
 /* --- events --- */
 /* event->sequence is set. PostgreSQL gathers these and sends them as one array insert before the next question or

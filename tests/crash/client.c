@@ -169,7 +169,7 @@ static void resume_finish(struct write_job *job, enum status status, const struc
 /* --- what he sees --- */
 
 struct sight {
-    enum work work;
+    enum session_status work;
     size_t waiting, asked;
     char ask[NAME_BYTES]; /* the oldest */
 };

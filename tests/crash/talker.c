@@ -58,7 +58,7 @@ static void *talker_start(void *owner, struct turn *turn, const struct turn_brie
 static void end(struct talk *talk, enum turn_stop_reason stop)
 {
     talk->over = true;
-    turn_end(talk->turn, &(struct turn_end){.stop = stop, .to = WORK_IDLE});
+    turn_end(talk->turn, &(struct turn_end){.stop = stop, .to = SESSION_IDLE});
 }
 
 static void talker_answer(void *state, const struct ask *answered)

@@ -84,14 +84,14 @@ static void finds_wrong_counts_and_orphans(void **state)
     struct session *s = fixture_session(f, f->tenant, "s", "u1", "{'status':'pending'}");
     struct timer orphan = {TIMER_HUMAN, f->tenant, 1 << 30, 5};
     fixture_begin(f);
-    must(store_session_update(f->db, s, CHANGED_HOT, 1, WORK_IDLE, &f->failure)); /* a lie about the state before */
+    must(store_session_update(f->db, s, CHANGED_HOT, 1, SESSION_IDLE, &f->failure)); /* a lie about the state before */
     fixture_commit(f);
     assert_int_equal(problems_now(f), 2); /* idle -1, pending 2 */
     struct session *t = fixture_session(f, f->tenant, "t", "u1", "{'status':'idle'}");
     fixture_begin(f);
     struct session lie = *t;
-    lie.work = WORK_IDLE;
-    must(store_session_update(f->db, &lie, CHANGED_HOT, 1, WORK_PENDING, &f->failure));
+    lie.work = SESSION_IDLE;
+    must(store_session_update(f->db, &lie, CHANGED_HOT, 1, SESSION_PENDING, &f->failure));
     must(store_timer_put(f->db, &orphan, &f->failure));
     fixture_commit(f);
     assert_int_equal(problems_now(f), 1);

@@ -309,7 +309,7 @@ static void figures_per_agent_and_worker(void **state)
     fixture_session(f, f->tenant, "a2", "u1", "{'agent':'a','status':'pending'}");
     struct session *b = fixture_session(f, f->tenant, "b1", "u1", "{'agent':'b','status':'pending'}");
     struct session *foreign = fixture_session(f, f->other, "f1", "u1", "{'agent':'a','status':'pending'}");
-    fixture_move(f, b, WORK_RUNNING);
+    fixture_move(f, b, SESSION_RUNNING);
     struct lease lease = lease_of(f, b, 1), other = lease_of(f, foreign, 2);
     fixture_begin(f);
     must(store_lease_put(f->db, &lease, &f->failure));

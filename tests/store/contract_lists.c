@@ -107,7 +107,7 @@ static void every_filter_filters(void **state)
     size_t count = 0;
 #define ROW(member, value)                                                                                             \
     rows[count].name = #member, rows[count].filter = none, rows[count].filter.member = (value), count++
-    ROW(work, WORK_PENDING);
+    ROW(work, SESSION_PENDING);
     ROW(group, 1);
     rows[count - 1].filter.type = TYPE_AGENT;
     rows[count - 1].filter.agent = SLICE("coder");
@@ -179,18 +179,18 @@ static void states_groups_and_archive(void **state)
     add(f, "waiting", "u1", "{'status':'pending'}");
     struct session *bad = add(f, "bad", "u1", "{'status':'pending'}");
     struct session *live = add(f, "live", "u1", "{'status':'pending'}");
-    fixture_move(f, ended, WORK_RUNNING);
-    fixture_move(f, ended, WORK_COMPLETED);
-    fixture_move(f, bad, WORK_RUNNING);
-    fixture_move(f, bad, WORK_FAILED);
-    fixture_move(f, live, WORK_RUNNING);
+    fixture_move(f, ended, SESSION_RUNNING);
+    fixture_move(f, ended, SESSION_COMPLETED);
+    fixture_move(f, bad, SESSION_RUNNING);
+    fixture_move(f, bad, SESSION_FAILED);
+    fixture_move(f, live, SESSION_RUNNING);
     filter.group = 1;
     assert_string_equal(list(f, &filter), "live waiting ");
     filter.group = 2;
     assert_non_null(strstr(list(f, &filter), "live "));
     filter.group = 3;
     assert_string_equal(list(f, &filter), "bad ");
-    filter = filter_of(f), filter.work = WORK_COMPLETED;
+    filter = filter_of(f), filter.work = SESSION_COMPLETED;
     assert_string_equal(list(f, &filter), "ended ");
     filter.work = -1, filter.display = 6; /* failed */
     assert_string_equal(list(f, &filter), "bad ");

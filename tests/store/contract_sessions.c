@@ -77,7 +77,7 @@ static void every_change_reaches_the_row(void **state)
     fixture_commit(f);
     fixture_check_stored(f, s);
     f->now_ms += 60000;
-    fixture_move(f, s, WORK_COMPLETED);
+    fixture_move(f, s, SESSION_COMPLETED);
     fixture_check_stored(f, s);
     must(change_archive(&f->arena, s, true, &changes, &f->failure));
     fixture_begin(f);
@@ -218,25 +218,25 @@ static void delete_stays_in_its_tenant(void **state)
 static void counts_follow_the_states(void **state)
 {
     struct fixture *f = *state;
-    int64_t counts[TYPE_COUNT][WORK_COUNT];
+    int64_t counts[TYPE_COUNT][SESSION_STATUS_COUNT];
     struct session *a = fixture_session(f, f->tenant, "a", "u1", "{'status':'pending'}");
     fixture_session(f, f->tenant, "b", "u1", "{'status':'pending'}");
     fixture_session(f, f->tenant, "c", "u1", "{'type':'tool'}");
     fixture_session(f, f->other, "d", "u1", "{'status':'pending'}");
     must(store_counts(f->db, &(struct session_filter){.tenant_key = f->tenant}, counts, &f->failure));
-    assert_int_equal(counts[TYPE_AGENT][WORK_PENDING], 2);
-    assert_int_equal(counts[TYPE_TOOL][WORK_DRAFT], 1);
-    fixture_move(f, a, WORK_RUNNING);
+    assert_int_equal(counts[TYPE_AGENT][SESSION_PENDING], 2);
+    assert_int_equal(counts[TYPE_TOOL][SESSION_DRAFT], 1);
+    fixture_move(f, a, SESSION_RUNNING);
     must(store_counts(f->db, &(struct session_filter){.tenant_key = f->tenant}, counts, &f->failure));
-    assert_int_equal(counts[TYPE_AGENT][WORK_PENDING], 1);
-    assert_int_equal(counts[TYPE_AGENT][WORK_RUNNING], 1);
+    assert_int_equal(counts[TYPE_AGENT][SESSION_PENDING], 1);
+    assert_int_equal(counts[TYPE_AGENT][SESSION_RUNNING], 1);
     fixture_begin(f);
     must(store_session_delete(f->db, a, SLICE("x"), 1, &f->failure));
     fixture_commit(f);
     must(store_counts(f->db, &(struct session_filter){.tenant_key = f->tenant}, counts, &f->failure));
-    assert_int_equal(counts[TYPE_AGENT][WORK_RUNNING], 0);
+    assert_int_equal(counts[TYPE_AGENT][SESSION_RUNNING], 0);
     must(store_counts(f->db, &(struct session_filter){.tenant_key = f->other}, counts, &f->failure));
-    assert_int_equal(counts[TYPE_AGENT][WORK_PENDING], 1);
+    assert_int_equal(counts[TYPE_AGENT][SESSION_PENDING], 1);
 }
 
 static void counts_concurrent_sessions_of_a_user(void **state)
@@ -248,10 +248,10 @@ static void counts_concurrent_sessions_of_a_user(void **state)
     fixture_session(f, f->tenant, "c", "u1", "{'status':'pending','parent_id':'orchestrator:x'}");
     fixture_session(f, f->tenant, "d", "u2", "{'status':'pending'}");
     fixture_session(f, f->other, "e", "u1", "{'status':'pending'}");
-    fixture_move(f, a, WORK_RUNNING);
+    fixture_move(f, a, SESSION_RUNNING);
     must(store_session_count_concurrent(f->db, f->tenant, SLICE("u1"), &count, &f->failure));
     assert_int_equal(count, 1);
-    fixture_move(f, a, WORK_COMPLETED);
+    fixture_move(f, a, SESSION_COMPLETED);
     must(store_session_count_concurrent(f->db, f->tenant, SLICE("u1"), &count, &f->failure));
     assert_int_equal(count, 0);
 }
@@ -283,7 +283,7 @@ static void finds_the_running_human_session(void **state)
                   STATUS_NOT_FOUND);
     assert_status(store_session_active_human(f->db, f->other, SLICE("u1"), &f->arena, &out, &f->failure),
                   STATUS_NOT_FOUND);
-    fixture_move(f, s, WORK_COMPLETED);
+    fixture_move(f, s, SESSION_COMPLETED);
     assert_status(store_session_active_human(f->db, f->tenant, SLICE("u1"), &f->arena, &out, &f->failure),
                   STATUS_NOT_FOUND);
 }

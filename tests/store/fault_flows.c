@@ -18,7 +18,7 @@ static enum status write_events(struct flow_state *s, struct session session, st
                                 struct failure *failure)
 {
     int64_t old_sequence = session.last_sequence;
-    enum work old_work = session.work;
+    enum session_status old_work = session.work;
     enum status status = STATUS_OK;
     unsigned what = 0;
     for (size_t i = 0; !status && i < count; i++) {
@@ -120,7 +120,7 @@ static enum status heartbeat(struct flow_state *s, struct failure *failure)
 static enum status settle(struct flow_state *s, struct failure *failure)
 {
     struct changes changes = {0};
-    struct settlement settlement = {.to = WORK_COMPLETED};
+    struct settlement settlement = {.to = SESSION_COMPLETED};
     enum status status = change_settle(&s->arena, &s->running, &settlement, &changes, failure);
     if (!status) {
         status = write_events(s, s->running, changes.events, changes.count, failure);
@@ -150,7 +150,7 @@ static enum status archive(struct flow_state *s, struct failure *failure)
 {
     struct changes changes = {0};
     struct session ended = s->queued;
-    enum status status = change_status(&s->arena, &ended, WORK_ABANDONED, "x", STOP_NONE, &changes, failure);
+    enum status status = change_status(&s->arena, &ended, SESSION_ABANDONED, "x", STOP_NONE, &changes, failure);
     return status ? status : write_events(s, s->queued, changes.events, changes.count, failure);
 }
 

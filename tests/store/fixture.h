@@ -45,7 +45,7 @@ struct session *fixture_session(struct fixture *f, int64_t tenant_key, const cha
 void fixture_write(struct fixture *f, struct session *session, struct changes *changes);
 /* In a transaction of its own. */
 void fixture_append(struct fixture *f, struct session *session, const char *type, const char *content);
-void fixture_move(struct fixture *f, struct session *session, enum work to);
+void fixture_move(struct fixture *f, struct session *session, enum session_status to);
 /* Compares the stored row with `session`, field by field. */
 void fixture_check_stored(struct fixture *f, const struct session *session);
 

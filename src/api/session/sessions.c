@@ -255,8 +255,8 @@ enum status sessions_move(struct request *request)
 {
     struct session_access entry;
     int to = words_find(work_words, json_text_of(request->body, "status"));
-    enum status status =
-        session_move(&request->call, request->params[0], (enum work)to, json_text_of(request->body, "reason"), &entry);
+    enum status status = session_move(&request->call, request->params[0], (enum session_status)to,
+                                      json_text_of(request->body, "reason"), &entry);
     return answer_entry(request, status, &entry);
 }
 

@@ -238,11 +238,11 @@ enum status sessions_children(struct request *request)
     return status == STATUS_OK ? answer_page(request, &filter) : status;
 }
 
-static void write_by_status(struct json_out *out, int64_t counts[TYPE_COUNT][WORK_COUNT])
+static void write_by_status(struct json_out *out, int64_t counts[TYPE_COUNT][SESSION_STATUS_COUNT])
 {
     json_key(out, "by_status");
     json_begin_object(out);
-    for (int work = 0; work < WORK_COUNT; work++) {
+    for (int work = 0; work < SESSION_STATUS_COUNT; work++) {
         int64_t sum = 0;
         for (int type = 0; type < TYPE_COUNT; type++) {
             sum += counts[type][work];
@@ -252,7 +252,7 @@ static void write_by_status(struct json_out *out, int64_t counts[TYPE_COUNT][WOR
     json_end_object(out);
 }
 
-static void write_by_type(struct json_out *out, int64_t counts[TYPE_COUNT][WORK_COUNT], int64_t *out_total)
+static void write_by_type(struct json_out *out, int64_t counts[TYPE_COUNT][SESSION_STATUS_COUNT], int64_t *out_total)
 {
     *out_total = 0;
     json_key(out, "by_type");
@@ -260,7 +260,7 @@ static void write_by_type(struct json_out *out, int64_t counts[TYPE_COUNT][WORK_
     for (int type = 0; type < TYPE_COUNT; type++) {
         json_key(out, session_type_words.names[type]);
         json_begin_object(out);
-        for (int work = 0; work < WORK_COUNT; work++) {
+        for (int work = 0; work < SESSION_STATUS_COUNT; work++) {
             json_put_i64(out, work_words.names[work], counts[type][work]);
             *out_total += counts[type][work];
         }
@@ -271,7 +271,7 @@ static void write_by_type(struct json_out *out, int64_t counts[TYPE_COUNT][WORK_
 
 enum status sessions_counts(struct request *request)
 {
-    int64_t counts[TYPE_COUNT][WORK_COUNT] = {{0}}, total;
+    int64_t counts[TYPE_COUNT][SESSION_STATUS_COUNT] = {{0}}, total;
     struct session_filter filter;
     enum status status = request_check_tenant_wide(request);
     request_filter_sessions(request, &filter);

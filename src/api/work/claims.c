@@ -180,7 +180,7 @@ static enum status read_settlement(struct request *request, struct settlement *o
 {
     const struct json *error = json_get_value(request->body, "error");
     *out = (struct settlement){
-        .to = (enum work)words_find(work_words, json_text_of(request->body, "status")),
+        .to = (enum session_status)words_find(work_words, json_text_of(request->body, "status")),
         .result = json_get_value(request->body, "result"),
         .usage = json_get_value(request->body, "usage"),
         .reason = json_text_of(request->body, "reason"),

@@ -166,7 +166,7 @@ void acp_turn_end(struct acp_turn *turn, enum turn_stop_reason stop, enum turn_e
         .error = error,
         .error_message = message,
         .usage = spent.len > 2 ? buffer_slice(&spent) : (struct slice){0},
-        .to = WORK_IDLE,
+        .to = SESSION_IDLE,
     };
     turn_end(host_turn, &end);
     buffer_release(&spent);

@@ -32,7 +32,7 @@ void model_end(struct model_turn *turn, enum turn_stop_reason stop, enum turn_er
         .error = error,
         .error_message = message,
         .usage = budget_usage(turn),
-        .to = WORK_IDLE,
+        .to = SESSION_IDLE,
     };
     turn_end(turn->turn, &end);
 }

@@ -60,7 +60,7 @@ enum status ask_close(struct call *call, struct loaded_session *loaded, const st
     return status == STATUS_OK ? keep_cap(call, loaded, ask) : status;
 }
 
-static enum status move_to(struct call *call, struct loaded_session *loaded, enum work to, const char *reason)
+static enum status move_to(struct call *call, struct loaded_session *loaded, enum session_status to, const char *reason)
 {
     struct changes changes = {0};
     enum status status = change_status(call->arena, &loaded->session, to, reason, STOP_NONE, &changes, &call->failure);
@@ -72,7 +72,7 @@ static enum status go_on(struct call *call, struct loaded_session *loaded, const
 {
     const struct lease *lease;
     enum status status = transaction_lease(call->transaction, loaded, &lease, &call->failure);
-    return status == STATUS_OK ? move_to(call, loaded, lease ? WORK_RUNNING : WORK_PENDING, reason) : status;
+    return status == STATUS_OK ? move_to(call, loaded, lease ? SESSION_RUNNING : SESSION_PENDING, reason) : status;
 }
 
 static enum status follow(struct call *call, struct loaded_session *loaded, const struct ask *pending, size_t count,
@@ -315,7 +315,7 @@ enum status ask_cancel_all(struct call *call, struct loaded_session *loaded, str
 
 enum status ask_after_move(struct call *call, struct loaded_session *loaded)
 {
-    enum work work = loaded->session.work;
+    enum session_status work = loaded->session.work;
     if (!work_takes_prompt(work) && !work_is_ended(work)) {
         return STATUS_OK;
     }

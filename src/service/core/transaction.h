@@ -32,7 +32,7 @@ struct loaded_session {
     struct prompt_figures prompts; /* how many wait; no position outside first … last is taken */
     /* as stored */
     int64_t stored_sequence;
-    enum work stored_work;
+    enum session_status stored_work;
     unsigned changed; /* bits of enum session_changed; 0 = clean */
     struct loaded_session *next_touched;
     bool touched;                         /* by the running group */

@@ -79,7 +79,7 @@ static enum status settle_media(struct call *call, const struct session *session
 enum status session_append_events(struct call *call, struct loaded_session *loaded, struct event *events, size_t count)
 {
     struct transaction *transaction = call->transaction;
-    enum work before = loaded->session.work;
+    enum session_status before = loaded->session.work;
     bool held = session_is_held(&loaded->session);
     bool was_claimable = session_is_claimable(&loaded->session);
     if (budget_check(&call->failure) != STATUS_OK) {

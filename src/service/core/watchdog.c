@@ -104,7 +104,7 @@ static enum status gather(struct call *call, struct loaded_session *loaded, stru
 
 /* --- the actions --- */
 
-static enum status move_on(struct call *call, struct loaded_session *loaded, enum work to, const char *reason)
+static enum status move_on(struct call *call, struct loaded_session *loaded, enum session_status to, const char *reason)
 {
     struct changes changes = {0};
     enum status status = change_status(call->arena, &loaded->session, to, reason, STOP_NONE, &changes, &call->failure);
@@ -133,7 +133,7 @@ static enum status act_drain(struct call *call, struct loaded_session *loaded, c
 static enum status act_complete(struct call *call, struct loaded_session *loaded, const char *cause)
 {
     enum status status = turn_abandon(call, loaded);
-    return status == STATUS_OK ? move_on(call, loaded, WORK_IDLE, cause) : status;
+    return status == STATUS_OK ? move_on(call, loaded, SESSION_IDLE, cause) : status;
 }
 
 static enum status act_not_busy(struct call *call, struct loaded_session *loaded, const char *cause)
@@ -152,7 +152,7 @@ static enum status act_inactive(struct call *call, struct loaded_session *loaded
 
 static enum status act_recover(struct call *call, struct loaded_session *loaded, const char *cause)
 {
-    return work_is_waiting(loaded->session.work) ? move_on(call, loaded, WORK_PENDING, cause)
+    return work_is_waiting(loaded->session.work) ? move_on(call, loaded, SESSION_PENDING, cause)
                                                  : lease_revoke(call, loaded, cause);
 }
 

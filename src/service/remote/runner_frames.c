@@ -282,7 +282,7 @@ static void on_complete(const struct runner_frame *word)
         .stop = stop,
         .error = stop == TURN_ERROR ? TURN_INTERNAL : TURN_OK,
         .usage = json_is(usage, JSON_OBJECT) ? usage->raw : (struct slice){0},
-        .to = WORK_IDLE,
+        .to = SESSION_IDLE,
     };
     runner_turn_end(turn, &end);
     word->runner->fresh = false;
@@ -299,7 +299,7 @@ static void on_error(const struct runner_frame *word)
                                             .stop = TURN_ERROR,
                                             .error = TURN_INTERNAL,
                                             .error_message = slice_present(message) ? message : SLICE("unknown"),
-                                            .to = WORK_IDLE,
+                                            .to = SESSION_IDLE,
                                         });
 }
 

@@ -311,7 +311,7 @@ void runner_turn_interrupt(void *state, bool gone)
     if (gone) {
         out_of_hand(turn);
     } else if (!turn->runner->line || !turn->sent) {
-        runner_turn_end(turn, &(struct turn_end){.stop = TURN_ABORTED, .to = WORK_IDLE});
+        runner_turn_end(turn, &(struct turn_end){.stop = TURN_ABORTED, .to = SESSION_IDLE});
     }
 }
 

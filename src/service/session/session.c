@@ -167,7 +167,7 @@ enum status session_after_move(struct call *call, struct loaded_session *loaded)
     return status == STATUS_OK && work_is_ended(loaded->session.work) ? session_end_run(call, loaded) : status;
 }
 
-enum status session_move(struct call *call, struct slice id, enum work to, struct slice reason,
+enum status session_move(struct call *call, struct slice id, enum session_status to, struct slice reason,
                          struct session_access *out)
 {
     struct session_access entry;

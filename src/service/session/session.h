@@ -32,7 +32,7 @@ MUST_CHECK enum status session_set_git_state(struct call *call, struct slice id,
 MUST_CHECK enum status session_set_archived(struct call *call, struct slice id, bool archived,
                                             struct session_access *out);
 /* Moves the work machine on request of a person or a program that holds no lease. */
-MUST_CHECK enum status session_move(struct call *call, struct slice id, enum work to, struct slice reason,
+MUST_CHECK enum status session_move(struct call *call, struct slice id, enum session_status to, struct slice reason,
                                     struct session_access *out);
 MUST_CHECK enum status session_reopen(struct call *call, struct slice id, struct session_access *out);
 /* A new session for the same work; the failed one stays as it is. */

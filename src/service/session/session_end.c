@@ -60,8 +60,8 @@ static enum status learn_children(struct call *call, struct loaded_session *load
     return status;
 }
 
-static enum status move_to_end(struct call *call, struct loaded_session *loaded, enum work to, enum stop_reason stop,
-                               const char *reason)
+static enum status move_to_end(struct call *call, struct loaded_session *loaded, enum session_status to,
+                               enum stop_reason stop, const char *reason)
 {
     struct changes changes = {0};
     enum status status = change_status(call->arena, &loaded->session, to, reason, stop, &changes, &call->failure);
@@ -155,7 +155,7 @@ enum status session_end(struct call *call, struct loaded_session *loaded, enum s
         return STATUS_OK;
     }
     bool step;
-    enum work to = session_ends_as(&loaded->session, stop);
+    enum session_status to = session_ends_as(&loaded->session, stop);
     enum status status = session_is_step(call, &loaded->session, &step);
     if (status == STATUS_OK) { /* who ends a step from outside does not complete it */
         to = step ? work_cut_short(to) : to;

@@ -85,7 +85,7 @@ static enum status come_to_rest(struct call *call, struct loaded_session *loaded
 {
     struct changes changes = {0};
     enum status status =
-        change_status(call->arena, &loaded->session, WORK_IDLE, "interrupted", STOP_NONE, &changes, &call->failure);
+        change_status(call->arena, &loaded->session, SESSION_IDLE, "interrupted", STOP_NONE, &changes, &call->failure);
     return status == STATUS_OK ? session_append_changes(call, loaded, &changes) : status;
 }
 

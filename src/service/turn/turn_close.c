@@ -102,9 +102,9 @@ static enum status offer_again(struct call *call, struct loaded_session *loaded,
     if (status == STATUS_OK && message.prompt_count == 0) {
         status = note_interrupted(call, loaded, (struct slice){0}, cause);
     }
-    return status == STATUS_OK
-               ? change_status(call->arena, &loaded->session, WORK_IDLE, "interrupted", STOP_NONE, out, &call->failure)
-               : status;
+    return status == STATUS_OK ? change_status(call->arena, &loaded->session, SESSION_IDLE, "interrupted", STOP_NONE,
+                                               out, &call->failure)
+                               : status;
 }
 
 /* What becomes of the prompt. */
@@ -120,7 +120,7 @@ static enum status apply_policy(struct call *call, struct loaded_session *loaded
         break;
     case RESUME_FAIL:
         status =
-            change_status(call->arena, &loaded->session, WORK_FAILED, cause, STOP_FAILED, &changes, &call->failure);
+            change_status(call->arena, &loaded->session, SESSION_FAILED, cause, STOP_FAILED, &changes, &call->failure);
         break;
     case RESUME_ASK:
     case RESUME_COUNT:
@@ -255,7 +255,7 @@ enum status turn_resume(struct call *call, struct slice session_id, struct sessi
         status = session_check_begin(call, session);
     }
     if (status == STATUS_OK) {
-        status = change_status(call->arena, session, WORK_PENDING, "resumed", STOP_NONE, &changes, &call->failure);
+        status = change_status(call->arena, session, SESSION_PENDING, "resumed", STOP_NONE, &changes, &call->failure);
     }
     return status == STATUS_OK ? session_append_changes(call, out->loaded, &changes) : status;
 }

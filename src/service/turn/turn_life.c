@@ -102,7 +102,7 @@ static void interrupt(struct turn *turn)
     if (turn->started) {
         turn->driver->interrupt(turn->state, false);
     } else {
-        end_without_driver(turn, &(struct turn_end){.stop = TURN_ABORTED, .to = WORK_IDLE});
+        end_without_driver(turn, &(struct turn_end){.stop = TURN_ABORTED, .to = SESSION_IDLE});
     }
 }
 
@@ -121,7 +121,7 @@ static void hear(struct turn *turn, const struct heard_event *heard, struct aren
     bool of_this_turn = json_i64_of(said, "turn") == turn->brief.number;
     if (slice_is(event->type, "session.status_change")) {
         int to = words_find(work_words, json_text_of(said, "to"));
-        if (to >= 0 && work_is_ended((enum work)to)) {
+        if (to >= 0 && work_is_ended((enum session_status)to)) {
             turn->lost = true;
         }
     } else if (slice_is(event->type, "turn.interrupt_requested")) {
@@ -231,7 +231,7 @@ static void after_failed_write(struct turn *turn)
     turn->writing = NULL;
     end_without_driver(
         turn,
-        &(struct turn_end){.stop = TURN_ERROR, .error = TURN_INTERNAL, .error_message = message, .to = WORK_IDLE});
+        &(struct turn_end){.stop = TURN_ERROR, .error = TURN_INTERNAL, .error_message = message, .to = SESSION_IDLE});
     arena_release(&arena);
 }
 
@@ -256,7 +256,7 @@ static void start_driver(struct turn *turn)
         end_without_driver(turn, &(struct turn_end){.stop = TURN_ERROR,
                                                     .error = TURN_INTERNAL,
                                                     .error_message = SLICE("This server does not run such agents."),
-                                                    .to = WORK_IDLE});
+                                                    .to = SESSION_IDLE});
         return;
     }
     turn->state = turn->driver->start(turn->driver->owner, turn, &turn->brief);
@@ -278,7 +278,7 @@ static void on_ready(void *owner, struct sandbox *sandbox, const struct failure 
         end_without_driver(turn, &(struct turn_end){.stop = TURN_ERROR,
                                                     .error = TURN_SANDBOX_ERROR,
                                                     .error_message = slice_of(failure->detail),
-                                                    .to = WORK_IDLE});
+                                                    .to = SESSION_IDLE});
     }
     turn_flush(turn);
     turn_host_rearm(turns);
@@ -293,7 +293,8 @@ static bool end_at_limit(struct turn *turn)
     }
     struct slice message = arena_format(&turn->arena, "the session has had all its %lld turns", (long long)most);
     end_without_driver(
-        turn, &(struct turn_end){.stop = TURN_ERROR, .error = TURN_LIMIT, .error_message = message, .to = WORK_IDLE});
+        turn,
+        &(struct turn_end){.stop = TURN_ERROR, .error = TURN_LIMIT, .error_message = message, .to = SESSION_IDLE});
     return true;
 }
 
@@ -318,7 +319,7 @@ static void meet_driver(struct turn *turn)
     end_without_driver(turn, &(struct turn_end){.stop = TURN_ERROR,
                                                 .error = TURN_INTERNAL,
                                                 .error_message = slice_of(turn->failure.detail),
-                                                .to = WORK_IDLE});
+                                                .to = SESSION_IDLE});
 }
 
 static void on_briefed(struct loop_message *message)
@@ -359,7 +360,7 @@ void turn_attend(struct turn *turn, int64_t now_ms)
     if (is_due(turn->interrupt_until_ms, now_ms) && !turn->ended) {
         turn->interrupt_until_ms = 0;
         end_without_driver(turn, &(struct turn_end){.stop = TURN_ABORTED,
-                                                    .to = WORK_IDLE,
+                                                    .to = SESSION_IDLE,
                                                     .reason = SLICE("interrupted; the agent did not answer")});
     }
 }

@@ -39,7 +39,7 @@ enum status session_is_step(struct call *call, const struct session *session, bo
 
 static void fail(struct call *call, const char *code, const char *message, struct settlement *settlement)
 {
-    settlement->to = WORK_FAILED;
+    settlement->to = SESSION_FAILED;
     settlement->error_code = slice_of(code);
     settlement->error_message = arena_copy(call->arena, slice_of(message));
 }
@@ -116,7 +116,7 @@ enum status step_decide(struct call *call, const struct session *session, struct
     }
     if (status == STATUS_OK && work_is_done(settlement->to) && step.step.requires_approval) {
         *out_staged = true;
-        settlement->to = WORK_WAITING_HUMAN;
+        settlement->to = SESSION_WAITING_HUMAN;
         settlement->reason = SLICE("its output waits for approval");
     }
     return status;
@@ -147,7 +147,7 @@ static enum status move_to_stage(struct call *call, struct loaded_session *loade
     return status == STATUS_OK ? step_stage(call, loaded) : status;
 }
 
-enum status step_move(struct call *call, struct loaded_session *loaded, enum work to, struct slice reason,
+enum status step_move(struct call *call, struct loaded_session *loaded, enum session_status to, struct slice reason,
                       bool *out_done)
 {
     struct loaded_step step;

@@ -25,8 +25,8 @@ MUST_CHECK enum status step_end_turn(struct call *call, const struct session *se
                                      struct settlement *settlement);
 /* A person moves it to `to` without a settlement: *out_done when that was a step's end and all is done.
  * CONFLICT `step_waits` for a step whose turn has not come. */
-MUST_CHECK enum status step_move(struct call *call, struct loaded_session *loaded, enum work to, struct slice reason,
-                                 bool *out_done);
+MUST_CHECK enum status step_move(struct call *call, struct loaded_session *loaded, enum session_status to,
+                                 struct slice reason, bool *out_done);
 
 /* Before a prompt: CONFLICT `step_waits` for a step whose turn has not come. */
 MUST_CHECK enum status step_check_prompt(struct call *call, const struct session *session);

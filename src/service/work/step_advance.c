@@ -12,7 +12,7 @@ struct work_run {
     struct loaded_session *parent;
     struct step_row *rows;
     struct task_step steps[TASK_STEPS_MAX];
-    enum work states[TASK_STEPS_MAX];
+    enum session_status states[TASK_STEPS_MAX];
     size_t count;
     size_t ended; /* the one that made us look */
 };
@@ -113,7 +113,7 @@ static enum status start_step(const struct work_run *run, size_t at)
         return tell_person(run, step);
     }
     if (status == STATUS_OK) {
-        status = change_status(call->arena, &step->session, WORK_PENDING, "the steps before it are completed",
+        status = change_status(call->arena, &step->session, SESSION_PENDING, "the steps before it are completed",
                                STOP_NONE, &changes, &call->failure);
     }
     return status == STATUS_OK ? session_append_changes(call, step, &changes) : status;
@@ -127,7 +127,7 @@ static enum status fail_step(const struct work_run *run, size_t at)
     struct loaded_session *step;
     struct changes changes = {0};
     struct settlement settlement = {
-        .to = WORK_FAILED,
+        .to = SESSION_FAILED,
         .error_code = SLICE("dependency_failed"),
         .error_message = arena_format(call->arena, "A step before it, %.*s, was not completed.",
                                       SLICE_ARG(run->steps[run->ended].id)),
@@ -151,13 +151,13 @@ static enum status fail_step(const struct work_run *run, size_t at)
 static enum status end_run(const struct work_run *run, enum run_end end)
 {
     struct call *call = run->call;
-    struct settlement settlement = {.to = WORK_COMPLETED, .reason = SLICE("all its steps are completed")};
+    struct settlement settlement = {.to = SESSION_COMPLETED, .reason = SLICE("all its steps are completed")};
     if (end == RUN_GOES_ON) {
         return STATUS_OK;
     }
     if (end == RUN_HAS_FAILED) {
         settlement = (struct settlement){
-            .to = WORK_FAILED,
+            .to = SESSION_FAILED,
             .error_code = SLICE("step_failed"),
             .error_message =
                 arena_format(call->arena, "Its step %.*s was not completed.", SLICE_ARG(run->steps[run->ended].id)),

@@ -131,7 +131,7 @@ static struct settlement rejection(const struct ask *ask)
     struct slice expired = SLICE("Nobody approved the output in time.");
     struct slice denied = ask->reason.len ? ask->reason : SLICE("The output was rejected.");
     return (struct settlement){
-        .to = WORK_FAILED,
+        .to = SESSION_FAILED,
         .error_code = SLICE("output_rejected"),
         .error_message = ask->state == ASK_ANSWERED ? denied : expired,
     };
@@ -140,7 +140,7 @@ static struct settlement rejection(const struct ask *ask)
 enum status step_follow_ask(struct call *call, struct loaded_session *loaded, const struct ask *ask)
 {
     struct loaded_step step;
-    struct settlement settlement = {.to = WORK_COMPLETED, .reason = SLICE("its output was approved")};
+    struct settlement settlement = {.to = SESSION_COMPLETED, .reason = SLICE("its output was approved")};
     if (!work_is_in_turn(loaded->session.work)) {
         return STATUS_OK; /* it ended meanwhile */
     }

@@ -11,7 +11,7 @@
 #include "store/statement.h"
 
 /* The numbers written into store/sql/session.sql and lease.sql. */
-static_assert(WORK_PENDING == 1 && WORK_RUNNING == 2 && WORK_COMPLETED == 6, "work states in store/sql");
+static_assert(SESSION_PENDING == 1 && SESSION_RUNNING == 2 && SESSION_COMPLETED == 6, "work states in store/sql");
 static_assert(PURPOSE_ORCHESTRATOR == 1 && PURPOSE_WORKFLOW == 2, "purposes in store/sql");
 
 enum {
@@ -22,7 +22,7 @@ enum {
     GROUP_SESSIONS = GROUP_LISTED | GROUP_MACHINE | GROUP_OTHER,
 };
 
-static enum status count(struct db *db, const struct session *session, enum work work, int64_t add,
+static enum status count(struct db *db, const struct session *session, enum session_status work, int64_t add,
                          struct failure *failure)
 {
     return count_add(db, session->tenant_key, (int)session->type, (int)work, add, failure);
@@ -146,7 +146,7 @@ static enum status write_copies(struct db *db, const struct session *session, un
 }
 
 enum status store_session_update(struct db *db, const struct session *session, unsigned what, int64_t old_sequence,
-                                 enum work old_work, struct failure *failure)
+                                 enum session_status old_work, struct failure *failure)
 {
     enum status status = touch(db, session, old_sequence, failure);
     if (status == STATUS_OK) {
@@ -217,8 +217,8 @@ enum status store_session_count_concurrent(struct db *db, int64_t tenant_key, st
                                            struct failure *failure)
 {
     int64_t counted = 0;
-    for (int work = 0; work < WORK_COUNT; work++) {
-        if (work_counts_as_concurrent((enum work)work)) {
+    for (int work = 0; work < SESSION_STATUS_COUNT; work++) {
+        if (work_counts_as_concurrent((enum session_status)work)) {
             counted |= (int64_t)1 << work;
         }
     }

@@ -13,7 +13,7 @@ struct source {
     int work; /* for SQL_SESSION_LIST_WORK, else -1 */
 };
 
-enum { SOURCES_MAX = WORK_COUNT };
+enum { SOURCES_MAX = SESSION_STATUS_COUNT };
 
 struct sources {
     struct source items[SOURCES_MAX];
@@ -51,13 +51,13 @@ static bool is_given(const struct session_filter *filter, size_t offset)
     return slice_present(*(const struct slice *)((const char *)filter + offset));
 }
 
-static bool (*const group_tests[])(enum work state) = {NULL, work_is_active, work_is_live, work_is_failing};
+static bool (*const group_tests[])(enum session_status state) = {NULL, work_is_active, work_is_live, work_is_failing};
 
 static int64_t work_bits(int group)
 {
     int64_t bits = 0;
-    for (int work = 0; work < WORK_COUNT; work++) {
-        if (group_tests[group]((enum work)work)) {
+    for (int work = 0; work < SESSION_STATUS_COUNT; work++) {
+        if (group_tests[group]((enum session_status)work)) {
             bits |= (int64_t)1 << work;
         }
     }
@@ -84,7 +84,7 @@ static void pick_broad(const struct session_filter *filter, struct sources *out)
 static void pick_states(const struct session_filter *filter, struct sources *out)
 {
     int64_t bits = work_bits(filter->group);
-    for (int work = 0; work < WORK_COUNT; work++) {
+    for (int work = 0; work < SESSION_STATUS_COUNT; work++) {
         if (bits >> work & 1) {
             add_source(out, SQL_SESSION_LIST_WORK, work);
         }
@@ -95,7 +95,7 @@ static void pick_states(const struct session_filter *filter, struct sources *out
 static bool asks_for_few_states(const struct session_filter *filter)
 {
     if (filter->work >= 0) {
-        return work_is_live((enum work)filter->work) || work_is_claimable((enum work)filter->work);
+        return work_is_live((enum session_status)filter->work) || work_is_claimable((enum session_status)filter->work);
     }
     return filter->group > 0 && group_tests[filter->group] == work_is_live;
 }

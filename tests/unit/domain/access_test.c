@@ -6,7 +6,7 @@ static struct session session_of(enum purpose purpose, enum visibility visibilit
     return (struct session){.tenant_key = TENANT,
                             .id = SLICE("telegram:1"),
                             .type = TYPE_MIXED,
-                            .work = WORK_RUNNING,
+                            .work = SESSION_RUNNING,
                             .owner = SLICE("owner"),
                             .purpose = purpose,
                             .visibility = visibility};
@@ -294,9 +294,9 @@ static void every_kind_of_event_has_its_writers(void **state)
 static void a_sandbox_does_not_outlive_its_session(void **state)
 {
     (void)state;
-    for (int work = 0; work < WORK_COUNT; work++) {
+    for (int work = 0; work < SESSION_STATUS_COUNT; work++) {
         struct session session = session_of(PURPOSE_INTERACTIVE, VISIBILITY_ORG_JOINABLE);
-        session.work = (enum work)work;
+        session.work = (enum session_status)work;
         struct principal sandbox = principal_of(PRINCIPAL_SANDBOX, NULL, MEMBER_NONE), runner = sandbox;
         sandbox.session_id = runner.session_id = session.id;
         runner.kind = PRINCIPAL_RUNNER;
@@ -311,13 +311,13 @@ static void human_events_need_a_running_mixed_session(void **state)
     struct principal who = principal_of(PRINCIPAL_USER, "owner", MEMBER_MEMBER);
     (void)state;
     for (int type = 0; type < TYPE_COUNT; type++) {
-        for (int work = 0; work < WORK_COUNT; work++) {
+        for (int work = 0; work < SESSION_STATUS_COUNT; work++) {
             struct session session = session_of(PURPOSE_INTERACTIVE, VISIBILITY_PRIVATE);
             session.type = (enum session_type)type;
-            session.work = (enum work)work;
-            enum status expected = type != TYPE_MIXED     ? STATUS_FORBIDDEN
-                                   : work != WORK_RUNNING ? STATUS_CONFLICT
-                                                          : STATUS_OK;
+            session.work = (enum session_status)work;
+            enum status expected = type != TYPE_MIXED        ? STATUS_FORBIDDEN
+                                   : work != SESSION_RUNNING ? STATUS_CONFLICT
+                                                             : STATUS_OK;
             assert_status(access_check_event(&who, &session, ACCESS_OWNER, false, SLICE("human.navigate"), NULL),
                           expected);
         }

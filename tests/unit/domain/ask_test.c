@@ -235,11 +235,11 @@ static void the_wait_says_what_for(void **state)
     (void)state;
     struct ask asks[] = {approval(), question(NULL), approval()};
     asks[2].tool = (struct slice){0};
-    assert_int_equal(ask_waits_in(asks, 1), WORK_AWAITING_TOOL);
+    assert_int_equal(ask_waits_in(asks, 1), SESSION_AWAITING_TOOL);
     assert_slice(ask_reason(&test_arena, asks, 1), "Approval of run_command");
-    assert_int_equal(ask_waits_in(asks, 2), WORK_WAITING_HUMAN);
+    assert_int_equal(ask_waits_in(asks, 2), SESSION_WAITING_HUMAN);
     assert_slice(ask_reason(&test_arena, asks, 2), "Question: Which?");
-    assert_int_equal(ask_waits_in(asks + 2, 1), WORK_WAITING_HUMAN);
+    assert_int_equal(ask_waits_in(asks + 2, 1), SESSION_WAITING_HUMAN);
     assert_slice(ask_reason(&test_arena, asks + 2, 1), "Approval of its output: May it?");
 }
 

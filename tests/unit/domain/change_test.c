@@ -1,7 +1,7 @@
 #include "domain/change.h"
 #include "domain_unit.h"
 
-static struct session in_state(enum session_type type, enum work work)
+static struct session in_state(enum session_type type, enum session_status work)
 {
     struct session session = create_in(type, NULL);
     session.work = work;
@@ -27,18 +27,19 @@ static void assert_types(const struct changes *changes, const char *first, const
 
 /* --- status --- */
 
-static bool needs_claim(enum session_type type, enum work from, enum work to)
+static bool needs_claim(enum session_type type, enum session_status from, enum session_status to)
 {
-    return type == TYPE_AGENT && to == WORK_RUNNING &&
-           (from == WORK_DRAFT || from == WORK_PENDING || from == WORK_IDLE);
+    return type == TYPE_AGENT && to == SESSION_RUNNING &&
+           (from == SESSION_DRAFT || from == SESSION_PENDING || from == SESSION_IDLE);
 }
 
 static void every_status_change_follows_the_table(void **state)
 {
     (void)state;
-    for (int n = 0; n < TYPE_COUNT * WORK_COUNT * WORK_COUNT; n++) {
+    for (int n = 0; n < TYPE_COUNT * SESSION_STATUS_COUNT * SESSION_STATUS_COUNT; n++) {
         enum session_type type = (enum session_type)(n % TYPE_COUNT);
-        enum work from = (enum work)(n / TYPE_COUNT % WORK_COUNT), to = (enum work)(n / TYPE_COUNT / WORK_COUNT);
+        enum session_status from = (enum session_status)(n / TYPE_COUNT % SESSION_STATUS_COUNT),
+                            to = (enum session_status)(n / TYPE_COUNT / SESSION_STATUS_COUNT);
         struct session session = in_state(type, from);
         struct changes changes = {0};
         struct failure failure = {0};
@@ -61,17 +62,17 @@ static void every_status_change_follows_the_table(void **state)
 
 static void a_refusal_names_both_states_and_what_is_allowed(void **state)
 {
-    struct session session = in_state(TYPE_AGENT, WORK_FAILED);
+    struct session session = in_state(TYPE_AGENT, SESSION_FAILED);
     struct changes changes;
     struct failure failure = {0};
     (void)state;
-    assert_status(change_status(&test_arena, &session, WORK_RUNNING, NULL, STOP_NONE, &changes, &failure),
+    assert_status(change_status(&test_arena, &session, SESSION_RUNNING, NULL, STOP_NONE, &changes, &failure),
                   STATUS_CONFLICT);
     assert_string_equal(failure.code, "illegal_transition");
     assert_string_equal(failure.detail, "A session that is failed cannot become running; it can become: nothing else.");
     assert_string_equal(failure.members, "\"from\":\"failed\",\"to\":\"running\"");
-    session.work = WORK_IDLE;
-    assert_status(change_status(&test_arena, &session, WORK_DRAFT, NULL, STOP_NONE, &changes, &failure),
+    session.work = SESSION_IDLE;
+    assert_status(change_status(&test_arena, &session, SESSION_DRAFT, NULL, STOP_NONE, &changes, &failure),
                   STATUS_CONFLICT);
     assert_non_null(strstr(failure.detail, "pending, running, completed, failed, expired, abandoned"));
 }
@@ -79,21 +80,21 @@ static void a_refusal_names_both_states_and_what_is_allowed(void **state)
 static void every_end_has_a_stop_reason(void **state)
 {
     static const struct {
-        enum work to;
+        enum session_status to;
         enum stop_reason given, expected;
         const char *second;
     } rows[] = {
-        {WORK_COMPLETED, STOP_NONE, STOP_COMPLETED, "session.completed"},
-        {WORK_COMPLETED, STOP_USER, STOP_USER, "session.completed"},
-        {WORK_COMPLETED, STOP_SUPERSEDED, STOP_SUPERSEDED, "session.completed"},
-        {WORK_FAILED, STOP_NONE, STOP_FAILED, "session.error"},
-        {WORK_FAILED, STOP_BUDGET_EXCEEDED, STOP_BUDGET_EXCEEDED, "session.error"},
-        {WORK_EXPIRED, STOP_NONE, STOP_EXPIRED, NULL},
-        {WORK_ABANDONED, STOP_NONE, STOP_ABANDONED, NULL},
+        {SESSION_COMPLETED, STOP_NONE, STOP_COMPLETED, "session.completed"},
+        {SESSION_COMPLETED, STOP_USER, STOP_USER, "session.completed"},
+        {SESSION_COMPLETED, STOP_SUPERSEDED, STOP_SUPERSEDED, "session.completed"},
+        {SESSION_FAILED, STOP_NONE, STOP_FAILED, "session.error"},
+        {SESSION_FAILED, STOP_BUDGET_EXCEEDED, STOP_BUDGET_EXCEEDED, "session.error"},
+        {SESSION_EXPIRED, STOP_NONE, STOP_EXPIRED, NULL},
+        {SESSION_ABANDONED, STOP_NONE, STOP_ABANDONED, NULL},
     };
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        struct session session = in_state(TYPE_AGENT, WORK_RUNNING);
+        struct session session = in_state(TYPE_AGENT, SESSION_RUNNING);
         struct changes changes;
         assert_status(change_status(&test_arena, &session, rows[i].to, "it broke", rows[i].given, &changes, NULL),
                       STATUS_OK);
@@ -101,16 +102,16 @@ static void every_end_has_a_stop_reason(void **state)
         apply_changes(&session, &changes, START_MS + 9);
         assert_int_equal(session.stop_reason, rows[i].expected);
         assert_int_equal(session.completed_at_ms, START_MS + 9);
-        assert_int_equal(slice_present(session.error_message), rows[i].to == WORK_FAILED);
+        assert_int_equal(slice_present(session.error_message), rows[i].to == SESSION_FAILED);
     }
 }
 
 static void a_stop_reason_needs_an_end(void **state)
 {
-    struct session session = in_state(TYPE_AGENT, WORK_RUNNING);
+    struct session session = in_state(TYPE_AGENT, SESSION_RUNNING);
     struct changes changes;
     (void)state;
-    assert_status(change_status(&test_arena, &session, WORK_IDLE, "", STOP_USER, &changes, NULL), STATUS_OK);
+    assert_status(change_status(&test_arena, &session, SESSION_IDLE, "", STOP_USER, &changes, NULL), STATUS_OK);
     apply_changes(&session, &changes, START_MS + 1);
     assert_int_equal(session.stop_reason, STOP_NONE);
     assert_absent(session.status_reason);
@@ -121,17 +122,17 @@ static void a_stop_reason_needs_an_end(void **state)
 static void only_pending_work_is_claimed(void **state)
 {
     (void)state;
-    for (int work = 0; work < WORK_COUNT; work++) {
-        struct session session = in_state(TYPE_AGENT, (enum work)work);
+    for (int work = 0; work < SESSION_STATUS_COUNT; work++) {
+        struct session session = in_state(TYPE_AGENT, (enum session_status)work);
         struct changes changes;
         session.fence = 6;
         session.claim_attempts = 1;
         enum status status = change_claim(&test_arena, &session, SLICE("w1"), &changes, NULL);
-        assert_status(status, work == WORK_PENDING ? STATUS_OK : STATUS_CONFLICT);
+        assert_status(status, work == SESSION_PENDING ? STATUS_OK : STATUS_CONFLICT);
         if (status == STATUS_OK) {
             assert_types(&changes, "session.status_change", "session.claimed");
             apply_changes(&session, &changes, START_MS + 1);
-            assert_int_equal(session.work, WORK_RUNNING);
+            assert_int_equal(session.work, SESSION_RUNNING);
             assert_int_equal(session.fence, 7);
             assert_int_equal(session.claim_attempts, 2);
             assert_slice(session.status_reason, "claimed by w1");
@@ -142,14 +143,15 @@ static void only_pending_work_is_claimed(void **state)
 static void settling_goes_where_running_may_go(void **state)
 {
     (void)state;
-    for (int from = 0; from < WORK_COUNT; from++) {
-        for (int to = 0; to < WORK_COUNT; to++) {
-            struct session session = in_state(TYPE_AGENT, (enum work)from);
-            struct settlement settlement = {.to = (enum work)to};
+    for (int from = 0; from < SESSION_STATUS_COUNT; from++) {
+        for (int to = 0; to < SESSION_STATUS_COUNT; to++) {
+            struct session session = in_state(TYPE_AGENT, (enum session_status)from);
+            struct settlement settlement = {.to = (enum session_status)to};
             struct changes changes;
             enum status status = change_settle(&test_arena, &session, &settlement, &changes, NULL);
-            bool parks = from == to && work_is_waiting((enum work)from);
-            bool allowed = work_is_in_turn((enum work)from) && (parks || work_allows((enum work)from, (enum work)to));
+            bool parks = from == to && work_is_waiting((enum session_status)from);
+            bool allowed = work_is_in_turn((enum session_status)from) &&
+                           (parks || work_allows((enum session_status)from, (enum session_status)to));
             assert_status(status, allowed ? STATUS_OK : STATUS_CONFLICT);
             if (allowed) {
                 apply_changes(&session, &changes, START_MS + 1);
@@ -161,13 +163,14 @@ static void settling_goes_where_running_may_go(void **state)
 
 static void a_settlement_brings_result_usage_and_error(void **state)
 {
-    struct session session = in_state(TYPE_AGENT, WORK_RUNNING), failed = session, idle = session;
-    struct settlement done = {.to = WORK_COMPLETED,
+    struct session session = in_state(TYPE_AGENT, SESSION_RUNNING), failed = session, idle = session;
+    struct settlement done = {.to = SESSION_COMPLETED,
                               .result = json_of("{\"ok\":1}"),
                               .usage = json_of("{\"tokens\":3}"),
                               .reason = SLICE("all good")};
-    struct settlement broken = {.to = WORK_FAILED, .error_message = SLICE("no disk"), .error_code = SLICE("ENOSPC")};
-    struct settlement rest = {.to = WORK_IDLE, .usage = json_of("{\"tokens\":4}"), .error_message = SLICE("a hiccup")};
+    struct settlement broken = {.to = SESSION_FAILED, .error_message = SLICE("no disk"), .error_code = SLICE("ENOSPC")};
+    struct settlement rest = {
+        .to = SESSION_IDLE, .usage = json_of("{\"tokens\":4}"), .error_message = SLICE("a hiccup")};
     struct changes changes;
     (void)state;
     assert_status(change_settle(&test_arena, &session, &done, &changes, NULL), STATUS_OK);
@@ -188,13 +191,13 @@ static void a_settlement_brings_result_usage_and_error(void **state)
     apply_changes(&idle, &changes, START_MS + 1);
     assert_slice(idle.usage, "{\"tokens\":4}");
     assert_slice(idle.error_message, "a hiccup");
-    assert_int_equal(idle.work, WORK_IDLE);
+    assert_int_equal(idle.work, SESSION_IDLE);
 }
 
 static void usage_is_an_object(void **state)
 {
-    struct session session = in_state(TYPE_AGENT, WORK_RUNNING);
-    struct settlement settlement = {.to = WORK_COMPLETED, .usage = json_of("[1]")};
+    struct session session = in_state(TYPE_AGENT, SESSION_RUNNING);
+    struct settlement settlement = {.to = SESSION_COMPLETED, .usage = json_of("[1]")};
     struct changes changes;
     struct failure failure;
     (void)state;
@@ -207,31 +210,31 @@ static void a_lost_lease_goes_back_to_the_queue_until_the_cap(void **state)
     (void)state;
     for (int released = 0; released < 2; released++) {
         for (int64_t attempts = 1; attempts <= 3; attempts++) {
-            struct session session = in_state(TYPE_AGENT, WORK_RUNNING);
+            struct session session = in_state(TYPE_AGENT, SESSION_RUNNING);
             struct changes changes;
             session.claim_attempts = attempts;
             assert_status(change_lease_over(&test_arena, &session, released, 3, &changes, NULL), STATUS_OK);
             assert_slice(changes.events[0].type, released ? "session.released" : "session.lease_lost");
             assert_slice(changes.events[1].type, "session.status_change");
             apply_changes(&session, &changes, START_MS + 1);
-            assert_int_equal(session.work, attempts < 3 ? WORK_PENDING : WORK_FAILED);
+            assert_int_equal(session.work, attempts < 3 ? SESSION_PENDING : SESSION_FAILED);
             assert_int_equal(session.claim_attempts, attempts);
             assert_int_equal(session.stop_reason, attempts < 3 ? STOP_NONE : STOP_ATTEMPTS_EXHAUSTED);
             assert_int_equal(slice_present(session.error_message), attempts >= 3);
         }
     }
-    struct session session = in_state(TYPE_AGENT, WORK_RUNNING);
+    struct session session = in_state(TYPE_AGENT, SESSION_RUNNING);
     struct changes changes;
     session.claim_attempts = 1000;
     assert_status(change_lease_over(&test_arena, &session, false, 0, &changes, NULL), STATUS_OK);
     apply_changes(&session, &changes, START_MS + 1);
-    assert_int_equal(session.work, WORK_PENDING);
+    assert_int_equal(session.work, SESSION_PENDING);
 }
 
 static void what_waits_goes_on_waiting_without_a_lease(void **state)
 {
     (void)state;
-    static const enum work waits[] = {WORK_WAITING_HUMAN, WORK_AWAITING_TOOL};
+    static const enum session_status waits[] = {SESSION_WAITING_HUMAN, SESSION_AWAITING_TOOL};
     for (size_t i = 0; i < COUNT_OF(waits); i++) {
         struct session session = in_state(TYPE_AGENT, waits[i]);
         struct changes changes;
@@ -245,11 +248,11 @@ static void what_waits_goes_on_waiting_without_a_lease(void **state)
 static void a_lease_nobody_holds_is_over_already(void **state)
 {
     (void)state;
-    for (int work = 0; work < WORK_COUNT; work++) {
-        struct session session = in_state(TYPE_AGENT, (enum work)work);
+    for (int work = 0; work < SESSION_STATUS_COUNT; work++) {
+        struct session session = in_state(TYPE_AGENT, (enum session_status)work);
         struct changes changes;
         assert_status(change_lease_over(&test_arena, &session, true, 3, &changes, NULL), STATUS_OK);
-        assert_int_equal(changes.count != 0, work_is_leased((enum work)work));
+        assert_int_equal(changes.count != 0, work_is_leased((enum session_status)work));
     }
 }
 
@@ -259,18 +262,18 @@ static void conversations_reopen_unless_they_failed(void **state)
 {
     (void)state;
     for (int type = 0; type < TYPE_COUNT; type++) {
-        for (int work = 0; work < WORK_COUNT; work++) {
-            struct session session = in_state((enum session_type)type, (enum work)work);
+        for (int work = 0; work < SESSION_STATUS_COUNT; work++) {
+            struct session session = in_state((enum session_type)type, (enum session_status)work);
             struct changes changes;
             bool conversation = type == TYPE_AGENT || type == TYPE_MIXED;
             enum status status = change_reopen(&test_arena, &session, "again", &changes, NULL);
-            if (work_is_active((enum work)work)) {
+            if (work_is_active((enum session_status)work)) {
                 assert_status(status, STATUS_OK);
                 assert_int_equal(changes.count, 0);
-            } else if (conversation && work != WORK_FAILED) {
+            } else if (conversation && work != SESSION_FAILED) {
                 assert_types(&changes, "session.reopened", "session.status_change");
                 apply_changes(&session, &changes, START_MS + 1);
-                assert_int_equal(session.work, WORK_IDLE);
+                assert_int_equal(session.work, SESSION_IDLE);
                 assert_int_equal(session.completed_at_ms, 0);
             } else {
                 assert_status(status, STATUS_CONFLICT);
@@ -281,7 +284,7 @@ static void conversations_reopen_unless_they_failed(void **state)
 
 static void archiving_twice_is_archiving_once(void **state)
 {
-    struct session session = in_state(TYPE_AGENT, WORK_IDLE);
+    struct session session = in_state(TYPE_AGENT, SESSION_IDLE);
     struct changes changes;
     (void)state;
     assert_status(change_archive(&test_arena, &session, false, &changes, NULL), STATUS_OK);
@@ -301,9 +304,9 @@ static void archiving_twice_is_archiving_once(void **state)
 static void a_turn_or_a_group_blocks_deletion(void **state)
 {
     (void)state;
-    for (int work = 0; work < WORK_COUNT; work++) {
-        struct session session = in_state(TYPE_AGENT, (enum work)work);
-        enum status expected = work_blocks_delete((enum work)work) ? STATUS_CONFLICT : STATUS_OK;
+    for (int work = 0; work < SESSION_STATUS_COUNT; work++) {
+        struct session session = in_state(TYPE_AGENT, (enum session_status)work);
+        enum status expected = work_blocks_delete((enum session_status)work) ? STATUS_CONFLICT : STATUS_OK;
         assert_status(change_check_delete(&session, NULL), expected);
         session.source_type = CHAT_DIRECT;
         assert_status(change_check_delete(&session, NULL), expected);
@@ -316,7 +319,7 @@ static void notes_carry_their_values(void **state)
 {
     const char *const keys[] = {"user_id", "role", "absent"};
     const struct slice values[] = {SLICE("u\"2"), SLICE("viewer"), {NULL, 0}};
-    struct session session = in_state(TYPE_AGENT, WORK_IDLE), before = session;
+    struct session session = in_state(TYPE_AGENT, SESSION_IDLE), before = session;
     struct changes changes;
     (void)state;
     change_note(&test_arena, "session.participant_added", keys, values, 3, &changes);
@@ -335,7 +338,7 @@ static void every_runtime_change_follows_the_table(void **state)
     for (int n = 0; n < RUNTIME_COUNT * RUNTIME_COUNT * 2; n++) {
         enum runtime from = (enum runtime)(n % RUNTIME_COUNT), to = (enum runtime)(n / RUNTIME_COUNT % RUNTIME_COUNT);
         bool snapshot = n / RUNTIME_COUNT / RUNTIME_COUNT;
-        struct session session = in_state(TYPE_AGENT, WORK_IDLE);
+        struct session session = in_state(TYPE_AGENT, SESSION_IDLE);
         struct changes changes = {0};
         session.runtime = from;
         session.pause_reason = runtime_is_asleep(from) ? PAUSE_INACTIVITY : PAUSE_NONE;
@@ -357,7 +360,7 @@ static void every_runtime_change_follows_the_table(void **state)
 
 static void pausing_needs_no_sandbox(void **state)
 {
-    struct session session = in_state(TYPE_AGENT, WORK_IDLE);
+    struct session session = in_state(TYPE_AGENT, SESSION_IDLE);
     struct changes changes;
     (void)state;
     assert_status(change_runtime(&test_arena, &session, RUNTIME_NONE, PAUSE_CREDIT_LIMIT, NULL, &changes, NULL),
@@ -375,7 +378,7 @@ static void what_runs_is_not_paused(void **state)
 {
     (void)state;
     for (int to = 0; to < RUNTIME_COUNT; to++) {
-        struct session session = in_state(TYPE_AGENT, WORK_IDLE);
+        struct session session = in_state(TYPE_AGENT, SESSION_IDLE);
         struct changes changes;
         session.runtime = (enum runtime)to;
         enum status status =
@@ -388,7 +391,7 @@ static void a_person_pauses_in_every_state_of_the_sandbox(void **state)
 {
     (void)state;
     for (int runtime = 0; runtime < RUNTIME_COUNT; runtime++) {
-        struct session session = in_state(TYPE_AGENT, WORK_IDLE);
+        struct session session = in_state(TYPE_AGENT, SESSION_IDLE);
         struct changes changes;
         session.runtime = (enum runtime)runtime;
         for (int paused = 1; paused >= 0; paused--) {
@@ -409,7 +412,7 @@ static void the_sandbox_does_not_lift_a_pause(void **state)
 {
     static const enum runtime states[] = {RUNTIME_HIBERNATING, RUNTIME_HIBERNATED, RUNTIME_RESTORING, RUNTIME_RUNNING,
                                           RUNTIME_ERROR};
-    struct session session = in_state(TYPE_AGENT, WORK_PENDING);
+    struct session session = in_state(TYPE_AGENT, SESSION_PENDING);
     struct changes changes;
     (void)state;
     session.runtime = RUNTIME_RUNNING;
@@ -426,12 +429,12 @@ static void the_sandbox_does_not_lift_a_pause(void **state)
 
 static void a_pause_is_not_a_block(void **state)
 {
-    struct session session = in_state(TYPE_AGENT, WORK_IDLE);
+    struct session session = in_state(TYPE_AGENT, SESSION_IDLE);
     struct changes changes;
     (void)state;
     session.pause_reason = PAUSE_CREDIT_LIMIT;
     assert_status(change_pause(&test_arena, &session, true, NULL, &changes, NULL), STATUS_CONFLICT);
-    session = in_state(TYPE_AGENT, WORK_COMPLETED);
+    session = in_state(TYPE_AGENT, SESSION_COMPLETED);
     assert_status(change_pause(&test_arena, &session, true, NULL, &changes, NULL), STATUS_CONFLICT);
     assert_status(change_pause(&test_arena, &session, false, NULL, &changes, NULL), STATUS_OK);
     assert_int_equal(changes.count, 0);
@@ -439,7 +442,7 @@ static void a_pause_is_not_a_block(void **state)
 
 static void sleep_keeps_its_reason(void **state)
 {
-    struct session session = in_state(TYPE_AGENT, WORK_IDLE);
+    struct session session = in_state(TYPE_AGENT, SESSION_IDLE);
     struct changes changes;
     (void)state;
     session.runtime = RUNTIME_RUNNING;

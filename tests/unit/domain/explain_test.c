@@ -2,34 +2,34 @@
 #include "unit.h"
 
 struct row {
-    enum work work;
+    enum session_status work;
     struct explain_facts facts;
     const char *waits_for;
     const char *says; /* part of the sentence */
 };
 
 static const struct row rows[] = {
-    {WORK_DRAFT, {0}, "message", "draft"},
-    {WORK_PENDING, {0}, "claim", "worker"},
-    {WORK_PENDING, {.hosted = true}, "claim", "room"},
-    {WORK_PENDING, {.hosted = true, .by_runner = true}, "claim", "runner"},
-    {WORK_RUNNING, {.leased = true}, "agent", "works"},
-    {WORK_RUNNING, {.leased = true, .hosted = true}, "agent", "works"},
-    {WORK_RUNNING, {.leased = true, .interrupted = true}, "agent", "told to end"},
-    {WORK_RUNNING, {.leased = true, .hosted = true, .retries = true}, "timer", "asked again"},
-    {WORK_RUNNING, {.hosted = true}, "timer", "watchdog"},
-    {WORK_RUNNING, {0}, "agent", "without a claim"},
-    {WORK_WAITING_HUMAN, {.asks_pending = 1}, "person", "asked something"},
-    {WORK_WAITING_HUMAN, {0}, "person", "nothing particular"},
-    {WORK_AWAITING_TOOL, {.asks_pending = 2}, "person", "asked something"},
-    {WORK_AWAITING_TOOL, {0}, "tool", "tool"},
-    {WORK_IDLE, {0}, "message", "at rest"},
-    {WORK_IDLE, {.prompts_waiting = 1}, "timer", "although nothing runs"},
-    {WORK_IDLE, {.prompts_waiting = 1, .collects = true}, "timer", "collected"},
-    {WORK_COMPLETED, {0}, "nothing", "reopened"},
-    {WORK_FAILED, {0}, "nothing", "tried again"},
-    {WORK_EXPIRED, {0}, "nothing", "reopened"},
-    {WORK_ABANDONED, {0}, "nothing", "reopened"},
+    {SESSION_DRAFT, {0}, "message", "draft"},
+    {SESSION_PENDING, {0}, "claim", "worker"},
+    {SESSION_PENDING, {.hosted = true}, "claim", "room"},
+    {SESSION_PENDING, {.hosted = true, .by_runner = true}, "claim", "runner"},
+    {SESSION_RUNNING, {.leased = true}, "agent", "works"},
+    {SESSION_RUNNING, {.leased = true, .hosted = true}, "agent", "works"},
+    {SESSION_RUNNING, {.leased = true, .interrupted = true}, "agent", "told to end"},
+    {SESSION_RUNNING, {.leased = true, .hosted = true, .retries = true}, "timer", "asked again"},
+    {SESSION_RUNNING, {.hosted = true}, "timer", "watchdog"},
+    {SESSION_RUNNING, {0}, "agent", "without a claim"},
+    {SESSION_WAITING_HUMAN, {.asks_pending = 1}, "person", "asked something"},
+    {SESSION_WAITING_HUMAN, {0}, "person", "nothing particular"},
+    {SESSION_AWAITING_TOOL, {.asks_pending = 2}, "person", "asked something"},
+    {SESSION_AWAITING_TOOL, {0}, "tool", "tool"},
+    {SESSION_IDLE, {0}, "message", "at rest"},
+    {SESSION_IDLE, {.prompts_waiting = 1}, "timer", "although nothing runs"},
+    {SESSION_IDLE, {.prompts_waiting = 1, .collects = true}, "timer", "collected"},
+    {SESSION_COMPLETED, {0}, "nothing", "reopened"},
+    {SESSION_FAILED, {0}, "nothing", "tried again"},
+    {SESSION_EXPIRED, {0}, "nothing", "reopened"},
+    {SESSION_ABANDONED, {0}, "nothing", "reopened"},
 };
 
 static void check(const struct explain_facts *facts, const char *waits_for, const char *says)
@@ -53,15 +53,15 @@ static void every_state(void **state)
         check(&facts, rows[i].waits_for, rows[i].says);
         seen |= 1u << rows[i].work;
     }
-    assert_int_equal(seen, (1u << WORK_COUNT) - 1);
+    assert_int_equal(seen, (1u << SESSION_STATUS_COUNT) - 1);
 }
 
 static void forms_and_tools_end_for_good(void **state)
 {
     (void)state;
-    struct session done = {.type = TYPE_RESPONSE, .work = WORK_COMPLETED};
+    struct session done = {.type = TYPE_RESPONSE, .work = SESSION_COMPLETED};
     check(&(struct explain_facts){.session = &done}, "nothing", "has ended.");
-    struct session late = {.type = TYPE_TOOL, .work = WORK_EXPIRED};
+    struct session late = {.type = TYPE_TOOL, .work = SESSION_EXPIRED};
     check(&(struct explain_facts){.session = &late}, "nothing", "tried again");
 }
 
@@ -74,9 +74,9 @@ static void the_sandbox_comes_first(void **state)
     };
     (void)state;
     for (int runtime = 0; runtime < RUNTIME_COUNT; runtime++) {
-        struct session session = {.type = TYPE_AGENT, .work = WORK_IDLE, .runtime = (enum runtime)runtime};
+        struct session session = {.type = TYPE_AGENT, .work = SESSION_IDLE, .runtime = (enum runtime)runtime};
         check(&(struct explain_facts){.session = &session}, expected[runtime], "");
-        session.work = WORK_COMPLETED; /* whatever lies under an ended session */
+        session.work = SESSION_COMPLETED; /* whatever lies under an ended session */
         check(&(struct explain_facts){.session = &session}, "nothing", "");
     }
 }
@@ -85,7 +85,7 @@ static void pauses(void **state)
 {
     (void)state;
     for (int pause = PAUSE_NONE; pause < PAUSE_COUNT; pause++) {
-        struct session session = {.type = TYPE_AGENT, .work = WORK_IDLE, .pause_reason = (enum pause_reason)pause};
+        struct session session = {.type = TYPE_AGENT, .work = SESSION_IDLE, .pause_reason = (enum pause_reason)pause};
         bool sleeps = pause == PAUSE_NONE || pause == PAUSE_INACTIVITY || pause == PAUSE_ORPHANED;
         check(&(struct explain_facts){.session = &session}, sleeps ? "message" : "person", sleeps ? "rest" : "paused");
     }

@@ -198,12 +198,12 @@ static void test_when(void **state)
     (void)state;
     static const struct {
         enum session_type type;
-        enum work work;
+        enum session_status work;
         enum status status;
     } rows[] = {
-        {TYPE_AGENT, WORK_IDLE, STATUS_OK},          {TYPE_AGENT, WORK_COMPLETED, STATUS_OK},
-        {TYPE_AGENT, WORK_RUNNING, STATUS_CONFLICT}, {TYPE_AGENT, WORK_PENDING, STATUS_CONFLICT},
-        {TYPE_MIXED, WORK_IDLE, STATUS_OK},          {TYPE_TOOL, WORK_DRAFT, STATUS_CONFLICT},
+        {TYPE_AGENT, SESSION_IDLE, STATUS_OK},          {TYPE_AGENT, SESSION_COMPLETED, STATUS_OK},
+        {TYPE_AGENT, SESSION_RUNNING, STATUS_CONFLICT}, {TYPE_AGENT, SESSION_PENDING, STATUS_CONFLICT},
+        {TYPE_MIXED, SESSION_IDLE, STATUS_OK},          {TYPE_TOOL, SESSION_DRAFT, STATUS_CONFLICT},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct failure failure;

@@ -1,7 +1,7 @@
 #include "domain/prompt.h"
 #include "domain_unit.h"
 
-static struct session in_state(enum session_type type, enum work work, const char *agent)
+static struct session in_state(enum session_type type, enum session_status work, const char *agent)
 {
     struct session session = create_in(type, NULL);
     session.work = work;
@@ -13,17 +13,17 @@ static void every_state_says_what_a_prompt_meets(void **state)
 {
     (void)state;
     static const struct {
-        enum work work;
+        enum session_status work;
         enum status status;
         enum prompt_meets meets;
     } rows[] = {
-        {WORK_DRAFT, STATUS_OK, PROMPT_DISPATCHES},     {WORK_PENDING, STATUS_OK, PROMPT_QUEUES},
-        {WORK_RUNNING, STATUS_OK, PROMPT_QUEUES},       {WORK_WAITING_HUMAN, STATUS_OK, PROMPT_QUEUES},
-        {WORK_AWAITING_TOOL, STATUS_OK, PROMPT_QUEUES}, {WORK_IDLE, STATUS_OK, PROMPT_DISPATCHES},
-        {WORK_COMPLETED, STATUS_OK, PROMPT_REOPENS},    {WORK_FAILED, STATUS_CONFLICT, PROMPT_QUEUES},
-        {WORK_EXPIRED, STATUS_OK, PROMPT_REOPENS},      {WORK_ABANDONED, STATUS_OK, PROMPT_REOPENS},
+        {SESSION_DRAFT, STATUS_OK, PROMPT_DISPATCHES},     {SESSION_PENDING, STATUS_OK, PROMPT_QUEUES},
+        {SESSION_RUNNING, STATUS_OK, PROMPT_QUEUES},       {SESSION_WAITING_HUMAN, STATUS_OK, PROMPT_QUEUES},
+        {SESSION_AWAITING_TOOL, STATUS_OK, PROMPT_QUEUES}, {SESSION_IDLE, STATUS_OK, PROMPT_DISPATCHES},
+        {SESSION_COMPLETED, STATUS_OK, PROMPT_REOPENS},    {SESSION_FAILED, STATUS_CONFLICT, PROMPT_QUEUES},
+        {SESSION_EXPIRED, STATUS_OK, PROMPT_REOPENS},      {SESSION_ABANDONED, STATUS_OK, PROMPT_REOPENS},
     };
-    assert_int_equal(COUNT_OF(rows), WORK_COUNT);
+    assert_int_equal(COUNT_OF(rows), SESSION_STATUS_COUNT);
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct session session = in_state(TYPE_AGENT, rows[i].work, "a");
         enum prompt_meets meets = PROMPT_QUEUES;
@@ -36,9 +36,10 @@ static void every_state_says_what_a_prompt_meets(void **state)
 static void who_takes_no_prompt_says_why(void **state)
 {
     (void)state;
-    struct session archived = in_state(TYPE_AGENT, WORK_IDLE, "a"), failed = in_state(TYPE_AGENT, WORK_FAILED, "a"),
-                   alone = in_state(TYPE_AGENT, WORK_IDLE, NULL), form = in_state(TYPE_RESPONSE, WORK_DRAFT, "a"),
-                   human = in_state(TYPE_MIXED, WORK_RUNNING, "a");
+    struct session archived = in_state(TYPE_AGENT, SESSION_IDLE, "a"),
+                   failed = in_state(TYPE_AGENT, SESSION_FAILED, "a"), alone = in_state(TYPE_AGENT, SESSION_IDLE, NULL),
+                   form = in_state(TYPE_RESPONSE, SESSION_DRAFT, "a"),
+                   human = in_state(TYPE_MIXED, SESSION_RUNNING, "a");
     archived.archived_at_ms = START_MS;
     human.source_kind = SLICE(SOURCE_HUMAN_BRIDGE);
     const struct {
@@ -61,12 +62,12 @@ static void turns_have_a_limit(void **state)
 {
     (void)state;
     static const struct {
-        enum work work;
+        enum session_status work;
         int64_t turns, turns_max;
         bool refused;
-    } rows[] = {{WORK_IDLE, 1, 2, false},   {WORK_IDLE, 2, 2, true},       {WORK_RUNNING, 1, 2, true},
-                {WORK_PENDING, 1, 2, true}, {WORK_IDLE, 1000, 0, false},   {WORK_COMPLETED, 2, 2, true},
-                {WORK_DRAFT, 0, 1, false},  {WORK_COMPLETED, 1, 2, false}, {WORK_WAITING_HUMAN, 1, 2, true}};
+    } rows[] = {{SESSION_IDLE, 1, 2, false},   {SESSION_IDLE, 2, 2, true},       {SESSION_RUNNING, 1, 2, true},
+                {SESSION_PENDING, 1, 2, true}, {SESSION_IDLE, 1000, 0, false},   {SESSION_COMPLETED, 2, 2, true},
+                {SESSION_DRAFT, 0, 1, false},  {SESSION_COMPLETED, 1, 2, false}, {SESSION_WAITING_HUMAN, 1, 2, true}};
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct session session = in_state(TYPE_AGENT, rows[i].work, "a");
         struct failure failure = {0};
@@ -102,7 +103,7 @@ static void prompts_that_wait_take_turns_too(void **state)
 static void dispatching_says_it_and_queues_the_work(void **state)
 {
     (void)state;
-    struct session session = in_state(TYPE_AGENT, WORK_IDLE, "a");
+    struct session session = in_state(TYPE_AGENT, SESSION_IDLE, "a");
     struct prompt prompt = {.id = SLICE("p1"),
                             .actor = SLICE("user:u2"),
                             .content = prompt_content_of(&test_arena, SLICE("say \"hi\"")),
@@ -119,10 +120,10 @@ static void dispatching_says_it_and_queues_the_work(void **state)
     assert_slice(changes.events[0].content, "[{\"type\":\"text\",\"text\":\"say \\\"hi\\\"\"}]");
     assert_slice(changes.events[0].metadata, "{\"prompt_id\":\"p1\",\"k\":[1, 2]}");
     apply_changes(&session, &changes, START_MS + 1);
-    assert_int_equal(session.work, WORK_PENDING);
+    assert_int_equal(session.work, SESSION_PENDING);
     assert_int_equal(session.message_count, 1);
     assert_slice(session.status_reason, "prompt");
-    session.work = WORK_FAILED;
+    session.work = SESSION_FAILED;
     assert_status(change_dispatch(&test_arena, &session, &prompt, 1, &changes, &failure), STATUS_CONFLICT);
     assert_int_equal(changes.count, 0);
 }
@@ -130,7 +131,7 @@ static void dispatching_says_it_and_queues_the_work(void **state)
 static void collected_prompts_are_one_message(void **state)
 {
     (void)state;
-    struct session session = in_state(TYPE_AGENT, WORK_IDLE, "a");
+    struct session session = in_state(TYPE_AGENT, SESSION_IDLE, "a");
     struct prompt prompts[] = {
         {.id = SLICE("p1"),
          .mode = QUEUE_COLLECT,
@@ -154,7 +155,7 @@ static void collected_prompts_are_one_message(void **state)
                  "\"1970-01-01T00:00:01.000Z\",\"parts\":2,\"metadata\":{}},{\"prompt_id\":\"p2\",\"actor\":"
                  "\"user:u2\",\"created_at\":\"1970-01-01T00:00:02.000Z\",\"parts\":1,\"metadata\":{\"k\":1}}]}");
     apply_changes(&session, &changes, START_MS + 1);
-    assert_int_equal(session.work, WORK_PENDING);
+    assert_int_equal(session.work, SESSION_PENDING);
 }
 
 static void the_queue_is_in_the_log(void **state)

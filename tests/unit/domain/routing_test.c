@@ -28,9 +28,9 @@ static void who_is_heard(void **state)
     static const struct slice platforms[] = {SLICE("telegram"), SLICE("discord"), SLICE("slack"), {NULL, 0}};
     for (size_t i = 0; i < COUNT_OF(rules); i++) {
         for (size_t k = 0; k < COUNT_OF(platforms); k++) {
-            for (int work = 0; work < WORK_COUNT; work++) {
+            for (int work = 0; work < SESSION_STATUS_COUNT; work++) {
                 struct session session = {
-                    .source_type = rules[i].chat, .source_platform = platforms[k], .work = (enum work)work};
+                    .source_type = rules[i].chat, .source_platform = platforms[k], .work = (enum session_status)work};
                 enum routing routing = routing_of(&session, rules[i].is_owner, rules[i].is_mentioned);
                 assert_int_equal(routing, rules[i].routing);
                 assert_true(routing_triggers(routing) == rules[i].triggers);

@@ -4,22 +4,22 @@
 static void it_follows_every_state(void **state)
 {
     static const struct {
-        enum work work;
+        enum session_status work;
         int64_t started_ms;
         enum run_status status;
         int outcome;
     } rows[] = {
-        {WORK_DRAFT, 0, RUN_QUEUED, -1},
-        {WORK_PENDING, 0, RUN_QUEUED, -1},
-        {WORK_RUNNING, 5, RUN_RUNNING, -1},
-        {WORK_WAITING_HUMAN, 5, RUN_NEEDS_HUMAN, -1},
-        {WORK_AWAITING_TOOL, 5, RUN_NEEDS_HUMAN, -1},
-        {WORK_IDLE, 0, RUN_QUEUED, -1},
-        {WORK_IDLE, 5, RUN_RUNNING, -1},
-        {WORK_COMPLETED, 5, RUN_SUCCEEDED, OUTCOME_COMPLETED},
-        {WORK_FAILED, 5, RUN_FAILED, OUTCOME_FAILED},
-        {WORK_EXPIRED, 0, RUN_TIMED_OUT, OUTCOME_FAILED},
-        {WORK_ABANDONED, 0, RUN_FAILED, OUTCOME_FAILED},
+        {SESSION_DRAFT, 0, RUN_QUEUED, -1},
+        {SESSION_PENDING, 0, RUN_QUEUED, -1},
+        {SESSION_RUNNING, 5, RUN_RUNNING, -1},
+        {SESSION_WAITING_HUMAN, 5, RUN_NEEDS_HUMAN, -1},
+        {SESSION_AWAITING_TOOL, 5, RUN_NEEDS_HUMAN, -1},
+        {SESSION_IDLE, 0, RUN_QUEUED, -1},
+        {SESSION_IDLE, 5, RUN_RUNNING, -1},
+        {SESSION_COMPLETED, 5, RUN_SUCCEEDED, OUTCOME_COMPLETED},
+        {SESSION_FAILED, 5, RUN_FAILED, OUTCOME_FAILED},
+        {SESSION_EXPIRED, 0, RUN_TIMED_OUT, OUTCOME_FAILED},
+        {SESSION_ABANDONED, 0, RUN_FAILED, OUTCOME_FAILED},
     };
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {

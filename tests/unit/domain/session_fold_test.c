@@ -29,7 +29,7 @@ static void created_fills_every_field_it_names(void **state)
     assert_slice(session.id, "s1");
     assert_int_equal(session.tenant_key, TENANT);
     assert_int_equal(session.type, TYPE_MIXED);
-    assert_int_equal(session.work, WORK_RUNNING);
+    assert_int_equal(session.work, SESSION_RUNNING);
     assert_int_equal(session.purpose, PURPOSE_WORKFLOW);
     assert_slice(session.agent, "coder");
     assert_slice(session.workspace, "w");
@@ -224,7 +224,7 @@ static void payloads_nobody_understands_change_nothing(void **state)
         for (size_t t = 0; t < COUNT_OF(types); t++) {
             struct session session = create_in(TYPE_AGENT, "idle");
             apply_at(&session, event_of(types[t], NULL, strange[i]), START_MS + 1);
-            assert_int_equal(session.work, WORK_IDLE);
+            assert_int_equal(session.work, SESSION_IDLE);
             assert_int_equal(session.runtime, RUNTIME_NONE);
             assert_int_equal(session.last_sequence, 2);
         }
@@ -263,18 +263,18 @@ static void check_invariants(const struct session *session, const struct model *
     assert_true(session->updated_at_ms <= session->last_active_at_ms);
     assert_true(session->claim_attempts >= 0 && session->claim_attempts <= session->fence);
     assert_true(slice_is_utf8(slice_of(session->preview)));
-    assert_false(session->work != WORK_FAILED && work_is_active(session->work) && session->stop_reason != STOP_NONE);
+    assert_false(session->work != SESSION_FAILED && work_is_active(session->work) && session->stop_reason != STOP_NONE);
 }
 
 static enum status random_change(const struct session *session, struct changes *out, struct model *model)
 {
     static char usage_text[64];
-    struct settlement settlement = {.to = (enum work)random_below(WORK_COUNT)};
+    struct settlement settlement = {.to = (enum session_status)random_below(SESSION_STATUS_COUNT)};
     unsigned tokens = random_below(100);
     enum status status = STATUS_INVALID;
     switch (random_below(8)) {
     case 0:
-        return change_status(&test_arena, session, (enum work)random_below(WORK_COUNT), "random",
+        return change_status(&test_arena, session, (enum session_status)random_below(SESSION_STATUS_COUNT), "random",
                              (enum stop_reason)random_below(STOP_COUNT), out, NULL);
     case 1:
         return change_runtime(&test_arena, session, (enum runtime)random_below(RUNTIME_COUNT),

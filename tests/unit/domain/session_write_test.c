@@ -109,15 +109,17 @@ static void absent_values_are_null(void **state)
 static void groups_and_words_follow_the_state(void **state)
 {
     (void)state;
-    for (int work = 0; work < WORK_COUNT; work++) {
+    for (int work = 0; work < SESSION_STATUS_COUNT; work++) {
         struct session session = create_in(TYPE_AGENT, "idle");
         bool flag;
-        session.work = (enum work)work;
+        session.work = (enum session_status)work;
         const struct json *object = written(&session, false);
         assert_slice(json_text_of(object, "status"), work_words.names[work]);
-        assert_true(json_as_bool(json_get(object, "active"), &flag) && flag == work_is_active((enum work)work));
-        assert_true(json_as_bool(json_get(object, "live"), &flag) && flag == work_is_live((enum work)work));
-        assert_true(json_as_bool(json_get(object, "failing"), &flag) && flag == work_is_failing((enum work)work));
+        assert_true(json_as_bool(json_get(object, "active"), &flag) &&
+                    flag == work_is_active((enum session_status)work));
+        assert_true(json_as_bool(json_get(object, "live"), &flag) && flag == work_is_live((enum session_status)work));
+        assert_true(json_as_bool(json_get(object, "failing"), &flag) &&
+                    flag == work_is_failing((enum session_status)work));
         assert_int_equal(json_get(object, "words")->count, 11);
     }
 }
@@ -128,7 +130,7 @@ static void outcomes_and_durations_are_derived(void **state)
     struct changes changes;
     (void)state;
     apply_at(&session, event_of("agent.message", "[{\"type\":\"text\",\"text\":\"done\"}]", NULL), START_MS + 10);
-    assert_status(change_status(&test_arena, &session, WORK_FAILED, "disk \"full\"", STOP_NONE, &changes, NULL),
+    assert_status(change_status(&test_arena, &session, SESSION_FAILED, "disk \"full\"", STOP_NONE, &changes, NULL),
                   STATUS_OK);
     apply_changes(&session, &changes, START_MS + 2500);
     const struct json *object = written(&session, false);

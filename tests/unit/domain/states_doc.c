@@ -29,7 +29,7 @@ static void write_work_groups(struct buffer *doc)
 {
     static const struct {
         const char *name;
-        bool (*in)(enum work state);
+        bool (*in)(enum session_status state);
     } groups[] = {
         {"active", work_is_active},
         {"live", work_is_live},
@@ -48,8 +48,8 @@ static void write_work_groups(struct buffer *doc)
     table_head(doc, "", work_words);
     for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++) {
         buffer_format(doc, "| %s |", groups[i].name);
-        for (int work = 0; work < WORK_COUNT; work++) {
-            buffer_format(doc, " %s |", groups[i].in((enum work)work) ? "●" : "");
+        for (int work = 0; work < SESSION_STATUS_COUNT; work++) {
+            buffer_format(doc, " %s |", groups[i].in((enum session_status)work) ? "●" : "");
         }
         buffer_format(doc, "\n");
     }
@@ -61,10 +61,10 @@ static void write_work_edges(struct buffer *doc)
             "What a session is doing as a piece of work. Rows are from, columns are to. Every change is one\n"
             "`session.status_change` event; anything else is refused with 409 `illegal_transition`.");
     table_head(doc, "from \\ to", work_words);
-    for (int from = 0; from < WORK_COUNT; from++) {
+    for (int from = 0; from < SESSION_STATUS_COUNT; from++) {
         buffer_format(doc, "| **%s** |", work_words.names[from]);
-        for (int to = 0; to < WORK_COUNT; to++) {
-            buffer_format(doc, " %s |", work_allows((enum work)from, (enum work)to) ? "→" : "");
+        for (int to = 0; to < SESSION_STATUS_COUNT; to++) {
+            buffer_format(doc, " %s |", work_allows((enum session_status)from, (enum session_status)to) ? "→" : "");
         }
         buffer_format(doc, "\n");
     }
@@ -79,8 +79,8 @@ static void write_initials(struct buffer *doc)
     buffer_format(doc, "| type | allowed | default | default with something to do |\n|---|---|---|---|\n");
     for (int type = 0; type < TYPE_COUNT; type++) {
         buffer_format(doc, "| %s |", session_type_words.names[type]);
-        for (int work = 0; work < WORK_COUNT; work++) {
-            if (work_is_initial((enum session_type)type, false, (enum work)work)) {
+        for (int work = 0; work < SESSION_STATUS_COUNT; work++) {
+            if (work_is_initial((enum session_type)type, false, (enum session_status)work)) {
                 buffer_format(doc, " %s", work_words.names[work]);
             }
         }
@@ -112,26 +112,27 @@ static void write_display(struct buffer *doc)
     heading(doc, "Display status",
             "How it ended decides first, then why it is paused, then its runtime, then its work state.");
     buffer_format(doc, "| when | shown as | because |\n|---|---|---|\n");
-    for (int work = 0; work < WORK_COUNT; work++) {
-        struct session session = {.work = (enum work)work};
+    for (int work = 0; work < SESSION_STATUS_COUNT; work++) {
+        struct session session = {.work = (enum session_status)work};
         buffer_format(doc, "| %s | %s | %s |\n", work_words.names[work],
                       display_status_words.names[display_status(&session)], display_reason(&session));
     }
     for (int pause = 1; pause < PAUSE_COUNT; pause++) {
-        struct session session = {.work = WORK_IDLE, .pause_reason = (enum pause_reason)pause};
+        struct session session = {.work = SESSION_IDLE, .pause_reason = (enum pause_reason)pause};
         buffer_format(doc, "| paused: %s | %s | %s |\n", pause_reason_words.names[pause],
                       display_status_words.names[display_status(&session)], display_reason(&session));
     }
     for (int runtime = 0; runtime < RUNTIME_COUNT; runtime++) {
-        struct session session = {.work = WORK_IDLE, .runtime = (enum runtime)runtime}, plain = {.work = WORK_IDLE};
+        struct session session = {.work = SESSION_IDLE, .runtime = (enum runtime)runtime},
+                       plain = {.work = SESSION_IDLE};
         if (display_reason(&session) != display_reason(&plain)) {
             buffer_format(doc, "| runtime: %s | %s | %s |\n", runtime_words.names[runtime],
                           display_status_words.names[display_status(&session)], display_reason(&session));
         }
     }
     for (int stop = 1; stop < STOP_COUNT; stop++) {
-        struct session session = {.work = WORK_COMPLETED, .stop_reason = (enum stop_reason)stop};
-        struct session plain = {.work = WORK_COMPLETED};
+        struct session session = {.work = SESSION_COMPLETED, .stop_reason = (enum stop_reason)stop};
+        struct session plain = {.work = SESSION_COMPLETED};
         if (display_reason(&session) != display_reason(&plain)) {
             buffer_format(doc, "| completed, stop reason: %s | %s | %s |\n", stop_reason_words.names[stop],
                           display_status_words.names[display_status(&session)], display_reason(&session));
@@ -147,8 +148,8 @@ static void write_words_by_work(struct buffer *doc)
         "as a live status; `promoted` and `exported` follow the details `promoted_at` and `exported_at`.");
     buffer_format(doc, "| work | response | tool | block | conversation | chat | lifecycle | live status | agent | "
                        "joint |\n|---|---|---|---|---|---|---|---|---|---|\n");
-    for (int work = 0; work < WORK_COUNT; work++) {
-        struct session s = {.work = (enum work)work};
+    for (int work = 0; work < SESSION_STATUS_COUNT; work++) {
+        struct session s = {.work = (enum session_status)work};
         buffer_format(doc, "| **%s** | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", work_words.names[work],
                       response_word(&s), tool_word(&s), block_word(&s), conversation_word(&s), chat_word(&s),
                       lifecycle_word(&s), live_status_word(&s), agent_word(&s, false, false, 0),
@@ -164,7 +165,7 @@ static void write_words_by_runtime(struct buffer *doc)
                   "| runtime | sandbox | lifecycle | live status | agent | agent, queued | joint | joint, queued | "
                   "joint, runner connected | joint, runner busy |\n|---|---|---|---|---|---|---|---|---|---|\n");
     for (int runtime = 0; runtime < RUNTIME_COUNT; runtime++) {
-        struct session s = {.work = WORK_IDLE, .runtime = (enum runtime)runtime};
+        struct session s = {.work = SESSION_IDLE, .runtime = (enum runtime)runtime};
         buffer_format(doc, "| **%s** | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", runtime_words.names[runtime],
                       sandbox_word(&s), lifecycle_word(&s), live_status_word(&s), agent_word(&s, false, false, 0),
                       agent_word(&s, false, false, 1), joint_word(&s, false, false, 0), joint_word(&s, false, false, 1),

@@ -91,10 +91,10 @@ static void what_cannot_work_is_refused(void **state)
 /* Steps: b and c wait for a, d for both, e for nobody. */
 static const struct task_step diamond[] = {{.after = 0}, {.after = 1}, {.after = 1}, {.after = 6}, {.after = 0}};
 
-static enum work state_of(char letter)
+static enum session_status state_of(char letter)
 {
     static const char letters[] = "dpr...cfx"; /* in the order of enum work */
-    return (enum work)(strchr(letters, letter) - letters);
+    return (enum session_status)(strchr(letters, letter) - letters);
 }
 
 static void what_follows_from_an_end(void **state)
@@ -113,7 +113,7 @@ static void what_follows_from_an_end(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         enum step_action actions[5];
-        enum work states[5];
+        enum session_status states[5];
         char seen[6] = {0};
         for (size_t step = 0; step < 5; step++) {
             states[step] = state_of(rows[i].states[step]);

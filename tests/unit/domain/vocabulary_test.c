@@ -1,7 +1,7 @@
 #include "domain/vocabulary.h"
 #include "domain_unit.h"
 
-static struct session with(enum work work, enum runtime runtime, enum pause_reason pause)
+static struct session with(enum session_status work, enum runtime runtime, enum pause_reason pause)
 {
     return (struct session){.work = work, .runtime = runtime, .pause_reason = pause};
 }
@@ -11,7 +11,7 @@ static struct session with(enum work work, enum runtime runtime, enum pause_reas
 /* The shipped matrix, written a second time by hand: A active, I idle, P paused, B blocked, R recovering, C completed,
  * F failed; rows are work states, columns pause reasons (none manual inactivity credit_limit payment_failed overage_cap
  * suspended orphaned), with no sandbox. */
-static const char *const display_by_pause[WORK_COUNT] = {
+static const char *const display_by_pause[SESSION_STATUS_COUNT] = {
     "IPIBBBBR", /* draft */
     "APIBBBBR", /* pending */
     "APIBBBBR", /* running */
@@ -25,7 +25,7 @@ static const char *const display_by_pause[WORK_COUNT] = {
 };
 
 /* Without a pause; columns are runtimes: none starting running hibernating hibernated restoring stopped error. */
-static const char *const display_by_runtime[WORK_COUNT] = {
+static const char *const display_by_runtime[SESSION_STATUS_COUNT] = {
     "IAIIIAIF", /* draft */
     "AAAIIAAF", /* pending */
     "AAAIIAAF", /* running */
@@ -46,10 +46,11 @@ static char letter_of(enum display_status status)
 static void every_display_combination_is_as_shipped(void **state)
 {
     (void)state;
-    for (int work = 0; work < WORK_COUNT; work++) {
+    for (int work = 0; work < SESSION_STATUS_COUNT; work++) {
         for (int runtime = 0; runtime < RUNTIME_COUNT; runtime++) {
             for (int pause = 0; pause < PAUSE_COUNT; pause++) {
-                struct session session = with((enum work)work, (enum runtime)runtime, (enum pause_reason)pause);
+                struct session session =
+                    with((enum session_status)work, (enum runtime)runtime, (enum pause_reason)pause);
                 char expected = pause == PAUSE_NONE ? display_by_runtime[work][runtime] : display_by_pause[work][pause];
                 if (letter_of(display_status(&session)) != expected) {
                     fail_msg("%s/%s/%s: %c, expected %c", work_words.names[work], runtime_words.names[runtime],
@@ -65,12 +66,12 @@ static void the_reason_of_an_end_can_make_it_a_failure(void **state)
 {
     (void)state;
     for (int stop = 0; stop < STOP_COUNT; stop++) {
-        struct session session = with(WORK_COMPLETED, RUNTIME_STOPPED, PAUSE_NONE);
+        struct session session = with(SESSION_COMPLETED, RUNTIME_STOPPED, PAUSE_NONE);
         session.stop_reason = (enum stop_reason)stop;
         bool failed = stop == STOP_SNAPSHOT_FAILED || stop == STOP_ATTEMPTS_EXHAUSTED;
         assert_row(stop_reason_words.names[stop],
                    display_status(&session) == (failed ? DISPLAY_FAILED : DISPLAY_COMPLETED));
-        session.work = WORK_FAILED;
+        session.work = SESSION_FAILED;
         assert_row(stop_reason_words.names[stop], display_status(&session) == DISPLAY_FAILED);
     }
 }
@@ -88,24 +89,24 @@ static void people_read_why_it_is_blocked(void **state)
         {PAUSE_SUSPENDED, "account suspended"},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        struct session session = with(WORK_IDLE, RUNTIME_HIBERNATED, rows[i].pause);
+        struct session session = with(SESSION_IDLE, RUNTIME_HIBERNATED, rows[i].pause);
         assert_string_equal(display_reason(&session), rows[i].reason);
     }
-    struct session idle = with(WORK_IDLE, RUNTIME_NONE, PAUSE_NONE);
+    struct session idle = with(SESSION_IDLE, RUNTIME_NONE, PAUSE_NONE);
     assert_string_equal(display_reason(&idle), "waiting for your next message");
 }
 
 static void unknown_values_get_a_neutral_answer(void **state)
 {
     (void)state;
-    struct session session = with((enum work)99, (enum runtime)99, (enum pause_reason)99);
+    struct session session = with((enum session_status)99, (enum runtime)99, (enum pause_reason)99);
     session.stop_reason = (enum stop_reason)99;
     assert_int_equal(display_status(&session), DISPLAY_IDLE);
-    session.work = WORK_IDLE;
+    session.work = SESSION_IDLE;
     assert_int_equal(display_status(&session), DISPLAY_PAUSED);
     session.pause_reason = PAUSE_NONE;
     assert_int_equal(display_status(&session), DISPLAY_IDLE);
-    session.work = WORK_COMPLETED;
+    session.work = SESSION_COMPLETED;
     assert_int_equal(display_status(&session), DISPLAY_COMPLETED);
 }
 
@@ -142,7 +143,8 @@ static void check_all_words(const struct session *session)
 static void every_vocabulary_is_total(void **state)
 {
     (void)state;
-    for (int n = 0; n < (TYPE_COUNT + 1) * (WORK_COUNT + 1) * (RUNTIME_COUNT + 1) * (PAUSE_COUNT + 1) * 4; n++) {
+    for (int n = 0; n < (TYPE_COUNT + 1) * (SESSION_STATUS_COUNT + 1) * (RUNTIME_COUNT + 1) * (PAUSE_COUNT + 1) * 4;
+         n++) {
         int rest = n;
         struct session session = {.archived_at_ms = rest & 1,
                                   .details = rest & 2 ? SLICE("{\"exported_at\":\"2026-01-"
@@ -151,8 +153,8 @@ static void every_vocabulary_is_total(void **state)
         rest /= 4;
         session.type = (enum session_type)(rest % (TYPE_COUNT + 1));
         rest /= TYPE_COUNT + 1;
-        session.work = (enum work)(rest % (WORK_COUNT + 1));
-        rest /= WORK_COUNT + 1;
+        session.work = (enum session_status)(rest % (SESSION_STATUS_COUNT + 1));
+        rest /= SESSION_STATUS_COUNT + 1;
         session.runtime = (enum runtime)(rest % (RUNTIME_COUNT + 1));
         rest /= RUNTIME_COUNT + 1;
         session.pause_reason = (enum pause_reason)rest;
@@ -164,7 +166,7 @@ static void words_by_work(void **state)
 {
     static const struct {
         const char *response, *tool, *block, *conversation, *chat, *lifecycle, *live, *agent, *joint;
-    } rows[WORK_COUNT] = {
+    } rows[SESSION_STATUS_COUNT] = {
         {"draft", "active", "pending", "idle", "idle", "starting", "initializing", "standby", "standby"},
         {"draft", "active", "pending", "running", "streaming", "starting", "initializing", "queued", "queued"},
         {"draft", "active", "in-progress", "running", "streaming", "running", "running", "busy", "running_busy"},
@@ -179,8 +181,8 @@ static void words_by_work(void **state)
         {"abandoned", "cancelled", "failed", "inactive", "idle", "stopped", "terminated", "stopped", "stopped"},
     };
     (void)state;
-    for (int work = 0; work < WORK_COUNT; work++) {
-        struct session session = with((enum work)work, RUNTIME_NONE, PAUSE_NONE);
+    for (int work = 0; work < SESSION_STATUS_COUNT; work++) {
+        struct session session = with((enum session_status)work, RUNTIME_NONE, PAUSE_NONE);
         assert_string_equal(response_word(&session), rows[work].response);
         assert_string_equal(tool_word(&session), rows[work].tool);
         assert_string_equal(block_word(&session), rows[work].block);
@@ -209,7 +211,7 @@ static void words_by_runtime_of_an_idle_session(void **state)
     };
     (void)state;
     for (int runtime = 0; runtime < RUNTIME_COUNT; runtime++) {
-        struct session session = with(WORK_IDLE, (enum runtime)runtime, PAUSE_NONE);
+        struct session session = with(SESSION_IDLE, (enum runtime)runtime, PAUSE_NONE);
         assert_string_equal(sandbox_word(&session), rows[runtime].sandbox);
         assert_string_equal(lifecycle_word(&session), rows[runtime].lifecycle);
         assert_string_equal(live_status_word(&session), rows[runtime].live);
@@ -221,7 +223,7 @@ static void words_by_runtime_of_an_idle_session(void **state)
 
 static void the_runner_decides_between_busy_idle_and_standby(void **state)
 {
-    struct session session = with(WORK_IDLE, RUNTIME_RUNNING, PAUSE_NONE);
+    struct session session = with(SESSION_IDLE, RUNTIME_RUNNING, PAUSE_NONE);
     (void)state;
     assert_string_equal(joint_word(&session, true, true, 0), "running_busy");
     assert_string_equal(joint_word(&session, true, true, 3), "running_busy");
@@ -233,7 +235,7 @@ static void the_runner_decides_between_busy_idle_and_standby(void **state)
 
 static void pauses_archives_and_marks_change_words(void **state)
 {
-    struct session session = with(WORK_IDLE, RUNTIME_HIBERNATED, PAUSE_SUSPENDED);
+    struct session session = with(SESSION_IDLE, RUNTIME_HIBERNATED, PAUSE_SUSPENDED);
     (void)state;
     assert_string_equal(lifecycle_word(&session), "suspended");
     session.pause_reason = PAUSE_CREDIT_LIMIT;
@@ -243,9 +245,9 @@ static void pauses_archives_and_marks_change_words(void **state)
     assert_string_equal(conversation_word(&session), "inactive");
     session.details = SLICE("{\"exported_at\":\"2026-01-01T00:00:00Z\"}");
     assert_string_equal(chat_word(&session), "exported");
-    session.work = WORK_RUNNING;
+    session.work = SESSION_RUNNING;
     assert_string_equal(chat_word(&session), "streaming");
-    session.work = WORK_COMPLETED;
+    session.work = SESSION_COMPLETED;
     session.details = SLICE("{\"promoted_at\":\"2026-01-01T00:00:00Z\"}");
     assert_string_equal(response_word(&session), "promoted");
     session.stop_reason = STOP_USER;

@@ -22,28 +22,30 @@ struct row {
 
 /* Each sign just before and just at its limit, and what keeps it away. */
 static const struct row rows[] = {
-    {"hosted turn speaks", {.work = WORK_RUNNING, .hosted = true, .leased = true, .silent_ms = 599}, ""},
+    {"hosted turn speaks", {.work = SESSION_RUNNING, .hosted = true, .leased = true, .silent_ms = 599}, ""},
     {"hosted turn is silent",
-     {.work = WORK_RUNNING, .hosted = true, .leased = true, .silent_ms = 600},
+     {.work = SESSION_RUNNING, .hosted = true, .leased = true, .silent_ms = 600},
      "stuck_turn interrupt"},
-    {"worker may be silent longer", {.work = WORK_RUNNING, .leased = true, .silent_ms = 899}, ""},
-    {"worker is silent", {.work = WORK_RUNNING, .leased = true, .silent_ms = 900}, "stuck_turn interrupt"},
-    {"stream pauses", {.work = WORK_RUNNING, .hosted = true, .leased = true, .streaming = true, .silent_ms = 299}, ""},
+    {"worker may be silent longer", {.work = SESSION_RUNNING, .leased = true, .silent_ms = 899}, ""},
+    {"worker is silent", {.work = SESSION_RUNNING, .leased = true, .silent_ms = 900}, "stuck_turn interrupt"},
+    {"stream pauses",
+     {.work = SESSION_RUNNING, .hosted = true, .leased = true, .streaming = true, .silent_ms = 299},
+     ""},
     {"stream is silent",
-     {.work = WORK_RUNNING, .hosted = true, .leased = true, .streaming = true, .silent_ms = 300},
+     {.work = SESSION_RUNNING, .hosted = true, .leased = true, .streaming = true, .silent_ms = 300},
      "silent_stream interrupt"},
     {"worker's stream is silent",
-     {.work = WORK_RUNNING, .leased = true, .streaming = true, .silent_ms = 300},
+     {.work = SESSION_RUNNING, .leased = true, .streaming = true, .silent_ms = 300},
      "silent_stream interrupt"},
-    {"told to end, has time", {.work = WORK_RUNNING, .leased = true, .interrupted = true, .silent_ms = 59}, ""},
+    {"told to end, has time", {.work = SESSION_RUNNING, .leased = true, .interrupted = true, .silent_ms = 59}, ""},
     {"told to end, does not",
-     {.work = WORK_RUNNING, .leased = true, .interrupted = true, .silent_ms = 60},
+     {.work = SESSION_RUNNING, .leased = true, .interrupted = true, .silent_ms = 60},
      "stuck_turn perform_recovery"},
     {"told to end, told once",
-     {.work = WORK_RUNNING, .hosted = true, .leased = true, .interrupted = true, .silent_ms = 59, .streaming = true},
+     {.work = SESSION_RUNNING, .hosted = true, .leased = true, .interrupted = true, .silent_ms = 59, .streaming = true},
      ""},
     {"waits for a person",
-     {.work = WORK_WAITING_HUMAN,
+     {.work = SESSION_WAITING_HUMAN,
       .hosted = true,
       .leased = true,
       .asks_pending = 1,
@@ -51,54 +53,56 @@ static const struct row rows[] = {
       .silent_ms = 100000},
      ""},
     {"waits for an approval",
-     {.work = WORK_AWAITING_TOOL, .leased = true, .asks_pending = 1, .asks_of_turn = 1, .silent_ms = 100000},
+     {.work = SESSION_AWAITING_TOOL, .leased = true, .asks_pending = 1, .asks_of_turn = 1, .silent_ms = 100000},
      ""},
-    {"lease just over", {.work = WORK_RUNNING, .leased = true, .lease_overdue_ms = 60}, ""},
+    {"lease just over", {.work = SESSION_RUNNING, .leased = true, .lease_overdue_ms = 60}, ""},
     {"lease over unnoticed",
-     {.work = WORK_RUNNING, .leased = true, .lease_overdue_ms = 61},
+     {.work = SESSION_RUNNING, .leased = true, .lease_overdue_ms = 61},
      "runner_lost revert_and_drain"},
     {"lease over in a wait",
-     {.work = WORK_AWAITING_TOOL, .leased = true, .lease_overdue_ms = 61},
+     {.work = SESSION_AWAITING_TOOL, .leased = true, .lease_overdue_ms = 61},
      "runner_lost revert_and_drain"},
     {"lost comes before stuck",
-     {.work = WORK_RUNNING, .leased = true, .lease_overdue_ms = 61, .silent_ms = 100000},
+     {.work = SESSION_RUNNING, .leased = true, .lease_overdue_ms = 61, .silent_ms = 100000},
      "runner_lost revert_and_drain"},
-    {"hosted runs without a host", {.work = WORK_RUNNING, .hosted = true, .silent_ms = 62}, ""},
+    {"hosted runs without a host", {.work = SESSION_RUNNING, .hosted = true, .silent_ms = 62}, ""},
     {"hosted runs without a host for long",
-     {.work = WORK_RUNNING, .hosted = true, .silent_ms = 63},
+     {.work = SESSION_RUNNING, .hosted = true, .silent_ms = 63},
      "error_safety_net force_complete"},
-    {"a person's own session runs", {.work = WORK_RUNNING, .silent_ms = 100000}, ""},
-    {"an ask decides", {.work = WORK_RUNNING, .hosted = true, .asks_pending = 1, .silent_ms = 100000}, ""},
-    {"answered, waits on", {.work = WORK_WAITING_HUMAN, .asks_of_turn = 1, .silent_ms = 309}, ""},
+    {"a person's own session runs", {.work = SESSION_RUNNING, .silent_ms = 100000}, ""},
+    {"an ask decides", {.work = SESSION_RUNNING, .hosted = true, .asks_pending = 1, .silent_ms = 100000}, ""},
+    {"answered, waits on", {.work = SESSION_WAITING_HUMAN, .asks_of_turn = 1, .silent_ms = 309}, ""},
     {"answered, waits for long",
-     {.work = WORK_WAITING_HUMAN, .asks_of_turn = 1, .silent_ms = 310},
+     {.work = SESSION_WAITING_HUMAN, .asks_of_turn = 1, .silent_ms = 310},
      "waiting_without_ask perform_recovery"},
     {"approved, waits for long",
-     {.work = WORK_AWAITING_TOOL, .hosted = true, .asks_of_turn = 2, .silent_ms = 310},
+     {.work = SESSION_AWAITING_TOOL, .hosted = true, .asks_of_turn = 2, .silent_ms = 310},
      "waiting_without_ask perform_recovery"},
     {"hosted, nobody was asked",
-     {.work = WORK_WAITING_HUMAN, .hosted = true, .silent_ms = 310},
+     {.work = SESSION_WAITING_HUMAN, .hosted = true, .silent_ms = 310},
      "waiting_without_ask force_complete"},
-    {"parked by a worker", {.work = WORK_WAITING_HUMAN, .silent_ms = 100000}, ""},
-    {"prompts wait a little", {.work = WORK_IDLE, .prompts_ready = 1, .prompt_waited_ms = 61, .silent_ms = 61}, ""},
+    {"parked by a worker", {.work = SESSION_WAITING_HUMAN, .silent_ms = 100000}, ""},
+    {"prompts wait a little", {.work = SESSION_IDLE, .prompts_ready = 1, .prompt_waited_ms = 61, .silent_ms = 61}, ""},
     {"prompts wait",
-     {.work = WORK_IDLE, .prompts_ready = 1, .prompt_waited_ms = 62, .silent_ms = 62},
+     {.work = SESSION_IDLE, .prompts_ready = 1, .prompt_waited_ms = 62, .silent_ms = 62},
      "queue_stuck drain_queue"},
     {"prompts wait in a draft",
-     {.work = WORK_DRAFT, .prompts_ready = 1, .prompt_waited_ms = 62, .silent_ms = 62},
+     {.work = SESSION_DRAFT, .prompts_ready = 1, .prompt_waited_ms = 62, .silent_ms = 62},
      "queue_stuck drain_queue"},
-    {"a turn has just ended", {.work = WORK_IDLE, .prompts_ready = 1, .prompt_waited_ms = 100000, .silent_ms = 61}, ""},
+    {"a turn has just ended",
+     {.work = SESSION_IDLE, .prompts_ready = 1, .prompt_waited_ms = 100000, .silent_ms = 61},
+     ""},
     {"prompts are collected",
-     {.work = WORK_IDLE, .prompts_ready = 0, .prompt_waited_ms = 100000, .silent_ms = 100000},
+     {.work = SESSION_IDLE, .prompts_ready = 0, .prompt_waited_ms = 100000, .silent_ms = 100000},
      ""},
     {"prompts wait, paused",
-     {.work = WORK_IDLE, .paused = true, .prompts_ready = 1, .prompt_waited_ms = 62, .silent_ms = 62},
+     {.work = SESSION_IDLE, .paused = true, .prompts_ready = 1, .prompt_waited_ms = 62, .silent_ms = 62},
      ""},
     {"prompts wait for the turn",
-     {.work = WORK_PENDING, .prompts_ready = 1, .prompt_waited_ms = 100000, .silent_ms = 100000},
+     {.work = SESSION_PENDING, .prompts_ready = 1, .prompt_waited_ms = 100000, .silent_ms = 100000},
      ""},
-    {"waits for a claim", {.work = WORK_PENDING, .silent_ms = 100000}, ""},
-    {"rests", {.work = WORK_IDLE, .silent_ms = 100000}, ""},
+    {"waits for a claim", {.work = SESSION_PENDING, .silent_ms = 100000}, ""},
+    {"rests", {.work = SESSION_IDLE, .silent_ms = 100000}, ""},
 };
 
 static void describe(const struct health_finding *findings, size_t count, char *out, size_t room)
@@ -128,18 +132,18 @@ static void every_row(void **state)
 static void leases_without_a_turn(void **state)
 {
     (void)state;
-    for (int work = 0; work < WORK_COUNT; work++) {
-        struct health_facts facts = {.work = (enum work)work, .leased = true};
+    for (int work = 0; work < SESSION_STATUS_COUNT; work++) {
+        struct health_facts facts = {.work = (enum session_status)work, .leased = true};
         struct health_finding findings[HEALTH_FINDINGS_MAX];
         size_t count = health_actions(&facts, &limits, findings);
-        assert_int_equal(count, work_is_in_turn((enum work)work) ? 0 : 1);
+        assert_int_equal(count, work_is_in_turn((enum session_status)work) ? 0 : 1);
         if (count) {
             assert_int_equal(findings[0].watchdog, WATCHDOG_ORPHANED_LEASE);
             assert_int_equal(findings[0].action, HEALTH_MARK_NOT_BUSY);
         }
     }
     struct health_facts both = {
-        .work = WORK_IDLE, .leased = true, .prompts_ready = 1, .prompt_waited_ms = 100, .silent_ms = 100};
+        .work = SESSION_IDLE, .leased = true, .prompts_ready = 1, .prompt_waited_ms = 100, .silent_ms = 100};
     struct health_finding findings[HEALTH_FINDINGS_MAX];
     assert_int_equal(health_actions(&both, &limits, findings), 2);
     assert_int_equal(findings[1].action, HEALTH_DRAIN_QUEUE);
@@ -152,9 +156,9 @@ static void sleeping_watchdogs(void **state)
     (void)state;
     assert_int_equal(health_first_silence_ms(&off), 0);
     assert_int_equal(health_first_silence_ms(&limits), 60);
-    for (int work = 0; work < WORK_COUNT; work++) {
+    for (int work = 0; work < SESSION_STATUS_COUNT; work++) {
         for (unsigned bits = 0; bits < 64; bits++) {
-            struct health_facts facts = {.work = (enum work)work,
+            struct health_facts facts = {.work = (enum session_status)work,
                                          .hosted = bits & 1,
                                          .leased = bits & 2,
                                          .paused = bits & 4,
@@ -176,14 +180,14 @@ static void sleeping_watchdogs(void **state)
 static void ends_are_left_alone(void **state)
 {
     (void)state;
-    for (int work = 0; work < WORK_COUNT; work++) {
-        struct health_facts facts = {.work = (enum work)work,
+    for (int work = 0; work < SESSION_STATUS_COUNT; work++) {
+        struct health_facts facts = {.work = (enum session_status)work,
                                      .hosted = true,
                                      .silent_ms = INT64_MAX,
                                      .prompts_ready = 1,
                                      .prompt_waited_ms = INT64_MAX};
         struct health_finding findings[HEALTH_FINDINGS_MAX];
-        if (work_is_ended((enum work)work)) {
+        if (work_is_ended((enum session_status)work)) {
             assert_int_equal(health_actions(&facts, &limits, findings), 0);
         }
     }
@@ -193,8 +197,8 @@ static void the_event_says_what_and_why(void **state)
 {
     struct arena arena = {0};
     struct changes changes = {0};
-    struct session session = {.fence = 7, .work = WORK_RUNNING};
-    struct health_facts facts = {.work = WORK_RUNNING, .silent_ms = 1234};
+    struct session session = {.fence = 7, .work = SESSION_RUNNING};
+    struct health_facts facts = {.work = SESSION_RUNNING, .silent_ms = 1234};
     struct health_finding finding = {WATCHDOG_STUCK_TURN, HEALTH_INTERRUPT};
     (void)state;
     change_watchdog(&arena, &session, &finding, &facts, &changes);
@@ -212,12 +216,12 @@ static void the_event_says_what_and_why(void **state)
 
 static void only_chats_at_rest_go_stale(void **state)
 {
-    struct session chat = {.type = TYPE_AGENT, .source_type = CHAT_DIRECT, .work = WORK_IDLE};
+    struct session chat = {.type = TYPE_AGENT, .source_type = CHAT_DIRECT, .work = SESSION_IDLE};
     struct health_limits week = {.stale_ms = 1000}, never = {0};
     struct session others[] = {chat, chat, chat};
     (void)state;
     others[0].source_type = CHAT_NONE;
-    others[1].work = WORK_RUNNING;
+    others[1].work = SESSION_RUNNING;
     others[2].archived_at_ms = 1;
     assert_true(health_is_stale(&chat, 1000, &week));
     assert_false(health_is_stale(&chat, 999, &week));

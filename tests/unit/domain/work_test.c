@@ -3,7 +3,7 @@
 
 /* Rows are from, columns to, in the order of the enum: draft pending running waiting_human awaiting_tool idle completed
  * failed expired abandoned. */
-static const char *const expected_edges[WORK_COUNT] = {
+static const char *const expected_edges[SESSION_STATUS_COUNT] = {
     ".xx..xxxxx", /* draft */
     "..x..xxxxx", /* pending */
     ".x.xxxxxxx", /* running */
@@ -19,10 +19,10 @@ static const char *const expected_edges[WORK_COUNT] = {
 static void every_edge_is_as_written(void **state)
 {
     (void)state;
-    for (int from = 0; from < WORK_COUNT; from++) {
-        for (int to = 0; to < WORK_COUNT; to++) {
+    for (int from = 0; from < SESSION_STATUS_COUNT; from++) {
+        for (int to = 0; to < SESSION_STATUS_COUNT; to++) {
             bool expected = expected_edges[from][to] == 'x';
-            if (work_allows((enum work)from, (enum work)to) != expected) {
+            if (work_allows((enum session_status)from, (enum session_status)to) != expected) {
                 fail_msg("%s -> %s should be %d", work_words.names[from], work_words.names[to], expected);
             }
         }
@@ -35,7 +35,7 @@ static void states_have_their_words(void **state)
                                         "idle",  "completed", "failed",  "expired",       "abandoned"};
     (void)state;
     assert_int_equal(work_words.count, 10);
-    for (int i = 0; i < WORK_COUNT; i++) {
+    for (int i = 0; i < SESSION_STATUS_COUNT; i++) {
         assert_string_equal(work_words.names[i], names[i]);
         assert_int_equal(words_find(work_words, slice_of(names[i])), i);
     }
@@ -53,26 +53,26 @@ static void initial_states_follow_the_type(void **state)
     };
     (void)state;
     for (int type = 0; type < TYPE_COUNT; type++) {
-        for (int work = 0; work < WORK_COUNT; work++) {
-            bool allowed = work_is_initial((enum session_type)type, false, (enum work)work);
+        for (int work = 0; work < SESSION_STATUS_COUNT; work++) {
+            bool allowed = work_is_initial((enum session_type)type, false, (enum session_status)work);
             assert_row(session_type_words.names[type], allowed == (expected[type][work] == 'x'));
-            assert_int_equal(work_is_initial((enum session_type)type, true, (enum work)work),
-                             work == WORK_WAITING_HUMAN);
+            assert_int_equal(work_is_initial((enum session_type)type, true, (enum session_status)work),
+                             work == SESSION_WAITING_HUMAN);
         }
         for (int dispatched = 0; dispatched < 2; dispatched++) {
-            enum work initial = work_initial((enum session_type)type, dispatched);
+            enum session_status initial = work_initial((enum session_type)type, dispatched);
             assert_true(work_is_initial((enum session_type)type, false, initial));
         }
     }
-    assert_int_equal(work_initial(TYPE_AGENT, true), WORK_PENDING);
-    assert_int_equal(work_initial(TYPE_AGENT, false), WORK_IDLE);
+    assert_int_equal(work_initial(TYPE_AGENT, true), SESSION_PENDING);
+    assert_int_equal(work_initial(TYPE_AGENT, false), SESSION_IDLE);
 }
 
 static void every_state_is_in_its_groups(void **state)
 {
     static const struct {
         const char *name;
-        bool (*in)(enum work);
+        bool (*in)(enum session_status);
         const char *expected;
     } groups[] = {
         {"active", work_is_active, "xxxxxx...."},
@@ -90,28 +90,29 @@ static void every_state_is_in_its_groups(void **state)
     };
     (void)state;
     for (size_t i = 0; i < COUNT_OF(groups); i++) {
-        for (int work = 0; work < WORK_COUNT; work++) {
-            assert_row(groups[i].name, groups[i].in((enum work)work) == (groups[i].expected[work] == 'x'));
+        for (int work = 0; work < SESSION_STATUS_COUNT; work++) {
+            assert_row(groups[i].name, groups[i].in((enum session_status)work) == (groups[i].expected[work] == 'x'));
         }
-        assert_row(groups[i].name, !groups[i].in((enum work)WORK_COUNT) && !groups[i].in((enum work)77));
+        assert_row(groups[i].name,
+                   !groups[i].in((enum session_status)SESSION_STATUS_COUNT) && !groups[i].in((enum session_status)77));
     }
 }
 
 static void unknown_states_go_nowhere(void **state)
 {
     (void)state;
-    assert_false(work_allows((enum work)44, WORK_IDLE));
-    assert_false(work_allows(WORK_IDLE, (enum work)44));
-    assert_false(work_is_initial((enum session_type)9, false, WORK_IDLE));
+    assert_false(work_allows((enum session_status)44, SESSION_IDLE));
+    assert_false(work_allows(SESSION_IDLE, (enum session_status)44));
+    assert_false(work_is_initial((enum session_type)9, false, SESSION_IDLE));
 }
 
 static void targets_are_listed(void **state)
 {
     char out[160];
     (void)state;
-    work_targets(WORK_IDLE, out, sizeof out);
+    work_targets(SESSION_IDLE, out, sizeof out);
     assert_string_equal(out, "pending, running, completed, failed, expired, abandoned");
-    work_targets(WORK_FAILED, out, sizeof out);
+    work_targets(SESSION_FAILED, out, sizeof out);
     assert_string_equal(out, "");
 }
 

@@ -68,7 +68,7 @@ static void events_in_order(void **state)
         }
     }
     assert_null(types[events]);
-    assert_int_equal(played.acts[played.count - 1].end.to, WORK_IDLE);
+    assert_int_equal(played.acts[played.count - 1].end.to, SESSION_IDLE);
     assert_true(slice_present(played.acts[played.count - 1].end.usage));
     assert_true(played.total_ms < 10000);
     arena_release(&played.arena);

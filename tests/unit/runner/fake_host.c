@@ -107,7 +107,7 @@ void turn_end(struct turn *turn, const struct turn_end *end)
 void turn_return(struct turn *turn, const char *cause)
 {
     struct turn_end end = {
-        .stop = TURN_ABORTED, .error = TURN_CANCELLED, .error_message = slice_of(cause), .to = WORK_IDLE};
+        .stop = TURN_ABORTED, .error = TURN_CANCELLED, .error_message = slice_of(cause), .to = SESSION_IDLE};
     turn_end(turn, &end);
 }
 

@@ -74,7 +74,7 @@ static enum status archive(struct call *call)
 static enum status abandon(struct call *call)
 {
     struct session_access entry;
-    return session_move(call, SLICE("log"), WORK_ABANDONED, SLICE("left"), &entry);
+    return session_move(call, SLICE("log"), SESSION_ABANDONED, SLICE("left"), &entry);
 }
 
 static enum status reopen(struct call *call)
@@ -119,7 +119,7 @@ static enum status release(struct call *call)
 static enum status settle(struct call *call)
 {
     struct session_access entry;
-    struct settlement settlement = {.to = WORK_FAILED, .error_message = SLICE("broken"), .error_code = SLICE("x")};
+    struct settlement settlement = {.to = SESSION_FAILED, .error_message = SLICE("broken"), .error_code = SLICE("x")};
     call->lease_token = lease_token;
     return claim_settle(call, SLICE("work"), &settlement, &entry);
 }
@@ -306,7 +306,7 @@ static enum status claim_talk(struct call *call)
 static enum status settle_talk(struct call *call)
 {
     struct session_access entry;
-    struct settlement settlement = {.to = WORK_IDLE};
+    struct settlement settlement = {.to = SESSION_IDLE};
     call->lease_token = lease_token;
     return claim_settle(call, SLICE("talk"), &settlement, &entry);
 }
@@ -329,7 +329,7 @@ static enum status clear_queue(struct call *call)
 static enum status end_talk(struct call *call)
 {
     struct session_access entry;
-    return session_move(call, SLICE("talk"), WORK_COMPLETED, SLICE("done"), &entry);
+    return session_move(call, SLICE("talk"), SESSION_COMPLETED, SLICE("done"), &entry);
 }
 
 static enum status erase(struct call *call)
@@ -405,7 +405,7 @@ static const struct flow {
 
 struct world {
     struct position end;
-    int64_t counts[TYPE_COUNT][WORK_COUNT];
+    int64_t counts[TYPE_COUNT][SESSION_STATUS_COUNT];
     struct session_page sessions;
 };
 

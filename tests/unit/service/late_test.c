@@ -59,7 +59,7 @@ static enum status settle_with(struct scene *scene, const struct claimed *claime
 {
     struct session_access entry;
     struct call call = call_with(scene, claimed);
-    struct settlement settlement = {.to = WORK_COMPLETED};
+    struct settlement settlement = {.to = SESSION_COMPLETED};
     scene_begin(scene);
     enum status status = claim_settle(&call, SLICE("log"), &settlement, &entry);
     transaction_rollback(&scene->transaction);
@@ -163,7 +163,8 @@ static void a_reopened_session_ends_when_it_would_have(void **state)
     scene_now_ms += TTL_MS / 2;
     struct call call = scene_call(scene);
     scene_begin(scene);
-    check_status(session_move(&call, SLICE("log"), WORK_COMPLETED, SLICE(""), &entry), STATUS_OK, __FILE__, __LINE__);
+    check_status(session_move(&call, SLICE("log"), SESSION_COMPLETED, SLICE(""), &entry), STATUS_OK, __FILE__,
+                 __LINE__);
     scene_commit(scene);
     assert_int_equal(timer_of(scene, key), 0);
     scene_now_ms += 1;

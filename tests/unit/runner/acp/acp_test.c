@@ -121,7 +121,7 @@ static void check_unsaid(const struct turn *turn, const char *part)
 
 static void check_end(const struct turn *turn, enum turn_stop_reason stop, enum turn_error error)
 {
-    if (turn->end_count != 1 || turn->end.stop != stop || turn->end.error != error || turn->end.to != WORK_IDLE) {
+    if (turn->end_count != 1 || turn->end.stop != stop || turn->end.error != error || turn->end.to != SESSION_IDLE) {
         print_error("ended %d times\n%.*s\n", turn->end_count, SLICE_ARG(buffer_slice(&turn->log)));
         fail();
     }
