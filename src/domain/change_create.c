@@ -52,7 +52,7 @@ static enum status read_words(const struct session_input *input, struct creation
         int *out;
     } all[] = {
         {input->type, "type", session_type_words, &creation->type},
-        {input->status, "status", work_words, &creation->work},
+        {input->status, "status", session_status_words, &creation->work},
         {input->purpose, "purpose", purpose_words, &creation->purpose},
         {input->visibility, "visibility", visibility_words, &creation->visibility},
         {input->queue_mode, "queue_mode", queue_mode_words, &creation->queue_mode},
@@ -75,8 +75,8 @@ static void list_initials(enum session_type type, bool approval, char *out, size
     const char *names[SESSION_STATUS_COUNT];
     int count = 0;
     for (int state = 0; state < SESSION_STATUS_COUNT; state++) {
-        if (work_is_initial(type, approval, (enum session_status)state)) {
-            names[count++] = work_words.names[state];
+        if (session_status_is_initial(type, approval, (enum session_status)state)) {
+            names[count++] = session_status_words.names[state];
         }
     }
     words_list((struct words){names, count}, out, room);
@@ -105,14 +105,14 @@ static enum status decide_status(const struct session_input *input, struct creat
     bool approval = creation->purpose == PURPOSE_APPROVAL;
     bool dispatched = slice_present(input->prompt) || slice_present(input->task_id) || slice_present(input->retry_of);
     if (creation->work < 0) {
-        creation->work = approval ? SESSION_WAITING_HUMAN : (int)work_initial(type, dispatched);
+        creation->work = approval ? SESSION_WAITING_HUMAN : (int)session_status_initial(type, dispatched);
     }
-    if (!work_is_initial(type, approval, (enum session_status)creation->work)) {
+    if (!session_status_is_initial(type, approval, (enum session_status)creation->work)) {
         char list[160];
         list_initials(type, approval, list, sizeof list);
         return failure_set(failure, STATUS_INVALID, "invalid_initial_status",
                            "A new session of type %s cannot be %s; accepted: %s.", session_type_words.names[type],
-                           work_words.names[creation->work], list);
+                           session_status_words.names[creation->work], list);
     }
     return STATUS_OK;
 }
@@ -214,7 +214,7 @@ static void put_creation(struct payload *payload, const struct session_input *in
 {
     struct json_out *out = &payload->out;
     payload_word(payload, "type", session_type_words, creation->type);
-    payload_word(payload, "status", work_words, creation->work);
+    payload_word(payload, "status", session_status_words, creation->work);
     payload_word(payload, "purpose", purpose_words, creation->purpose);
     put_source(out, &creation->source);
     payload_word(payload, "visibility", visibility_words, creation->visibility);

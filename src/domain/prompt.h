@@ -78,7 +78,7 @@ int64_t prompt_next_due(const struct prompt *queue, size_t count, int64_t steady
 
 /* user.message {prompt_id, what the prompt brought} in the name of its actor, or of several collected ones
  * {prompts: [{prompt_id, actor, created_at, parts, metadata}]}, and session.status_change to pending. The session must
- * be at rest (work_takes_prompt). */
+ * be at rest (session_status_takes_prompt). */
 MUST_CHECK enum status change_dispatch(struct arena *arena, const struct session *session, const struct prompt *prompts,
                                        size_t count, struct changes *out, struct failure *failure);
 /* user.message {appended: true}: said, and nobody runs for it. */

@@ -50,7 +50,7 @@ void run_follow(struct automation_run *run, const struct session *session)
     run->status = never_ran ? RUN_QUEUED : by_work[session->work].status;
     run->outcome = by_work[session->work].outcome;
     run->started_at_ms = session->started_at_ms;
-    run->ended_at_ms = work_is_ended(session->work) ? session->completed_at_ms : 0;
+    run->ended_at_ms = session_status_is_ended(session->work) ? session->completed_at_ms : 0;
 }
 
 /* By its own name, or word for word. */

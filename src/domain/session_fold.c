@@ -52,7 +52,7 @@ static void leave_work(struct session *session, int64_t at_ms)
         session->running_since_ms = 0;
     }
     session->queued_at_ms = 0;
-    if (work_is_ended(session->work)) {
+    if (session_status_is_ended(session->work)) {
         session->completed_at_ms = 0;
         session->archived_at_ms = 0;
         session->stop_reason = STOP_NONE;
@@ -69,15 +69,15 @@ static void leave_work(struct session *session, int64_t at_ms)
 static void enter_work(struct session *session, enum session_status to, int64_t at_ms, enum stop_reason stop)
 {
     session->work = to;
-    if (work_is_running(to)) {
+    if (session_status_is_running(to)) {
         session->running_since_ms = at_ms;
         session->started_at_ms = session->started_at_ms ? session->started_at_ms : at_ms;
         clear_error(session);
     }
-    if (work_is_claimable(to)) {
+    if (session_status_is_claimable(to)) {
         session->queued_at_ms = at_ms;
     }
-    if (work_is_ended(to)) {
+    if (session_status_is_ended(to)) {
         session->completed_at_ms = at_ms;
         session->stop_reason = stop;
         session->pause_reason = PAUSE_NONE;
@@ -87,7 +87,7 @@ static void enter_work(struct session *session, enum session_status to, int64_t 
 /* A turn is done when it comes to rest by itself, not when somebody ends it. */
 static bool finishes_turn(enum session_status from, enum session_status to, enum stop_reason stop)
 {
-    return work_is_in_turn(from) &&
+    return session_status_is_in_turn(from) &&
            (to == SESSION_IDLE || (to == SESSION_COMPLETED && (stop == STOP_COMPLETED || stop == STOP_NONE)));
 }
 
@@ -108,13 +108,13 @@ static unsigned fold_status_change(const struct fold *fold)
 {
     struct session *session = fold->session;
     enum session_status from = session->work;
-    enum session_status to = (enum session_status)word_of(fold->payload, "to", work_words, (int)from);
+    enum session_status to = (enum session_status)word_of(fold->payload, "to", session_status_words, (int)from);
     enum stop_reason stop = (enum stop_reason)word_of(fold->payload, "stop_reason", stop_reason_words, STOP_NONE);
     bool was_due = session->expires_at_ms != 0;
     bool was_archived = session->archived_at_ms != 0;
     leave_work(session, fold->at_ms);
     enter_work(session, to, fold->at_ms, stop);
-    if (work_is_claimable(to) && !flag_of(fold->payload, "requeued")) {
+    if (session_status_is_claimable(to) && !flag_of(fold->payload, "requeued")) {
         session->claim_attempts = 0;
     }
     session->turn_count += finishes_turn(from, to, stop);
@@ -208,7 +208,7 @@ static unsigned fold_runtime_change(const struct fold *fold)
         session->paused_at_ms = fold->at_ms;
     }
     session->pause_reason = pause;
-    if (!work_is_ended(session->work)) { /* why it ended says more than what became of its sandbox */
+    if (!session_status_is_ended(session->work)) { /* why it ended says more than what became of its sandbox */
         session->status_reason = keep_text(fold, "reason");
     }
     return CHANGED_MACHINE | fold_sandbox(fold);
@@ -329,7 +329,7 @@ static unsigned fold_created(const struct fold *fold)
     fold_identity(fold);
     fold_source(fold);
     fold_settings(fold);
-    enter_work(fold->session, (enum session_status)word_of(fold->payload, "status", work_words, SESSION_IDLE),
+    enter_work(fold->session, (enum session_status)word_of(fold->payload, "status", session_status_words, SESSION_IDLE),
                fold->at_ms, STOP_NONE);
     return CHANGED_MACHINE | CHANGED_ALL;
 }

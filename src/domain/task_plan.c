@@ -7,13 +7,13 @@ enum run_end task_plan(const struct task_step *steps, const enum session_status 
     uint64_t completed = 0, failed = 0;
     for (size_t i = 0; i < count; i++) {
         out[i] = STEP_STAYS;
-        completed |= (uint64_t)(work_is_done(states[i])) << i;
-        failed |= (uint64_t)work_is_failing(states[i]) << i;
+        completed |= (uint64_t)(session_status_is_done(states[i])) << i;
+        failed |= (uint64_t)session_status_is_failing(states[i]) << i;
     }
     for (bool moved = true; moved;) {
         moved = false;
         for (size_t i = 0; i < count; i++) {
-            if (work_is_unbegun(states[i]) && out[i] != STEP_FAILS && (steps[i].after & failed)) {
+            if (session_status_is_unbegun(states[i]) && out[i] != STEP_FAILS && (steps[i].after & failed)) {
                 out[i] = STEP_FAILS;
                 failed |= UINT64_C(1) << i;
                 moved = true;
@@ -21,7 +21,7 @@ enum run_end task_plan(const struct task_step *steps, const enum session_status 
         }
     }
     for (size_t i = 0; i < count; i++) {
-        bool waits = work_is_unbegun(states[i]) && out[i] == STEP_STAYS && steps[i].after != 0;
+        bool waits = session_status_is_unbegun(states[i]) && out[i] == STEP_STAYS && steps[i].after != 0;
         if (waits && (steps[i].after & ~completed) == 0) {
             out[i] = STEP_STARTS;
         }

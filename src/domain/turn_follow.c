@@ -106,8 +106,9 @@ static void take_status(struct seen *seen)
 {
     struct turn_follow *follow = seen->follow;
     struct slice word = json_text_of(seen->metadata, "to");
-    int to = words_find(work_words, word);
-    if (to < 0 || (work_is_active((enum session_status)to) && !work_takes_prompt((enum session_status)to))) {
+    int to = words_find(session_status_words, word);
+    if (to < 0 ||
+        (session_status_is_active((enum session_status)to) && !session_status_takes_prompt((enum session_status)to))) {
         follow->state = to == SESSION_PENDING && follow->state == FOLLOW_RUNNING ? FOLLOW_PENDING : follow->state;
         return;
     }
@@ -184,7 +185,7 @@ struct slice turn_follow_status(const struct turn_follow *follow)
         [FOLLOW_ENDED] = "completed", [FOLLOW_WITHDRAWN] = "withdrawn",
     };
     struct slice went = buffer_slice(&follow->status);
-    bool rests = went.len == 0 || slice_is(went, work_words.names[SESSION_IDLE]);
+    bool rests = went.len == 0 || slice_is(went, session_status_words.names[SESSION_IDLE]);
     if (follow->state != FOLLOW_ENDED) {
         return slice_of(words[follow->state]);
     }
@@ -192,7 +193,7 @@ struct slice turn_follow_status(const struct turn_follow *follow)
         return SLICE("interrupted");
     }
     if (follow->error.len > 0 && rests) {
-        return slice_of(work_words.names[SESSION_FAILED]);
+        return slice_of(session_status_words.names[SESSION_FAILED]);
     }
     return rests ? slice_of(words[FOLLOW_ENDED]) : went;
 }

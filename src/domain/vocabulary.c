@@ -96,7 +96,7 @@ static struct display display_of(const struct session *session)
     if (!known_work(session)) {
         return display_unknown;
     }
-    if (work_is_ended(session->work)) {
+    if (session_status_is_ended(session->work)) {
         return display_ended(session);
     }
     /* An unknown reason to pause is still a pause. */
@@ -119,7 +119,7 @@ enum display_status display_status(const struct session *session)
 
 bool session_is_failing(const struct session *session)
 {
-    return known_work(session) && work_is_failing(session->work) && display_status(session) == DISPLAY_FAILED;
+    return known_work(session) && session_status_is_failing(session->work) && display_status(session) == DISPLAY_FAILED;
 }
 
 const char *display_reason(const struct session *session)
@@ -162,7 +162,7 @@ const char *tool_word(const struct session *session)
         [STOP_SUPERSEDED] = true,
         [STOP_DELETED] = true,
     };
-    if (work_is_ended(session->work) && cancels[bounded((int)session->stop_reason, STOP_COUNT)]) {
+    if (session_status_is_ended(session->work) && cancels[bounded((int)session->stop_reason, STOP_COUNT)]) {
         return "cancelled";
     }
     return word_by_work(words, session, "active");
@@ -242,11 +242,11 @@ struct agent_inputs {
 static struct agent_inputs agent_inputs(const struct session *session, bool runner_connected, bool runner_busy,
                                         int64_t queued)
 {
-    bool in_turn = work_is_in_turn(session->work);
+    bool in_turn = session_status_is_in_turn(session->work);
     return (struct agent_inputs){
         .connected = runner_connected || in_turn,
         .busy = in_turn || (runner_connected && runner_busy),
-        .queued = queued > 0 || work_is_claimable(session->work),
+        .queued = queued > 0 || session_status_is_claimable(session->work),
     };
 }
 
@@ -258,7 +258,7 @@ const char *agent_word(const struct session *session, bool runner_connected, boo
     if (session->work == SESSION_FAILED) {
         return "error";
     }
-    if (work_is_ended(session->work)) {
+    if (session_status_is_ended(session->work)) {
         return "stopped";
     }
     switch (runtime_of(session)) {
@@ -312,7 +312,7 @@ const char *lifecycle_word(const struct session *session)
         [RUNTIME_STARTING] = "starting",  [RUNTIME_HIBERNATING] = "paused", [RUNTIME_HIBERNATED] = "paused",
         [RUNTIME_RESTORING] = "starting", [RUNTIME_ERROR] = "failed",
     };
-    if (work_is_ended(session->work)) {
+    if (session_status_is_ended(session->work)) {
         return by_work[session->work];
     }
     if (session->pause_reason == PAUSE_SUSPENDED) {
@@ -341,6 +341,6 @@ const char *live_status_word(const struct session *session)
     if (session->archived_at_ms) {
         return "archived";
     }
-    const char *word = work_is_ended(session->work) ? NULL : by_runtime[runtime_of(session)];
+    const char *word = session_status_is_ended(session->work) ? NULL : by_runtime[runtime_of(session)];
     return word ? word : word_by_work(by_work, session, "idle");
 }

@@ -12,7 +12,7 @@ static const char *const work_names[SESSION_STATUS_COUNT] = {
     [SESSION_EXPIRED] = "expired",
     [SESSION_ABANDONED] = "abandoned",
 };
-const struct words work_words = {work_names, SESSION_STATUS_COUNT};
+const struct words session_status_words = {work_names, SESSION_STATUS_COUNT};
 
 static const char *const session_type_names[TYPE_COUNT] = {
     [TYPE_AGENT] = "agent",
@@ -71,12 +71,12 @@ static bool in_group(unsigned group, enum session_status state)
     return (unsigned)state < SESSION_STATUS_COUNT && (group >> state & 1u) != 0;
 }
 
-bool work_allows(enum session_status from, enum session_status to)
+bool session_status_allows(enum session_status from, enum session_status to)
 {
     return (unsigned)from < SESSION_STATUS_COUNT && in_group(work_edges[from], to);
 }
 
-bool work_is_initial(enum session_type type, bool approval, enum session_status state)
+bool session_status_is_initial(enum session_type type, bool approval, enum session_status state)
 {
     if ((unsigned)type >= TYPE_COUNT) {
         return false;
@@ -84,107 +84,107 @@ bool work_is_initial(enum session_type type, bool approval, enum session_status 
     return in_group(approval ? WAITING_HUMAN : work_initials[type].allowed, state);
 }
 
-enum session_status work_initial(enum session_type type, bool dispatched)
+enum session_status session_status_initial(enum session_type type, bool dispatched)
 {
     return dispatched ? work_initials[type].dispatched : work_initials[type].plain;
 }
 
-bool work_is_active(enum session_status state)
+bool session_status_is_active(enum session_status state)
 {
     return in_group(~(unsigned)ENDED, state);
 }
 
-bool work_is_live(enum session_status state)
+bool session_status_is_live(enum session_status state)
 {
     return in_group(PENDING | RUNNING, state);
 }
 
-bool work_is_failing(enum session_status state)
+bool session_status_is_failing(enum session_status state)
 {
     return in_group(FAILED | EXPIRED | ABANDONED, state);
 }
 
-bool work_is_ended(enum session_status state)
+bool session_status_is_ended(enum session_status state)
 {
     return in_group(ENDED, state);
 }
 
-bool work_is_claimable(enum session_status state)
+bool session_status_is_claimable(enum session_status state)
 {
     return in_group(PENDING, state);
 }
 
-bool work_is_running(enum session_status state)
+bool session_status_is_running(enum session_status state)
 {
     return in_group(RUNNING, state);
 }
 
-bool work_is_unbegun(enum session_status state)
+bool session_status_is_unbegun(enum session_status state)
 {
     return in_group(DRAFT, state);
 }
 
-bool work_is_done(enum session_status state)
+bool session_status_is_done(enum session_status state)
 {
     return in_group(COMPLETED, state);
 }
 
-bool work_is_leased(enum session_status state)
+bool session_status_is_leased(enum session_status state)
 {
     return in_group(IN_TURN, state);
 }
 
-bool work_is_waiting(enum session_status state)
+bool session_status_is_waiting(enum session_status state)
 {
     return in_group(WAITING_HUMAN | AWAITING_TOOL, state);
 }
 
-bool work_can_reopen(enum session_status state)
+bool session_status_can_reopen(enum session_status state)
 {
     return in_group(COMPLETED | EXPIRED | ABANDONED, state);
 }
 
-bool work_takes_prompt(enum session_status state)
+bool session_status_takes_prompt(enum session_status state)
 {
     return in_group(DRAFT | IDLE, state);
 }
 
-bool work_blocks_delete(enum session_status state)
+bool session_status_blocks_delete(enum session_status state)
 {
     return in_group(IN_TURN, state);
 }
 
-bool work_counts_as_concurrent(enum session_status state)
+bool session_status_counts_as_concurrent(enum session_status state)
 {
     return in_group(IN_TURN, state);
 }
 
-bool work_is_under_way(enum session_status state)
+bool session_status_is_under_way(enum session_status state)
 {
-    return in_group(IN_TURN, state) || work_is_claimable(state);
+    return in_group(IN_TURN, state) || session_status_is_claimable(state);
 }
 
-bool work_is_in_turn(enum session_status state)
+bool session_status_is_in_turn(enum session_status state)
 {
     return in_group(IN_TURN, state);
 }
 
-enum session_status work_stopped_as(enum session_status state)
+enum session_status session_status_stopped_as(enum session_status state)
 {
     return in_group(IDLE, state) ? SESSION_COMPLETED : SESSION_ABANDONED;
 }
 
-enum session_status work_cut_short(enum session_status to)
+enum session_status session_status_cut_short(enum session_status to)
 {
-    return work_is_done(to) ? SESSION_ABANDONED : to;
+    return session_status_is_done(to) ? SESSION_ABANDONED : to;
 }
 
-void work_targets(enum session_status from, char *out, size_t room)
+void session_status_targets(enum session_status from, char *out, size_t room)
 {
     const char *names[SESSION_STATUS_COUNT];
     int count = 0;
     for (int to = 0; to < SESSION_STATUS_COUNT; to++) {
-        if (work_allows(from, (enum session_status)to)) {
+        if (session_status_allows(from, (enum session_status)to)) {
             names[count++] = work_names[to];
         }
     }

@@ -199,7 +199,8 @@ static struct sight look(struct client *client)
 
 static bool rests(const struct sight *sight)
 {
-    return (work_takes_prompt(sight->work) || work_is_ended(sight->work)) && sight->waiting == 0 && sight->asked == 0;
+    return (session_status_takes_prompt(sight->work) || session_status_is_ended(sight->work)) && sight->waiting == 0 &&
+           sight->asked == 0;
 }
 
 /* --- what he does --- */
@@ -283,7 +284,7 @@ enum act client_act(struct client *client, bool quiet)
     if (message || !rests(&sight)) {
         return ACT_NOTHING;
     }
-    if (client->script->policy == RESUME_ASK && !client->nothing_to_resume && !work_is_ended(sight.work)) {
+    if (client->script->policy == RESUME_ASK && !client->nothing_to_resume && !session_status_is_ended(sight.work)) {
         client->resume.under_way = true;
         submit(client, &client->resume.job);
         return ACT_SOMETHING;

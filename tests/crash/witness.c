@@ -261,7 +261,7 @@ static void feed(struct story *story, const struct event *event, const struct js
     } else if (slice_is(type, "agent.tool_result")) {
         story->results += !slice_present(json_text_of(metadata, "outcome"));
     } else if (slice_is(type, "session.status_change")) {
-        story->failed = slice_is(json_text_of(metadata, "to"), work_words.names[SESSION_FAILED]);
+        story->failed = slice_is(json_text_of(metadata, "to"), session_status_words.names[SESSION_FAILED]);
     }
 }
 

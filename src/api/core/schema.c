@@ -9,7 +9,7 @@
 static const struct member session_members[] = {
     {"id", "s", NULL},
     {"type", "s", &session_type_words},
-    {"status", "s", &work_words},
+    {"status", "s", &session_status_words},
     {"runtime", "s", &runtime_words},
     {"pause_reason", "s?", &pause_reason_words},
     {"stop_reason", "s?", &stop_reason_words},
@@ -155,7 +155,7 @@ static const struct member joined_members[] = {{"session_id", "s", NULL}, {"role
 static const struct member counts_members[] = {
     {"by_status", "o", NULL}, {"by_type", "o", NULL}, {"total", "i", NULL}, {0}};
 static const struct member lease_members[] = {
-    {"fence", "i", NULL}, {"expires_at", "t", NULL}, {"status", "s", &work_words}, {0}};
+    {"fence", "i", NULL}, {"expires_at", "t", NULL}, {"status", "s", &session_status_words}, {0}};
 static const struct member granted_members[] = {
     {"token", "s", NULL}, {"fence", "i", NULL}, {"expires_at", "t", NULL}, {0}};
 static const struct member claim_members[] = {{"session", "@Session", NULL}, {"lease", "@GrantedLease", NULL}, {0}};
@@ -168,7 +168,7 @@ static const struct member queue_worker_members[] = {
 static const struct member stopped_members[] = {{"changed", "b", NULL}, {"session", "@Session", NULL}, {0}};
 static const struct member unblocker_members[] = {{"kind", "s", NULL}, {"name", "s-", NULL}, {"how", "s?", NULL}, {0}};
 static const struct member explained_members[] = {{"session_id", "s", NULL},
-                                                  {"status", "s", &work_words},
+                                                  {"status", "s", &session_status_words},
                                                   {"waits_for", "s", &wait_kind_words},
                                                   {"since", "t", NULL},
                                                   {"detail", "s", NULL},
@@ -200,7 +200,7 @@ static const struct member export_members[] = {
     {0},
 };
 static const struct member runtime_outcome_members[] = {
-    {"session_id", "s", NULL},        {"changed", "b", NULL},       {"status", "s", &work_words},
+    {"session_id", "s", NULL},        {"changed", "b", NULL},       {"status", "s", &session_status_words},
     {"runtime", "s", &runtime_words}, {"pause_reason", "s?", NULL}, {0},
 };
 static const struct member interrupted_members[] = {{"turn", "i", NULL}, {"requested", "b", NULL}, {0}};

@@ -13,7 +13,7 @@ static const struct member entity_session_members[] = {
     {"task_id", "s?", NULL},
     {"task_name", "s?", NULL},
     {"task_definition", "o?", NULL},
-    {"status", "s", &work_words},
+    {"status", "s", &session_status_words},
     {"block_status", "s", NULL},
     {"started_at", "t?", NULL},
     {"completed_at", "t?", NULL},
@@ -33,7 +33,7 @@ static const struct member task_list_members[] = {
     {"tasks", "[Task", NULL}, {"has_more", "b", NULL}, {"next_cursor", "s?", NULL}, {0}};
 static const struct member task_run_members[] = {{"session", "@Session", NULL}, {"steps", "[StartedStep", NULL}, {0}};
 static const struct member started_step_members[] = {
-    {"step", "s", NULL}, {"session_id", "s", NULL}, {"status", "s", &work_words}, {0}};
+    {"step", "s", NULL}, {"session_id", "s", NULL}, {"status", "s", &session_status_words}, {0}};
 static const struct member run_members[] = {
     {"id", "s", NULL},
     {"session_id", "s", NULL},

@@ -8,7 +8,7 @@
 const struct field session_create_body[] = {
     {"id", FIELD_STRING, false, "Own id; an existing session with this id is opened instead.", NULL, 1, 128},
     {"type", FIELD_WORD, true, "What kind of work it is.", &session_type_words, 0, 0},
-    {"status", FIELD_WORD, false, "Initial state; only one its type allows.", &work_words, 0, 0},
+    {"status", FIELD_WORD, false, "Initial state; only one its type allows.", &session_status_words, 0, 0},
     {"agent", FIELD_STRING, false, "Slug of the agent that shall run it.", NULL, 1, 128},
     {"agent_config", FIELD_OBJECT, false,
      "What this session takes away from what its agent may do: tools, permissions, commands, hosts, fs_scope, "
@@ -58,7 +58,7 @@ const struct field session_update_body[] = {
 };
 
 const struct field session_move_body[] = {
-    {"status", FIELD_WORD, true, "The state to move to.", &work_words, 0, 0},
+    {"status", FIELD_WORD, true, "The state to move to.", &session_status_words, 0, 0},
     {"reason", FIELD_STRING, false, "One line for people.", NULL, 0, 200},
     {0},
 };
@@ -218,7 +218,7 @@ enum status sessions_get(struct request *request)
     }
     json_begin_object(&request->out);
     write_members(request, &session);
-    if (!at && work_is_waiting(session.work)) {
+    if (!at && session_status_is_waiting(session.work)) {
         status = write_waiting_for(request, &session);
     }
     json_end_object(&request->out);
@@ -254,7 +254,7 @@ enum status sessions_unarchive(struct request *request)
 enum status sessions_move(struct request *request)
 {
     struct session_access entry;
-    int to = words_find(work_words, json_text_of(request->body, "status"));
+    int to = words_find(session_status_words, json_text_of(request->body, "status"));
     enum status status = session_move(&request->call, request->params[0], (enum session_status)to,
                                       json_text_of(request->body, "reason"), &entry);
     return answer_entry(request, status, &entry);

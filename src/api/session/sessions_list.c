@@ -14,7 +14,7 @@ static const struct words archived_words = {archived_names, 3};
 
 const struct field session_list_query[] = {
     {"type", FIELD_WORD, false, "Only this type.", &session_type_words, 0, 0},
-    {"status", FIELD_WORD, false, "Only in this state.", &work_words, 0, 0},
+    {"status", FIELD_WORD, false, "Only in this state.", &session_status_words, 0, 0},
     {"display_status", FIELD_WORD, false, "Only with this display status.", &display_status_words, 0, 0},
     {"group", FIELD_WORD, false, "Only in this group of states.", &group_words, 0, 0},
     {"kind", FIELD_WORD, false, "run: only work that was handed over; chat: only conversations.", &kind_words, 0, 0},
@@ -151,7 +151,7 @@ static void read_filter(const struct request *request, struct session_filter *fi
     *filter = (struct session_filter){
         .tenant_key = request->who.tenant_key,
         .type = word_param(request, "type", &session_type_words),
-        .work = word_param(request, "status", &work_words),
+        .work = word_param(request, "status", &session_status_words),
         .display = word_param(request, "display_status", &display_status_words),
         .visibility = word_param(request, "visibility", &visibility_words),
         .group = group < 0 ? -1 : group + 1,
@@ -247,7 +247,7 @@ static void write_by_status(struct json_out *out, int64_t counts[TYPE_COUNT][SES
         for (int type = 0; type < TYPE_COUNT; type++) {
             sum += counts[type][work];
         }
-        json_put_i64(out, work_words.names[work], sum);
+        json_put_i64(out, session_status_words.names[work], sum);
     }
     json_end_object(out);
 }
@@ -261,7 +261,7 @@ static void write_by_type(struct json_out *out, int64_t counts[TYPE_COUNT][SESSI
         json_key(out, session_type_words.names[type]);
         json_begin_object(out);
         for (int work = 0; work < SESSION_STATUS_COUNT; work++) {
-            json_put_i64(out, work_words.names[work], counts[type][work]);
+            json_put_i64(out, session_status_words.names[work], counts[type][work]);
             *out_total += counts[type][work];
         }
         json_end_object(out);

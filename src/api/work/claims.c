@@ -20,7 +20,7 @@ const struct field heartbeat_body[] = {
 };
 
 const struct field settle_body[] = {
-    {"status", FIELD_WORD, true, "The state the session goes to.", &work_words, 0, 0},
+    {"status", FIELD_WORD, true, "The state the session goes to.", &session_status_words, 0, 0},
     {"result", FIELD_ANY, false, "The result, any JSON.", NULL, 0, 0},
     {"error", FIELD_ANY, false, "What went wrong: text, or an object with code and message.", NULL, 0, 0},
     {"usage", FIELD_OBJECT, false, "Numbers, none negative, added to the session's totals; words beside them are kept.",
@@ -155,7 +155,7 @@ enum status claims_heartbeat(struct request *request)
         json_begin_object(out);
         json_put_i64(out, "fence", entry.loaded->session.fence);
         json_put_time(out, "expires_at", expires_at_ms);
-        json_put_text(out, "status", slice_of(work_words.names[entry.loaded->session.work]));
+        json_put_text(out, "status", slice_of(session_status_words.names[entry.loaded->session.work]));
         json_end_object(out);
     }
     return status;
@@ -180,7 +180,7 @@ static enum status read_settlement(struct request *request, struct settlement *o
 {
     const struct json *error = json_get_value(request->body, "error");
     *out = (struct settlement){
-        .to = (enum session_status)words_find(work_words, json_text_of(request->body, "status")),
+        .to = (enum session_status)words_find(session_status_words, json_text_of(request->body, "status")),
         .result = json_get_value(request->body, "result"),
         .usage = json_get_value(request->body, "usage"),
         .reason = json_text_of(request->body, "reason"),

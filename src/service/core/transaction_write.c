@@ -149,7 +149,7 @@ enum status transaction_create(struct call *call, int64_t tenant_key, struct sli
     transaction_mark_stored(loaded);
     loaded->lease_known = loaded->prompts_known = loaded->asks_known = loaded->children_known = true;
     note_queue_place(transaction, &loaded->session, false);
-    transaction->work_queued |= work_is_claimable(loaded->session.work);
+    transaction->work_queued |= session_status_is_claimable(loaded->session.work);
     *out = loaded;
     return automation_run_begin(call, &loaded->session);
 }

@@ -187,7 +187,7 @@ enum status prompt_after_move(struct call *call, struct loaded_session *loaded)
 {
     enum session_status work = loaded->session.work;
     bool at_rest = session_takes_prompt(&loaded->session);
-    if (!at_rest && !work_is_ended(work)) {
+    if (!at_rest && !session_status_is_ended(work)) {
         return STATUS_OK;
     }
     enum status status = prompt_learn_queue(call, loaded);
@@ -199,7 +199,7 @@ enum status prompt_after_move(struct call *call, struct loaded_session *loaded)
     }
     struct prompt *withdrawn;
     size_t count;
-    struct slice reason = arena_format(call->arena, "session_%s", work_words.names[work]);
+    struct slice reason = arena_format(call->arena, "session_%s", session_status_words.names[work]);
     return prompt_withdraw_many(call, loaded, NULL, reason.ptr, &withdrawn, &count);
 }
 

@@ -33,9 +33,9 @@ enum status session_start_timers(struct call *call, struct loaded_session *loade
 /* An end stops the timers; whoever comes back from it needs them again. */
 enum status session_revive(struct call *call, struct loaded_session *loaded, struct changes *changes)
 {
-    bool was_ended = work_is_ended(loaded->session.work);
+    bool was_ended = session_status_is_ended(loaded->session.work);
     enum status status = session_append_changes(call, loaded, changes);
-    if (status != STATUS_OK || !was_ended || work_is_ended(loaded->session.work)) {
+    if (status != STATUS_OK || !was_ended || session_status_is_ended(loaded->session.work)) {
         return status;
     }
     status = ask_forget_rules(call, loaded);
@@ -51,7 +51,7 @@ enum status session_tell_parent(struct call *call, struct loaded_session *parent
     struct changes note = {0};
     parent->children_known = parent->has_children = true;
     const char *keys[] = {"child_id", "status"};
-    struct slice values[] = {child->id, slice_of(work_words.names[child->work])};
+    struct slice values[] = {child->id, slice_of(session_status_words.names[child->work])};
     change_note(call->arena, type, keys, values, 2, &note);
     return session_append_changes(call, parent, &note);
 }
@@ -151,7 +151,7 @@ static enum status leave_worker(struct call *call, struct loaded_session *loaded
 enum status session_leave_turn(struct call *call, struct loaded_session *loaded)
 {
     enum status status = STATUS_OK;
-    if (!work_is_leased(loaded->session.work)) {
+    if (!session_status_is_leased(loaded->session.work)) {
         status = leave_worker(call, loaded);
         status = status == STATUS_OK ? session_drop_lease(call, loaded) : status;
     }
@@ -164,14 +164,15 @@ enum status session_leave_turn(struct call *call, struct loaded_session *loaded)
 enum status session_after_move(struct call *call, struct loaded_session *loaded)
 {
     enum status status = session_leave_turn(call, loaded);
-    return status == STATUS_OK && work_is_ended(loaded->session.work) ? session_end_run(call, loaded) : status;
+    return status == STATUS_OK && session_status_is_ended(loaded->session.work) ? session_end_run(call, loaded)
+                                                                                : status;
 }
 
 enum status session_move(struct call *call, struct slice id, enum session_status to, struct slice reason,
                          struct session_access *out)
 {
     struct session_access entry;
-    enum status status = session_authorize(call, id, work_is_ended(to) ? ACTION_STOP : ACTION_APPEND, &entry);
+    enum status status = session_authorize(call, id, session_status_is_ended(to) ? ACTION_STOP : ACTION_APPEND, &entry);
     if (status != STATUS_OK) {
         return status;
     }
@@ -187,18 +188,19 @@ enum status session_move(struct call *call, struct slice id, enum session_status
     }
     struct changes changes = {0};
     struct slice line = arena_format(call->arena, "%.*s", SLICE_ARG(reason));
-    status = change_status(call->arena, &entry.loaded->session, to, line.ptr, work_is_ended(to) ? STOP_USER : STOP_NONE,
-                           &changes, &call->failure);
+    status = change_status(call->arena, &entry.loaded->session, to, line.ptr,
+                           session_status_is_ended(to) ? STOP_USER : STOP_NONE, &changes, &call->failure);
     if (status != STATUS_OK || changes.count == 0) {
         return status; /* moving twice is moving once */
     }
-    if (work_is_under_way(to)) {
+    if (session_status_is_under_way(to)) {
         status = session_check_begin(call, &entry.loaded->session);
     }
     if (status == STATUS_OK) {
         status = session_revive(call, entry.loaded, &changes);
     }
-    if (status == STATUS_OK && work_is_waiting(to)) { /* parked from outside: whoever ran it does so no longer */
+    if (status == STATUS_OK &&
+        session_status_is_waiting(to)) { /* parked from outside: whoever ran it does so no longer */
         status = session_drop_lease(call, entry.loaded);
     }
     return status == STATUS_OK ? session_after_move(call, entry.loaded) : status;

@@ -72,7 +72,7 @@ static enum status move_to_end(struct call *call, struct loaded_session *loaded,
 static enum status end_child(struct call *call, struct loaded_session *child)
 {
     enum status status =
-        move_to_end(call, child, work_stopped_as(child->session.work), STOP_PARENT, "its parent ended");
+        move_to_end(call, child, session_status_stopped_as(child->session.work), STOP_PARENT, "its parent ended");
     if (status == STATUS_OK) {
         status = session_leave_turn(call, child);
     }
@@ -146,19 +146,19 @@ enum status session_end_run(struct call *call, struct loaded_session *loaded)
 
 enum status session_end_continue(struct call *call, struct loaded_session *loaded, bool *out_again)
 {
-    return work_is_ended(loaded->session.work) ? end_descendants(call, loaded, out_again) : STATUS_OK;
+    return session_status_is_ended(loaded->session.work) ? end_descendants(call, loaded, out_again) : STATUS_OK;
 }
 
 enum status session_end(struct call *call, struct loaded_session *loaded, enum stop_reason stop, const char *reason)
 {
-    if (work_is_ended(loaded->session.work)) {
+    if (session_status_is_ended(loaded->session.work)) {
         return STATUS_OK;
     }
     bool step;
     enum session_status to = session_ends_as(&loaded->session, stop);
     enum status status = session_is_step(call, &loaded->session, &step);
     if (status == STATUS_OK) { /* who ends a step from outside does not complete it */
-        to = step ? work_cut_short(to) : to;
+        to = step ? session_status_cut_short(to) : to;
         status = move_to_end(call, loaded, to, stop, reason);
     }
     return status == STATUS_OK ? session_after_move(call, loaded) : status;
@@ -171,7 +171,7 @@ enum status session_end_erase(struct call *call, struct loaded_session *loaded)
     enum status status = session_is_step(call, &gone, &step);
     if (status == STATUS_OK && step) { /* its run must not wait for it */
         status = session_end(call, loaded, STOP_DELETED, "deleted");
-    } else if (status == STATUS_OK && !work_is_ended(gone.work)) {
+    } else if (status == STATUS_OK && !session_status_is_ended(gone.work)) {
         gone.work = session_ends_as(&gone, STOP_DELETED);
         status = tell_parent(call, &gone);
     }
@@ -189,6 +189,6 @@ enum status session_end_stop(struct call *call, struct slice session_id, struct 
         return status;
     }
     struct slice line = arena_format(call->arena, "%.*s", SLICE_ARG(reason));
-    *out_changed = !work_is_ended(out->loaded->session.work);
+    *out_changed = !session_status_is_ended(out->loaded->session.work);
     return session_end(call, out->loaded, STOP_USER, line.len ? line.ptr : "stopped");
 }

@@ -271,7 +271,7 @@ enum status claim_settle(struct call *call, struct slice id, const struct settle
                            "Somebody else runs this session; only the holder of its lease can settle it.");
     }
     struct changes changes = {0};
-    bool ends_as_guest = status == STATUS_OK && work_is_ended(settlement->to) &&
+    bool ends_as_guest = status == STATUS_OK && session_status_is_ended(settlement->to) &&
                          !access_runs(call->who, &out->loaded->session, out->holds_lease);
     if (ends_as_guest) {
         status = access_check(call->who, out->role, ACTION_STOP, &call->failure);
@@ -296,7 +296,8 @@ enum status claim_settle(struct call *call, struct slice id, const struct settle
     if (status == STATUS_OK) {
         status = staged ? step_stage(call, out->loaded) : ask_after_park(call, out->loaded);
     }
-    if (status == STATUS_OK && !work_is_waiting(out->loaded->session.work)) { /* else its holder wants it so */
+    if (status == STATUS_OK &&
+        !session_status_is_waiting(out->loaded->session.work)) { /* else its holder wants it so */
         status = turn_after_requeue(call, out->loaded);
     }
     return status == STATUS_OK ? session_after_move(call, out->loaded) : status;
@@ -332,10 +333,10 @@ enum status lease_revoke(struct call *call, struct loaded_session *loaded, const
     if (agent_is_hosted((enum agent_driver)loaded->session.driver)) {
         return turn_abort(call, loaded, cause);
     }
-    if (work_is_leased(loaded->session.work)) {
+    if (session_status_is_leased(loaded->session.work)) {
         status = turn_keep_partial(call, loaded, (struct slice){0});
     }
-    if (status == STATUS_OK && work_is_leased(loaded->session.work)) {
+    if (status == STATUS_OK && session_status_is_leased(loaded->session.work)) {
         status = change_lease_over(call->arena, &loaded->session, false, call->service->claim_attempts_max, &changes,
                                    &call->failure);
     }

@@ -103,7 +103,7 @@ enum status step_decide(struct call *call, const struct session *session, struct
 {
     struct loaded_step step;
     *out_staged = false;
-    if (!work_is_done(settlement->to)) {
+    if (!session_status_is_done(settlement->to)) {
         return STATUS_OK;
     }
     enum status status = step_load(call, session, &step);
@@ -114,7 +114,7 @@ enum status step_decide(struct call *call, const struct session *session, struct
     if (status == STATUS_OK) {
         status = step_judge(call, session, &step.step, settlement);
     }
-    if (status == STATUS_OK && work_is_done(settlement->to) && step.step.requires_approval) {
+    if (status == STATUS_OK && session_status_is_done(settlement->to) && step.step.requires_approval) {
         *out_staged = true;
         settlement->to = SESSION_WAITING_HUMAN;
         settlement->reason = SLICE("its output waits for approval");
@@ -155,13 +155,14 @@ enum status step_move(struct call *call, struct loaded_session *loaded, enum ses
     bool staged = false;
     *out_done = false;
     enum status status = step_load(call, &loaded->session, &step);
-    if (status != STATUS_OK || !step.found || !work_allows(loaded->session.work, to)) {
+    if (status != STATUS_OK || !step.found || !session_status_allows(loaded->session.work, to)) {
         return status;
     }
-    if (work_is_unbegun(loaded->session.work) && (!work_is_ended(to) || work_is_done(to))) {
+    if (session_status_is_unbegun(loaded->session.work) &&
+        (!session_status_is_ended(to) || session_status_is_done(to))) {
         status = step_check_turn(call, loaded->session.tenant_key, &step);
     }
-    if (status != STATUS_OK || !work_is_done(to)) {
+    if (status != STATUS_OK || !session_status_is_done(to)) {
         return status;
     }
     *out_done = true;
@@ -175,7 +176,7 @@ enum status step_move(struct call *call, struct loaded_session *loaded, enum ses
 enum status step_check_prompt(struct call *call, const struct session *session)
 {
     struct loaded_step step;
-    if (!work_is_unbegun(session->work)) {
+    if (!session_status_is_unbegun(session->work)) {
         return STATUS_OK;
     }
     enum status status = step_load(call, session, &step);
@@ -212,7 +213,7 @@ enum status step_after_end(struct call *call, struct loaded_session *loaded)
     if (status != STATUS_OK || !step.found) {
         return status;
     }
-    if (work_is_done(loaded->session.work)) {
+    if (session_status_is_done(loaded->session.work)) {
         status = fill_entity(call, loaded, &step.step);
     }
     return status == STATUS_OK && step.row.parent_key ? step_advance(call, loaded, &step) : status;

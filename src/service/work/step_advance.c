@@ -47,10 +47,10 @@ enum status step_check_turn(struct call *call, int64_t tenant_key, const struct 
     }
     for (size_t i = 0; i < run.count && status == STATUS_OK; i++) {
         for (size_t before = 0; before < run.count && run.rows[i].session_key == step->row.session_key; before++) {
-            if ((run.steps[i].after >> before & 1) && !work_is_done(run.states[before])) {
+            if ((run.steps[i].after >> before & 1) && !session_status_is_done(run.states[before])) {
                 return failure_set(&call->failure, STATUS_CONFLICT, "step_waits",
                                    "This step waits for %.*s, which is %s.", SLICE_ARG(run.steps[before].id),
-                                   work_words.names[run.states[before]]);
+                                   session_status_words.names[run.states[before]]);
             }
         }
     }
@@ -188,7 +188,7 @@ enum status step_advance(struct call *call, struct loaded_session *ended, const 
     struct work_run run = {.call = call, .tenant_key = ended->session.tenant_key};
     enum status status =
         transaction_load_key(call->transaction, run.tenant_key, step->row.parent_key, &run.parent, &call->failure);
-    if (status == STATUS_NOT_FOUND || (status == STATUS_OK && work_is_ended(run.parent->session.work))) {
+    if (status == STATUS_NOT_FOUND || (status == STATUS_OK && session_status_is_ended(run.parent->session.work))) {
         return STATUS_OK; /* nothing is left to go on with */
     }
     if (status == STATUS_OK) {

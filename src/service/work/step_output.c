@@ -141,7 +141,7 @@ enum status step_follow_ask(struct call *call, struct loaded_session *loaded, co
 {
     struct loaded_step step;
     struct settlement settlement = {.to = SESSION_COMPLETED, .reason = SLICE("its output was approved")};
-    if (!work_is_in_turn(loaded->session.work)) {
+    if (!session_status_is_in_turn(loaded->session.work)) {
         return STATUS_OK; /* it ended meanwhile */
     }
     if (ask->state != ASK_ANSWERED || ask->decision == DECISION_DENY) {
@@ -222,7 +222,7 @@ enum status step_end_turn(struct call *call, const struct session *session, cons
                           struct settlement *settlement)
 {
     struct loaded_step step;
-    if (!work_takes_prompt(settlement->to)) {
+    if (!session_status_takes_prompt(settlement->to)) {
         return STATUS_OK;
     }
     enum status status = step_load(call, session, &step);
@@ -230,5 +230,5 @@ enum status step_end_turn(struct call *call, const struct session *session, cons
         return status;
     }
     settlement->to = turn_ends_step(end->stop);
-    return work_is_done(settlement->to) ? find_output(call, session, settlement) : STATUS_OK;
+    return session_status_is_done(settlement->to) ? find_output(call, session, settlement) : STATUS_OK;
 }

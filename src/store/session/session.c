@@ -218,7 +218,7 @@ enum status store_session_count_concurrent(struct db *db, int64_t tenant_key, st
 {
     int64_t counted = 0;
     for (int work = 0; work < SESSION_STATUS_COUNT; work++) {
-        if (work_counts_as_concurrent((enum session_status)work)) {
+        if (session_status_counts_as_concurrent((enum session_status)work)) {
             counted |= (int64_t)1 << work;
         }
     }

@@ -51,7 +51,8 @@ static bool is_given(const struct session_filter *filter, size_t offset)
     return slice_present(*(const struct slice *)((const char *)filter + offset));
 }
 
-static bool (*const group_tests[])(enum session_status state) = {NULL, work_is_active, work_is_live, work_is_failing};
+static bool (*const group_tests[])(enum session_status state) = {NULL, session_status_is_active, session_status_is_live,
+                                                                 session_status_is_failing};
 
 static int64_t work_bits(int group)
 {
@@ -95,9 +96,10 @@ static void pick_states(const struct session_filter *filter, struct sources *out
 static bool asks_for_few_states(const struct session_filter *filter)
 {
     if (filter->work >= 0) {
-        return work_is_live((enum session_status)filter->work) || work_is_claimable((enum session_status)filter->work);
+        return session_status_is_live((enum session_status)filter->work) ||
+               session_status_is_claimable((enum session_status)filter->work);
     }
-    return filter->group > 0 && group_tests[filter->group] == work_is_live;
+    return filter->group > 0 && group_tests[filter->group] == session_status_is_live;
 }
 
 static void pick_sources(const struct session_filter *filter, struct sources *out)
@@ -169,7 +171,7 @@ static int64_t first_listed_ms(const struct session_filter *filter)
 /* Who was stopped by choice is in a failing state and displays as completed: domain's session_is_failing. */
 static bool asks_for_failing(const struct session_filter *filter)
 {
-    return filter->group > 0 && group_tests[filter->group] == work_is_failing;
+    return filter->group > 0 && group_tests[filter->group] == session_status_is_failing;
 }
 
 static void start_source(struct query *query, struct db *db, const struct session_filter *f,

@@ -301,7 +301,7 @@ static void a_sandbox_does_not_outlive_its_session(void **state)
         sandbox.session_id = runner.session_id = session.id;
         runner.kind = PRINCIPAL_RUNNER;
         assert_int_equal(access_role(&sandbox, &session, ACCESS_NONE, false),
-                         work_is_ended(session.work) ? ACCESS_NONE : ACCESS_COLLABORATOR);
+                         session_status_is_ended(session.work) ? ACCESS_NONE : ACCESS_COLLABORATOR);
         assert_int_equal(access_role(&runner, &session, ACCESS_NONE, false), ACCESS_COLLABORATOR);
     }
 }

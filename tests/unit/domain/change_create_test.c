@@ -114,9 +114,9 @@ static void every_initial_state_follows_the_type(void **state)
                 struct session_input input = plain(session_type_words.names[type]);
                 struct session session;
                 struct failure failure = {0};
-                input.status = slice_of(work_words.names[work]);
+                input.status = slice_of(session_status_words.names[work]);
                 input.purpose = approval ? SLICE("approval") : (struct slice){NULL, 0};
-                bool allowed = work_is_initial((enum session_type)type, approval, (enum session_status)work);
+                bool allowed = session_status_is_initial((enum session_type)type, approval, (enum session_status)work);
                 enum status status = create(input, "s1", "u1", &session, &failure);
                 assert_status(status, allowed ? STATUS_OK : STATUS_INVALID);
                 assert_true(!allowed || session.work == (enum session_status)work);

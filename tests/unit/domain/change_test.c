@@ -5,9 +5,9 @@ static struct session in_state(enum session_type type, enum session_status work)
 {
     struct session session = create_in(type, NULL);
     session.work = work;
-    session.completed_at_ms = work_is_ended(work) ? START_MS : 0;
-    session.running_since_ms = work_is_running(work) ? START_MS : 0;
-    session.queued_at_ms = work_is_claimable(work) ? START_MS : 0;
+    session.completed_at_ms = session_status_is_ended(work) ? START_MS : 0;
+    session.running_since_ms = session_status_is_running(work) ? START_MS : 0;
+    session.queued_at_ms = session_status_is_claimable(work) ? START_MS : 0;
     return session;
 }
 
@@ -47,8 +47,9 @@ static void every_status_change_follows_the_table(void **state)
         if (from == to) {
             assert_status(status, STATUS_OK);
             assert_int_equal(changes.count, 0);
-        } else if (!work_allows(from, to) || needs_claim(type, from, to) ||
-                   (work_is_ended(from) && !session_is_conversation(&session))) { /* an end is left by reopening only */
+        } else if (!session_status_allows(from, to) || needs_claim(type, from, to) ||
+                   (session_status_is_ended(from) &&
+                    !session_is_conversation(&session))) { /* an end is left by reopening only */
             assert_status(status, STATUS_CONFLICT);
             assert_int_equal(changes.count, 0);
         } else {
@@ -149,9 +150,9 @@ static void settling_goes_where_running_may_go(void **state)
             struct settlement settlement = {.to = (enum session_status)to};
             struct changes changes;
             enum status status = change_settle(&test_arena, &session, &settlement, &changes, NULL);
-            bool parks = from == to && work_is_waiting((enum session_status)from);
-            bool allowed = work_is_in_turn((enum session_status)from) &&
-                           (parks || work_allows((enum session_status)from, (enum session_status)to));
+            bool parks = from == to && session_status_is_waiting((enum session_status)from);
+            bool allowed = session_status_is_in_turn((enum session_status)from) &&
+                           (parks || session_status_allows((enum session_status)from, (enum session_status)to));
             assert_status(status, allowed ? STATUS_OK : STATUS_CONFLICT);
             if (allowed) {
                 apply_changes(&session, &changes, START_MS + 1);
@@ -252,7 +253,7 @@ static void a_lease_nobody_holds_is_over_already(void **state)
         struct session session = in_state(TYPE_AGENT, (enum session_status)work);
         struct changes changes;
         assert_status(change_lease_over(&test_arena, &session, true, 3, &changes, NULL), STATUS_OK);
-        assert_int_equal(changes.count != 0, work_is_leased((enum session_status)work));
+        assert_int_equal(changes.count != 0, session_status_is_leased((enum session_status)work));
     }
 }
 
@@ -267,7 +268,7 @@ static void conversations_reopen_unless_they_failed(void **state)
             struct changes changes;
             bool conversation = type == TYPE_AGENT || type == TYPE_MIXED;
             enum status status = change_reopen(&test_arena, &session, "again", &changes, NULL);
-            if (work_is_active((enum session_status)work)) {
+            if (session_status_is_active((enum session_status)work)) {
                 assert_status(status, STATUS_OK);
                 assert_int_equal(changes.count, 0);
             } else if (conversation && work != SESSION_FAILED) {
@@ -306,7 +307,7 @@ static void a_turn_or_a_group_blocks_deletion(void **state)
     (void)state;
     for (int work = 0; work < SESSION_STATUS_COUNT; work++) {
         struct session session = in_state(TYPE_AGENT, (enum session_status)work);
-        enum status expected = work_blocks_delete((enum session_status)work) ? STATUS_CONFLICT : STATUS_OK;
+        enum status expected = session_status_blocks_delete((enum session_status)work) ? STATUS_CONFLICT : STATUS_OK;
         assert_status(change_check_delete(&session, NULL), expected);
         session.source_type = CHAT_DIRECT;
         assert_status(change_check_delete(&session, NULL), expected);

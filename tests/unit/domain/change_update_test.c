@@ -154,14 +154,15 @@ static void opening_wakes_what_was_ended_or_hidden(void **state)
         struct session session = sample();
         struct changes changes;
         session.work = (enum session_status)work;
-        session.completed_at_ms = work_is_ended((enum session_status)work) ? START_MS : 0;
+        session.completed_at_ms = session_status_is_ended((enum session_status)work) ? START_MS : 0;
         session.archived_at_ms = START_MS;
         assert_status(open(&session, "{\"n\":1}", &changes, NULL), STATUS_OK);
         assert_true(changes.count <= CHANGES_MAX);
         apply_changes(&session, &changes, START_MS + 5);
         assert_int_equal(session.archived_at_ms, 0);
-        assert_int_equal(session.work,
-                         work_can_reopen((enum session_status)work) ? SESSION_IDLE : (enum session_status)work);
+        assert_int_equal(session.work, session_status_can_reopen((enum session_status)work)
+                                           ? SESSION_IDLE
+                                           : (enum session_status)work);
         assert_slice(session.metadata, "{\"a\":1,\"b\":2,\"n\":1}");
     }
 }

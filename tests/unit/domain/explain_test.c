@@ -37,8 +37,8 @@ static void check(const struct explain_facts *facts, const char *waits_for, cons
     const struct explanation *why = explain(facts);
     const char *got = wait_kind_words.names[why->waits_for];
     if (strcmp(got, waits_for) != 0 || !strstr(why->detail, says)) {
-        fail_msg("%s: %s, \"%s\" instead of %s, \"%s\"", work_words.names[facts->session->work], got, why->detail,
-                 waits_for, says);
+        fail_msg("%s: %s, \"%s\" instead of %s, \"%s\"", session_status_words.names[facts->session->work], got,
+                 why->detail, waits_for, says);
     }
 }
 

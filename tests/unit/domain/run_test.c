@@ -29,7 +29,7 @@ static void it_follows_every_state(void **state)
         assert_int_equal(run.status, rows[i].status);
         assert_int_equal(run.outcome, rows[i].outcome);
         assert_int_equal(run.started_at_ms, rows[i].started_ms);
-        assert_int_equal(run.ended_at_ms, work_is_ended(rows[i].work) ? 9 : 0);
+        assert_int_equal(run.ended_at_ms, session_status_is_ended(rows[i].work) ? 9 : 0);
     }
 }
 

@@ -252,18 +252,19 @@ static void check_invariants(const struct session *session, const struct model *
     assert_int_equal(session->tool_call_count, model->tools);
     assert_int_equal(session->fence, model->claims);
     assert_true(session->active_ms >= 0);
-    assert_int_equal(session->completed_at_ms != 0, work_is_ended(session->work));
-    assert_int_equal(session->stop_reason != STOP_NONE, work_is_ended(session->work));
-    assert_int_equal(session->running_since_ms != 0, work_is_running(session->work));
-    assert_int_equal(session->queued_at_ms != 0, work_is_claimable(session->work));
-    assert_false(work_is_ended(session->work) && session->pause_reason != PAUSE_NONE);
-    assert_false(work_is_running(session->work) && session->started_at_ms == 0);
+    assert_int_equal(session->completed_at_ms != 0, session_status_is_ended(session->work));
+    assert_int_equal(session->stop_reason != STOP_NONE, session_status_is_ended(session->work));
+    assert_int_equal(session->running_since_ms != 0, session_status_is_running(session->work));
+    assert_int_equal(session->queued_at_ms != 0, session_status_is_claimable(session->work));
+    assert_false(session_status_is_ended(session->work) && session->pause_reason != PAUSE_NONE);
+    assert_false(session_status_is_running(session->work) && session->started_at_ms == 0);
     assert_true(session->listed_at_ms <= session->last_active_at_ms);
     assert_true(session->last_active_at_ms - session->listed_at_ms < SESSION_LISTED_STEP_MS);
     assert_true(session->updated_at_ms <= session->last_active_at_ms);
     assert_true(session->claim_attempts >= 0 && session->claim_attempts <= session->fence);
     assert_true(slice_is_utf8(slice_of(session->preview)));
-    assert_false(session->work != SESSION_FAILED && work_is_active(session->work) && session->stop_reason != STOP_NONE);
+    assert_false(session->work != SESSION_FAILED && session_status_is_active(session->work) &&
+                 session->stop_reason != STOP_NONE);
 }
 
 static enum status random_change(const struct session *session, struct changes *out, struct model *model)

@@ -114,12 +114,13 @@ static void groups_and_words_follow_the_state(void **state)
         bool flag;
         session.work = (enum session_status)work;
         const struct json *object = written(&session, false);
-        assert_slice(json_text_of(object, "status"), work_words.names[work]);
+        assert_slice(json_text_of(object, "status"), session_status_words.names[work]);
         assert_true(json_as_bool(json_get(object, "active"), &flag) &&
-                    flag == work_is_active((enum session_status)work));
-        assert_true(json_as_bool(json_get(object, "live"), &flag) && flag == work_is_live((enum session_status)work));
+                    flag == session_status_is_active((enum session_status)work));
+        assert_true(json_as_bool(json_get(object, "live"), &flag) &&
+                    flag == session_status_is_live((enum session_status)work));
         assert_true(json_as_bool(json_get(object, "failing"), &flag) &&
-                    flag == work_is_failing((enum session_status)work));
+                    flag == session_status_is_failing((enum session_status)work));
         assert_int_equal(json_get(object, "words")->count, 11);
     }
 }

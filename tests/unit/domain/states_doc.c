@@ -31,21 +31,21 @@ static void write_work_groups(struct buffer *doc)
         const char *name;
         bool (*in)(enum session_status state);
     } groups[] = {
-        {"active", work_is_active},
-        {"live", work_is_live},
-        {"failing", work_is_failing},
-        {"ended", work_is_ended},
-        {"claimable", work_is_claimable},
-        {"running", work_is_running},
-        {"leased", work_is_leased},
-        {"waiting", work_is_waiting},
-        {"in a turn", work_is_in_turn},
-        {"can be reopened", work_can_reopen},
-        {"cannot be deleted", work_blocks_delete},
-        {"counts towards the limit", work_counts_as_concurrent},
+        {"active", session_status_is_active},
+        {"live", session_status_is_live},
+        {"failing", session_status_is_failing},
+        {"ended", session_status_is_ended},
+        {"claimable", session_status_is_claimable},
+        {"running", session_status_is_running},
+        {"leased", session_status_is_leased},
+        {"waiting", session_status_is_waiting},
+        {"in a turn", session_status_is_in_turn},
+        {"can be reopened", session_status_can_reopen},
+        {"cannot be deleted", session_status_blocks_delete},
+        {"counts towards the limit", session_status_counts_as_concurrent},
     };
     heading(doc, "Groups of work states", "A dot means: this state belongs to the group.");
-    table_head(doc, "", work_words);
+    table_head(doc, "", session_status_words);
     for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++) {
         buffer_format(doc, "| %s |", groups[i].name);
         for (int work = 0; work < SESSION_STATUS_COUNT; work++) {
@@ -60,11 +60,12 @@ static void write_work_edges(struct buffer *doc)
     heading(doc, "The work machine",
             "What a session is doing as a piece of work. Rows are from, columns are to. Every change is one\n"
             "`session.status_change` event; anything else is refused with 409 `illegal_transition`.");
-    table_head(doc, "from \\ to", work_words);
+    table_head(doc, "from \\ to", session_status_words);
     for (int from = 0; from < SESSION_STATUS_COUNT; from++) {
-        buffer_format(doc, "| **%s** |", work_words.names[from]);
+        buffer_format(doc, "| **%s** |", session_status_words.names[from]);
         for (int to = 0; to < SESSION_STATUS_COUNT; to++) {
-            buffer_format(doc, " %s |", work_allows((enum session_status)from, (enum session_status)to) ? "→" : "");
+            buffer_format(doc, " %s |",
+                          session_status_allows((enum session_status)from, (enum session_status)to) ? "→" : "");
         }
         buffer_format(doc, "\n");
     }
@@ -80,12 +81,13 @@ static void write_initials(struct buffer *doc)
     for (int type = 0; type < TYPE_COUNT; type++) {
         buffer_format(doc, "| %s |", session_type_words.names[type]);
         for (int work = 0; work < SESSION_STATUS_COUNT; work++) {
-            if (work_is_initial((enum session_type)type, false, (enum session_status)work)) {
-                buffer_format(doc, " %s", work_words.names[work]);
+            if (session_status_is_initial((enum session_type)type, false, (enum session_status)work)) {
+                buffer_format(doc, " %s", session_status_words.names[work]);
             }
         }
-        buffer_format(doc, " | %s | %s |\n", work_words.names[work_initial((enum session_type)type, false)],
-                      work_words.names[work_initial((enum session_type)type, true)]);
+        buffer_format(doc, " | %s | %s |\n",
+                      session_status_words.names[session_status_initial((enum session_type)type, false)],
+                      session_status_words.names[session_status_initial((enum session_type)type, true)]);
     }
 }
 
@@ -114,7 +116,7 @@ static void write_display(struct buffer *doc)
     buffer_format(doc, "| when | shown as | because |\n|---|---|---|\n");
     for (int work = 0; work < SESSION_STATUS_COUNT; work++) {
         struct session session = {.work = (enum session_status)work};
-        buffer_format(doc, "| %s | %s | %s |\n", work_words.names[work],
+        buffer_format(doc, "| %s | %s | %s |\n", session_status_words.names[work],
                       display_status_words.names[display_status(&session)], display_reason(&session));
     }
     for (int pause = 1; pause < PAUSE_COUNT; pause++) {
@@ -150,10 +152,10 @@ static void write_words_by_work(struct buffer *doc)
                        "joint |\n|---|---|---|---|---|---|---|---|---|---|\n");
     for (int work = 0; work < SESSION_STATUS_COUNT; work++) {
         struct session s = {.work = (enum session_status)work};
-        buffer_format(doc, "| **%s** | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", work_words.names[work],
-                      response_word(&s), tool_word(&s), block_word(&s), conversation_word(&s), chat_word(&s),
-                      lifecycle_word(&s), live_status_word(&s), agent_word(&s, false, false, 0),
-                      joint_word(&s, false, false, 0));
+        buffer_format(doc, "| **%s** | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n",
+                      session_status_words.names[work], response_word(&s), tool_word(&s), block_word(&s),
+                      conversation_word(&s), chat_word(&s), lifecycle_word(&s), live_status_word(&s),
+                      agent_word(&s, false, false, 0), joint_word(&s, false, false, 0));
     }
 }
 

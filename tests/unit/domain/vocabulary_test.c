@@ -53,8 +53,9 @@ static void every_display_combination_is_as_shipped(void **state)
                     with((enum session_status)work, (enum runtime)runtime, (enum pause_reason)pause);
                 char expected = pause == PAUSE_NONE ? display_by_runtime[work][runtime] : display_by_pause[work][pause];
                 if (letter_of(display_status(&session)) != expected) {
-                    fail_msg("%s/%s/%s: %c, expected %c", work_words.names[work], runtime_words.names[runtime],
-                             pause_reason_words.names[pause], letter_of(display_status(&session)), expected);
+                    fail_msg("%s/%s/%s: %c, expected %c", session_status_words.names[work],
+                             runtime_words.names[runtime], pause_reason_words.names[pause],
+                             letter_of(display_status(&session)), expected);
                 }
                 assert_true(strlen(display_reason(&session)) > 3);
             }

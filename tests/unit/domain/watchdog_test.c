@@ -136,7 +136,7 @@ static void leases_without_a_turn(void **state)
         struct health_facts facts = {.work = (enum session_status)work, .leased = true};
         struct health_finding findings[HEALTH_FINDINGS_MAX];
         size_t count = health_actions(&facts, &limits, findings);
-        assert_int_equal(count, work_is_in_turn((enum session_status)work) ? 0 : 1);
+        assert_int_equal(count, session_status_is_in_turn((enum session_status)work) ? 0 : 1);
         if (count) {
             assert_int_equal(findings[0].watchdog, WATCHDOG_ORPHANED_LEASE);
             assert_int_equal(findings[0].action, HEALTH_MARK_NOT_BUSY);
@@ -170,7 +170,7 @@ static void sleeping_watchdogs(void **state)
                                          .prompts_ready = 1,
                                          .prompt_waited_ms = INT64_MAX};
             struct health_finding findings[HEALTH_FINDINGS_MAX];
-            size_t expected = facts.leased && !work_is_in_turn(facts.work);
+            size_t expected = facts.leased && !session_status_is_in_turn(facts.work);
             assert_int_equal(health_actions(&facts, &off, findings), expected);
         }
     }
@@ -187,7 +187,7 @@ static void ends_are_left_alone(void **state)
                                      .prompts_ready = 1,
                                      .prompt_waited_ms = INT64_MAX};
         struct health_finding findings[HEALTH_FINDINGS_MAX];
-        if (work_is_ended((enum session_status)work)) {
+        if (session_status_is_ended((enum session_status)work)) {
             assert_int_equal(health_actions(&facts, &limits, findings), 0);
         }
     }

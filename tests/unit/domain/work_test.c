@@ -22,8 +22,9 @@ static void every_edge_is_as_written(void **state)
     for (int from = 0; from < SESSION_STATUS_COUNT; from++) {
         for (int to = 0; to < SESSION_STATUS_COUNT; to++) {
             bool expected = expected_edges[from][to] == 'x';
-            if (work_allows((enum session_status)from, (enum session_status)to) != expected) {
-                fail_msg("%s -> %s should be %d", work_words.names[from], work_words.names[to], expected);
+            if (session_status_allows((enum session_status)from, (enum session_status)to) != expected) {
+                fail_msg("%s -> %s should be %d", session_status_words.names[from], session_status_words.names[to],
+                         expected);
             }
         }
     }
@@ -34,12 +35,12 @@ static void states_have_their_words(void **state)
     static const char *const names[] = {"draft", "pending",   "running", "waiting_human", "awaiting_tool",
                                         "idle",  "completed", "failed",  "expired",       "abandoned"};
     (void)state;
-    assert_int_equal(work_words.count, 10);
+    assert_int_equal(session_status_words.count, 10);
     for (int i = 0; i < SESSION_STATUS_COUNT; i++) {
-        assert_string_equal(work_words.names[i], names[i]);
-        assert_int_equal(words_find(work_words, slice_of(names[i])), i);
+        assert_string_equal(session_status_words.names[i], names[i]);
+        assert_int_equal(words_find(session_status_words, slice_of(names[i])), i);
     }
-    assert_int_equal(words_find(work_words, SLICE("cancelled")), -1);
+    assert_int_equal(words_find(session_status_words, SLICE("cancelled")), -1);
     assert_int_equal(session_type_words.count, 4);
 }
 
@@ -54,18 +55,18 @@ static void initial_states_follow_the_type(void **state)
     (void)state;
     for (int type = 0; type < TYPE_COUNT; type++) {
         for (int work = 0; work < SESSION_STATUS_COUNT; work++) {
-            bool allowed = work_is_initial((enum session_type)type, false, (enum session_status)work);
+            bool allowed = session_status_is_initial((enum session_type)type, false, (enum session_status)work);
             assert_row(session_type_words.names[type], allowed == (expected[type][work] == 'x'));
-            assert_int_equal(work_is_initial((enum session_type)type, true, (enum session_status)work),
+            assert_int_equal(session_status_is_initial((enum session_type)type, true, (enum session_status)work),
                              work == SESSION_WAITING_HUMAN);
         }
         for (int dispatched = 0; dispatched < 2; dispatched++) {
-            enum session_status initial = work_initial((enum session_type)type, dispatched);
-            assert_true(work_is_initial((enum session_type)type, false, initial));
+            enum session_status initial = session_status_initial((enum session_type)type, dispatched);
+            assert_true(session_status_is_initial((enum session_type)type, false, initial));
         }
     }
-    assert_int_equal(work_initial(TYPE_AGENT, true), SESSION_PENDING);
-    assert_int_equal(work_initial(TYPE_AGENT, false), SESSION_IDLE);
+    assert_int_equal(session_status_initial(TYPE_AGENT, true), SESSION_PENDING);
+    assert_int_equal(session_status_initial(TYPE_AGENT, false), SESSION_IDLE);
 }
 
 static void every_state_is_in_its_groups(void **state)
@@ -75,18 +76,18 @@ static void every_state_is_in_its_groups(void **state)
         bool (*in)(enum session_status);
         const char *expected;
     } groups[] = {
-        {"active", work_is_active, "xxxxxx...."},
-        {"live", work_is_live, ".xx......."},
-        {"failing", work_is_failing, ".......xxx"},
-        {"ended", work_is_ended, "......xxxx"},
-        {"claimable", work_is_claimable, ".x........"},
-        {"running", work_is_running, "..x......."},
-        {"leased", work_is_leased, "..xxx....."},
-        {"waiting", work_is_waiting, "...xx....."},
-        {"can reopen", work_can_reopen, "......x.xx"},
-        {"blocks delete", work_blocks_delete, "..xxx....."},
-        {"concurrent", work_counts_as_concurrent, "..xxx....."},
-        {"in turn", work_is_in_turn, "..xxx....."},
+        {"active", session_status_is_active, "xxxxxx...."},
+        {"live", session_status_is_live, ".xx......."},
+        {"failing", session_status_is_failing, ".......xxx"},
+        {"ended", session_status_is_ended, "......xxxx"},
+        {"claimable", session_status_is_claimable, ".x........"},
+        {"running", session_status_is_running, "..x......."},
+        {"leased", session_status_is_leased, "..xxx....."},
+        {"waiting", session_status_is_waiting, "...xx....."},
+        {"can reopen", session_status_can_reopen, "......x.xx"},
+        {"blocks delete", session_status_blocks_delete, "..xxx....."},
+        {"concurrent", session_status_counts_as_concurrent, "..xxx....."},
+        {"in turn", session_status_is_in_turn, "..xxx....."},
     };
     (void)state;
     for (size_t i = 0; i < COUNT_OF(groups); i++) {
@@ -101,18 +102,18 @@ static void every_state_is_in_its_groups(void **state)
 static void unknown_states_go_nowhere(void **state)
 {
     (void)state;
-    assert_false(work_allows((enum session_status)44, SESSION_IDLE));
-    assert_false(work_allows(SESSION_IDLE, (enum session_status)44));
-    assert_false(work_is_initial((enum session_type)9, false, SESSION_IDLE));
+    assert_false(session_status_allows((enum session_status)44, SESSION_IDLE));
+    assert_false(session_status_allows(SESSION_IDLE, (enum session_status)44));
+    assert_false(session_status_is_initial((enum session_type)9, false, SESSION_IDLE));
 }
 
 static void targets_are_listed(void **state)
 {
     char out[160];
     (void)state;
-    work_targets(SESSION_IDLE, out, sizeof out);
+    session_status_targets(SESSION_IDLE, out, sizeof out);
     assert_string_equal(out, "pending, running, completed, failed, expired, abandoned");
-    work_targets(SESSION_FAILED, out, sizeof out);
+    session_status_targets(SESSION_FAILED, out, sizeof out);
     assert_string_equal(out, "");
 }
 
