@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "domain/event.h"
 #include "domain/runtime.h"
-#include "domain/work.h"
+#include "domain/session_status.h"
 
 enum visibility { VISIBILITY_PRIVATE, VISIBILITY_ORG_VISIBLE, VISIBILITY_ORG_JOINABLE, VISIBILITY_COUNT };
 enum purpose { PURPOSE_INTERACTIVE, PURPOSE_ORCHESTRATOR, PURPOSE_WORKFLOW, PURPOSE_APPROVAL, PURPOSE_COUNT };

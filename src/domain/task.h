@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "base/json.h"
 #include "base/status.h"
-#include "domain/work.h"
+#include "domain/session_status.h"
 
 enum { TASK_STEPS_MAX = 64, TASK_ID_BYTES_MAX = 64, TASK_NAME_CHARS_MAX = 200, TASK_TEXT_CHARS_MAX = 100000 };
 

@@ -4,7 +4,7 @@
 
 #include "base/slice.h"
 #include "base/words.h"
-#include "domain/work.h"
+#include "domain/session_status.h"
 
 enum turn_stop_reason {
     TURN_STOP,           /* the agent said all it had to say */

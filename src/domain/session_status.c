@@ -1,4 +1,4 @@
-#include "domain/work.h"
+#include "domain/session_status.h"
 
 static const char *const work_names[SESSION_STATUS_COUNT] = {
     [SESSION_DRAFT] = "draft",

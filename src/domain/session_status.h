@@ -1,7 +1,7 @@
 /* The work machine: what a session is doing as a piece of work. One table of states, one of edges; nothing outside this
  * room compares a status. */
-#ifndef DOMAIN_WORK_H
-#define DOMAIN_WORK_H
+#ifndef DOMAIN_SESSION_STATUS_H
+#define DOMAIN_SESSION_STATUS_H
 
 #include "base/slice.h"
 #include "base/words.h"

@@ -1,4 +1,4 @@
-#include "domain/work.h"
+#include "domain/session_status.h"
 #include "unit.h"
 
 /* Rows are from, columns to, in the order of the enum: draft pending running waiting_human awaiting_tool idle completed
