@@ -81,7 +81,7 @@ static bool is_bound_here(const struct principal *who, const struct session *ses
 static bool is_outside(const struct principal *who, const struct session *session)
 {
     return who->tenant_key == 0 || who->tenant_key != session->tenant_key ||
-           (who->kind == PRINCIPAL_SANDBOX && session_status_is_ended(session->work)) ||
+           (who->kind == PRINCIPAL_SANDBOX && session_status_is_ended(session->status)) ||
            (slice_present(who->id_prefix) && !slice_starts(session->id, who->id_prefix)) ||
            (slice_present(who->session_id) && !slice_eq(who->session_id, session->id));
 }
@@ -267,10 +267,10 @@ static enum status check_human_writer(const struct principal *who, const struct 
         return failure_set(failure, STATUS_FORBIDDEN, "human_events_only",
                            "%.*s is written only by the owner of a mixed session.", SLICE_ARG(event_type));
     }
-    if (session->work != SESSION_RUNNING) {
+    if (session->status != SESSION_RUNNING) {
         return failure_set(failure, STATUS_CONFLICT, "session_not_running",
                            "%.*s is written only while the session is running; it is %s.", SLICE_ARG(event_type),
-                           session_status_words.names[session->work]);
+                           session_status_words.names[session->status]);
     }
     return STATUS_OK;
 }

@@ -15,8 +15,8 @@ static const enum stop_reason usual_stop[SESSION_STATUS_COUNT] = {
 static enum status refuse_work(const struct session *session, enum session_status to, struct failure *failure)
 {
     char targets[160];
-    const char *from_name = session_status_words.names[session->work], *to_name = session_status_words.names[to];
-    session_status_targets(session->work, targets, sizeof targets);
+    const char *from_name = session_status_words.names[session->status], *to_name = session_status_words.names[to];
+    session_status_targets(session->status, targets, sizeof targets);
     enum status status = failure_set(failure, STATUS_CONFLICT, "illegal_transition",
                                      "A session that is %s cannot become %s; it can become: %s.", from_name, to_name,
                                      *targets ? targets : "nothing else");
@@ -66,7 +66,7 @@ static void add_move(struct arena *arena, const struct session *session, const s
     bool ending = move->to == SESSION_COMPLETED || move->to == SESSION_FAILED || slice_present(move->error_message) ||
                   slice_present(move->error_code);
     payload_begin(&payload);
-    payload_word(&payload, "from", session_status_words, (int)session->work);
+    payload_word(&payload, "from", session_status_words, (int)session->status);
     payload_word(&payload, "to", session_status_words, (int)move->to);
     json_maybe_text(&payload.out, "reason", move->reason);
     payload_word(&payload, "stop_reason", stop_reason_words, (int)move->stop);
@@ -89,7 +89,7 @@ static void add_move(struct arena *arena, const struct session *session, const s
 /* Agents run what they claimed: without one nobody would run it. A turn that waits goes on as it was. */
 static bool needs_claim(const struct session *session, enum session_status to)
 {
-    return session->type == TYPE_AGENT && to == SESSION_RUNNING && !session_status_is_leased(session->work);
+    return session->type == TYPE_AGENT && to == SESSION_RUNNING && !session_status_is_leased(session->status);
 }
 
 static enum status refuse_unclaimed(struct failure *failure)
@@ -101,7 +101,7 @@ static enum status refuse_unclaimed(struct failure *failure)
 enum status change_check_runner(const struct session *session, enum session_status to, bool is_run,
                                 struct failure *failure)
 {
-    bool resumes = session->type == TYPE_AGENT && to == SESSION_RUNNING && session_status_is_waiting(session->work);
+    bool resumes = session->type == TYPE_AGENT && to == SESSION_RUNNING && session_status_is_waiting(session->status);
     return resumes && !is_run ? refuse_unclaimed(failure) : STATUS_OK;
 }
 
@@ -109,13 +109,13 @@ enum status change_status(struct arena *arena, const struct session *session, en
                           const char *reason, enum stop_reason stop, struct changes *out, struct failure *failure)
 {
     out->count = 0;
-    if (session->work == to) {
+    if (session->status == to) {
         return STATUS_OK;
     }
-    if (!session_status_allows(session->work, to)) {
+    if (!session_status_allows(session->status, to)) {
         return refuse_work(session, to, failure);
     }
-    if (session_status_is_ended(session->work)) {
+    if (session_status_is_ended(session->status)) {
         return change_reopen(arena, session, reason, out, failure); /* no other way leads out of an end */
     }
     if (needs_claim(session, to)) {
@@ -134,7 +134,7 @@ enum status change_claim(struct arena *arena, const struct session *session, str
 {
     struct payload payload;
     out->count = 0;
-    if (!session_status_is_claimable(session->work)) {
+    if (!session_status_is_claimable(session->status)) {
         return refuse_work(session, SESSION_RUNNING, failure);
     }
     struct move move = {.to = SESSION_RUNNING, .reason = arena_format(arena, "claimed by %.*s", SLICE_ARG(worker))};
@@ -150,10 +150,10 @@ enum status change_claim(struct arena *arena, const struct session *session, str
 static enum status refuse_settlement(const struct session *session, const struct settlement *settlement,
                                      struct failure *failure)
 {
-    if (session_status_is_leased(session->work)) {
+    if (session_status_is_leased(session->status)) {
         return refuse_work(session, settlement->to, failure);
     }
-    const char *from_name = session_status_words.names[session->work],
+    const char *from_name = session_status_words.names[session->status],
                *to_name = session_status_words.names[settlement->to];
     enum status status = failure_set(failure, STATUS_CONFLICT, "illegal_transition",
                                      "A session that is %s has no turn that could be settled as %s; a turn is running, "
@@ -166,8 +166,9 @@ static enum status refuse_settlement(const struct session *session, const struct
 static enum status check_settlement(const struct session *session, const struct settlement *settlement,
                                     struct failure *failure)
 {
-    bool parks = session_status_is_waiting(session->work) && session->work == settlement->to;
-    if (!session_status_is_leased(session->work) || (!parks && !session_status_allows(session->work, settlement->to))) {
+    bool parks = session_status_is_waiting(session->status) && session->status == settlement->to;
+    if (!session_status_is_leased(session->status) ||
+        (!parks && !session_status_allows(session->status, settlement->to))) {
         return refuse_settlement(session, settlement, failure);
     }
     if (settlement->usage && !json_is(settlement->usage, JSON_NULL) && !json_is(settlement->usage, JSON_OBJECT)) {
@@ -208,7 +209,7 @@ enum status change_end(struct arena *arena, const struct session *session, const
                        struct changes *out, struct failure *failure)
 {
     out->count = 0;
-    if (!session_status_is_active(session->work) || !session_status_allows(session->work, settlement->to)) {
+    if (!session_status_is_active(session->status) || !session_status_allows(session->status, settlement->to)) {
         return refuse_work(session, settlement->to, failure);
     }
     add_settlement(arena, session, settlement, out);
@@ -220,7 +221,7 @@ enum status change_lease_over(struct arena *arena, const struct session *session
 {
     struct payload payload;
     out->count = 0;
-    if (!session_status_is_leased(session->work)) {
+    if (!session_status_is_leased(session->status)) {
         return STATUS_OK;
     }
     (void)failure;
@@ -228,7 +229,7 @@ enum status change_lease_over(struct arena *arena, const struct session *session
     json_put_i64(&payload.out, "fence", session->fence);
     json_put_i64(&payload.out, "attempt", session->claim_attempts);
     payload_end(&payload, arena, released ? "session.released" : "session.lease_lost", out);
-    if (session_status_is_waiting(session->work)) {
+    if (session_status_is_waiting(session->status)) {
         return STATUS_OK;
     }
     struct move move = {
@@ -250,7 +251,7 @@ void change_add_reopening(struct arena *arena, const struct session *session, co
 {
     struct payload payload;
     payload_begin(&payload);
-    payload_word(&payload, "from", session_status_words, (int)session->work);
+    payload_word(&payload, "from", session_status_words, (int)session->status);
     json_maybe_text(&payload.out, "reason", payload_line(reason));
     payload_end(&payload, arena, "session.reopened", out);
     add_move(arena, session, &(struct move){.to = SESSION_IDLE, .reason = payload_line(reason)}, out);
@@ -260,7 +261,7 @@ enum status change_reopen(struct arena *arena, const struct session *session, co
                           struct failure *failure)
 {
     out->count = 0;
-    if (session_status_is_active(session->work)) {
+    if (session_status_is_active(session->status)) {
         return STATUS_OK;
     }
     if (!session_is_conversation(session)) { /* session_can_reopen says the same without a sentence */
@@ -268,7 +269,7 @@ enum status change_reopen(struct arena *arena, const struct session *session, co
                            "Only conversations are reopened; this is a finished %s session.",
                            session_type_words.names[session->type]);
     }
-    if (!session_status_can_reopen(session->work)) {
+    if (!session_status_can_reopen(session->status)) {
         return refuse_work(session, SESSION_IDLE, failure);
     }
     change_add_reopening(arena, session, reason, out);
@@ -296,10 +297,10 @@ enum status change_check_delete(const struct session *session, struct failure *f
         return failure_set(failure, STATUS_CONFLICT, "group_session",
                            "A group's session is shared history and is never deleted; archive it instead.");
     }
-    if (session_status_blocks_delete(session->work)) {
+    if (session_status_blocks_delete(session->status)) {
         return failure_set(failure, STATUS_CONFLICT, "session_running",
                            "A session that is %s cannot be deleted; stop it first.",
-                           session_status_words.names[session->work]);
+                           session_status_words.names[session->status]);
     }
     return STATUS_OK;
 }

@@ -19,7 +19,7 @@ static enum status refuse_runtime(const struct session *session, enum runtime to
  * ended is not paused at all. */
 static enum pause_reason pause_for(const struct session *session, enum runtime to, enum pause_reason pause)
 {
-    if (session_status_is_ended(session->work)) {
+    if (session_status_is_ended(session->status)) {
         return pause;
     }
     if (session_is_held(session) && session->runtime != to) {
@@ -34,9 +34,9 @@ static enum status check_pause(const struct session *session, enum runtime to, e
     if (pause == PAUSE_NONE) {
         return STATUS_OK;
     }
-    if (session_status_is_ended(session->work)) {
+    if (session_status_is_ended(session->status)) {
         return failure_set(failure, STATUS_CONFLICT, "session_ended", "A session that is %s is not paused.",
-                           session_status_words.names[session->work]);
+                           session_status_words.names[session->status]);
     }
     if (!pause_holds(pause) && !runtime_can_pause(to)) {
         return failure_set(failure, STATUS_INVALID, "invalid_pause", "A session whose runtime is %s is not paused.",

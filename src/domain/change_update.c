@@ -35,7 +35,7 @@ enum status change_open(struct arena *arena, const struct session *session, cons
     if (status != STATUS_OK) {
         return status;
     }
-    if (session_status_can_reopen(session->work) && session_is_conversation(session)) {
+    if (session_status_can_reopen(session->status) && session_is_conversation(session)) {
         change_add_reopening(arena, session, "opened again", out);
     } else if (session->archived_at_ms) {
         struct payload payload;

@@ -160,7 +160,7 @@ static int of_rest(const struct explain_facts *facts)
 
 static int of_work(const struct explain_facts *facts)
 {
-    switch (facts->session->work) {
+    switch (facts->session->status) {
     case SESSION_DRAFT:
         return DRAFTED;
     case SESSION_PENDING:
@@ -206,7 +206,7 @@ static int of_runtime(const struct session *session)
 /* A turn under way says more than what keeps the next one from beginning. */
 static int of_hold(const struct session *session)
 {
-    if (!session_is_held(session) || session_status_is_in_turn(session->work)) {
+    if (!session_is_held(session) || session_status_is_in_turn(session->status)) {
         return -1;
     }
     return session->pause_reason == PAUSE_MANUAL        ? PAUSED
@@ -217,7 +217,7 @@ static int of_hold(const struct session *session)
 const struct explanation *explain(const struct explain_facts *facts)
 {
     const struct session *session = facts->session;
-    if (session_status_is_ended(session->work)) {
+    if (session_status_is_ended(session->status)) {
         return &explanations[of_end(session)];
     }
     int runtime = of_runtime(session);

@@ -18,10 +18,10 @@ enum status export_check(const struct session *session, struct failure *failure)
         return failure_set(failure, STATUS_CONFLICT, "not_a_conversation",
                            "Only conversations can be exported: sessions of type agent and mixed.");
     }
-    if (session_status_is_in_turn(session->work) || session_status_is_claimable(session->work)) {
+    if (session_status_is_in_turn(session->status) || session_status_is_claimable(session->status)) {
         return failure_set(failure, STATUS_CONFLICT, "turn_running",
                            "This session is %s; export it when it is idle, or interrupt it.",
-                           session_status_words.names[session->work]);
+                           session_status_words.names[session->status]);
     }
     return STATUS_OK;
 }

@@ -24,7 +24,7 @@ bool introspection_applies(const struct session *session, const struct introspec
 
 bool introspection_may_run(const struct session *session)
 {
-    return session->work == SESSION_IDLE && session->archived_at_ms == 0;
+    return session->status == SESSION_IDLE && session->archived_at_ms == 0;
 }
 
 static bool limit_is_reached(const struct introspection *row, const struct introspection_settings *settings)

@@ -26,11 +26,11 @@ static enum status refuse_without_agent(const struct session *session, struct fa
 
 static enum status refuse_failed(const struct session *session, struct failure *failure)
 {
-    return session_status_is_active(session->work) || session_status_can_reopen(session->work)
+    return session_status_is_active(session->status) || session_status_can_reopen(session->status)
                ? STATUS_OK
                : failure_set(failure, STATUS_CONFLICT, "session_failed",
                              "A session that is %s takes no message; retry it as a new session.",
-                             session_status_words.names[session->work]);
+                             session_status_words.names[session->status]);
 }
 
 enum status prompt_meet(const struct session *session, enum prompt_meets *out, struct failure *failure)
@@ -43,9 +43,9 @@ enum status prompt_meet(const struct session *session, enum prompt_meets *out, s
             return status;
         }
     }
-    *out = session_takes_prompt(session)              ? PROMPT_DISPATCHES
-           : session_status_can_reopen(session->work) ? PROMPT_REOPENS
-                                                      : PROMPT_QUEUES;
+    *out = session_takes_prompt(session)                ? PROMPT_DISPATCHES
+           : session_status_can_reopen(session->status) ? PROMPT_REOPENS
+                                                        : PROMPT_QUEUES;
     return STATUS_OK;
 }
 
@@ -57,7 +57,7 @@ enum status prompt_check_append(const struct session *session, struct failure *f
 
 enum status prompt_check_turns(const struct session *session, int64_t ahead, int64_t turns_max, struct failure *failure)
 {
-    bool under_way = !session_status_takes_prompt(session->work) && session_status_is_active(session->work);
+    bool under_way = !session_status_takes_prompt(session->status) && session_status_is_active(session->status);
     int64_t turns = session->turn_count + under_way + ahead;
     if (turns_max == 0 || turns < turns_max) {
         return STATUS_OK;

@@ -46,11 +46,11 @@ bool run_belongs_to(const struct session *session)
 
 void run_follow(struct automation_run *run, const struct session *session)
 {
-    bool never_ran = session->work == SESSION_IDLE && session->started_at_ms == 0;
-    run->status = never_ran ? RUN_QUEUED : by_work[session->work].status;
-    run->outcome = by_work[session->work].outcome;
+    bool never_ran = session->status == SESSION_IDLE && session->started_at_ms == 0;
+    run->status = never_ran ? RUN_QUEUED : by_work[session->status].status;
+    run->outcome = by_work[session->status].outcome;
     run->started_at_ms = session->started_at_ms;
-    run->ended_at_ms = session_status_is_ended(session->work) ? session->completed_at_ms : 0;
+    run->ended_at_ms = session_status_is_ended(session->status) ? session->completed_at_ms : 0;
 }
 
 /* By its own name, or word for word. */

@@ -126,22 +126,22 @@ bool session_is_held(const struct session *session)
 
 bool session_can_retry(const struct session *session)
 {
-    return session_status_is_failing(session->work);
+    return session_status_is_failing(session->status);
 }
 
 bool session_can_reopen(const struct session *session)
 {
-    return session_is_conversation(session) && session_status_can_reopen(session->work);
+    return session_is_conversation(session) && session_status_can_reopen(session->status);
 }
 
 bool session_takes_prompt(const struct session *session)
 {
-    return session_status_takes_prompt(session->work) && !session_is_held(session);
+    return session_status_takes_prompt(session->status) && !session_is_held(session);
 }
 
 bool session_is_claimable(const struct session *session)
 {
-    return session_status_is_claimable(session->work) && !session_is_held(session);
+    return session_status_is_claimable(session->status) && !session_is_held(session);
 }
 
 bool session_has_snapshot(const struct session *session)
@@ -159,5 +159,5 @@ enum session_status session_ends_as(const struct session *session, enum stop_rea
         [STOP_SNAPSHOT_FAILED] = SESSION_FAILED, [STOP_TURN_LIMIT] = SESSION_COMPLETED,
         [STOP_BUDGET_EXCEEDED] = SESSION_FAILED,
     };
-    return ends[stop] == SESSION_DRAFT ? session_status_stopped_as(session->work) : ends[stop];
+    return ends[stop] == SESSION_DRAFT ? session_status_stopped_as(session->status) : ends[stop];
 }

@@ -56,7 +56,7 @@ struct session {
     int64_t expires_at_ms; /* TTL; 0 = never */
 
     /* the two machines */
-    enum session_status work;
+    enum session_status status;
     enum runtime runtime;
     enum pause_reason pause_reason;
     enum stop_reason stop_reason;

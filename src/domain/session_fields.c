@@ -36,7 +36,7 @@ const struct session_field session_fields[] = {
     {"visibility", FIELD_ENUM, offsetof(struct session, visibility), false, CHANGED_ALL},
     {"queue_mode", FIELD_ENUM, offsetof(struct session, queue_mode), false, CHANGED_ALL},
     {"expires_at_ms", FIELD_I64, offsetof(struct session, expires_at_ms), false, CHANGED_ALL},
-    {"work", FIELD_ENUM, offsetof(struct session, work), false, CHANGED_MACHINE},
+    {"work", FIELD_ENUM, offsetof(struct session, status), false, CHANGED_MACHINE},
     {"runtime", FIELD_ENUM, offsetof(struct session, runtime), false, CHANGED_MACHINE},
     {"pause_reason", FIELD_ENUM, offsetof(struct session, pause_reason), false, CHANGED_MACHINE},
     {"stop_reason", FIELD_ENUM, offsetof(struct session, stop_reason), false, CHANGED_MACHINE},

@@ -52,7 +52,7 @@ static void leave_work(struct session *session, int64_t at_ms)
         session->running_since_ms = 0;
     }
     session->queued_at_ms = 0;
-    if (session_status_is_ended(session->work)) {
+    if (session_status_is_ended(session->status)) {
         session->completed_at_ms = 0;
         session->archived_at_ms = 0;
         session->stop_reason = STOP_NONE;
@@ -68,7 +68,7 @@ static void leave_work(struct session *session, int64_t at_ms)
 
 static void enter_work(struct session *session, enum session_status to, int64_t at_ms, enum stop_reason stop)
 {
-    session->work = to;
+    session->status = to;
     if (session_status_is_running(to)) {
         session->running_since_ms = at_ms;
         session->started_at_ms = session->started_at_ms ? session->started_at_ms : at_ms;
@@ -107,7 +107,7 @@ static void fold_outcome(const struct fold *fold)
 static unsigned fold_status_change(const struct fold *fold)
 {
     struct session *session = fold->session;
-    enum session_status from = session->work;
+    enum session_status from = session->status;
     enum session_status to = (enum session_status)word_of(fold->payload, "to", session_status_words, (int)from);
     enum stop_reason stop = (enum stop_reason)word_of(fold->payload, "stop_reason", stop_reason_words, STOP_NONE);
     bool was_due = session->expires_at_ms != 0;
@@ -208,7 +208,7 @@ static unsigned fold_runtime_change(const struct fold *fold)
         session->paused_at_ms = fold->at_ms;
     }
     session->pause_reason = pause;
-    if (!session_status_is_ended(session->work)) { /* why it ended says more than what became of its sandbox */
+    if (!session_status_is_ended(session->status)) { /* why it ended says more than what became of its sandbox */
         session->status_reason = keep_text(fold, "reason");
     }
     return CHANGED_MACHINE | fold_sandbox(fold);

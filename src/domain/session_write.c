@@ -12,15 +12,15 @@ static void put_word(struct json_out *out, const char *key, struct words words, 
 
 static void write_machines(struct json_out *out, const struct session *session)
 {
-    put_word(out, "status", session_status_words, (int)session->work);
+    put_word(out, "status", session_status_words, (int)session->status);
     put_word(out, "runtime", runtime_words, (int)session->runtime);
     put_word(out, "pause_reason", pause_reason_words, (int)session->pause_reason);
     put_word(out, "stop_reason", stop_reason_words, (int)session->stop_reason);
     json_put_text(out, "status_reason", session->status_reason);
     put_word(out, "display_status", display_status_words, (int)display_status(session));
     json_put_text(out, "display_reason", slice_of(display_reason(session)));
-    json_put_bool(out, "active", session_status_is_active(session->work));
-    json_put_bool(out, "live", session_status_is_live(session->work));
+    json_put_bool(out, "active", session_status_is_active(session->status));
+    json_put_bool(out, "live", session_status_is_live(session->status));
     json_put_bool(out, "failing", session_is_failing(session));
     json_put_bool(out, "retryable", session_can_retry(session));
     json_put_bool(out, "reopenable", session_can_reopen(session));
@@ -160,7 +160,7 @@ void session_write_minimal(struct buffer *to, const struct session *session)
     json_begin_object(&out);
     json_put_text(&out, "id", session->id);
     put_word(&out, "type", session_type_words, (int)session->type);
-    put_word(&out, "status", session_status_words, (int)session->work);
+    put_word(&out, "status", session_status_words, (int)session->status);
     json_put_text(&out, "agent", session->agent);
     json_put_i64(&out, "agent_version", session->agent_version);
     json_put_i64(&out, "attempt", session->attempt);

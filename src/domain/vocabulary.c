@@ -70,7 +70,7 @@ static unsigned bounded(int value, int count)
 
 static bool known_work(const struct session *session)
 {
-    return (unsigned)session->work < SESSION_STATUS_COUNT;
+    return (unsigned)session->status < SESSION_STATUS_COUNT;
 }
 
 static enum runtime runtime_of(const struct session *session)
@@ -80,11 +80,11 @@ static enum runtime runtime_of(const struct session *session)
 
 static struct display display_ended(const struct session *session)
 {
-    struct display display = display_by_work[session->work];
+    struct display display = display_by_work[session->status];
     struct display stop = display_by_stop[bounded((int)session->stop_reason, STOP_COUNT)];
     if (stop.reason) {
         display.reason = stop.reason;
-        if (stop.status == DISPLAY_FAILED || session->work == SESSION_ABANDONED) {
+        if (stop.status == DISPLAY_FAILED || session->status == SESSION_ABANDONED) {
             display.status = stop.status; /* abandoned by choice is no failure */
         }
     }
@@ -96,7 +96,7 @@ static struct display display_of(const struct session *session)
     if (!known_work(session)) {
         return display_unknown;
     }
-    if (session_status_is_ended(session->work)) {
+    if (session_status_is_ended(session->status)) {
         return display_ended(session);
     }
     /* An unknown reason to pause is still a pause. */
@@ -109,7 +109,7 @@ static struct display display_of(const struct session *session)
     if (display_by_runtime[runtime_of(session)].reason) {
         return display_by_runtime[runtime_of(session)];
     }
-    return display_by_work[session->work];
+    return display_by_work[session->status];
 }
 
 enum display_status display_status(const struct session *session)
@@ -119,7 +119,8 @@ enum display_status display_status(const struct session *session)
 
 bool session_is_failing(const struct session *session)
 {
-    return known_work(session) && session_status_is_failing(session->work) && display_status(session) == DISPLAY_FAILED;
+    return known_work(session) && session_status_is_failing(session->status) &&
+           display_status(session) == DISPLAY_FAILED;
 }
 
 const char *display_reason(const struct session *session)
@@ -130,7 +131,7 @@ const char *display_reason(const struct session *session)
 static const char *word_by_work(const char *const table[SESSION_STATUS_COUNT], const struct session *session,
                                 const char *neutral)
 {
-    return known_work(session) ? table[session->work] : neutral;
+    return known_work(session) ? table[session->status] : neutral;
 }
 
 const char *response_word(const struct session *session)
@@ -142,7 +143,7 @@ const char *response_word(const struct session *session)
         [SESSION_COMPLETED] = "submitted", [SESSION_FAILED] = "abandoned",
         [SESSION_EXPIRED] = "abandoned",   [SESSION_ABANDONED] = "abandoned",
     };
-    if (session->work == SESSION_COMPLETED && session_details_has(session, "promoted_at")) {
+    if (session->status == SESSION_COMPLETED && session_details_has(session, "promoted_at")) {
         return "promoted";
     }
     return word_by_work(words, session, "draft");
@@ -162,7 +163,7 @@ const char *tool_word(const struct session *session)
         [STOP_SUPERSEDED] = true,
         [STOP_DELETED] = true,
     };
-    if (session_status_is_ended(session->work) && cancels[bounded((int)session->stop_reason, STOP_COUNT)]) {
+    if (session_status_is_ended(session->status) && cancels[bounded((int)session->stop_reason, STOP_COUNT)]) {
         return "cancelled";
     }
     return word_by_work(words, session, "active");
@@ -242,11 +243,11 @@ struct agent_inputs {
 static struct agent_inputs agent_inputs(const struct session *session, bool runner_connected, bool runner_busy,
                                         int64_t queued)
 {
-    bool in_turn = session_status_is_in_turn(session->work);
+    bool in_turn = session_status_is_in_turn(session->status);
     return (struct agent_inputs){
         .connected = runner_connected || in_turn,
         .busy = in_turn || (runner_connected && runner_busy),
-        .queued = queued > 0 || session_status_is_claimable(session->work),
+        .queued = queued > 0 || session_status_is_claimable(session->status),
     };
 }
 
@@ -255,10 +256,10 @@ const char *agent_word(const struct session *session, bool runner_connected, boo
     struct agent_inputs in = agent_inputs(session, runner_connected, runner_busy, queued);
     const char *starting = in.queued ? "queued" : "starting";
     const char *awake = in.busy ? "busy" : in.queued ? "queued" : in.connected ? "idle" : "standby";
-    if (session->work == SESSION_FAILED) {
+    if (session->status == SESSION_FAILED) {
         return "error";
     }
-    if (session_status_is_ended(session->work)) {
+    if (session_status_is_ended(session->status)) {
         return "stopped";
     }
     switch (runtime_of(session)) {
@@ -312,8 +313,8 @@ const char *lifecycle_word(const struct session *session)
         [RUNTIME_STARTING] = "starting",  [RUNTIME_HIBERNATING] = "paused", [RUNTIME_HIBERNATED] = "paused",
         [RUNTIME_RESTORING] = "starting", [RUNTIME_ERROR] = "failed",
     };
-    if (session_status_is_ended(session->work)) {
-        return by_work[session->work];
+    if (session_status_is_ended(session->status)) {
+        return by_work[session->status];
     }
     if (session->pause_reason == PAUSE_SUSPENDED) {
         return "suspended";
@@ -341,6 +342,6 @@ const char *live_status_word(const struct session *session)
     if (session->archived_at_ms) {
         return "archived";
     }
-    const char *word = session_status_is_ended(session->work) ? NULL : by_runtime[runtime_of(session)];
+    const char *word = session_status_is_ended(session->status) ? NULL : by_runtime[runtime_of(session)];
     return word ? word : word_by_work(by_work, session, "idle");
 }

@@ -43,17 +43,18 @@ static bool lasts(int64_t since_ms, int64_t limit_ms)
 static bool is_orphaned(const struct health_facts *facts, const struct health_limits *limits)
 {
     (void)limits;
-    return facts->leased && !session_status_is_in_turn(facts->work);
+    return facts->leased && !session_status_is_in_turn(facts->status);
 }
 
 static bool is_lost(const struct health_facts *facts, const struct health_limits *limits)
 {
-    return facts->leased && session_status_is_in_turn(facts->work) && lasts(facts->lease_overdue_ms, limits->runner_ms);
+    return facts->leased && session_status_is_in_turn(facts->status) &&
+           lasts(facts->lease_overdue_ms, limits->runner_ms);
 }
 
 static bool runs(const struct health_facts *facts)
 {
-    return facts->leased && session_status_is_running(facts->work);
+    return facts->leased && session_status_is_running(facts->status);
 }
 
 static bool ignores_interrupt(const struct health_facts *facts, const struct health_limits *limits)
@@ -75,13 +76,13 @@ static bool is_stuck(const struct health_facts *facts, const struct health_limit
 /* A person's own session, and work that somebody moved by hand, run without a lease. */
 static bool runs_without_host(const struct health_facts *facts, const struct health_limits *limits)
 {
-    return facts->hosted && !facts->leased && session_status_is_running(facts->work) && facts->asks_pending == 0 &&
+    return facts->hosted && !facts->leased && session_status_is_running(facts->status) && facts->asks_pending == 0 &&
            lasts(facts->silent_ms, limits->error_ms);
 }
 
 static bool waits_for_nobody(const struct health_facts *facts, const struct health_limits *limits)
 {
-    return !facts->leased && session_status_is_waiting(facts->work) && facts->asks_pending == 0 &&
+    return !facts->leased && session_status_is_waiting(facts->status) && facts->asks_pending == 0 &&
            lasts(facts->silent_ms, limits->waiting_ms);
 }
 
@@ -98,7 +99,7 @@ static bool waits_though_nobody_was_asked(const struct health_facts *facts, cons
 
 static bool does_not_drain(const struct health_facts *facts, const struct health_limits *limits)
 {
-    return session_status_takes_prompt(facts->work) && !facts->paused && facts->prompts_ready > 0 &&
+    return session_status_takes_prompt(facts->status) && !facts->paused && facts->prompts_ready > 0 &&
            lasts(facts->prompt_waited_ms, limits->queue_ms) && lasts(facts->silent_ms, limits->queue_ms);
 }
 
@@ -144,7 +145,7 @@ int64_t health_first_silence_ms(const struct health_limits *limits)
 
 bool health_is_stale(const struct session *session, int64_t silent_ms, const struct health_limits *limits)
 {
-    return session_is_from_channel(session) && session_status_takes_prompt(session->work) &&
+    return session_is_from_channel(session) && session_status_takes_prompt(session->status) &&
            session->archived_at_ms == 0 && lasts(silent_ms, limits->stale_ms);
 }
 
@@ -155,7 +156,7 @@ void change_watchdog(struct arena *arena, const struct session *session, const s
     payload_begin(&payload);
     json_put_i64(&payload.out, "turn", session->fence);
     payload_word(&payload, "action", health_action_words, (int)finding->action);
-    payload_word(&payload, "status", session_status_words, (int)session->work);
+    payload_word(&payload, "status", session_status_words, (int)session->status);
     json_put_i64(&payload.out, "silent_ms", facts->silent_ms);
     if (facts->prompts_ready > 0) {
         json_put_i64(&payload.out, "waited_ms", facts->prompt_waited_ms);

@@ -33,7 +33,7 @@ enum health_action {
 extern const struct words health_action_words;
 
 struct health_facts {
-    enum session_status work;
+    enum session_status status;
     bool hosted; /* the server runs its turns */
     bool leased;
     bool paused;              /* by a person or for want of money: nothing is dispatched */

@@ -52,8 +52,8 @@ struct step_row {
     int64_t session_key;
     int64_t parent_key; /* of the session over all steps; 0 = none */
     int64_t position;
-    struct slice definition;  /* JSON, see task_write_step */
-    enum session_status work; /* of its session, as stored */
+    struct slice definition;    /* JSON, see task_write_step */
+    enum session_status status; /* of its session, as stored */
     struct slice result;
 };
 MUST_CHECK enum status store_step_insert(struct db *db, int64_t tenant_key, const struct step_row *step,

@@ -169,7 +169,7 @@ static void resume_finish(struct write_job *job, enum status status, const struc
 /* --- what he sees --- */
 
 struct sight {
-    enum session_status work;
+    enum session_status status;
     size_t waiting, asked;
     char ask[NAME_BYTES]; /* the oldest */
 };
@@ -189,7 +189,7 @@ static struct sight look(struct client *client)
         &call.failure, "the queue");
     world_must(store_ask_pending(call.db, session.tenant_key, session.key, &arena, &asks, &sight.asked, &call.failure),
                &call.failure, "the asks");
-    sight.work = session.work;
+    sight.status = session.status;
     if (sight.asked > 0) {
         keep_name(sight.ask, asks[0].id);
     }
@@ -199,8 +199,8 @@ static struct sight look(struct client *client)
 
 static bool rests(const struct sight *sight)
 {
-    return (session_status_takes_prompt(sight->work) || session_status_is_ended(sight->work)) && sight->waiting == 0 &&
-           sight->asked == 0;
+    return (session_status_takes_prompt(sight->status) || session_status_is_ended(sight->status)) &&
+           sight->waiting == 0 && sight->asked == 0;
 }
 
 /* --- what he does --- */
@@ -284,7 +284,7 @@ enum act client_act(struct client *client, bool quiet)
     if (message || !rests(&sight)) {
         return ACT_NOTHING;
     }
-    if (client->script->policy == RESUME_ASK && !client->nothing_to_resume && !session_status_is_ended(sight.work)) {
+    if (client->script->policy == RESUME_ASK && !client->nothing_to_resume && !session_status_is_ended(sight.status)) {
         client->resume.under_way = true;
         submit(client, &client->resume.job);
         return ACT_SOMETHING;

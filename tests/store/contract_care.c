@@ -54,11 +54,11 @@ static void finds_a_row_that_is_not_its_fold(void **state)
     struct session wrong = *s;
     wrong.message_count = 5;
     fixture_begin(f);
-    must(store_session_update(f->db, &wrong, CHANGED_HOT, 1, s->work, &f->failure));
+    must(store_session_update(f->db, &wrong, CHANGED_HOT, 1, s->status, &f->failure));
     fixture_commit(f);
     assert_int_equal(problems_now(f), 1);
     fixture_begin(f);
-    must(store_session_update(f->db, s, CHANGED_HOT, 1, s->work, &f->failure));
+    must(store_session_update(f->db, s, CHANGED_HOT, 1, s->status, &f->failure));
     fixture_commit(f);
     assert_int_equal(problems_now(f), 0);
 }
@@ -90,7 +90,7 @@ static void finds_wrong_counts_and_orphans(void **state)
     struct session *t = fixture_session(f, f->tenant, "t", "u1", "{'status':'idle'}");
     fixture_begin(f);
     struct session lie = *t;
-    lie.work = SESSION_IDLE;
+    lie.status = SESSION_IDLE;
     must(store_session_update(f->db, &lie, CHANGED_HOT, 1, SESSION_PENDING, &f->failure));
     must(store_timer_put(f->db, &orphan, &f->failure));
     fixture_commit(f);

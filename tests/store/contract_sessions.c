@@ -95,7 +95,7 @@ static void update_needs_the_old_sequence(void **state)
     fixture_append(f, s, "user.message", "[]");
     seen.last_sequence = 2;
     fixture_begin(f);
-    enum status status = store_session_update(f->db, &seen, CHANGED_HOT, 1, seen.work, &f->failure);
+    enum status status = store_session_update(f->db, &seen, CHANGED_HOT, 1, seen.status, &f->failure);
     if (!status) {
         status = db_commit(f->db, &f->failure);
     } else {
@@ -113,7 +113,7 @@ static void update_of_another_tenant_is_stale(void **state)
     forged.tenant_key = f->other;
     forged.message_count = 99;
     fixture_begin(f);
-    enum status status = store_session_update(f->db, &forged, CHANGED_HOT, 1, s->work, &f->failure);
+    enum status status = store_session_update(f->db, &forged, CHANGED_HOT, 1, s->status, &f->failure);
     if (!status) {
         status = db_commit(f->db, &f->failure);
     } else {

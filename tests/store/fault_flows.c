@@ -18,7 +18,7 @@ static enum status write_events(struct flow_state *s, struct session session, st
                                 struct failure *failure)
 {
     int64_t old_sequence = session.last_sequence;
-    enum session_status old_work = session.work;
+    enum session_status old_work = session.status;
     enum status status = STATUS_OK;
     unsigned what = 0;
     for (size_t i = 0; !status && i < count; i++) {

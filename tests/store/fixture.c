@@ -178,7 +178,7 @@ struct session *fixture_session(struct fixture *f, int64_t tenant_key, const cha
 void fixture_write(struct fixture *f, struct session *session, struct changes *changes)
 {
     int64_t old_sequence = session->last_sequence;
-    enum session_status old_work = session->work;
+    enum session_status old_work = session->status;
     unsigned what = 0;
     for (size_t i = 0; i < changes->count; i++) {
         stamp(f, &changes->events[i], session->last_sequence + 1);
@@ -200,7 +200,7 @@ void fixture_append(struct fixture *f, struct session *session, const char *type
 void fixture_move(struct fixture *f, struct session *session, enum session_status to)
 {
     struct changes changes = {0};
-    if (to == SESSION_RUNNING && session->work == SESSION_PENDING) {
+    if (to == SESSION_RUNNING && session->status == SESSION_PENDING) {
         must(change_claim(&f->arena, session, SLICE("w1"), &changes, &f->failure));
     } else {
         must(change_status(&f->arena, session, to, "a test", STOP_NONE, &changes, &f->failure));

@@ -72,7 +72,7 @@ static enum status write_events(struct workload *workload, struct workload_sessi
     enum status status = STATUS_OK;
     unsigned what = 0;
     int64_t old_sequence = session->row.last_sequence;
-    enum session_status old_work = session->row.work;
+    enum session_status old_work = session->row.status;
     for (size_t i = 0; !status && i < count; i++) {
         stamp(workload, session, &events[i]);
         what |= session_apply(&session->row, &events[i], &session->arena);
@@ -130,7 +130,7 @@ static enum status claim(struct workload *workload, int at, struct arena *arena,
 {
     struct workload_session *session = &workload->sessions[at];
     struct changes changes = {0};
-    if (session->row.work != SESSION_PENDING || session->row.last_sequence + 4 > WORKLOAD_EVENTS_MAX) {
+    if (session->row.status != SESSION_PENDING || session->row.last_sequence + 4 > WORKLOAD_EVENTS_MAX) {
         return STATUS_OK;
     }
     enum status status = change_claim(arena, &session->row, SLICE("w"), &changes, failure);

@@ -340,10 +340,10 @@ static void publish_deltas(struct request *request, const struct session *sessio
 static enum status check_turn(struct call *call, const struct session *session)
 {
     struct lease lease;
-    if (!session_status_is_active(session->work)) {
+    if (!session_status_is_active(session->status)) {
         return failure_set(&call->failure, STATUS_CONFLICT, "session_ended",
                            "Live output belongs to a turn; this session is %s.",
-                           session_status_words.names[session->work]);
+                           session_status_words.names[session->status]);
     }
     if (access_runs(call->who, session, slice_present(call->lease_token))) {
         return STATUS_OK;

@@ -170,7 +170,7 @@ static enum status check_runner(struct request *request, const struct session *s
         return failure_set(failure, STATUS_CONFLICT, "no_runner_session",
                            "Only a session whose agent has the driver runner takes a runner.");
     }
-    if (session_status_is_ended(session->work)) {
+    if (session_status_is_ended(session->status)) {
         return failure_set(failure, STATUS_CONFLICT, "session_ended", "The session has ended: it needs no runner.");
     }
     return STATUS_OK;

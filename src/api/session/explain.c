@@ -77,7 +77,7 @@ static void write_turn(struct json_out *out, const struct session_explained *exp
 {
     const struct session *session = &explained->session;
     json_key(out, "turn");
-    if (!session_status_is_in_turn(session->work)) {
+    if (!session_status_is_in_turn(session->status)) {
         json_null(out);
         return;
     }
@@ -145,7 +145,7 @@ enum status sessions_explain(struct request *request)
     }
     json_begin_object(out);
     json_put_text(out, "session_id", explained.session.id);
-    json_put_text(out, "status", slice_of(session_status_words.names[explained.session.work]));
+    json_put_text(out, "status", slice_of(session_status_words.names[explained.session.status]));
     json_put_text(out, "waits_for", slice_of(wait_kind_words.names[explained.why->waits_for]));
     json_put_time(out, "since", explained.since_ms);
     json_put_text(out, "detail", slice_of(explained.why->detail));

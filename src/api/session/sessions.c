@@ -218,7 +218,7 @@ enum status sessions_get(struct request *request)
     }
     json_begin_object(&request->out);
     write_members(request, &session);
-    if (!at && session_status_is_waiting(session.work)) {
+    if (!at && session_status_is_waiting(session.status)) {
         status = write_waiting_for(request, &session);
     }
     json_end_object(&request->out);

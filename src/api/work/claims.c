@@ -155,7 +155,7 @@ enum status claims_heartbeat(struct request *request)
         json_begin_object(out);
         json_put_i64(out, "fence", entry.loaded->session.fence);
         json_put_time(out, "expires_at", expires_at_ms);
-        json_put_text(out, "status", slice_of(session_status_words.names[entry.loaded->session.work]));
+        json_put_text(out, "status", slice_of(session_status_words.names[entry.loaded->session.status]));
         json_end_object(out);
     }
     return status;

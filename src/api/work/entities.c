@@ -139,7 +139,7 @@ static enum status write_summary(struct request *request, const struct session *
     json_put_text(out, "task_id", session->task_id);
     json_put_text(out, "task_name", task.name);
     json_put_raw(out, "task_definition", task.definition);
-    json_put_text(out, "status", slice_of(session_status_words.names[session->work]));
+    json_put_text(out, "status", slice_of(session_status_words.names[session->status]));
     json_put_text(out, "block_status", slice_of(block_word(session)));
     json_put_time(out, "started_at", session->started_at_ms);
     json_put_time(out, "completed_at", session->completed_at_ms);

@@ -81,7 +81,7 @@ static enum status follow(struct call *call, struct loaded_session *loaded, cons
     if (count > 0) {
         return move_to(call, loaded, ask_waits_in(pending, count), ask_reason(call->arena, pending, count).ptr);
     }
-    return session_status_is_waiting(loaded->session.work) ? go_on(call, loaded, reason) : STATUS_OK;
+    return session_status_is_waiting(loaded->session.status) ? go_on(call, loaded, reason) : STATUS_OK;
 }
 
 static int64_t first_deadline(const struct ask *pending, size_t count)
@@ -109,7 +109,7 @@ static enum status refresh(struct call *call, struct loaded_session *loaded, con
     loaded->asks_known = true;
     int64_t deadline = first_deadline(pending, count);
     status = transaction_timer(call, loaded, TIMER_ASK, deadline ? call->steady_ms + deadline - call->now_ms : 0);
-    bool moves = reason && session_status_is_in_turn(session->work);
+    bool moves = reason && session_status_is_in_turn(session->status);
     return status == STATUS_OK && moves ? follow(call, loaded, pending, count, reason) : status;
 }
 
@@ -181,9 +181,9 @@ static enum status check_form(struct call *call, const struct ask *ask)
 
 static enum status check_room(struct call *call, const struct loaded_session *loaded)
 {
-    if (!session_status_is_in_turn(loaded->session.work)) {
+    if (!session_status_is_in_turn(loaded->session.status)) {
         return failure_set(&call->failure, STATUS_CONFLICT, "no_turn", "Only a turn asks; this session is %s.",
-                           session_status_words.names[loaded->session.work]);
+                           session_status_words.names[loaded->session.status]);
     }
     if (loaded->asks_pending >= call->service->asks_pending_max) {
         return failure_set(&call->failure, STATUS_LIMITED, "too_many_asks",
@@ -315,7 +315,7 @@ enum status ask_cancel_all(struct call *call, struct loaded_session *loaded, str
 
 enum status ask_after_move(struct call *call, struct loaded_session *loaded)
 {
-    enum session_status work = loaded->session.work;
+    enum session_status work = loaded->session.status;
     if (!session_status_takes_prompt(work) && !session_status_is_ended(work)) {
         return STATUS_OK;
     }
@@ -330,7 +330,7 @@ enum status ask_after_park(struct call *call, struct loaded_session *loaded)
     int64_t asked = 0;
     const struct session *session = &loaded->session;
     enum status status = ask_load_count(call, loaded);
-    if (status != STATUS_OK || loaded->asks_pending > 0 || !session_status_is_waiting(session->work)) {
+    if (status != STATUS_OK || loaded->asks_pending > 0 || !session_status_is_waiting(session->status)) {
         return status;
     }
     status =

@@ -104,7 +104,7 @@ static struct loaded_session *find(struct transaction *transaction, int64_t tena
 void transaction_mark_stored(struct loaded_session *loaded)
 {
     loaded->stored_sequence = loaded->session.last_sequence;
-    loaded->stored_work = loaded->session.work;
+    loaded->stored_work = loaded->session.status;
     loaded->changed = 0;
 }
 

@@ -79,7 +79,7 @@ static enum status settle_media(struct call *call, const struct session *session
 enum status session_append_events(struct call *call, struct loaded_session *loaded, struct event *events, size_t count)
 {
     struct transaction *transaction = call->transaction;
-    enum session_status before = loaded->session.work;
+    enum session_status before = loaded->session.status;
     bool held = session_is_held(&loaded->session);
     bool was_claimable = session_is_claimable(&loaded->session);
     if (budget_check(&call->failure) != STATUS_OK) {
@@ -106,13 +106,13 @@ enum status session_append_events(struct call *call, struct loaded_session *load
         publish_event(transaction, &loaded->session, &events[i]);
     }
     note_queue_place(transaction, &loaded->session, was_claimable);
-    if (loaded->session.work != before) {
+    if (loaded->session.status != before) {
         enum status status = automation_run_keep_up(call, &loaded->session);
         if (status != STATUS_OK) {
             return status;
         }
     }
-    if ((loaded->session.work != before || held) && session_is_claimable(&loaded->session)) {
+    if ((loaded->session.status != before || held) && session_is_claimable(&loaded->session)) {
         transaction->work_queued = true;
     }
     return STATUS_OK;
@@ -149,7 +149,7 @@ enum status transaction_create(struct call *call, int64_t tenant_key, struct sli
     transaction_mark_stored(loaded);
     loaded->lease_known = loaded->prompts_known = loaded->asks_known = loaded->children_known = true;
     note_queue_place(transaction, &loaded->session, false);
-    transaction->work_queued |= session_status_is_claimable(loaded->session.work);
+    transaction->work_queued |= session_status_is_claimable(loaded->session.status);
     *out = loaded;
     return automation_run_begin(call, &loaded->session);
 }

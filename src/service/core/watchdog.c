@@ -51,7 +51,7 @@ static enum status gather_output(struct call *call, const struct session *sessio
 static enum status gather_turn(struct call *call, struct loaded_session *loaded, struct health_facts *out)
 {
     const struct session *session = &loaded->session;
-    if (!session_status_is_in_turn(session->work)) {
+    if (!session_status_is_in_turn(session->status)) {
         return STATUS_OK;
     }
     enum status status = turn_is_interrupted(call, session, &out->interrupted);
@@ -68,7 +68,7 @@ static enum status gather_prompts(struct call *call, struct loaded_session *load
 {
     struct prompt *queue;
     size_t count = 0;
-    if (!session_status_takes_prompt(loaded->session.work)) {
+    if (!session_status_takes_prompt(loaded->session.status)) {
         return STATUS_OK;
     }
     enum status status = prompt_read_queue(call, loaded, &queue, &count);
@@ -88,7 +88,7 @@ static enum status gather(struct call *call, struct loaded_session *loaded, stru
 {
     const struct session *session = &loaded->session;
     *out = (struct health_facts){
-        .work = session->work,
+        .status = session->status,
         .hosted = agent_is_hosted((enum agent_driver)session->driver),
         .paused = session_is_held(session),
     };
@@ -152,8 +152,8 @@ static enum status act_inactive(struct call *call, struct loaded_session *loaded
 
 static enum status act_recover(struct call *call, struct loaded_session *loaded, const char *cause)
 {
-    return session_status_is_waiting(loaded->session.work) ? move_on(call, loaded, SESSION_PENDING, cause)
-                                                           : lease_revoke(call, loaded, cause);
+    return session_status_is_waiting(loaded->session.status) ? move_on(call, loaded, SESSION_PENDING, cause)
+                                                             : lease_revoke(call, loaded, cause);
 }
 
 static enum status (*const acts[HEALTH_ACTION_COUNT])(struct call *call, struct loaded_session *loaded,
@@ -196,11 +196,11 @@ enum status watchdog_stale(struct call *call, struct loaded_session *loaded, boo
 {
     const struct session *session = &loaded->session;
     const struct health_limits *limits = &call->service->health;
-    struct health_facts facts = {.work = session->work, .silent_ms = since_wall(call, session->last_active_at_ms)};
+    struct health_facts facts = {.status = session->status, .silent_ms = since_wall(call, session->last_active_at_ms)};
     if (health_is_stale(session, facts.silent_ms, limits)) {
         return act(call, loaded, &(struct health_finding){WATCHDOG_STALE, HEALTH_MARK_INACTIVE}, &facts);
     }
-    if (session->archived_at_ms != 0 || session_status_is_ended(session->work) || limits->stale_ms == 0) {
+    if (session->archived_at_ms != 0 || session_status_is_ended(session->status) || limits->stale_ms == 0) {
         return STATUS_OK;
     }
     int64_t left_ms = limits->stale_ms - facts.silent_ms;

@@ -17,7 +17,7 @@ static enum status check_room(struct call *call, const struct loaded_session *lo
         return failure_set(&call->failure, STATUS_CONFLICT, "busy",
                            "This session is %s; send the message again when it is idle, or in mode followup.",
                            session_is_held(&loaded->session) ? "paused"
-                                                             : session_status_words.names[loaded->session.work]);
+                                                             : session_status_words.names[loaded->session.status]);
     }
     if (loaded->prompts.waiting >= call->service->prompts_queued_max) {
         return failure_set(&call->failure, STATUS_LIMITED, "queue_full",
@@ -143,7 +143,7 @@ static enum status steer(struct call *call, struct loaded_session *loaded, struc
     struct turn_message running = {0};
     struct turn_interrupted interrupted = {0};
     enum status status = check_room(call, loaded, prompt->mode);
-    if (status == STATUS_OK && session_status_is_in_turn(loaded->session.work)) {
+    if (status == STATUS_OK && session_status_is_in_turn(loaded->session.status)) {
         status = turn_read_message(call, &loaded->session, &running);
     }
     if (status == STATUS_OK && slice_eq(running.thread_id, prompt->thread_id)) {

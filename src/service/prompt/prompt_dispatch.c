@@ -185,7 +185,7 @@ enum status prompt_dispatch_next(struct call *call, struct loaded_session *loade
 
 enum status prompt_after_move(struct call *call, struct loaded_session *loaded)
 {
-    enum session_status work = loaded->session.work;
+    enum session_status work = loaded->session.status;
     bool at_rest = session_takes_prompt(&loaded->session);
     if (!at_rest && !session_status_is_ended(work)) {
         return STATUS_OK;

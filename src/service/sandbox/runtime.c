@@ -42,12 +42,12 @@ static enum status enter(struct call *call, struct slice session_id, enum action
 
 static enum status check_active(struct call *call, const struct session *session)
 {
-    if (!session_status_is_ended(session->work)) {
+    if (!session_status_is_ended(session->status)) {
         return STATUS_OK;
     }
     return failure_set(&call->failure, STATUS_CONFLICT, "session_ended",
                        "A session that is %s has no sandbox any more; reopen it first.",
-                       session_status_words.names[session->work]);
+                       session_status_words.names[session->status]);
 }
 
 /* --- sleep --- */
@@ -55,12 +55,12 @@ static enum status check_active(struct call *call, const struct session *session
 /* What runs in it would be killed in the middle. */
 static enum status check_at_rest(struct call *call, const struct session *session)
 {
-    if (session_status_takes_prompt(session->work) || !runtime_is_up(session->runtime)) {
+    if (session_status_takes_prompt(session->status) || !runtime_is_up(session->runtime)) {
         return STATUS_OK;
     }
     return failure_set(&call->failure, STATUS_CONFLICT, "turn_running",
                        "A session that is %s is not put to sleep; interrupt its turn first.",
-                       session_status_words.names[session->work]);
+                       session_status_words.names[session->status]);
 }
 
 enum status runtime_hibernate(struct call *call, struct slice session_id, struct runtime_outcome *out)
@@ -96,7 +96,7 @@ enum status runtime_wake(struct call *call, struct slice session_id, struct runt
 static enum status check_begin(struct call *call, struct loaded_session *loaded)
 {
     enum status status = prompt_learn_queue(call, loaded);
-    bool begins = loaded->prompts.waiting > 0 && session_status_takes_prompt(loaded->session.work);
+    bool begins = loaded->prompts.waiting > 0 && session_status_takes_prompt(loaded->session.status);
     return status == STATUS_OK && begins ? session_check_begin(call, &loaded->session) : status;
 }
 
@@ -136,7 +136,7 @@ static enum status wake_sleeping(struct call *call, const struct waking *waking)
         return status;
     }
     const struct session *session = &outcome.loaded->session;
-    bool sleeps = runtime_is_down(session->runtime) && !session_status_is_ended(session->work);
+    bool sleeps = runtime_is_down(session->runtime) && !session_status_is_ended(session->status);
     return sleeps ? move(call, &outcome, RUNTIME_RESTORING, "somebody looks at it") : STATUS_OK;
 }
 

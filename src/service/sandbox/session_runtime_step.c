@@ -142,7 +142,7 @@ static enum status note_ended(struct step *step)
 {
     const struct session *session = &step->loaded->session;
     struct runtime_news over = {.sandbox_over = true};
-    if (session_status_is_ended(session->work)) {
+    if (session_status_is_ended(session->status)) {
         return runtime_is_something(session->runtime) ? move(step, RUNTIME_STOPPED, PAUSE_NONE, "", &over) : STATUS_OK;
     }
     return move(step, RUNTIME_HIBERNATED, session->pause_reason, "", &over);
@@ -199,12 +199,12 @@ static enum status fall_asleep_if_idle(struct step *step)
         .running_tools = box->uses_seen,
         .viewers = box->viewers,
         .proxies = runtime_host_visits(box->runtimes, session->key),
-        .in_turn = !session_status_takes_prompt(session->work) || box->wanted,
+        .in_turn = !session_status_takes_prompt(session->status) || box->wanted,
         .idle_ms = step->call->now_ms - session->last_active_at_ms,
         .grace_ms = grace_of(step),
         .has_sandbox = box->sandbox != NULL && runtime_is_up(session->runtime),
     };
-    if (!box->asks_idle || session_status_is_ended(session->work)) {
+    if (!box->asks_idle || session_status_is_ended(session->status)) {
         return STATUS_OK;
     }
     int64_t since_ms = call->now_ms - box->runtimes->options.tool_call_ms;
@@ -228,7 +228,7 @@ static enum status decide(struct step *step)
     bool ends_now = box->news.there && box->news.act != RUNTIME_MAKE;
     struct runtime_facts facts = {
         .state = session->runtime,
-        .ended = session_status_is_ended(session->work),
+        .ended = session_status_is_ended(session->status),
         .has_snapshot = session_has_snapshot(session),
         .live = box->sandbox != NULL,
         .wanted = box->wanted,
@@ -250,7 +250,7 @@ static void write_order(struct step *step)
     const struct session *session = &step->loaded->session;
     bool shows_project = step->agent.fs_scope != SCOPE_SANDBOXED && slice_starts(session->workspace, SLICE("/"));
     order->state = session->runtime;
-    order->to_be_ended = session_status_is_ended(session->work);
+    order->to_be_ended = session_status_is_ended(session->status);
     order->driver = session->driver;
     order->settings = step->agent.sandbox;
     order->session_id = arena_copy(&box->arena, session->id);
@@ -282,7 +282,7 @@ static enum status settle_place(struct step *step)
     }
     box->order.elsewhere = held || step->place.at == HOST_ELSEWHERE;
     box->order.taken_over = !runtime_is_up(session->runtime) && !runtime_is_in_hand(session->runtime);
-    bool rests = runtime_is_down(session->runtime) && !box->wanted && !session_status_is_ended(session->work);
+    bool rests = runtime_is_down(session->runtime) && !box->wanted && !session_status_is_ended(session->status);
     if (box->order.elsewhere || step->place.at == HOST_NOWHERE || rests) {
         return STATUS_OK;
     }
@@ -323,7 +323,7 @@ static bool is_of_others(const struct step *step)
 
 static enum status leave_to_others(struct step *step)
 {
-    bool ended = session_status_is_ended(step->loaded->session.work);
+    bool ended = session_status_is_ended(step->loaded->session.status);
     step->box->order.action = step->box->wanted ? RUNTIME_REFUSE : RUNTIME_REST;
     return ended ? move(step, RUNTIME_STOPPED, PAUSE_NONE, "", &(struct runtime_news){.sandbox_over = true})
                  : STATUS_OK;
@@ -333,7 +333,7 @@ static enum status go_on(struct step *step)
 {
     struct session_runtime *box = step->box;
     enum status status = note_news(step);
-    if (status == STATUS_OK && creation_failed(box) && !session_status_is_ended(step->loaded->session.work)) {
+    if (status == STATUS_OK && creation_failed(box) && !session_status_is_ended(step->loaded->session.status)) {
         /* whoever waited hears why; who comes later tries again */
         box->order.action = RUNTIME_REFUSE;
         return STATUS_OK;

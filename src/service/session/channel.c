@@ -213,7 +213,7 @@ static enum status tell_due(struct call *call, struct loaded_session *loaded, co
 
 static enum status settle_due(struct call *call, struct loaded_session *loaded, struct channel *channel)
 {
-    bool answered = session_status_is_ended(loaded->session.work);
+    bool answered = session_status_is_ended(loaded->session.status);
     enum status status = answered ? STATUS_OK : is_answered(call, channel, &answered);
     if (status == STATUS_OK && !answered) {
         status = tell_due(call, loaded, channel);

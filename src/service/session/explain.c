@@ -164,10 +164,10 @@ enum status explain_session(struct call *call, struct slice session_id, struct s
     if (status == STATUS_OK && out->child_count > 0) {
         status = learn_child_asks(call, out);
     }
-    if (status == STATUS_OK && session_status_is_in_turn(out->session.work)) {
+    if (status == STATUS_OK && session_status_is_in_turn(out->session.status)) {
         status = turn_is_interrupted(call, &out->session, &facts.interrupted);
     }
-    if (status == STATUS_OK && session_status_is_running(out->session.work) && out->session.driver == DRIVER_MODEL) {
+    if (status == STATUS_OK && session_status_is_running(out->session.status) && out->session.driver == DRIVER_MODEL) {
         status = learn_retry(call, out, &facts.retries);
     }
     facts.hosted = agent_is_hosted((enum agent_driver)out->session.driver);

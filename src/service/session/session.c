@@ -33,9 +33,9 @@ enum status session_start_timers(struct call *call, struct loaded_session *loade
 /* An end stops the timers; whoever comes back from it needs them again. */
 enum status session_revive(struct call *call, struct loaded_session *loaded, struct changes *changes)
 {
-    bool was_ended = session_status_is_ended(loaded->session.work);
+    bool was_ended = session_status_is_ended(loaded->session.status);
     enum status status = session_append_changes(call, loaded, changes);
-    if (status != STATUS_OK || !was_ended || session_status_is_ended(loaded->session.work)) {
+    if (status != STATUS_OK || !was_ended || session_status_is_ended(loaded->session.status)) {
         return status;
     }
     status = ask_forget_rules(call, loaded);
@@ -51,7 +51,7 @@ enum status session_tell_parent(struct call *call, struct loaded_session *parent
     struct changes note = {0};
     parent->children_known = parent->has_children = true;
     const char *keys[] = {"child_id", "status"};
-    struct slice values[] = {child->id, slice_of(session_status_words.names[child->work])};
+    struct slice values[] = {child->id, slice_of(session_status_words.names[child->status])};
     change_note(call->arena, type, keys, values, 2, &note);
     return session_append_changes(call, parent, &note);
 }
@@ -151,7 +151,7 @@ static enum status leave_worker(struct call *call, struct loaded_session *loaded
 enum status session_leave_turn(struct call *call, struct loaded_session *loaded)
 {
     enum status status = STATUS_OK;
-    if (!session_status_is_leased(loaded->session.work)) {
+    if (!session_status_is_leased(loaded->session.status)) {
         status = leave_worker(call, loaded);
         status = status == STATUS_OK ? session_drop_lease(call, loaded) : status;
     }
@@ -164,8 +164,8 @@ enum status session_leave_turn(struct call *call, struct loaded_session *loaded)
 enum status session_after_move(struct call *call, struct loaded_session *loaded)
 {
     enum status status = session_leave_turn(call, loaded);
-    return status == STATUS_OK && session_status_is_ended(loaded->session.work) ? session_end_run(call, loaded)
-                                                                                : status;
+    return status == STATUS_OK && session_status_is_ended(loaded->session.status) ? session_end_run(call, loaded)
+                                                                                  : status;
 }
 
 enum status session_move(struct call *call, struct slice id, enum session_status to, struct slice reason,

@@ -294,7 +294,7 @@ enum status session_retry(struct call *call, struct slice id, struct session_acc
     if (!session_can_retry(old)) {
         return failure_set(&call->failure, STATUS_CONFLICT, "not_failed",
                            "Only a failed, expired or abandoned session can be retried; this one is %s.",
-                           session_status_words.names[old->work]);
+                           session_status_words.names[old->status]);
     }
     status = retry_input(call, old, &input);
     if (status == STATUS_OK) {

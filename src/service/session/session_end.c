@@ -72,7 +72,7 @@ static enum status move_to_end(struct call *call, struct loaded_session *loaded,
 static enum status end_child(struct call *call, struct loaded_session *child)
 {
     enum status status =
-        move_to_end(call, child, session_status_stopped_as(child->session.work), STOP_PARENT, "its parent ended");
+        move_to_end(call, child, session_status_stopped_as(child->session.status), STOP_PARENT, "its parent ended");
     if (status == STATUS_OK) {
         status = session_leave_turn(call, child);
     }
@@ -146,12 +146,12 @@ enum status session_end_run(struct call *call, struct loaded_session *loaded)
 
 enum status session_end_continue(struct call *call, struct loaded_session *loaded, bool *out_again)
 {
-    return session_status_is_ended(loaded->session.work) ? end_descendants(call, loaded, out_again) : STATUS_OK;
+    return session_status_is_ended(loaded->session.status) ? end_descendants(call, loaded, out_again) : STATUS_OK;
 }
 
 enum status session_end(struct call *call, struct loaded_session *loaded, enum stop_reason stop, const char *reason)
 {
-    if (session_status_is_ended(loaded->session.work)) {
+    if (session_status_is_ended(loaded->session.status)) {
         return STATUS_OK;
     }
     bool step;
@@ -171,8 +171,8 @@ enum status session_end_erase(struct call *call, struct loaded_session *loaded)
     enum status status = session_is_step(call, &gone, &step);
     if (status == STATUS_OK && step) { /* its run must not wait for it */
         status = session_end(call, loaded, STOP_DELETED, "deleted");
-    } else if (status == STATUS_OK && !session_status_is_ended(gone.work)) {
-        gone.work = session_ends_as(&gone, STOP_DELETED);
+    } else if (status == STATUS_OK && !session_status_is_ended(gone.status)) {
+        gone.status = session_ends_as(&gone, STOP_DELETED);
         status = tell_parent(call, &gone);
     }
     while (rest && status == STATUS_OK) { /* it has no timer to go on with later */
@@ -189,6 +189,6 @@ enum status session_end_stop(struct call *call, struct slice session_id, struct 
         return status;
     }
     struct slice line = arena_format(call->arena, "%.*s", SLICE_ARG(reason));
-    *out_changed = !session_status_is_ended(out->loaded->session.work);
+    *out_changed = !session_status_is_ended(out->loaded->session.status);
     return session_end(call, out->loaded, STOP_USER, line.len ? line.ptr : "stopped");
 }

@@ -43,7 +43,7 @@ enum status session_check_limit(struct call *call, struct slice owner)
 
 enum status session_check_begin(struct call *call, const struct session *session)
 {
-    return session_is_limited(session) && !session_status_is_under_way(session->work)
+    return session_is_limited(session) && !session_status_is_under_way(session->status)
                ? session_check_limit(call, session->owner)
                : STATUS_OK;
 }

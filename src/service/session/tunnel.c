@@ -26,9 +26,9 @@ static enum status enter_to_open(struct call *call, struct slice session_id, str
         return failure_set(&call->failure, STATUS_FORBIDDEN, "insufficient_role",
                            "Tunnels are opened by the owner of the session, or by whoever runs it.");
     }
-    if (status == STATUS_OK && session_status_is_ended(out->loaded->session.work)) {
+    if (status == STATUS_OK && session_status_is_ended(out->loaded->session.status)) {
         return failure_set(&call->failure, STATUS_CONFLICT, "session_ended", "A session that is %s has no tunnels.",
-                           session_status_words.names[out->loaded->session.work]);
+                           session_status_words.names[out->loaded->session.status]);
     }
     return status;
 }

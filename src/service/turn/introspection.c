@@ -46,7 +46,7 @@ static enum status interrupt(struct call *call, struct loaded_session *loaded, s
                              const char *cause)
 {
     struct changes changes = {0};
-    bool told = row->runs && !session_status_is_ended(loaded->session.work);
+    bool told = row->runs && !session_status_is_ended(loaded->session.status);
     change_introspection_interrupted(call->arena, row, cause, &changes);
     introspection_interrupt(row);
     enum status status = save(call, row);

@@ -106,7 +106,7 @@ enum status turn_interrupt_for_prompt(struct call *call, struct loaded_session *
                                       struct slice prompt_id, struct turn_interrupted *out)
 {
     const struct lease *lease;
-    *out = (struct turn_interrupted){loaded->session.fence, session_status_is_in_turn(loaded->session.work)};
+    *out = (struct turn_interrupted){loaded->session.fence, session_status_is_in_turn(loaded->session.status)};
     if (!out->requested) {
         return STATUS_OK;
     }
@@ -146,12 +146,12 @@ enum status turn_interrupt(struct call *call, struct slice session_id, struct tu
     }
     struct loaded_session *loaded = entry.loaded;
     *out = (struct turn_interrupted){loaded->session.fence, true};
-    if (session_status_is_claimable(loaded->session.work)) {
+    if (session_status_is_claimable(loaded->session.status)) {
         status = give_up_pending(call, loaded);
     } else {
         status = turn_interrupt_for_prompt(call, loaded, "user", (struct slice){0}, out);
     }
-    bool rests = session_status_takes_prompt(loaded->session.work);
+    bool rests = session_status_takes_prompt(loaded->session.status);
     return status == STATUS_OK && out->requested && rests ? session_after_move(call, loaded) : status;
 }
 
@@ -159,7 +159,7 @@ enum status turn_interrupt(struct call *call, struct slice session_id, struct tu
 enum status turn_after_requeue(struct call *call, struct loaded_session *loaded)
 {
     bool interrupted = false;
-    if (!session_status_is_claimable(loaded->session.work) && !session_status_is_waiting(loaded->session.work)) {
+    if (!session_status_is_claimable(loaded->session.status) && !session_status_is_waiting(loaded->session.status)) {
         return STATUS_OK;
     }
     enum status status = turn_is_interrupted(call, &loaded->session, &interrupted);

@@ -246,10 +246,10 @@ enum status turn_resume(struct call *call, struct slice session_id, struct sessi
     }
     const struct session *session = &out->loaded->session;
     status = event_last(call, session, types, sizeof types / sizeof types[0], keep_type, &interrupted);
-    if (status == STATUS_OK && (!interrupted || !session_status_takes_prompt(session->work))) {
+    if (status == STATUS_OK && (!interrupted || !session_status_takes_prompt(session->status))) {
         return failure_set(&call->failure, STATUS_CONFLICT, "nothing_to_resume",
                            "Only a session at rest whose last turn was cut can be resumed; this one is %s.",
-                           session_status_words.names[session->work]);
+                           session_status_words.names[session->status]);
     }
     if (status == STATUS_OK) {
         status = session_check_begin(call, session);

@@ -297,7 +297,7 @@ enum status claim_settle(struct call *call, struct slice id, const struct settle
         status = staged ? step_stage(call, out->loaded) : ask_after_park(call, out->loaded);
     }
     if (status == STATUS_OK &&
-        !session_status_is_waiting(out->loaded->session.work)) { /* else its holder wants it so */
+        !session_status_is_waiting(out->loaded->session.status)) { /* else its holder wants it so */
         status = turn_after_requeue(call, out->loaded);
     }
     return status == STATUS_OK ? session_after_move(call, out->loaded) : status;
@@ -333,10 +333,10 @@ enum status lease_revoke(struct call *call, struct loaded_session *loaded, const
     if (agent_is_hosted((enum agent_driver)loaded->session.driver)) {
         return turn_abort(call, loaded, cause);
     }
-    if (session_status_is_leased(loaded->session.work)) {
+    if (session_status_is_leased(loaded->session.status)) {
         status = turn_keep_partial(call, loaded, (struct slice){0});
     }
-    if (status == STATUS_OK && session_status_is_leased(loaded->session.work)) {
+    if (status == STATUS_OK && session_status_is_leased(loaded->session.status)) {
         status = change_lease_over(call->arena, &loaded->session, false, call->service->claim_attempts_max, &changes,
                                    &call->failure);
     }

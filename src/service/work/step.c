@@ -155,10 +155,10 @@ enum status step_move(struct call *call, struct loaded_session *loaded, enum ses
     bool staged = false;
     *out_done = false;
     enum status status = step_load(call, &loaded->session, &step);
-    if (status != STATUS_OK || !step.found || !session_status_allows(loaded->session.work, to)) {
+    if (status != STATUS_OK || !step.found || !session_status_allows(loaded->session.status, to)) {
         return status;
     }
-    if (session_status_is_unbegun(loaded->session.work) &&
+    if (session_status_is_unbegun(loaded->session.status) &&
         (!session_status_is_ended(to) || session_status_is_done(to))) {
         status = step_check_turn(call, loaded->session.tenant_key, &step);
     }
@@ -176,7 +176,7 @@ enum status step_move(struct call *call, struct loaded_session *loaded, enum ses
 enum status step_check_prompt(struct call *call, const struct session *session)
 {
     struct loaded_step step;
-    if (!session_status_is_unbegun(session->work)) {
+    if (!session_status_is_unbegun(session->status)) {
         return STATUS_OK;
     }
     enum status status = step_load(call, session, &step);
@@ -213,7 +213,7 @@ enum status step_after_end(struct call *call, struct loaded_session *loaded)
     if (status != STATUS_OK || !step.found) {
         return status;
     }
-    if (session_status_is_done(loaded->session.work)) {
+    if (session_status_is_done(loaded->session.status)) {
         status = fill_entity(call, loaded, &step.step);
     }
     return status == STATUS_OK && step.row.parent_key ? step_advance(call, loaded, &step) : status;

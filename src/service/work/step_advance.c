@@ -30,7 +30,7 @@ static enum status read_steps(struct call *call, int64_t parent_key, struct work
         if (status == STATUS_OK) {
             status = task_read_step(definition, &out->steps[i], &call->failure);
         }
-        out->states[i] = out->rows[i].work;
+        out->states[i] = out->rows[i].status;
     }
     return status == STATUS_OK ? task_link(out->steps, out->count, &call->failure) : status;
 }
@@ -188,7 +188,7 @@ enum status step_advance(struct call *call, struct loaded_session *ended, const 
     struct work_run run = {.call = call, .tenant_key = ended->session.tenant_key};
     enum status status =
         transaction_load_key(call->transaction, run.tenant_key, step->row.parent_key, &run.parent, &call->failure);
-    if (status == STATUS_NOT_FOUND || (status == STATUS_OK && session_status_is_ended(run.parent->session.work))) {
+    if (status == STATUS_NOT_FOUND || (status == STATUS_OK && session_status_is_ended(run.parent->session.status))) {
         return STATUS_OK; /* nothing is left to go on with */
     }
     if (status == STATUS_OK) {

@@ -141,7 +141,7 @@ enum status step_follow_ask(struct call *call, struct loaded_session *loaded, co
 {
     struct loaded_step step;
     struct settlement settlement = {.to = SESSION_COMPLETED, .reason = SLICE("its output was approved")};
-    if (!session_status_is_in_turn(loaded->session.work)) {
+    if (!session_status_is_in_turn(loaded->session.status)) {
         return STATUS_OK; /* it ended meanwhile */
     }
     if (ask->state != ASK_ANSWERED || ask->decision == DECISION_DENY) {

@@ -93,7 +93,7 @@ enum status store_session_insert(struct db *db, struct session *session, struct 
         status = labels_insert(db, session, failure);
     }
     if (status == STATUS_OK) {
-        status = count(db, session, session->work, 1, failure);
+        status = count(db, session, session->status, 1, failure);
     }
     return status;
 }
@@ -155,11 +155,11 @@ enum status store_session_update(struct db *db, const struct session *session, u
     if (status == STATUS_OK) {
         status = write_copies(db, session, what, failure);
     }
-    if (status != STATUS_OK || old_work == session->work) {
+    if (status != STATUS_OK || old_work == session->status) {
         return status;
     }
     status = count(db, session, old_work, -1, failure);
-    return status != STATUS_OK ? status : count(db, session, session->work, 1, failure);
+    return status != STATUS_OK ? status : count(db, session, session->status, 1, failure);
 }
 
 /* --- read --- */
@@ -332,7 +332,7 @@ enum status store_session_delete(struct db *db, const struct session *session, s
     for (size_t i = 0; status == STATUS_OK && i < sizeof session_parts / sizeof session_parts[0]; i++) {
         status = statement_run(db, session_parts[i], keys, NULL, failure);
     }
-    return status != STATUS_OK ? status : count(db, session, session->work, -1, failure);
+    return status != STATUS_OK ? status : count(db, session, session->status, -1, failure);
 }
 
 enum status store_tombstone_exists(struct db *db, int64_t tenant_key, struct slice id, bool *out,

@@ -90,7 +90,7 @@ static void read_step(struct query *query, struct arena *arena, void *item)
         .session_key = query_i64(query, 0),
         .parent_key = query_i64(query, 1),
         .definition = column_open(query, 2, arena),
-        .work = (enum session_status)query_i64(query, 3),
+        .status = (enum session_status)query_i64(query, 3),
         .result = column_open(query, 4, arena),
     };
 }

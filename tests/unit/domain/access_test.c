@@ -6,7 +6,7 @@ static struct session session_of(enum purpose purpose, enum visibility visibilit
     return (struct session){.tenant_key = TENANT,
                             .id = SLICE("telegram:1"),
                             .type = TYPE_MIXED,
-                            .work = SESSION_RUNNING,
+                            .status = SESSION_RUNNING,
                             .owner = SLICE("owner"),
                             .purpose = purpose,
                             .visibility = visibility};
@@ -296,12 +296,12 @@ static void a_sandbox_does_not_outlive_its_session(void **state)
     (void)state;
     for (int work = 0; work < SESSION_STATUS_COUNT; work++) {
         struct session session = session_of(PURPOSE_INTERACTIVE, VISIBILITY_ORG_JOINABLE);
-        session.work = (enum session_status)work;
+        session.status = (enum session_status)work;
         struct principal sandbox = principal_of(PRINCIPAL_SANDBOX, NULL, MEMBER_NONE), runner = sandbox;
         sandbox.session_id = runner.session_id = session.id;
         runner.kind = PRINCIPAL_RUNNER;
         assert_int_equal(access_role(&sandbox, &session, ACCESS_NONE, false),
-                         session_status_is_ended(session.work) ? ACCESS_NONE : ACCESS_COLLABORATOR);
+                         session_status_is_ended(session.status) ? ACCESS_NONE : ACCESS_COLLABORATOR);
         assert_int_equal(access_role(&runner, &session, ACCESS_NONE, false), ACCESS_COLLABORATOR);
     }
 }
@@ -314,7 +314,7 @@ static void human_events_need_a_running_mixed_session(void **state)
         for (int work = 0; work < SESSION_STATUS_COUNT; work++) {
             struct session session = session_of(PURPOSE_INTERACTIVE, VISIBILITY_PRIVATE);
             session.type = (enum session_type)type;
-            session.work = (enum session_status)work;
+            session.status = (enum session_status)work;
             enum status expected = type != TYPE_MIXED        ? STATUS_FORBIDDEN
                                    : work != SESSION_RUNNING ? STATUS_CONFLICT
                                                              : STATUS_OK;

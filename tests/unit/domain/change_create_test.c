@@ -64,7 +64,7 @@ static void everything_given_is_kept(void **state)
     assert_status(create(input, "s1", "u1", &session, NULL), STATUS_OK);
     assert_slice(session.id, "s1");
     assert_slice(session.owner, "u1");
-    assert_int_equal(session.work, SESSION_PENDING);
+    assert_int_equal(session.status, SESSION_PENDING);
     assert_slice(session.agent, "coder");
     assert_slice(session.title, "Title \"x\"");
     assert_slice(session.workspace, "home");
@@ -92,7 +92,7 @@ static void defaults_are_quiet(void **state)
     struct session session;
     (void)state;
     assert_status(create(plain("agent"), "s1", NULL, &session, NULL), STATUS_OK);
-    assert_int_equal(session.work, SESSION_IDLE);
+    assert_int_equal(session.status, SESSION_IDLE);
     assert_slice(session.source_kind, "api");
     assert_true(session.source_interactive);
     assert_int_equal(session.attempt, 1);
@@ -119,7 +119,7 @@ static void every_initial_state_follows_the_type(void **state)
                 bool allowed = session_status_is_initial((enum session_type)type, approval, (enum session_status)work);
                 enum status status = create(input, "s1", "u1", &session, &failure);
                 assert_status(status, allowed ? STATUS_OK : STATUS_INVALID);
-                assert_true(!allowed || session.work == (enum session_status)work);
+                assert_true(!allowed || session.status == (enum session_status)work);
                 assert_true(allowed || strcmp(failure.code, "invalid_initial_status") == 0);
             }
         }
@@ -134,17 +134,17 @@ static void work_to_do_is_queued_at_once(void **state)
     (void)state;
     prompted.prompt = SLICE("do");
     assert_status(create(prompted, "s1", NULL, &session, NULL), STATUS_OK);
-    assert_int_equal(session.work, SESSION_PENDING);
+    assert_int_equal(session.status, SESSION_PENDING);
     assert_int_equal(session.queued_at_ms, START_MS);
     tasked.task_id = SLICE("t");
     assert_status(create(tasked, "s1", NULL, &session, NULL), STATUS_OK);
-    assert_int_equal(session.work, SESSION_PENDING);
+    assert_int_equal(session.status, SESSION_PENDING);
     form.task_id = SLICE("t");
     assert_status(create(form, "s1", NULL, &session, NULL), STATUS_OK);
-    assert_int_equal(session.work, SESSION_DRAFT);
+    assert_int_equal(session.status, SESSION_DRAFT);
     approval.purpose = SLICE("approval");
     assert_status(create(approval, "s1", NULL, &session, NULL), STATUS_OK);
-    assert_int_equal(session.work, SESSION_WAITING_HUMAN);
+    assert_int_equal(session.status, SESSION_WAITING_HUMAN);
 }
 
 static void ids_say_where_they_come_from(void **state)
@@ -191,7 +191,7 @@ static void a_human_session_has_a_person_and_a_task(void **state)
     input.task_id = SLICE("t1");
     refuse(input, NULL, "invalid_human_session", "owner");
     assert_status(create(input, "s1", "u1", &session, NULL), STATUS_OK);
-    assert_int_equal(session.work, SESSION_RUNNING);
+    assert_int_equal(session.status, SESSION_RUNNING);
     assert_true(session_is_human_bridge(&session));
     input.type = SLICE("agent");
     refuse(input, "u1", "invalid_human_session", "mixed");

@@ -4,7 +4,7 @@
 static struct session in_state(enum session_type type, enum session_status work)
 {
     struct session session = create_in(type, NULL);
-    session.work = work;
+    session.status = work;
     session.completed_at_ms = session_status_is_ended(work) ? START_MS : 0;
     session.running_since_ms = session_status_is_running(work) ? START_MS : 0;
     session.queued_at_ms = session_status_is_claimable(work) ? START_MS : 0;
@@ -55,7 +55,7 @@ static void every_status_change_follows_the_table(void **state)
         } else {
             assert_status(status, STATUS_OK);
             apply_changes(&session, &changes, START_MS + 1);
-            assert_int_equal(session.work, to);
+            assert_int_equal(session.status, to);
             assert_slice(session.status_reason, "why");
         }
     }
@@ -72,7 +72,7 @@ static void a_refusal_names_both_states_and_what_is_allowed(void **state)
     assert_string_equal(failure.code, "illegal_transition");
     assert_string_equal(failure.detail, "A session that is failed cannot become running; it can become: nothing else.");
     assert_string_equal(failure.members, "\"from\":\"failed\",\"to\":\"running\"");
-    session.work = SESSION_IDLE;
+    session.status = SESSION_IDLE;
     assert_status(change_status(&test_arena, &session, SESSION_DRAFT, NULL, STOP_NONE, &changes, &failure),
                   STATUS_CONFLICT);
     assert_non_null(strstr(failure.detail, "pending, running, completed, failed, expired, abandoned"));
@@ -133,7 +133,7 @@ static void only_pending_work_is_claimed(void **state)
         if (status == STATUS_OK) {
             assert_types(&changes, "session.status_change", "session.claimed");
             apply_changes(&session, &changes, START_MS + 1);
-            assert_int_equal(session.work, SESSION_RUNNING);
+            assert_int_equal(session.status, SESSION_RUNNING);
             assert_int_equal(session.fence, 7);
             assert_int_equal(session.claim_attempts, 2);
             assert_slice(session.status_reason, "claimed by w1");
@@ -156,7 +156,7 @@ static void settling_goes_where_running_may_go(void **state)
             assert_status(status, allowed ? STATUS_OK : STATUS_CONFLICT);
             if (allowed) {
                 apply_changes(&session, &changes, START_MS + 1);
-                assert_int_equal(session.work, to);
+                assert_int_equal(session.status, to);
             }
         }
     }
@@ -192,7 +192,7 @@ static void a_settlement_brings_result_usage_and_error(void **state)
     apply_changes(&idle, &changes, START_MS + 1);
     assert_slice(idle.usage, "{\"tokens\":4}");
     assert_slice(idle.error_message, "a hiccup");
-    assert_int_equal(idle.work, SESSION_IDLE);
+    assert_int_equal(idle.status, SESSION_IDLE);
 }
 
 static void usage_is_an_object(void **state)
@@ -218,7 +218,7 @@ static void a_lost_lease_goes_back_to_the_queue_until_the_cap(void **state)
             assert_slice(changes.events[0].type, released ? "session.released" : "session.lease_lost");
             assert_slice(changes.events[1].type, "session.status_change");
             apply_changes(&session, &changes, START_MS + 1);
-            assert_int_equal(session.work, attempts < 3 ? SESSION_PENDING : SESSION_FAILED);
+            assert_int_equal(session.status, attempts < 3 ? SESSION_PENDING : SESSION_FAILED);
             assert_int_equal(session.claim_attempts, attempts);
             assert_int_equal(session.stop_reason, attempts < 3 ? STOP_NONE : STOP_ATTEMPTS_EXHAUSTED);
             assert_int_equal(slice_present(session.error_message), attempts >= 3);
@@ -229,7 +229,7 @@ static void a_lost_lease_goes_back_to_the_queue_until_the_cap(void **state)
     session.claim_attempts = 1000;
     assert_status(change_lease_over(&test_arena, &session, false, 0, &changes, NULL), STATUS_OK);
     apply_changes(&session, &changes, START_MS + 1);
-    assert_int_equal(session.work, SESSION_PENDING);
+    assert_int_equal(session.status, SESSION_PENDING);
 }
 
 static void what_waits_goes_on_waiting_without_a_lease(void **state)
@@ -274,7 +274,7 @@ static void conversations_reopen_unless_they_failed(void **state)
             } else if (conversation && work != SESSION_FAILED) {
                 assert_types(&changes, "session.reopened", "session.status_change");
                 apply_changes(&session, &changes, START_MS + 1);
-                assert_int_equal(session.work, SESSION_IDLE);
+                assert_int_equal(session.status, SESSION_IDLE);
                 assert_int_equal(session.completed_at_ms, 0);
             } else {
                 assert_status(status, STATUS_CONFLICT);

@@ -144,7 +144,7 @@ static void opening_a_running_session_leaves_it_running(void **state)
     (void)state;
     assert_status(open(&session, NULL, &changes, NULL), STATUS_OK);
     assert_int_equal(changes.count, 0);
-    assert_int_equal(session.work, SESSION_RUNNING);
+    assert_int_equal(session.status, SESSION_RUNNING);
 }
 
 static void opening_wakes_what_was_ended_or_hidden(void **state)
@@ -153,16 +153,16 @@ static void opening_wakes_what_was_ended_or_hidden(void **state)
     for (int work = 0; work < SESSION_STATUS_COUNT; work++) {
         struct session session = sample();
         struct changes changes;
-        session.work = (enum session_status)work;
+        session.status = (enum session_status)work;
         session.completed_at_ms = session_status_is_ended((enum session_status)work) ? START_MS : 0;
         session.archived_at_ms = START_MS;
         assert_status(open(&session, "{\"n\":1}", &changes, NULL), STATUS_OK);
         assert_true(changes.count <= CHANGES_MAX);
         apply_changes(&session, &changes, START_MS + 5);
         assert_int_equal(session.archived_at_ms, 0);
-        assert_int_equal(session.work, session_status_can_reopen((enum session_status)work)
-                                           ? SESSION_IDLE
-                                           : (enum session_status)work);
+        assert_int_equal(session.status, session_status_can_reopen((enum session_status)work)
+                                             ? SESSION_IDLE
+                                             : (enum session_status)work);
         assert_slice(session.metadata, "{\"a\":1,\"b\":2,\"n\":1}");
     }
 }
@@ -187,7 +187,7 @@ static void a_submitted_form_is_not_reopened_by_opening(void **state)
     struct session session = create_in(TYPE_RESPONSE, "draft");
     struct changes changes;
     (void)state;
-    session.work = SESSION_COMPLETED;
+    session.status = SESSION_COMPLETED;
     assert_status(open(&session, NULL, &changes, NULL), STATUS_OK);
     assert_int_equal(changes.count, 0);
 }

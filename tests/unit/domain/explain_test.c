@@ -2,7 +2,7 @@
 #include "unit.h"
 
 struct row {
-    enum session_status work;
+    enum session_status status;
     struct explain_facts facts;
     const char *waits_for;
     const char *says; /* part of the sentence */
@@ -37,7 +37,7 @@ static void check(const struct explain_facts *facts, const char *waits_for, cons
     const struct explanation *why = explain(facts);
     const char *got = wait_kind_words.names[why->waits_for];
     if (strcmp(got, waits_for) != 0 || !strstr(why->detail, says)) {
-        fail_msg("%s: %s, \"%s\" instead of %s, \"%s\"", session_status_words.names[facts->session->work], got,
+        fail_msg("%s: %s, \"%s\" instead of %s, \"%s\"", session_status_words.names[facts->session->status], got,
                  why->detail, waits_for, says);
     }
 }
@@ -47,11 +47,11 @@ static void every_state(void **state)
     unsigned seen = 0;
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct session session = {.type = TYPE_AGENT, .work = rows[i].work};
+        struct session session = {.type = TYPE_AGENT, .status = rows[i].status};
         struct explain_facts facts = rows[i].facts;
         facts.session = &session;
         check(&facts, rows[i].waits_for, rows[i].says);
-        seen |= 1u << rows[i].work;
+        seen |= 1u << rows[i].status;
     }
     assert_int_equal(seen, (1u << SESSION_STATUS_COUNT) - 1);
 }
@@ -59,9 +59,9 @@ static void every_state(void **state)
 static void forms_and_tools_end_for_good(void **state)
 {
     (void)state;
-    struct session done = {.type = TYPE_RESPONSE, .work = SESSION_COMPLETED};
+    struct session done = {.type = TYPE_RESPONSE, .status = SESSION_COMPLETED};
     check(&(struct explain_facts){.session = &done}, "nothing", "has ended.");
-    struct session late = {.type = TYPE_TOOL, .work = SESSION_EXPIRED};
+    struct session late = {.type = TYPE_TOOL, .status = SESSION_EXPIRED};
     check(&(struct explain_facts){.session = &late}, "nothing", "tried again");
 }
 
@@ -74,9 +74,9 @@ static void the_sandbox_comes_first(void **state)
     };
     (void)state;
     for (int runtime = 0; runtime < RUNTIME_COUNT; runtime++) {
-        struct session session = {.type = TYPE_AGENT, .work = SESSION_IDLE, .runtime = (enum runtime)runtime};
+        struct session session = {.type = TYPE_AGENT, .status = SESSION_IDLE, .runtime = (enum runtime)runtime};
         check(&(struct explain_facts){.session = &session}, expected[runtime], "");
-        session.work = SESSION_COMPLETED; /* whatever lies under an ended session */
+        session.status = SESSION_COMPLETED; /* whatever lies under an ended session */
         check(&(struct explain_facts){.session = &session}, "nothing", "");
     }
 }
@@ -85,7 +85,7 @@ static void pauses(void **state)
 {
     (void)state;
     for (int pause = PAUSE_NONE; pause < PAUSE_COUNT; pause++) {
-        struct session session = {.type = TYPE_AGENT, .work = SESSION_IDLE, .pause_reason = (enum pause_reason)pause};
+        struct session session = {.type = TYPE_AGENT, .status = SESSION_IDLE, .pause_reason = (enum pause_reason)pause};
         bool sleeps = pause == PAUSE_NONE || pause == PAUSE_INACTIVITY || pause == PAUSE_ORPHANED;
         check(&(struct explain_facts){.session = &session}, sleeps ? "message" : "person", sleeps ? "rest" : "paused");
     }

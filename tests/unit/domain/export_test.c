@@ -207,7 +207,7 @@ static void test_when(void **state)
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct failure failure;
-        struct session session = {.type = rows[i].type, .work = rows[i].work};
+        struct session session = {.type = rows[i].type, .status = rows[i].work};
         assert_int_equal(export_check(&session, &failure), rows[i].status);
     }
 }

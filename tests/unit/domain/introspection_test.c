@@ -78,7 +78,7 @@ static void how_long_it_waits(void **state)
 static void a_range_ends_behind_the_cursor(void **state)
 {
     (void)state;
-    struct session session = {.last_sequence = 30, .fence = 3, .work = SESSION_IDLE};
+    struct session session = {.last_sequence = 30, .fence = 3, .status = SESSION_IDLE};
     struct introspection row = {.cursor = 10, .turns = 5, .passive = 2, .run = 7};
     introspection_begin(&row, &session, &usual);
     assert_true(row.runs && row.from == 11 && row.to == 30 && row.run == 8 && row.attempt == 1);
@@ -96,7 +96,7 @@ static void a_range_ends_behind_the_cursor(void **state)
 static void a_failed_range_is_taken_again(void **state)
 {
     (void)state;
-    struct session session = {.last_sequence = 30, .work = SESSION_IDLE};
+    struct session session = {.last_sequence = 30, .status = SESSION_IDLE};
     struct introspection row = {.turns = 1};
     introspection_begin(&row, &session, &usual);
     assert_true(introspection_fail(&row, 2));
@@ -114,16 +114,16 @@ static void a_failed_range_is_taken_again(void **state)
 static void who_may_still_write(void **state)
 {
     (void)state;
-    struct session session = {.last_sequence = 30, .fence = 3, .work = SESSION_IDLE};
+    struct session session = {.last_sequence = 30, .fence = 3, .status = SESSION_IDLE};
     struct introspection row = {.turns = 1};
     introspection_begin(&row, &session, &usual);
     assert_true(introspection_is_held(&row, 1, &session));
     assert_false(introspection_is_held(&row, 2, &session));
     for (int work = 0; work < SESSION_STATUS_COUNT; work++) {
-        session.work = (enum session_status)work;
+        session.status = (enum session_status)work;
         assert_true(introspection_is_held(&row, 1, &session) == (work == SESSION_IDLE));
     }
-    session.work = SESSION_IDLE;
+    session.status = SESSION_IDLE;
     session.fence++; /* a turn came and went */
     assert_false(introspection_is_held(&row, 1, &session));
     session.fence--;

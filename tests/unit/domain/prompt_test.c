@@ -4,7 +4,7 @@
 static struct session in_state(enum session_type type, enum session_status work, const char *agent)
 {
     struct session session = create_in(type, NULL);
-    session.work = work;
+    session.status = work;
     session.agent = slice_of(agent);
     return session;
 }
@@ -120,10 +120,10 @@ static void dispatching_says_it_and_queues_the_work(void **state)
     assert_slice(changes.events[0].content, "[{\"type\":\"text\",\"text\":\"say \\\"hi\\\"\"}]");
     assert_slice(changes.events[0].metadata, "{\"prompt_id\":\"p1\",\"k\":[1, 2]}");
     apply_changes(&session, &changes, START_MS + 1);
-    assert_int_equal(session.work, SESSION_PENDING);
+    assert_int_equal(session.status, SESSION_PENDING);
     assert_int_equal(session.message_count, 1);
     assert_slice(session.status_reason, "prompt");
-    session.work = SESSION_FAILED;
+    session.status = SESSION_FAILED;
     assert_status(change_dispatch(&test_arena, &session, &prompt, 1, &changes, &failure), STATUS_CONFLICT);
     assert_int_equal(changes.count, 0);
 }
@@ -155,7 +155,7 @@ static void collected_prompts_are_one_message(void **state)
                  "\"1970-01-01T00:00:01.000Z\",\"parts\":2,\"metadata\":{}},{\"prompt_id\":\"p2\",\"actor\":"
                  "\"user:u2\",\"created_at\":\"1970-01-01T00:00:02.000Z\",\"parts\":1,\"metadata\":{\"k\":1}}]}");
     apply_changes(&session, &changes, START_MS + 1);
-    assert_int_equal(session.work, SESSION_PENDING);
+    assert_int_equal(session.status, SESSION_PENDING);
 }
 
 static void the_queue_is_in_the_log(void **state)

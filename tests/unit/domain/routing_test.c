@@ -30,7 +30,7 @@ static void who_is_heard(void **state)
         for (size_t k = 0; k < COUNT_OF(platforms); k++) {
             for (int work = 0; work < SESSION_STATUS_COUNT; work++) {
                 struct session session = {
-                    .source_type = rules[i].chat, .source_platform = platforms[k], .work = (enum session_status)work};
+                    .source_type = rules[i].chat, .source_platform = platforms[k], .status = (enum session_status)work};
                 enum routing routing = routing_of(&session, rules[i].is_owner, rules[i].is_mentioned);
                 assert_int_equal(routing, rules[i].routing);
                 assert_true(routing_triggers(routing) == rules[i].triggers);

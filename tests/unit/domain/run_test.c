@@ -24,7 +24,7 @@ static void it_follows_every_state(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct automation_run run = {0};
-        struct session session = {.work = rows[i].work, .started_at_ms = rows[i].started_ms, .completed_at_ms = 9};
+        struct session session = {.status = rows[i].work, .started_at_ms = rows[i].started_ms, .completed_at_ms = 9};
         run_follow(&run, &session);
         assert_int_equal(run.status, rows[i].status);
         assert_int_equal(run.outcome, rows[i].outcome);

@@ -38,7 +38,7 @@ static void groups_follow_the_struct(void **state)
     (void)state;
     for (size_t i = 0; i < session_fields_count; i++) {
         const struct session_field *field = &session_fields[i];
-        unsigned expected = field->offset < offsetof(struct session, work)            ? CHANGED_ALL
+        unsigned expected = field->offset < offsetof(struct session, status)          ? CHANGED_ALL
                             : field->offset < offsetof(struct session, last_sequence) ? CHANGED_MACHINE
                                                                                       : CHANGED_HOT;
         if (field->offset == offsetof(struct session, listed_at_ms)) {

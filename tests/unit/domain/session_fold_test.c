@@ -29,7 +29,7 @@ static void created_fills_every_field_it_names(void **state)
     assert_slice(session.id, "s1");
     assert_int_equal(session.tenant_key, TENANT);
     assert_int_equal(session.type, TYPE_MIXED);
-    assert_int_equal(session.work, SESSION_RUNNING);
+    assert_int_equal(session.status, SESSION_RUNNING);
     assert_int_equal(session.purpose, PURPOSE_WORKFLOW);
     assert_slice(session.agent, "coder");
     assert_slice(session.workspace, "w");
@@ -224,7 +224,7 @@ static void payloads_nobody_understands_change_nothing(void **state)
         for (size_t t = 0; t < COUNT_OF(types); t++) {
             struct session session = create_in(TYPE_AGENT, "idle");
             apply_at(&session, event_of(types[t], NULL, strange[i]), START_MS + 1);
-            assert_int_equal(session.work, SESSION_IDLE);
+            assert_int_equal(session.status, SESSION_IDLE);
             assert_int_equal(session.runtime, RUNTIME_NONE);
             assert_int_equal(session.last_sequence, 2);
         }
@@ -252,18 +252,18 @@ static void check_invariants(const struct session *session, const struct model *
     assert_int_equal(session->tool_call_count, model->tools);
     assert_int_equal(session->fence, model->claims);
     assert_true(session->active_ms >= 0);
-    assert_int_equal(session->completed_at_ms != 0, session_status_is_ended(session->work));
-    assert_int_equal(session->stop_reason != STOP_NONE, session_status_is_ended(session->work));
-    assert_int_equal(session->running_since_ms != 0, session_status_is_running(session->work));
-    assert_int_equal(session->queued_at_ms != 0, session_status_is_claimable(session->work));
-    assert_false(session_status_is_ended(session->work) && session->pause_reason != PAUSE_NONE);
-    assert_false(session_status_is_running(session->work) && session->started_at_ms == 0);
+    assert_int_equal(session->completed_at_ms != 0, session_status_is_ended(session->status));
+    assert_int_equal(session->stop_reason != STOP_NONE, session_status_is_ended(session->status));
+    assert_int_equal(session->running_since_ms != 0, session_status_is_running(session->status));
+    assert_int_equal(session->queued_at_ms != 0, session_status_is_claimable(session->status));
+    assert_false(session_status_is_ended(session->status) && session->pause_reason != PAUSE_NONE);
+    assert_false(session_status_is_running(session->status) && session->started_at_ms == 0);
     assert_true(session->listed_at_ms <= session->last_active_at_ms);
     assert_true(session->last_active_at_ms - session->listed_at_ms < SESSION_LISTED_STEP_MS);
     assert_true(session->updated_at_ms <= session->last_active_at_ms);
     assert_true(session->claim_attempts >= 0 && session->claim_attempts <= session->fence);
     assert_true(slice_is_utf8(slice_of(session->preview)));
-    assert_false(session->work != SESSION_FAILED && session_status_is_active(session->work) &&
+    assert_false(session->status != SESSION_FAILED && session_status_is_active(session->status) &&
                  session->stop_reason != STOP_NONE);
 }
 

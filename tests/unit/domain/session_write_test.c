@@ -112,7 +112,7 @@ static void groups_and_words_follow_the_state(void **state)
     for (int work = 0; work < SESSION_STATUS_COUNT; work++) {
         struct session session = create_in(TYPE_AGENT, "idle");
         bool flag;
-        session.work = (enum session_status)work;
+        session.status = (enum session_status)work;
         const struct json *object = written(&session, false);
         assert_slice(json_text_of(object, "status"), session_status_words.names[work]);
         assert_true(json_as_bool(json_get(object, "active"), &flag) &&

@@ -115,26 +115,26 @@ static void write_display(struct buffer *doc)
             "How it ended decides first, then why it is paused, then its runtime, then its work state.");
     buffer_format(doc, "| when | shown as | because |\n|---|---|---|\n");
     for (int work = 0; work < SESSION_STATUS_COUNT; work++) {
-        struct session session = {.work = (enum session_status)work};
+        struct session session = {.status = (enum session_status)work};
         buffer_format(doc, "| %s | %s | %s |\n", session_status_words.names[work],
                       display_status_words.names[display_status(&session)], display_reason(&session));
     }
     for (int pause = 1; pause < PAUSE_COUNT; pause++) {
-        struct session session = {.work = SESSION_IDLE, .pause_reason = (enum pause_reason)pause};
+        struct session session = {.status = SESSION_IDLE, .pause_reason = (enum pause_reason)pause};
         buffer_format(doc, "| paused: %s | %s | %s |\n", pause_reason_words.names[pause],
                       display_status_words.names[display_status(&session)], display_reason(&session));
     }
     for (int runtime = 0; runtime < RUNTIME_COUNT; runtime++) {
-        struct session session = {.work = SESSION_IDLE, .runtime = (enum runtime)runtime},
-                       plain = {.work = SESSION_IDLE};
+        struct session session = {.status = SESSION_IDLE, .runtime = (enum runtime)runtime},
+                       plain = {.status = SESSION_IDLE};
         if (display_reason(&session) != display_reason(&plain)) {
             buffer_format(doc, "| runtime: %s | %s | %s |\n", runtime_words.names[runtime],
                           display_status_words.names[display_status(&session)], display_reason(&session));
         }
     }
     for (int stop = 1; stop < STOP_COUNT; stop++) {
-        struct session session = {.work = SESSION_COMPLETED, .stop_reason = (enum stop_reason)stop};
-        struct session plain = {.work = SESSION_COMPLETED};
+        struct session session = {.status = SESSION_COMPLETED, .stop_reason = (enum stop_reason)stop};
+        struct session plain = {.status = SESSION_COMPLETED};
         if (display_reason(&session) != display_reason(&plain)) {
             buffer_format(doc, "| completed, stop reason: %s | %s | %s |\n", stop_reason_words.names[stop],
                           display_status_words.names[display_status(&session)], display_reason(&session));
@@ -151,7 +151,7 @@ static void write_words_by_work(struct buffer *doc)
     buffer_format(doc, "| work | response | tool | block | conversation | chat | lifecycle | live status | agent | "
                        "joint |\n|---|---|---|---|---|---|---|---|---|---|\n");
     for (int work = 0; work < SESSION_STATUS_COUNT; work++) {
-        struct session s = {.work = (enum session_status)work};
+        struct session s = {.status = (enum session_status)work};
         buffer_format(doc, "| **%s** | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n",
                       session_status_words.names[work], response_word(&s), tool_word(&s), block_word(&s),
                       conversation_word(&s), chat_word(&s), lifecycle_word(&s), live_status_word(&s),
@@ -167,7 +167,7 @@ static void write_words_by_runtime(struct buffer *doc)
                   "| runtime | sandbox | lifecycle | live status | agent | agent, queued | joint | joint, queued | "
                   "joint, runner connected | joint, runner busy |\n|---|---|---|---|---|---|---|---|---|---|\n");
     for (int runtime = 0; runtime < RUNTIME_COUNT; runtime++) {
-        struct session s = {.work = SESSION_IDLE, .runtime = (enum runtime)runtime};
+        struct session s = {.status = SESSION_IDLE, .runtime = (enum runtime)runtime};
         buffer_format(doc, "| **%s** | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", runtime_words.names[runtime],
                       sandbox_word(&s), lifecycle_word(&s), live_status_word(&s), agent_word(&s, false, false, 0),
                       agent_word(&s, false, false, 1), joint_word(&s, false, false, 0), joint_word(&s, false, false, 1),

@@ -3,7 +3,7 @@
 
 static struct session with(enum session_status work, enum runtime runtime, enum pause_reason pause)
 {
-    return (struct session){.work = work, .runtime = runtime, .pause_reason = pause};
+    return (struct session){.status = work, .runtime = runtime, .pause_reason = pause};
 }
 
 /* --- display status --- */
@@ -72,7 +72,7 @@ static void the_reason_of_an_end_can_make_it_a_failure(void **state)
         bool failed = stop == STOP_SNAPSHOT_FAILED || stop == STOP_ATTEMPTS_EXHAUSTED;
         assert_row(stop_reason_words.names[stop],
                    display_status(&session) == (failed ? DISPLAY_FAILED : DISPLAY_COMPLETED));
-        session.work = SESSION_FAILED;
+        session.status = SESSION_FAILED;
         assert_row(stop_reason_words.names[stop], display_status(&session) == DISPLAY_FAILED);
     }
 }
@@ -103,11 +103,11 @@ static void unknown_values_get_a_neutral_answer(void **state)
     struct session session = with((enum session_status)99, (enum runtime)99, (enum pause_reason)99);
     session.stop_reason = (enum stop_reason)99;
     assert_int_equal(display_status(&session), DISPLAY_IDLE);
-    session.work = SESSION_IDLE;
+    session.status = SESSION_IDLE;
     assert_int_equal(display_status(&session), DISPLAY_PAUSED);
     session.pause_reason = PAUSE_NONE;
     assert_int_equal(display_status(&session), DISPLAY_IDLE);
-    session.work = SESSION_COMPLETED;
+    session.status = SESSION_COMPLETED;
     assert_int_equal(display_status(&session), DISPLAY_COMPLETED);
 }
 
@@ -154,7 +154,7 @@ static void every_vocabulary_is_total(void **state)
         rest /= 4;
         session.type = (enum session_type)(rest % (TYPE_COUNT + 1));
         rest /= TYPE_COUNT + 1;
-        session.work = (enum session_status)(rest % (SESSION_STATUS_COUNT + 1));
+        session.status = (enum session_status)(rest % (SESSION_STATUS_COUNT + 1));
         rest /= SESSION_STATUS_COUNT + 1;
         session.runtime = (enum runtime)(rest % (RUNTIME_COUNT + 1));
         rest /= RUNTIME_COUNT + 1;
@@ -246,9 +246,9 @@ static void pauses_archives_and_marks_change_words(void **state)
     assert_string_equal(conversation_word(&session), "inactive");
     session.details = SLICE("{\"exported_at\":\"2026-01-01T00:00:00Z\"}");
     assert_string_equal(chat_word(&session), "exported");
-    session.work = SESSION_RUNNING;
+    session.status = SESSION_RUNNING;
     assert_string_equal(chat_word(&session), "streaming");
-    session.work = SESSION_COMPLETED;
+    session.status = SESSION_COMPLETED;
     session.details = SLICE("{\"promoted_at\":\"2026-01-01T00:00:00Z\"}");
     assert_string_equal(response_word(&session), "promoted");
     session.stop_reason = STOP_USER;

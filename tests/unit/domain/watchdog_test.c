@@ -22,30 +22,35 @@ struct row {
 
 /* Each sign just before and just at its limit, and what keeps it away. */
 static const struct row rows[] = {
-    {"hosted turn speaks", {.work = SESSION_RUNNING, .hosted = true, .leased = true, .silent_ms = 599}, ""},
+    {"hosted turn speaks", {.status = SESSION_RUNNING, .hosted = true, .leased = true, .silent_ms = 599}, ""},
     {"hosted turn is silent",
-     {.work = SESSION_RUNNING, .hosted = true, .leased = true, .silent_ms = 600},
+     {.status = SESSION_RUNNING, .hosted = true, .leased = true, .silent_ms = 600},
      "stuck_turn interrupt"},
-    {"worker may be silent longer", {.work = SESSION_RUNNING, .leased = true, .silent_ms = 899}, ""},
-    {"worker is silent", {.work = SESSION_RUNNING, .leased = true, .silent_ms = 900}, "stuck_turn interrupt"},
+    {"worker may be silent longer", {.status = SESSION_RUNNING, .leased = true, .silent_ms = 899}, ""},
+    {"worker is silent", {.status = SESSION_RUNNING, .leased = true, .silent_ms = 900}, "stuck_turn interrupt"},
     {"stream pauses",
-     {.work = SESSION_RUNNING, .hosted = true, .leased = true, .streaming = true, .silent_ms = 299},
+     {.status = SESSION_RUNNING, .hosted = true, .leased = true, .streaming = true, .silent_ms = 299},
      ""},
     {"stream is silent",
-     {.work = SESSION_RUNNING, .hosted = true, .leased = true, .streaming = true, .silent_ms = 300},
+     {.status = SESSION_RUNNING, .hosted = true, .leased = true, .streaming = true, .silent_ms = 300},
      "silent_stream interrupt"},
     {"worker's stream is silent",
-     {.work = SESSION_RUNNING, .leased = true, .streaming = true, .silent_ms = 300},
+     {.status = SESSION_RUNNING, .leased = true, .streaming = true, .silent_ms = 300},
      "silent_stream interrupt"},
-    {"told to end, has time", {.work = SESSION_RUNNING, .leased = true, .interrupted = true, .silent_ms = 59}, ""},
+    {"told to end, has time", {.status = SESSION_RUNNING, .leased = true, .interrupted = true, .silent_ms = 59}, ""},
     {"told to end, does not",
-     {.work = SESSION_RUNNING, .leased = true, .interrupted = true, .silent_ms = 60},
+     {.status = SESSION_RUNNING, .leased = true, .interrupted = true, .silent_ms = 60},
      "stuck_turn perform_recovery"},
     {"told to end, told once",
-     {.work = SESSION_RUNNING, .hosted = true, .leased = true, .interrupted = true, .silent_ms = 59, .streaming = true},
+     {.status = SESSION_RUNNING,
+      .hosted = true,
+      .leased = true,
+      .interrupted = true,
+      .silent_ms = 59,
+      .streaming = true},
      ""},
     {"waits for a person",
-     {.work = SESSION_WAITING_HUMAN,
+     {.status = SESSION_WAITING_HUMAN,
       .hosted = true,
       .leased = true,
       .asks_pending = 1,
@@ -53,56 +58,58 @@ static const struct row rows[] = {
       .silent_ms = 100000},
      ""},
     {"waits for an approval",
-     {.work = SESSION_AWAITING_TOOL, .leased = true, .asks_pending = 1, .asks_of_turn = 1, .silent_ms = 100000},
+     {.status = SESSION_AWAITING_TOOL, .leased = true, .asks_pending = 1, .asks_of_turn = 1, .silent_ms = 100000},
      ""},
-    {"lease just over", {.work = SESSION_RUNNING, .leased = true, .lease_overdue_ms = 60}, ""},
+    {"lease just over", {.status = SESSION_RUNNING, .leased = true, .lease_overdue_ms = 60}, ""},
     {"lease over unnoticed",
-     {.work = SESSION_RUNNING, .leased = true, .lease_overdue_ms = 61},
+     {.status = SESSION_RUNNING, .leased = true, .lease_overdue_ms = 61},
      "runner_lost revert_and_drain"},
     {"lease over in a wait",
-     {.work = SESSION_AWAITING_TOOL, .leased = true, .lease_overdue_ms = 61},
+     {.status = SESSION_AWAITING_TOOL, .leased = true, .lease_overdue_ms = 61},
      "runner_lost revert_and_drain"},
     {"lost comes before stuck",
-     {.work = SESSION_RUNNING, .leased = true, .lease_overdue_ms = 61, .silent_ms = 100000},
+     {.status = SESSION_RUNNING, .leased = true, .lease_overdue_ms = 61, .silent_ms = 100000},
      "runner_lost revert_and_drain"},
-    {"hosted runs without a host", {.work = SESSION_RUNNING, .hosted = true, .silent_ms = 62}, ""},
+    {"hosted runs without a host", {.status = SESSION_RUNNING, .hosted = true, .silent_ms = 62}, ""},
     {"hosted runs without a host for long",
-     {.work = SESSION_RUNNING, .hosted = true, .silent_ms = 63},
+     {.status = SESSION_RUNNING, .hosted = true, .silent_ms = 63},
      "error_safety_net force_complete"},
-    {"a person's own session runs", {.work = SESSION_RUNNING, .silent_ms = 100000}, ""},
-    {"an ask decides", {.work = SESSION_RUNNING, .hosted = true, .asks_pending = 1, .silent_ms = 100000}, ""},
-    {"answered, waits on", {.work = SESSION_WAITING_HUMAN, .asks_of_turn = 1, .silent_ms = 309}, ""},
+    {"a person's own session runs", {.status = SESSION_RUNNING, .silent_ms = 100000}, ""},
+    {"an ask decides", {.status = SESSION_RUNNING, .hosted = true, .asks_pending = 1, .silent_ms = 100000}, ""},
+    {"answered, waits on", {.status = SESSION_WAITING_HUMAN, .asks_of_turn = 1, .silent_ms = 309}, ""},
     {"answered, waits for long",
-     {.work = SESSION_WAITING_HUMAN, .asks_of_turn = 1, .silent_ms = 310},
+     {.status = SESSION_WAITING_HUMAN, .asks_of_turn = 1, .silent_ms = 310},
      "waiting_without_ask perform_recovery"},
     {"approved, waits for long",
-     {.work = SESSION_AWAITING_TOOL, .hosted = true, .asks_of_turn = 2, .silent_ms = 310},
+     {.status = SESSION_AWAITING_TOOL, .hosted = true, .asks_of_turn = 2, .silent_ms = 310},
      "waiting_without_ask perform_recovery"},
     {"hosted, nobody was asked",
-     {.work = SESSION_WAITING_HUMAN, .hosted = true, .silent_ms = 310},
+     {.status = SESSION_WAITING_HUMAN, .hosted = true, .silent_ms = 310},
      "waiting_without_ask force_complete"},
-    {"parked by a worker", {.work = SESSION_WAITING_HUMAN, .silent_ms = 100000}, ""},
-    {"prompts wait a little", {.work = SESSION_IDLE, .prompts_ready = 1, .prompt_waited_ms = 61, .silent_ms = 61}, ""},
+    {"parked by a worker", {.status = SESSION_WAITING_HUMAN, .silent_ms = 100000}, ""},
+    {"prompts wait a little",
+     {.status = SESSION_IDLE, .prompts_ready = 1, .prompt_waited_ms = 61, .silent_ms = 61},
+     ""},
     {"prompts wait",
-     {.work = SESSION_IDLE, .prompts_ready = 1, .prompt_waited_ms = 62, .silent_ms = 62},
+     {.status = SESSION_IDLE, .prompts_ready = 1, .prompt_waited_ms = 62, .silent_ms = 62},
      "queue_stuck drain_queue"},
     {"prompts wait in a draft",
-     {.work = SESSION_DRAFT, .prompts_ready = 1, .prompt_waited_ms = 62, .silent_ms = 62},
+     {.status = SESSION_DRAFT, .prompts_ready = 1, .prompt_waited_ms = 62, .silent_ms = 62},
      "queue_stuck drain_queue"},
     {"a turn has just ended",
-     {.work = SESSION_IDLE, .prompts_ready = 1, .prompt_waited_ms = 100000, .silent_ms = 61},
+     {.status = SESSION_IDLE, .prompts_ready = 1, .prompt_waited_ms = 100000, .silent_ms = 61},
      ""},
     {"prompts are collected",
-     {.work = SESSION_IDLE, .prompts_ready = 0, .prompt_waited_ms = 100000, .silent_ms = 100000},
+     {.status = SESSION_IDLE, .prompts_ready = 0, .prompt_waited_ms = 100000, .silent_ms = 100000},
      ""},
     {"prompts wait, paused",
-     {.work = SESSION_IDLE, .paused = true, .prompts_ready = 1, .prompt_waited_ms = 62, .silent_ms = 62},
+     {.status = SESSION_IDLE, .paused = true, .prompts_ready = 1, .prompt_waited_ms = 62, .silent_ms = 62},
      ""},
     {"prompts wait for the turn",
-     {.work = SESSION_PENDING, .prompts_ready = 1, .prompt_waited_ms = 100000, .silent_ms = 100000},
+     {.status = SESSION_PENDING, .prompts_ready = 1, .prompt_waited_ms = 100000, .silent_ms = 100000},
      ""},
-    {"waits for a claim", {.work = SESSION_PENDING, .silent_ms = 100000}, ""},
-    {"rests", {.work = SESSION_IDLE, .silent_ms = 100000}, ""},
+    {"waits for a claim", {.status = SESSION_PENDING, .silent_ms = 100000}, ""},
+    {"rests", {.status = SESSION_IDLE, .silent_ms = 100000}, ""},
 };
 
 static void describe(const struct health_finding *findings, size_t count, char *out, size_t room)
@@ -133,7 +140,7 @@ static void leases_without_a_turn(void **state)
 {
     (void)state;
     for (int work = 0; work < SESSION_STATUS_COUNT; work++) {
-        struct health_facts facts = {.work = (enum session_status)work, .leased = true};
+        struct health_facts facts = {.status = (enum session_status)work, .leased = true};
         struct health_finding findings[HEALTH_FINDINGS_MAX];
         size_t count = health_actions(&facts, &limits, findings);
         assert_int_equal(count, session_status_is_in_turn((enum session_status)work) ? 0 : 1);
@@ -143,7 +150,7 @@ static void leases_without_a_turn(void **state)
         }
     }
     struct health_facts both = {
-        .work = SESSION_IDLE, .leased = true, .prompts_ready = 1, .prompt_waited_ms = 100, .silent_ms = 100};
+        .status = SESSION_IDLE, .leased = true, .prompts_ready = 1, .prompt_waited_ms = 100, .silent_ms = 100};
     struct health_finding findings[HEALTH_FINDINGS_MAX];
     assert_int_equal(health_actions(&both, &limits, findings), 2);
     assert_int_equal(findings[1].action, HEALTH_DRAIN_QUEUE);
@@ -158,7 +165,7 @@ static void sleeping_watchdogs(void **state)
     assert_int_equal(health_first_silence_ms(&limits), 60);
     for (int work = 0; work < SESSION_STATUS_COUNT; work++) {
         for (unsigned bits = 0; bits < 64; bits++) {
-            struct health_facts facts = {.work = (enum session_status)work,
+            struct health_facts facts = {.status = (enum session_status)work,
                                          .hosted = bits & 1,
                                          .leased = bits & 2,
                                          .paused = bits & 4,
@@ -170,7 +177,7 @@ static void sleeping_watchdogs(void **state)
                                          .prompts_ready = 1,
                                          .prompt_waited_ms = INT64_MAX};
             struct health_finding findings[HEALTH_FINDINGS_MAX];
-            size_t expected = facts.leased && !session_status_is_in_turn(facts.work);
+            size_t expected = facts.leased && !session_status_is_in_turn(facts.status);
             assert_int_equal(health_actions(&facts, &off, findings), expected);
         }
     }
@@ -181,7 +188,7 @@ static void ends_are_left_alone(void **state)
 {
     (void)state;
     for (int work = 0; work < SESSION_STATUS_COUNT; work++) {
-        struct health_facts facts = {.work = (enum session_status)work,
+        struct health_facts facts = {.status = (enum session_status)work,
                                      .hosted = true,
                                      .silent_ms = INT64_MAX,
                                      .prompts_ready = 1,
@@ -197,8 +204,8 @@ static void the_event_says_what_and_why(void **state)
 {
     struct arena arena = {0};
     struct changes changes = {0};
-    struct session session = {.fence = 7, .work = SESSION_RUNNING};
-    struct health_facts facts = {.work = SESSION_RUNNING, .silent_ms = 1234};
+    struct session session = {.fence = 7, .status = SESSION_RUNNING};
+    struct health_facts facts = {.status = SESSION_RUNNING, .silent_ms = 1234};
     struct health_finding finding = {WATCHDOG_STUCK_TURN, HEALTH_INTERRUPT};
     (void)state;
     change_watchdog(&arena, &session, &finding, &facts, &changes);
@@ -216,12 +223,12 @@ static void the_event_says_what_and_why(void **state)
 
 static void only_chats_at_rest_go_stale(void **state)
 {
-    struct session chat = {.type = TYPE_AGENT, .source_type = CHAT_DIRECT, .work = SESSION_IDLE};
+    struct session chat = {.type = TYPE_AGENT, .source_type = CHAT_DIRECT, .status = SESSION_IDLE};
     struct health_limits week = {.stale_ms = 1000}, never = {0};
     struct session others[] = {chat, chat, chat};
     (void)state;
     others[0].source_type = CHAT_NONE;
-    others[1].work = SESSION_RUNNING;
+    others[1].status = SESSION_RUNNING;
     others[2].archived_at_ms = 1;
     assert_true(health_is_stale(&chat, 1000, &week));
     assert_false(health_is_stale(&chat, 999, &week));
