@@ -33,7 +33,7 @@ static enum status refuse_failed(const struct session *session, struct failure *
                              session_status_words.names[session->status]);
 }
 
-enum status prompt_meet(const struct session *session, enum prompt_meets *out, struct failure *failure)
+enum status prompt_admit(const struct session *session, enum prompt_admission *out, struct failure *failure)
 {
     static enum status (*const checks[])(const struct session *, struct failure *) = {
         refuse_other_kinds, refuse_without_agent, refuse_archived, refuse_failed};

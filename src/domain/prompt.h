@@ -20,14 +20,14 @@ struct prompt {
 };
 
 /* What a prompt meets in a session. */
-enum prompt_meets {
+enum prompt_admission {
     PROMPT_DISPATCHES, /* a turn starts */
     PROMPT_REOPENS,    /* the conversation is reopened first */
     PROMPT_QUEUES,     /* a turn runs or waits to be run */
 };
 
 /* CONFLICT when the session takes no prompts: archived, failed, without an agent, no conversation. */
-MUST_CHECK enum status prompt_meet(const struct session *session, enum prompt_meets *out, struct failure *failure);
+MUST_CHECK enum status prompt_admit(const struct session *session, enum prompt_admission *out, struct failure *failure);
 /* May something be said in this session at all, without making its agent run? */
 MUST_CHECK enum status prompt_check_append(const struct session *session, struct failure *failure);
 /* LIMITED (`turn_limit`) when the session had all the turns it may have (0 = no limit): those that ended, the one it is

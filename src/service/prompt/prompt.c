@@ -191,9 +191,9 @@ enum status prompt_settle_media(struct call *call, const struct session *session
 static enum status accept(struct call *call, struct loaded_session *loaded, struct prompt *prompt,
                           const struct prompt_request *request, struct prompt_receipt *out)
 {
-    enum prompt_meets meets;
+    enum prompt_admission meets;
     struct session_access entry = {.loaded = loaded};
-    enum status status = prompt_meet(&loaded->session, &meets, &call->failure);
+    enum status status = prompt_admit(&loaded->session, &meets, &call->failure);
     if (status == STATUS_OK) {
         status = request->clear_queue ? prompt_turn_left(call, &loaded->session, &call->failure)
                                       : prompt_turn_left_for(call, loaded, prompt);

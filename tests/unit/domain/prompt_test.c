@@ -15,7 +15,7 @@ static void every_state_says_what_a_prompt_meets(void **state)
     static const struct {
         enum session_status work;
         enum status status;
-        enum prompt_meets meets;
+        enum prompt_admission meets;
     } rows[] = {
         {SESSION_DRAFT, STATUS_OK, PROMPT_DISPATCHES},     {SESSION_PENDING, STATUS_OK, PROMPT_QUEUES},
         {SESSION_RUNNING, STATUS_OK, PROMPT_QUEUES},       {SESSION_WAITING_HUMAN, STATUS_OK, PROMPT_QUEUES},
@@ -26,9 +26,10 @@ static void every_state_says_what_a_prompt_meets(void **state)
     assert_int_equal(COUNT_OF(rows), SESSION_STATUS_COUNT);
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct session session = in_state(TYPE_AGENT, rows[i].work, "a");
-        enum prompt_meets meets = PROMPT_QUEUES;
+        enum prompt_admission meets = PROMPT_QUEUES;
         struct failure failure = {0};
-        assert_row(session_status_words.names[rows[i].work], prompt_meet(&session, &meets, &failure) == rows[i].status);
+        assert_row(session_status_words.names[rows[i].work],
+                   prompt_admit(&session, &meets, &failure) == rows[i].status);
         assert_row(session_status_words.names[rows[i].work], meets == rows[i].meets);
     }
 }
@@ -51,9 +52,9 @@ static void who_takes_no_prompt_says_why(void **state)
                 {&form, "not_a_conversation"},
                 {&human, "not_a_conversation"}};
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        enum prompt_meets meets;
+        enum prompt_admission meets;
         struct failure failure = {0};
-        assert_row(rows[i].code, prompt_meet(rows[i].session, &meets, &failure) == STATUS_CONFLICT);
+        assert_row(rows[i].code, prompt_admit(rows[i].session, &meets, &failure) == STATUS_CONFLICT);
         assert_string_equal(failure.code, rows[i].code);
     }
 }
