@@ -84,7 +84,8 @@ struct runtime_news {
 };
 /* session.runtime_change {from, to, pause_reason, reason, sandbox_id, snapshot_id, snapshot_bytes, tunnel_urls}. The
  * same `to` with another `pause` pauses or resumes without touching the sandbox; another `to` keeps what holds the
- * session (pause_holds); falling asleep without a reason counts as inactivity. count = 0 when nothing differs. */
+ * session (pause_blocks_turns); falling asleep without a reason counts as inactivity. count = 0 when nothing differs.
+ */
 MUST_CHECK enum status change_runtime(struct arena *arena, const struct session *session, enum runtime to,
                                       enum pause_reason pause, const char *reason, struct changes *out,
                                       struct failure *failure);

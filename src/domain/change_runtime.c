@@ -22,7 +22,7 @@ static enum pause_reason pause_for(const struct session *session, enum runtime t
     if (session_status_is_ended(session->status)) {
         return pause;
     }
-    if (session_is_held(session) && session->runtime != to) {
+    if (session_blocks_turns(session) && session->runtime != to) {
         return session->pause_reason;
     }
     return pause == PAUSE_NONE && runtime_is_asleep(to) ? PAUSE_INACTIVITY : pause;
@@ -38,7 +38,7 @@ static enum status check_pause(const struct session *session, enum runtime to, e
         return failure_set(failure, STATUS_CONFLICT, "session_ended", "A session that is %s is not paused.",
                            session_status_words.names[session->status]);
     }
-    if (!pause_holds(pause) && !runtime_can_pause(to)) {
+    if (!pause_blocks_turns(pause) && !runtime_can_pause(to)) {
         return failure_set(failure, STATUS_INVALID, "invalid_pause", "A session whose runtime is %s is not paused.",
                            runtime_words.names[to]);
     }
@@ -107,7 +107,7 @@ enum status change_sandbox(struct arena *arena, const struct session *session, e
 enum status change_cap(struct arena *arena, const struct session *session, bool holds, const char *reason,
                        struct changes *out, struct failure *failure)
 {
-    bool differs = holds ? !session_is_held(session) : session->pause_reason == PAUSE_OVERAGE_CAP;
+    bool differs = holds ? !session_blocks_turns(session) : session->pause_reason == PAUSE_OVERAGE_CAP;
     out->count = 0;
     return differs ? change_runtime(arena, session, session->runtime, holds ? PAUSE_OVERAGE_CAP : PAUSE_NONE, reason,
                                     out, failure)
@@ -138,7 +138,7 @@ enum status change_pause(struct arena *arena, const struct session *session, boo
     if (by_person == paused) {
         return STATUS_OK;
     }
-    if (paused && session_is_held(session)) {
+    if (paused && session_blocks_turns(session)) {
         return failure_set(failure, STATUS_CONFLICT, "session_blocked",
                            "This session is held already, for the reason %s; it is not paused as well.",
                            pause_reason_words.names[session->pause_reason]);

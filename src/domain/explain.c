@@ -206,7 +206,7 @@ static int of_runtime(const struct session *session)
 /* A turn under way says more than what keeps the next one from beginning. */
 static int of_hold(const struct session *session)
 {
-    if (!session_is_held(session) || session_status_is_in_turn(session->status)) {
+    if (!session_blocks_turns(session) || session_status_is_in_turn(session->status)) {
         return -1;
     }
     return session->pause_reason == PAUSE_MANUAL        ? PAUSED

@@ -96,7 +96,7 @@ void runtime_targets(enum runtime from, bool has_snapshot, char *out, size_t roo
     words_list((struct words){names, count}, out, room);
 }
 
-bool pause_holds(enum pause_reason reason)
+bool pause_blocks_turns(enum pause_reason reason)
 {
     static const bool holds[PAUSE_COUNT] = {
         [PAUSE_MANUAL] = true,      [PAUSE_CREDIT_LIMIT] = true, [PAUSE_PAYMENT_FAILED] = true,

@@ -55,7 +55,7 @@ bool runtime_allows(enum runtime from, enum runtime to, bool has_snapshot);
 /* "running, stopped, error": where `from` may go; empty when nowhere. */
 void runtime_targets(enum runtime from, bool has_snapshot, char *out, size_t room);
 /* Does this reason keep turns from starting? A person's, or want of money; the others are about the sandbox alone. */
-bool pause_holds(enum pause_reason reason);
+bool pause_blocks_turns(enum pause_reason reason);
 /* May a session be paused in this state for a reason that does not hold it? A sandbox that runs or is gone is not. */
 bool runtime_can_pause(enum runtime state);
 bool runtime_is_asleep(enum runtime state);    /* hibernating or hibernated */

@@ -119,9 +119,9 @@ bool session_purpose_is_private(enum purpose purpose)
     return purpose == PURPOSE_ORCHESTRATOR || purpose == PURPOSE_WORKFLOW;
 }
 
-bool session_is_held(const struct session *session)
+bool session_blocks_turns(const struct session *session)
 {
-    return pause_holds(session->pause_reason);
+    return pause_blocks_turns(session->pause_reason);
 }
 
 bool session_can_retry(const struct session *session)
@@ -136,12 +136,12 @@ bool session_can_reopen(const struct session *session)
 
 bool session_takes_prompt(const struct session *session)
 {
-    return session_status_takes_prompt(session->status) && !session_is_held(session);
+    return session_status_takes_prompt(session->status) && !session_blocks_turns(session);
 }
 
 bool session_is_claimable(const struct session *session)
 {
-    return session_status_is_claimable(session->status) && !session_is_held(session);
+    return session_status_is_claimable(session->status) && !session_blocks_turns(session);
 }
 
 bool session_has_snapshot(const struct session *session)

@@ -128,7 +128,7 @@ bool session_purpose_is_private(enum purpose purpose);
 /* The state in which an active session ends for this reason. */
 enum session_status session_ends_as(const struct session *session, enum stop_reason stop);
 bool session_has_snapshot(const struct session *session);
-bool session_is_held(const struct session *session); /* paused: a turn may go on, none begins */
+bool session_blocks_turns(const struct session *session); /* paused: a turn may go on, none begins */
 /* Would the command be accepted in this state? */
 bool session_can_retry(const struct session *session);
 bool session_can_reopen(const struct session *session);

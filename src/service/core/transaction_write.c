@@ -80,7 +80,7 @@ enum status session_append_events(struct call *call, struct loaded_session *load
 {
     struct transaction *transaction = call->transaction;
     enum session_status before = loaded->session.status;
-    bool held = session_is_held(&loaded->session);
+    bool held = session_blocks_turns(&loaded->session);
     bool was_claimable = session_is_claimable(&loaded->session);
     if (budget_check(&call->failure) != STATUS_OK) {
         return call->failure.status;

@@ -90,7 +90,7 @@ static enum status gather(struct call *call, struct loaded_session *loaded, stru
     *out = (struct health_facts){
         .status = session->status,
         .hosted = agent_is_hosted((enum agent_driver)session->driver),
-        .paused = session_is_held(session),
+        .paused = session_blocks_turns(session),
     };
     enum status status = gather_lease(call, loaded, out);
     if (status == STATUS_OK) {

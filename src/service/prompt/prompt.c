@@ -16,8 +16,8 @@ static enum status check_room(struct call *call, const struct loaded_session *lo
     if (mode == QUEUE_REJECT) {
         return failure_set(&call->failure, STATUS_CONFLICT, "busy",
                            "This session is %s; send the message again when it is idle, or in mode followup.",
-                           session_is_held(&loaded->session) ? "paused"
-                                                             : session_status_words.names[loaded->session.status]);
+                           session_blocks_turns(&loaded->session) ? "paused"
+                                                                  : session_status_words.names[loaded->session.status]);
     }
     if (loaded->prompts.waiting >= call->service->prompts_queued_max) {
         return failure_set(&call->failure, STATUS_LIMITED, "queue_full",

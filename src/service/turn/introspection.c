@@ -165,11 +165,11 @@ enum status introspection_due(struct call *call, struct loaded_session *loaded, 
     if (!introspection_may_run(session)) {
         return row.to != 0 ? interrupt(call, loaded, &row, "session") : STATUS_OK;
     }
-    *out_again = row.runs || session_is_held(session);
+    *out_again = row.runs || session_blocks_turns(session);
     if (row.runs) {
         return fail(call, loaded, &row, "lease_lost", NULL, 0);
     }
-    if (session_is_held(session)) {
+    if (session_blocks_turns(session)) {
         return set_timer(call, loaded, call->service->introspection_retry_ms);
     }
     return begin_if_room(call, loaded, &row, out_again);

@@ -67,9 +67,9 @@ static void a_person_and_want_of_money_hold_a_session(void **state)
     (void)state;
     static const char expected[PAUSE_COUNT + 1] = ".x.xxxx.";
     for (int i = 0; i < PAUSE_COUNT; i++) {
-        assert_row(pause_reason_words.names[i], pause_holds((enum pause_reason)i) == (expected[i] == 'x'));
+        assert_row(pause_reason_words.names[i], pause_blocks_turns((enum pause_reason)i) == (expected[i] == 'x'));
     }
-    assert_false(pause_holds(PAUSE_COUNT));
+    assert_false(pause_blocks_turns(PAUSE_COUNT));
 }
 
 static void targets_are_listed(void **state)
