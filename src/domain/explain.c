@@ -155,7 +155,7 @@ static int of_rest(const struct explain_facts *facts)
     if (facts->prompts_waiting > 0) {
         return facts->collects ? COLLECTS : STUCK_QUEUE;
     }
-    return runtime_is_down(facts->session->runtime) ? SLEEPS : RESTS;
+    return runtime_is_hibernated(facts->session->runtime) ? SLEEPS : RESTS;
 }
 
 static int of_work(const struct explain_facts *facts)

@@ -120,7 +120,7 @@ bool runtime_is_something(enum runtime state)
     return in_group(STARTING | RUNNING | HIBERNATING | HIBERNATED | RESTORING | ERROR, state);
 }
 
-bool runtime_is_in_hand(enum runtime state)
+bool runtime_is_transitioning(enum runtime state)
 {
     return in_group(STARTING | HIBERNATING | RESTORING, state);
 }
@@ -135,7 +135,7 @@ bool runtime_is_up(enum runtime state)
     return in_group(RUNNING, state);
 }
 
-bool runtime_is_down(enum runtime state)
+bool runtime_is_hibernated(enum runtime state)
 {
     return in_group(HIBERNATED, state);
 }

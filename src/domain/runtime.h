@@ -58,12 +58,12 @@ void runtime_targets(enum runtime from, bool has_snapshot, char *out, size_t roo
 bool pause_blocks_turns(enum pause_reason reason);
 /* May a session be paused in this state for a reason that does not hold it? A sandbox that runs or is gone is not. */
 bool runtime_can_pause(enum runtime state);
-bool runtime_is_asleep(enum runtime state);    /* hibernating or hibernated */
-bool runtime_is_something(enum runtime state); /* there is, or was, a sandbox that is not stopped */
-bool runtime_is_in_hand(enum runtime state);   /* somebody is at work on it: starting, hibernating, restoring */
-bool runtime_is_up(enum runtime state);        /* running: may be put to sleep */
-bool runtime_is_inhabited(enum runtime state); /* code may be inside, or is about to be */
-bool runtime_is_down(enum runtime state);      /* hibernated: may be woken */
+bool runtime_is_asleep(enum runtime state);        /* hibernating or hibernated */
+bool runtime_is_something(enum runtime state);     /* there is, or was, a sandbox that is not stopped */
+bool runtime_is_transitioning(enum runtime state); /* somebody is at work on it: starting, hibernating, restoring */
+bool runtime_is_up(enum runtime state);            /* running: may be put to sleep */
+bool runtime_is_inhabited(enum runtime state);     /* code may be inside, or is about to be */
+bool runtime_is_hibernated(enum runtime state);    /* hibernated: may be woken */
 
 /* What the host of sandboxes (service/sandbox/runtime_host.h) does next; asked again after everything it did. */
 enum runtime_action {

@@ -136,7 +136,7 @@ static enum status wake_sleeping(struct call *call, const struct waking *waking)
         return status;
     }
     const struct session *session = &outcome.loaded->session;
-    bool sleeps = runtime_is_down(session->runtime) && !session_status_is_ended(session->status);
+    bool sleeps = runtime_is_hibernated(session->runtime) && !session_status_is_ended(session->status);
     return sleeps ? move(call, &outcome, RUNTIME_RESTORING, "somebody looks at it") : STATUS_OK;
 }
 

@@ -64,7 +64,7 @@ static enum status take_up(struct call *call, struct runtime_host *runtimes, con
         return status == STATUS_NOT_FOUND ? STATUS_OK : status;
     }
     const struct session *session = &loaded->session;
-    if (runtime_is_in_hand(session->runtime) && !runtime_is_asleep(session->runtime)) {
+    if (runtime_is_transitioning(session->runtime) && !runtime_is_asleep(session->runtime)) {
         return give_back(call, loaded);
     }
     if (runtime_is_up(session->runtime) || runtime_is_asleep(session->runtime)) {

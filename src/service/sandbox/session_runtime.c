@@ -158,7 +158,7 @@ static void make(struct session_runtime *box)
     if (order->taken_over) {
         sandboxes_forget_tree(runtimes->options.sandboxes, box->tenant_key, box->session_key);
     }
-    bool was_there = !runtime_is_in_hand(order->state) || runtime_is_asleep(order->state);
+    bool was_there = !runtime_is_transitioning(order->state) || runtime_is_asleep(order->state);
     box->kind = order->settings.kind;
     box->driver = order->driver;
     box->saved = false;

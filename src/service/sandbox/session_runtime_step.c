@@ -59,7 +59,7 @@ static enum status note_made(struct step *step, const struct runtime_result *new
 {
     const struct session *session = &step->loaded->session;
     struct runtime_news told = {.sandbox_id = slice_of(news->sandbox_id), .tunnel_urls = tunnels_given(step)};
-    if (!runtime_is_in_hand(session->runtime) || runtime_is_asleep(session->runtime)) {
+    if (!runtime_is_transitioning(session->runtime) || runtime_is_asleep(session->runtime)) {
         if (slice_eq(detail_of(step, step->call->arena, "sandbox_id"), told.sandbox_id)) {
             return STATUS_OK;
         }
@@ -281,8 +281,8 @@ static enum status settle_place(struct step *step)
         return status;
     }
     box->order.elsewhere = held || step->place.at == HOST_ELSEWHERE;
-    box->order.taken_over = !runtime_is_up(session->runtime) && !runtime_is_in_hand(session->runtime);
-    bool rests = runtime_is_down(session->runtime) && !box->wanted && !session_status_is_ended(session->status);
+    box->order.taken_over = !runtime_is_up(session->runtime) && !runtime_is_transitioning(session->runtime);
+    bool rests = runtime_is_hibernated(session->runtime) && !box->wanted && !session_status_is_ended(session->status);
     if (box->order.elsewhere || step->place.at == HOST_NOWHERE || rests) {
         return STATUS_OK;
     }
@@ -296,7 +296,7 @@ static bool is_in_use(const struct step *step)
     const struct runtime_host_options *options = &step->box->runtimes->options;
     bool only_here = session_has_snapshot(session) && !sandboxes_share_snapshots(options->sandboxes);
     return step->box->sandbox || step->box->order.action == RUNTIME_MAKE || runtime_is_up(session->runtime) ||
-           runtime_is_in_hand(session->runtime) || (only_here && runtime_is_something(session->runtime));
+           runtime_is_transitioning(session->runtime) || (only_here && runtime_is_something(session->runtime));
 }
 
 static enum status keep_place(struct step *step)
