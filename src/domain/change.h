@@ -74,7 +74,7 @@ MUST_CHECK enum status change_status(struct arena *arena, const struct session *
 MUST_CHECK enum status change_check_runner(const struct session *session, enum session_status to, bool is_run,
                                            struct failure *failure);
 /* What else a change of the runtime brings; absent members leave things as they are. */
-struct runtime_news {
+struct runtime_update {
     struct slice sandbox_id;  /* it has this one */
     bool sandbox_over;        /* it has none any more */
     struct slice snapshot_id; /* what it can be restored from */
@@ -90,7 +90,7 @@ MUST_CHECK enum status change_runtime(struct arena *arena, const struct session 
                                       enum pause_reason pause, const char *reason, struct changes *out,
                                       struct failure *failure);
 MUST_CHECK enum status change_sandbox(struct arena *arena, const struct session *session, enum runtime to,
-                                      enum pause_reason pause, const char *reason, const struct runtime_news *news,
+                                      enum pause_reason pause, const char *reason, const struct runtime_update *news,
                                       struct changes *out, struct failure *failure);
 /* The cap on cost holds the session (PAUSE_OVERAGE_CAP), or does so no longer. count = 0 when it is so already, or
  * something else holds it. */

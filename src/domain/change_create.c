@@ -251,7 +251,7 @@ static bool is_conversation(const struct creation *creation)
     return session_is_conversation(&session);
 }
 
-static void add_runtime(struct arena *arena, enum runtime to, const struct runtime_news *news, struct changes *out)
+static void add_runtime(struct arena *arena, enum runtime to, const struct runtime_update *news, struct changes *out)
 {
     struct session fresh = {.runtime = RUNTIME_NONE};
     struct changes one = {0};
@@ -270,7 +270,7 @@ static enum status add_sandbox(struct arena *arena, const struct session_input *
     bool ours = input->definition && agent_has_sandbox(input->definition);
     if (!input->sandbox) {
         if (input->starts_sandbox && ours) {
-            add_runtime(arena, RUNTIME_STARTING, &(struct runtime_news){0}, out);
+            add_runtime(arena, RUNTIME_STARTING, &(struct runtime_update){0}, out);
         }
         return STATUS_OK;
     }
@@ -286,7 +286,7 @@ static enum status add_sandbox(struct arena *arena, const struct session_input *
         status = tunnel_check_all(tunnels, failure);
     }
     if (status == STATUS_OK) {
-        struct runtime_news news = {.sandbox_id = id, .tunnel_urls = tunnels ? tunnels->raw : (struct slice){0}};
+        struct runtime_update news = {.sandbox_id = id, .tunnel_urls = tunnels ? tunnels->raw : (struct slice){0}};
         add_runtime(arena, RUNTIME_RUNNING, &news, out);
     }
     return status;

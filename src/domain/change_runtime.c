@@ -45,14 +45,14 @@ static enum status check_pause(const struct session *session, enum runtime to, e
     return STATUS_OK;
 }
 
-static bool tells_news(const struct runtime_news *news)
+static bool tells_news(const struct runtime_update *news)
 {
     return news->sandbox_over || news->snapshot_over || slice_present(news->sandbox_id) ||
            slice_present(news->snapshot_id) || slice_present(news->tunnel_urls);
 }
 
 /* What led into a sandbox that is over leads nowhere. */
-static void put_news(struct json_out *out, const struct session *session, const struct runtime_news *news)
+static void put_news(struct json_out *out, const struct session *session, const struct runtime_update *news)
 {
     json_maybe_text(out, "sandbox_id", news->sandbox_id);
     json_maybe_raw(out, "tunnel_urls", news->tunnel_urls);
@@ -74,11 +74,11 @@ static void put_news(struct json_out *out, const struct session *session, const 
 enum status change_runtime(struct arena *arena, const struct session *session, enum runtime to, enum pause_reason pause,
                            const char *reason, struct changes *out, struct failure *failure)
 {
-    return change_sandbox(arena, session, to, pause, reason, &(struct runtime_news){0}, out, failure);
+    return change_sandbox(arena, session, to, pause, reason, &(struct runtime_update){0}, out, failure);
 }
 
 enum status change_sandbox(struct arena *arena, const struct session *session, enum runtime to, enum pause_reason pause,
-                           const char *reason, const struct runtime_news *news, struct changes *out,
+                           const char *reason, const struct runtime_update *news, struct changes *out,
                            struct failure *failure)
 {
     struct payload payload;

@@ -78,7 +78,7 @@ enum status gateway_snapshot_keep(struct call *call, struct loaded_session *load
 {
     const struct session *session = &loaded->session;
     struct changes changes = {0};
-    struct runtime_news news = {
+    struct runtime_update news = {
         .snapshot_id = json_text_of(snapshot, "snapshot"),
         .snapshot_bytes = json_i64_of(snapshot, "bytes"),
     };

@@ -41,7 +41,7 @@ static enum status give_back(struct call *call, struct loaded_session *loaded)
     struct changes changes = {0};
     enum pause_reason pause = session_status_is_ended(loaded->session.status) ? PAUSE_NONE : PAUSE_ORPHANED;
     enum status status = change_sandbox(call->arena, &loaded->session, RUNTIME_ERROR, pause, "server_restarted",
-                                        &(struct runtime_news){.sandbox_over = true}, &changes, &call->failure);
+                                        &(struct runtime_update){.sandbox_over = true}, &changes, &call->failure);
     return status == STATUS_OK ? runtime_append(call, loaded, &changes) : status;
 }
 

@@ -45,7 +45,7 @@ enum status sandbox_owner_take_over(struct call *call, struct loaded_session *lo
     bool has_snapshot = session_has_snapshot(session);
     bool sleeps_well = runtime_is_hibernated(session->runtime) && snapshot_kept;
     struct changes changes = {0};
-    struct runtime_news news = {.sandbox_over = true, .snapshot_over = has_snapshot && !snapshot_kept};
+    struct runtime_update news = {.sandbox_over = true, .snapshot_over = has_snapshot && !snapshot_kept};
     enum pause_reason pause = session_status_is_ended(session->status) ? PAUSE_NONE : PAUSE_ORPHANED;
     enum status status = STATUS_OK;
     if (!sleeps_well && runtime_is_something(session->runtime)) {

@@ -20,7 +20,7 @@ struct step {
 };
 
 static enum status move(struct step *step, enum runtime to, enum pause_reason pause, const char *reason,
-                        const struct runtime_news *news)
+                        const struct runtime_update *news)
 {
     struct changes changes = {0};
     struct call *call = step->call;
@@ -58,7 +58,7 @@ static struct slice tunnels_given(const struct step *step)
 static enum status note_made(struct step *step, const struct runtime_result *news)
 {
     const struct session *session = &step->loaded->session;
-    struct runtime_news told = {.sandbox_id = slice_of(news->sandbox_id), .tunnel_urls = tunnels_given(step)};
+    struct runtime_update told = {.sandbox_id = slice_of(news->sandbox_id), .tunnel_urls = tunnels_given(step)};
     if (!runtime_is_transitioning(session->runtime) || runtime_is_asleep(session->runtime)) {
         if (slice_eq(detail_of(step, step->call->arena, "sandbox_id"), told.sandbox_id)) {
             return STATUS_OK;
@@ -87,7 +87,7 @@ static enum status note_not_made(struct step *step, const struct runtime_result 
         return STATUS_OK;
     }
     enum status status =
-        move(step, RUNTIME_ERROR, PAUSE_NONE, news->failure.detail, &(struct runtime_news){.sandbox_over = true});
+        move(step, RUNTIME_ERROR, PAUSE_NONE, news->failure.detail, &(struct runtime_update){.sandbox_over = true});
     return status == STATUS_OK ? say_why(step, &news->failure) : status;
 }
 
@@ -95,7 +95,7 @@ static enum status note_gone(struct step *step)
 {
     enum status status = session_end(step->call, step->loaded, STOP_SANDBOX_GONE, "its sandbox was gone");
     return status == STATUS_OK ? move(step, RUNTIME_STOPPED, PAUSE_NONE, "its sandbox was gone",
-                                      &(struct runtime_news){.sandbox_over = true})
+                                      &(struct runtime_update){.sandbox_over = true})
                                : status;
 }
 
@@ -119,7 +119,7 @@ static enum status note_not_saved(struct step *step, const struct runtime_result
     struct session_runtime *box = step->box;
     enum status status = STATUS_OK;
     if (runtime_is_asleep(step->loaded->session.runtime)) {
-        status = move(step, RUNTIME_RUNNING, PAUSE_NONE, news->failure.detail, &(struct runtime_news){0});
+        status = move(step, RUNTIME_RUNNING, PAUSE_NONE, news->failure.detail, &(struct runtime_update){0});
     }
     if (status == STATUS_OK && box->snapshot_failures + 1 >= box->runtimes->options.snapshot_failures_max) {
         status = session_end(step->call, step->loaded, STOP_SNAPSHOT_FAILED, news->failure.detail);
@@ -130,7 +130,7 @@ static enum status note_not_saved(struct step *step, const struct runtime_result
 static enum status note_saved(struct step *step, const struct runtime_result *news)
 {
     const struct session *session = &step->loaded->session;
-    struct runtime_news told = {.snapshot_id = slice_of(news->snapshot_id), .snapshot_bytes = news->snapshot_bytes};
+    struct runtime_update told = {.snapshot_id = slice_of(news->snapshot_id), .snapshot_bytes = news->snapshot_bytes};
     if (!step->box->sandbox) { /* a remote one is gone with it */
         told.sandbox_over = true;
         return move(step, RUNTIME_HIBERNATED, session->pause_reason, "", &told);
@@ -141,7 +141,7 @@ static enum status note_saved(struct step *step, const struct runtime_result *ne
 static enum status note_ended(struct step *step)
 {
     const struct session *session = &step->loaded->session;
-    struct runtime_news over = {.sandbox_over = true};
+    struct runtime_update over = {.sandbox_over = true};
     if (session_status_is_ended(session->status)) {
         return runtime_is_something(session->runtime) ? move(step, RUNTIME_STOPPED, PAUSE_NONE, "", &over) : STATUS_OK;
     }
@@ -218,7 +218,7 @@ static enum status fall_asleep_if_idle(struct step *step)
         box->order.idle_again_ms = left_ms > 0 ? left_ms : facts.grace_ms;
         return STATUS_OK;
     }
-    return move(step, RUNTIME_HIBERNATING, PAUSE_INACTIVITY, "idle", &(struct runtime_news){0});
+    return move(step, RUNTIME_HIBERNATING, PAUSE_INACTIVITY, "idle", &(struct runtime_update){0});
 }
 
 static enum status decide(struct step *step)
@@ -238,7 +238,7 @@ static enum status decide(struct step *step)
     struct runtime_step next = runtime_next(&facts);
     box->order.action = next.action;
     if (next.to != session->runtime) {
-        return move(step, next.to, PAUSE_NONE, "", &(struct runtime_news){0});
+        return move(step, next.to, PAUSE_NONE, "", &(struct runtime_update){0});
     }
     return STATUS_OK;
 }
@@ -325,7 +325,7 @@ static enum status leave_to_others(struct step *step)
 {
     bool ended = session_status_is_ended(step->loaded->session.status);
     step->box->order.action = step->box->wanted ? RUNTIME_REFUSE : RUNTIME_REST;
-    return ended ? move(step, RUNTIME_STOPPED, PAUSE_NONE, "", &(struct runtime_news){.sandbox_over = true})
+    return ended ? move(step, RUNTIME_STOPPED, PAUSE_NONE, "", &(struct runtime_update){.sandbox_over = true})
                  : STATUS_OK;
 }
 
