@@ -98,8 +98,8 @@ static enum status refuse_unclaimed(struct failure *failure)
                        "A session of type agent starts running by being claimed, from pending.");
 }
 
-enum status change_check_runner(const struct session *session, enum session_status to, bool is_run,
-                                struct failure *failure)
+enum status change_check_has_holder(const struct session *session, enum session_status to, bool is_run,
+                                    struct failure *failure)
 {
     bool resumes = session->type == TYPE_AGENT && to == SESSION_RUNNING && session_status_is_waiting(session->status);
     return resumes && !is_run ? refuse_unclaimed(failure) : STATUS_OK;
