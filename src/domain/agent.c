@@ -21,9 +21,9 @@ static const char *const on_exceed_names[EXCEED_COUNT] = {
 const struct words on_exceed_words = {on_exceed_names, EXCEED_COUNT};
 
 static const char *const fs_scope_names[FS_SCOPE_COUNT] = {
-    [SCOPE_SANDBOXED] = "sandboxed",
-    [SCOPE_PROJECT] = "project",
-    [SCOPE_FULL] = "full",
+    [FS_SCOPE_SANDBOXED] = "sandboxed",
+    [FS_SCOPE_PROJECT] = "project",
+    [FS_SCOPE_FULL] = "full",
 };
 const struct words fs_scope_words = {fs_scope_names, FS_SCOPE_COUNT};
 
@@ -134,7 +134,7 @@ const char *agent_reaches_host(const struct agent *agent)
     } ways[] = {
         {agent->command_length > 0, "command"},
         {agent->pass_environment_count > 0, "pass_environment"},
-        {agent->fs_scope != SCOPE_SANDBOXED, "fs_scope"},
+        {agent->fs_scope != FS_SCOPE_SANDBOXED, "fs_scope"},
         {slice_present(agent->sandbox.url), "sandbox.url"},
         {slice_present(agent->sandbox.repository), "sandbox.repository"},
         {agent->sandbox.network && agent->sandbox.kind == SANDBOX_LOCAL, "sandbox.network"}, /* the machine's own */

@@ -222,7 +222,7 @@ void agent_set_defaults(struct agent *agent)
 {
     *agent = (struct agent){
         .driver = DRIVER_MODEL,
-        .fs_scope = SCOPE_SANDBOXED,
+        .fs_scope = FS_SCOPE_SANDBOXED,
         .turns_max = AGENT_TURNS_MAX,
         .tool_rounds_max = AGENT_TOOL_ROUNDS_MAX,
         .on_exceed = EXCEED_FAIL,

@@ -98,11 +98,11 @@ static enum status refuse_unclaimed(struct failure *failure)
                        "A session of type agent starts running by being claimed, from pending.");
 }
 
-enum status change_check_has_holder(const struct session *session, enum session_status to, bool is_run,
+enum status change_check_has_holder(const struct session *session, enum session_status to, bool has_holder,
                                     struct failure *failure)
 {
     bool resumes = session->type == TYPE_AGENT && to == SESSION_RUNNING && session_status_is_waiting(session->status);
-    return resumes && !is_run ? refuse_unclaimed(failure) : STATUS_OK;
+    return resumes && !has_holder ? refuse_unclaimed(failure) : STATUS_OK;
 }
 
 enum status change_status(struct arena *arena, const struct session *session, enum session_status to,

@@ -71,7 +71,7 @@ MUST_CHECK enum status change_status(struct arena *arena, const struct session *
                                      struct failure *failure);
 /* May somebody from outside let the turn of an agent that waits go on? Only while it `is_run`: under the caller's
  * lease, or by a runner of the session. Else nobody would run it: 409 `claim_needed`. */
-MUST_CHECK enum status change_check_has_holder(const struct session *session, enum session_status to, bool is_run,
+MUST_CHECK enum status change_check_has_holder(const struct session *session, enum session_status to, bool has_holder,
                                                struct failure *failure);
 /* What else a change of the runtime brings; absent members leave things as they are. */
 struct runtime_update {

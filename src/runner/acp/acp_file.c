@@ -157,7 +157,7 @@ static void serve(struct acp_turn *turn, const struct rpc_message *message, enum
     json_as_i64(json_get(message->params, "line"), &file->line);
     json_as_i64(json_get(message->params, "limit"), &file->limit);
     file->scope = (struct path_scope){
-        .fs_scope = SCOPE_SANDBOXED,
+        .fs_scope = FS_SCOPE_SANDBOXED,
         .tree = arena_copy(&file->arena, sandbox_root(agent->sandbox)),
         .mount = arena_copy(&file->arena, buffer_slice(&agent->directory)),
         .allow = file->rules->permission_count > 0 ? rules_allow : NULL,

@@ -119,7 +119,7 @@ static void write_ignored(struct acp_gateway *gateway, const struct path_scope *
 static void on_work(uv_work_t *work)
 {
     struct acp_gateway *gateway = work->data;
-    const struct path_scope scope = {.fs_scope = SCOPE_SANDBOXED, .tree = gateway->tree};
+    const struct path_scope scope = {.fs_scope = FS_SCOPE_SANDBOXED, .tree = gateway->tree};
     bool is_own = !is_there(gateway, &scope, SLICE(".opencode"));
     struct buffer text = {0};
     for (size_t i = 0; is_own && i < sizeof own_files / sizeof own_files[0]; i++) {

@@ -103,7 +103,7 @@ static struct slice join(struct arena *arena, struct slice top, struct slice res
 
 static struct slice workspace_of(const struct path_scope *scope)
 {
-    return scope->fs_scope >= SCOPE_PROJECT ? scope->workspace : (struct slice){0};
+    return scope->fs_scope >= FS_SCOPE_PROJECT ? scope->workspace : (struct slice){0};
 }
 
 static bool aim_absolute(const struct path_scope *scope, struct slice whole, struct aim *out)
@@ -120,7 +120,7 @@ static bool aim_absolute(const struct path_scope *scope, struct slice whole, str
     out->root = SLICE("/");
     out->rest = slice_after(whole, 1);
     out->is_machine = true;
-    return scope->fs_scope == SCOPE_FULL;
+    return scope->fs_scope == FS_SCOPE_FULL;
 }
 
 static const char *aim_at(struct arena *arena, const struct path_scope *scope, struct slice path, struct aim *out)

@@ -326,7 +326,7 @@ struct call_place tool_call_place(const struct path_scope *scope)
 
 static enum permission otherwise_of(const struct tool_place *place, const struct tool *tool)
 {
-    bool writes_outside = tool->risk == RISK_FS_WRITE && place->agent->fs_scope != SCOPE_SANDBOXED;
+    bool writes_outside = tool->risk == RISK_FS_WRITE && place->agent->fs_scope != FS_SCOPE_SANDBOXED;
     return writes_outside ? PERMISSION_ASK : tool->otherwise;
 }
 

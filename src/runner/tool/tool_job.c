@@ -32,7 +32,7 @@ void tool_scope(const struct tool_place *place, struct path_scope *out)
     const struct tool_settings *settings = tool_settings_of(place);
     enum fs_scope asked = place->agent->fs_scope;
     *out = (struct path_scope){
-        .fs_scope = asked == SCOPE_FULL && !settings->allows_full_scope ? SCOPE_PROJECT : asked,
+        .fs_scope = asked == FS_SCOPE_FULL && !settings->allows_full_scope ? FS_SCOPE_PROJECT : asked,
         .tree = place->sandbox ? sandbox_root(place->sandbox) : (struct slice){0},
         .mount = place->sandbox ? SLICE(TOOL_MOUNT) : (struct slice){0},
         .workspace = place->workspace,

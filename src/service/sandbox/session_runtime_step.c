@@ -248,7 +248,7 @@ static void write_order(struct step *step)
     struct session_runtime *box = step->box;
     struct runtime_plan *order = &box->order;
     const struct session *session = &step->loaded->session;
-    bool shows_project = step->agent.fs_scope != SCOPE_SANDBOXED && slice_starts(session->workspace, SLICE("/"));
+    bool shows_project = step->agent.fs_scope != FS_SCOPE_SANDBOXED && slice_starts(session->workspace, SLICE("/"));
     order->state = session->runtime;
     order->to_be_ended = session_status_is_ended(session->status);
     order->driver = session->driver;

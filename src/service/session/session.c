@@ -178,8 +178,8 @@ enum status session_move(struct call *call, struct slice id, enum session_status
     }
     *out = entry;
     bool done = false;
-    bool is_run = access_runs(call->who, &entry.loaded->session, entry.holds_lease);
-    status = change_check_has_holder(&entry.loaded->session, to, is_run, &call->failure);
+    bool has_holder = access_runs(call->who, &entry.loaded->session, entry.holds_lease);
+    status = change_check_has_holder(&entry.loaded->session, to, has_holder, &call->failure);
     if (status == STATUS_OK) {
         status = step_move(call, entry.loaded, to, reason, &done);
     }

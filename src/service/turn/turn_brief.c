@@ -112,7 +112,7 @@ static void take_context(struct turn *turn, const struct session *session)
     bool is_named = slice_starts(session->workspace, SLICE("/"));
     struct slice directory = is_named ? session->workspace : json_text_of(context, "working_dir");
     turn->brief.variables = json_is(variables, JSON_OBJECT) ? variables->raw : (struct slice){0};
-    if (turn->agent.fs_scope >= SCOPE_PROJECT && slice_present(directory)) {
+    if (turn->agent.fs_scope >= FS_SCOPE_PROJECT && slice_present(directory)) {
         turn->brief.workspace =
             path_project(&turn->arena, options->project_dirs, options->project_dir_count, directory);
     }

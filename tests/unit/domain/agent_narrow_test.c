@@ -37,7 +37,7 @@ static void narrower_is_fine(void **state)
     assert_false(agent_has_tool(&agent, SLICE("run_command")));
     assert_int_equal(agent.command_count, 2);
     assert_int_equal(agent.host_count, 0);
-    assert_int_equal(agent.fs_scope, SCOPE_SANDBOXED);
+    assert_int_equal(agent.fs_scope, FS_SCOPE_SANDBOXED);
     assert_int_equal(agent.tool_rounds_max, 1);
     assert_int_equal(agent.cost_microcents_max, 5);
     assert_false(agent.sandbox.network);

@@ -54,7 +54,7 @@ static void defaults(void **state)
     assert_int_equal(agent.idle_timeout_ms, 900000);
     assert_int_equal(agent.queue_mode, -1);
     assert_int_equal(agent.resume, RESUME_ASK);
-    assert_int_equal(agent.fs_scope, SCOPE_SANDBOXED);
+    assert_int_equal(agent.fs_scope, FS_SCOPE_SANDBOXED);
     assert_int_equal(agent.sandbox.kind, SANDBOX_LOCAL);
     assert_false(agent.sandbox.network);
     assert_int_equal(agent.tool_count + agent.permission_count + agent.command_count + agent.host_count, 0);
@@ -127,7 +127,7 @@ static void every_key(void **state)
     assert_int_equal(agent_price(&agent, &(struct model_choice){.model = SLICE("m")}).output_microcents_per_mtok, 11);
     assert_slice(agent.permissions[0].argument, "git *");
     assert_int_equal(agent.permissions[0].then, PERMISSION_DENY);
-    assert_int_equal(agent.fs_scope, SCOPE_PROJECT);
+    assert_int_equal(agent.fs_scope, FS_SCOPE_PROJECT);
     assert_int_equal(agent.on_exceed, EXCEED_PAUSE);
     assert_int_equal(agent.sandbox.memory_bytes_max, 512 << 20);
     assert_int_equal(agent.sandbox.command_ms_max, 120000);

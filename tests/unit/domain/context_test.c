@@ -51,11 +51,11 @@ static void the_scope_it_asks_for(void **state)
 {
     struct session session = {0};
     (void)state;
-    assert_int_equal(context_fs_scope(&session, SCOPE_PROJECT), SCOPE_PROJECT);
+    assert_int_equal(context_fs_scope(&session, FS_SCOPE_PROJECT), FS_SCOPE_PROJECT);
     session.details = SLICE("{\"context\":{\"git_ref\":\"x\"}}");
-    assert_int_equal(context_fs_scope(&session, SCOPE_PROJECT), SCOPE_PROJECT);
+    assert_int_equal(context_fs_scope(&session, FS_SCOPE_PROJECT), FS_SCOPE_PROJECT);
     session.details = SLICE("{\"context\":{\"fs_scope\":\"sandboxed\"}}");
-    assert_int_equal(context_fs_scope(&session, SCOPE_PROJECT), SCOPE_SANDBOXED);
+    assert_int_equal(context_fs_scope(&session, FS_SCOPE_PROJECT), FS_SCOPE_SANDBOXED);
 }
 
 int main(void)

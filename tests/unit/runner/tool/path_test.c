@@ -26,7 +26,7 @@ static int tear_down(void **state)
 
 static struct path_scope scope_of(const struct scene *scene)
 {
-    return (struct path_scope){.fs_scope = SCOPE_SANDBOXED, .tree = slice_of(scene->sandbox.root)};
+    return (struct path_scope){.fs_scope = FS_SCOPE_SANDBOXED, .tree = slice_of(scene->sandbox.root)};
 }
 
 /* What is read at the path; absent when it was refused. */

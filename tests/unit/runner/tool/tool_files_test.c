@@ -156,13 +156,13 @@ static void tiers(void **state)
     snprintf(arguments, sizeof arguments, "{\"path\":\"%s\"}", scene_path(scene, "project/p.txt"));
     scene_call(scene, "read_file", arguments);
     assert_refused(scene, TURN_TOOL_DENIED, "outside of what this agent may touch");
-    scene->agent.fs_scope = SCOPE_PROJECT;
+    scene->agent.fs_scope = FS_SCOPE_PROJECT;
     scene_call(scene, "read_file", arguments);
     assert_slice(scene->text, "of the project");
     snprintf(arguments, sizeof arguments, "{\"path\":\"%s\"}", scene_path(scene, "outside/o.txt"));
     scene_call(scene, "read_file", arguments);
     assert_refused(scene, TURN_TOOL_DENIED, "outside");
-    scene->agent.fs_scope = SCOPE_FULL; /* which the operator did not allow */
+    scene->agent.fs_scope = FS_SCOPE_FULL; /* which the operator did not allow */
     scene_call(scene, "read_file", arguments);
     assert_refused(scene, TURN_TOOL_DENIED, "outside");
     scene->settings.allows_full_scope = true;
@@ -185,7 +185,7 @@ static void tiers(void **state)
     scene->settings.data_dir = NULL;
     scene_call(scene, "search_files", arguments);
     assert_holds(scene, "[1 matching line ");
-    scene->agent.fs_scope = SCOPE_PROJECT;
+    scene->agent.fs_scope = FS_SCOPE_PROJECT;
     scene->place.sandbox = NULL;
     scene_call(scene, "read_file", "{\"path\":\"p.txt\"}");
     assert_slice(scene->text, "of the project");

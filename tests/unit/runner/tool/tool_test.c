@@ -107,7 +107,7 @@ static void permissions(void **state)
     assert_int_equal(tool_permission(&scene.place, tool_find(SLICE("list_directory")), plain), PERMISSION_DENY);
     assert_int_equal(tool_permission(&scene.place, tool_find(SLICE("git_commit")), plain), PERMISSION_ASK);
     assert_int_equal(tool_permission(&scene.place, write, plain), PERMISSION_ALLOW);
-    scene.agent.fs_scope = SCOPE_PROJECT;
+    scene.agent.fs_scope = FS_SCOPE_PROJECT;
     assert_int_equal(tool_permission(&scene.place, write, plain), PERMISSION_ASK);
     scene_release(&scene);
 }

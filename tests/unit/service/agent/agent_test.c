@@ -86,12 +86,12 @@ static void it_is_narrowed_by_the_session(void **state)
     struct agent agent = agent_in(scene, &narrow);
     assert_int_equal(agent.tool_count, 1);
     assert_int_equal(agent.turns_max, 2);
-    assert_int_equal(agent.fs_scope, SCOPE_SANDBOXED);
+    assert_int_equal(agent.fs_scope, FS_SCOPE_SANDBOXED);
     struct session wide = make(scene, "coder", NULL, "{\"context\":{\"fs_scope\":\"full\"}}");
-    assert_int_equal(agent_in(scene, &wide).fs_scope, SCOPE_PROJECT);
+    assert_int_equal(agent_in(scene, &wide).fs_scope, FS_SCOPE_PROJECT);
     struct session both =
         make(scene, "coder", "{\"fs_scope\":\"project\"}", "{\"context\":{\"fs_scope\":\"sandboxed\"}}");
-    assert_int_equal(agent_in(scene, &both).fs_scope, SCOPE_SANDBOXED);
+    assert_int_equal(agent_in(scene, &both).fs_scope, FS_SCOPE_SANDBOXED);
     scene_free(scene);
 }
 
