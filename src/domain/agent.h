@@ -137,7 +137,7 @@ MUST_CHECK enum status agent_narrow(struct arena *arena, const struct json *narr
 MUST_CHECK enum status agent_check_rules(const struct agent *agent, struct failure *failure);
 /* What the rules say of a call (domain/call_subject.h). The strictest rule that matches decides; without one,
  * `otherwise` of the tool. */
-enum permission agent_permission(const struct agent *agent, const struct call_facts *facts, enum permission otherwise);
+enum permission agent_permission(const struct agent *agent, const struct call_facts *facts, enum permission fallback);
 /* An agent of its rules alone, in the arena: for what outlives the agent. */
 const struct agent *agent_copy_rules(struct arena *arena, const struct agent *agent);
 /* What a million tokens of this model cost: its own row, else what the agent says for all. No price is left open. */

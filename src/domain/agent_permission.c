@@ -296,16 +296,16 @@ static bool is_allowed(const struct permission_rule *rules, size_t count, const 
     return all_are_allowed(rules, count, call);
 }
 
-enum permission agent_permission(const struct agent *agent, const struct call_facts *facts, enum permission otherwise)
+enum permission agent_permission(const struct agent *agent, const struct call_facts *facts, enum permission fallback)
 {
     struct arena scratch = {0};
     struct asked_call call = {.arena = &scratch};
     if (agent->permission_count == 0) {
-        return otherwise;
+        return fallback;
     }
     call_subject_read(&scratch, facts, &call.about);
     size_t own = agent->permission_count - agent->narrower_count;
-    enum permission decided = is_allowed(agent->permissions, own, &call) ? PERMISSION_ALLOW : otherwise;
+    enum permission decided = is_allowed(agent->permissions, own, &call) ? PERMISSION_ALLOW : fallback;
     enum permission least = tightened(agent, &call);
     arena_release(&scratch);
     return least > decided ? least : decided;

@@ -89,7 +89,7 @@ enum status context_check(const struct json *context, struct failure *failure)
     return status;
 }
 
-enum fs_scope context_fs_scope(const struct session *session, enum fs_scope otherwise)
+enum fs_scope context_fs_scope(const struct session *session, enum fs_scope fallback)
 {
     struct arena scratch = {0};
     const struct json *details = NULL;
@@ -99,5 +99,5 @@ enum fs_scope context_fs_scope(const struct session *session, enum fs_scope othe
         scope = slice_present(word) ? words_find(fs_scope_words, word) : -1;
     }
     arena_release(&scratch);
-    return scope >= 0 ? (enum fs_scope)scope : otherwise;
+    return scope >= 0 ? (enum fs_scope)scope : fallback;
 }

@@ -11,6 +11,6 @@ enum { CONTEXT_VARIABLES_MAX = 100 };
  * unknown keys, wrong kinds and variables that look like secrets are refused (INVALID `invalid_context`). */
 MUST_CHECK enum status context_check(const struct json *context, struct failure *failure);
 /* The file scope a session asks for by its context; `otherwise` when it says nothing. */
-enum fs_scope context_fs_scope(const struct session *session, enum fs_scope otherwise);
+enum fs_scope context_fs_scope(const struct session *session, enum fs_scope fallback);
 
 #endif

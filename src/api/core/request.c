@@ -7,9 +7,9 @@ struct slice request_param(const struct request *request, const char *name)
     return request->query ? url_query_get(request->query, name) : (struct slice){0};
 }
 
-int64_t request_param_i64(const struct request *request, const char *name, int64_t otherwise)
+int64_t request_param_i64(const struct request *request, const char *name, int64_t fallback)
 {
-    int64_t value = otherwise;
+    int64_t value = fallback;
     slice_to_i64(request_param(request, name), &value);
     return value;
 }

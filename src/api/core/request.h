@@ -97,7 +97,7 @@ void api_thread_end(void);
 /* For handlers. */
 struct slice request_param(const struct request *request,
                            const char *name); /* query parameter; absent when not given */
-int64_t request_param_i64(const struct request *request, const char *name, int64_t otherwise);
+int64_t request_param_i64(const struct request *request, const char *name, int64_t fallback);
 /* A query parameter with several names: INVALID when more than one is given. */
 MUST_CHECK enum status request_param_of(struct request *request, const char *const *names, size_t count,
                                         struct slice *out);

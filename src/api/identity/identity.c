@@ -76,10 +76,10 @@ enum status users_list(struct request *request)
     return STATUS_OK;
 }
 
-static enum member_role read_role(const struct request *request, enum member_role otherwise)
+static enum member_role read_role(const struct request *request, enum member_role fallback)
 {
     int role = words_find(member_role_words, json_text_of(request->body, "role"));
-    return role > 0 ? (enum member_role)role : otherwise;
+    return role > 0 ? (enum member_role)role : fallback;
 }
 
 enum status users_create(struct request *request)

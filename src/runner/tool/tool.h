@@ -69,7 +69,7 @@ struct tool {
     const char *description; /* for the model */
     const char *schema;      /* JSON Schema of the arguments */
     enum tool_risk risk;
-    enum permission otherwise; /* when no rule of the agent matches */
+    enum permission fallback;  /* when no rule of the agent matches */
     const char *path_argument; /* which argument is a path, or NULL */
     /* Runs the call; `done` follows exactly once, on the loop, perhaps before it returns. Returns what tool_cancel
      * needs, or NULL when nothing can be cancelled. */

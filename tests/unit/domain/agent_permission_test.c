@@ -71,12 +71,11 @@ static void without_a_rule_the_tool_decides(void **state)
 {
     struct slice none = {0};
     (void)state;
-    for (int otherwise = 0; otherwise < PERMISSION_COUNT; otherwise++) {
+    for (int fallback = 0; fallback < PERMISSION_COUNT; fallback++) {
         assert_int_equal(
-            permission_at(&agent, SLICE("write_file"), SLICE("{}"), SLICE("/x"), (enum permission)otherwise),
-            otherwise);
-        assert_int_equal(permission_at(&agent, SLICE("read_file"), SLICE("{}"), none, (enum permission)otherwise),
-                         otherwise);
+            permission_at(&agent, SLICE("write_file"), SLICE("{}"), SLICE("/x"), (enum permission)fallback), fallback);
+        assert_int_equal(permission_at(&agent, SLICE("read_file"), SLICE("{}"), none, (enum permission)fallback),
+                         fallback);
     }
 }
 
@@ -89,7 +88,7 @@ static void arguments_that_are_no_json_are_matched_as_text(void **state)
 /* --- commands --- */
 
 static enum permission command_asked(const struct permission_rule *given, size_t count, const char *line,
-                                     enum permission otherwise)
+                                     enum permission fallback)
 {
     struct agent ruled = {.permissions = given, .permission_count = count};
     struct buffer json = {0};
@@ -98,8 +97,7 @@ static enum permission command_asked(const struct permission_rule *given, size_t
     json_put_text(&out, "command", slice_of(line));
     json_put_text(&out, "description", SLICE("git status"));
     json_end_object(&out);
-    enum permission permission =
-        permission_at(&ruled, SLICE("bash"), buffer_slice(&json), (struct slice){0}, otherwise);
+    enum permission permission = permission_at(&ruled, SLICE("bash"), buffer_slice(&json), (struct slice){0}, fallback);
     buffer_release(&json);
     return permission;
 }

@@ -79,7 +79,7 @@ enum permission tool_permission(const struct tool_place *place, const struct too
 {
     struct call_facts facts;
     tool_facts(NULL, place, tool, arguments, &facts);
-    return agent_permission(place->agent, &facts, tool->otherwise);
+    return agent_permission(place->agent, &facts, tool->fallback);
 }
 
 void tool_ask(const struct tool *tool, const struct tool_call *call, struct ask *out)

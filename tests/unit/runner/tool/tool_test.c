@@ -42,7 +42,7 @@ static void the_table_is_complete(void **state)
         assert_slice(json_text_of(schema, "type"), "object");
         assert_true(json_is(json_get(schema, "additionalProperties"), JSON_FALSE));
         assert_row(names[i], !tool->path_argument || json_get(json_get(schema, "properties"), tool->path_argument));
-        assert_row(names[i], tool->otherwise == (strcmp(names[i], "git_commit") ? PERMISSION_ALLOW : PERMISSION_ASK));
+        assert_row(names[i], tool->fallback == (strcmp(names[i], "git_commit") ? PERMISSION_ALLOW : PERMISSION_ASK));
         arena_release(&arena);
     }
     size_t count = 0;
