@@ -102,7 +102,7 @@ static enum status read_token(struct remote *remote, struct failure *failure)
     bool is_file = remote->options.token_file && (!remote->options.token || file > token);
     const char *name = is_file ? "token-file" : "token";
     remote->token_source =
-        arena_format(remote->arena, "%s (%s)", name, option_origin_words.names[is_file ? file : token]).ptr;
+        arena_format(remote->arena, "%s (%s)", name, option_origin_enum.names[is_file ? file : token]).ptr;
     return is_file ? read_token_file(remote, failure) : STATUS_OK;
 }
 

@@ -6,7 +6,7 @@ static const char *const access_role_names[ACCESS_COUNT] = {
     [ACCESS_COLLABORATOR] = "collaborator",
     [ACCESS_OWNER] = "owner",
 };
-const struct words access_role_words = {access_role_names, ACCESS_COUNT};
+const struct words access_role_enum = {access_role_names, ACCESS_COUNT};
 
 /* What each action needs. A worker, runner or sandbox acts with SCOPE_CLAIM where `holders` says so: it reads and
  * writes the session it runs. */
@@ -232,7 +232,7 @@ static bool has_scope(const struct principal *who, enum action action)
 static const char *scope_name(unsigned scope)
 {
     int bit = __builtin_ctz(scope);
-    return scope_words.names[bit];
+    return scope_enum.names[bit];
 }
 
 enum status access_check(const struct principal *who, enum access_role role, enum action action,
@@ -270,7 +270,7 @@ static enum status check_human_writer(const struct principal *who, const struct 
     if (session->status != SESSION_RUNNING) {
         return failure_set(failure, STATUS_CONFLICT, "session_not_running",
                            "%.*s is written only while the session is running; it is %s.", SLICE_ARG(event_type),
-                           session_status_words.names[session->status]);
+                           session_status_enum.names[session->status]);
     }
     return STATUS_OK;
 }
@@ -289,7 +289,7 @@ enum status access_check_event(const struct principal *who, const struct session
         if (!access_speaks_for_people(who)) {
             return failure_set(failure, STATUS_FORBIDDEN, "person_required",
                                "%.*s is what a person said or decided; a %s cannot write it.", SLICE_ARG(event_type),
-                               principal_kind_words.names[who->kind]);
+                               principal_kind_enum.names[who->kind]);
         }
         __attribute__((fallthrough));
     case WRITERS_ANYONE:

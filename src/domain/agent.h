@@ -16,8 +16,8 @@ enum fs_scope { FS_SCOPE_SANDBOXED, FS_SCOPE_PROJECT, FS_SCOPE_FULL, FS_SCOPE_CO
 enum resume_policy { RESUME_ASK, RESUME_RETRY, RESUME_FAIL, RESUME_COUNT };
 enum sandbox_kind { SANDBOX_NONE, SANDBOX_LOCAL, SANDBOX_HTTP, SANDBOX_KIND_COUNT };
 
-extern const struct words agent_driver_words, permission_words, on_exceed_words, fs_scope_words, resume_policy_words,
-    sandbox_kind_words;
+extern const struct words agent_driver_enum, permission_enum, on_exceed_enum, fs_scope_enum, resume_policy_enum,
+    sandbox_kind_enum;
 
 /* Matches a call when all that is given matches; `*` stands for any text. Absent = anything. A rule that tightens (ask,
  * deny) matches what the call may be about; one that allows, only what the server saw that it is about (decision 63).

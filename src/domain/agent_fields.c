@@ -60,19 +60,19 @@ static const char *operand_problem(struct slice text)
 }
 
 static const char *const provider_names[] = {"anthropic", "openai"};
-static const struct words provider_words = {provider_names, 2};
+static const struct words provider_enum = {provider_names, 2};
 
 static const char *provider_problem(struct slice text)
 {
-    return words_find(provider_words, text) >= 0 ? NULL : "anthropic or openai";
+    return words_find(provider_enum, text) >= 0 ? NULL : "anthropic or openai";
 }
 
 static const char *const effort_names[] = {"off", "low", "medium", "high", "max"};
-static const struct words effort_words = {effort_names, 5};
+static const struct words effort_enum = {effort_names, 5};
 
 static const char *effort_problem(struct slice text)
 {
-    return words_find(effort_words, text) >= 0 ? NULL : "off, low, medium, high or max";
+    return words_find(effort_enum, text) >= 0 ? NULL : "off, low, medium, high or max";
 }
 
 /* clang-format off */
@@ -85,7 +85,7 @@ const struct agent_field permission_rule_fields[] = {
     {"command", AGENT_TEXT, .offset = offsetof(struct permission_rule, command), .min = 1, .max = 2000},
     {"path", AGENT_TEXT, .offset = offsetof(struct permission_rule, path), .min = 1, .max = 2000},
     {"host", AGENT_TEXT, .offset = offsetof(struct permission_rule, host), .min = 1, .max = 253},
-    {"then", AGENT_WORD, .offset = offsetof(struct permission_rule, then), .required = true, .words = &permission_words},
+    {"then", AGENT_WORD, .offset = offsetof(struct permission_rule, then), .required = true, .words = &permission_enum},
     {0},
 };
 
@@ -115,12 +115,12 @@ static const struct agent_field cap_fields[] = {
     {"turns_max", AGENT_NUMBER, OF(turns_max), .max = 1000000},
     {"tool_rounds_max", AGENT_NUMBER, OF(tool_rounds_max), .max = 10000},
     {"cost_microcents_max", AGENT_NUMBER, OF(cost_microcents_max), .max = MICROCENTS_MAX},
-    {"on_exceed", AGENT_WORD, OF(on_exceed), .words = &on_exceed_words},
+    {"on_exceed", AGENT_WORD, OF(on_exceed), .words = &on_exceed_enum},
     {0},
 };
 
 static const struct agent_field sandbox_fields[] = {
-    {"kind", AGENT_WORD, OF(sandbox.kind), .words = &sandbox_kind_words},
+    {"kind", AGENT_WORD, OF(sandbox.kind), .words = &sandbox_kind_enum},
     {"url", AGENT_TEXT, OF(sandbox.url), .min = 8, .max = 2000, .problem = url_problem},
     {"network", AGENT_SWITCH, OF(sandbox.network)},
     {"memory_bytes_max", AGENT_NUMBER, OF(sandbox.memory_bytes_max), .min = 1 << 20, .max = 1024 * GIB, .unit = UNIT_BYTES},
@@ -154,7 +154,7 @@ const struct agent_field narrow_fields[] = {
      .item_size = sizeof(struct permission_rule)},
     {"commands", AGENT_TEXTS, LIST_OF(commands, command_count), .min = 1, .max = 2000},
     {"hosts", AGENT_TEXTS, LIST_OF(hosts, host_count), .min = 1, .max = 253, .problem = host_problem},
-    {"fs_scope", AGENT_WORD, OF(fs_scope), .words = &fs_scope_words},
+    {"fs_scope", AGENT_WORD, OF(fs_scope), .words = &fs_scope_enum},
     {"turns_max", AGENT_NUMBER, OF(turns_max), .min = 1, .max = 1000000},
     {"tool_rounds_max", AGENT_NUMBER, OF(tool_rounds_max), .min = 1, .max = 10000},
     {"cost_microcents_max", AGENT_NUMBER, OF(cost_microcents_max), .min = 1, .max = MICROCENTS_MAX},
@@ -169,7 +169,7 @@ const struct agent_field agent_fields[] = {
     {"version", AGENT_GIVEN, OF(version)},
     {"name", AGENT_TEXT, OF(name), .min = 1, .max = 200},
     {"description", AGENT_TEXT, OF(description), .max = 4000},
-    {"driver", AGENT_WORD, OF(driver), .words = &agent_driver_words},
+    {"driver", AGENT_WORD, OF(driver), .words = &agent_driver_enum},
     {"provider", AGENT_TEXT, OF(model.provider), .min = 1, .max = 64, .problem = provider_problem},
     {"model", AGENT_TEXT, OF(model.model), .min = 1, .max = 200, .problem = name_problem},
     {"fallback_chain", AGENT_ITEMS, LIST_OF(fallbacks, fallback_count), .members = model_choice_fields,
@@ -181,7 +181,7 @@ const struct agent_field agent_fields[] = {
      .item_size = sizeof(struct permission_rule)},
     {"commands", AGENT_TEXTS, LIST_OF(commands, command_count), .min = 1, .max = 2000},
     {"hosts", AGENT_TEXTS, LIST_OF(hosts, host_count), .min = 1, .max = 253, .problem = host_problem},
-    {"fs_scope", AGENT_WORD, OF(fs_scope), .words = &fs_scope_words},
+    {"fs_scope", AGENT_WORD, OF(fs_scope), .words = &fs_scope_enum},
     {"caps", AGENT_GROUP, .members = cap_fields},
     {"messages_max", AGENT_NUMBER, OF(messages_max), .min = 1, .max = 1000000},
     {"compact_threshold", AGENT_FRACTION, OF(compact_threshold)},
@@ -201,8 +201,8 @@ const struct agent_field agent_fields[] = {
      .problem = name_problem},
     {"idle_timeout_ms", AGENT_NUMBER, OF(idle_timeout_ms), .min = SECOND, .max = 365 * DAY, .unit = UNIT_MS},
     {"ask_expiry_ms", AGENT_NUMBER, OF(ask_expiry_ms), .max = 365 * DAY, .unit = UNIT_MS},
-    {"queue_mode", AGENT_WORD, OF(queue_mode), .words = &queue_mode_words},
-    {"resume", AGENT_WORD, OF(resume), .words = &resume_policy_words},
+    {"queue_mode", AGENT_WORD, OF(queue_mode), .words = &queue_mode_enum},
+    {"resume", AGENT_WORD, OF(resume), .words = &resume_policy_enum},
     {"introspection", AGENT_GROUP, .members = introspection_fields},
     {0},
 };

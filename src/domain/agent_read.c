@@ -294,7 +294,7 @@ static enum status check_driver(const struct agent_reader *reader, const struct 
     for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
         if (needed[i].driver == agent->driver && !needed[i].given) {
             return agent_refuse(reader, reader->source->object, "`%s` is missing; an agent with driver %s needs it.",
-                                needed[i].name, agent_driver_words.names[agent->driver]);
+                                needed[i].name, agent_driver_enum.names[agent->driver]);
         }
     }
     if (agent->sandbox.kind == SANDBOX_HTTP && !slice_present(agent->sandbox.url)) {

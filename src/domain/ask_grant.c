@@ -286,7 +286,7 @@ static void name_grant(struct arena *arena, struct ask_grant *grant)
     ask_subject_write(&out, &grant->subject);
     struct hash hash = hash_of(buffer_slice(&text));
     hash_text(&hash, digits);
-    grant->id = arena_format(arena, "%s-%.*s", ask_decision_words.names[grant->scope], ID_DIGITS, digits);
+    grant->id = arena_format(arena, "%s-%.*s", ask_decision_enum.names[grant->scope], ID_DIGITS, digits);
     grant->text = grant_text(arena, grant->scope, &grant->subject);
     buffer_release(&text);
 }
@@ -329,7 +329,7 @@ void ask_grants_write(struct json_out *out, const struct ask *ask)
     for (size_t i = 0; i < count; i++) {
         json_begin_object(out);
         json_put_text(out, "id", grants[i].id);
-        json_put_text(out, "scope", slice_of(ask_decision_words.names[grants[i].scope]));
+        json_put_text(out, "scope", slice_of(ask_decision_enum.names[grants[i].scope]));
         json_key(out, "subject");
         grants[i].subject.arguments = (struct slice){0}; /* they stand in the ask */
         ask_subject_write(out, &grants[i].subject);

@@ -82,7 +82,7 @@ static enum status check_knowledge(struct arena *arena, const struct ask *ask, c
     if (reply->decision != DECISION_NONE && reply->decision != DECISION_ONCE) {
         return failure_set(failure, STATUS_INVALID, "invalid_decision",
                            "An ask of kind %s is answered, or declined with the decision deny.",
-                           ask_kind_words.names[ask->kind]);
+                           ask_kind_enum.names[ask->kind]);
     }
     if (!reply->answer) {
         return failure_set(failure, STATUS_INVALID, "invalid_answer", "Send the `answer`.");
@@ -149,7 +149,7 @@ static struct slice add_vote(struct arena *arena, const struct json *votes, cons
     }
     json_begin_object(&out);
     json_put_text(&out, "by", reply->voter);
-    json_put_text(&out, "decision", slice_of(ask_decision_words.names[decision_of(reply)]));
+    json_put_text(&out, "decision", slice_of(ask_decision_enum.names[decision_of(reply)]));
     json_put_time(&out, "at", now_ms);
     json_end_object(&out);
     json_end_array(&out);
@@ -200,9 +200,9 @@ enum status ask_apply(struct arena *arena, struct ask *ask, const struct ask_rep
 enum status ask_not_pending(const struct ask *ask, struct failure *failure)
 {
     enum status status = failure_set(failure, STATUS_CONFLICT, "ask_not_pending",
-                                     "This is %s already; an ask is decided once.", ask_state_words.names[ask->state]);
+                                     "This is %s already; an ask is decided once.", ask_state_enum.names[ask->state]);
     if (failure) {
-        failure_members(failure, "\"state\":\"%s\"", ask_state_words.names[ask->state]);
+        failure_members(failure, "\"state\":\"%s\"", ask_state_enum.names[ask->state]);
     }
     return status;
 }

@@ -34,7 +34,7 @@ static void write_question(struct json_out *out, const struct ask *ask)
 static void write_answer(struct json_out *out, const struct ask *ask)
 {
     json_maybe_raw(out, "votes", ask->votes);
-    put_word(out, "decision", ask_decision_words, (int)ask->decision);
+    put_word(out, "decision", ask_decision_enum, (int)ask->decision);
     json_maybe_raw(out, "answer", ask->answer);
     json_maybe_text(out, "reason", ask->reason);
     json_maybe_text(out, "answered_by", ask->answered_by);
@@ -44,11 +44,11 @@ static void write_answer(struct json_out *out, const struct ask *ask)
 void ask_write_members(struct json_out *out, const struct ask *ask)
 {
     json_put_text(out, "id", ask->id);
-    put_word(out, "kind", ask_kind_words, (int)ask->kind);
-    put_word(out, "state", ask_state_words, (int)ask->state);
+    put_word(out, "kind", ask_kind_enum, (int)ask->kind);
+    put_word(out, "state", ask_state_enum, (int)ask->state);
     json_put_i64(out, "turn", ask->turn);
     write_question(out, ask);
-    put_word(out, "role", access_role_words, (int)ask->role);
+    put_word(out, "role", access_role_enum, (int)ask->role);
     json_put_i64(out, "quorum", ask->quorum);
     json_put_time(out, "created_at", ask->created_at_ms);
     json_put_time(out, "expires_at", ask->expires_at_ms);
@@ -93,7 +93,7 @@ static void begin(struct payload *payload, const struct ask *ask)
 {
     payload_begin(payload);
     json_put_text(&payload->out, "id", ask->id);
-    payload_word(payload, "kind", ask_kind_words, (int)ask->kind);
+    payload_word(payload, "kind", ask_kind_enum, (int)ask->kind);
     json_put_i64(&payload->out, "turn", ask->turn);
 }
 
@@ -116,7 +116,7 @@ void change_ask_voted(struct arena *arena, const struct ask *ask, const struct a
     struct payload payload;
     begin(&payload, ask);
     json_put_text(&payload.out, "by", reply->voter);
-    payload_word(&payload, "decision", ask_decision_words, (int)reply->decision);
+    payload_word(&payload, "decision", ask_decision_enum, (int)reply->decision);
     json_put_raw(&payload.out, "votes", ask->votes);
     json_put_i64(&payload.out, "quorum", ask->quorum);
     payload_end(&payload, arena, "ask.voted", out);
@@ -127,7 +127,7 @@ void change_ask_resumed(struct arena *arena, const struct ask *ask, const struct
     struct payload payload;
     payload_begin(&payload);
     json_put_text(&payload.out, "id", ask->id);
-    payload_word(&payload, "kind", ask_kind_words, (int)ask->kind);
+    payload_word(&payload, "kind", ask_kind_enum, (int)ask->kind);
     json_put_i64(&payload.out, "turn", as->turn);
     json_put_text(&payload.out, "as", as->id);
     json_maybe_text(&payload.out, "call_id", as->call_id);
@@ -138,7 +138,7 @@ static void write_over(struct payload *payload, const struct ask *ask)
 {
     json_maybe_text(&payload->out, "tool", ask->tool);
     json_maybe_text(&payload->out, "call_id", ask->call_id);
-    payload_word(payload, "decision", ask_decision_words, (int)ask->decision);
+    payload_word(payload, "decision", ask_decision_enum, (int)ask->decision);
     json_maybe_raw(&payload->out, "answer", ask->answer);
     json_maybe_text(&payload->out, "reason", ask->reason);
     json_maybe_text(&payload->out, "by", ask->answered_by);

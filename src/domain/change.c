@@ -15,7 +15,7 @@ static const enum stop_reason usual_stop[SESSION_STATUS_COUNT] = {
 static enum status refuse_work(const struct session *session, enum session_status to, struct failure *failure)
 {
     char targets[160];
-    const char *from_name = session_status_words.names[session->status], *to_name = session_status_words.names[to];
+    const char *from_name = session_status_enum.names[session->status], *to_name = session_status_enum.names[to];
     session_status_targets(session->status, targets, sizeof targets);
     enum status status = failure_set(failure, STATUS_CONFLICT, "illegal_transition",
                                      "A session that is %s cannot become %s; it can become: %s.", from_name, to_name,
@@ -49,7 +49,7 @@ static void add_ending(struct arena *arena, const struct move *move, struct chan
     bool error = move->to == SESSION_FAILED || slice_present(move->error_message) || slice_present(move->error_code);
     payload_begin(&payload);
     if (error) {
-        struct slice code = slice_of(stop_reason_words.names[move->stop]);
+        struct slice code = slice_of(stop_reason_enum.names[move->stop]);
         struct slice message = slice_present(move->reason) ? move->reason : SLICE("The work failed.");
         json_put_text(&payload.out, "code", slice_present(move->error_code) ? move->error_code : code);
         json_put_text(&payload.out, "message", slice_present(move->error_message) ? move->error_message : message);
@@ -66,12 +66,12 @@ static void add_move(struct arena *arena, const struct session *session, const s
     bool ending = move->to == SESSION_COMPLETED || move->to == SESSION_FAILED || slice_present(move->error_message) ||
                   slice_present(move->error_code);
     payload_begin(&payload);
-    payload_word(&payload, "from", session_status_words, (int)session->status);
-    payload_word(&payload, "to", session_status_words, (int)move->to);
+    payload_word(&payload, "from", session_status_enum, (int)session->status);
+    payload_word(&payload, "to", session_status_enum, (int)move->to);
     json_maybe_text(&payload.out, "reason", move->reason);
-    payload_word(&payload, "stop_reason", stop_reason_words, (int)move->stop);
+    payload_word(&payload, "stop_reason", stop_reason_enum, (int)move->stop);
     if (session_status_is_ended(move->to) && runtime_is_something(session->runtime)) {
-        payload_word(&payload, "runtime", runtime_words, (int)session->runtime); /* there is something left to end */
+        payload_word(&payload, "runtime", runtime_enum, (int)session->runtime); /* there is something left to end */
     }
     if (move->requeued) {
         json_put_bool(&payload.out, "requeued", true);
@@ -153,8 +153,8 @@ static enum status refuse_settlement(const struct session *session, const struct
     if (session_status_is_leased(session->status)) {
         return refuse_work(session, settlement->to, failure);
     }
-    const char *from_name = session_status_words.names[session->status],
-               *to_name = session_status_words.names[settlement->to];
+    const char *from_name = session_status_enum.names[session->status],
+               *to_name = session_status_enum.names[settlement->to];
     enum status status = failure_set(failure, STATUS_CONFLICT, "illegal_transition",
                                      "A session that is %s has no turn that could be settled as %s; a turn is running, "
                                      "waiting_human or awaiting_tool.",
@@ -251,7 +251,7 @@ void change_add_reopening(struct arena *arena, const struct session *session, co
 {
     struct payload payload;
     payload_begin(&payload);
-    payload_word(&payload, "from", session_status_words, (int)session->status);
+    payload_word(&payload, "from", session_status_enum, (int)session->status);
     json_maybe_text(&payload.out, "reason", payload_line(reason));
     payload_end(&payload, arena, "session.reopened", out);
     add_move(arena, session, &(struct move){.to = SESSION_IDLE, .reason = payload_line(reason)}, out);
@@ -267,7 +267,7 @@ enum status change_reopen(struct arena *arena, const struct session *session, co
     if (!session_is_conversation(session)) { /* session_can_reopen says the same without a sentence */
         return failure_set(failure, STATUS_CONFLICT, "not_a_conversation",
                            "Only conversations are reopened; this is a finished %s session.",
-                           session_type_words.names[session->type]);
+                           session_type_enum.names[session->type]);
     }
     if (!session_status_can_reopen(session->status)) {
         return refuse_work(session, SESSION_IDLE, failure);
@@ -300,7 +300,7 @@ enum status change_check_delete(const struct session *session, struct failure *f
     if (session_status_blocks_delete(session->status)) {
         return failure_set(failure, STATUS_CONFLICT, "session_running",
                            "A session that is %s cannot be deleted; stop it first.",
-                           session_status_words.names[session->status]);
+                           session_status_enum.names[session->status]);
     }
     return STATUS_OK;
 }

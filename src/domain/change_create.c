@@ -51,11 +51,11 @@ static enum status read_words(const struct session_input *input, struct creation
         struct words words;
         int *out;
     } all[] = {
-        {input->type, "type", session_type_words, &creation->type},
-        {input->status, "status", session_status_words, &creation->work},
-        {input->purpose, "purpose", purpose_words, &creation->purpose},
-        {input->visibility, "visibility", visibility_words, &creation->visibility},
-        {input->queue_mode, "queue_mode", queue_mode_words, &creation->queue_mode},
+        {input->type, "type", session_type_enum, &creation->type},
+        {input->status, "status", session_status_enum, &creation->work},
+        {input->purpose, "purpose", purpose_enum, &creation->purpose},
+        {input->visibility, "visibility", visibility_enum, &creation->visibility},
+        {input->queue_mode, "queue_mode", queue_mode_enum, &creation->queue_mode},
     };
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         enum status status = input_read_word(all[i].word, all[i].name, all[i].words, all[i].out, failure);
@@ -76,7 +76,7 @@ static void list_initials(enum session_type type, bool approval, char *out, size
     int count = 0;
     for (int state = 0; state < SESSION_STATUS_COUNT; state++) {
         if (session_status_is_initial(type, approval, (enum session_status)state)) {
-            names[count++] = session_status_words.names[state];
+            names[count++] = session_status_enum.names[state];
         }
     }
     words_list((struct words){names, count}, out, room);
@@ -111,8 +111,8 @@ static enum status decide_status(const struct session_input *input, struct creat
         char list[160];
         list_initials(type, approval, list, sizeof list);
         return failure_set(failure, STATUS_INVALID, "invalid_initial_status",
-                           "A new session of type %s cannot be %s; accepted: %s.", session_type_words.names[type],
-                           session_status_words.names[creation->work], list);
+                           "A new session of type %s cannot be %s; accepted: %s.", session_type_enum.names[type],
+                           session_status_enum.names[creation->work], list);
     }
     return STATUS_OK;
 }
@@ -205,7 +205,7 @@ static void put_source(struct json_out *out, const struct source *source)
     json_put_bool(out, "interactive", source->interactive);
     json_maybe_text(out, "trigger_id", source->trigger_id);
     if (source->type != CHAT_NONE) {
-        json_put_text(out, "type", slice_of(chat_type_words.names[source->type]));
+        json_put_text(out, "type", slice_of(chat_type_enum.names[source->type]));
     }
     json_end_object(out);
 }
@@ -213,16 +213,16 @@ static void put_source(struct json_out *out, const struct source *source)
 static void put_creation(struct payload *payload, const struct session_input *input, const struct creation *creation)
 {
     struct json_out *out = &payload->out;
-    payload_word(payload, "type", session_type_words, creation->type);
-    payload_word(payload, "status", session_status_words, creation->work);
-    payload_word(payload, "purpose", purpose_words, creation->purpose);
+    payload_word(payload, "type", session_type_enum, creation->type);
+    payload_word(payload, "status", session_status_enum, creation->work);
+    payload_word(payload, "purpose", purpose_enum, creation->purpose);
     put_source(out, &creation->source);
-    payload_word(payload, "visibility", visibility_words, creation->visibility);
-    payload_word(payload, "queue_mode", queue_mode_words, creation->queue_mode);
+    payload_word(payload, "visibility", visibility_enum, creation->visibility);
+    payload_word(payload, "queue_mode", queue_mode_enum, creation->queue_mode);
     json_maybe_text(out, "agent", input->agent);
     if (input->definition) {
         json_put_i64(out, "agent_version", input->definition->version);
-        payload_word(payload, "driver", agent_driver_words, (int)input->definition->driver);
+        payload_word(payload, "driver", agent_driver_enum, (int)input->definition->driver);
         json_maybe_raw(out, "agent_config", creation->agent_config);
     }
     json_maybe_text(out, "title", input->title);

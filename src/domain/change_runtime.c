@@ -6,7 +6,7 @@
 static enum status refuse_runtime(const struct session *session, enum runtime to, struct failure *failure)
 {
     char targets[128];
-    const char *from_name = runtime_words.names[session->runtime], *to_name = runtime_words.names[to];
+    const char *from_name = runtime_enum.names[session->runtime], *to_name = runtime_enum.names[to];
     runtime_targets(session->runtime, session_has_snapshot(session), targets, sizeof targets);
     enum status status = failure_set(failure, STATUS_CONFLICT, "illegal_transition",
                                      "A runtime that is %s cannot become %s; it can become: %s.", from_name, to_name,
@@ -36,11 +36,11 @@ static enum status check_pause(const struct session *session, enum runtime to, e
     }
     if (session_status_is_ended(session->status)) {
         return failure_set(failure, STATUS_CONFLICT, "session_ended", "A session that is %s is not paused.",
-                           session_status_words.names[session->status]);
+                           session_status_enum.names[session->status]);
     }
     if (!pause_blocks_turns(pause) && !runtime_can_pause(to)) {
         return failure_set(failure, STATUS_INVALID, "invalid_pause", "A session whose runtime is %s is not paused.",
-                           runtime_words.names[to]);
+                           runtime_enum.names[to]);
     }
     return STATUS_OK;
 }
@@ -95,9 +95,9 @@ enum status change_sandbox(struct arena *arena, const struct session *session, e
         return refuse_runtime(session, to, failure);
     }
     payload_begin(&payload);
-    payload_word(&payload, "from", runtime_words, (int)session->runtime);
-    payload_word(&payload, "to", runtime_words, (int)to);
-    payload_word(&payload, "pause_reason", pause_reason_words, (int)pause);
+    payload_word(&payload, "from", runtime_enum, (int)session->runtime);
+    payload_word(&payload, "to", runtime_enum, (int)to);
+    payload_word(&payload, "pause_reason", pause_reason_enum, (int)pause);
     json_maybe_text(&payload.out, "reason", payload_line(reason));
     put_news(&payload.out, session, news);
     payload_end(&payload, arena, "session.runtime_change", out);
@@ -122,7 +122,7 @@ void change_runtime_lost(struct arena *arena, const struct session *session, str
     out->count = 0;
     payload_begin(&payload);
     json_put_text(&payload.out, "node", node);
-    payload_word(&payload, "runtime", runtime_words, (int)session->runtime);
+    payload_word(&payload, "runtime", runtime_enum, (int)session->runtime);
     json_put_text(&payload.out, "snapshot", slice_of(snapshot));
     payload_end(&payload, arena, "runtime.lost", out);
 }
@@ -141,7 +141,7 @@ enum status change_pause(struct arena *arena, const struct session *session, boo
     if (paused && session_blocks_turns(session)) {
         return failure_set(failure, STATUS_CONFLICT, "session_blocked",
                            "This session is held already, for the reason %s; it is not paused as well.",
-                           pause_reason_words.names[session->pause_reason]);
+                           pause_reason_enum.names[session->pause_reason]);
     }
     return change_runtime(arena, session, session->runtime, paused ? PAUSE_MANUAL : PAUSE_NONE, reason, out, failure);
 }

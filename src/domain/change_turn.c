@@ -10,11 +10,11 @@ void change_turn_ended(struct arena *arena, int64_t turn, const struct turn_end 
     out->count = 0;
     payload_begin(&payload);
     json_put_i64(&payload.out, "turn", turn);
-    payload_word(&payload, "stop_reason", turn_stop_words, (int)end->stop);
+    payload_word(&payload, "stop_reason", turn_stop_enum, (int)end->stop);
     if (end->error != TURN_OK) {
         json_key(&payload.out, "error");
         json_begin_object(&payload.out);
-        payload_word(&payload, "code", turn_error_words, (int)end->error);
+        payload_word(&payload, "code", turn_error_enum, (int)end->error);
         json_put_text(&payload.out, "message", end->error_message);
         json_put_bool(&payload.out, "retryable", turn_error_is_retryable(end->error));
         json_end_object(&payload.out);

@@ -23,11 +23,11 @@ enum status change_open(struct arena *arena, const struct session *session, cons
     struct slice metadata = {NULL, 0};
     int type = (int)session->type;
     out->count = 0;
-    enum status status = input_read_word(input->type, "type", session_type_words, &type, failure);
+    enum status status = input_read_word(input->type, "type", session_type_enum, &type, failure);
     if (status == STATUS_OK && type != (int)session->type) {
         return failure_set(failure, STATUS_CONFLICT, "type_mismatch",
                            "This session is of type %s, which never changes; %s was asked for.",
-                           session_type_words.names[session->type], session_type_words.names[type]);
+                           session_type_enum.names[session->type], session_type_enum.names[type]);
     }
     if (status == STATUS_OK) {
         status = input_merge_metadata(arena, session->metadata, input->metadata, limits, &metadata, failure);
@@ -107,10 +107,10 @@ static enum status read_patch_member(struct arena *arena, const struct session *
                                    : status;
     }
     if (slice_is(member->key, "visibility")) {
-        return read_choice(member, "visibility", visibility_words, &update->visibility, failure);
+        return read_choice(member, "visibility", visibility_enum, &update->visibility, failure);
     }
     if (slice_is(member->key, "queue_mode")) {
-        return read_choice(member, "queue_mode", queue_mode_words, &update->queue_mode, failure);
+        return read_choice(member, "queue_mode", queue_mode_enum, &update->queue_mode, failure);
     }
     if (slice_is(member->key, "ttl_ms")) {
         return read_ttl(member, now_ms, update, failure);
@@ -138,11 +138,11 @@ static int put_differences(struct payload *payload, const struct session *sessio
         count++;
     }
     if (update->visibility != (int)session->visibility) {
-        payload_word(payload, "visibility", visibility_words, update->visibility);
+        payload_word(payload, "visibility", visibility_enum, update->visibility);
         count++;
     }
     if (update->queue_mode != (int)session->queue_mode) {
-        payload_word(payload, "queue_mode", queue_mode_words, update->queue_mode);
+        payload_word(payload, "queue_mode", queue_mode_enum, update->queue_mode);
         count++;
     }
     if (update->has_expiry && update->expires_at_ms != session->expires_at_ms) {

@@ -21,7 +21,7 @@ enum field_type {
     FIELD_IS_LIST,
     FIELD_TYPES
 };
-extern const struct words field_type_words;
+extern const struct words field_type_enum;
 
 enum { CONTRACT_FIELDS_MAX = 64, CONTRACT_NAME_BYTES_MAX = 64 };
 

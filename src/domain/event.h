@@ -9,7 +9,7 @@
 #include "domain/principal.h"
 
 enum event_role { ROLE_USER, ROLE_AGENT, ROLE_SYSTEM, ROLE_COUNT };
-extern const struct words event_role_words;
+extern const struct words event_role_enum;
 
 struct event {
     int64_t sequence; /* 0 until the store assigns it */

@@ -21,7 +21,7 @@ enum status export_check(const struct session *session, struct failure *failure)
     if (session_status_is_in_turn(session->status) || session_status_is_claimable(session->status)) {
         return failure_set(failure, STATUS_CONFLICT, "turn_running",
                            "This session is %s; export it when it is idle, or interrupt it.",
-                           session_status_words.names[session->status]);
+                           session_status_enum.names[session->status]);
     }
     return STATUS_OK;
 }

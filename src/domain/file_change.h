@@ -9,7 +9,7 @@
 #include "base/words.h"
 
 enum file_status { FILE_ADDED, FILE_MODIFIED, FILE_DELETED, FILE_RENAMED, FILE_STATUS_COUNT };
-extern const struct words file_status_words;
+extern const struct words file_status_enum;
 
 enum { FILES_PER_EVENT_MAX = 1000, FILE_PATH_BYTES_MAX = 1024 };
 

@@ -66,7 +66,7 @@ static enum status read_source_member(const struct json *member, struct source *
         return STATUS_OK;
     }
     if (slice_is(member->key, "type") && (json_as_text(member, &type) || json_is(member, JSON_NULL))) {
-        return input_read_word(type, "source.type", chat_type_words, &source->type, failure);
+        return input_read_word(type, "source.type", chat_type_enum, &source->type, failure);
     }
     return failure_set(failure, STATUS_INVALID, "invalid_source",
                        "`source.%.*s` is not accepted; a source has kind, platform, trigger_id (strings), interactive "

@@ -8,7 +8,7 @@ static const char *const reason_names[INTROSPECT_REASON_COUNT] = {
     [INTROSPECT_IDLE] = "idle",
     [INTROSPECT_TURN_LIMIT] = "turn_limit",
 };
-const struct words introspection_reason_words = {reason_names, INTROSPECT_REASON_COUNT};
+const struct words introspection_reason_enum = {reason_names, INTROSPECT_REASON_COUNT};
 
 const struct slice introspection_tools[] = {
     SLICE("memory_recall"),         SLICE("memory_add"), SLICE("memory_update"),
@@ -106,7 +106,7 @@ static void begin_payload(struct payload *payload, const struct introspection *r
     json_put_i64(&payload->out, "run", row->run);
     json_put_i64(&payload->out, "from", row->from);
     json_put_i64(&payload->out, "to", row->to);
-    payload_word(payload, "reason", introspection_reason_words, (int)row->reason);
+    payload_word(payload, "reason", introspection_reason_enum, (int)row->reason);
     json_put_i64(&payload->out, "attempt", row->attempt);
 }
 

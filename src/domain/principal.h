@@ -29,9 +29,9 @@ enum scope {
     SCOPE_ALL = 15,
 };
 
-extern const struct words principal_kind_words;
-extern const struct words member_role_words;
-extern const struct words scope_words; /* index = bit number: read, write, claim, admin */
+extern const struct words principal_kind_enum;
+extern const struct words member_role_enum;
+extern const struct words scope_enum; /* index = bit number: read, write, claim, admin */
 
 /* What somebody showed to be let in; a stream lives no longer than it. */
 enum credential_kind { CREDENTIAL_NONE, CREDENTIAL_TOKEN, CREDENTIAL_COOKIE, CREDENTIAL_SHARE_LINK };

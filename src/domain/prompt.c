@@ -30,7 +30,7 @@ static enum status refuse_failed(const struct session *session, struct failure *
                ? STATUS_OK
                : failure_set(failure, STATUS_CONFLICT, "session_failed",
                              "A session that is %s takes no message; retry it as a new session.",
-                             session_status_words.names[session->status]);
+                             session_status_enum.names[session->status]);
 }
 
 enum status prompt_admit(const struct session *session, enum prompt_admission *out, struct failure *failure)

@@ -130,7 +130,7 @@ void change_queue(struct arena *arena, const struct prompt *prompt, int64_t plac
     out->count = 0;
     payload_begin(&payload);
     json_put_text(&payload.out, "prompt_id", prompt->id);
-    payload_word(&payload, "mode", queue_mode_words, (int)prompt->mode);
+    payload_word(&payload, "mode", queue_mode_enum, (int)prompt->mode);
     json_put_i64(&payload.out, "position", place);
     if (prompt->priority != 0) {
         json_put_i64(&payload.out, "priority", prompt->priority);
@@ -154,7 +154,7 @@ void change_move_prompt(struct arena *arena, const struct prompt *prompt, int64_
     out->count = 0;
     payload_begin(&payload);
     json_put_text(&payload.out, "prompt_id", prompt->id);
-    payload_word(&payload, "mode", queue_mode_words, (int)prompt->mode);
+    payload_word(&payload, "mode", queue_mode_enum, (int)prompt->mode);
     json_put_i64(&payload.out, "position", place);
     json_put_i64(&payload.out, "revision", prompt->revision);
     end_note(&payload, arena, "prompt.moved", prompt, out);

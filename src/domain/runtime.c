@@ -10,7 +10,7 @@ static const char *const runtime_names[RUNTIME_COUNT] = {
     [RUNTIME_STOPPED] = "stopped",
     [RUNTIME_ERROR] = "error",
 };
-const struct words runtime_words = {runtime_names, RUNTIME_COUNT};
+const struct words runtime_enum = {runtime_names, RUNTIME_COUNT};
 
 static const char *const pause_reason_names[PAUSE_COUNT] = {
     [PAUSE_NONE] = "",
@@ -22,7 +22,7 @@ static const char *const pause_reason_names[PAUSE_COUNT] = {
     [PAUSE_SUSPENDED] = "suspended",
     [PAUSE_ORPHANED] = "orphaned",
 };
-const struct words pause_reason_words = {pause_reason_names, PAUSE_COUNT};
+const struct words pause_reason_enum = {pause_reason_names, PAUSE_COUNT};
 
 static const char *const stop_reason_names[STOP_COUNT] = {
     [STOP_NONE] = "",
@@ -40,7 +40,7 @@ static const char *const stop_reason_names[STOP_COUNT] = {
     [STOP_BUDGET_EXCEEDED] = "budget_exceeded",
     [STOP_DELETED] = "deleted",
 };
-const struct words stop_reason_words = {stop_reason_names, STOP_COUNT};
+const struct words stop_reason_enum = {stop_reason_names, STOP_COUNT};
 
 /* A set of states. */
 enum {

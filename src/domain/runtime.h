@@ -46,9 +46,9 @@ enum stop_reason {
     STOP_COUNT
 };
 
-extern const struct words runtime_words;
-extern const struct words pause_reason_words; /* index 0 is "" */
-extern const struct words stop_reason_words;  /* index 0 is "" */
+extern const struct words runtime_enum;
+extern const struct words pause_reason_enum; /* index 0 is "" */
+extern const struct words stop_reason_enum;  /* index 0 is "" */
 
 /* error -> restoring needs a snapshot. */
 bool runtime_allows(enum runtime from, enum runtime to, bool has_snapshot);

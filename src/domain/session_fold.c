@@ -108,8 +108,8 @@ static unsigned fold_status_change(const struct fold *fold)
 {
     struct session *session = fold->session;
     enum session_status from = session->status;
-    enum session_status to = (enum session_status)word_of(fold->payload, "to", session_status_words, (int)from);
-    enum stop_reason stop = (enum stop_reason)word_of(fold->payload, "stop_reason", stop_reason_words, STOP_NONE);
+    enum session_status to = (enum session_status)word_of(fold->payload, "to", session_status_enum, (int)from);
+    enum stop_reason stop = (enum stop_reason)word_of(fold->payload, "stop_reason", stop_reason_enum, STOP_NONE);
     bool was_due = session->expires_at_ms != 0;
     bool was_archived = session->archived_at_ms != 0;
     leave_work(session, fold->at_ms);
@@ -202,8 +202,8 @@ static unsigned fold_tunnel_closed(const struct fold *fold)
 static unsigned fold_runtime_change(const struct fold *fold)
 {
     struct session *session = fold->session;
-    enum pause_reason pause = (enum pause_reason)word_of(fold->payload, "pause_reason", pause_reason_words, PAUSE_NONE);
-    session->runtime = (enum runtime)word_of(fold->payload, "to", runtime_words, (int)session->runtime);
+    enum pause_reason pause = (enum pause_reason)word_of(fold->payload, "pause_reason", pause_reason_enum, PAUSE_NONE);
+    session->runtime = (enum runtime)word_of(fold->payload, "to", runtime_enum, (int)session->runtime);
     if (pause != PAUSE_NONE && pause != session->pause_reason) {
         session->paused_at_ms = fold->at_ms;
     }
@@ -277,18 +277,18 @@ static void fold_source(const struct fold *fold)
     session->source_platform = keep_text(&source, "platform");
     session->source_trigger_id = keep_text(&source, "trigger_id");
     session->source_interactive = flag_of(source.payload, "interactive");
-    session->source_type = (enum chat_type)word_of(source.payload, "type", chat_type_words, CHAT_NONE);
+    session->source_type = (enum chat_type)word_of(source.payload, "type", chat_type_enum, CHAT_NONE);
 }
 
 static void fold_identity(const struct fold *fold)
 {
     struct session *session = fold->session;
     session->id = keep_text(fold, "id");
-    session->type = (enum session_type)word_of(fold->payload, "type", session_type_words, TYPE_AGENT);
-    session->purpose = (enum purpose)word_of(fold->payload, "purpose", purpose_words, PURPOSE_INTERACTIVE);
+    session->type = (enum session_type)word_of(fold->payload, "type", session_type_enum, TYPE_AGENT);
+    session->purpose = (enum purpose)word_of(fold->payload, "purpose", purpose_enum, PURPOSE_INTERACTIVE);
     session->agent = keep_text(fold, "agent");
     session->agent_version = json_i64_of(fold->payload, "agent_version");
-    session->driver = word_of(fold->payload, "driver", agent_driver_words, DRIVER_WORKER);
+    session->driver = word_of(fold->payload, "driver", agent_driver_enum, DRIVER_WORKER);
     session->agent_config = keep_raw(fold, "agent_config");
     session->workspace = keep_text(fold, "workspace");
     session->parent_id = keep_text(fold, "parent_id");
@@ -320,8 +320,8 @@ static void fold_settings(const struct fold *fold)
     if (json_get(payload, "expires_at_ms")) {
         session->expires_at_ms = json_i64_of(payload, "expires_at_ms");
     }
-    session->visibility = (enum visibility)word_of(payload, "visibility", visibility_words, (int)session->visibility);
-    session->queue_mode = (enum queue_mode)word_of(payload, "queue_mode", queue_mode_words, (int)session->queue_mode);
+    session->visibility = (enum visibility)word_of(payload, "visibility", visibility_enum, (int)session->visibility);
+    session->queue_mode = (enum queue_mode)word_of(payload, "queue_mode", queue_mode_enum, (int)session->queue_mode);
 }
 
 static unsigned fold_created(const struct fold *fold)
@@ -329,7 +329,7 @@ static unsigned fold_created(const struct fold *fold)
     fold_identity(fold);
     fold_source(fold);
     fold_settings(fold);
-    enter_work(fold->session, (enum session_status)word_of(fold->payload, "status", session_status_words, SESSION_IDLE),
+    enter_work(fold->session, (enum session_status)word_of(fold->payload, "status", session_status_enum, SESSION_IDLE),
                fold->at_ms, STOP_NONE);
     return CHANGED_MACHINE | CHANGED_ALL;
 }

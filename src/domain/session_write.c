@@ -12,12 +12,12 @@ static void put_word(struct json_out *out, const char *key, struct words words, 
 
 static void write_machines(struct json_out *out, const struct session *session)
 {
-    put_word(out, "status", session_status_words, (int)session->status);
-    put_word(out, "runtime", runtime_words, (int)session->runtime);
-    put_word(out, "pause_reason", pause_reason_words, (int)session->pause_reason);
-    put_word(out, "stop_reason", stop_reason_words, (int)session->stop_reason);
+    put_word(out, "status", session_status_enum, (int)session->status);
+    put_word(out, "runtime", runtime_enum, (int)session->runtime);
+    put_word(out, "pause_reason", pause_reason_enum, (int)session->pause_reason);
+    put_word(out, "stop_reason", stop_reason_enum, (int)session->stop_reason);
     json_put_text(out, "status_reason", session->status_reason);
-    put_word(out, "display_status", display_status_words, (int)display_status(session));
+    put_word(out, "display_status", display_status_enum, (int)display_status(session));
     json_put_text(out, "display_reason", slice_of(display_reason(session)));
     json_put_bool(out, "active", session_status_is_active(session->status));
     json_put_bool(out, "live", session_status_is_live(session->status));
@@ -52,22 +52,22 @@ static void write_source(struct json_out *out, const struct session *session)
     json_put_text(out, "platform", session->source_platform);
     json_put_bool(out, "interactive", session->source_interactive);
     json_put_text(out, "trigger_id", session->source_trigger_id);
-    put_word(out, "type", chat_type_words, (int)session->source_type);
+    put_word(out, "type", chat_type_enum, (int)session->source_type);
     json_end_object(out);
 }
 
 static void write_settings(struct json_out *out, const struct session *session)
 {
-    put_word(out, "purpose", purpose_words, (int)session->purpose);
+    put_word(out, "purpose", purpose_enum, (int)session->purpose);
     json_put_text(out, "agent", session->agent);
     json_put_i64(out, "agent_version", session->agent_version);
-    put_word(out, "driver", agent_driver_words, session->driver);
+    put_word(out, "driver", agent_driver_enum, session->driver);
     json_put_text(out, "title", session->title);
     json_put_text(out, "workspace", session->workspace);
     write_source(out, session);
     json_put_raw(out, "metadata", slice_present(session->metadata) ? session->metadata : SLICE("{}"));
-    put_word(out, "visibility", visibility_words, (int)session->visibility);
-    put_word(out, "queue_mode", queue_mode_words, (int)session->queue_mode);
+    put_word(out, "visibility", visibility_enum, (int)session->visibility);
+    put_word(out, "queue_mode", queue_mode_enum, (int)session->queue_mode);
     json_put_text(out, "parent_id", session->parent_id);
     json_put_text(out, "task_id", session->task_id);
     json_put_text(out, "entity_id", session->entity_id);
@@ -130,7 +130,7 @@ static void write_times(struct json_out *out, const struct session *session)
 void session_write_members(struct json_out *out, const struct session *session, bool full)
 {
     json_put_text(out, "id", session->id);
-    put_word(out, "type", session_type_words, (int)session->type);
+    put_word(out, "type", session_type_enum, (int)session->type);
     write_machines(out, session);
     write_words(out, session);
     write_settings(out, session);
@@ -159,8 +159,8 @@ void session_write_minimal(struct buffer *to, const struct session *session)
     struct json_out out = json_out_to(to);
     json_begin_object(&out);
     json_put_text(&out, "id", session->id);
-    put_word(&out, "type", session_type_words, (int)session->type);
-    put_word(&out, "status", session_status_words, (int)session->status);
+    put_word(&out, "type", session_type_enum, (int)session->type);
+    put_word(&out, "status", session_status_enum, (int)session->status);
     json_put_text(&out, "agent", session->agent);
     json_put_i64(&out, "agent_version", session->agent_version);
     json_put_i64(&out, "attempt", session->attempt);

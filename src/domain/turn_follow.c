@@ -99,14 +99,14 @@ static void take_turn_ended(struct seen *seen)
     replace_present(&follow->error, json_raw_of(seen->metadata, "error"));
     replace_present(&follow->usage, json_raw_of(seen->metadata, "usage"));
     replace_present(&follow->stop_reason, json_raw_of(seen->metadata, "stop_reason"));
-    follow->interrupted |= slice_is(json_text_of(seen->metadata, "stop_reason"), turn_stop_words.names[TURN_ABORTED]);
+    follow->interrupted |= slice_is(json_text_of(seen->metadata, "stop_reason"), turn_stop_enum.names[TURN_ABORTED]);
 }
 
 static void take_status(struct seen *seen)
 {
     struct turn_follow *follow = seen->follow;
     struct slice word = json_text_of(seen->metadata, "to");
-    int to = words_find(session_status_words, word);
+    int to = words_find(session_status_enum, word);
     if (to < 0 ||
         (session_status_is_active((enum session_status)to) && !session_status_takes_prompt((enum session_status)to))) {
         follow->state = to == SESSION_PENDING && follow->state == FOLLOW_RUNNING ? FOLLOW_PENDING : follow->state;
@@ -185,7 +185,7 @@ struct slice turn_follow_status(const struct turn_follow *follow)
         [FOLLOW_ENDED] = "completed", [FOLLOW_WITHDRAWN] = "withdrawn",
     };
     struct slice went = buffer_slice(&follow->status);
-    bool rests = went.len == 0 || slice_is(went, session_status_words.names[SESSION_IDLE]);
+    bool rests = went.len == 0 || slice_is(went, session_status_enum.names[SESSION_IDLE]);
     if (follow->state != FOLLOW_ENDED) {
         return slice_of(words[follow->state]);
     }
@@ -193,7 +193,7 @@ struct slice turn_follow_status(const struct turn_follow *follow)
         return SLICE("interrupted");
     }
     if (follow->error.len > 0 && rests) {
-        return slice_of(session_status_words.names[SESSION_FAILED]);
+        return slice_of(session_status_enum.names[SESSION_FAILED]);
     }
     return rests ? slice_of(words[FOLLOW_ENDED]) : went;
 }

@@ -12,7 +12,7 @@ static const char *const watchdog_names[WATCHDOG_COUNT] = {
     [WATCHDOG_WAITING_WITHOUT_ASK] = "waiting_without_ask",
     [WATCHDOG_STALE] = "stale",
 };
-const struct words watchdog_words = {watchdog_names, WATCHDOG_COUNT};
+const struct words watchdog_enum = {watchdog_names, WATCHDOG_COUNT};
 
 static const char *const event_names[WATCHDOG_COUNT] = {
     [WATCHDOG_STUCK_TURN] = "watchdog.stuck_turn",
@@ -31,7 +31,7 @@ static const char *const health_action_names[HEALTH_ACTION_COUNT] = {
     [HEALTH_MARK_NOT_BUSY] = "mark_not_busy", [HEALTH_PERFORM_RECOVERY] = "perform_recovery",
     [HEALTH_MARK_INACTIVE] = "mark_inactive",
 };
-const struct words health_action_words = {health_action_names, HEALTH_ACTION_COUNT};
+const struct words health_action_enum = {health_action_names, HEALTH_ACTION_COUNT};
 
 /* --- the signs, one by one --- */
 
@@ -155,8 +155,8 @@ void change_watchdog(struct arena *arena, const struct session *session, const s
     struct payload payload;
     payload_begin(&payload);
     json_put_i64(&payload.out, "turn", session->fence);
-    payload_word(&payload, "action", health_action_words, (int)finding->action);
-    payload_word(&payload, "status", session_status_words, (int)session->status);
+    payload_word(&payload, "action", health_action_enum, (int)finding->action);
+    payload_word(&payload, "status", session_status_enum, (int)session->status);
     json_put_i64(&payload.out, "silent_ms", facts->silent_ms);
     if (facts->prompts_ready > 0) {
         json_put_i64(&payload.out, "waited_ms", facts->prompt_waited_ms);

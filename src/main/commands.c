@@ -59,7 +59,7 @@ static void write_options(const struct options *options, const enum option_origi
         struct buffer value = {0};
         option_show(option, options, &value);
         buffer_format(text, "%-27s %-28.*s %s\n", option->name, SLICE_ARG(buffer_slice(&value)),
-                      option_origin_words.names[origins[i]]);
+                      option_origin_enum.names[origins[i]]);
         buffer_release(&value);
     }
 }
@@ -71,8 +71,8 @@ static void write_agents(const struct options *options, const struct shared_agen
     buffer_add(text, SLICE("# Agents of all tenants\n"));
     for (size_t i = 0; i < count; i++) {
         const struct agent *agent = &agents[i].agent;
-        buffer_format(text, "%-27.*s %-28s %s\n", SLICE_ARG(agent->id), agent_driver_words.names[agent->driver],
-                      agent_origin_words.names[agents[i].source]);
+        buffer_format(text, "%-27.*s %-28s %s\n", SLICE_ARG(agent->id), agent_driver_enum.names[agent->driver],
+                      agent_origin_enum.names[agents[i].source]);
         for (size_t check = 0; check < AGENT_CHECK_COUNT; check++) {
             if (agent_check_fails(options, agent, check, reason)) {
                 buffer_format(text, "  cannot run: %s\n", reason);

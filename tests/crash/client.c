@@ -16,7 +16,7 @@ static const int modes[MANNER_COUNT] = {QUEUE_FOLLOWUP, QUEUE_STEER, QUEUE_COLLE
 
 struct slice client_session(const struct client *client)
 {
-    return slice_of(resume_policy_words.names[client->script->policy]);
+    return slice_of(resume_policy_enum.names[client->script->policy]);
 }
 
 static void keep_name(char out[NAME_BYTES], struct slice name)

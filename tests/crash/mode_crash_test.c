@@ -76,7 +76,7 @@ static _Noreturn void fail(const char *what)
     const struct script *script = &life.script;
     fprintf(stderr, "script %d: %s, %s, %s; %s; resume: %s\n", life.number, manner_names[script->manners[0]],
             manner_names[script->manners[1]], manner_names[script->manners[2]], tempo_names[script->tempo],
-            resume_policy_words.names[script->policy]);
+            resume_policy_enum.names[script->policy]);
     for (int i = 0; i < life.deaths; i++) {
         fprintf(stderr, "life %d ends at sync %lld: %s\n", i + 1, (long long)life.syncs[i], end_names[life.ends[i]]);
     }

@@ -141,7 +141,7 @@ static void on_turn_ended(struct story *story, const struct json *metadata)
                      (long long)story->turn, story->turn_open ? "runs" : "has ended");
     }
     story->turn_open = false;
-    if (!slice_is(json_text_of(metadata, "stop_reason"), turn_stop_words.names[TURN_STOP])) {
+    if (!slice_is(json_text_of(metadata, "stop_reason"), turn_stop_enum.names[TURN_STOP])) {
         return;
     }
     story->exchange.stops++;
@@ -261,7 +261,7 @@ static void feed(struct story *story, const struct event *event, const struct js
     } else if (slice_is(type, "agent.tool_result")) {
         story->results += !slice_present(json_text_of(metadata, "outcome"));
     } else if (slice_is(type, "session.status_change")) {
-        story->failed = slice_is(json_text_of(metadata, "to"), session_status_words.names[SESSION_FAILED]);
+        story->failed = slice_is(json_text_of(metadata, "to"), session_status_enum.names[SESSION_FAILED]);
     }
 }
 

@@ -101,7 +101,7 @@ void world_make(struct world *world)
     world_must(transaction_begin(&transaction, &failure), &failure, "the first life");
     world_must(stage_owner(&call, &world->arena, &world->who), &call.failure, "a first owner");
     for (int i = 0; i < RESUME_COUNT; i++) {
-        make_session(&call, resume_policy_words.names[i]);
+        make_session(&call, resume_policy_enum.names[i]);
     }
     world_must(transaction_commit(&transaction, &publication, &failure), &failure, "the first life");
     publication_unref(publication);

@@ -7,7 +7,7 @@ const struct field agent_body[] = {
     {"version", FIELD_INTEGER, false, "Given by the server; what is sent is not heard.", NULL, 0, INT64_MAX},
     {"name", FIELD_STRING, false, "The name for people.", NULL, 1, 200},
     {"description", FIELD_STRING, false, "What it is for.", NULL, 0, 4000},
-    {"driver", FIELD_WORD, false, "Who runs its turns; model when left out.", &agent_driver_words, 0, 0},
+    {"driver", FIELD_WORD, false, "Who runs its turns; model when left out.", &agent_driver_enum, 0, 0},
     {"provider", FIELD_STRING, false, "anthropic or openai; needed by the driver model.", NULL, 1, 64},
     {"model", FIELD_STRING, false, "The model's name; needed by the driver model.", NULL, 1, 200},
     {"fallback_chain", FIELD_LIST, false, "Models that are tried in order when it fails: provider, model.", NULL, 0, 0},
@@ -19,7 +19,7 @@ const struct field agent_body[] = {
      NULL, 0, 0},
     {"commands", FIELD_TEXTS, false, "Command lines, or patterns with *, that run_command accepts.", NULL, 0, 0},
     {"hosts", FIELD_TEXTS, false, "Exact names of hosts that http_request reaches.", NULL, 0, 0},
-    {"fs_scope", FIELD_WORD, false, "Which files its tools reach.", &fs_scope_words, 0, 0},
+    {"fs_scope", FIELD_WORD, false, "Which files its tools reach.", &fs_scope_enum, 0, 0},
     {"caps", FIELD_OBJECT, false,
      "turns_max (50), tool_rounds_max (16), cost_microcents_max (0 = none), on_exceed (fail, pause or warn).", NULL, 0,
      0},
@@ -50,12 +50,12 @@ const struct field agent_body[] = {
     {"gateway_tools", FIELD_TEXTS, false,
      "acp: tools of the server that the agent gets as files of its sandbox (.opencode/tool).", NULL, 0, 0},
     {"idle_timeout_ms", FIELD_ANY, false, "Milliseconds, or a text with a unit: 15m.", NULL, 0, 0},
-    {"queue_mode", FIELD_WORD, false, "What a prompt does while a turn runs.", &queue_mode_words, 0, 0},
+    {"queue_mode", FIELD_WORD, false, "What a prompt does while a turn runs.", &queue_mode_enum, 0, 0},
     {"ask_expiry_ms", FIELD_ANY, false,
      "How long its approvals, questions and forms wait: milliseconds, or a text with a unit: 2m. 0 = the options of "
      "the server.",
      NULL, 0, 0},
-    {"resume", FIELD_WORD, false, "What follows a crash within a turn.", &resume_policy_words, 0, 0},
+    {"resume", FIELD_WORD, false, "What follows a crash within a turn.", &resume_policy_enum, 0, 0},
     {"introspection", FIELD_OBJECT, false,
      "How it looks back at its chats: enabled (true), turn_interval (5), passive_turn_interval (20), idle_timeout_ms "
      "(10m), tool_calls_max (10), model (its own).",
@@ -94,10 +94,10 @@ static enum status write_agent(struct request *request, const struct agent_row *
     json_put_i64(out, "version", row->version);
     json_put_text(out, "name", agent.name);
     json_put_text(out, "description", agent.description);
-    json_put_text(out, "driver", slice_of(agent_driver_words.names[agent.driver]));
+    json_put_text(out, "driver", slice_of(agent_driver_enum.names[agent.driver]));
     json_put_text(out, "provider", agent.model.provider);
     json_put_text(out, "model", agent.model.model);
-    json_put_text(out, "source", slice_of(agent_origin_words.names[row->source]));
+    json_put_text(out, "source", slice_of(agent_origin_enum.names[row->source]));
     json_put_bool(out, "shared", row->tenant_key == 0);
     json_put_time(out, "created_at", row->created_at_ms);
     json_put_text(out, "created_by", row->created_by);

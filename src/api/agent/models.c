@@ -71,7 +71,7 @@ static void write_vendors(struct json_out *out, const struct model_vendor *vendo
     for (size_t v = 0; v < count; v++) {
         json_begin_object(out);
         json_put_text(out, "name", slice_of(vendors[v].name));
-        json_put_text(out, "state", slice_of(vendor_state_words.names[vendors[v].state]));
+        json_put_text(out, "state", slice_of(vendor_state_enum.names[vendors[v].state]));
         json_put_text(out, "detail", vendors[v].detail[0] ? slice_of(vendors[v].detail) : (struct slice){0});
         json_put_time(out, "asked_at", vendors[v].asked_at_ms);
         json_end_object(out);

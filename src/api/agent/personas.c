@@ -4,21 +4,21 @@
 enum { PREFERRED_IDLE_MS = 900000, IDLE_MS_MAX = 2592000 * 1000LL };
 
 static const char *const persona_visibility_names[] = {"private", "shared"};
-static const struct words persona_visibility_words = {persona_visibility_names, 2};
+static const struct words persona_visibility_enum = {persona_visibility_names, 2};
 
 const struct field persona_body[] = {
     {"id", FIELD_STRING, false, "Its id; made up unless told.", NULL, 1, 64},
     {"name", FIELD_STRING, true, "The name for people.", NULL, 1, 200},
     {"prompt", FIELD_STRING, true, "What the agent is told, behind its own system prompt.", NULL, 1, 500000},
     {"visibility", FIELD_WORD, false, "private (unless told): only its owner; shared: everybody in the tenant.",
-     &persona_visibility_words, 0, 0},
+     &persona_visibility_enum, 0, 0},
     {0},
 };
 const struct field persona_update_body[] = {
     {"name", FIELD_STRING, false, "The name for people.", NULL, 1, 200},
     {"prompt", FIELD_STRING, false, "What the agent is told; sessions that run keep what they began with.", NULL, 1,
      500000},
-    {"visibility", FIELD_WORD, false, "private or shared.", &persona_visibility_words, 0, 0},
+    {"visibility", FIELD_WORD, false, "private or shared.", &persona_visibility_enum, 0, 0},
     {0},
 };
 const struct field persona_list_query[] = {
@@ -29,7 +29,7 @@ const struct field persona_list_query[] = {
 const struct field preferences_body[] = {
     {"idle_timeout_ms", FIELD_INTEGER, false, "How long a sandbox of yours is idle before it is put to sleep.", NULL,
      1000, IDLE_MS_MAX},
-    {"queue_mode", FIELD_WORD, false, "What a prompt does while a turn runs.", &queue_mode_words, 0, 0},
+    {"queue_mode", FIELD_WORD, false, "What a prompt does while a turn runs.", &queue_mode_enum, 0, 0},
     {0},
 };
 
@@ -54,7 +54,7 @@ static struct persona_request read_request(const struct request *request, struct
         .id = id,
         .name = json_text_of(body, "name"),
         .prompt = json_text_of(body, "prompt"),
-        .shared = slice_present(visibility) ? words_find(persona_visibility_words, visibility) : -1,
+        .shared = slice_present(visibility) ? words_find(persona_visibility_enum, visibility) : -1,
     };
 }
 
@@ -142,7 +142,7 @@ static void write_preferences(struct json_out *out, const struct preferences *pr
     json_begin_object(out);
     json_put_i64(out, "idle_timeout_ms",
                  preferences->idle_timeout_ms > 0 ? preferences->idle_timeout_ms : PREFERRED_IDLE_MS);
-    json_put_text(out, "queue_mode", slice_of(queue_mode_words.names[mode]));
+    json_put_text(out, "queue_mode", slice_of(queue_mode_enum.names[mode]));
     json_key(out, "set");
     json_begin_array(out);
     if (preferences->idle_timeout_ms > 0) {
@@ -174,7 +174,7 @@ enum status preferences_patch(struct request *request)
     struct slice mode = json_text_of(request->body, "queue_mode");
     struct preferences told = {
         .idle_timeout_ms = json_i64_of(request->body, "idle_timeout_ms"),
-        .queue_mode = slice_present(mode) ? words_find(queue_mode_words, mode) : -1,
+        .queue_mode = slice_present(mode) ? words_find(queue_mode_enum, mode) : -1,
     };
     enum status status = request_check_unbound(request);
     if (status == STATUS_OK) {

@@ -135,7 +135,7 @@ static void add_ask(struct buffer *to, struct arena *arena, const struct ask *as
     if (ask->state == ASK_PENDING) {
         add_form(to, arena, ask);
     } else {
-        add_element(to, "p", arena_format(arena, "It is %s.", ask_state_words.names[ask->state]));
+        add_element(to, "p", arena_format(arena, "It is %s.", ask_state_enum.names[ask->state]));
     }
     buffer_add(to, SLICE("</body></html>"));
 }

@@ -4,17 +4,17 @@
 #include "base/clock.h"
 
 /* What can be decided; index 0 of the domain's words stands for nothing. */
-const struct words answer_words = {(const char *const[]){"once", "session", "always", "deny"}, 4};
+const struct words answer_enum = {(const char *const[]){"once", "session", "always", "deny"}, 4};
 static const char *const ask_state_filter_names[] = {"pending", "answered", "expired", "cancelled", "all"};
-static const struct words ask_state_filter_words = {ask_state_filter_names, 5};
+static const struct words ask_state_filter_enum = {ask_state_filter_names, 5};
 static const char *const role_names[] = {"viewer", "collaborator", "owner"};
-static const struct words role_words = {role_names, 3};
+static const struct words role_enum = {role_names, 3};
 static const char *const action_names[] = {"accept", "decline", "cancel"};
-static const struct words action_words = {action_names, 3};
+static const struct words action_enum = {action_names, 3};
 
 const struct field ask_body[] = {
     {"id", FIELD_STRING, false, "Unique in the session; generated unless told.", NULL, 1, ASK_ID_BYTES_MAX},
-    {"kind", FIELD_WORD, true, "What is asked.", &ask_kind_words, 0, 0},
+    {"kind", FIELD_WORD, true, "What is asked.", &ask_kind_enum, 0, 0},
     {"text", FIELD_STRING, false, "One line for people; an approval of a tool has its own.", NULL, 1,
      ASK_TEXT_CHARS_MAX},
     {"tool", FIELD_STRING, false, "approval: the tool that is to be called; without it, of the output in arguments.",
@@ -25,7 +25,7 @@ const struct field ask_body[] = {
     {"options", FIELD_TEXTS, false, "question: the answers to choose from; free text without.", NULL, 0, 0},
     {"schema", FIELD_OBJECT, false, "elicitation: JSON Schema of the form.", NULL, 0, 0},
     {"details", FIELD_OBJECT, false, "For people: action, risk, integration, preview.", NULL, 0, 0},
-    {"role", FIELD_WORD, false, "Who may answer, at least; the option ask-role unless told.", &role_words, 0, 0},
+    {"role", FIELD_WORD, false, "Who may answer, at least; the option ask-role unless told.", &role_enum, 0, 0},
     {"quorum", FIELD_INTEGER, false, "approval: how many people must agree; one unless told.", NULL, 1, ASK_QUORUM_MAX},
     {"expires_in_ms", FIELD_INTEGER, false, "How long it waits; the option of its kind unless told.", NULL, 1,
      366 * DAY_MS},
@@ -34,7 +34,7 @@ const struct field ask_body[] = {
 
 const struct field answer_body[] = {
     {"decision", FIELD_WORD, false,
-     "approval: how far it goes; deny declines every kind. session and always give the narrowest grant.", &answer_words,
+     "approval: how far it goes; deny declines every kind. session and always give the narrowest grant.", &answer_enum,
      0, 0},
     {"answer", FIELD_ANY, false, "The chosen option, the text, the form, or the edited arguments.", NULL, 0, 0},
     {"arguments", FIELD_OBJECT, false, "The edited arguments: the same as answer.", NULL, 0, 0},
@@ -55,13 +55,13 @@ const struct field approve_body[] = {
 
 const struct field elicitation_body[] = {
     {"ask_id", FIELD_STRING, false, "Which form; the one that is pending unless told.", NULL, 1, ASK_ID_BYTES_MAX},
-    {"action", FIELD_WORD, false, "accept unless told.", &action_words, 0, 0},
+    {"action", FIELD_WORD, false, "accept unless told.", &action_enum, 0, 0},
     {"content", FIELD_OBJECT, false, "The form, when accepted.", NULL, 0, 0},
     {0},
 };
 
 const struct field ask_list_query[] = {
-    {"state", FIELD_WORD, false, "pending unless told.", &ask_state_filter_words, 0, 0},
+    {"state", FIELD_WORD, false, "pending unless told.", &ask_state_filter_enum, 0, 0},
     {"descendants", FIELD_BOOLEAN, false, "Also of the sessions below this one.", NULL, 0, 0},
     {"cursor", FIELD_STRING, false, "next_cursor of the page before.", NULL, 1, 30},
     {"limit", FIELD_INTEGER, false, "Rows per page.", NULL, 1, 200},
@@ -152,7 +152,7 @@ enum status asks_list(struct request *request)
     struct ask_page page;
     int64_t before;
     struct slice name = request_param(request, "state");
-    int state = slice_present(name) ? words_find(ask_state_words, name) : ASK_PENDING;
+    int state = slice_present(name) ? words_find(ask_state_enum, name) : ASK_PENDING;
     bool descendants = slice_is(request_param(request, "descendants"), "true");
     enum status status = read_cursor(request, &before);
     if (status == STATUS_OK) {
@@ -179,10 +179,10 @@ enum status asks_open(struct request *request)
 {
     const struct json *body = request->body;
     int64_t expires_in_ms = json_i64_of(body, "expires_in_ms");
-    int role = words_find(access_role_words, json_text_of(body, "role"));
+    int role = words_find(access_role_enum, json_text_of(body, "role"));
     struct ask ask = {
         .id = json_text_of(body, "id"),
-        .kind = (enum ask_kind)words_find(ask_kind_words, json_text_of(body, "kind")),
+        .kind = (enum ask_kind)words_find(ask_kind_enum, json_text_of(body, "kind")),
         .tool = json_text_of(body, "tool"),
         .call_id = json_text_of(body, "call_id"),
         .arguments = json_raw_of(body, "arguments"),
@@ -208,7 +208,7 @@ enum status asks_withdraw(struct request *request)
 
 void asks_read_reply(const struct json *body, struct ask_reply *out)
 {
-    int decision = words_find(answer_words, json_text_of(body, "decision"));
+    int decision = words_find(answer_enum, json_text_of(body, "decision"));
     const struct json *answer = json_get_value(body, "answer");
     *out = (struct ask_reply){
         .decision = (enum ask_decision)(decision + 1),

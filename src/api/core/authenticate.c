@@ -63,10 +63,10 @@ static enum status check_scope(struct request *request)
     }
     char words[80];
     size_t used = 0;
-    for (int bit = 0; bit < scope_words.count; bit++) {
+    for (int bit = 0; bit < scope_enum.count; bit++) {
         if (needed & (1u << bit)) {
             used +=
-                (size_t)snprintf(words + used, sizeof words - used, "%s%s", used ? ", " : "", scope_words.names[bit]);
+                (size_t)snprintf(words + used, sizeof words - used, "%s%s", used ? ", " : "", scope_enum.names[bit]);
         }
     }
     return failure_set(&request->call.failure, STATUS_FORBIDDEN, "scope_required",

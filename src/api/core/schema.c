@@ -8,13 +8,13 @@
 
 static const struct member session_members[] = {
     {"id", "s", NULL},
-    {"type", "s", &session_type_words},
-    {"status", "s", &session_status_words},
-    {"runtime", "s", &runtime_words},
-    {"pause_reason", "s?", &pause_reason_words},
-    {"stop_reason", "s?", &stop_reason_words},
+    {"type", "s", &session_type_enum},
+    {"status", "s", &session_status_enum},
+    {"runtime", "s", &runtime_enum},
+    {"pause_reason", "s?", &pause_reason_enum},
+    {"stop_reason", "s?", &stop_reason_enum},
     {"status_reason", "s?", NULL},
-    {"display_status", "s", &display_status_words},
+    {"display_status", "s", &display_status_enum},
     {"display_reason", "s?", NULL},
     {"active", "b", NULL},
     {"live", "b", NULL},
@@ -22,16 +22,16 @@ static const struct member session_members[] = {
     {"retryable", "b", NULL},
     {"reopenable", "b", NULL},
     {"words", "@SessionWords", NULL},
-    {"purpose", "s", &purpose_words},
+    {"purpose", "s", &purpose_enum},
     {"agent", "s?", NULL},
     {"agent_version", "i", NULL},
-    {"driver", "s", &agent_driver_words},
+    {"driver", "s", &agent_driver_enum},
     {"title", "s?", NULL},
     {"workspace", "s?", NULL},
     {"source", "@SessionSource", NULL},
     {"metadata", "o", NULL},
-    {"visibility", "s", &visibility_words},
-    {"queue_mode", "s", &queue_mode_words},
+    {"visibility", "s", &visibility_enum},
+    {"queue_mode", "s", &queue_mode_enum},
     {"parent_id", "s?", NULL},
     {"task_id", "s?", NULL},
     {"entity_id", "s?", NULL},
@@ -82,14 +82,14 @@ static const struct member session_source_members[] = {
 };
 
 static const struct member event_members[] = {
-    {"session_id", "s", NULL},        {"sequence", "i", NULL},   {"type", "s", NULL},
-    {"role", "s", &event_role_words}, {"actor", "s", NULL},      {"content", "[Part", NULL},
-    {"metadata", "o", NULL},          {"thread_id", "s-", NULL}, {"external_event_id", "s-", NULL},
-    {"created_at", "t", NULL},        {"duplicate", "b-", NULL}, {0},
+    {"session_id", "s", NULL},       {"sequence", "i", NULL},   {"type", "s", NULL},
+    {"role", "s", &event_role_enum}, {"actor", "s", NULL},      {"content", "[Part", NULL},
+    {"metadata", "o", NULL},         {"thread_id", "s-", NULL}, {"external_event_id", "s-", NULL},
+    {"created_at", "t", NULL},       {"duplicate", "b-", NULL}, {0},
 };
 static const struct member waiting_for_members[] = {
     {"ask_id", "s", NULL},
-    {"kind", "s", &ask_kind_words},
+    {"kind", "s", &ask_kind_enum},
     {"text", "s", NULL},
     {"tool", "s?", NULL},
     {"since", "t", NULL},
@@ -133,7 +133,7 @@ static const struct member git_state_members[] = {
 static const struct member changed_file_members[] = {
     {"path", "s", NULL},
     {"previous_path", "s?", NULL},
-    {"status", "s", &file_status_words},
+    {"status", "s", &file_status_enum},
     {"additions", "i", NULL},
     {"deletions", "i", NULL},
     {"sequence", "i", NULL},
@@ -155,7 +155,7 @@ static const struct member joined_members[] = {{"session_id", "s", NULL}, {"role
 static const struct member counts_members[] = {
     {"by_status", "o", NULL}, {"by_type", "o", NULL}, {"total", "i", NULL}, {0}};
 static const struct member lease_members[] = {
-    {"fence", "i", NULL}, {"expires_at", "t", NULL}, {"status", "s", &session_status_words}, {0}};
+    {"fence", "i", NULL}, {"expires_at", "t", NULL}, {"status", "s", &session_status_enum}, {0}};
 static const struct member granted_members[] = {
     {"token", "s", NULL}, {"fence", "i", NULL}, {"expires_at", "t", NULL}, {0}};
 static const struct member claim_members[] = {{"session", "@Session", NULL}, {"lease", "@GrantedLease", NULL}, {0}};
@@ -168,8 +168,8 @@ static const struct member queue_worker_members[] = {
 static const struct member stopped_members[] = {{"changed", "b", NULL}, {"session", "@Session", NULL}, {0}};
 static const struct member unblocker_members[] = {{"kind", "s", NULL}, {"name", "s-", NULL}, {"how", "s?", NULL}, {0}};
 static const struct member explained_members[] = {{"session_id", "s", NULL},
-                                                  {"status", "s", &session_status_words},
-                                                  {"waits_for", "s", &wait_kind_words},
+                                                  {"status", "s", &session_status_enum},
+                                                  {"waits_for", "s", &wait_kind_enum},
                                                   {"since", "t", NULL},
                                                   {"detail", "s", NULL},
                                                   {"reason", "s?", NULL},
@@ -200,13 +200,13 @@ static const struct member export_members[] = {
     {0},
 };
 static const struct member runtime_outcome_members[] = {
-    {"session_id", "s", NULL},        {"changed", "b", NULL},       {"status", "s", &session_status_words},
-    {"runtime", "s", &runtime_words}, {"pause_reason", "s?", NULL}, {0},
+    {"session_id", "s", NULL},       {"changed", "b", NULL},       {"status", "s", &session_status_enum},
+    {"runtime", "s", &runtime_enum}, {"pause_reason", "s?", NULL}, {0},
 };
 static const struct member interrupted_members[] = {{"turn", "i", NULL}, {"requested", "b", NULL}, {0}};
 static const struct member prompt_members[] = {
     {"prompt_id", "s", NULL},
-    {"mode", "s", &queue_mode_words},
+    {"mode", "s", &queue_mode_enum},
     {"position", "i", NULL},
     {"actor", "s", NULL},
     {"content", "[Part", NULL},
@@ -222,8 +222,8 @@ static const struct member ask_members[] = {{"session_id", "s", NULL},
                                             {"agent", "s?-", NULL},
                                             {"parent_id", "s?-", NULL},
                                             {"id", "s", NULL},
-                                            {"kind", "s", &ask_kind_words},
-                                            {"state", "s", &ask_state_words},
+                                            {"kind", "s", &ask_kind_enum},
+                                            {"state", "s", &ask_state_enum},
                                             {"turn", "i", NULL},
                                             {"text", "s", NULL},
                                             {"tool", "s-", NULL},
@@ -233,12 +233,12 @@ static const struct member ask_members[] = {{"session_id", "s", NULL},
                                             {"options", "l-", NULL},
                                             {"schema", "o-", NULL},
                                             {"details", "o-", NULL},
-                                            {"role", "s", &access_role_words},
+                                            {"role", "s", &access_role_enum},
                                             {"quorum", "i", NULL},
                                             {"created_at", "t", NULL},
                                             {"expires_at", "t?", NULL},
                                             {"votes", "a-", NULL},
-                                            {"decision", "s-", &ask_decision_words},
+                                            {"decision", "s-", &ask_decision_enum},
                                             {"answer", "x-", NULL},
                                             {"reason", "s-", NULL},
                                             {"answered_by", "s-", NULL},
@@ -279,12 +279,12 @@ static const struct member share_list_members[] = {{"share_links", "[ShareLink",
 static const struct member sign_in_members[] = {
     {"user_id", "s", NULL}, {"csrf_token", "s", NULL}, {"expires_at", "t", NULL}, {0}};
 static const struct member me_members[] = {
-    {"kind", "s", &principal_kind_words},
+    {"kind", "s", &principal_kind_enum},
     {"actor", "s", NULL},
     {"tenant_id", "s", NULL},
     {"user_id", "s?", NULL},
-    {"role", "s?", &member_role_words},
-    {"scopes", "l", &scope_words},
+    {"role", "s?", &member_role_enum},
+    {"scopes", "l", &scope_enum},
     {"id_prefix", "s?", NULL},
     {"session_id", "s?", NULL},
     {"csrf_token", "s-", NULL},
@@ -295,7 +295,7 @@ static const struct member user_members[] = {
     {"id", "s", NULL},
     {"email", "s", NULL},
     {"name", "s", NULL},
-    {"role", "s", &member_role_words},
+    {"role", "s", &member_role_enum},
     {"sessions_max", "i", NULL},
     {"created_at", "t", NULL},
     {"sign_in_secret", "s-", NULL},
@@ -303,10 +303,10 @@ static const struct member user_members[] = {
 };
 static const struct member user_list_members[] = {{"users", "[User", NULL}, {0}};
 static const struct member token_members[] = {
-    {"id", "s", NULL},          {"name", "s", NULL},           {"kind", "s", &principal_kind_words},
-    {"token", "s-", NULL},      {"scopes", "l", &scope_words}, {"user_id", "s?", NULL},
-    {"id_prefix", "s?", NULL},  {"session_id", "s?", NULL},    {"created_at", "t", NULL},
-    {"expires_at", "t?", NULL}, {"revoked_at", "t?", NULL},    {0},
+    {"id", "s", NULL},          {"name", "s", NULL},          {"kind", "s", &principal_kind_enum},
+    {"token", "s-", NULL},      {"scopes", "l", &scope_enum}, {"user_id", "s?", NULL},
+    {"id_prefix", "s?", NULL},  {"session_id", "s?", NULL},   {"created_at", "t", NULL},
+    {"expires_at", "t?", NULL}, {"revoked_at", "t?", NULL},   {0},
 };
 static const struct member tool_call_members[] = {
     {"tool", "s", NULL}, {"call_id", "s", NULL}, {"success", "b", NULL}, {"result", "x", NULL}, {0}};
@@ -321,10 +321,10 @@ static const struct member agent_members[] = {
     {"version", "i", NULL},
     {"name", "s?", NULL},
     {"description", "s?", NULL},
-    {"driver", "s", &agent_driver_words},
+    {"driver", "s", &agent_driver_enum},
     {"provider", "s?", NULL},
     {"model", "s?", NULL},
-    {"source", "s", &agent_origin_words},
+    {"source", "s", &agent_origin_enum},
     {"shared", "b", NULL},
     {"created_at", "t", NULL},
     {"created_by", "s?", NULL},
@@ -353,7 +353,7 @@ static const struct member model_members[] = {
     {"provider", "s", NULL}, {"id", "s", NULL}, {"name", "s?", NULL}, {"listed", "b", NULL}, {"agents", "l", NULL}, {0},
 };
 static const struct member model_provider_members[] = {
-    {"name", "s", NULL}, {"state", "s", &vendor_state_words}, {"detail", "s?", NULL}, {"asked_at", "t?", NULL}, {0},
+    {"name", "s", NULL}, {"state", "s", &vendor_state_enum}, {"detail", "s?", NULL}, {"asked_at", "t?", NULL}, {0},
 };
 static const struct member model_list_members[] = {
     {"models", "[Model", NULL}, {"providers", "[ModelProvider", NULL}, {0}};
@@ -365,7 +365,7 @@ static const struct member persona_members[] = {
 static const struct member persona_list_members[] = {
     {"personas", "[Persona", NULL}, {"has_more", "b", NULL}, {"next_cursor", "s?", NULL}, {0}};
 static const struct member preferences_members[] = {
-    {"idle_timeout_ms", "i", NULL}, {"queue_mode", "s", &queue_mode_words}, {"set", "l", NULL}, {0}};
+    {"idle_timeout_ms", "i", NULL}, {"queue_mode", "s", &queue_mode_enum}, {"set", "l", NULL}, {0}};
 static const struct member channel_members[] = {
     {"id", "s", NULL},
     {"kind", "s", NULL},

@@ -8,12 +8,12 @@ static const struct member entity_list_members[] = {
     {"entities", "[Entity", NULL}, {"has_more", "b", NULL}, {"next_cursor", "s?", NULL}, {0}};
 static const struct member entity_session_members[] = {
     {"id", "s", NULL},
-    {"type", "s", &session_type_words},
+    {"type", "s", &session_type_enum},
     {"title", "s?", NULL},
     {"task_id", "s?", NULL},
     {"task_name", "s?", NULL},
     {"task_definition", "o?", NULL},
-    {"status", "s", &session_status_words},
+    {"status", "s", &session_status_enum},
     {"block_status", "s", NULL},
     {"started_at", "t?", NULL},
     {"completed_at", "t?", NULL},
@@ -33,11 +33,11 @@ static const struct member task_list_members[] = {
     {"tasks", "[Task", NULL}, {"has_more", "b", NULL}, {"next_cursor", "s?", NULL}, {0}};
 static const struct member task_run_members[] = {{"session", "@Session", NULL}, {"steps", "[StartedStep", NULL}, {0}};
 static const struct member started_step_members[] = {
-    {"step", "s", NULL}, {"session_id", "s", NULL}, {"status", "s", &session_status_words}, {0}};
+    {"step", "s", NULL}, {"session_id", "s", NULL}, {"status", "s", &session_status_enum}, {0}};
 static const struct member run_members[] = {
     {"id", "s", NULL},
     {"session_id", "s", NULL},
-    {"status", "s", &run_status_words},
+    {"status", "s", &run_status_enum},
     {"outcome", "s?", NULL},
     {"summary", "s?", NULL},
     {"completion_id", "s?", NULL},

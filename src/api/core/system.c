@@ -26,7 +26,7 @@ static void write_metrics(struct buffer *body, const struct metric *metrics, siz
 static void write_watchdogs(struct buffer *body, struct service *service)
 {
     for (int i = 0; i < WATCHDOG_COUNT; i++) {
-        const char *name = watchdog_words.names[i];
+        const char *name = watchdog_enum.names[i];
         buffer_format(body,
                       "# HELP sojourn_watchdog_%s_total Times this watchdog acted.\n"
                       "# TYPE sojourn_watchdog_%s_total counter\nsojourn_watchdog_%s_total %lld\n",

@@ -4,7 +4,7 @@
 #include "service/identity/secret.h"
 
 static const char *const order_names[] = {"oldest", "newest"};
-static const struct words order_words = {order_names, 2};
+static const struct words order_enum = {order_names, 2};
 
 const struct field event_append_body[] = {
     {"events", FIELD_LIST, true, "Events in order; all are appended or none.", NULL, 0, 0},
@@ -19,7 +19,7 @@ const struct field event_list_query[] = {
     {"eventTypes", FIELD_STRING, false, "The same as types.", NULL, 1, 1000},
     {"thread_id", FIELD_STRING, false, "Only of this thread.", NULL, 1, 128},
     {"limit", FIELD_INTEGER, false, "Pages only: events per page, 100 unless told.", NULL, 1, 1000},
-    {"order", FIELD_WORD, false, "Pages only: oldest first (default) or newest first.", &order_words, 0, 0},
+    {"order", FIELD_WORD, false, "Pages only: oldest first (default) or newest first.", &order_enum, 0, 0},
     {"deltas", FIELD_BOOLEAN, false, "Streams only: live deltas, true unless told.", NULL, 0, 0},
     {"ticket", FIELD_STRING, false, "A one-use ticket.", NULL, 1, 100},
     {0},
@@ -37,7 +37,7 @@ const struct field audit_query[] = {
     {"after", FIELD_INTEGER, false, "Only events behind this sequence.", NULL, 0, INT64_MAX},
     {"before", FIELD_INTEGER, false, "Only events before this sequence.", NULL, 1, INT64_MAX},
     {"limit", FIELD_INTEGER, false, "Events per page.", NULL, 1, 1000},
-    {"order", FIELD_WORD, false, "oldest first (default) or newest first.", &order_words, 0, 0},
+    {"order", FIELD_WORD, false, "oldest first (default) or newest first.", &order_enum, 0, 0},
     {0},
 };
 
@@ -254,7 +254,7 @@ enum status events_audit(struct request *request)
 /* --- deltas --- */
 
 static const char *const delta_kinds[] = {"text", "reasoning", "tool_input", "tool_output"};
-static const struct words delta_words = {delta_kinds, 4};
+static const struct words delta_enum = {delta_kinds, 4};
 
 static enum status check_delta(struct request *request, const struct json *delta)
 {
@@ -264,7 +264,7 @@ static enum status check_delta(struct request *request, const struct json *delta
         return failure_set(&request->call.failure, STATUS_TOO_LARGE, "delta_too_large",
                            "A delta has at most %zu bytes (option delta-bytes-max).", bytes_max);
     }
-    if (words_find(delta_words, json_text_of(delta, "kind")) >= 0 && json_as_text(json_get(delta, "text"), &text)) {
+    if (words_find(delta_enum, json_text_of(delta, "kind")) >= 0 && json_as_text(json_get(delta, "text"), &text)) {
         return STATUS_OK;
     }
     return failure_set(&request->call.failure, STATUS_INVALID, "invalid_delta",
@@ -343,7 +343,7 @@ static enum status check_turn(struct call *call, const struct session *session)
     if (!session_status_is_active(session->status)) {
         return failure_set(&call->failure, STATUS_CONFLICT, "session_ended",
                            "Live output belongs to a turn; this session is %s.",
-                           session_status_words.names[session->status]);
+                           session_status_enum.names[session->status]);
     }
     if (access_runs(call->who, session, slice_present(call->lease_token))) {
         return STATUS_OK;

@@ -9,7 +9,7 @@
 #include "service/session/session.h"
 
 static const char *const stream_role_names[] = {"client", "runner"};
-static const struct words stream_role_words = {stream_role_names, 2};
+static const struct words stream_role_enum = {stream_role_names, 2};
 
 const struct field stream_query[] = {
     {"resume_from", FIELD_STRING, false, "Cursor SEQ or SEQ.N to continue behind.", NULL, 1, 40},
@@ -17,7 +17,7 @@ const struct field stream_query[] = {
     {"types", FIELD_STRING, false, "Comma-separated types; tool.* matches a prefix.", NULL, 1, 1000},
     {"thread_id", FIELD_STRING, false, "Only of this thread.", NULL, 1, 128},
     {"deltas", FIELD_BOOLEAN, false, "Live deltas; true unless told.", NULL, 0, 0},
-    {"role", FIELD_WORD, false, "client, or runner: who runs the session's turns elsewhere.", &stream_role_words, 0, 0},
+    {"role", FIELD_WORD, false, "client, or runner: who runs the session's turns elsewhere.", &stream_role_enum, 0, 0},
     {"ticket", FIELD_STRING, false, "A one-use ticket.", NULL, 1, 100},
     {0},
 };

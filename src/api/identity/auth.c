@@ -171,12 +171,12 @@ enum status auth_me(struct request *request)
     const struct principal *who = &request->who;
     struct json_out *out = &request->out;
     json_begin_object(out);
-    json_put_text(out, "kind", slice_of(principal_kind_words.names[who->kind]));
+    json_put_text(out, "kind", slice_of(principal_kind_enum.names[who->kind]));
     json_put_text(out, "actor", who->name);
     json_put_text(out, "tenant_id", who->tenant_id);
     json_put_text(out, "user_id", who->user_id);
     json_put_text(out, "role",
-                  who->member == MEMBER_NONE ? (struct slice){0} : slice_of(member_role_words.names[who->member]));
+                  who->member == MEMBER_NONE ? (struct slice){0} : slice_of(member_role_enum.names[who->member]));
     scopes_write(out, who->scopes);
     json_put_text(out, "id_prefix", who->id_prefix);
     json_put_text(out, "session_id", who->session_id);

@@ -2,27 +2,27 @@
 #include "service/identity/identity.h"
 
 static const char *const giveable_names[] = {"member", "admin", "owner"};
-static const struct words giveable_words = {giveable_names, 3};
+static const struct words giveable_enum = {giveable_names, 3};
 static const char *const token_kind_names[] = {"user", "worker", "runner", "sandbox", "channel"};
-static const struct words token_kind_words = {token_kind_names, 5};
+static const struct words token_kind_enum = {token_kind_names, 5};
 
 const struct field user_body[] = {
     {"email", FIELD_STRING, true, "Email, unique.", NULL, 3, 254},
     {"name", FIELD_STRING, false, "Name for people.", NULL, 1, 100},
-    {"role", FIELD_WORD, false, "Role in the tenant; member unless told.", &giveable_words, 0, 0},
+    {"role", FIELD_WORD, false, "Role in the tenant; member unless told.", &giveable_enum, 0, 0},
     {"sessions_max", FIELD_INTEGER, false, "Own limit of active sessions; 0 = the server's.", NULL, 0, 1000000},
     {0},
 };
 const struct field user_update_body[] = {
     {"name", FIELD_STRING, false, "Name for people.", NULL, 1, 100},
-    {"role", FIELD_WORD, false, "Role in the tenant.", &giveable_words, 0, 0},
+    {"role", FIELD_WORD, false, "Role in the tenant.", &giveable_enum, 0, 0},
     {"sessions_max", FIELD_INTEGER, false, "Own limit of active sessions; 0 = the server's.", NULL, 0, 1000000},
     {0},
 };
 const struct field token_body[] = {
     {"name", FIELD_STRING, true, "Name for people; workers show it as their actor.", NULL, 1, 100},
-    {"kind", FIELD_WORD, false, "What uses it; user unless told.", &token_kind_words, 0, 0},
-    {"scopes", FIELD_TEXTS, false, "What it may; all the maker may unless told.", &scope_words, 0, 0},
+    {"kind", FIELD_WORD, false, "What uses it; user unless told.", &token_kind_enum, 0, 0},
+    {"scopes", FIELD_TEXTS, false, "What it may; all the maker may unless told.", &scope_enum, 0, 0},
     {"id_prefix", FIELD_STRING, false, "Only sessions whose id begins so, such as telegram:", NULL, 1, 64},
     {"session_id", FIELD_STRING, false, "Only this session.", NULL, 1, 128},
     {"user_id", FIELD_STRING, false, "The user it acts for; the maker unless told.", NULL, 1, 128},
@@ -43,7 +43,7 @@ static void write_user(struct json_out *out, const struct user *user, enum membe
     json_put_text(out, "id", user->id);
     json_put_text(out, "email", user->email);
     json_put_text(out, "name", user->name);
-    json_put_text(out, "role", slice_of(member_role_words.names[role]));
+    json_put_text(out, "role", slice_of(member_role_enum.names[role]));
     json_put_i64(out, "sessions_max", user->sessions_max);
     json_put_time(out, "created_at", user->created_at_ms);
     json_maybe_text(out, "sign_in_secret", link);
@@ -78,7 +78,7 @@ enum status users_list(struct request *request)
 
 static enum member_role read_role(const struct request *request, enum member_role fallback)
 {
-    int role = words_find(member_role_words, json_text_of(request->body, "role"));
+    int role = words_find(member_role_enum, json_text_of(request->body, "role"));
     return role > 0 ? (enum member_role)role : fallback;
 }
 
@@ -139,9 +139,9 @@ void scopes_write(struct json_out *out, unsigned scopes)
 {
     json_key(out, "scopes");
     json_begin_array(out);
-    for (int bit = 0; bit < scope_words.count; bit++) {
+    for (int bit = 0; bit < scope_enum.count; bit++) {
         if (scopes & (1u << bit)) {
-            json_text(out, slice_of(scope_words.names[bit]));
+            json_text(out, slice_of(scope_enum.names[bit]));
         }
     }
     json_end_array(out);
@@ -152,7 +152,7 @@ void token_write(struct json_out *out, const struct token *token, struct slice s
     json_begin_object(out);
     json_put_text(out, "id", token->id);
     json_put_text(out, "name", token->name);
-    json_put_text(out, "kind", slice_of(principal_kind_words.names[token->kind]));
+    json_put_text(out, "kind", slice_of(principal_kind_enum.names[token->kind]));
     json_maybe_text(out, "token", secret);
     scopes_write(out, token->scopes);
     json_put_text(out, "user_id", token->user_id);
@@ -202,7 +202,7 @@ static enum status read_scopes(struct request *request, unsigned *out)
     const struct json *list = json_get_value(request->body, "scopes");
     *out = list ? 0 : request->who.scopes;
     for (const struct json *one = list ? list->child : NULL; one; one = one->next) {
-        int bit = json_is(one, JSON_STRING) ? words_find(scope_words, one->text) : -1;
+        int bit = json_is(one, JSON_STRING) ? words_find(scope_enum, one->text) : -1;
         if (bit < 0) {
             return failure_set(&request->call.failure, STATUS_INVALID, "invalid_member",
                                "`scopes` must be of: read, write, claim, admin.");
@@ -216,7 +216,7 @@ enum status tokens_create(struct request *request)
 {
     struct token token;
     char secret[TOKEN_TEXT_BYTES];
-    int kind = words_find(principal_kind_words, json_text_of(request->body, "kind"));
+    int kind = words_find(principal_kind_enum, json_text_of(request->body, "kind"));
     struct token_request wanted = {
         .name = json_text_of(request->body, "name"),
         .kind = kind < 0 ? PRINCIPAL_USER : (enum principal_kind)kind,
@@ -252,7 +252,7 @@ static void write_tenant(struct json_out *out, const struct tenant *tenant, enum
     json_begin_object(out);
     json_put_text(out, "id", tenant->id);
     json_put_text(out, "name", tenant->name);
-    json_put_text(out, "role", slice_of(member_role_words.names[role]));
+    json_put_text(out, "role", slice_of(member_role_enum.names[role]));
     json_put_time(out, "created_at", tenant->created_at_ms);
     json_end_object(out);
 }

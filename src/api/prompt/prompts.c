@@ -13,7 +13,7 @@ const struct field message_body[] = {
     {"mode", FIELD_WORD, false,
      "While a turn runs: followup waits, steer interrupts it and goes first, collect waits for more and is said "
      "together with it, reject answers 409; as the session's queue_mode unless told.",
-     &queue_mode_words, 0, 0},
+     &queue_mode_enum, 0, 0},
     {"clear_queue", FIELD_BOOLEAN, false, "With steer: withdraw what waits in its thread.", NULL, 0, 0},
     {"priority", FIELD_INTEGER, false, "While it waits: higher goes first, in front of what is less urgent; 0.", NULL,
      -PROMPT_PRIORITY_MAX, PROMPT_PRIORITY_MAX},
@@ -96,7 +96,7 @@ static enum status read_message(struct request *request, struct prompt_request *
         .message_id = json_text_of(body, "message_id"),
     };
     *out = (struct prompt_request){
-        .mode = words_find(queue_mode_words, json_text_of(body, "mode")),
+        .mode = words_find(queue_mode_enum, json_text_of(body, "mode")),
         .thread_id = json_text_of(body, "thread_id"),
         .clear_queue = body_says(request, "clear_queue"),
         .priority = json_i64_of(body, "priority"),

@@ -34,7 +34,7 @@ static void write_prompt(struct json_out *out, const struct prompt *prompt, int6
 {
     json_begin_object(out);
     json_put_text(out, "prompt_id", prompt->id);
-    json_put_text(out, "mode", slice_of(queue_mode_words.names[prompt->mode]));
+    json_put_text(out, "mode", slice_of(queue_mode_enum.names[prompt->mode]));
     json_put_i64(out, "position", place);
     json_put_text(out, "actor", prompt->actor);
     json_put_raw(out, "content", prompt->content);

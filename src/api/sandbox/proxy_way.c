@@ -23,7 +23,7 @@ static enum status check_sandbox(struct request *request, const struct session *
     struct call *call = &request->call;
     if (!runtime_is_up(session->runtime)) {
         return failure_set(&call->failure, STATUS_UNAVAILABLE, "sandbox_not_running",
-                           "The session's sandbox is %s; a message wakes it.", runtime_words.names[session->runtime]);
+                           "The session's sandbox is %s; a message wakes it.", runtime_enum.names[session->runtime]);
     }
     if (!runtime_host_listens(request->api->runtimes, session->tenant_key, session->key, port)) {
         return failure_set(&call->failure, STATUS_UNAVAILABLE, "nobody_listens",

@@ -14,9 +14,9 @@ static void write_outcome(struct request *request, const struct runtime_outcome 
     json_begin_object(out);
     json_put_text(out, "session_id", session->id);
     json_put_bool(out, "changed", outcome->changed);
-    json_put_text(out, "status", slice_of(session_status_words.names[session->status]));
-    struct slice pause = slice_of(pause_reason_words.names[session->pause_reason]);
-    json_put_text(out, "runtime", slice_of(runtime_words.names[session->runtime]));
+    json_put_text(out, "status", slice_of(session_status_enum.names[session->status]));
+    struct slice pause = slice_of(pause_reason_enum.names[session->pause_reason]);
+    json_put_text(out, "runtime", slice_of(runtime_enum.names[session->runtime]));
     json_put_text(out, "pause_reason", pause.len > 0 ? pause : (struct slice){0});
     json_end_object(out);
 }

@@ -116,7 +116,7 @@ static void write_timer(struct json_out *out, const struct session_explained *ex
         return;
     }
     json_begin_object(out);
-    json_put_text(out, "kind", slice_of(timer_kind_words.names[explained->timer.kind]));
+    json_put_text(out, "kind", slice_of(timer_kind_enum.names[explained->timer.kind]));
     json_put_time(out, "due_at", explained->timer.due_ms);
     json_end_object(out);
 }
@@ -145,8 +145,8 @@ enum status sessions_explain(struct request *request)
     }
     json_begin_object(out);
     json_put_text(out, "session_id", explained.session.id);
-    json_put_text(out, "status", slice_of(session_status_words.names[explained.session.status]));
-    json_put_text(out, "waits_for", slice_of(wait_kind_words.names[explained.why->waits_for]));
+    json_put_text(out, "status", slice_of(session_status_enum.names[explained.session.status]));
+    json_put_text(out, "waits_for", slice_of(wait_kind_enum.names[explained.why->waits_for]));
     json_put_time(out, "since", explained.since_ms);
     json_put_text(out, "detail", slice_of(explained.why->detail));
     json_put_text(out, "reason", explained.session.status_reason);

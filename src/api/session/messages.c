@@ -4,7 +4,7 @@
 #include "service/session/session.h"
 
 static const char *const order_names[] = {"oldest", "newest"};
-static const struct words order_words = {order_names, 2};
+static const struct words order_enum = {order_names, 2};
 
 const struct field message_list_query[] = {
     {"after", FIELD_INTEGER, false, "Only messages behind this sequence.", NULL, 0, INT64_MAX},
@@ -13,7 +13,7 @@ const struct field message_list_query[] = {
     {"roles", FIELD_STRING, false, "Comma-separated: user, assistant, system, tool; user,assistant unless told.", NULL,
      1, 100},
     {"limit", FIELD_INTEGER, false, "Messages per page.", NULL, 1, 1000},
-    {"order", FIELD_WORD, false, "oldest first (default) or newest first.", &order_words, 0, 0},
+    {"order", FIELD_WORD, false, "oldest first (default) or newest first.", &order_enum, 0, 0},
     {0},
 };
 

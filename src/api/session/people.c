@@ -4,17 +4,17 @@
 
 /* What can be given to others: never ownership. */
 static const char *const share_role_names[] = {"viewer", "collaborator"};
-static const struct words share_role_words = {share_role_names, 2};
+static const struct words share_role_enum = {share_role_names, 2};
 
 const struct field participant_body[] = {
     {"user_id", FIELD_STRING, false, "The user; or give email.", NULL, 1, 128},
     {"email", FIELD_STRING, false, "The user's email; or give user_id.", NULL, 3, 254},
-    {"role", FIELD_WORD, false, "collaborator unless told.", &share_role_words, 0, 0},
+    {"role", FIELD_WORD, false, "collaborator unless told.", &share_role_enum, 0, 0},
     {0},
 };
 
 const struct field share_body[] = {
-    {"role", FIELD_WORD, false, "collaborator unless told.", &share_role_words, 0, 0},
+    {"role", FIELD_WORD, false, "collaborator unless told.", &share_role_enum, 0, 0},
     {"expires_at", FIELD_TIMESTAMP, false, "When the link ends; never unless told.", NULL, 0, 0},
     {"max_uses", FIELD_INTEGER, false, "How many users may redeem it; any number unless told.", NULL, 1, 1000000},
     {0},
@@ -48,7 +48,7 @@ enum status participants_list(struct request *request)
         json_put_text(out, "user_id", list[i].user_id);
         json_put_text(out, "name", list[i].name);
         json_put_text(out, "email", list[i].email);
-        json_put_text(out, "role", slice_of(access_role_words.names[list[i].role]));
+        json_put_text(out, "role", slice_of(access_role_enum.names[list[i].role]));
         json_put_time(out, "added_at", list[i].added_at_ms);
         json_end_object(out);
     }
@@ -72,7 +72,7 @@ enum status participants_add(struct request *request)
         struct json_out *out = &request->out;
         json_begin_object(out);
         json_put_text(out, "user_id", added);
-        json_put_text(out, "role", slice_of(access_role_words.names[role]));
+        json_put_text(out, "role", slice_of(access_role_enum.names[role]));
         json_end_object(out);
     }
     return status;
@@ -88,7 +88,7 @@ static void write_link(struct json_out *out, const struct share_link *link, stru
     json_begin_object(out);
     json_put_text(out, "id", link->id);
     json_maybe_text(out, "token", token);
-    json_put_text(out, "role", slice_of(access_role_words.names[link->role]));
+    json_put_text(out, "role", slice_of(access_role_enum.names[link->role]));
     json_put_time(out, "expires_at", link->expires_at_ms);
     json_key(out, "max_uses");
     if (link->max_uses) {
@@ -161,7 +161,7 @@ enum status shares_redeem(struct request *request)
         struct json_out *out = &request->out;
         json_begin_object(out);
         json_put_text(out, "session_id", entry.loaded->session.id);
-        json_put_text(out, "role", slice_of(access_role_words.names[role]));
+        json_put_text(out, "role", slice_of(access_role_enum.names[role]));
         json_end_object(out);
     }
     return status;

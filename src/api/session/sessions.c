@@ -7,8 +7,8 @@
 
 const struct field session_create_body[] = {
     {"id", FIELD_STRING, false, "Own id; an existing session with this id is opened instead.", NULL, 1, 128},
-    {"type", FIELD_WORD, true, "What kind of work it is.", &session_type_words, 0, 0},
-    {"status", FIELD_WORD, false, "Initial state; only one its type allows.", &session_status_words, 0, 0},
+    {"type", FIELD_WORD, true, "What kind of work it is.", &session_type_enum, 0, 0},
+    {"status", FIELD_WORD, false, "Initial state; only one its type allows.", &session_status_enum, 0, 0},
     {"agent", FIELD_STRING, false, "Slug of the agent that shall run it.", NULL, 1, 128},
     {"agent_config", FIELD_OBJECT, false,
      "What this session takes away from what its agent may do: tools, permissions, commands, hosts, fs_scope, "
@@ -24,9 +24,9 @@ const struct field session_create_body[] = {
     {"parent_id", FIELD_STRING, false, "The session this one is part of.", NULL, 1, 128},
     {"task_id", FIELD_STRING, false, "The task this works on.", NULL, 1, 128},
     {"entity_id", FIELD_STRING, false, "The entity this works on.", NULL, 1, 128},
-    {"visibility", FIELD_WORD, false, "Who in the tenant sees it.", &visibility_words, 0, 0},
-    {"purpose", FIELD_WORD, false, "What it is for.", &purpose_words, 0, 0},
-    {"queue_mode", FIELD_WORD, false, "What a prompt does while a turn runs.", &queue_mode_words, 0, 0},
+    {"visibility", FIELD_WORD, false, "Who in the tenant sees it.", &visibility_enum, 0, 0},
+    {"purpose", FIELD_WORD, false, "What it is for.", &purpose_enum, 0, 0},
+    {"queue_mode", FIELD_WORD, false, "What a prompt does while a turn runs.", &queue_mode_enum, 0, 0},
     {"prompt", FIELD_STRING, false, "First prompt; makes agent work pending. How long at most: prompt-chars-max.", NULL,
      1, INT64_MAX},
     {"priority", FIELD_INTEGER, false, "Higher is claimed first.", NULL, -1000, 1000},
@@ -51,14 +51,14 @@ const struct field session_update_body[] = {
     {"title", FIELD_STRING, false, "New title; how long at most: title-chars-max.", NULL, 0, INT64_MAX},
     {"metadata", FIELD_OBJECT, false, "Merged over the old; a null value removes its key.", NULL, 0, 0},
     {"details", FIELD_OBJECT, false, "Merged over the old; a null value removes its key.", NULL, 0, 0},
-    {"visibility", FIELD_WORD, false, "Who in the tenant sees it.", &visibility_words, 0, 0},
-    {"queue_mode", FIELD_WORD, false, "What a prompt does while a turn runs.", &queue_mode_words, 0, 0},
+    {"visibility", FIELD_WORD, false, "Who in the tenant sees it.", &visibility_enum, 0, 0},
+    {"queue_mode", FIELD_WORD, false, "What a prompt does while a turn runs.", &queue_mode_enum, 0, 0},
     {"ttl_ms", FIELD_INTEGER, false, "New time to live from now; 0 = never expires.", NULL, 0, INT64_MAX},
     {0},
 };
 
 const struct field session_move_body[] = {
-    {"status", FIELD_WORD, true, "The state to move to.", &session_status_words, 0, 0},
+    {"status", FIELD_WORD, true, "The state to move to.", &session_status_enum, 0, 0},
     {"reason", FIELD_STRING, false, "One line for people.", NULL, 0, 200},
     {0},
 };
@@ -196,7 +196,7 @@ static enum status write_waiting_for(struct request *request, const struct sessi
     for (size_t i = 0; i < count; i++) {
         json_begin_object(out);
         json_put_text(out, "ask_id", pending[i].id);
-        json_put_text(out, "kind", slice_of(ask_kind_words.names[pending[i].kind]));
+        json_put_text(out, "kind", slice_of(ask_kind_enum.names[pending[i].kind]));
         json_put_text(out, "text", pending[i].text);
         json_put_text(out, "tool", pending[i].tool);
         json_put_time(out, "since", pending[i].created_at_ms);
@@ -254,7 +254,7 @@ enum status sessions_unarchive(struct request *request)
 enum status sessions_move(struct request *request)
 {
     struct session_access entry;
-    int to = words_find(session_status_words, json_text_of(request->body, "status"));
+    int to = words_find(session_status_enum, json_text_of(request->body, "status"));
     enum status status = session_move(&request->call, request->params[0], (enum session_status)to,
                                       json_text_of(request->body, "reason"), &entry);
     return answer_entry(request, status, &entry);

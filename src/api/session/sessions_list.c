@@ -4,25 +4,25 @@
 #include "wire/base64.h"
 
 static const char *const group_names[] = {"active", "live", "failing"};
-static const struct words group_words = {group_names, 3};
+static const struct words group_enum = {group_names, 3};
 static const char *const kind_names[] = {"run", "chat"};
-static const struct words kind_words = {kind_names, 2};
+static const struct words kind_enum = {kind_names, 2};
 static const char *const ownership_names[] = {"all", "mine", "shared"};
-static const struct words ownership_words = {ownership_names, 3};
+static const struct words ownership_enum = {ownership_names, 3};
 static const char *const archived_names[] = {"false", "true", "all"};
-static const struct words archived_words = {archived_names, 3};
+static const struct words archived_enum = {archived_names, 3};
 
 const struct field session_list_query[] = {
-    {"type", FIELD_WORD, false, "Only this type.", &session_type_words, 0, 0},
-    {"status", FIELD_WORD, false, "Only in this state.", &session_status_words, 0, 0},
-    {"display_status", FIELD_WORD, false, "Only with this display status.", &display_status_words, 0, 0},
-    {"group", FIELD_WORD, false, "Only in this group of states.", &group_words, 0, 0},
-    {"kind", FIELD_WORD, false, "run: only work that was handed over; chat: only conversations.", &kind_words, 0, 0},
-    {"archived", FIELD_WORD, false, "Archived sessions: false (default), true or all.", &archived_words, 0, 0},
+    {"type", FIELD_WORD, false, "Only this type.", &session_type_enum, 0, 0},
+    {"status", FIELD_WORD, false, "Only in this state.", &session_status_enum, 0, 0},
+    {"display_status", FIELD_WORD, false, "Only with this display status.", &display_status_enum, 0, 0},
+    {"group", FIELD_WORD, false, "Only in this group of states.", &group_enum, 0, 0},
+    {"kind", FIELD_WORD, false, "run: only work that was handed over; chat: only conversations.", &kind_enum, 0, 0},
+    {"archived", FIELD_WORD, false, "Archived sessions: false (default), true or all.", &archived_enum, 0, 0},
     {"source_kind", FIELD_STRING, false, "Only from this source.", NULL, 1, 64},
     {"source_platform", FIELD_STRING, false, "Only from this platform.", NULL, 1, 64},
     {"interactive", FIELD_BOOLEAN, false, "Only interactive or only not.", NULL, 0, 0},
-    {"ownership", FIELD_WORD, false, "all, mine or shared.", &ownership_words, 0, 0},
+    {"ownership", FIELD_WORD, false, "all, mine or shared.", &ownership_enum, 0, 0},
     {"owner", FIELD_STRING, false, "Only of this user.", NULL, 1, 128},
     {"participant", FIELD_STRING, false, "Only with this participant.", NULL, 1, 128},
     {"parent_id", FIELD_STRING, false, "Only children of this session.", NULL, 1, 128},
@@ -30,7 +30,7 @@ const struct field session_list_query[] = {
     {"entity_id", FIELD_STRING, false, "Only for this entity.", NULL, 1, 128},
     {"workspace", FIELD_STRING, false, "Only in this workspace.", NULL, 1, INT64_MAX},
     {"agent", FIELD_STRING, false, "Only of this agent.", NULL, 1, 128},
-    {"visibility", FIELD_WORD, false, "Only with this visibility.", &visibility_words, 0, 0},
+    {"visibility", FIELD_WORD, false, "Only with this visibility.", &visibility_enum, 0, 0},
     {"metadata.", FIELD_LABEL, false, "Only where this metadata key has this value.", NULL, 0, 0},
     {"q", FIELD_STRING, false, "Text in title, preview, workspace or branch.", NULL, 1, 200},
     {"id_prefix", FIELD_STRING, false, "Only sessions whose id begins so.", NULL, 1, 128},
@@ -147,15 +147,15 @@ static void read_filter(const struct request *request, struct session_filter *fi
 {
     struct slice interactive = request_param(request, "interactive");
     struct slice archived = request_param(request, "archived");
-    int group = word_param(request, "group", &group_words);
+    int group = word_param(request, "group", &group_enum);
     *filter = (struct session_filter){
         .tenant_key = request->who.tenant_key,
-        .type = word_param(request, "type", &session_type_words),
-        .work = word_param(request, "status", &session_status_words),
-        .display = word_param(request, "display_status", &display_status_words),
-        .visibility = word_param(request, "visibility", &visibility_words),
+        .type = word_param(request, "type", &session_type_enum),
+        .work = word_param(request, "status", &session_status_enum),
+        .display = word_param(request, "display_status", &display_status_enum),
+        .visibility = word_param(request, "visibility", &visibility_enum),
         .group = group < 0 ? -1 : group + 1,
-        .kind = word_param(request, "kind", &kind_words) + 1,
+        .kind = word_param(request, "kind", &kind_enum) + 1,
         .archived = slice_is(archived, "all") ? -1 : slice_is(archived, "true"),
         .interactive = slice_present(interactive) ? slice_is(interactive, "true") : -1,
         .source_kind = request_param(request, "source_kind"),
@@ -247,7 +247,7 @@ static void write_by_status(struct json_out *out, int64_t counts[TYPE_COUNT][SES
         for (int type = 0; type < TYPE_COUNT; type++) {
             sum += counts[type][work];
         }
-        json_put_i64(out, session_status_words.names[work], sum);
+        json_put_i64(out, session_status_enum.names[work], sum);
     }
     json_end_object(out);
 }
@@ -258,10 +258,10 @@ static void write_by_type(struct json_out *out, int64_t counts[TYPE_COUNT][SESSI
     json_key(out, "by_type");
     json_begin_object(out);
     for (int type = 0; type < TYPE_COUNT; type++) {
-        json_key(out, session_type_words.names[type]);
+        json_key(out, session_type_enum.names[type]);
         json_begin_object(out);
         for (int work = 0; work < SESSION_STATUS_COUNT; work++) {
-            json_put_i64(out, session_status_words.names[work], counts[type][work]);
+            json_put_i64(out, session_status_enum.names[work], counts[type][work]);
             *out_total += counts[type][work];
         }
         json_end_object(out);

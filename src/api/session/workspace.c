@@ -49,7 +49,7 @@ static void write_file(struct json_out *out, const struct changed_file *file)
     json_begin_object(out);
     json_put_text(out, "path", file->change.path);
     json_put_text(out, "previous_path", file->change.previous_path);
-    json_put_text(out, "status", slice_of(file_status_words.names[file->change.status]));
+    json_put_text(out, "status", slice_of(file_status_enum.names[file->change.status]));
     json_put_i64(out, "additions", file->change.additions);
     json_put_i64(out, "deletions", file->change.deletions);
     json_put_i64(out, "sequence", file->sequence);

@@ -6,7 +6,7 @@
 const struct field claim_body[] = {
     {"worker", FIELD_STRING, true, "Name of the worker, for people.", NULL, 1, 128},
     {"agents", FIELD_TEXTS, false, "Slugs of the agents it runs; any unless told.", NULL, 0, 0},
-    {"types", FIELD_TEXTS, false, "Session types it runs; any unless told.", &session_type_words, 0, 0},
+    {"types", FIELD_TEXTS, false, "Session types it runs; any unless told.", &session_type_enum, 0, 0},
     {"max", FIELD_INTEGER, false, "How many sessions at most; 1 unless told.", NULL, 1, CLAIM_BATCH_MAX},
     {"wait_ms", FIELD_INTEGER, false, "How long to wait when there is nothing, within claim-wait-ms-max.", NULL, 0,
      HOUR_MS},
@@ -20,7 +20,7 @@ const struct field heartbeat_body[] = {
 };
 
 const struct field settle_body[] = {
-    {"status", FIELD_WORD, true, "The state the session goes to.", &session_status_words, 0, 0},
+    {"status", FIELD_WORD, true, "The state the session goes to.", &session_status_enum, 0, 0},
     {"result", FIELD_ANY, false, "The result, any JSON.", NULL, 0, 0},
     {"error", FIELD_ANY, false, "What went wrong: text, or an object with code and message.", NULL, 0, 0},
     {"usage", FIELD_OBJECT, false, "Numbers, none negative, added to the session's totals; words beside them are kept.",
@@ -52,7 +52,7 @@ static enum status read_types(struct request *request, const struct json *body, 
 {
     const struct json *list = json_get_value(body, "types");
     for (const struct json *one = list ? list->child : NULL; one; one = one->next) {
-        int type = json_is(one, JSON_STRING) ? words_find(session_type_words, one->text) : -1;
+        int type = json_is(one, JSON_STRING) ? words_find(session_type_enum, one->text) : -1;
         if (type < 0 || claim->type_count >= TYPE_COUNT) {
             return failure_set(&request->call.failure, STATUS_INVALID, "invalid_member",
                                "`types` must be session types: agent, response, tool, mixed, each once.");
@@ -155,7 +155,7 @@ enum status claims_heartbeat(struct request *request)
         json_begin_object(out);
         json_put_i64(out, "fence", entry.loaded->session.fence);
         json_put_time(out, "expires_at", expires_at_ms);
-        json_put_text(out, "status", slice_of(session_status_words.names[entry.loaded->session.status]));
+        json_put_text(out, "status", slice_of(session_status_enum.names[entry.loaded->session.status]));
         json_end_object(out);
     }
     return status;
@@ -180,7 +180,7 @@ static enum status read_settlement(struct request *request, struct settlement *o
 {
     const struct json *error = json_get_value(request->body, "error");
     *out = (struct settlement){
-        .to = (enum session_status)words_find(session_status_words, json_text_of(request->body, "status")),
+        .to = (enum session_status)words_find(session_status_enum, json_text_of(request->body, "status")),
         .result = json_get_value(request->body, "result"),
         .usage = json_get_value(request->body, "usage"),
         .reason = json_text_of(request->body, "reason"),

@@ -134,12 +134,12 @@ static enum status write_summary(struct request *request, const struct session *
     }
     json_begin_object(out);
     json_put_text(out, "id", session->id);
-    json_put_text(out, "type", slice_of(session_type_words.names[session->type]));
+    json_put_text(out, "type", slice_of(session_type_enum.names[session->type]));
     json_put_text(out, "title", session->title);
     json_put_text(out, "task_id", session->task_id);
     json_put_text(out, "task_name", task.name);
     json_put_raw(out, "task_definition", task.definition);
-    json_put_text(out, "status", slice_of(session_status_words.names[session->status]));
+    json_put_text(out, "status", slice_of(session_status_enum.names[session->status]));
     json_put_text(out, "block_status", slice_of(block_word(session)));
     json_put_time(out, "started_at", session->started_at_ms);
     json_put_time(out, "completed_at", session->completed_at_ms);

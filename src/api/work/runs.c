@@ -3,7 +3,7 @@
 #include "api/core/handlers.h"
 
 const struct field run_list_query[] = {
-    {"status", FIELD_WORD, false, "Only those in this state.", &run_status_words, 0, 0},
+    {"status", FIELD_WORD, false, "Only those in this state.", &run_status_enum, 0, 0},
     {"limit", FIELD_INTEGER, false, "At most so many.", NULL, 1, INT64_MAX},
     {"before", FIELD_STRING, false, "Only those before this id: the next_before of the page before.", NULL, 1, 128},
     {0},
@@ -29,7 +29,7 @@ enum status runs_list(struct request *request)
     struct slice wanted = request_param(request, "status");
     enum status status = request_check_unbound(request);
     if (status == STATUS_OK) {
-        status = automation_run_list(&request->call, slice_present(wanted) ? words_find(run_status_words, wanted) : -1,
+        status = automation_run_list(&request->call, slice_present(wanted) ? words_find(run_status_enum, wanted) : -1,
                                      request_param(request, "before"), request_list_limit(request), &page);
     }
     if (status != STATUS_OK) {

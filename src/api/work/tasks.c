@@ -154,7 +154,7 @@ enum status tasks_run(struct request *request)
         json_begin_object(out);
         json_put_text(out, "step", started->task.steps[i].id);
         json_put_text(out, "session_id", started->steps[i]->session.id);
-        json_put_text(out, "status", slice_of(session_status_words.names[started->steps[i]->session.status]));
+        json_put_text(out, "status", slice_of(session_status_enum.names[started->steps[i]->session.status]));
         json_end_object(out);
     }
     json_end_array(out);

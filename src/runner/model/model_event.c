@@ -84,7 +84,7 @@ void event_result(struct model_turn *turn, const struct wanted_call *call, const
     json_put_i64(&writing.about, "bytes", result->bytes);
     json_maybe_text(&writing.about, "spill", result->spill);
     if (result->error != TURN_OK) {
-        json_put_text(&writing.about, "error", slice_of(turn_error_words.names[result->error]));
+        json_put_text(&writing.about, "error", slice_of(turn_error_enum.names[result->error]));
     }
     if (mark) {
         json_put_bool(&writing.about, mark, true);
@@ -105,7 +105,7 @@ void event_changed(struct model_turn *turn, const struct wanted_call *call, cons
     json_begin_array(&writing.about);
     json_begin_object(&writing.about);
     json_put_text(&writing.about, "path", changed->path);
-    json_put_text(&writing.about, "status", slice_of(file_status_words.names[changed->status]));
+    json_put_text(&writing.about, "status", slice_of(file_status_enum.names[changed->status]));
     json_put_i64(&writing.about, "additions", changed->additions);
     json_put_i64(&writing.about, "deletions", changed->deletions);
     json_end_object(&writing.about);
@@ -131,7 +131,7 @@ void event_retrying(struct model_turn *turn, const struct provider_failure *why,
     json_put_text(&writing.about, "provider", choice->provider);
     json_put_i64(&writing.about, "retry", turn->retries);
     json_put_i64(&writing.about, "after_ms", after_ms);
-    json_put_text(&writing.about, "reason", slice_of(turn_error_words.names[why->error]));
+    json_put_text(&writing.about, "reason", slice_of(turn_error_enum.names[why->error]));
     json_put_text(&writing.about, "message", slice_of(why->message));
     writing_end(&writing, turn, "model.retrying", ROLE_SYSTEM);
 }
@@ -142,7 +142,7 @@ void event_switched(struct model_turn *turn, const struct model_choice *from, co
     writing_begin(&writing, turn, NULL);
     put_choice(&writing.about, "from", from);
     put_choice(&writing.about, "to", model_choice_of(turn));
-    json_put_text(&writing.about, "reason", slice_of(turn_error_words.names[why->error]));
+    json_put_text(&writing.about, "reason", slice_of(turn_error_enum.names[why->error]));
     json_put_text(&writing.about, "message", slice_of(why->message));
     writing_end(&writing, turn, "model.switched", ROLE_SYSTEM);
 }

@@ -13,7 +13,7 @@ static const char *const origin_names[AGENT_ORIGIN_COUNT] = {
     [AGENT_OF_FILE] = "file",
     [AGENT_OF_API] = "api",
 };
-const struct words agent_origin_words = {origin_names, AGENT_ORIGIN_COUNT};
+const struct words agent_origin_enum = {origin_names, AGENT_ORIGIN_COUNT};
 
 /* --- rows and definitions --- */
 
@@ -76,7 +76,7 @@ static enum status require_admin(struct call *call)
 {
     if (access_rank(call->who) < MEMBER_ADMIN) {
         return failure_set(&call->failure, STATUS_FORBIDDEN, "role_required", "This needs the role %s in the tenant.",
-                           member_role_words.names[MEMBER_ADMIN]);
+                           member_role_enum.names[MEMBER_ADMIN]);
     }
     return STATUS_OK;
 }

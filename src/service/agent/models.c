@@ -11,7 +11,7 @@ enum { VENDORS_MAX = 8, ANSWER_BYTES_MAX = 4 * 1024 * 1024 };
 
 static const char *const vendor_state_names[VENDOR_STATE_COUNT] = {
     [VENDOR_UNCONFIGURED] = "not_configured", [VENDOR_OK] = "ok", [VENDOR_UNAVAILABLE] = "unavailable"};
-const struct words vendor_state_words = {vendor_state_names, VENDOR_STATE_COUNT};
+const struct words vendor_state_enum = {vendor_state_names, VENDOR_STATE_COUNT};
 
 struct vendor {
     struct models *models;

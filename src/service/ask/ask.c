@@ -183,7 +183,7 @@ static enum status check_room(struct call *call, const struct loaded_session *lo
 {
     if (!session_status_is_in_turn(loaded->session.status)) {
         return failure_set(&call->failure, STATUS_CONFLICT, "no_turn", "Only a turn asks; this session is %s.",
-                           session_status_words.names[loaded->session.status]);
+                           session_status_enum.names[loaded->session.status]);
     }
     if (loaded->asks_pending >= call->service->asks_pending_max) {
         return failure_set(&call->failure, STATUS_LIMITED, "too_many_asks",
@@ -320,7 +320,7 @@ enum status ask_after_move(struct call *call, struct loaded_session *loaded)
         return STATUS_OK;
     }
     struct slice reason = session_status_is_ended(work)
-                              ? arena_format(call->arena, "session_%s", session_status_words.names[work])
+                              ? arena_format(call->arena, "session_%s", session_status_enum.names[work])
                               : SLICE("turn_ended");
     return ask_cancel_all(call, loaded, reason);
 }

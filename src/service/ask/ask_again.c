@@ -23,7 +23,7 @@ enum status ask_again(struct call *call, struct slice session_id, struct slice a
     }
     if (status == STATUS_OK && ask.state != ASK_EXPIRED) {
         return failure_set(&call->failure, STATUS_CONFLICT, "ask_not_expired",
-                           "Only an expired ask can be asked again; this one is %s.", ask_state_words.names[ask.state]);
+                           "Only an expired ask can be asked again; this one is %s.", ask_state_enum.names[ask.state]);
     }
     if (status != STATUS_OK) {
         return status;

@@ -142,7 +142,7 @@ enum status ask_find(struct call *call, struct slice session_id, enum ask_kind k
         return failure_set(&call->failure, found ? STATUS_CONFLICT : STATUS_NOT_FOUND,
                            found ? "ask_ambiguous" : "ask_not_found",
                            found ? "Several asks of kind %s are pending; say which." : "No such %s is pending.",
-                           ask_kind_words.names[kind]);
+                           ask_kind_enum.names[kind]);
     }
     return status;
 }

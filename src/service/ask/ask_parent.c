@@ -5,7 +5,7 @@ static enum status tell_waiting(struct call *call, struct loaded_session *parent
 {
     enum status status = STATUS_OK;
     const char *keys[] = {"child_id", "ask_id", "kind", "text", "tool"};
-    struct slice values[] = {child->id, ask->id, slice_of(ask_kind_words.names[ask->kind]), ask->text, ask->tool};
+    struct slice values[] = {child->id, ask->id, slice_of(ask_kind_enum.names[ask->kind]), ask->text, ask->tool};
     const char *types[] = {"session.child_waiting", "session.waiting_approval"};
     for (int i = 0; i < (ask->kind == ASK_APPROVAL ? 2 : 1) && status == STATUS_OK; i++) {
         struct changes note = {0};
@@ -24,10 +24,10 @@ static enum status tell_decided(struct call *call, struct loaded_session *parent
     const char *keys[] = {"child_id", "ask_id", "kind", "tool", "state", "decision", "by"};
     struct slice values[] = {child->id,
                              ask->id,
-                             slice_of(ask_kind_words.names[ask->kind]),
+                             slice_of(ask_kind_enum.names[ask->kind]),
                              ask->tool,
-                             slice_of(ask_state_words.names[ask->state]),
-                             decided ? slice_of(ask_decision_words.names[ask->decision]) : (struct slice){0},
+                             slice_of(ask_state_enum.names[ask->state]),
+                             decided ? slice_of(ask_decision_enum.names[ask->decision]) : (struct slice){0},
                              ask->answered_by};
     change_note(call->arena, "session.child_decided", keys, values, 7, &note);
     return session_append_changes(call, parent, &note);

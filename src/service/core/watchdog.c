@@ -171,7 +171,7 @@ static enum status act(struct call *call, struct loaded_session *loaded, const s
     change_watchdog(call->arena, &loaded->session, finding, facts, &changes);
     enum status status = session_append_changes(call, loaded, &changes);
     if (status == STATUS_OK) {
-        status = acts[finding->action](call, loaded, watchdog_words.names[finding->watchdog]);
+        status = acts[finding->action](call, loaded, watchdog_enum.names[finding->watchdog]);
     }
     if (status == STATUS_OK) {
         call->service->watchdog_findings[finding->watchdog]++;

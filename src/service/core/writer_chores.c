@@ -48,7 +48,7 @@ static enum status fire_one(struct writer *writer, const struct timer *timer)
     }
     if (status != STATUS_OK && status != STATUS_STALE) {
         log_error("timers_failed", LOG_TEXT("code", slice_of(failure.code)),
-                  LOG_TEXT("kind", slice_of(timer_kind_words.names[timer->kind])),
+                  LOG_TEXT("kind", slice_of(timer_kind_enum.names[timer->kind])),
                   LOG_TEXT("detail", slice_of(failure.detail)));
     }
     return status;

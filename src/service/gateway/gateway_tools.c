@@ -24,7 +24,7 @@ static enum status run_session_status(struct call *call, struct loaded_session *
     }
     json_begin_object(&json);
     json_put_text(&json, "session_id", session->id);
-    json_put_text(&json, "status", slice_of(session_status_words.names[session->status]));
+    json_put_text(&json, "status", slice_of(session_status_enum.names[session->status]));
     json_put_text(&json, "title", session->title);
     json_put_i64(&json, "turn_count", session->turn_count);
     json_end_object(&json);

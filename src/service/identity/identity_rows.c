@@ -7,7 +7,7 @@ struct slice identity_actor_name(struct arena *arena, const struct token *token)
     if (token->kind == PRINCIPAL_USER) {
         return arena_format(arena, "user:%.*s", SLICE_ARG(token->user_id));
     }
-    return arena_format(arena, "%s:%.*s", principal_kind_words.names[token->kind], SLICE_ARG(token->name));
+    return arena_format(arena, "%s:%.*s", principal_kind_enum.names[token->kind], SLICE_ARG(token->name));
 }
 
 struct slice identity_new_id(struct call *call)

@@ -15,7 +15,7 @@ static enum status check_token_request(struct call *call, const struct token_req
     if ((for_other || request->kind != PRINCIPAL_USER) && access_rank(who) < MEMBER_ADMIN) {
         return failure_set(&call->failure, STATUS_FORBIDDEN, "admin_required",
                            "Only an admin or owner can make tokens for others or of kind %s.",
-                           principal_kind_words.names[request->kind]);
+                           principal_kind_enum.names[request->kind]);
     }
     return STATUS_OK;
 }
@@ -53,7 +53,7 @@ static enum status check_reach(struct call *call, const struct token *token)
         return failure_set(&call->failure, STATUS_FORBIDDEN, "owner_required",
                            "Only an owner of the tenant can make a token for another user, or one of kind %s without a "
                            "session_id.",
-                           principal_kind_words.names[token->kind]);
+                           principal_kind_enum.names[token->kind]);
     }
     return is_bound ? session_authorize(call, token->session_id, ACTION_SHARE, &entry) : STATUS_OK;
 }
@@ -85,7 +85,7 @@ enum status token_create(struct call *call, const struct token_request *request,
     if (status == STATUS_OK && request->kind == PRINCIPAL_USER && !slice_present(user_id)) {
         return failure_set(&call->failure, STATUS_FORBIDDEN, "user_required",
                            "A token of kind user acts for its maker, who must be a user; a %s is none.",
-                           principal_kind_words.names[call->who->kind]);
+                           principal_kind_enum.names[call->who->kind]);
     }
     if (status == STATUS_OK && slice_present(user_id)) {
         status = identity_check_member(call, user_id, &member);

@@ -5,7 +5,7 @@ static enum status require_rank(struct call *call, enum member_role needed)
     enum member_role least = needed > MEMBER_ADMIN ? needed : MEMBER_ADMIN;
     if (access_rank(call->who) < least) {
         return failure_set(&call->failure, STATUS_FORBIDDEN, "role_required", "This needs the role %s in the tenant.",
-                           member_role_words.names[least]);
+                           member_role_enum.names[least]);
     }
     return STATUS_OK;
 }

@@ -17,7 +17,7 @@ static enum status check_room(struct call *call, const struct loaded_session *lo
         return failure_set(&call->failure, STATUS_CONFLICT, "busy",
                            "This session is %s; send the message again when it is idle, or in mode followup.",
                            session_blocks_turns(&loaded->session) ? "paused"
-                                                                  : session_status_words.names[loaded->session.status]);
+                                                                  : session_status_enum.names[loaded->session.status]);
     }
     if (loaded->prompts.waiting >= call->service->prompts_queued_max) {
         return failure_set(&call->failure, STATUS_LIMITED, "queue_full",
@@ -254,7 +254,7 @@ enum status prompt_send(struct call *call, struct slice session_id, const struct
     if (request->clear_queue && prompt.mode != QUEUE_STEER) {
         return failure_set(&call->failure, STATUS_INVALID, "invalid_clear_queue",
                            "`clear_queue` belongs to mode steer; this message is sent in mode %s.",
-                           queue_mode_words.names[prompt.mode]);
+                           queue_mode_enum.names[prompt.mode]);
     }
     enum routing routing;
     status = prompt_route(call, &entry, request, &prompt, &routing);

@@ -199,7 +199,7 @@ enum status prompt_after_move(struct call *call, struct loaded_session *loaded)
     }
     struct prompt *withdrawn;
     size_t count;
-    struct slice reason = arena_format(call->arena, "session_%s", session_status_words.names[work]);
+    struct slice reason = arena_format(call->arena, "session_%s", session_status_enum.names[work]);
     return prompt_withdraw_many(call, loaded, NULL, reason.ptr, &withdrawn, &count);
 }
 

@@ -41,9 +41,9 @@ void runner_turn_answer(void *state, const struct ask *ask)
     json_put_text(&out, "type", SLICE("answer"));
     json_put_text(&out, "questionId", ask->id);
     json_put_raw(&out, "answer", answered ? ask->answer : EXPIRED);
-    json_put_text(&out, "state", slice_of(ask_state_words.names[ask->state]));
+    json_put_text(&out, "state", slice_of(ask_state_enum.names[ask->state]));
     if (answered && ask->decision != DECISION_NONE) {
-        json_put_text(&out, "decision", slice_of(ask_decision_words.names[ask->decision]));
+        json_put_text(&out, "decision", slice_of(ask_decision_enum.names[ask->decision]));
     }
     json_maybe_text(&out, "reason", ask->reason);
     json_put_i64(&out, "turn", turn->number);

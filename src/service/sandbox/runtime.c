@@ -47,7 +47,7 @@ static enum status check_active(struct call *call, const struct session *session
     }
     return failure_set(&call->failure, STATUS_CONFLICT, "session_ended",
                        "A session that is %s has no sandbox any more; reopen it first.",
-                       session_status_words.names[session->status]);
+                       session_status_enum.names[session->status]);
 }
 
 /* --- sleep --- */
@@ -60,7 +60,7 @@ static enum status check_at_rest(struct call *call, const struct session *sessio
     }
     return failure_set(&call->failure, STATUS_CONFLICT, "turn_running",
                        "A session that is %s is not put to sleep; interrupt its turn first.",
-                       session_status_words.names[session->status]);
+                       session_status_enum.names[session->status]);
 }
 
 enum status runtime_hibernate(struct call *call, struct slice session_id, struct runtime_outcome *out)

@@ -103,7 +103,7 @@ static enum status note_gone(struct step *step)
 static enum status note_disagreement(struct step *step, const struct runtime_result *news)
 {
     struct call *call = step->call;
-    struct slice ours = slice_of(runtime_words.names[step->loaded->session.runtime]);
+    struct slice ours = slice_of(runtime_enum.names[step->loaded->session.runtime]);
     if (slice_eq_nocase(slice_of(news->status), ours)) {
         return STATUS_OK;
     }

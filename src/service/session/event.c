@@ -77,7 +77,7 @@ static enum status check_speaker(struct call *call, struct event *event)
     }
     return failure_set(&call->failure, STATUS_FORBIDDEN, "person_required",
                        "A %s writes with the role agent or system, never user.",
-                       principal_kind_words.names[call->who->kind]);
+                       principal_kind_enum.names[call->who->kind]);
 }
 
 static enum status check_events(struct call *call, struct append *append)

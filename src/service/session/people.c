@@ -57,7 +57,7 @@ static enum status check_shareable(struct call *call, const struct session *sess
     }
     return failure_set(&call->failure, STATUS_CONFLICT, "not_shareable",
                        "A session of purpose %s is its owner's alone and cannot be shared.",
-                       purpose_words.names[session->purpose]);
+                       purpose_enum.names[session->purpose]);
 }
 
 enum status participant_add(struct call *call, struct slice session_id, struct slice user_id, struct slice email,
@@ -82,7 +82,7 @@ enum status participant_add(struct call *call, struct slice session_id, struct s
                                        role, call->now_ms, &call->failure);
     }
     return status == STATUS_OK ? note(call, entry.loaded, "session.participant_added", "user_id", user.id, "role",
-                                      slice_of(access_role_words.names[role]))
+                                      slice_of(access_role_enum.names[role]))
                                : status;
 }
 
@@ -155,7 +155,7 @@ enum status share_create(struct call *call, struct slice session_id, const struc
     transaction_mark_write(call->transaction);
     status = store_share_insert(call->db, out, &call->failure);
     return status == STATUS_OK ? note(call, entry.loaded, "session.share_created", "link_id", out->id, "role",
-                                      slice_of(access_role_words.names[out->role]))
+                                      slice_of(access_role_enum.names[out->role]))
                                : status;
 }
 

@@ -51,7 +51,7 @@ enum status session_tell_parent(struct call *call, struct loaded_session *parent
     struct changes note = {0};
     parent->children_known = parent->has_children = true;
     const char *keys[] = {"child_id", "status"};
-    struct slice values[] = {child->id, slice_of(session_status_words.names[child->status])};
+    struct slice values[] = {child->id, slice_of(session_status_enum.names[child->status])};
     change_note(call->arena, type, keys, values, 2, &note);
     return session_append_changes(call, parent, &note);
 }

@@ -10,7 +10,7 @@ static void wish(struct session_input *input, const struct preferences *wishes)
     bool agent_queues = agent && agent->queue_mode >= 0;
     bool agent_idles = agent && agent->idle_timeout_ms != IDLE_DEFAULT_MS;
     if (!slice_present(input->queue_mode) && !agent_queues && wishes->queue_mode >= 0) {
-        input->queue_mode = slice_of(queue_mode_words.names[wishes->queue_mode]);
+        input->queue_mode = slice_of(queue_mode_enum.names[wishes->queue_mode]);
     }
     if (input->idle_timeout_ms == 0 && !agent_idles) {
         input->idle_timeout_ms = wishes->idle_timeout_ms;
@@ -38,7 +38,7 @@ static enum status check_given_sandbox(struct call *call, const struct session_i
     if (input->sandbox && acts && access_rank(call->who) < MEMBER_ADMIN) {
         return failure_set(&call->failure, STATUS_FORBIDDEN, "role_required",
                            "`sandbox` of an agent with a remote backend needs the role %s in the tenant.",
-                           member_role_words.names[MEMBER_ADMIN]);
+                           member_role_enum.names[MEMBER_ADMIN]);
     }
     if (input->starts_sandbox && (!agent || !agent_has_sandbox(agent))) {
         return failure_set(&call->failure, STATUS_INVALID, "no_sandbox",

@@ -258,17 +258,17 @@ static enum status read_source(struct call *call, const struct session *old, con
 static enum status retry_input(struct call *call, const struct session *old, struct session_input *out)
 {
     *out = (struct session_input){
-        .type = slice_of(session_type_words.names[old->type]),
+        .type = slice_of(session_type_enum.names[old->type]),
         .agent = old->agent,
         .title = old->title,
         .workspace = old->workspace,
         .parent_id = old->parent_id,
         .task_id = old->task_id,
         .entity_id = old->entity_id,
-        .visibility = slice_of(visibility_words.names[old->visibility]),
+        .visibility = slice_of(visibility_enum.names[old->visibility]),
         .prompt = old->initial_prompt,
-        .purpose = slice_of(purpose_words.names[old->purpose]),
-        .queue_mode = slice_of(queue_mode_words.names[old->queue_mode]),
+        .purpose = slice_of(purpose_enum.names[old->purpose]),
+        .queue_mode = slice_of(queue_mode_enum.names[old->queue_mode]),
         .retry_of = old->id,
         .priority = old->priority,
         .attempt = old->attempt + 1,
@@ -294,7 +294,7 @@ enum status session_retry(struct call *call, struct slice id, struct session_acc
     if (!session_can_retry(old)) {
         return failure_set(&call->failure, STATUS_CONFLICT, "not_failed",
                            "Only a failed, expired or abandoned session can be retried; this one is %s.",
-                           session_status_words.names[old->status]);
+                           session_status_enum.names[old->status]);
     }
     status = retry_input(call, old, &input);
     if (status == STATUS_OK) {

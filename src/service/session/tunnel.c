@@ -28,7 +28,7 @@ static enum status enter_to_open(struct call *call, struct slice session_id, str
     }
     if (status == STATUS_OK && session_status_is_ended(out->loaded->session.status)) {
         return failure_set(&call->failure, STATUS_CONFLICT, "session_ended", "A session that is %s has no tunnels.",
-                           session_status_words.names[out->loaded->session.status]);
+                           session_status_enum.names[out->loaded->session.status]);
     }
     return status;
 }

@@ -252,7 +252,7 @@ enum status introspection_settle(struct call *call, struct slice session_id, int
         return status;
     }
     return introspection_is_done(end) ? finish(call, entry.loaded, &row, end, tool_calls)
-                                      : fail(call, entry.loaded, &row, turn_error_words.names[end->error], end,
+                                      : fail(call, entry.loaded, &row, turn_error_enum.names[end->error], end,
                                              call->service->introspection_retry_ms);
 }
 

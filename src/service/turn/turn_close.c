@@ -51,8 +51,7 @@ enum status turn_finish(struct call *call, struct slice session_id, struct slice
         status = turn_close_calls(call, entry.loaded, thread_id);
     }
     if (status == STATUS_OK) {
-        settlement.error_code =
-            end->error != TURN_OK ? slice_of(turn_error_words.names[end->error]) : (struct slice){0};
+        settlement.error_code = end->error != TURN_OK ? slice_of(turn_error_enum.names[end->error]) : (struct slice){0};
         status = append_end(call, entry.loaded, thread_id, end, NULL);
     }
     if (status == STATUS_OK) {
@@ -179,7 +178,7 @@ enum status turn_abort(struct call *call, struct loaded_session *loaded, const c
 /* Why, in a word. */
 static const char *cause_of(const struct session *session)
 {
-    return session->stop_reason != STOP_NONE ? stop_reason_words.names[session->stop_reason] : "lease_taken";
+    return session->stop_reason != STOP_NONE ? stop_reason_enum.names[session->stop_reason] : "lease_taken";
 }
 
 static bool keep_ended(void *owner, const struct event *event)
@@ -249,7 +248,7 @@ enum status turn_resume(struct call *call, struct slice session_id, struct sessi
     if (status == STATUS_OK && (!interrupted || !session_status_takes_prompt(session->status))) {
         return failure_set(&call->failure, STATUS_CONFLICT, "nothing_to_resume",
                            "Only a session at rest whose last turn was cut can be resumed; this one is %s.",
-                           session_status_words.names[session->status]);
+                           session_status_enum.names[session->status]);
     }
     if (status == STATUS_OK) {
         status = session_check_begin(call, session);

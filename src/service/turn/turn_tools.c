@@ -68,7 +68,7 @@ static struct slice describe(struct call *call, const struct session *session)
     struct json_out json = json_out_to(&buffer);
     json_begin_object(&json);
     json_put_text(&json, "session_id", session->id);
-    json_put_text(&json, "status", slice_of(session_status_words.names[session->status]));
+    json_put_text(&json, "status", slice_of(session_status_enum.names[session->status]));
     json_put_text(&json, "last_message", slice_of(session->preview));
     json_maybe_text(&json, "error", session->error_message);
     json_end_object(&json);

@@ -50,7 +50,7 @@ enum status step_check_turn(struct call *call, int64_t tenant_key, const struct 
             if ((run.steps[i].after >> before & 1) && !session_status_is_done(run.states[before])) {
                 return failure_set(&call->failure, STATUS_CONFLICT, "step_waits",
                                    "This step waits for %.*s, which is %s.", SLICE_ARG(run.steps[before].id),
-                                   session_status_words.names[run.states[before]]);
+                                   session_status_enum.names[run.states[before]]);
             }
         }
     }

@@ -10,7 +10,7 @@ static enum status require_admin(struct call *call)
     enum status status = entity_check_reach(call);
     if (status == STATUS_OK && access_rank(call->who) < MEMBER_ADMIN) {
         return failure_set(&call->failure, STATUS_FORBIDDEN, "role_required", "This needs the role %s in the tenant.",
-                           member_role_words.names[MEMBER_ADMIN]);
+                           member_role_enum.names[MEMBER_ADMIN]);
     }
     return status;
 }

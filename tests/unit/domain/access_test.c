@@ -74,9 +74,9 @@ static void the_whole_matrix_is_as_decided(void **state)
         enum access_role expected = expected_role(&who, &session, participant, at[6]);
         if (role != expected) {
             fail_msg("%s %s user=%s participant=%s %s %s lease=%d tenant=%d: %s, expected %s",
-                     principal_kind_words.names[at[0]], member_role_words.names[at[1]], at[2] ? "owner" : "other",
-                     access_role_words.names[at[3]], visibility_words.names[at[4]], purpose_words.names[at[5]], at[6],
-                     at[7], access_role_words.names[role], access_role_words.names[expected]);
+                     principal_kind_enum.names[at[0]], member_role_enum.names[at[1]], at[2] ? "owner" : "other",
+                     access_role_enum.names[at[3]], visibility_enum.names[at[4]], purpose_enum.names[at[5]], at[6],
+                     at[7], access_role_enum.names[role], access_role_enum.names[expected]);
         }
     }
 }

@@ -85,12 +85,12 @@ static void wider_is_refused(void **state)
 static void each_scope_holds_the_smaller_ones(void **state)
 {
     (void)state;
-    for (int mine = 0; mine < fs_scope_words.count; mine++) {
-        for (int asked = 0; asked < fs_scope_words.count; asked++) {
+    for (int mine = 0; mine < fs_scope_enum.count; mine++) {
+        for (int asked = 0; asked < fs_scope_enum.count; asked++) {
             struct agent agent = whole();
             char text[40];
             agent.fs_scope = (enum fs_scope)mine;
-            snprintf(text, sizeof text, "{\"fs_scope\":\"%s\"}", fs_scope_words.names[asked]);
+            snprintf(text, sizeof text, "{\"fs_scope\":\"%s\"}", fs_scope_enum.names[asked]);
             assert_row(text, agent_narrow(&test_arena, json_of(text), &agent, &failure) ==
                                  (asked <= mine ? STATUS_OK : STATUS_INVALID));
             assert_int_equal(agent.fs_scope, asked <= mine ? asked : mine);

@@ -90,7 +90,7 @@ static void people_answer_and_nobody_else(void **state)
     for (int kind = 0; kind < PRINCIPAL_COUNT; kind++) {
         struct principal who = {.kind = (enum principal_kind)kind};
         bool answers = approves[kind] || kind == PRINCIPAL_SHARE_LINK;
-        const char *name = principal_kind_words.names[kind];
+        const char *name = principal_kind_enum.names[kind];
         assert_row(name, (ask_check_person(&who, ACCESS_OWNER, false, &tool, NULL) == STATUS_OK) == approves[kind]);
         assert_row(name, (ask_check_person(&who, ACCESS_OWNER, false, &knows, NULL) == STATUS_OK) == answers);
         assert_row(name, ask_check_person(&who, ACCESS_OWNER, true, &tool, NULL) == STATUS_FORBIDDEN);
@@ -140,7 +140,7 @@ static void every_kind_has_its_decisions(void **state)
         for (int decision = 0; decision < DECISION_COUNT; decision++) {
             struct ask_reply reply = {.decision = (enum ask_decision)decision};
             bool ok = ask_check_reply(&test_arena, &asks[i], &reply, NULL) == STATUS_OK;
-            assert_row(ask_decision_words.names[decision], ok == allowed[i][decision]);
+            assert_row(ask_decision_enum.names[decision], ok == allowed[i][decision]);
         }
     }
 }

@@ -111,10 +111,10 @@ static void every_initial_state_follows_the_type(void **state)
     for (int type = 0; type < TYPE_COUNT; type++) {
         for (int work = 0; work < SESSION_STATUS_COUNT; work++) {
             for (int approval = 0; approval < 2; approval++) {
-                struct session_input input = plain(session_type_words.names[type]);
+                struct session_input input = plain(session_type_enum.names[type]);
                 struct session session;
                 struct failure failure = {0};
-                input.status = slice_of(session_status_words.names[work]);
+                input.status = slice_of(session_status_enum.names[work]);
                 input.purpose = approval ? SLICE("approval") : (struct slice){NULL, 0};
                 bool allowed = session_status_is_initial((enum session_type)type, approval, (enum session_status)work);
                 enum status status = create(input, "s1", "u1", &session, &failure);

@@ -72,7 +72,7 @@ static inline struct session create_with(struct session_input input, const char 
 static inline struct session create_in(enum session_type type, const char *status)
 {
     struct session_input input = {
-        .type = slice_of(session_type_words.names[type]), .status = slice_of(status), .ttl_ms = -1};
+        .type = slice_of(session_type_enum.names[type]), .status = slice_of(status), .ttl_ms = -1};
     return create_with(input, "s1", "u1");
 }
 

@@ -35,9 +35,9 @@ static const struct row rows[] = {
 static void check(const struct explain_facts *facts, const char *waits_for, const char *says)
 {
     const struct explanation *why = explain(facts);
-    const char *got = wait_kind_words.names[why->waits_for];
+    const char *got = wait_kind_enum.names[why->waits_for];
     if (strcmp(got, waits_for) != 0 || !strstr(why->detail, says)) {
-        fail_msg("%s: %s, \"%s\" instead of %s, \"%s\"", session_status_words.names[facts->session->status], got,
+        fail_msg("%s: %s, \"%s\" instead of %s, \"%s\"", session_status_enum.names[facts->session->status], got,
                  why->detail, waits_for, says);
     }
 }

@@ -28,9 +28,8 @@ static void every_state_says_what_a_prompt_meets(void **state)
         struct session session = in_state(TYPE_AGENT, rows[i].work, "a");
         enum prompt_admission meets = PROMPT_QUEUES;
         struct failure failure = {0};
-        assert_row(session_status_words.names[rows[i].work],
-                   prompt_admit(&session, &meets, &failure) == rows[i].status);
-        assert_row(session_status_words.names[rows[i].work], meets == rows[i].meets);
+        assert_row(session_status_enum.names[rows[i].work], prompt_admit(&session, &meets, &failure) == rows[i].status);
+        assert_row(session_status_enum.names[rows[i].work], meets == rows[i].meets);
     }
 }
 

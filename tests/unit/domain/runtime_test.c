@@ -23,7 +23,7 @@ static void every_edge_is_as_written(void **state)
             for (int snapshot = 0; snapshot < 2; snapshot++) {
                 bool expected = cell == 'x' || (cell == 's' && snapshot);
                 if (runtime_allows((enum runtime)from, (enum runtime)to, snapshot) != expected) {
-                    fail_msg("%s -> %s (snapshot %d) should be %d", runtime_words.names[from], runtime_words.names[to],
+                    fail_msg("%s -> %s (snapshot %d) should be %d", runtime_enum.names[from], runtime_enum.names[to],
                              snapshot, expected);
                 }
             }
@@ -39,7 +39,7 @@ static void words_are_complete(void **state)
     const struct {
         struct words words;
         int count;
-    } all[] = {{runtime_words, 8}, {pause_reason_words, 8}, {stop_reason_words, 14}};
+    } all[] = {{runtime_enum, 8}, {pause_reason_enum, 8}, {stop_reason_enum, 14}};
     for (size_t i = 0; i < COUNT_OF(all); i++) {
         assert_int_equal(all[i].words.count, all[i].count);
         for (int word = 0; word < all[i].count; word++) {
@@ -47,8 +47,8 @@ static void words_are_complete(void **state)
             assert_int_equal(words_find(all[i].words, slice_of(all[i].words.names[word])), word);
         }
     }
-    assert_string_equal(pause_reason_words.names[0], "");
-    assert_string_equal(stop_reason_words.names[0], "");
+    assert_string_equal(pause_reason_enum.names[0], "");
+    assert_string_equal(stop_reason_enum.names[0], "");
 }
 
 static void a_running_or_stopped_sandbox_is_not_paused(void **state)
@@ -57,8 +57,8 @@ static void a_running_or_stopped_sandbox_is_not_paused(void **state)
     static const char expected[] = "xx.xxx.x";
     static const char asleep[] = "...xx...";
     for (int i = 0; i < RUNTIME_COUNT; i++) {
-        assert_row(runtime_words.names[i], runtime_can_pause((enum runtime)i) == (expected[i] == 'x'));
-        assert_row(runtime_words.names[i], runtime_is_asleep((enum runtime)i) == (asleep[i] == 'x'));
+        assert_row(runtime_enum.names[i], runtime_can_pause((enum runtime)i) == (expected[i] == 'x'));
+        assert_row(runtime_enum.names[i], runtime_is_asleep((enum runtime)i) == (asleep[i] == 'x'));
     }
 }
 
@@ -67,7 +67,7 @@ static void a_person_and_want_of_money_hold_a_session(void **state)
     (void)state;
     static const char expected[PAUSE_COUNT + 1] = ".x.xxxx.";
     for (int i = 0; i < PAUSE_COUNT; i++) {
-        assert_row(pause_reason_words.names[i], pause_blocks_turns((enum pause_reason)i) == (expected[i] == 'x'));
+        assert_row(pause_reason_enum.names[i], pause_blocks_turns((enum pause_reason)i) == (expected[i] == 'x'));
     }
     assert_false(pause_blocks_turns(PAUSE_COUNT));
 }
@@ -124,8 +124,8 @@ static void the_next_step_of_every_state(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct runtime_step next = runtime_next(&rows[i].facts);
         if (next.to != rows[i].to || next.action != rows[i].action) {
-            fail_msg("row %zu (%s): to %s, action %d", i, runtime_words.names[rows[i].facts.state],
-                     runtime_words.names[next.to], (int)next.action);
+            fail_msg("row %zu (%s): to %s, action %d", i, runtime_enum.names[rows[i].facts.state],
+                     runtime_enum.names[next.to], (int)next.action);
         }
     }
 }

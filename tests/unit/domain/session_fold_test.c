@@ -321,7 +321,7 @@ static void check_run(uint64_t seed)
     struct model model = {0};
     int64_t at_ms = START_MS, events = 1;
     struct changes created;
-    struct session_input input = {.type = slice_of(session_type_words.names[session.type]), .ttl_ms = -1};
+    struct session_input input = {.type = slice_of(session_type_enum.names[session.type]), .ttl_ms = -1};
     assert_status(change_create(&test_arena, &input, &test_limits, SLICE("s1"), SLICE("u1"), START_MS, &created, NULL),
                   STATUS_OK);
     apply_changes(&refold, &created, START_MS);

@@ -23,7 +23,7 @@ static void every_edge_is_as_written(void **state)
         for (int to = 0; to < SESSION_STATUS_COUNT; to++) {
             bool expected = expected_edges[from][to] == 'x';
             if (session_status_allows((enum session_status)from, (enum session_status)to) != expected) {
-                fail_msg("%s -> %s should be %d", session_status_words.names[from], session_status_words.names[to],
+                fail_msg("%s -> %s should be %d", session_status_enum.names[from], session_status_enum.names[to],
                          expected);
             }
         }
@@ -35,13 +35,13 @@ static void states_have_their_words(void **state)
     static const char *const names[] = {"draft", "pending",   "running", "waiting_human", "awaiting_tool",
                                         "idle",  "completed", "failed",  "expired",       "abandoned"};
     (void)state;
-    assert_int_equal(session_status_words.count, 10);
+    assert_int_equal(session_status_enum.count, 10);
     for (int i = 0; i < SESSION_STATUS_COUNT; i++) {
-        assert_string_equal(session_status_words.names[i], names[i]);
-        assert_int_equal(words_find(session_status_words, slice_of(names[i])), i);
+        assert_string_equal(session_status_enum.names[i], names[i]);
+        assert_int_equal(words_find(session_status_enum, slice_of(names[i])), i);
     }
-    assert_int_equal(words_find(session_status_words, SLICE("cancelled")), -1);
-    assert_int_equal(session_type_words.count, 4);
+    assert_int_equal(words_find(session_status_enum, SLICE("cancelled")), -1);
+    assert_int_equal(session_type_enum.count, 4);
 }
 
 static void initial_states_follow_the_type(void **state)
@@ -56,7 +56,7 @@ static void initial_states_follow_the_type(void **state)
     for (int type = 0; type < TYPE_COUNT; type++) {
         for (int work = 0; work < SESSION_STATUS_COUNT; work++) {
             bool allowed = session_status_is_initial((enum session_type)type, false, (enum session_status)work);
-            assert_row(session_type_words.names[type], allowed == (expected[type][work] == 'x'));
+            assert_row(session_type_enum.names[type], allowed == (expected[type][work] == 'x'));
             assert_int_equal(session_status_is_initial((enum session_type)type, true, (enum session_status)work),
                              work == SESSION_WAITING_HUMAN);
         }

@@ -38,7 +38,7 @@ static void kinds_of_sessions(void **state)
 
 static void words_are_complete(void **state)
 {
-    const struct words all[] = {visibility_words, purpose_words, queue_mode_words, chat_type_words};
+    const struct words all[] = {visibility_enum, purpose_enum, queue_mode_enum, chat_type_enum};
     (void)state;
     for (size_t i = 0; i < COUNT_OF(all); i++) {
         for (int word = 0; word < all[i].count; word++) {

@@ -114,7 +114,7 @@ static void groups_and_words_follow_the_state(void **state)
         bool flag;
         session.status = (enum session_status)work;
         const struct json *object = written(&session, false);
-        assert_slice(json_text_of(object, "status"), session_status_words.names[work]);
+        assert_slice(json_text_of(object, "status"), session_status_enum.names[work]);
         assert_true(json_as_bool(json_get(object, "active"), &flag) &&
                     flag == session_status_is_active((enum session_status)work));
         assert_true(json_as_bool(json_get(object, "live"), &flag) &&

@@ -45,7 +45,7 @@ static void write_work_groups(struct buffer *doc)
         {"counts towards the limit", session_status_counts_as_concurrent},
     };
     heading(doc, "Groups of work states", "A dot means: this state belongs to the group.");
-    table_head(doc, "", session_status_words);
+    table_head(doc, "", session_status_enum);
     for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++) {
         buffer_format(doc, "| %s |", groups[i].name);
         for (int work = 0; work < SESSION_STATUS_COUNT; work++) {
@@ -60,9 +60,9 @@ static void write_work_edges(struct buffer *doc)
     heading(doc, "The work machine",
             "What a session is doing as a piece of work. Rows are from, columns are to. Every change is one\n"
             "`session.status_change` event; anything else is refused with 409 `illegal_transition`.");
-    table_head(doc, "from \\ to", session_status_words);
+    table_head(doc, "from \\ to", session_status_enum);
     for (int from = 0; from < SESSION_STATUS_COUNT; from++) {
-        buffer_format(doc, "| **%s** |", session_status_words.names[from]);
+        buffer_format(doc, "| **%s** |", session_status_enum.names[from]);
         for (int to = 0; to < SESSION_STATUS_COUNT; to++) {
             buffer_format(doc, " %s |",
                           session_status_allows((enum session_status)from, (enum session_status)to) ? "→" : "");
@@ -79,15 +79,15 @@ static void write_initials(struct buffer *doc)
         "retry). A session with the purpose `approval` begins `waiting_human`, whatever its type.");
     buffer_format(doc, "| type | allowed | default | default with something to do |\n|---|---|---|---|\n");
     for (int type = 0; type < TYPE_COUNT; type++) {
-        buffer_format(doc, "| %s |", session_type_words.names[type]);
+        buffer_format(doc, "| %s |", session_type_enum.names[type]);
         for (int work = 0; work < SESSION_STATUS_COUNT; work++) {
             if (session_status_is_initial((enum session_type)type, false, (enum session_status)work)) {
-                buffer_format(doc, " %s", session_status_words.names[work]);
+                buffer_format(doc, " %s", session_status_enum.names[work]);
             }
         }
         buffer_format(doc, " | %s | %s |\n",
-                      session_status_words.names[session_status_initial((enum session_type)type, false)],
-                      session_status_words.names[session_status_initial((enum session_type)type, true)]);
+                      session_status_enum.names[session_status_initial((enum session_type)type, false)],
+                      session_status_enum.names[session_status_initial((enum session_type)type, true)]);
     }
 }
 
@@ -97,9 +97,9 @@ static void write_runtime_edges(struct buffer *doc)
         doc, "The runtime machine",
         "The sandbox or runner under the session. \"snapshot\" means: only with one. Reopening an ended session puts\n"
         "`stopped` and `error` back to `none`.");
-    table_head(doc, "from \\ to", runtime_words);
+    table_head(doc, "from \\ to", runtime_enum);
     for (int from = 0; from < RUNTIME_COUNT; from++) {
-        buffer_format(doc, "| **%s** |", runtime_words.names[from]);
+        buffer_format(doc, "| **%s** |", runtime_enum.names[from]);
         for (int to = 0; to < RUNTIME_COUNT; to++) {
             bool always = runtime_allows((enum runtime)from, (enum runtime)to, false);
             bool with_snapshot = runtime_allows((enum runtime)from, (enum runtime)to, true);
@@ -116,28 +116,28 @@ static void write_display(struct buffer *doc)
     buffer_format(doc, "| when | shown as | because |\n|---|---|---|\n");
     for (int work = 0; work < SESSION_STATUS_COUNT; work++) {
         struct session session = {.status = (enum session_status)work};
-        buffer_format(doc, "| %s | %s | %s |\n", session_status_words.names[work],
-                      display_status_words.names[display_status(&session)], display_reason(&session));
+        buffer_format(doc, "| %s | %s | %s |\n", session_status_enum.names[work],
+                      display_status_enum.names[display_status(&session)], display_reason(&session));
     }
     for (int pause = 1; pause < PAUSE_COUNT; pause++) {
         struct session session = {.status = SESSION_IDLE, .pause_reason = (enum pause_reason)pause};
-        buffer_format(doc, "| paused: %s | %s | %s |\n", pause_reason_words.names[pause],
-                      display_status_words.names[display_status(&session)], display_reason(&session));
+        buffer_format(doc, "| paused: %s | %s | %s |\n", pause_reason_enum.names[pause],
+                      display_status_enum.names[display_status(&session)], display_reason(&session));
     }
     for (int runtime = 0; runtime < RUNTIME_COUNT; runtime++) {
         struct session session = {.status = SESSION_IDLE, .runtime = (enum runtime)runtime},
                        plain = {.status = SESSION_IDLE};
         if (display_reason(&session) != display_reason(&plain)) {
-            buffer_format(doc, "| runtime: %s | %s | %s |\n", runtime_words.names[runtime],
-                          display_status_words.names[display_status(&session)], display_reason(&session));
+            buffer_format(doc, "| runtime: %s | %s | %s |\n", runtime_enum.names[runtime],
+                          display_status_enum.names[display_status(&session)], display_reason(&session));
         }
     }
     for (int stop = 1; stop < STOP_COUNT; stop++) {
         struct session session = {.status = SESSION_COMPLETED, .stop_reason = (enum stop_reason)stop};
         struct session plain = {.status = SESSION_COMPLETED};
         if (display_reason(&session) != display_reason(&plain)) {
-            buffer_format(doc, "| completed, stop reason: %s | %s | %s |\n", stop_reason_words.names[stop],
-                          display_status_words.names[display_status(&session)], display_reason(&session));
+            buffer_format(doc, "| completed, stop reason: %s | %s | %s |\n", stop_reason_enum.names[stop],
+                          display_status_enum.names[display_status(&session)], display_reason(&session));
         }
     }
 }
@@ -152,10 +152,10 @@ static void write_words_by_work(struct buffer *doc)
                        "joint |\n|---|---|---|---|---|---|---|---|---|---|\n");
     for (int work = 0; work < SESSION_STATUS_COUNT; work++) {
         struct session s = {.status = (enum session_status)work};
-        buffer_format(doc, "| **%s** | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n",
-                      session_status_words.names[work], response_word(&s), tool_word(&s), block_word(&s),
-                      conversation_word(&s), chat_word(&s), lifecycle_word(&s), live_status_word(&s),
-                      agent_word(&s, false, false, 0), joint_word(&s, false, false, 0));
+        buffer_format(doc, "| **%s** | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", session_status_enum.names[work],
+                      response_word(&s), tool_word(&s), block_word(&s), conversation_word(&s), chat_word(&s),
+                      lifecycle_word(&s), live_status_word(&s), agent_word(&s, false, false, 0),
+                      joint_word(&s, false, false, 0));
     }
 }
 
@@ -168,7 +168,7 @@ static void write_words_by_runtime(struct buffer *doc)
                   "joint, runner connected | joint, runner busy |\n|---|---|---|---|---|---|---|---|---|---|\n");
     for (int runtime = 0; runtime < RUNTIME_COUNT; runtime++) {
         struct session s = {.status = SESSION_IDLE, .runtime = (enum runtime)runtime};
-        buffer_format(doc, "| **%s** | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", runtime_words.names[runtime],
+        buffer_format(doc, "| **%s** | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", runtime_enum.names[runtime],
                       sandbox_word(&s), lifecycle_word(&s), live_status_word(&s), agent_word(&s, false, false, 0),
                       agent_word(&s, false, false, 1), joint_word(&s, false, false, 0), joint_word(&s, false, false, 1),
                       joint_word(&s, true, false, 0), joint_word(&s, true, true, 0));
@@ -201,7 +201,7 @@ static void write_event_types(struct buffer *doc)
     buffer_format(doc, "| type | written by | role | counts as | audit | checked |\n|---|---|---|---|---|---|\n");
     for (const struct event_type *type = event_types; type->name; type++) {
         buffer_format(doc, "| `%s` | %s | %s | %s | %s | %s |\n", type->name, writers_text(type->writers),
-                      event_role_words.names[type->role],
+                      event_role_enum.names[type->role],
                       type->counts_message ? "message"
                       : type->counts_tool  ? "tool call"
                                            : "",
@@ -212,7 +212,7 @@ static void write_event_types(struct buffer *doc)
     for (const struct event_prefix *row = event_prefixes;; row++) {
         buffer_format(doc, "| %s%s%s | %s | %s |\n", row->prefix ? "`" : "",
                       row->prefix ? row->prefix : "anything else", row->prefix ? "`" : "", writers_text(row->writers),
-                      event_role_words.names[row->role]);
+                      event_role_enum.names[row->role]);
         if (!row->prefix) {
             break;
         }

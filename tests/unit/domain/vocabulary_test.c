@@ -53,9 +53,8 @@ static void every_display_combination_is_as_shipped(void **state)
                     with((enum session_status)work, (enum runtime)runtime, (enum pause_reason)pause);
                 char expected = pause == PAUSE_NONE ? display_by_runtime[work][runtime] : display_by_pause[work][pause];
                 if (letter_of(display_status(&session)) != expected) {
-                    fail_msg("%s/%s/%s: %c, expected %c", session_status_words.names[work],
-                             runtime_words.names[runtime], pause_reason_words.names[pause],
-                             letter_of(display_status(&session)), expected);
+                    fail_msg("%s/%s/%s: %c, expected %c", session_status_enum.names[work], runtime_enum.names[runtime],
+                             pause_reason_enum.names[pause], letter_of(display_status(&session)), expected);
                 }
                 assert_true(strlen(display_reason(&session)) > 3);
             }
@@ -70,10 +69,10 @@ static void the_reason_of_an_end_can_make_it_a_failure(void **state)
         struct session session = with(SESSION_COMPLETED, RUNTIME_STOPPED, PAUSE_NONE);
         session.stop_reason = (enum stop_reason)stop;
         bool failed = stop == STOP_SNAPSHOT_FAILED || stop == STOP_ATTEMPTS_EXHAUSTED;
-        assert_row(stop_reason_words.names[stop],
+        assert_row(stop_reason_enum.names[stop],
                    display_status(&session) == (failed ? DISPLAY_FAILED : DISPLAY_COMPLETED));
         session.status = SESSION_FAILED;
-        assert_row(stop_reason_words.names[stop], display_status(&session) == DISPLAY_FAILED);
+        assert_row(stop_reason_enum.names[stop], display_status(&session) == DISPLAY_FAILED);
     }
 }
 

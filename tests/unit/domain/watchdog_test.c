@@ -117,8 +117,8 @@ static void describe(const struct health_finding *findings, size_t count, char *
     out[0] = 0;
     for (size_t i = 0; i < count; i++) {
         size_t used = strlen(out);
-        snprintf(out + used, room - used, "%s%s %s", i ? ", " : "", watchdog_words.names[findings[i].watchdog],
-                 health_action_words.names[findings[i].action]);
+        snprintf(out + used, room - used, "%s%s %s", i ? ", " : "", watchdog_enum.names[findings[i].watchdog],
+                 health_action_enum.names[findings[i].action]);
     }
 }
 
@@ -214,7 +214,7 @@ static void the_event_says_what_and_why(void **state)
     assert_true(slice_is(changes.events[0].metadata,
                          "{\"turn\":7,\"action\":\"interrupt\",\"status\":\"running\",\"silent_ms\":1234}"));
     for (int i = 0; i < WATCHDOG_COUNT; i++) {
-        struct slice type = arena_format(&arena, "watchdog.%s", watchdog_words.names[i]);
+        struct slice type = arena_format(&arena, "watchdog.%s", watchdog_enum.names[i]);
         assert_non_null(event_type_find(type));
         assert_int_equal(event_type_writers(type), WRITERS_SERVER);
     }

@@ -7,7 +7,7 @@
 enum { HISTORY_MAX = 1024, ASK_BYTES_MAX = 65536 };
 
 static const char *const delta_kind_names[] = {"text", "reasoning", "tool_input", "tool_output"};
-const struct words delta_kind_words = {delta_kind_names, DELTA_COUNT};
+const struct words delta_kind_enum = {delta_kind_names, DELTA_COUNT};
 
 static void said(struct turn *turn)
 {
@@ -67,7 +67,7 @@ void turn_ask(struct turn *turn, const struct ask *ask)
     struct ask *copy = &turn->asks[turn->ask_count++];
     *copy = kept_ask(&turn->arena, ask);
     copy->state = ASK_PENDING;
-    buffer_format(&turn->log, "ask %s %.*s %.*s %.*s", ask_kind_words.names[ask->kind], SLICE_ARG(ask->id),
+    buffer_format(&turn->log, "ask %s %.*s %.*s %.*s", ask_kind_enum.names[ask->kind], SLICE_ARG(ask->id),
                   SLICE_ARG(ask->tool), SLICE_ARG(ask->text));
     said(turn);
 }
@@ -99,7 +99,7 @@ void turn_end(struct turn *turn, const struct turn_end *end)
     turn->end.result = arena_copy(&turn->arena, end->result);
     turn->end.reason = arena_copy(&turn->arena, end->reason);
     turn->end_count++;
-    buffer_format(&turn->log, "end %s %s %.*s", turn_stop_words.names[end->stop], turn_error_words.names[end->error],
+    buffer_format(&turn->log, "end %s %s %.*s", turn_stop_enum.names[end->stop], turn_error_enum.names[end->error],
                   SLICE_ARG(end->error_message));
     said(turn);
 }
