@@ -55,6 +55,6 @@ void help_write_command(const struct command *command, size_t columns, struct bu
 void manual_write(const struct command *commands, struct buffer *out);
 /* Shell completion: "bash", "zsh" or "fish". False for another shell. */
 bool completion_write(const struct command *commands, struct slice shell, struct buffer *out);
-extern const struct words completion_shells;
+extern const struct enum_names completion_shells;
 
 #endif

@@ -1,7 +1,7 @@
 #include "cli/command.h"
 
 static const char *const shell_names[] = {"bash", "zsh", "fish"};
-const struct words completion_shells = {shell_names, 3};
+const struct enum_names completion_shells = {shell_names, 3};
 
 /* What completes the value of an option. */
 enum value_kind { VALUE_FREE, VALUE_FILE, VALUE_DIRECTORY, VALUE_CHOICE, VALUE_NONE };
@@ -75,7 +75,7 @@ static bool first_word_is_new(const struct command *commands, const struct comma
     return true;
 }
 
-static void add_choices(struct buffer *out, struct words choices)
+static void add_choices(struct buffer *out, struct enum_names choices)
 {
     for (int i = 0; i < choices.count; i++) {
         buffer_format(out, "%s%s", i ? " " : "", choices.names[i]);
@@ -410,7 +410,7 @@ static void fish_write(const struct command *commands, struct buffer *out)
 bool completion_write(const struct command *commands, struct slice shell, struct buffer *out)
 {
     static void (*const writers[])(const struct command *, struct buffer *) = {bash_write, zsh_write, fish_write};
-    int index = words_find(completion_shells, shell);
+    int index = enum_names_find(completion_shells, shell);
     if (index >= 0) {
         writers[index](commands, out);
     }

@@ -7,7 +7,7 @@
 #include "base/buffer.h"
 #include "base/quantity.h"
 #include "base/status.h"
-#include "base/words.h"
+#include "base/enum_names.h"
 
 enum option_type {
     OPTION_SECTION, /* not an option: the heading of the rows that follow */
@@ -31,7 +31,7 @@ struct option {
     const char *fallback; /* the default, written as a user would; NULL = none */
     int64_t min, max;
     enum quantity_unit unit;
-    struct words choices;
+    struct enum_names choices;
     bool secret;      /* never from the command line, where everybody can read it, and never shown */
     const char *help; /* one sentence */
 };

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 static const char *const origin_names[] = {"default", "file", "environment", "command line"};
-const struct words option_origin_enum = {origin_names, ORIGIN_COUNT};
+const struct enum_names option_origin_enum = {origin_names, ORIGIN_COUNT};
 
 size_t option_table_count(const struct option *table)
 {

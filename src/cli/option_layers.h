@@ -7,7 +7,7 @@
 #include "cli/arguments.h"
 
 enum option_origin { ORIGIN_DEFAULT, ORIGIN_FILE, ORIGIN_ENVIRONMENT, ORIGIN_ARGUMENTS, ORIGIN_COUNT };
-extern const struct words option_origin_enum;
+extern const struct enum_names option_origin_enum;
 
 /* What is being filled. `origins` has an element per row of the table, or is NULL when nobody asks. */
 struct option_target {

@@ -13,8 +13,8 @@ static void *field_of(const struct option *option, void *values)
 
 static bool switch_parse(struct slice text, bool *out)
 {
-    bool is_true = words_find((struct words){true_words, 4}, text) >= 0;
-    if (!is_true && words_find((struct words){false_words, 4}, text) < 0) {
+    bool is_true = enum_names_find((struct enum_names){true_words, 4}, text) >= 0;
+    if (!is_true && enum_names_find((struct enum_names){false_words, 4}, text) < 0) {
         return false;
     }
     *out = is_true;
@@ -48,7 +48,7 @@ static bool value_parse(const struct option *option, void *field, struct slice t
     case OPTION_SWITCH:
         return switch_parse(text, field);
     case OPTION_CHOICE:
-        choice = words_find(option->choices, text);
+        choice = enum_names_find(option->choices, text);
         if (choice >= 0) {
             *(int *)field = choice;
         }
@@ -147,7 +147,7 @@ void option_show(const struct option *option, const void *values, struct buffer 
     }
 }
 
-static void choices_show(struct words choices, struct buffer *out)
+static void choices_show(struct enum_names choices, struct buffer *out)
 {
     for (int i = 0; i < choices.count; i++) {
         const char *between = i == 0 ? "" : i == choices.count - 1 ? " or " : ", ";

@@ -4,42 +4,42 @@ static const char *const driver_names[DRIVER_COUNT] = {
     [DRIVER_WORKER] = "worker", [DRIVER_DEMO] = "demo",     [DRIVER_ACP] = "acp",
     [DRIVER_MODEL] = "model",   [DRIVER_RUNNER] = "runner",
 };
-const struct words agent_driver_enum = {driver_names, DRIVER_COUNT};
+const struct enum_names agent_driver_enum = {driver_names, DRIVER_COUNT};
 
 static const char *const permission_names[PERMISSION_COUNT] = {
     [PERMISSION_ALLOW] = "allow",
     [PERMISSION_ASK] = "ask",
     [PERMISSION_DENY] = "deny",
 };
-const struct words permission_enum = {permission_names, PERMISSION_COUNT};
+const struct enum_names permission_enum = {permission_names, PERMISSION_COUNT};
 
 static const char *const on_exceed_names[EXCEED_COUNT] = {
     [EXCEED_FAIL] = "fail",
     [EXCEED_PAUSE] = "pause",
     [EXCEED_WARN] = "warn",
 };
-const struct words on_exceed_enum = {on_exceed_names, EXCEED_COUNT};
+const struct enum_names on_exceed_enum = {on_exceed_names, EXCEED_COUNT};
 
 static const char *const fs_scope_names[FS_SCOPE_COUNT] = {
     [FS_SCOPE_SANDBOXED] = "sandboxed",
     [FS_SCOPE_PROJECT] = "project",
     [FS_SCOPE_FULL] = "full",
 };
-const struct words fs_scope_enum = {fs_scope_names, FS_SCOPE_COUNT};
+const struct enum_names fs_scope_enum = {fs_scope_names, FS_SCOPE_COUNT};
 
 static const char *const resume_names[RESUME_COUNT] = {
     [RESUME_ASK] = "ask",
     [RESUME_RETRY] = "retry",
     [RESUME_FAIL] = "fail",
 };
-const struct words resume_policy_enum = {resume_names, RESUME_COUNT};
+const struct enum_names resume_policy_enum = {resume_names, RESUME_COUNT};
 
 static const char *const sandbox_names[SANDBOX_KIND_COUNT] = {
     [SANDBOX_NONE] = "none",
     [SANDBOX_LOCAL] = "local",
     [SANDBOX_HTTP] = "http",
 };
-const struct words sandbox_kind_enum = {sandbox_names, SANDBOX_KIND_COUNT};
+const struct enum_names sandbox_kind_enum = {sandbox_names, SANDBOX_KIND_COUNT};
 
 /* What vendors usually take for cached input, in hundredths of the price of input. Where models of one vendor differ,
  * the highest: a cap is rather reached too early. */

@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "base/json.h"
 #include "base/status.h"
-#include "base/words.h"
+#include "base/enum_names.h"
 #include "domain/session.h"
 
 enum agent_driver { DRIVER_WORKER, DRIVER_DEMO, DRIVER_ACP, DRIVER_MODEL, DRIVER_RUNNER, DRIVER_COUNT };
@@ -16,7 +16,7 @@ enum fs_scope { FS_SCOPE_SANDBOXED, FS_SCOPE_PROJECT, FS_SCOPE_FULL, FS_SCOPE_CO
 enum resume_policy { RESUME_ASK, RESUME_RETRY, RESUME_FAIL, RESUME_COUNT };
 enum sandbox_kind { SANDBOX_NONE, SANDBOX_LOCAL, SANDBOX_HTTP, SANDBOX_KIND_COUNT };
 
-extern const struct words agent_driver_enum, permission_enum, on_exceed_enum, fs_scope_enum, resume_policy_enum,
+extern const struct enum_names agent_driver_enum, permission_enum, on_exceed_enum, fs_scope_enum, resume_policy_enum,
     sandbox_kind_enum;
 
 /* Matches a call when all that is given matches; `*` stands for any text. Absent = anything. A rule that tightens (ask,

@@ -60,19 +60,19 @@ static const char *operand_problem(struct slice text)
 }
 
 static const char *const provider_names[] = {"anthropic", "openai"};
-static const struct words provider_enum = {provider_names, 2};
+static const struct enum_names provider_enum = {provider_names, 2};
 
 static const char *provider_problem(struct slice text)
 {
-    return words_find(provider_enum, text) >= 0 ? NULL : "anthropic or openai";
+    return enum_names_find(provider_enum, text) >= 0 ? NULL : "anthropic or openai";
 }
 
 static const char *const effort_names[] = {"off", "low", "medium", "high", "max"};
-static const struct words effort_enum = {effort_names, 5};
+static const struct enum_names effort_enum = {effort_names, 5};
 
 static const char *effort_problem(struct slice text)
 {
-    return words_find(effort_enum, text) >= 0 ? NULL : "off, low, medium, high or max";
+    return enum_names_find(effort_enum, text) >= 0 ? NULL : "off, low, medium, high or max";
 }
 
 /* clang-format off */

@@ -26,7 +26,7 @@ struct agent_field {
     size_t count_offset; /* of lists */
     int64_t min, max;
     enum quantity_unit unit;
-    const struct words *words;
+    const struct enum_names *words;
     /* NULL when the text is fine, else what it must be. */
     const char *(*problem)(struct slice text);
     const struct agent_field *members;

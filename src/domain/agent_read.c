@@ -98,10 +98,10 @@ static enum status read_fraction(const struct agent_reader *reader, const struct
 static enum status read_word(const struct agent_reader *reader, const struct json *value,
                              const struct agent_field *field, const char *path, int *out)
 {
-    int index = json_is(value, JSON_STRING) ? words_find(*field->words, value->text) : -1;
+    int index = json_is(value, JSON_STRING) ? enum_names_find(*field->words, value->text) : -1;
     if (index < 0) {
         char list[160];
-        words_list(*field->words, list, sizeof list);
+        enum_names_list(*field->words, list, sizeof list);
         return agent_refuse(reader, value, "`%s%s` must be one of: %s.", path, field->name, list);
     }
     *out = index;
@@ -239,7 +239,7 @@ static enum status refuse_unknown(const struct agent_reader *reader, const struc
     for (const struct agent_field *field = fields; field->name; field++) {
         names[count++] = field->name;
     }
-    words_list((struct words){names, count}, list, sizeof list);
+    enum_names_list((struct enum_names){names, count}, list, sizeof list);
     return agent_refuse(reader, member, "`%s%.*s` is not known; accepted: %s.", path,
                         SLICE_ARG(slice_utf8_prefix(member->key, 60)), list);
 }

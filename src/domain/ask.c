@@ -9,7 +9,7 @@ static const char *const ask_kind_names[ASK_KIND_COUNT] = {
     [ASK_QUESTION] = "question",
     [ASK_ELICITATION] = "elicitation",
 };
-const struct words ask_kind_enum = {ask_kind_names, ASK_KIND_COUNT};
+const struct enum_names ask_kind_enum = {ask_kind_names, ASK_KIND_COUNT};
 
 static const char *const ask_state_names[ASK_STATE_COUNT] = {
     [ASK_PENDING] = "pending",
@@ -17,13 +17,13 @@ static const char *const ask_state_names[ASK_STATE_COUNT] = {
     [ASK_EXPIRED] = "expired",
     [ASK_CANCELLED] = "cancelled",
 };
-const struct words ask_state_enum = {ask_state_names, ASK_STATE_COUNT};
+const struct enum_names ask_state_enum = {ask_state_names, ASK_STATE_COUNT};
 
 static const char *const ask_decision_names[DECISION_COUNT] = {
     [DECISION_NONE] = "",         [DECISION_ONCE] = "once", [DECISION_SESSION] = "session",
     [DECISION_ALWAYS] = "always", [DECISION_DENY] = "deny",
 };
-const struct words ask_decision_enum = {ask_decision_names, DECISION_COUNT};
+const struct enum_names ask_decision_enum = {ask_decision_names, DECISION_COUNT};
 
 bool ask_is_of_output(const struct ask *ask)
 {
@@ -318,9 +318,9 @@ void ask_of_event(struct slice type, const struct json *metadata, struct ask *ou
         const char *type;
         enum ask_state state;
     } ends[] = {{"ask.answered", ASK_ANSWERED}, {"ask.expired", ASK_EXPIRED}, {"ask.cancelled", ASK_CANCELLED}};
-    int kind = words_find(ask_kind_enum, json_text_of(metadata, "kind"));
+    int kind = enum_names_find(ask_kind_enum, json_text_of(metadata, "kind"));
     struct slice decided = json_text_of(metadata, "decision");
-    int decision = slice_present(decided) ? words_find(ask_decision_enum, decided) : DECISION_NONE;
+    int decision = slice_present(decided) ? enum_names_find(ask_decision_enum, decided) : DECISION_NONE;
     *out = (struct ask){
         .id = json_text_of(metadata, "id"),
         .kind = kind >= 0 ? (enum ask_kind)kind : ASK_APPROVAL,

@@ -11,7 +11,7 @@
 #include "base/arena.h"
 #include "base/json.h"
 #include "base/status.h"
-#include "base/words.h"
+#include "base/enum_names.h"
 #include "domain/access.h"
 #include "domain/change.h"
 
@@ -19,8 +19,8 @@ enum ask_kind { ASK_APPROVAL, ASK_QUESTION, ASK_ELICITATION, ASK_KIND_COUNT };
 enum ask_state { ASK_PENDING, ASK_ANSWERED, ASK_EXPIRED, ASK_CANCELLED, ASK_STATE_COUNT };
 enum ask_decision { DECISION_NONE, DECISION_ONCE, DECISION_SESSION, DECISION_ALWAYS, DECISION_DENY, DECISION_COUNT };
 
-extern const struct words ask_kind_enum, ask_state_enum;
-extern const struct words ask_decision_enum; /* index 0 is "" */
+extern const struct enum_names ask_kind_enum, ask_state_enum;
+extern const struct enum_names ask_decision_enum; /* index 0 is "" */
 
 /* Forms are checked on the writer, member against member: both sides are kept small. */
 enum { ASK_SCHEMA_BYTES_MAX = 32 * 1024, ASK_FORM_BYTES_MAX = 64 * 1024 };

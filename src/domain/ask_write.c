@@ -3,7 +3,7 @@
 #include "domain/ask_grant.h"
 #include "domain/change_payload.h"
 
-static void put_word(struct json_out *out, const char *key, struct words words, int index)
+static void put_word(struct json_out *out, const char *key, struct enum_names words, int index)
 {
     if (*words.names[index]) {
         json_put_text(out, key, slice_of(words.names[index]));

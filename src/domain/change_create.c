@@ -48,7 +48,7 @@ static enum status read_words(const struct session_input *input, struct creation
     const struct {
         struct slice word;
         const char *name;
-        struct words words;
+        struct enum_names words;
         int *out;
     } all[] = {
         {input->type, "type", session_type_enum, &creation->type},
@@ -79,7 +79,7 @@ static void list_initials(enum session_type type, bool approval, char *out, size
             names[count++] = session_status_enum.names[state];
         }
     }
-    words_list((struct words){names, count}, out, room);
+    enum_names_list((struct enum_names){names, count}, out, room);
 }
 
 /* A human session records one person's work on one task, from its first moment. */

@@ -18,7 +18,7 @@ void payload_end(struct payload *payload, struct arena *arena, const char *type,
     buffer_release(&payload->buffer);
 }
 
-void payload_word(struct payload *payload, const char *key, struct words words, int index)
+void payload_word(struct payload *payload, const char *key, struct enum_names words, int index)
 {
     if (*words.names[index]) {
         json_put_text(&payload->out, key, slice_of(words.names[index]));

@@ -14,7 +14,7 @@ void payload_begin(struct payload *payload);
 /* Adds the event to `out`; `type` lives as long as the program. */
 void payload_end(struct payload *payload, struct arena *arena, const char *type, struct changes *out);
 /* Leaves an empty word out. */
-void payload_word(struct payload *payload, const char *key, struct words words, int index);
+void payload_word(struct payload *payload, const char *key, struct enum_names words, int index);
 
 /* The two events of a reopening, after the caller checked that it may be reopened. */
 void change_add_reopening(struct arena *arena, const struct session *session, const char *reason, struct changes *out);

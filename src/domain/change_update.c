@@ -70,7 +70,7 @@ static enum status read_title(const struct json *member, const struct session_li
     return input_check_chars(update->title, "title", 0, limits->title_chars_max, failure);
 }
 
-static enum status read_choice(const struct json *member, const char *name, struct words words, int *out,
+static enum status read_choice(const struct json *member, const char *name, struct enum_names words, int *out,
                                struct failure *failure)
 {
     struct slice word = SLICE("");

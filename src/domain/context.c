@@ -21,7 +21,7 @@ static enum status check_text(const struct json *value, const char *key, struct 
 
 static enum status check_scope(const struct json *value, const char *key, struct failure *failure)
 {
-    bool ok = json_is(value, JSON_STRING) && words_find(fs_scope_enum, value->text) >= 0;
+    bool ok = json_is(value, JSON_STRING) && enum_names_find(fs_scope_enum, value->text) >= 0;
     return ok ? STATUS_OK : refuse(failure, key, "one of: sandboxed, project, full");
 }
 
@@ -96,7 +96,7 @@ enum fs_scope context_fs_scope(const struct session *session, enum fs_scope fall
     int scope = -1;
     if (slice_present(session->details) && json_parse(&scratch, session->details, &details, NULL) == STATUS_OK) {
         struct slice word = json_text_of(json_get(details, "context"), "fs_scope");
-        scope = slice_present(word) ? words_find(fs_scope_enum, word) : -1;
+        scope = slice_present(word) ? enum_names_find(fs_scope_enum, word) : -1;
     }
     arena_release(&scratch);
     return scope >= 0 ? (enum fs_scope)scope : fallback;

@@ -5,7 +5,7 @@ static const char *const field_type_names[FIELD_TYPES] = {
     [FIELD_IS_INTEGER] = "integer", [FIELD_IS_BOOLEAN] = "boolean", [FIELD_IS_OBJECT] = "object",
     [FIELD_IS_LIST] = "array",
 };
-const struct words field_type_enum = {field_type_names, FIELD_TYPES};
+const struct enum_names field_type_enum = {field_type_names, FIELD_TYPES};
 
 /* --- is it one? --- */
 
@@ -13,12 +13,12 @@ static enum status check_field(const struct json *field, struct failure *failure
 {
     char list[120];
     struct slice type = {0};
-    words_list(field_type_enum, list, sizeof list);
+    enum_names_list(field_type_enum, list, sizeof list);
     if (field->key.len == 0 || field->key.len > CONTRACT_NAME_BYTES_MAX) {
         return failure_set(failure, STATUS_INVALID, "invalid_contract", "The name of a field has 1 to %d bytes.",
                            CONTRACT_NAME_BYTES_MAX);
     }
-    if (!json_as_text(field, &type) || words_find(field_type_enum, type) < 0) {
+    if (!json_as_text(field, &type) || enum_names_find(field_type_enum, type) < 0) {
         return failure_set(failure, STATUS_INVALID, "invalid_contract", "The type of the field %.*s must be one of %s.",
                            SLICE_ARG(field->key), list);
     }
@@ -106,7 +106,7 @@ static enum status enforce_field(const struct json *contract, const struct json 
                                  struct failure *failure)
 {
     const struct json *value = json_member(output, field->key);
-    enum field_type type = (enum field_type)words_find(field_type_enum, field->text);
+    enum field_type type = (enum field_type)enum_names_find(field_type_enum, field->text);
     if (!value || json_is(value, JSON_NULL)) {
         return is_required(contract, field->key)
                    ? failure_set(failure, STATUS_INVALID, "output_contract", "The output has no %.*s; it must be %s.",

@@ -9,7 +9,7 @@
 
 #include "base/arena.h"
 #include "base/json.h"
-#include "base/words.h"
+#include "base/enum_names.h"
 
 enum field_type {
     FIELD_IS_ANY,
@@ -21,7 +21,7 @@ enum field_type {
     FIELD_IS_LIST,
     FIELD_TYPES
 };
-extern const struct words field_type_enum;
+extern const struct enum_names field_type_enum;
 
 enum { CONTRACT_FIELDS_MAX = 64, CONTRACT_NAME_BYTES_MAX = 64 };
 

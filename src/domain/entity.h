@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "base/json.h"
-#include "base/words.h"
+#include "base/enum_names.h"
 #include "domain/change.h"
 
 enum { ENTITY_ID_BYTES_MAX = 128, ENTITY_TYPE_BYTES_MAX = 64 };

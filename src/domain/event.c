@@ -9,7 +9,7 @@ static const char *const event_role_names[ROLE_COUNT] = {
     [ROLE_AGENT] = "agent",
     [ROLE_SYSTEM] = "system",
 };
-const struct words event_role_enum = {event_role_names, ROLE_COUNT};
+const struct enum_names event_role_enum = {event_role_names, ROLE_COUNT};
 
 enum { THREAD_ID_BYTES_MAX = 128, EXTERNAL_ID_BYTES_MAX = 256, TYPE_BYTES_MAX = 64 };
 
@@ -232,7 +232,7 @@ static enum status read_role(const struct json *value, int *out, struct failure 
     if (json_is(value, JSON_NULL)) {
         return STATUS_OK;
     }
-    *out = json_as_text(value, &name) ? words_find(event_role_enum, name) : -1;
+    *out = json_as_text(value, &name) ? enum_names_find(event_role_enum, name) : -1;
     if (*out < 0) {
         return failure_set(failure, STATUS_INVALID, "invalid_event", "`role` must be user, agent or system.");
     }

@@ -5,11 +5,11 @@
 #include "base/arena.h"
 #include "base/json.h"
 #include "base/status.h"
-#include "base/words.h"
+#include "base/enum_names.h"
 #include "domain/principal.h"
 
 enum event_role { ROLE_USER, ROLE_AGENT, ROLE_SYSTEM, ROLE_COUNT };
-extern const struct words event_role_enum;
+extern const struct enum_names event_role_enum;
 
 struct event {
     int64_t sequence; /* 0 until the store assigns it */

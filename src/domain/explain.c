@@ -4,7 +4,7 @@ static const char *const wait_kind_names[WAIT_KIND_COUNT] = {
     [WAIT_NOTHING] = "nothing", [WAIT_MESSAGE] = "message", [WAIT_CLAIM] = "claim",     [WAIT_AGENT] = "agent",
     [WAIT_PERSON] = "person",   [WAIT_TOOL] = "tool",       [WAIT_SANDBOX] = "sandbox", [WAIT_TIMER] = "timer",
 };
-const struct words wait_kind_enum = {wait_kind_names, WAIT_KIND_COUNT};
+const struct enum_names wait_kind_enum = {wait_kind_names, WAIT_KIND_COUNT};
 
 enum {
     ENDED_REOPENS,

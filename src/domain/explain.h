@@ -16,7 +16,7 @@ enum wait_kind {
     WAIT_TIMER,
     WAIT_KIND_COUNT
 };
-extern const struct words wait_kind_enum;
+extern const struct enum_names wait_kind_enum;
 
 struct explain_facts {
     const struct session *session;

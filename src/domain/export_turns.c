@@ -106,7 +106,7 @@ static void take_reply(struct reading *r, const struct event *event)
 
 static void take_end(struct reading *r, const struct event *event)
 {
-    int stop = words_find(turn_stop_enum, json_text_of(metadata_of(r->arena, event), "stop_reason"));
+    int stop = enum_names_find(turn_stop_enum, json_text_of(metadata_of(r->arena, event), "stop_reason"));
     r->is_over = true;
     if (stop == TURN_ERROR || stop == TURN_ABORTED) {
         r->turns[r->count - 1].is_answered = false;

@@ -6,7 +6,7 @@ static const char *const status_names[FILE_STATUS_COUNT] = {
     [FILE_DELETED] = "deleted",
     [FILE_RENAMED] = "renamed",
 };
-const struct words file_status_enum = {status_names, FILE_STATUS_COUNT};
+const struct enum_names file_status_enum = {status_names, FILE_STATUS_COUNT};
 
 bool file_change_is_told_by(struct slice event_type)
 {
@@ -28,7 +28,7 @@ static bool read_count(const struct json *file, const char *name, int64_t *out)
 static bool read_object(const struct json *file, struct file_change *out)
 {
     struct slice word = json_text_of(file, "status");
-    int status = slice_present(word) ? words_find(file_status_enum, word) : FILE_MODIFIED;
+    int status = slice_present(word) ? enum_names_find(file_status_enum, word) : FILE_MODIFIED;
     bool counted = read_count(file, "additions", &out->additions) && read_count(file, "deletions", &out->deletions);
     out->path = json_text_of(file, "path");
     out->previous_path = json_text_of(file, "previous_path");

@@ -6,10 +6,10 @@
 
 #include "base/json.h"
 #include "base/status.h"
-#include "base/words.h"
+#include "base/enum_names.h"
 
 enum file_status { FILE_ADDED, FILE_MODIFIED, FILE_DELETED, FILE_RENAMED, FILE_STATUS_COUNT };
-extern const struct words file_status_enum;
+extern const struct enum_names file_status_enum;
 
 enum { FILES_PER_EVENT_MAX = 1000, FILE_PATH_BYTES_MAX = 1024 };
 

@@ -1,14 +1,14 @@
 #include "domain/git_state.h"
 
-#include "base/words.h"
+#include "base/enum_names.h"
 
 enum git_kind { GIT_TEXT, GIT_COUNT, GIT_SOURCE, GIT_PR_STATE };
 enum { GIT_TEXT_BYTES_MAX = 2000 };
 
 static const char *const source_names[] = {"pr", "issue", "branch", "manual"};
-static const struct words source_enum = {source_names, 4};
+static const struct enum_names source_enum = {source_names, 4};
 static const char *const pr_state_names[] = {"open", "closed", "merged"};
-static const struct words pr_state_enum = {pr_state_names, 3};
+static const struct enum_names pr_state_enum = {pr_state_names, 3};
 
 static const struct git_member {
     const char *name;
@@ -35,9 +35,9 @@ static const char *problem_of(enum git_kind kind, const struct json *value)
     case GIT_COUNT:
         return json_as_i64(value, &number) && number >= 0 ? NULL : "a whole number, 0 or more";
     case GIT_SOURCE:
-        return is_text && words_find(source_enum, text) >= 0 ? NULL : "one of: pr issue branch manual";
+        return is_text && enum_names_find(source_enum, text) >= 0 ? NULL : "one of: pr issue branch manual";
     case GIT_PR_STATE:
-        return is_text && words_find(pr_state_enum, text) >= 0 ? NULL : "one of: open closed merged";
+        return is_text && enum_names_find(pr_state_enum, text) >= 0 ? NULL : "one of: open closed merged";
     }
     return "nothing";
 }
@@ -60,7 +60,7 @@ static enum status refuse_unknown(struct slice name, struct failure *failure)
     for (const struct git_member *member = members; member->name; member++) {
         names[count++] = member->name;
     }
-    words_list((struct words){names, count}, list, sizeof list);
+    enum_names_list((struct enum_names){names, count}, list, sizeof list);
     return failure_set(failure, STATUS_INVALID, "invalid_git_state", "`%.*s` is not known of git; accepted: %s.",
                        SLICE_ARG(slice_utf8_prefix(name, 60)), list);
 }

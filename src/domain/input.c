@@ -40,16 +40,17 @@ enum status input_check_id(struct slice id, const char *name, struct failure *fa
     return STATUS_OK;
 }
 
-enum status input_read_word(struct slice word, const char *name, struct words words, int *out, struct failure *failure)
+enum status input_read_word(struct slice word, const char *name, struct enum_names words, int *out,
+                            struct failure *failure)
 {
     if (!slice_present(word)) {
         return STATUS_OK;
     }
-    int index = word.len ? words_find(words, word) : -1;
+    int index = word.len ? enum_names_find(words, word) : -1;
     if (index < 0) {
         char list[160];
         int unnamed = *words.names[0] ? 0 : 1;
-        words_list((struct words){words.names + unnamed, words.count - unnamed}, list, sizeof list);
+        enum_names_list((struct enum_names){words.names + unnamed, words.count - unnamed}, list, sizeof list);
         return failure_set(failure, STATUS_INVALID, "invalid_value", "`%s` must be one of: %s.", name, list);
     }
     *out = index;

@@ -13,7 +13,7 @@ MUST_CHECK enum status input_check_name(struct slice text, const char *name, siz
 /* A session's id. */
 MUST_CHECK enum status input_check_id(struct slice id, const char *name, struct failure *failure);
 /* *out keeps its value when the word is absent. */
-MUST_CHECK enum status input_read_word(struct slice word, const char *name, struct words words, int *out,
+MUST_CHECK enum status input_read_word(struct slice word, const char *name, struct enum_names words, int *out,
                                        struct failure *failure);
 /* `patch` over the text of an object: null removes. *out is in the arena, and absent when nothing remains. */
 MUST_CHECK enum status input_merge_metadata(struct arena *arena, struct slice old, const struct json *patch,

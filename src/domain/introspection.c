@@ -8,7 +8,7 @@ static const char *const reason_names[INTROSPECT_REASON_COUNT] = {
     [INTROSPECT_IDLE] = "idle",
     [INTROSPECT_TURN_LIMIT] = "turn_limit",
 };
-const struct words introspection_reason_enum = {reason_names, INTROSPECT_REASON_COUNT};
+const struct enum_names introspection_reason_enum = {reason_names, INTROSPECT_REASON_COUNT};
 
 const struct slice introspection_tools[] = {
     SLICE("memory_recall"),         SLICE("memory_add"), SLICE("memory_update"),

@@ -15,7 +15,7 @@
 #include "domain/turn.h"
 
 enum introspection_reason { INTROSPECT_IDLE, INTROSPECT_TURN_LIMIT, INTROSPECT_REASON_COUNT };
-extern const struct words introspection_reason_enum; /* idle turn_limit */
+extern const struct enum_names introspection_reason_enum; /* idle turn_limit */
 
 /* The row of a session. */
 struct introspection {

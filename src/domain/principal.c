@@ -5,7 +5,7 @@ static const char *const principal_kind_names[PRINCIPAL_COUNT] = {
     [PRINCIPAL_RUNNER] = "runner",         [PRINCIPAL_SANDBOX] = "sandbox", [PRINCIPAL_CHANNEL] = "channel",
     [PRINCIPAL_SHARE_LINK] = "share_link", [PRINCIPAL_SYSTEM] = "system",
 };
-const struct words principal_kind_enum = {principal_kind_names, PRINCIPAL_COUNT};
+const struct enum_names principal_kind_enum = {principal_kind_names, PRINCIPAL_COUNT};
 
 static const char *const member_role_names[MEMBER_COUNT] = {
     [MEMBER_NONE] = "none",
@@ -13,10 +13,10 @@ static const char *const member_role_names[MEMBER_COUNT] = {
     [MEMBER_ADMIN] = "admin",
     [MEMBER_OWNER] = "owner",
 };
-const struct words member_role_enum = {member_role_names, MEMBER_COUNT};
+const struct enum_names member_role_enum = {member_role_names, MEMBER_COUNT};
 
 static const char *const scope_names[] = {"read", "write", "claim", "admin"};
-const struct words scope_enum = {scope_names, 4};
+const struct enum_names scope_enum = {scope_names, 4};
 
 size_t principal_strings(struct principal *who, struct slice **out)
 {

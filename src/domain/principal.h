@@ -4,7 +4,7 @@
 
 #include "base/hash.h"
 #include "base/slice.h"
-#include "base/words.h"
+#include "base/enum_names.h"
 
 enum principal_kind {
     PRINCIPAL_ANONYMOUS,
@@ -29,9 +29,9 @@ enum scope {
     SCOPE_ALL = 15,
 };
 
-extern const struct words principal_kind_enum;
-extern const struct words member_role_enum;
-extern const struct words scope_enum; /* index = bit number: read, write, claim, admin */
+extern const struct enum_names principal_kind_enum;
+extern const struct enum_names member_role_enum;
+extern const struct enum_names scope_enum; /* index = bit number: read, write, claim, admin */
 
 /* What somebody showed to be let in; a stream lives no longer than it. */
 enum credential_kind { CREDENTIAL_NONE, CREDENTIAL_TOKEN, CREDENTIAL_COOKIE, CREDENTIAL_SHARE_LINK };

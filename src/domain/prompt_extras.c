@@ -21,9 +21,9 @@ enum status prompt_check_metadata(const struct json *metadata, struct failure *f
 static enum status check_sender(const struct json *sender, struct failure *failure)
 {
     static const char *const known[] = {"channel", "channel_id", "channel_user_id", "display_name", "email"};
-    static const struct words known_enum = {known, 5};
+    static const struct enum_names known_enum = {known, 5};
     for (const struct json *member = sender ? sender->child : NULL; member; member = member->next) {
-        if (words_find(known_enum, member->key) < 0 || !json_is(member, JSON_STRING)) {
+        if (enum_names_find(known_enum, member->key) < 0 || !json_is(member, JSON_STRING)) {
             return failure_set(
                 failure, STATUS_INVALID, "invalid_sender",
                 "`sender` holds the strings channel, channel_id, channel_user_id, display_name and email, "

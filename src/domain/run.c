@@ -6,7 +6,7 @@ static const char *const status_names[RUN_COUNT] = {
     [RUN_QUEUED] = "queued", [RUN_RUNNING] = "running",         [RUN_SUCCEEDED] = "succeeded",
     [RUN_FAILED] = "failed", [RUN_NEEDS_HUMAN] = "needs_human", [RUN_TIMED_OUT] = "timed_out",
 };
-const struct words run_status_enum = {status_names, RUN_COUNT};
+const struct enum_names run_status_enum = {status_names, RUN_COUNT};
 
 static const char *const outcome_names[OUTCOME_COUNT] = {
     [OUTCOME_SUCCEEDED] = "succeeded",
@@ -14,7 +14,7 @@ static const char *const outcome_names[OUTCOME_COUNT] = {
     [OUTCOME_NEEDS_HUMAN] = "needs_human",
     [OUTCOME_COMPLETED] = "completed",
 };
-const struct words run_said_enum = {outcome_names, OUTCOME_COMPLETED};
+const struct enum_names run_said_enum = {outcome_names, OUTCOME_COMPLETED};
 
 static const struct {
     enum run_status status;
@@ -66,8 +66,8 @@ enum status run_complete(struct automation_run *run, const struct run_verdict *v
                          bool *out_repeated, struct failure *failure)
 {
     char list[80];
-    int outcome = words_find(run_said_enum, verdict->outcome);
-    words_list(run_said_enum, list, sizeof list);
+    int outcome = enum_names_find(run_said_enum, verdict->outcome);
+    enum_names_list(run_said_enum, list, sizeof list);
     *out_repeated = false;
     if (outcome < 0) {
         return failure_set(failure, STATUS_INVALID, "invalid_outcome", "`outcome` must be one of %s.", list);

@@ -12,10 +12,10 @@
 #define SOURCE_AUTOMATION "automation"
 
 enum run_status { RUN_QUEUED, RUN_RUNNING, RUN_SUCCEEDED, RUN_FAILED, RUN_NEEDS_HUMAN, RUN_TIMED_OUT, RUN_COUNT };
-extern const struct words run_status_enum;
+extern const struct enum_names run_status_enum;
 /* What is said of it: the first three by automation.complete, `completed` only by inference. */
 enum run_outcome { OUTCOME_SUCCEEDED, OUTCOME_FAILED, OUTCOME_NEEDS_HUMAN, OUTCOME_COMPLETED, OUTCOME_COUNT };
-extern const struct words run_said_enum;
+extern const struct enum_names run_said_enum;
 
 enum { RUN_SUMMARY_CHARS_MAX = 20000, RUN_COMPLETION_BYTES_MAX = 200 };
 

@@ -10,7 +10,7 @@ static const char *const runtime_names[RUNTIME_COUNT] = {
     [RUNTIME_STOPPED] = "stopped",
     [RUNTIME_ERROR] = "error",
 };
-const struct words runtime_enum = {runtime_names, RUNTIME_COUNT};
+const struct enum_names runtime_enum = {runtime_names, RUNTIME_COUNT};
 
 static const char *const pause_reason_names[PAUSE_COUNT] = {
     [PAUSE_NONE] = "",
@@ -22,7 +22,7 @@ static const char *const pause_reason_names[PAUSE_COUNT] = {
     [PAUSE_SUSPENDED] = "suspended",
     [PAUSE_ORPHANED] = "orphaned",
 };
-const struct words pause_reason_enum = {pause_reason_names, PAUSE_COUNT};
+const struct enum_names pause_reason_enum = {pause_reason_names, PAUSE_COUNT};
 
 static const char *const stop_reason_names[STOP_COUNT] = {
     [STOP_NONE] = "",
@@ -40,7 +40,7 @@ static const char *const stop_reason_names[STOP_COUNT] = {
     [STOP_BUDGET_EXCEEDED] = "budget_exceeded",
     [STOP_DELETED] = "deleted",
 };
-const struct words stop_reason_enum = {stop_reason_names, STOP_COUNT};
+const struct enum_names stop_reason_enum = {stop_reason_names, STOP_COUNT};
 
 /* A set of states. */
 enum {
@@ -93,7 +93,7 @@ void runtime_targets(enum runtime from, bool has_snapshot, char *out, size_t roo
             names[count++] = runtime_names[to];
         }
     }
-    words_list((struct words){names, count}, out, room);
+    enum_names_list((struct enum_names){names, count}, out, room);
 }
 
 bool pause_blocks_turns(enum pause_reason reason)

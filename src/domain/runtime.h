@@ -2,7 +2,7 @@
 #ifndef DOMAIN_RUNTIME_H
 #define DOMAIN_RUNTIME_H
 
-#include "base/words.h"
+#include "base/enum_names.h"
 
 enum runtime {
     RUNTIME_NONE,
@@ -46,9 +46,9 @@ enum stop_reason {
     STOP_COUNT
 };
 
-extern const struct words runtime_enum;
-extern const struct words pause_reason_enum; /* index 0 is "" */
-extern const struct words stop_reason_enum;  /* index 0 is "" */
+extern const struct enum_names runtime_enum;
+extern const struct enum_names pause_reason_enum; /* index 0 is "" */
+extern const struct enum_names stop_reason_enum;  /* index 0 is "" */
 
 /* error -> restoring needs a snapshot. */
 bool runtime_allows(enum runtime from, enum runtime to, bool has_snapshot);

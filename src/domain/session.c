@@ -8,7 +8,7 @@ static const char *const visibility_names[VISIBILITY_COUNT] = {
     [VISIBILITY_ORG_VISIBLE] = "org_visible",
     [VISIBILITY_ORG_JOINABLE] = "org_joinable",
 };
-const struct words visibility_enum = {visibility_names, VISIBILITY_COUNT};
+const struct enum_names visibility_enum = {visibility_names, VISIBILITY_COUNT};
 
 static const char *const purpose_names[PURPOSE_COUNT] = {
     [PURPOSE_INTERACTIVE] = "interactive",
@@ -16,7 +16,7 @@ static const char *const purpose_names[PURPOSE_COUNT] = {
     [PURPOSE_WORKFLOW] = "workflow",
     [PURPOSE_APPROVAL] = "approval",
 };
-const struct words purpose_enum = {purpose_names, PURPOSE_COUNT};
+const struct enum_names purpose_enum = {purpose_names, PURPOSE_COUNT};
 
 static const char *const queue_mode_names[QUEUE_COUNT] = {
     [QUEUE_FOLLOWUP] = "followup",
@@ -24,14 +24,14 @@ static const char *const queue_mode_names[QUEUE_COUNT] = {
     [QUEUE_COLLECT] = "collect",
     [QUEUE_REJECT] = "reject",
 };
-const struct words queue_mode_enum = {queue_mode_names, QUEUE_COUNT};
+const struct enum_names queue_mode_enum = {queue_mode_names, QUEUE_COUNT};
 
 static const char *const chat_type_names[CHAT_COUNT] = {
     [CHAT_NONE] = "",
     [CHAT_DIRECT] = "direct",
     [CHAT_GROUP] = "group",
 };
-const struct words chat_type_enum = {chat_type_names, CHAT_COUNT};
+const struct enum_names chat_type_enum = {chat_type_names, CHAT_COUNT};
 
 void session_copy(struct session *to, const struct session *from, struct arena *arena)
 {

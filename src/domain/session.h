@@ -12,7 +12,7 @@ enum purpose { PURPOSE_INTERACTIVE, PURPOSE_ORCHESTRATOR, PURPOSE_WORKFLOW, PURP
 enum queue_mode { QUEUE_FOLLOWUP, QUEUE_STEER, QUEUE_COLLECT, QUEUE_REJECT, QUEUE_COUNT };
 enum chat_type { CHAT_NONE, CHAT_DIRECT, CHAT_GROUP, CHAT_COUNT };
 
-extern const struct words visibility_enum, purpose_enum, queue_mode_enum, chat_type_enum;
+extern const struct enum_names visibility_enum, purpose_enum, queue_mode_enum, chat_type_enum;
 
 #define SOURCE_HUMAN_BRIDGE "human-session-bridge"
 

@@ -66,7 +66,7 @@ static enum status refuse_unknown(struct slice name, struct failure *failure)
     for (const struct detail *detail = session_details; detail->name; detail++) {
         names[count++] = detail->name;
     }
-    words_list((struct words){names, count}, list, sizeof list);
+    enum_names_list((struct enum_names){names, count}, list, sizeof list);
     return failure_set(failure, STATUS_INVALID, "unknown_detail", "`details.%.*s` is not known; accepted: %s.",
                        SLICE_ARG(slice_utf8_prefix(name, 60)), list);
 }

@@ -23,10 +23,10 @@ static struct slice keep_raw(const struct fold *fold, const char *key)
 }
 
 /* The index of the word, or `absent` when it is missing or unknown. */
-static int word_of(const struct json *object, const char *key, struct words words, int absent)
+static int word_of(const struct json *object, const char *key, struct enum_names words, int absent)
 {
     struct slice name = json_text_of(object, key);
-    int index = slice_present(name) ? words_find(words, name) : -1;
+    int index = slice_present(name) ? enum_names_find(words, name) : -1;
     return index >= 0 ? index : absent;
 }
 

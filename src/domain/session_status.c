@@ -12,7 +12,7 @@ static const char *const work_names[SESSION_STATUS_COUNT] = {
     [SESSION_EXPIRED] = "expired",
     [SESSION_ABANDONED] = "abandoned",
 };
-const struct words session_status_enum = {work_names, SESSION_STATUS_COUNT};
+const struct enum_names session_status_enum = {work_names, SESSION_STATUS_COUNT};
 
 static const char *const session_type_names[TYPE_COUNT] = {
     [TYPE_AGENT] = "agent",
@@ -20,7 +20,7 @@ static const char *const session_type_names[TYPE_COUNT] = {
     [TYPE_TOOL] = "tool",
     [TYPE_MIXED] = "mixed",
 };
-const struct words session_type_enum = {session_type_names, TYPE_COUNT};
+const struct enum_names session_type_enum = {session_type_names, TYPE_COUNT};
 
 /* A set of states. */
 enum {
@@ -188,5 +188,5 @@ void session_status_targets(enum session_status from, char *out, size_t room)
             names[count++] = work_names[to];
         }
     }
-    words_list((struct words){names, count}, out, room);
+    enum_names_list((struct enum_names){names, count}, out, room);
 }

@@ -4,7 +4,7 @@
 #define DOMAIN_SESSION_STATUS_H
 
 #include "base/slice.h"
-#include "base/words.h"
+#include "base/enum_names.h"
 
 enum session_status {
     SESSION_DRAFT,
@@ -22,8 +22,8 @@ enum session_status {
 
 enum session_type { TYPE_AGENT, TYPE_RESPONSE, TYPE_TOOL, TYPE_MIXED, TYPE_COUNT };
 
-extern const struct words session_status_enum;
-extern const struct words session_type_enum;
+extern const struct enum_names session_status_enum;
+extern const struct enum_names session_type_enum;
 
 bool session_status_allows(enum session_status from, enum session_status to);
 /* `approval` sessions (an approval gate's own row) start waiting for a person. */

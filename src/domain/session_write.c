@@ -4,7 +4,7 @@
 #include "domain/session_details.h"
 #include "domain/vocabulary.h"
 
-static void put_word(struct json_out *out, const char *key, struct words words, int index)
+static void put_word(struct json_out *out, const char *key, struct enum_names words, int index)
 {
     const char *name = index >= 0 && index < words.count ? words.names[index] : "";
     json_put_text(out, key, *name ? slice_of(name) : (struct slice){NULL, 0});

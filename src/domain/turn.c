@@ -5,7 +5,7 @@ static const char *const turn_stop_names[TURN_STOP_COUNT] = {
     [TURN_TOOL_USE] = "tool_use", [TURN_CONTENT_FILTER] = "content_filter",
     [TURN_ERROR] = "error",       [TURN_ABORTED] = "aborted",
 };
-const struct words turn_stop_enum = {turn_stop_names, TURN_STOP_COUNT};
+const struct enum_names turn_stop_enum = {turn_stop_names, TURN_STOP_COUNT};
 
 static const char *const turn_error_names[TURN_ERROR_COUNT] = {
     [TURN_OK] = "",
@@ -24,7 +24,7 @@ static const char *const turn_error_names[TURN_ERROR_COUNT] = {
     [TURN_SANDBOX_ERROR] = "sandbox_error",
     [TURN_INTERNAL] = "internal",
 };
-const struct words turn_error_enum = {turn_error_names, TURN_ERROR_COUNT};
+const struct enum_names turn_error_enum = {turn_error_names, TURN_ERROR_COUNT};
 
 bool turn_stop_is_early(enum turn_stop_reason stop)
 {

@@ -3,7 +3,7 @@
 #define DOMAIN_TURN_H
 
 #include "base/slice.h"
-#include "base/words.h"
+#include "base/enum_names.h"
 #include "domain/session_status.h"
 
 enum turn_stop_reason {
@@ -15,7 +15,7 @@ enum turn_stop_reason {
     TURN_ABORTED, /* interrupted by a person, or cut by a crash */
     TURN_STOP_COUNT
 };
-extern const struct words turn_stop_enum; /* stop length tool_use content_filter error aborted */
+extern const struct enum_names turn_stop_enum; /* stop length tool_use content_filter error aborted */
 /* Did it end in the middle of what it did? */
 bool turn_stop_is_early(enum turn_stop_reason stop);
 
@@ -37,7 +37,7 @@ enum turn_error {
     TURN_INTERNAL,
     TURN_ERROR_COUNT
 };
-extern const struct words turn_error_enum; /* "" validation content_filter provider_auth … internal */
+extern const struct enum_names turn_error_enum; /* "" validation content_filter provider_auth … internal */
 /* What the end of a turn makes of a step of a task: all is said with the turn, unless it was cut. */
 enum session_status turn_ends_step(enum turn_stop_reason stop);
 bool turn_error_is_retryable(enum turn_error error);

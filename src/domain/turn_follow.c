@@ -106,7 +106,7 @@ static void take_status(struct seen *seen)
 {
     struct turn_follow *follow = seen->follow;
     struct slice word = json_text_of(seen->metadata, "to");
-    int to = words_find(session_status_enum, word);
+    int to = enum_names_find(session_status_enum, word);
     if (to < 0 ||
         (session_status_is_active((enum session_status)to) && !session_status_takes_prompt((enum session_status)to))) {
         follow->state = to == SESSION_PENDING && follow->state == FOLLOW_RUNNING ? FOLLOW_PENDING : follow->state;

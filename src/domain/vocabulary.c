@@ -8,7 +8,7 @@ static const char *const display_names[DISPLAY_COUNT] = {
     [DISPLAY_RECOVERING] = "recovering", [DISPLAY_COMPLETED] = "completed",
     [DISPLAY_FAILED] = "failed",
 };
-const struct words display_status_enum = {display_names, DISPLAY_COUNT};
+const struct enum_names display_status_enum = {display_names, DISPLAY_COUNT};
 
 /* What people read. A row without a reason leaves the word to the next table. */
 struct display {

@@ -14,7 +14,7 @@ enum display_status {
     DISPLAY_FAILED,
     DISPLAY_COUNT
 };
-extern const struct words display_status_enum; /* active idle paused blocked recovering completed failed */
+extern const struct enum_names display_status_enum; /* active idle paused blocked recovering completed failed */
 
 enum display_status display_status(const struct session *session);
 /* Ended badly: in a failing state, and not because a person or its parent stopped it. */

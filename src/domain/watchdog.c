@@ -12,7 +12,7 @@ static const char *const watchdog_names[WATCHDOG_COUNT] = {
     [WATCHDOG_WAITING_WITHOUT_ASK] = "waiting_without_ask",
     [WATCHDOG_STALE] = "stale",
 };
-const struct words watchdog_enum = {watchdog_names, WATCHDOG_COUNT};
+const struct enum_names watchdog_enum = {watchdog_names, WATCHDOG_COUNT};
 
 static const char *const event_names[WATCHDOG_COUNT] = {
     [WATCHDOG_STUCK_TURN] = "watchdog.stuck_turn",
@@ -31,7 +31,7 @@ static const char *const health_action_names[HEALTH_ACTION_COUNT] = {
     [HEALTH_MARK_NOT_BUSY] = "mark_not_busy", [HEALTH_PERFORM_RECOVERY] = "perform_recovery",
     [HEALTH_MARK_INACTIVE] = "mark_inactive",
 };
-const struct words health_action_enum = {health_action_names, HEALTH_ACTION_COUNT};
+const struct enum_names health_action_enum = {health_action_names, HEALTH_ACTION_COUNT};
 
 /* --- the signs, one by one --- */
 

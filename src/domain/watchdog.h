@@ -18,7 +18,7 @@ enum watchdog {
     WATCHDOG_STALE,               /* a chat that nobody has used for days */
     WATCHDOG_COUNT
 };
-extern const struct words watchdog_enum;
+extern const struct enum_names watchdog_enum;
 
 enum health_action {
     HEALTH_INTERRUPT,        /* whoever runs the turn is told to end it */
@@ -30,7 +30,7 @@ enum health_action {
     HEALTH_MARK_INACTIVE,    /* hidden from lists, as if archived by hand */
     HEALTH_ACTION_COUNT
 };
-extern const struct words health_action_enum;
+extern const struct enum_names health_action_enum;
 
 struct health_facts {
     enum session_status status;

@@ -147,7 +147,7 @@ static int command_completion(const struct invocation *invocation)
     const char *shell = invocation->arguments->positionals[0];
     if (!completion_write(invocation->commands, slice_of(shell), &text)) {
         char shells[80];
-        words_list(completion_shells, shells, sizeof shells);
+        enum_names_list(completion_shells, shells, sizeof shells);
         (void)failure_set(&failure, STATUS_INVALID, "unknown_shell", "completion for %s is not known; give one of %s",
                           shell, shells);
         return command_refuse(invocation->command, &failure);

@@ -47,7 +47,7 @@ enum timer_kind {
     TIMER_INTROSPECTION = 9,
     TIMER_COUNT
 };
-extern const struct words timer_kind_enum; /* index 0 is "" */
+extern const struct enum_names timer_kind_enum; /* index 0 is "" */
 struct timer {
     enum timer_kind kind;
     int64_t tenant_key, session_key;

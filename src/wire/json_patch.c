@@ -1,10 +1,10 @@
 #include "wire/json_patch.h"
 
 #include "base/budget.h"
-#include "base/words.h"
+#include "base/enum_names.h"
 
 static const char *const kind_names[PATCH_KIND_COUNT] = {"add", "remove", "replace", "move", "copy", "test"};
-static const struct words kinds = {kind_names, PATCH_KIND_COUNT};
+static const struct enum_names kinds = {kind_names, PATCH_KIND_COUNT};
 
 /* The document under change: a copy whose containers lose their raw text when something in them changes. */
 struct patcher {
@@ -49,7 +49,7 @@ static const char *parse_op(struct arena *arena, const struct json *json, struct
     if (!json_is(json, JSON_OBJECT)) {
         return "it must be an object";
     }
-    int kind = words_find(kinds, json_text_of(json, "op"));
+    int kind = enum_names_find(kinds, json_text_of(json, "op"));
     if (kind < 0) {
         return "\"op\" must be add, remove, replace, move, copy or test";
     }

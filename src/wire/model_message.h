@@ -5,7 +5,7 @@
 
 #include "base/json.h"
 #include "base/slice.h"
-#include "base/words.h"
+#include "base/enum_names.h"
 
 enum model_role { MODEL_USER, MODEL_ASSISTANT, MODEL_TOOL };
 

@@ -111,7 +111,7 @@ static const struct json *parse(struct fixture *f, const char *json)
 /* An agent that somebody defined, when its driver is said. */
 static const struct agent *definition_of(struct fixture *f, const struct json *o)
 {
-    int driver = words_find(agent_driver_enum, json_text_of(o, "driver"));
+    int driver = enum_names_find(agent_driver_enum, json_text_of(o, "driver"));
     if (driver < 0) {
         return NULL;
     }

@@ -4,7 +4,7 @@
 enum { PREFERRED_IDLE_MS = 900000, IDLE_MS_MAX = 2592000 * 1000LL };
 
 static const char *const persona_visibility_names[] = {"private", "shared"};
-static const struct words persona_visibility_enum = {persona_visibility_names, 2};
+static const struct enum_names persona_visibility_enum = {persona_visibility_names, 2};
 
 const struct field persona_body[] = {
     {"id", FIELD_STRING, false, "Its id; made up unless told.", NULL, 1, 64},
@@ -54,7 +54,7 @@ static struct persona_request read_request(const struct request *request, struct
         .id = id,
         .name = json_text_of(body, "name"),
         .prompt = json_text_of(body, "prompt"),
-        .shared = slice_present(visibility) ? words_find(persona_visibility_enum, visibility) : -1,
+        .shared = slice_present(visibility) ? enum_names_find(persona_visibility_enum, visibility) : -1,
     };
 }
 
@@ -174,7 +174,7 @@ enum status preferences_patch(struct request *request)
     struct slice mode = json_text_of(request->body, "queue_mode");
     struct preferences told = {
         .idle_timeout_ms = json_i64_of(request->body, "idle_timeout_ms"),
-        .queue_mode = slice_present(mode) ? words_find(queue_mode_enum, mode) : -1,
+        .queue_mode = slice_present(mode) ? enum_names_find(queue_mode_enum, mode) : -1,
     };
     enum status status = request_check_unbound(request);
     if (status == STATUS_OK) {

@@ -4,13 +4,13 @@
 #include "base/clock.h"
 
 /* What can be decided; index 0 of the domain's words stands for nothing. */
-const struct words answer_enum = {(const char *const[]){"once", "session", "always", "deny"}, 4};
+const struct enum_names answer_enum = {(const char *const[]){"once", "session", "always", "deny"}, 4};
 static const char *const ask_state_filter_names[] = {"pending", "answered", "expired", "cancelled", "all"};
-static const struct words ask_state_filter_enum = {ask_state_filter_names, 5};
+static const struct enum_names ask_state_filter_enum = {ask_state_filter_names, 5};
 static const char *const role_names[] = {"viewer", "collaborator", "owner"};
-static const struct words role_enum = {role_names, 3};
+static const struct enum_names role_enum = {role_names, 3};
 static const char *const action_names[] = {"accept", "decline", "cancel"};
-static const struct words action_enum = {action_names, 3};
+static const struct enum_names action_enum = {action_names, 3};
 
 const struct field ask_body[] = {
     {"id", FIELD_STRING, false, "Unique in the session; generated unless told.", NULL, 1, ASK_ID_BYTES_MAX},
@@ -152,7 +152,7 @@ enum status asks_list(struct request *request)
     struct ask_page page;
     int64_t before;
     struct slice name = request_param(request, "state");
-    int state = slice_present(name) ? words_find(ask_state_enum, name) : ASK_PENDING;
+    int state = slice_present(name) ? enum_names_find(ask_state_enum, name) : ASK_PENDING;
     bool descendants = slice_is(request_param(request, "descendants"), "true");
     enum status status = read_cursor(request, &before);
     if (status == STATUS_OK) {
@@ -179,10 +179,10 @@ enum status asks_open(struct request *request)
 {
     const struct json *body = request->body;
     int64_t expires_in_ms = json_i64_of(body, "expires_in_ms");
-    int role = words_find(access_role_enum, json_text_of(body, "role"));
+    int role = enum_names_find(access_role_enum, json_text_of(body, "role"));
     struct ask ask = {
         .id = json_text_of(body, "id"),
-        .kind = (enum ask_kind)words_find(ask_kind_enum, json_text_of(body, "kind")),
+        .kind = (enum ask_kind)enum_names_find(ask_kind_enum, json_text_of(body, "kind")),
         .tool = json_text_of(body, "tool"),
         .call_id = json_text_of(body, "call_id"),
         .arguments = json_raw_of(body, "arguments"),
@@ -208,7 +208,7 @@ enum status asks_withdraw(struct request *request)
 
 void asks_read_reply(const struct json *body, struct ask_reply *out)
 {
-    int decision = words_find(answer_enum, json_text_of(body, "decision"));
+    int decision = enum_names_find(answer_enum, json_text_of(body, "decision"));
     const struct json *answer = json_get_value(body, "answer");
     *out = (struct ask_reply){
         .decision = (enum ask_decision)(decision + 1),

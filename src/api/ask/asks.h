@@ -5,7 +5,7 @@
 #include "api/core/request.h"
 #include "service/ask/ask.h"
 
-extern const struct words answer_enum; /* once, session, always, deny */
+extern const struct enum_names answer_enum; /* once, session, always, deny */
 
 /* One ask with the session it belongs to. */
 void asks_write(struct json_out *out, const struct ask *ask, const struct session *session);

@@ -38,13 +38,13 @@ struct slice request_header(const struct request *request, const char *name)
     return http_request_header(&request->exchange->request, name);
 }
 
-enum status request_check_query(struct request *request, const struct words *accepted, const char *what)
+enum status request_check_query(struct request *request, const struct enum_names *accepted, const char *what)
 {
     char names[300];
     for (size_t i = 0; request->query && i < request->query->count; i++) {
         struct slice name = request->query->params[i].name;
-        if (words_find(*accepted, name) < 0) {
-            words_list(*accepted, names, sizeof names);
+        if (enum_names_find(*accepted, name) < 0) {
+            enum_names_list(*accepted, names, sizeof names);
             return failure_set(&request->call.failure, STATUS_INVALID, "unknown_member",
                                "%.*s means nothing for %s; accepted are: %s.", SLICE_ARG(name), what, names);
         }

@@ -102,7 +102,8 @@ int64_t request_param_i64(const struct request *request, const char *name, int64
 MUST_CHECK enum status request_param_of(struct request *request, const char *const *names, size_t count,
                                         struct slice *out);
 /* INVALID for a parameter that the route knows and that means nothing for `what` is asked of it now. */
-MUST_CHECK enum status request_check_query(struct request *request, const struct words *accepted, const char *what);
+MUST_CHECK enum status request_check_query(struct request *request, const struct enum_names *accepted,
+                                           const char *what);
 /* Whether the caller wants to leave HTTP for a WebSocket. */
 bool request_is_upgrade(const struct request *request);
 /* The one-use ticket shown, where the route takes one; else absent. */

@@ -4,7 +4,7 @@
 #define API_ROUTE_H
 
 #include "base/status.h"
-#include "base/words.h"
+#include "base/enum_names.h"
 #include "wire/http.h"
 #include "wire/url.h"
 
@@ -42,7 +42,7 @@ struct field {
     enum field_kind kind;
     bool required;
     const char *text; /* one sentence for people */
-    const struct words *words;
+    const struct enum_names *words;
     int64_t min, max; /* both 0 = no bound */
 };
 

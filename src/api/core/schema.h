@@ -4,13 +4,13 @@
 
 #include "base/json.h"
 
-struct words;
+struct enum_names;
 
 /* Writes one object: name → JSON Schema. */
 void schemas_write(struct json_out *out);
 /* The member "enum". */
-void schema_words_write(struct json_out *out, const struct words *words, bool nullable);
+void schema_words_write(struct json_out *out, const struct enum_names *words, bool nullable);
 /* The schema of a string, one of the words when there are any. */
-void schema_text_write(struct json_out *out, const struct words *words);
+void schema_text_write(struct json_out *out, const struct enum_names *words);
 
 #endif

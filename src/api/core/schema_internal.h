@@ -2,7 +2,7 @@
 #ifndef API_SCHEMA_INTERNAL_H
 #define API_SCHEMA_INTERNAL_H
 
-#include "base/words.h"
+#include "base/enum_names.h"
 
 /* A member's shape in a few letters: s string, s? string or null, i integer, i? , b boolean, t time, t? , o object, o?,
  * a array, l array of strings, x anything, @Name another schema, [Name an array of it; a last - may be missing; words
@@ -11,7 +11,7 @@
 struct member {
     const char *name;
     const char *shape;
-    const struct words *words;
+    const struct enum_names *words;
 };
 
 struct schema {

@@ -44,7 +44,7 @@ static void write_type(struct json_out *out, const char *shape)
     }
 }
 
-void schema_words_write(struct json_out *out, const struct words *words, bool nullable)
+void schema_words_write(struct json_out *out, const struct enum_names *words, bool nullable)
 {
     json_key(out, "enum");
     json_begin_array(out);
@@ -59,7 +59,7 @@ void schema_words_write(struct json_out *out, const struct words *words, bool nu
     json_end_array(out);
 }
 
-void schema_text_write(struct json_out *out, const struct words *words)
+void schema_text_write(struct json_out *out, const struct enum_names *words)
 {
     json_begin_object(out);
     json_put_text(out, "type", SLICE("string"));

@@ -77,11 +77,11 @@ static enum status check_number(const struct field *field, int64_t value, struct
 
 static enum status check_word(const struct field *field, struct slice word, struct failure *failure)
 {
-    if (words_find(*field->words, word) >= 0) {
+    if (enum_names_find(*field->words, word) >= 0) {
         return STATUS_OK;
     }
     char words[300];
-    words_list(*field->words, words, sizeof words);
+    enum_names_list(*field->words, words, sizeof words);
     return failure_set(failure, STATUS_INVALID, "invalid_member", "`%s` must be one of: %s.", field->name, words);
 }
 

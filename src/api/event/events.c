@@ -4,7 +4,7 @@
 #include "service/identity/secret.h"
 
 static const char *const order_names[] = {"oldest", "newest"};
-static const struct words order_enum = {order_names, 2};
+static const struct enum_names order_enum = {order_names, 2};
 
 const struct field event_append_body[] = {
     {"events", FIELD_LIST, true, "Events in order; all are appended or none.", NULL, 0, 0},
@@ -28,10 +28,10 @@ const struct field event_list_query[] = {
 /* Which of them a stream takes: it begins where it is told, goes forward and has no end. And which a page. */
 static const char *const stream_param_names[] = {"after",     "afterSequence", "types", "eventTypes",
                                                  "thread_id", "deltas",        "ticket"};
-static const struct words stream_params = {stream_param_names, 7};
+static const struct enum_names stream_params = {stream_param_names, 7};
 static const char *const page_param_names[] = {"after",     "afterSequence", "before", "types", "eventTypes",
                                                "thread_id", "limit",         "order",  "ticket"};
-static const struct words page_params = {page_param_names, 9};
+static const struct enum_names page_params = {page_param_names, 9};
 
 const struct field audit_query[] = {
     {"after", FIELD_INTEGER, false, "Only events behind this sequence.", NULL, 0, INT64_MAX},
@@ -254,7 +254,7 @@ enum status events_audit(struct request *request)
 /* --- deltas --- */
 
 static const char *const delta_kinds[] = {"text", "reasoning", "tool_input", "tool_output"};
-static const struct words delta_enum = {delta_kinds, 4};
+static const struct enum_names delta_enum = {delta_kinds, 4};
 
 static enum status check_delta(struct request *request, const struct json *delta)
 {
@@ -264,7 +264,7 @@ static enum status check_delta(struct request *request, const struct json *delta
         return failure_set(&request->call.failure, STATUS_TOO_LARGE, "delta_too_large",
                            "A delta has at most %zu bytes (option delta-bytes-max).", bytes_max);
     }
-    if (words_find(delta_enum, json_text_of(delta, "kind")) >= 0 && json_as_text(json_get(delta, "text"), &text)) {
+    if (enum_names_find(delta_enum, json_text_of(delta, "kind")) >= 0 && json_as_text(json_get(delta, "text"), &text)) {
         return STATUS_OK;
     }
     return failure_set(&request->call.failure, STATUS_INVALID, "invalid_delta",

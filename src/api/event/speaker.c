@@ -193,7 +193,7 @@ static enum status read_answer(struct spoken *spoken, const struct json *said)
     if (!json_as_text(id, &spoken->answer.id)) {
         return failure_set(failure, STATUS_INVALID, "invalid_message", "Name the ask in `ask_id`.");
     }
-    if (json_get_value(said, "decision") && words_find(answer_enum, word) < 0) {
+    if (json_get_value(said, "decision") && enum_names_find(answer_enum, word) < 0) {
         return failure_set(failure, STATUS_INVALID, "invalid_decision",
                            "`decision` must be once, session, always or deny.");
     }
@@ -267,7 +267,7 @@ static enum status read_prompt(struct spoken *spoken, const struct json *said)
     };
     struct prompt_request *request = &spoken->prompt.request;
     *request = (struct prompt_request){
-        .mode = words_find(queue_mode_enum, mode),
+        .mode = enum_names_find(queue_mode_enum, mode),
         .thread_id = either(said, "thread_id", "threadId"),
         .debounce_ms = -1,
     };

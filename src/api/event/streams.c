@@ -9,7 +9,7 @@
 #include "service/session/session.h"
 
 static const char *const stream_role_names[] = {"client", "runner"};
-static const struct words stream_role_enum = {stream_role_names, 2};
+static const struct enum_names stream_role_enum = {stream_role_names, 2};
 
 const struct field stream_query[] = {
     {"resume_from", FIELD_STRING, false, "Cursor SEQ or SEQ.N to continue behind.", NULL, 1, 40},
@@ -211,7 +211,7 @@ enum status streams_session(struct request *request, enum stream_kind kind)
 enum status streams_websocket(struct request *request)
 {
     static const char *const names[] = {"role", "ticket"};
-    static const struct words runner_params = {names, 2};
+    static const struct enum_names runner_params = {names, 2};
     if (!slice_is(request_param(request, "role"), "runner")) {
         return streams_session(request, STREAM_WEBSOCKET);
     }

@@ -2,9 +2,9 @@
 #include "service/identity/identity.h"
 
 static const char *const giveable_names[] = {"member", "admin", "owner"};
-static const struct words giveable_enum = {giveable_names, 3};
+static const struct enum_names giveable_enum = {giveable_names, 3};
 static const char *const token_kind_names[] = {"user", "worker", "runner", "sandbox", "channel"};
-static const struct words token_kind_enum = {token_kind_names, 5};
+static const struct enum_names token_kind_enum = {token_kind_names, 5};
 
 const struct field user_body[] = {
     {"email", FIELD_STRING, true, "Email, unique.", NULL, 3, 254},
@@ -78,7 +78,7 @@ enum status users_list(struct request *request)
 
 static enum member_role read_role(const struct request *request, enum member_role fallback)
 {
-    int role = words_find(member_role_enum, json_text_of(request->body, "role"));
+    int role = enum_names_find(member_role_enum, json_text_of(request->body, "role"));
     return role > 0 ? (enum member_role)role : fallback;
 }
 
@@ -202,7 +202,7 @@ static enum status read_scopes(struct request *request, unsigned *out)
     const struct json *list = json_get_value(request->body, "scopes");
     *out = list ? 0 : request->who.scopes;
     for (const struct json *one = list ? list->child : NULL; one; one = one->next) {
-        int bit = json_is(one, JSON_STRING) ? words_find(scope_enum, one->text) : -1;
+        int bit = json_is(one, JSON_STRING) ? enum_names_find(scope_enum, one->text) : -1;
         if (bit < 0) {
             return failure_set(&request->call.failure, STATUS_INVALID, "invalid_member",
                                "`scopes` must be of: read, write, claim, admin.");
@@ -216,7 +216,7 @@ enum status tokens_create(struct request *request)
 {
     struct token token;
     char secret[TOKEN_TEXT_BYTES];
-    int kind = words_find(principal_kind_enum, json_text_of(request->body, "kind"));
+    int kind = enum_names_find(principal_kind_enum, json_text_of(request->body, "kind"));
     struct token_request wanted = {
         .name = json_text_of(request->body, "name"),
         .kind = kind < 0 ? PRINCIPAL_USER : (enum principal_kind)kind,

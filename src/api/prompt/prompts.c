@@ -96,7 +96,7 @@ static enum status read_message(struct request *request, struct prompt_request *
         .message_id = json_text_of(body, "message_id"),
     };
     *out = (struct prompt_request){
-        .mode = words_find(queue_mode_enum, json_text_of(body, "mode")),
+        .mode = enum_names_find(queue_mode_enum, json_text_of(body, "mode")),
         .thread_id = json_text_of(body, "thread_id"),
         .clear_queue = body_says(request, "clear_queue"),
         .priority = json_i64_of(body, "priority"),

@@ -4,7 +4,7 @@
 #include "service/session/session.h"
 
 static const char *const order_names[] = {"oldest", "newest"};
-static const struct words order_enum = {order_names, 2};
+static const struct enum_names order_enum = {order_names, 2};
 
 const struct field message_list_query[] = {
     {"after", FIELD_INTEGER, false, "Only messages behind this sequence.", NULL, 0, INT64_MAX},

@@ -4,7 +4,7 @@
 
 /* What can be given to others: never ownership. */
 static const char *const share_role_names[] = {"viewer", "collaborator"};
-static const struct words share_role_enum = {share_role_names, 2};
+static const struct enum_names share_role_enum = {share_role_names, 2};
 
 const struct field participant_body[] = {
     {"user_id", FIELD_STRING, false, "The user; or give email.", NULL, 1, 128},

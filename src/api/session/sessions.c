@@ -254,7 +254,7 @@ enum status sessions_unarchive(struct request *request)
 enum status sessions_move(struct request *request)
 {
     struct session_access entry;
-    int to = words_find(session_status_enum, json_text_of(request->body, "status"));
+    int to = enum_names_find(session_status_enum, json_text_of(request->body, "status"));
     enum status status = session_move(&request->call, request->params[0], (enum session_status)to,
                                       json_text_of(request->body, "reason"), &entry);
     return answer_entry(request, status, &entry);

@@ -4,13 +4,13 @@
 #include "wire/base64.h"
 
 static const char *const group_names[] = {"active", "live", "failing"};
-static const struct words group_enum = {group_names, 3};
+static const struct enum_names group_enum = {group_names, 3};
 static const char *const kind_names[] = {"run", "chat"};
-static const struct words kind_enum = {kind_names, 2};
+static const struct enum_names kind_enum = {kind_names, 2};
 static const char *const ownership_names[] = {"all", "mine", "shared"};
-static const struct words ownership_enum = {ownership_names, 3};
+static const struct enum_names ownership_enum = {ownership_names, 3};
 static const char *const archived_names[] = {"false", "true", "all"};
-static const struct words archived_enum = {archived_names, 3};
+static const struct enum_names archived_enum = {archived_names, 3};
 
 const struct field session_list_query[] = {
     {"type", FIELD_WORD, false, "Only this type.", &session_type_enum, 0, 0},
@@ -43,10 +43,10 @@ const struct field session_list_query[] = {
     {0},
 };
 
-static int word_param(const struct request *request, const char *name, const struct words *words)
+static int word_param(const struct request *request, const char *name, const struct enum_names *words)
 {
     struct slice value = request_param(request, name);
-    return slice_present(value) ? words_find(*words, value) : -1;
+    return slice_present(value) ? enum_names_find(*words, value) : -1;
 }
 
 /* 0 when it is not given; a moment before 1970 is as good as its first one. */

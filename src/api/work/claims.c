@@ -52,7 +52,7 @@ static enum status read_types(struct request *request, const struct json *body, 
 {
     const struct json *list = json_get_value(body, "types");
     for (const struct json *one = list ? list->child : NULL; one; one = one->next) {
-        int type = json_is(one, JSON_STRING) ? words_find(session_type_enum, one->text) : -1;
+        int type = json_is(one, JSON_STRING) ? enum_names_find(session_type_enum, one->text) : -1;
         if (type < 0 || claim->type_count >= TYPE_COUNT) {
             return failure_set(&request->call.failure, STATUS_INVALID, "invalid_member",
                                "`types` must be session types: agent, response, tool, mixed, each once.");
@@ -180,7 +180,7 @@ static enum status read_settlement(struct request *request, struct settlement *o
 {
     const struct json *error = json_get_value(request->body, "error");
     *out = (struct settlement){
-        .to = (enum session_status)words_find(session_status_enum, json_text_of(request->body, "status")),
+        .to = (enum session_status)enum_names_find(session_status_enum, json_text_of(request->body, "status")),
         .result = json_get_value(request->body, "result"),
         .usage = json_get_value(request->body, "usage"),
         .reason = json_text_of(request->body, "reason"),

@@ -29,8 +29,9 @@ enum status runs_list(struct request *request)
     struct slice wanted = request_param(request, "status");
     enum status status = request_check_unbound(request);
     if (status == STATUS_OK) {
-        status = automation_run_list(&request->call, slice_present(wanted) ? words_find(run_status_enum, wanted) : -1,
-                                     request_param(request, "before"), request_list_limit(request), &page);
+        status =
+            automation_run_list(&request->call, slice_present(wanted) ? enum_names_find(run_status_enum, wanted) : -1,
+                                request_param(request, "before"), request_list_limit(request), &page);
     }
     if (status != STATUS_OK) {
         return status;

@@ -5,7 +5,7 @@
 /* The kinds of options an agent offers with a permission, in the order of acp_ask.options. */
 enum option_kind { ALLOW_ONCE, ALLOW_ALWAYS, REJECT_ONCE, REJECT_ALWAYS, OPTION_KINDS };
 static const char *const option_names[OPTION_KINDS] = {"allow_once", "allow_always", "reject_once", "reject_always"};
-static const struct words option_enum = {option_names, OPTION_KINDS};
+static const struct enum_names option_enum = {option_names, OPTION_KINDS};
 
 static const struct slice cancelled = SLICE("{\"outcome\":{\"outcome\":\"cancelled\"}}");
 
@@ -70,7 +70,7 @@ static bool is_crowded(struct acp_turn *turn)
 static void read_options(struct acp_ask *ask, const struct json *options)
 {
     for (const struct json *item = json_is(options, JSON_ARRAY) ? options->child : NULL; item; item = item->next) {
-        int kind = words_find(option_enum, json_text_of(item, "kind"));
+        int kind = enum_names_find(option_enum, json_text_of(item, "kind"));
         const struct json *id = json_get_value(item, "optionId");
         if (kind >= 0 && json_is(id, JSON_STRING) && ask->options[kind].len == 0) {
             buffer_add(&ask->options[kind], id->raw);

@@ -13,7 +13,7 @@ static const char *const origin_names[AGENT_ORIGIN_COUNT] = {
     [AGENT_OF_FILE] = "file",
     [AGENT_OF_API] = "api",
 };
-const struct words agent_origin_enum = {origin_names, AGENT_ORIGIN_COUNT};
+const struct enum_names agent_origin_enum = {origin_names, AGENT_ORIGIN_COUNT};
 
 /* --- rows and definitions --- */
 

@@ -4,7 +4,7 @@
 
 #include "service/session/session.h"
 
-extern const struct words agent_origin_enum; /* built_in file api */
+extern const struct enum_names agent_origin_enum; /* built_in file api */
 
 /* Writer. Keeps the definition as the next version of its id; *out_new is false when the newest one says the same. For
  * admins; what reaches the server's machine (agent_reaches_host) is for owners of the first tenant, unless the operator

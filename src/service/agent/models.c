@@ -4,14 +4,14 @@
 #include <stdlib.h>
 
 #include "base/json.h"
-#include "base/words.h"
+#include "base/enum_names.h"
 #include "runner/model/provider.h"
 
 enum { VENDORS_MAX = 8, ANSWER_BYTES_MAX = 4 * 1024 * 1024 };
 
 static const char *const vendor_state_names[VENDOR_STATE_COUNT] = {
     [VENDOR_UNCONFIGURED] = "not_configured", [VENDOR_OK] = "ok", [VENDOR_UNAVAILABLE] = "unavailable"};
-const struct words vendor_state_enum = {vendor_state_names, VENDOR_STATE_COUNT};
+const struct enum_names vendor_state_enum = {vendor_state_names, VENDOR_STATE_COUNT};
 
 struct vendor {
     struct models *models;

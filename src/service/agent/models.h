@@ -12,7 +12,7 @@ struct models;
 struct provider_options;
 
 enum vendor_state { VENDOR_UNCONFIGURED, VENDOR_OK, VENDOR_UNAVAILABLE, VENDOR_STATE_COUNT };
-extern const struct words vendor_state_enum;
+extern const struct enum_names vendor_state_enum;
 
 struct model_offer {
     struct slice id, name; /* the name may be absent */

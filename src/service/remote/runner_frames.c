@@ -37,7 +37,7 @@ static const char *const agent_status_names[AGENT_STATUS_COUNT] = {
     [AGENT_IDLE] = "idle",           [AGENT_THINKING] = "thinking", [AGENT_TOOL_CALLING] = "tool_calling",
     [AGENT_STREAMING] = "streaming", [AGENT_ERROR] = "error",
 };
-static const struct words agent_status_enum = {agent_status_names, AGENT_STATUS_COUNT};
+static const struct enum_names agent_status_enum = {agent_status_names, AGENT_STATUS_COUNT};
 
 /* It still has the turn that an earlier connection got. */
 static void continue_turn(struct runner *runner)
@@ -70,7 +70,7 @@ static void on_idle(struct runner *runner)
 static void on_status(const struct runner_frame *word)
 {
     struct runner *runner = word->runner;
-    int status = words_find(agent_status_enum, json_text_of(word->said, "status"));
+    int status = enum_names_find(agent_status_enum, json_text_of(word->said, "status"));
     if (status < 0) {
         tell_error(word, "invalid_message", "status must be idle, thinking, tool_calling, streaming or error.");
     } else if (status == AGENT_IDLE) {
@@ -170,7 +170,7 @@ static void on_finalize(const struct runner_frame *word)
 
 enum call_status { CALL_PENDING, CALL_RUNNING, CALL_COMPLETED, CALL_ERROR, CALL_STATUS_COUNT };
 static const char *const call_status_names[CALL_STATUS_COUNT] = {"pending", "running", "completed", "error"};
-static const struct words call_status_enum = {call_status_names, CALL_STATUS_COUNT};
+static const struct enum_names call_status_enum = {call_status_names, CALL_STATUS_COUNT};
 
 static void end_call(const struct runner_frame *word, struct runner_call *call, bool is_error)
 {
@@ -183,7 +183,7 @@ static void end_call(const struct runner_frame *word, struct runner_call *call, 
 static void on_tool(const struct runner_frame *word)
 {
     struct slice id = json_text_of(word->said, "callId"), name = json_text_of(word->said, "toolName");
-    int status = words_find(call_status_enum, json_text_of(word->said, "status"));
+    int status = enum_names_find(call_status_enum, json_text_of(word->said, "status"));
     bool is_new;
     if (id.len == 0 || id.len > ASK_ID_BYTES_MAX || name.len == 0 || name.len > ASK_ID_BYTES_MAX || status < 0) {
         tell_error(word, "invalid_message",

@@ -323,7 +323,7 @@ static bool says_ended(const struct publication_entry *entry)
     const struct json *event = NULL;
     bool ended = false;
     if (json_parse(&arena, entry->json, &event, NULL) == STATUS_OK) {
-        int to = words_find(session_status_enum, json_text_of(json_get(event, "metadata"), "to"));
+        int to = enum_names_find(session_status_enum, json_text_of(json_get(event, "metadata"), "to"));
         ended = to >= 0 && session_status_is_ended((enum session_status)to);
     }
     arena_release(&arena);

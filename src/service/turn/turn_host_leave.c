@@ -38,7 +38,7 @@ static bool names_end(struct slice event)
     const struct json *json = NULL;
     bool ends = false;
     if (json_parse(&arena, event, &json, NULL) == STATUS_OK) {
-        int to = words_find(session_status_enum, json_text_of(json_get(json, "metadata"), "to"));
+        int to = enum_names_find(session_status_enum, json_text_of(json_get(json, "metadata"), "to"));
         ends = to >= 0 && session_status_is_ended((enum session_status)to);
     }
     arena_release(&arena);

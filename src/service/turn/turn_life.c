@@ -120,7 +120,7 @@ static void hear(struct turn *turn, const struct heard_event *heard, struct aren
     }
     bool of_this_turn = json_i64_of(said, "turn") == turn->brief.number;
     if (slice_is(event->type, "session.status_change")) {
-        int to = words_find(session_status_enum, json_text_of(said, "to"));
+        int to = enum_names_find(session_status_enum, json_text_of(said, "to"));
         if (to >= 0 && session_status_is_ended((enum session_status)to)) {
             turn->lost = true;
         }

@@ -10,7 +10,7 @@ static const char *const delta_kind_names[DELTA_COUNT] = {
     [DELTA_TOOL_INPUT] = "tool_input",
     [DELTA_TOOL_OUTPUT] = "tool_output",
 };
-const struct words delta_kind_enum = {delta_kind_names, DELTA_COUNT};
+const struct enum_names delta_kind_enum = {delta_kind_names, DELTA_COUNT};
 
 void turn_publish_delta(const struct turn *turn, enum delta_kind kind, struct slice id, struct slice text)
 {

@@ -17,7 +17,7 @@ static const char *const timer_kind_names[TIMER_COUNT] = {
     [TIMER_FOLLOWUP] = "channel_followup",
     [TIMER_INTROSPECTION] = "introspection",
 };
-const struct words timer_kind_enum = {timer_kind_names, TIMER_COUNT};
+const struct enum_names timer_kind_enum = {timer_kind_names, TIMER_COUNT};
 
 enum status store_timer_put(struct db *db, const struct timer *timer, struct failure *failure)
 {

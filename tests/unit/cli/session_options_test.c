@@ -3,7 +3,7 @@
 #include "api/core/handlers.h"
 #include "cli/session_options.h"
 
-static void check_words(const char *name, struct words ours, struct words theirs)
+static void check_words(const char *name, struct enum_names ours, struct enum_names theirs)
 {
     assert_row(name, ours.count == theirs.count);
     for (int i = 0; i < ours.count; i++) {

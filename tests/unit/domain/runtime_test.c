@@ -37,14 +37,14 @@ static void words_are_complete(void **state)
 {
     (void)state;
     const struct {
-        struct words words;
+        struct enum_names words;
         int count;
     } all[] = {{runtime_enum, 8}, {pause_reason_enum, 8}, {stop_reason_enum, 14}};
     for (size_t i = 0; i < COUNT_OF(all); i++) {
         assert_int_equal(all[i].words.count, all[i].count);
         for (int word = 0; word < all[i].count; word++) {
             assert_non_null(all[i].words.names[word]);
-            assert_int_equal(words_find(all[i].words, slice_of(all[i].words.names[word])), word);
+            assert_int_equal(enum_names_find(all[i].words, slice_of(all[i].words.names[word])), word);
         }
     }
     assert_string_equal(pause_reason_enum.names[0], "");

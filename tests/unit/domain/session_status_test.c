@@ -38,9 +38,9 @@ static void states_have_their_words(void **state)
     assert_int_equal(session_status_enum.count, 10);
     for (int i = 0; i < SESSION_STATUS_COUNT; i++) {
         assert_string_equal(session_status_enum.names[i], names[i]);
-        assert_int_equal(words_find(session_status_enum, slice_of(names[i])), i);
+        assert_int_equal(enum_names_find(session_status_enum, slice_of(names[i])), i);
     }
-    assert_int_equal(words_find(session_status_enum, SLICE("cancelled")), -1);
+    assert_int_equal(enum_names_find(session_status_enum, SLICE("cancelled")), -1);
     assert_int_equal(session_type_enum.count, 4);
 }
 

@@ -38,11 +38,11 @@ static void kinds_of_sessions(void **state)
 
 static void words_are_complete(void **state)
 {
-    const struct words all[] = {visibility_enum, purpose_enum, queue_mode_enum, chat_type_enum};
+    const struct enum_names all[] = {visibility_enum, purpose_enum, queue_mode_enum, chat_type_enum};
     (void)state;
     for (size_t i = 0; i < COUNT_OF(all); i++) {
         for (int word = 0; word < all[i].count; word++) {
-            assert_int_equal(words_find(all[i], slice_of(all[i].names[word])), word);
+            assert_int_equal(enum_names_find(all[i], slice_of(all[i].names[word])), word);
         }
     }
 }

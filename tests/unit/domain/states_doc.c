@@ -12,7 +12,7 @@ static void heading(struct buffer *doc, const char *text, const char *below)
     buffer_format(doc, "\n## %s\n%s\n\n", text, below);
 }
 
-static void table_head(struct buffer *doc, const char *corner, struct words columns)
+static void table_head(struct buffer *doc, const char *corner, struct enum_names columns)
 {
     buffer_format(doc, "| %s |", corner);
     for (int i = 0; i < columns.count; i++) {

@@ -7,7 +7,7 @@
 enum { HISTORY_MAX = 1024, ASK_BYTES_MAX = 65536 };
 
 static const char *const delta_kind_names[] = {"text", "reasoning", "tool_input", "tool_output"};
-const struct words delta_kind_enum = {delta_kind_names, DELTA_COUNT};
+const struct enum_names delta_kind_enum = {delta_kind_names, DELTA_COUNT};
 
 static void said(struct turn *turn)
 {

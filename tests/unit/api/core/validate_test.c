@@ -3,7 +3,7 @@
 #include "unit.h"
 
 static const char *const colour_names[] = {"red", "blue"};
-static const struct words colours = {colour_names, 2};
+static const struct enum_names colours = {colour_names, 2};
 static const struct field fields[] = {
     {"name", FIELD_STRING, true, "A name.", NULL, 1, 3},
     {"age", FIELD_INTEGER, false, "Years.", NULL, 0, 150},

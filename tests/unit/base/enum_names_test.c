@@ -1,28 +1,28 @@
 #include "unit.h"
 
-#include "base/words.h"
+#include "base/enum_names.h"
 
 static const char *const colour_names[] = {"red", "green", "blue"};
-static const struct words colours = {colour_names, 3};
+static const struct enum_names colours = {colour_names, 3};
 
 static void test_find(void **state)
 {
     (void)state;
-    assert_int_equal(words_find(colours, SLICE("red")), 0);
-    assert_int_equal(words_find(colours, SLICE("blue")), 2);
-    assert_int_equal(words_find(colours, SLICE("Blue")), -1);
-    assert_int_equal(words_find(colours, SLICE("blu")), -1);
-    assert_int_equal(words_find(colours, SLICE("")), -1);
-    assert_int_equal(words_find(colours, (struct slice){NULL, 0}), -1);
+    assert_int_equal(enum_names_find(colours, SLICE("red")), 0);
+    assert_int_equal(enum_names_find(colours, SLICE("blue")), 2);
+    assert_int_equal(enum_names_find(colours, SLICE("Blue")), -1);
+    assert_int_equal(enum_names_find(colours, SLICE("blu")), -1);
+    assert_int_equal(enum_names_find(colours, SLICE("")), -1);
+    assert_int_equal(enum_names_find(colours, (struct slice){NULL, 0}), -1);
 }
 
 static void test_list(void **state)
 {
     (void)state;
     char text[64];
-    words_list(colours, text, sizeof text);
+    enum_names_list(colours, text, sizeof text);
     assert_string_equal(text, "red, green, blue");
-    words_list((struct words){colour_names, 0}, text, sizeof text);
+    enum_names_list((struct enum_names){colour_names, 0}, text, sizeof text);
     assert_string_equal(text, "");
 }
 
@@ -32,7 +32,7 @@ static void test_list_is_bounded(void **state)
     for (size_t room = 1; room < 20; room++) {
         char text[24];
         memset(text, '#', sizeof text);
-        words_list(colours, text, room);
+        enum_names_list(colours, text, room);
         assert_true(strlen(text) < room);
         assert_memory_equal(text, "red, green, blue", strlen(text));
         assert_int_equal(text[room], '#');

@@ -1,8 +1,8 @@
-#include "base/words.h"
+#include "base/enum_names.h"
 
 #include <stdio.h>
 
-int words_find(struct words words, struct slice name)
+int enum_names_find(struct enum_names words, struct slice name)
 {
     for (int i = 0; i < words.count; i++) {
         if (slice_is(name, words.names[i])) {
@@ -12,7 +12,7 @@ int words_find(struct words words, struct slice name)
     return -1;
 }
 
-void words_list(struct words words, char *out, size_t room)
+void enum_names_list(struct enum_names words, char *out, size_t room)
 {
     size_t used = 0;
     out[0] = '\0';
