@@ -92,15 +92,15 @@ enum wish { WISH_SEND, WISH_SKIP, WISH_ASK };
 
 static enum wish event_wish(struct viewer *viewer, const struct frame_parts *parts)
 {
-    if (viewer->sight && sight_depends_on(parts->type)) {
-        sight_forget(viewer->sight, parts->session_key);
+    if (viewer->access_cache && access_cache_depends_on(parts->type)) {
+        access_cache_forget(viewer->access_cache, parts->session_key);
     }
     if (!filter_passes_event(viewer->filter, parts->type, parts->thread_id)) {
         return WISH_SKIP;
     }
     static const enum wish wishes[] = {
-        [SIGHT_UNKNOWN] = WISH_ASK, [SIGHT_ALLOWED] = WISH_SEND, [SIGHT_DENIED] = WISH_SKIP};
-    return viewer->sight ? wishes[sight_recall(viewer->sight, parts->session_key)] : WISH_SEND;
+        [ACCESS_CACHE_UNKNOWN] = WISH_ASK, [ACCESS_CACHE_ALLOWED] = WISH_SEND, [ACCESS_CACHE_DENIED] = WISH_SKIP};
+    return viewer->access_cache ? wishes[access_cache_recall(viewer->access_cache, parts->session_key)] : WISH_SEND;
 }
 
 static enum wish viewer_wish(struct viewer *viewer, const struct frame_parts *parts)
@@ -183,8 +183,8 @@ static void page_accept(struct viewer *viewer, const struct page *page)
 static void viewer_page_done(struct viewer *viewer, struct page *page)
 {
     viewer->reading = false;
-    if (viewer->sight_stale) {
-        viewer->sight_stale = false;
+    if (viewer->access_cache_stale) {
+        viewer->access_cache_stale = false;
         viewer_forget_sight(viewer, 0);
     }
     if (page->status == STATUS_OK) {
@@ -223,7 +223,7 @@ static void viewer_read(struct viewer *viewer)
     page->from_end = !viewer->started && viewer->from_end;
     page->events_max = feed->hub->fanout->options.page_events;
     page->filter = viewer->filter;
-    page->sight = viewer->sight;
+    page->access_cache = viewer->access_cache;
     memcpy(page->hold.accounts, viewer->accounts, sizeof viewer->accounts);
     viewer->page = page;
     viewer->reading = true;

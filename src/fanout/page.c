@@ -21,7 +21,7 @@ void page_free(struct page *page)
 {
     if (!page->viewer) {
         free(page->filter);
-        sight_free(page->sight);
+        access_cache_free(page->access_cache);
     }
     buffer_release(&page->bytes);
     buffer_release(&page->partial_bytes);
@@ -193,7 +193,7 @@ static bool on_firehose(void *owner, const struct firehose_row *told)
                              .session_key = told->session_key,
                              .json_start = reading->json.len,
                              .wanted = filter_passes_event(reading->page->filter, event->type, event->thread_id),
-                             .renews_sight = sight_depends_on(event->type)};
+                             .renews_sight = access_cache_depends_on(event->type)};
     if (row->wanted) {
         event_write(&reading->json, told->session_id, event);
         row->json_len = reading->json.len - row->json_start;
@@ -208,20 +208,21 @@ static bool on_firehose(void *owner, const struct firehose_row *told)
 static enum status row_is_visible(struct reading *reading, const struct kept_row *row, bool *out_visible,
                                   struct failure *failure)
 {
-    struct sight *sight = reading->page->sight;
+    struct access_cache *access_cache = reading->page->access_cache;
     *out_visible = row->wanted;
-    if (!sight) {
+    if (!access_cache) {
         return STATUS_OK;
     }
     if (row->renews_sight) {
-        sight_forget(sight, row->session_key);
+        access_cache_forget(access_cache, row->session_key);
     }
     if (row->wanted && row->audience_len > 0) {
         struct slice audience = slice_from(reading->json.ptr + row->audience_start, row->audience_len);
-        *out_visible = sight_had(sight, row->session_key, audience);
+        *out_visible = access_cache_had(access_cache, row->session_key, audience);
         return STATUS_OK;
     }
-    return row->wanted ? sight_decide(sight, reading->db, row->session_key, out_visible, failure) : STATUS_OK;
+    return row->wanted ? access_cache_decide(access_cache, reading->db, row->session_key, out_visible, failure)
+                       : STATUS_OK;
 }
 
 static enum status write_rows(struct firehose_rows *rows, struct failure *failure)

@@ -6,7 +6,7 @@
 #include "fanout/filter.h"
 #include "fanout/frame.h"
 #include "fanout/lookup.h"
-#include "fanout/sight.h"
+#include "fanout/access_cache.h"
 
 enum { PAGE_BYTES_MAX = 256 * 1024 };
 
@@ -24,7 +24,7 @@ struct page {
     bool from_end; /* only looks where the end is */
     int64_t events_max;
     struct filter *filter;
-    struct sight *sight;
+    struct access_cache *access_cache;
 
     /* what was found */
     enum status status; /* NOT_FOUND: the log is gone; LIMITED: no room for what was read */

@@ -66,7 +66,7 @@ static struct viewer *viewer_new(const struct viewer_options *options)
     viewer->from_end = options->from_end;
     viewer->cursor = options->session_key ? options->after : cursor_of_position(options->position);
     viewer->filter = filter_new(options);
-    viewer->sight = options->session_key || options->sees_all ? NULL : sight_new(&options->who);
+    viewer->access_cache = options->session_key || options->sees_all ? NULL : access_cache_new(&options->who);
     memcpy(viewer->accounts, options->accounts, sizeof viewer->accounts);
     viewer->credential_kind = (uint8_t)options->credential.kind;
     viewer->credential_hash = options->credential.hash;
@@ -130,7 +130,7 @@ void viewer_drop_page(struct viewer *viewer)
         page->viewer = NULL; /* whoever reads it frees it, with filter and sight */
         atomic_store(&page->lookup.abandoned, true);
         viewer->filter = NULL;
-        viewer->sight = NULL;
+        viewer->access_cache = NULL;
     } else {
         page_free(page);
     }
@@ -146,7 +146,7 @@ void viewer_closed(struct viewer *viewer)
     frame_unref(viewer->frame);
     frame_unref(viewer->farewell);
     free(viewer->filter);
-    sight_free(viewer->sight);
+    access_cache_free(viewer->access_cache);
     free(viewer);
     figure_add(&hub->figures.viewers, -1);
     if (!feed->viewers && !feed_is_firehose(feed)) {
@@ -237,14 +237,14 @@ bool viewer_is_of(const struct viewer *viewer, struct slice user_id)
 
 void viewer_forget_sight(struct viewer *viewer, int64_t session_key)
 {
-    if (!viewer->sight) {
+    if (!viewer->access_cache) {
         return;
     }
     if (viewer->reading) {
-        viewer->sight_stale = true;
+        viewer->access_cache_stale = true;
     } else if (session_key) {
-        sight_forget(viewer->sight, session_key);
+        access_cache_forget(viewer->access_cache, session_key);
     } else {
-        sight_forget_all(viewer->sight);
+        access_cache_forget_all(viewer->access_cache);
     }
 }

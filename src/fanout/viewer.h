@@ -14,7 +14,7 @@
 
 #include "fanout/feed.h"
 #include "fanout/filter.h"
-#include "fanout/sight.h"
+#include "fanout/access_cache.h"
 
 struct page;
 
@@ -23,31 +23,31 @@ struct viewer {
     struct viewer *next, **link;           /* among the feed's viewers */
     struct viewer *beat_next, **beat_link; /* in its slot of the wheel */
     struct viewer_sink sink;
-    struct cursor cursor;   /* everything up to here was written, is pending, or was not asked for */
-    struct frame *frame;    /* pending, or NULL */
-    struct page *page;      /* being read or pending, or NULL; behind `frame` */
-    struct frame *farewell; /* the last frame to be said, or NULL */
-    struct filter *filter;  /* NULL = everything */
-    struct sight *sight;    /* NULL = everything */
+    struct cursor cursor;              /* everything up to here was written, is pending, or was not asked for */
+    struct frame *frame;               /* pending, or NULL */
+    struct page *page;                 /* being read or pending, or NULL; behind `frame` */
+    struct frame *farewell;            /* the last frame to be said, or NULL */
+    struct filter *filter;             /* NULL = everything */
+    struct access_cache *access_cache; /* NULL = everything */
     struct byte_account *accounts[BYTE_ACCOUNTS_MAX];
     uint32_t written;     /* of `frame` */
     uint32_t deltas_mark; /* lagging: how many deltas of the feed it had */
     int16_t end_code;
     uint8_t framing;
-    bool deltas;      /* wanted */
-    bool from_end;    /* until started */
-    bool started;     /* `ready` was said */
-    bool reading;     /* `page` is in flight */
-    bool caught_up;   /* the feed's end is reachable from the tail */
-    bool must_read;   /* although the tail would do: access has to be decided */
-    bool wants_whole; /* came here without the output that the present window carries */
-    bool live;        /* at the end, nothing pending: frames are written as they come */
-    bool blocked;     /* the socket is full */
-    bool lagging;     /* was caught up when it got blocked */
-    bool sight_stale; /* forget all decisions when the page comes back */
-    bool leaving;     /* the farewell, then the end */
-    bool ended;       /* the sink was told to end */
-    bool beaten;      /* a heartbeat passed since it is leaving */
+    bool deltas;             /* wanted */
+    bool from_end;           /* until started */
+    bool started;            /* `ready` was said */
+    bool reading;            /* `page` is in flight */
+    bool caught_up;          /* the feed's end is reachable from the tail */
+    bool must_read;          /* although the tail would do: access has to be decided */
+    bool wants_whole;        /* came here without the output that the present window carries */
+    bool live;               /* at the end, nothing pending: frames are written as they come */
+    bool blocked;            /* the socket is full */
+    bool lagging;            /* was caught up when it got blocked */
+    bool access_cache_stale; /* forget all decisions when the page comes back */
+    bool leaving;            /* the farewell, then the end */
+    bool ended;              /* the sink was told to end */
+    bool beaten;             /* a heartbeat passed since it is leaving */
     uint8_t credential_kind;
     uint8_t member; /* enum member_role when it was opened; of users only, else MEMBER_NONE */
     struct hash credential_hash;
