@@ -308,7 +308,7 @@ static void take_delta(struct viewer *viewer)
     if (next) {
         viewer_take(viewer, next);
     } else if (window && !window->complete && !feed->fetch) {
-        feed_poke(feed);
+        feed_refresh(feed);
     }
     viewer->wants_whole &= window && !window->complete;
     if (!window) {

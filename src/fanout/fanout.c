@@ -108,11 +108,11 @@ struct poke {
 static void on_poke(struct loop_message *message)
 {
     struct poke *poke = (struct poke *)message;
-    hub_poke(poke->hub, poke->tenant_key, poke->session_key);
+    hub_refresh(poke->hub, poke->tenant_key, poke->session_key);
     free(poke);
 }
 
-void fanout_poke(struct fanout *fanout, int64_t tenant_key, int64_t session_key)
+void fanout_refresh(struct fanout *fanout, int64_t tenant_key, int64_t session_key)
 {
     if (!somebody_cares(fanout)) {
         return;

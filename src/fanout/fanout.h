@@ -46,7 +46,7 @@ void fanout_free(struct fanout *fanout);
 /* Any thread; takes over the caller's reference. Only after the commit. */
 void fanout_publish(struct fanout *fanout, struct publication *publication);
 /* PostgreSQL: another node wrote to these sessions (key 0 = to any): viewers look into the store. Any thread. */
-void fanout_poke(struct fanout *fanout, int64_t tenant_key, int64_t session_key);
+void fanout_refresh(struct fanout *fanout, int64_t tenant_key, int64_t session_key);
 /* PostgreSQL: another node changed who may come in. Any thread. */
 void fanout_recheck(struct fanout *fanout);
 /* For good: tells every viewer `closed` with the reason and ends it, refuses new ones, saves the live output that is

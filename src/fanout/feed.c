@@ -70,7 +70,7 @@ void feed_trim(struct feed *feed)
     }
     feed->fresh = false;
     if (feed->fetch_again) {
-        feed_poke(feed);
+        feed_refresh(feed);
     }
 }
 
@@ -180,7 +180,7 @@ void feed_take_event(struct feed *feed, const struct publication_entry *entry)
         feed_learn_end(feed, (struct cursor){entry->sequence - 1, 0}, NULL);
     }
     if (entry->sequence > feed->tail.end.sequence + 1) {
-        feed_poke(feed);
+        feed_refresh(feed);
     } else if (entry->sequence > feed->tail.end.sequence) {
         append(feed, entry);
     }
@@ -242,7 +242,7 @@ void feed_take_delta(struct feed *feed, const struct publication_entry *entry)
         frame_unref(frame);
     }
     if (entry->sequence > feed->tail.end.sequence || needs_partial(feed)) {
-        feed_poke(feed);
+        feed_refresh(feed);
     }
     feed_settle(feed);
 }
@@ -262,7 +262,7 @@ void feed_learn_end(struct feed *feed, struct cursor end, const struct partial *
         window_complete(feed->window, partial, bytes_max);
     }
     if (feed->fetch_again || needs_partial(feed)) {
-        feed_poke(feed);
+        feed_refresh(feed);
     }
 }
 
@@ -306,14 +306,14 @@ static void on_fetched(struct lookup *lookup)
         bool more = fetch->status == STATUS_OK && (!fetch->at_end || feed->fetch_again || needs_partial(feed));
         feed->fetch_again = fetch->status != STATUS_OK;
         if (more && (feed->viewers || feed->window)) {
-            feed_poke(feed);
+            feed_refresh(feed);
         }
         feed_settle(feed);
     }
     fetch_free(fetch);
 }
 
-void feed_poke(struct feed *feed)
+void feed_refresh(struct feed *feed)
 {
     if (feed->fetch || !feed->end_known) {
         feed->fetch_again = true;

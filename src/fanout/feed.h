@@ -56,7 +56,7 @@ static inline enum cursor_style feed_style(const struct feed *feed)
 void feed_take_event(struct feed *feed, const struct publication_entry *entry);
 void feed_take_delta(struct feed *feed, const struct publication_entry *entry);
 /* There may be more in the store. */
-void feed_poke(struct feed *feed);
+void feed_refresh(struct feed *feed);
 /* First hub: the cursor of a delta that is about to be delivered to all hubs. */
 struct cursor feed_number(struct feed *feed, const struct publication_entry *entry);
 /* A viewer read up to the end of the log. */

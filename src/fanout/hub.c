@@ -150,7 +150,7 @@ static void deliver_close(struct hub *hub, const struct publication_entry *entry
         feed_forget_sight(firehose, entry->session_key, entry->only_user);
         if (!slice_present(entry->only_user)) {
             feed_drop_tail(firehose);
-            feed_poke(firehose); /* the store tells of the delete */
+            feed_refresh(firehose); /* the store tells of the delete */
         }
     }
 }
@@ -185,7 +185,7 @@ void hub_poke_firehose(struct hub *hub, int64_t tenant_key)
 {
     struct feed *firehose = hub_find(hub, tenant_key, 0);
     if (firehose) {
-        feed_poke(firehose);
+        feed_refresh(firehose);
     }
 }
 
@@ -206,7 +206,7 @@ void hub_poke_each(struct hub *hub, int64_t tenant_key)
     size_t cursor = 0;
     for (struct feed *feed; (feed = map_next(&hub->feeds, &cursor));) {
         if (feed->key[0] == tenant_key) {
-            feed_poke(feed);
+            feed_refresh(feed);
         }
     }
 }
@@ -226,7 +226,7 @@ static void poke_tenant(struct hub *hub, struct feed *const *feeds, size_t count
     }
     sweep_stop(hub, feeds[0]->key[0]);
     for (size_t i = 0; i < count; i++) {
-        feed_poke(feeds[i]);
+        feed_refresh(feeds[i]);
     }
 }
 
@@ -247,7 +247,7 @@ static void poke_tenants(struct hub *hub, int64_t tenant_key)
     free(list);
 }
 
-void hub_poke(struct hub *hub, int64_t tenant_key, int64_t session_key)
+void hub_refresh(struct hub *hub, int64_t tenant_key, int64_t session_key)
 {
     if (tenant_key == 0 || session_key == 0) {
         poke_tenants(hub, tenant_key);
@@ -255,7 +255,7 @@ void hub_poke(struct hub *hub, int64_t tenant_key, int64_t session_key)
     }
     struct feed *feed = hub_find(hub, tenant_key, session_key);
     if (feed) {
-        feed_poke(feed);
+        feed_refresh(feed);
     }
     hub_poke_firehose(hub, tenant_key);
 }

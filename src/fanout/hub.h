@@ -69,7 +69,7 @@ void hub_number(struct hub *hub, struct publication *publication);
 void hub_poke_firehose(struct hub *hub, int64_t tenant_key);
 /* Every feed of the tenant looks into the store. */
 void hub_poke_each(struct hub *hub, int64_t tenant_key);
-void hub_poke(struct hub *hub, int64_t tenant_key, int64_t session_key);
+void hub_refresh(struct hub *hub, int64_t tenant_key, int64_t session_key);
 /* Closes viewers and timers for good; saves what is unsaved. */
 void hub_close(struct hub *hub, struct slice reason);
 

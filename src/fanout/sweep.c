@@ -49,7 +49,7 @@ static void poke_touched(struct hub *hub, const struct sweep *sweep)
     for (size_t i = 0; i < sweep->touched_count; i++) {
         struct feed *feed = hub_find(hub, sweep->tenant_key, sweep->touched[i]);
         if (feed) {
-            feed_poke(feed);
+            feed_refresh(feed);
         }
     }
     if (sweep->touched_count > 0) {

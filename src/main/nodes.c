@@ -20,7 +20,7 @@ static void wake(struct nodes *nodes, const struct postgres_wake *news)
             identity_changed = true;
             continue;
         }
-        fanout_poke(nodes->options.fanout, news->touches[i].tenant_key, news->touches[i].session_key);
+        fanout_refresh(nodes->options.fanout, news->touches[i].tenant_key, news->touches[i].session_key);
         turn_host_wake(nodes->options.turns, news->touches[i].session_key);
         runtime_host_wake(nodes->options.runtimes, news->touches[i].session_key);
         runners_wake(nodes->options.runners, news->touches[i].tenant_key, news->touches[i].session_key);
@@ -33,7 +33,7 @@ static void wake(struct nodes *nodes, const struct postgres_wake *news)
     }
     if (news->many || news->count == 0) {
         runners_wake(nodes->options.runners, 0, 0);
-        fanout_poke(nodes->options.fanout, 0, 0); /* the time was over: look, in case a notification was lost */
+        fanout_refresh(nodes->options.fanout, 0, 0); /* the time was over: look, in case a notification was lost */
     }
     writer_retry_parked(nodes->options.writer);
 }

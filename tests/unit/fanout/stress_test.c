@@ -288,7 +288,7 @@ static void on_turn(struct loop_message *message)
 static void maybe_publish(int64_t session_key, int64_t from, int64_t until, uint64_t *luck)
 {
     if (one_in(luck, 20)) {
-        fanout_poke(fanout, FAKE_TENANT, session_key);
+        fanout_refresh(fanout, FAKE_TENANT, session_key);
         return;
     }
     publish_range(fanout, session_key, from, until);
@@ -327,7 +327,7 @@ static void *publisher_main(void *argument)
             nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL); /* lets readers get ahead sometimes */
         }
     }
-    fanout_poke(fanout, FAKE_TENANT, 0);
+    fanout_refresh(fanout, FAKE_TENANT, 0);
     return NULL;
 }
 

@@ -408,10 +408,10 @@ static void poke_looks_into_the_store(void **state)
     socket_open_on(scene, 1, &socket, watch(1, 1));
     assert_true(scene_run_job(scene)); /* the page is read */
     append_many(1, 14);
-    fanout_poke(scene->fanout, FAKE_TENANT, 1); /* before the page comes back */
+    fanout_refresh(scene->fanout, FAKE_TENANT, 1); /* before the page comes back */
     scene_run(scene);
     append_many(1, 1);
-    fanout_poke(scene->fanout, 0, 0);
+    fanout_refresh(scene->fanout, 0, 0);
     scene_run(scene);
     const char *story = socket_story(&socket);
     assert_non_null(strstr(story, "\"sequence\":1,\"asks\":[]} event:2 event:3 "));
@@ -424,7 +424,7 @@ static struct scene *scene_of_meanwhile;
 static void write_and_poke(void)
 {
     append_many(1, 1);
-    fanout_poke(scene_of_meanwhile->fanout, FAKE_TENANT, 1);
+    fanout_refresh(scene_of_meanwhile->fanout, FAKE_TENANT, 1);
     scene_run_loops(scene_of_meanwhile);
 }
 
@@ -440,7 +440,7 @@ static void poke_during_a_read_is_not_forgotten(void **state)
     scene_run(scene);
     assert_string_equal(socket_story(&socket), "ready{\"cursor\":\"0\",\"sequence\":1,\"asks\":[]} event:1 event:2");
     append_many(1, 1);
-    fanout_poke(scene->fanout, FAKE_TENANT, 1);
+    fanout_refresh(scene->fanout, FAKE_TENANT, 1);
     fake.meanwhile = write_and_poke; /* during a fetch */
     scene_run(scene);
     assert_string_equal(socket_story(&socket), "event:3 event:4");
@@ -459,13 +459,13 @@ static void poke_of_everything_reads_only_what_changed(void **state)
     }
     scene_run(scene);
     append_many(3, 1);
-    fanout_poke(scene->fanout, 0, 0); /* the first time nothing is known: all look */
+    fanout_refresh(scene->fanout, 0, 0); /* the first time nothing is known: all look */
     scene_run(scene);
     int64_t reads = fake.reads;
     append_many(3, 12);
     append_many(7, 1);
-    fanout_poke(scene->fanout, 0, 0);
-    fanout_poke(scene->fanout, FAKE_TENANT, 0);
+    fanout_refresh(scene->fanout, 0, 0);
+    fanout_refresh(scene->fanout, FAKE_TENANT, 0);
     scene_run(scene);
     assert_true(fake.reads - reads < 12);
     assert_non_null(strstr(socket_story(&sockets[2]), "event:2 event:3 event:4 "));
