@@ -45,7 +45,7 @@ void feed_free(struct feed *feed)
     free(feed);
 }
 
-void feed_settle(struct feed *feed)
+void feed_free_if_unused(struct feed *feed)
 {
     if (feed->viewers || feed->busy) {
         return;
@@ -108,7 +108,7 @@ void feed_close(struct feed *feed, struct slice reason, struct slice only_user)
             viewer_close(viewer, reason);
         }
     }
-    feed_settle(feed);
+    feed_free_if_unused(feed);
 }
 
 void feed_close_where(struct feed *feed, bool (*is_over)(void *owner, const struct viewer *viewer), void *owner,
@@ -119,13 +119,13 @@ void feed_close_where(struct feed *feed, bool (*is_over)(void *owner, const stru
             viewer_close(viewer, reason);
         }
     }
-    feed_settle(feed);
+    feed_free_if_unused(feed);
 }
 
 void feed_drop_deltas(struct feed *feed)
 {
     window_set(feed, NULL);
-    feed_settle(feed);
+    feed_free_if_unused(feed);
 }
 
 void feed_drop_tail(struct feed *feed)
@@ -184,7 +184,7 @@ void feed_take_event(struct feed *feed, const struct publication_entry *entry)
     } else if (entry->sequence > feed->tail.end.sequence) {
         append(feed, entry);
     }
-    feed_settle(feed);
+    feed_free_if_unused(feed);
 }
 
 struct cursor feed_number(struct feed *feed, const struct publication_entry *entry)
@@ -244,7 +244,7 @@ void feed_take_delta(struct feed *feed, const struct publication_entry *entry)
     if (entry->sequence > feed->tail.end.sequence || needs_partial(feed)) {
         feed_refresh(feed);
     }
-    feed_settle(feed);
+    feed_free_if_unused(feed);
 }
 
 void feed_learn_end(struct feed *feed, struct cursor end, const struct partial *partial)
@@ -308,7 +308,7 @@ static void on_fetched(struct lookup *lookup)
         if (more && (feed->viewers || feed->window)) {
             feed_refresh(feed);
         }
-        feed_settle(feed);
+        feed_free_if_unused(feed);
     }
     fetch_free(fetch);
 }

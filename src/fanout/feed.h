@@ -39,7 +39,7 @@ struct feed {
 
 struct feed *feed_new(struct hub *hub, int64_t tenant_key, int64_t session_key, struct slice session_id);
 /* Frees it when nobody watches and nothing is kept. */
-void feed_settle(struct feed *feed);
+void feed_free_if_unused(struct feed *feed);
 void feed_free(struct feed *feed);
 
 static inline bool feed_is_firehose(const struct feed *feed)

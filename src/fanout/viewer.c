@@ -155,7 +155,7 @@ void viewer_closed(struct viewer *viewer)
     }
     atomic_fetch_sub(&hub->fanout->viewers, 1);
     atomic_fetch_sub(&hub->fanout->interest, 1);
-    feed_settle(feed);
+    feed_free_if_unused(feed);
 }
 
 /* --- the end --- */
