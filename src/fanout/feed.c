@@ -344,7 +344,7 @@ bool feed_save_partial(struct feed *feed, size_t *bytes)
     }
     const struct fanout_options *options = &feed->hub->fanout->options;
     struct buffer body = {0};
-    fold_write(&window->fold, &body);
+    live_output_write(&window->fold, &body);
     struct partial partial = {.sequence = window->sequence, .count = window->count, .body = buffer_slice(&body)};
     options->save_partial(options->owner, feed->key[0], feed->key[1], &partial);
     *bytes += body.len;

@@ -22,7 +22,7 @@ void window_free(struct window *window)
         return;
     }
     tail_release(&window->recent);
-    fold_release(&window->fold);
+    live_output_release(&window->fold);
     frame_unref(window->snapshot);
     free(window);
 }
@@ -45,7 +45,7 @@ bool window_append(struct window *window, struct frame *frame, size_t bytes_max)
         tail_restart(&window->recent, (struct cursor){window->sequence, number - 1});
     }
     tail_append(&window->recent, frame, bytes_max);
-    fold_add(&window->fold, frame->parts.json, bytes_max);
+    live_output_add(&window->fold, frame->parts.json, bytes_max);
     window->count = number;
     snapshot_forget(window);
     return true;
@@ -79,7 +79,7 @@ struct window *window_after(struct window *old, int64_t sequence, struct slice e
     }
     for (size_t i = 0; i < sizeof settled_by / sizeof settled_by[0]; i++) {
         if (slice_is(event_type, settled_by[i].type)) {
-            fold_settle(&old->fold, slice_of(settled_by[i].kind));
+            live_output_drop(&old->fold, slice_of(settled_by[i].kind));
         }
     }
     if (old->fold.count == 0) {
@@ -88,7 +88,7 @@ struct window *window_after(struct window *old, int64_t sequence, struct slice e
     struct window *window = window_new(sequence, 0);
     window->fold = old->fold;
     window->carried = true;
-    old->fold = (struct fold){0};
+    old->fold = (struct live_output){0};
     return window;
 }
 
@@ -106,14 +106,14 @@ void window_complete(struct window *window, const struct partial *partial, size_
         return;
     }
     struct cursor at = window->recent.base;
-    fold_release(&window->fold);
+    live_output_release(&window->fold);
     if (partial->sequence == window->sequence && partial->body.len > 0) {
-        fold_add(&window->fold, partial->body, bytes_max);
+        live_output_add(&window->fold, partial->body, bytes_max);
         window->carried = true;
         at = cursor_max(at, (struct cursor){partial->sequence, partial->count});
     }
     for (struct frame *frame; (frame = tail_next(&window->recent, at)); at = frame->parts.at) {
-        fold_add(&window->fold, frame->parts.json, bytes_max);
+        live_output_add(&window->fold, frame->parts.json, bytes_max);
     }
     window->complete = true;
     snapshot_forget(window);
@@ -149,7 +149,7 @@ struct frame *window_snapshot(struct window *window)
     assert(window->complete);
     if (!window->snapshot) {
         struct buffer partial = {0};
-        fold_write(&window->fold, &partial);
+        live_output_write(&window->fold, &partial);
         window->snapshot = snapshot_new((struct cursor){window->sequence, window->count}, buffer_slice(&partial));
         buffer_release(&partial);
     }

@@ -1,16 +1,16 @@
 /* The live output of a turn put together: one object per kind and message, its texts joined. What a late viewer gets as
  * `snapshot`, and what is saved as partial output. Bounded: when it grows too large the oldest text goes first, and
  * the object says how much (`dropped_bytes`). */
-#ifndef FANOUT_FOLD_H
-#define FANOUT_FOLD_H
+#ifndef FANOUT_LIVE_OUTPUT_H
+#define FANOUT_LIVE_OUTPUT_H
 
 #include "base/arena.h"
 #include "base/buffer.h"
 
-struct fold_part;
+struct live_output_part;
 
-struct fold {
-    struct fold_part *parts; /* in the order in which they began */
+struct live_output {
+    struct live_output_part *parts; /* in the order in which they began */
     size_t count;
     size_t room;
     size_t bytes;
@@ -18,13 +18,13 @@ struct fold {
 };
 
 /* A fold of zeroes is empty and ready. */
-void fold_release(struct fold *fold);
+void live_output_release(struct live_output *fold);
 /* Adds one delta, or an array of them as fold_write makes it: each text continues the part whose other members are the
  * same; an object without text stands alone. */
-void fold_add(struct fold *fold, struct slice json, size_t bytes_max);
+void live_output_add(struct live_output *fold, struct slice json, size_t bytes_max);
 /* Drops the parts of this kind (text, reasoning, …); absent = all of them. */
-void fold_settle(struct fold *fold, struct slice kind);
+void live_output_drop(struct live_output *fold, struct slice kind);
 /* Appends a JSON array. */
-void fold_write(const struct fold *fold, struct buffer *to);
+void live_output_write(const struct live_output *fold, struct buffer *to);
 
 #endif

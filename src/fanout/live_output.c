@@ -1,4 +1,4 @@
-#include "fanout/fold.h"
+#include "fanout/live_output.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 enum { FOLD_PARTS_MAX = 1024, FOLD_KIND_BYTES = 16, SCRATCH_BYTES = 480 };
 
 /* Owned by its fold. */
-struct fold_part {
+struct live_output_part {
     char *members; /* all but text and dropped_bytes, as `"kind":"text","message_id":"7"` */
     size_t members_len;
     struct buffer text;
@@ -18,20 +18,20 @@ struct fold_part {
     int64_t dropped_bytes;
 };
 
-static void part_release(struct fold_part *part)
+static void part_release(struct live_output_part *part)
 {
     free(part->members);
     buffer_release(&part->text);
 }
 
-void fold_release(struct fold *fold)
+void live_output_release(struct live_output *fold)
 {
     for (size_t i = 0; i < fold->count; i++) {
         part_release(&fold->parts[i]);
     }
     free(fold->parts);
     arena_release(&fold->scratch);
-    *fold = (struct fold){0};
+    *fold = (struct live_output){0};
 }
 
 static bool is_text_member(const struct json *member)
@@ -51,10 +51,10 @@ static void collect_members(const struct json *object, struct buffer *to)
 }
 
 /* The newest first: output mostly continues what came last. */
-static struct fold_part *part_find(struct fold *fold, struct slice members)
+static struct live_output_part *part_find(struct live_output *fold, struct slice members)
 {
     for (size_t i = fold->count; i > 0; i--) {
-        struct fold_part *part = &fold->parts[i - 1];
+        struct live_output_part *part = &fold->parts[i - 1];
         if (part->has_text && slice_eq(slice_from(part->members, part->members_len), members)) {
             return part;
         }
@@ -62,7 +62,7 @@ static struct fold_part *part_find(struct fold *fold, struct slice members)
     return NULL;
 }
 
-static void drop_oldest_part(struct fold *fold)
+static void drop_oldest_part(struct live_output *fold)
 {
     fold->bytes -= fold->parts[0].text.len + fold->parts[0].members_len;
     part_release(&fold->parts[0]);
@@ -70,7 +70,7 @@ static void drop_oldest_part(struct fold *fold)
     memmove(fold->parts, fold->parts + 1, fold->count * sizeof *fold->parts);
 }
 
-static struct fold_part *part_add(struct fold *fold, struct buffer *members, bool has_text)
+static struct live_output_part *part_add(struct live_output *fold, struct buffer *members, bool has_text)
 {
     if (fold->count == FOLD_PARTS_MAX) {
         drop_oldest_part(fold);
@@ -79,8 +79,8 @@ static struct fold_part *part_add(struct fold *fold, struct buffer *members, boo
         fold->room = fold->room ? fold->room * 2 : 4;
         fold->parts = memory_resize(fold->parts, fold->room * sizeof *fold->parts);
     }
-    struct fold_part *part = &fold->parts[fold->count++];
-    *part = (struct fold_part){.has_text = has_text};
+    struct live_output_part *part = &fold->parts[fold->count++];
+    *part = (struct live_output_part){.has_text = has_text};
     part->members = buffer_detach(members, &part->members_len);
     fold->bytes += part->members_len;
     return part;
@@ -96,12 +96,12 @@ static size_t cut_front(struct buffer *text, size_t bytes)
     return bytes;
 }
 
-static void shrink(struct fold *fold, size_t bytes_max)
+static void shrink(struct live_output *fold, size_t bytes_max)
 {
     /* To three quarters, so that not every further delta moves the text. */
     size_t aim = fold->bytes > bytes_max ? bytes_max - bytes_max / 4 : fold->bytes;
     for (size_t i = 0; i < fold->count && fold->bytes > aim; i++) {
-        struct fold_part *part = &fold->parts[i];
+        struct live_output_part *part = &fold->parts[i];
         size_t excess = fold->bytes - aim;
         size_t cut = cut_front(&part->text, excess < part->text.len ? excess : part->text.len);
         part->dropped_bytes += (int64_t)cut;
@@ -112,7 +112,7 @@ static void shrink(struct fold *fold, size_t bytes_max)
     }
 }
 
-static void add_text(struct fold *fold, struct fold_part *part, struct slice text, size_t bytes_max)
+static void add_text(struct live_output *fold, struct live_output_part *part, struct slice text, size_t bytes_max)
 {
     buffer_add(&part->text, text);
     fold->bytes += text.len;
@@ -127,9 +127,9 @@ static bool pass(struct slice *json, struct slice expected)
 }
 
 /* Nearly every delta says what the one before said but for its text, which is last: then only that is read. */
-static bool add_to_newest(struct fold *fold, struct slice json, size_t bytes_max)
+static bool add_to_newest(struct live_output *fold, struct slice json, size_t bytes_max)
 {
-    struct fold_part *part = fold->count ? &fold->parts[fold->count - 1] : NULL;
+    struct live_output_part *part = fold->count ? &fold->parts[fold->count - 1] : NULL;
     const struct json *text;
     if (!part || !part->has_text || !part->members_len || !pass(&json, SLICE("{")) ||
         !pass(&json, slice_from(part->members, part->members_len)) || !pass(&json, SLICE(",\"text\":")) || !json.len ||
@@ -141,13 +141,13 @@ static bool add_to_newest(struct fold *fold, struct slice json, size_t bytes_max
     return true;
 }
 
-static void add_object(struct fold *fold, const struct json *object, size_t bytes_max)
+static void add_object(struct live_output *fold, const struct json *object, size_t bytes_max)
 {
     struct slice text = {0};
     struct buffer members = {0};
     collect_members(object, &members);
     bool has_text = json_as_text(json_get(object, "text"), &text);
-    struct fold_part *part = has_text ? part_find(fold, buffer_slice(&members)) : NULL;
+    struct live_output_part *part = has_text ? part_find(fold, buffer_slice(&members)) : NULL;
     if (!part) {
         part = part_add(fold, &members, has_text);
         snprintf(part->kind, sizeof part->kind, "%.*s", SLICE_ARG(json_text_of(object, "kind")));
@@ -157,7 +157,7 @@ static void add_object(struct fold *fold, const struct json *object, size_t byte
     buffer_release(&members);
 }
 
-static void add_any(struct fold *fold, struct slice json, size_t bytes_max)
+static void add_any(struct live_output *fold, struct slice json, size_t bytes_max)
 {
     const struct json *value;
     if (json_parse(&fold->scratch, json, &value, NULL) != STATUS_OK) {
@@ -172,7 +172,7 @@ static void add_any(struct fold *fold, struct slice json, size_t bytes_max)
     }
 }
 
-void fold_add(struct fold *fold, struct slice json, size_t bytes_max)
+void live_output_add(struct live_output *fold, struct slice json, size_t bytes_max)
 {
     arena_reserve(&fold->scratch, SCRATCH_BYTES);
     if (!add_to_newest(fold, json, bytes_max)) {
@@ -185,11 +185,11 @@ void fold_add(struct fold *fold, struct slice json, size_t bytes_max)
     }
 }
 
-void fold_settle(struct fold *fold, struct slice kind)
+void live_output_drop(struct live_output *fold, struct slice kind)
 {
     size_t kept = 0;
     for (size_t i = 0; i < fold->count; i++) {
-        struct fold_part *part = &fold->parts[i];
+        struct live_output_part *part = &fold->parts[i];
         if (!slice_present(kind) || slice_is(kind, part->kind)) {
             fold->bytes -= part->text.len + part->members_len;
             part_release(part);
@@ -200,11 +200,11 @@ void fold_settle(struct fold *fold, struct slice kind)
     fold->count = kept;
 }
 
-void fold_write(const struct fold *fold, struct buffer *to)
+void live_output_write(const struct live_output *fold, struct buffer *to)
 {
     buffer_add_byte(to, '[');
     for (size_t i = 0; i < fold->count; i++) {
-        const struct fold_part *part = &fold->parts[i];
+        const struct live_output_part *part = &fold->parts[i];
         struct json_out out = {to, part->members_len > 0};
         buffer_add(to, i ? SLICE(",{") : SLICE("{"));
         buffer_add(to, slice_from(part->members, part->members_len));
