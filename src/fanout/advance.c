@@ -15,7 +15,7 @@ static struct hub *hub_of(const struct viewer *viewer)
 static uint32_t deltas_had(const struct viewer *viewer)
 {
     const struct feed *feed = viewer->feed;
-    const struct window *window = feed->window;
+    const struct delta_window *window = feed->window;
     if (!window || window->sequence != viewer->cursor.sequence || window->count < viewer->cursor.delta) {
         return feed->deltas_total;
     }
@@ -147,7 +147,7 @@ static struct cursor place_of(const struct viewer *viewer)
 /* "From the end" leaves out the live output so far, too. */
 static void start_at_end(struct viewer *viewer, struct cursor end)
 {
-    const struct window *window = feed_window(viewer->feed);
+    const struct delta_window *window = feed_window(viewer->feed);
     viewer->cursor = end;
     if (window && window->sequence == end.sequence) {
         viewer->cursor.delta = window->count;
@@ -157,7 +157,7 @@ static void start_at_end(struct viewer *viewer, struct cursor end)
 /* It has had some of the present window, and what came before that. */
 static bool stands_in_window(const struct viewer *viewer)
 {
-    const struct window *window = feed_window(viewer->feed);
+    const struct delta_window *window = feed_window(viewer->feed);
     return window && window->sequence == viewer->cursor.sequence && viewer->cursor.delta > 0;
 }
 
@@ -295,15 +295,15 @@ static bool step_lagging(struct viewer *viewer)
 static void take_delta(struct viewer *viewer)
 {
     struct feed *feed = viewer->feed;
-    struct window *window = feed_window(feed);
+    struct delta_window *window = feed_window(feed);
     struct frame *next = NULL;
     if (window && window->complete && window->carried && viewer->wants_whole) {
-        next = window_snapshot(window);
+        next = delta_window_snapshot(window);
         viewer->wants_whole = false;
     } else if (window) {
-        next = window_next(window, viewer->cursor.delta);
+        next = delta_window_next(window, viewer->cursor.delta);
     } else if (viewer->cursor.delta > 0) {
-        next = window_snapshot_empty(viewer->cursor.sequence);
+        next = delta_window_snapshot_empty(viewer->cursor.sequence);
     }
     if (next) {
         viewer_take(viewer, next);

@@ -20,7 +20,7 @@ struct feed *feed_new(struct hub *hub, int64_t tenant_key, int64_t session_key, 
     return feed;
 }
 
-static void window_set(struct feed *feed, struct window *window)
+static void delta_window_set(struct feed *feed, struct delta_window *window)
 {
     _Atomic int64_t *interest = &feed->hub->fanout->interest;
     if (window) {
@@ -28,7 +28,7 @@ static void window_set(struct feed *feed, struct window *window)
     }
     if (feed->window) {
         atomic_fetch_sub(interest, 1);
-        window_free(feed->window);
+        delta_window_free(feed->window);
     }
     feed->window = window;
     feed->deltas_before = feed->deltas_total;
@@ -40,7 +40,7 @@ void feed_free(struct feed *feed)
         feed->fetch->feed = NULL;
         atomic_store(&feed->fetch->lookup.abandoned, true);
     }
-    window_set(feed, NULL);
+    delta_window_set(feed, NULL);
     tail_release(&feed->tail);
     free(feed);
 }
@@ -57,7 +57,7 @@ void feed_free_if_unused(struct feed *feed)
     }
 }
 
-struct window *feed_window(const struct feed *feed)
+struct delta_window *feed_window(const struct feed *feed)
 {
     bool follows_end = feed->window && feed->end_known && feed->window->sequence == feed->tail.end.sequence;
     return follows_end ? feed->window : NULL;
@@ -124,7 +124,7 @@ void feed_close_where(struct feed *feed, bool (*is_over)(void *owner, const stru
 
 void feed_drop_deltas(struct feed *feed)
 {
-    window_set(feed, NULL);
+    delta_window_set(feed, NULL);
     feed_free_if_unused(feed);
 }
 
@@ -158,7 +158,7 @@ static void append(struct feed *feed, const struct publication_entry *entry)
 {
     feed->is_unasked = feed->is_unasked && !slice_starts(entry->type, SLICE("ask."));
     if (feed->window && feed->window->sequence < entry->sequence) {
-        window_set(feed, window_after(feed->window, entry->sequence, entry->type, entry->json));
+        delta_window_set(feed, delta_window_after(feed->window, entry->sequence, entry->type, entry->json));
         if (feed->window && hub_is_first(feed->hub)) {
             hub_mark_dirty(feed->hub, feed);
         }
@@ -214,9 +214,9 @@ static void take_into_window(struct feed *feed, struct frame *frame)
 {
     struct cursor at = frame->parts.at;
     if (!feed->window || feed->window->sequence < at.sequence) {
-        window_set(feed, window_new(at.sequence, at.delta - 1));
+        delta_window_set(feed, delta_window_new(at.sequence, at.delta - 1));
     }
-    if (!window_append(feed->window, frame, feed->hub->fanout->options.window_bytes_max)) {
+    if (!delta_window_append(feed->window, frame, feed->hub->fanout->options.window_bytes_max)) {
         return;
     }
     feed->deltas_total++;
@@ -256,10 +256,10 @@ void feed_learn_end(struct feed *feed, struct cursor end, const struct partial *
     size_t bytes_max = feed->hub->fanout->options.window_bytes_max;
     bool usable = partial && partial->body.len > 0 && partial->sequence == feed->tail.end.sequence;
     if (usable && !feed->window) {
-        window_set(feed, window_from(partial, bytes_max));
+        delta_window_set(feed, delta_window_from(partial, bytes_max));
     }
     if (usable && feed->window->sequence == partial->sequence) {
-        window_complete(feed->window, partial, bytes_max);
+        delta_window_complete(feed->window, partial, bytes_max);
     }
     if (feed->fetch_again || needs_partial(feed)) {
         feed_refresh(feed);
@@ -286,7 +286,7 @@ static void take_fetched(struct feed *feed, const struct fetch *fetch)
         take_fetched_event(feed, publication_at(fetch->events, i));
     }
     if (fetch->wants_partial && feed->window && feed->window->sequence == fetch->partial_sequence) {
-        window_complete(feed->window, &fetch->partial, feed->hub->fanout->options.window_bytes_max);
+        delta_window_complete(feed->window, &fetch->partial, feed->hub->fanout->options.window_bytes_max);
     }
     if (feed->window) {
         recheck_all(feed); /* deltas that arrived before their event */
@@ -335,7 +335,7 @@ void feed_refresh(struct feed *feed)
 
 bool feed_save_partial(struct feed *feed, size_t *bytes)
 {
-    const struct window *window = feed->window;
+    const struct delta_window *window = feed->window;
     if (!window) {
         return true;
     }

@@ -9,7 +9,7 @@
 #define FANOUT_FEED_H
 
 #include "fanout/publication.h"
-#include "fanout/window.h"
+#include "fanout/delta_window.h"
 
 struct hub;
 struct viewer;
@@ -21,8 +21,8 @@ struct feed {
     struct viewer *viewers;
     struct viewer *walk; /* the next one of a walk over the viewers: they may leave meanwhile */
     struct tail tail;
-    struct window *window; /* of a running turn, or NULL */
-    struct fetch *fetch;   /* in flight, or NULL */
+    struct delta_window *window; /* of a running turn, or NULL */
+    struct fetch *fetch;         /* in flight, or NULL */
     struct feed *dirty_next;
     struct cursor numbered; /* first hub: the newest number given to a delta */
     uint32_t deltas_total;  /* counts on over all windows; wraps */
@@ -79,6 +79,6 @@ void feed_forget_sight(struct feed *feed, int64_t session_key, struct slice only
 void feed_trim(struct feed *feed);
 
 /* The window that follows the feed's end; NULL when there is none. */
-struct window *feed_window(const struct feed *feed);
+struct delta_window *feed_window(const struct feed *feed);
 
 #endif

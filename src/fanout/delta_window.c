@@ -1,4 +1,4 @@
-#include "fanout/window.h"
+#include "fanout/delta_window.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -6,9 +6,9 @@
 #include "base/arena.h"
 #include "base/json.h"
 
-struct window *window_new(int64_t sequence, int64_t count)
+struct delta_window *delta_window_new(int64_t sequence, int64_t count)
 {
-    struct window *window = memory_zeroed(sizeof *window);
+    struct delta_window *window = memory_zeroed(sizeof *window);
     window->sequence = sequence;
     window->count = count;
     window->complete = count == 0;
@@ -16,7 +16,7 @@ struct window *window_new(int64_t sequence, int64_t count)
     return window;
 }
 
-void window_free(struct window *window)
+void delta_window_free(struct delta_window *window)
 {
     if (!window) {
         return;
@@ -27,13 +27,13 @@ void window_free(struct window *window)
     free(window);
 }
 
-static void snapshot_forget(struct window *window)
+static void snapshot_forget(struct delta_window *window)
 {
     frame_unref(window->snapshot);
     window->snapshot = NULL;
 }
 
-bool window_append(struct window *window, struct frame *frame, size_t bytes_max)
+bool delta_window_append(struct delta_window *window, struct frame *frame, size_t bytes_max)
 {
     int64_t number = frame->parts.at.delta;
     assert(frame->parts.at.sequence == window->sequence);
@@ -72,7 +72,8 @@ static bool ends_turn(struct slice type, struct slice json)
     return slice_is(type, "turn.ended") || (moves && !stays);
 }
 
-struct window *window_after(struct window *old, int64_t sequence, struct slice event_type, struct slice event_json)
+struct delta_window *delta_window_after(struct delta_window *old, int64_t sequence, struct slice event_type,
+                                        struct slice event_json)
 {
     if (!old->complete || ends_turn(event_type, event_json)) {
         return NULL;
@@ -85,22 +86,22 @@ struct window *window_after(struct window *old, int64_t sequence, struct slice e
     if (old->fold.count == 0) {
         return NULL;
     }
-    struct window *window = window_new(sequence, 0);
+    struct delta_window *window = delta_window_new(sequence, 0);
     window->fold = old->fold;
     window->carried = true;
     old->fold = (struct live_output){0};
     return window;
 }
 
-struct window *window_from(const struct partial *partial, size_t bytes_max)
+struct delta_window *delta_window_from(const struct partial *partial, size_t bytes_max)
 {
-    struct window *window = window_new(partial->sequence, partial->count);
+    struct delta_window *window = delta_window_new(partial->sequence, partial->count);
     window->complete = false;
-    window_complete(window, partial, bytes_max);
+    delta_window_complete(window, partial, bytes_max);
     return window;
 }
 
-void window_complete(struct window *window, const struct partial *partial, size_t bytes_max)
+void delta_window_complete(struct delta_window *window, const struct partial *partial, size_t bytes_max)
 {
     if (window->complete) {
         return;
@@ -119,13 +120,13 @@ void window_complete(struct window *window, const struct partial *partial, size_
     snapshot_forget(window);
 }
 
-struct frame *window_next(struct window *window, int64_t delta)
+struct frame *delta_window_next(struct delta_window *window, int64_t delta)
 {
     struct cursor at = {window->sequence, delta};
     if (tail_covers(&window->recent, at)) {
         return tail_next(&window->recent, at);
     }
-    return window->complete ? window_snapshot(window) : NULL;
+    return window->complete ? delta_window_snapshot(window) : NULL;
 }
 
 static struct frame *snapshot_new(struct cursor at, struct slice partial)
@@ -144,7 +145,7 @@ static struct frame *snapshot_new(struct cursor at, struct slice partial)
     return frame;
 }
 
-struct frame *window_snapshot(struct window *window)
+struct frame *delta_window_snapshot(struct delta_window *window)
 {
     assert(window->complete);
     if (!window->snapshot) {
@@ -156,7 +157,7 @@ struct frame *window_snapshot(struct window *window)
     return window->snapshot;
 }
 
-struct frame *window_snapshot_empty(int64_t sequence)
+struct frame *delta_window_snapshot_empty(int64_t sequence)
 {
     return snapshot_new((struct cursor){sequence, 0}, SLICE("[]"));
 }
