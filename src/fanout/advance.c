@@ -135,7 +135,7 @@ static void viewer_take(struct viewer *viewer, struct frame *frame)
 
 static bool feed_reaches(const struct feed *feed, struct cursor cursor)
 {
-    return feed->end_known && tail_covers(&feed->tail, cursor);
+    return feed->end_known && recent_frames_covers(&feed->tail, cursor);
 }
 
 /* The cursor among durable frames. */
@@ -322,7 +322,7 @@ static bool step_next(struct viewer *viewer)
     struct feed *feed = viewer->feed;
     struct cursor before = viewer->cursor;
     if (cursor_before(place_of(viewer), feed->tail.end)) {
-        viewer_take(viewer, tail_next(&feed->tail, place_of(viewer)));
+        viewer_take(viewer, recent_frames_next(&feed->tail, place_of(viewer)));
     } else if (viewer->deltas && viewer->cursor.sequence == feed->tail.end.sequence) {
         take_delta(viewer);
     }

@@ -12,7 +12,7 @@ struct delta_window *delta_window_new(int64_t sequence, int64_t count)
     window->sequence = sequence;
     window->count = count;
     window->complete = count == 0;
-    tail_restart(&window->recent, (struct cursor){sequence, count});
+    recent_frames_restart(&window->recent, (struct cursor){sequence, count});
     return window;
 }
 
@@ -21,7 +21,7 @@ void delta_window_free(struct delta_window *window)
     if (!window) {
         return;
     }
-    tail_release(&window->recent);
+    recent_frames_release(&window->recent);
     live_output_release(&window->fold);
     frame_unref(window->snapshot);
     free(window);
@@ -42,9 +42,9 @@ bool delta_window_append(struct delta_window *window, struct frame *frame, size_
     }
     if (number > window->count + 1) {
         window->complete = false;
-        tail_restart(&window->recent, (struct cursor){window->sequence, number - 1});
+        recent_frames_restart(&window->recent, (struct cursor){window->sequence, number - 1});
     }
-    tail_append(&window->recent, frame, bytes_max);
+    recent_frames_append(&window->recent, frame, bytes_max);
     live_output_add(&window->fold, frame->parts.json, bytes_max);
     window->count = number;
     snapshot_forget(window);
@@ -113,7 +113,7 @@ void delta_window_complete(struct delta_window *window, const struct partial *pa
         window->carried = true;
         at = cursor_max(at, (struct cursor){partial->sequence, partial->count});
     }
-    for (struct frame *frame; (frame = tail_next(&window->recent, at)); at = frame->parts.at) {
+    for (struct frame *frame; (frame = recent_frames_next(&window->recent, at)); at = frame->parts.at) {
         live_output_add(&window->fold, frame->parts.json, bytes_max);
     }
     window->complete = true;
@@ -123,8 +123,8 @@ void delta_window_complete(struct delta_window *window, const struct partial *pa
 struct frame *delta_window_next(struct delta_window *window, int64_t delta)
 {
     struct cursor at = {window->sequence, delta};
-    if (tail_covers(&window->recent, at)) {
-        return tail_next(&window->recent, at);
+    if (recent_frames_covers(&window->recent, at)) {
+        return recent_frames_next(&window->recent, at);
     }
     return window->complete ? delta_window_snapshot(window) : NULL;
 }

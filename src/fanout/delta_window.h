@@ -5,16 +5,16 @@
 #define FANOUT_DELTA_WINDOW_H
 
 #include "fanout/live_output.h"
-#include "fanout/tail.h"
+#include "fanout/recent_frames.h"
 
 struct delta_window {
-    int64_t sequence;        /* the durable event */
-    int64_t count;           /* the number of the newest delta */
-    struct tail recent;      /* cursors (sequence, number) */
-    struct live_output fold; /* of all deltas, when complete */
-    struct frame *snapshot;  /* of the fold as it is now, or NULL */
-    bool carried;            /* the fold may have more than the deltas of this window */
-    bool complete;           /* false: deltas before the first one seen here have to be loaded from the store */
+    int64_t sequence;            /* the durable event */
+    int64_t count;               /* the number of the newest delta */
+    struct recent_frames recent; /* cursors (sequence, number) */
+    struct live_output fold;     /* of all deltas, when complete */
+    struct frame *snapshot;      /* of the fold as it is now, or NULL */
+    bool carried;                /* the fold may have more than the deltas of this window */
+    bool complete;               /* false: deltas before the first one seen here have to be loaded from the store */
 };
 
 /* The next delta has the number count + 1. */

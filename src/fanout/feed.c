@@ -41,7 +41,7 @@ void feed_free(struct feed *feed)
         atomic_store(&feed->fetch->lookup.abandoned, true);
     }
     delta_window_set(feed, NULL);
-    tail_release(&feed->tail);
+    recent_frames_release(&feed->tail);
     free(feed);
 }
 
@@ -50,7 +50,7 @@ void feed_free_if_unused(struct feed *feed)
     if (feed->viewers || feed->busy) {
         return;
     }
-    tail_restart(&feed->tail, feed->tail.end);
+    recent_frames_restart(&feed->tail, feed->tail.end);
     if (!feed->window) {
         hub_forget(feed->hub, feed);
         feed_free(feed);
@@ -66,7 +66,7 @@ struct delta_window *feed_window(const struct feed *feed)
 void feed_trim(struct feed *feed)
 {
     if (!feed->fresh && feed->tail.count > 0) {
-        tail_restart(&feed->tail, feed->tail.end);
+        recent_frames_restart(&feed->tail, feed->tail.end);
     }
     feed->fresh = false;
     if (feed->fetch_again) {
@@ -130,7 +130,7 @@ void feed_drop_deltas(struct feed *feed)
 
 void feed_drop_tail(struct feed *feed)
 {
-    tail_restart(&feed->tail, feed->tail.end);
+    recent_frames_restart(&feed->tail, feed->tail.end);
 }
 
 void feed_forget_sight(struct feed *feed, int64_t session_key, struct slice only_user)
@@ -164,11 +164,11 @@ static void append(struct feed *feed, const struct publication_entry *entry)
         }
     }
     if (!feed->viewers) {
-        tail_restart(&feed->tail, (struct cursor){entry->sequence, entry->delta});
+        recent_frames_restart(&feed->tail, (struct cursor){entry->sequence, entry->delta});
         return;
     }
     struct frame *frame = frame_of(feed, FRAME_EVENT, entry);
-    tail_append(&feed->tail, frame, feed->hub->fanout->options.tail_bytes_max);
+    recent_frames_append(&feed->tail, frame, feed->hub->fanout->options.tail_bytes_max);
     feed->fresh = true;
     offer_all(feed, frame);
     frame_unref(frame);
@@ -251,7 +251,7 @@ void feed_learn_end(struct feed *feed, struct cursor end, const struct partial *
 {
     if (!feed->end_known) {
         feed->end_known = true;
-        tail_restart(&feed->tail, end);
+        recent_frames_restart(&feed->tail, end);
     }
     size_t bytes_max = feed->hub->fanout->options.window_bytes_max;
     bool usable = partial && partial->body.len > 0 && partial->sequence == feed->tail.end.sequence;
@@ -274,7 +274,7 @@ static void take_fetched_event(struct feed *feed, const struct publication_entry
     }
     if (!feed_is_firehose(feed) && at.sequence > feed->tail.end.sequence + 1) {
         /* The store itself has a hole: viewers read past it and are told. */
-        tail_restart(&feed->tail, (struct cursor){at.sequence - 1, 0});
+        recent_frames_restart(&feed->tail, (struct cursor){at.sequence - 1, 0});
         recheck_all(feed);
     }
     append(feed, entry);

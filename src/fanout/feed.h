@@ -20,7 +20,7 @@ struct feed {
     struct hub *hub;
     struct viewer *viewers;
     struct viewer *walk; /* the next one of a walk over the viewers: they may leave meanwhile */
-    struct tail tail;
+    struct recent_frames tail;
     struct delta_window *window; /* of a running turn, or NULL */
     struct fetch *fetch;         /* in flight, or NULL */
     struct feed *dirty_next;

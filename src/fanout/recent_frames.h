@@ -1,11 +1,11 @@
 /* The most recent frames of a feed, oldest first, bounded in bytes. It covers everything after `base` up to `end`: a
  * viewer whose cursor lies between the two needs no store. Hub thread only. */
-#ifndef FANOUT_TAIL_H
-#define FANOUT_TAIL_H
+#ifndef FANOUT_RECENT_FRAMES_H
+#define FANOUT_RECENT_FRAMES_H
 
 #include "fanout/frame.h"
 
-struct tail {
+struct recent_frames {
     struct frame **ring; /* room is a power of two, or 0 */
     uint32_t head, count, room;
     size_t bytes;
@@ -14,15 +14,15 @@ struct tail {
 };
 
 /* A tail of zeroes is empty and ready. */
-void tail_release(struct tail *tail);
+void recent_frames_release(struct recent_frames *tail);
 /* Nothing is kept; the tail begins and ends at `at`. */
-void tail_restart(struct tail *tail, struct cursor at);
+void recent_frames_restart(struct recent_frames *tail, struct cursor at);
 /* Takes a reference of its own; the frame stands behind `end`. */
-void tail_append(struct tail *tail, struct frame *frame, size_t bytes_max);
+void recent_frames_append(struct recent_frames *tail, struct frame *frame, size_t bytes_max);
 /* Drops the oldest frame; there must be one. */
-void tail_drop_oldest(struct tail *tail);
-bool tail_covers(const struct tail *tail, struct cursor cursor);
+void recent_frames_drop_oldest(struct recent_frames *tail);
+bool recent_frames_covers(const struct recent_frames *tail, struct cursor cursor);
 /* The first frame behind the cursor, borrowed; NULL when there is none. */
-struct frame *tail_next(const struct tail *tail, struct cursor cursor);
+struct frame *recent_frames_next(const struct recent_frames *tail, struct cursor cursor);
 
 #endif

@@ -1,19 +1,19 @@
-#include "fanout/tail.h"
+#include "fanout/recent_frames.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
 #include "base/arena.h"
 
-static struct frame *tail_at(const struct tail *tail, uint32_t index)
+static struct frame *recent_frames_at(const struct recent_frames *tail, uint32_t index)
 {
     return tail->ring[(tail->head + index) & (tail->room - 1)];
 }
 
-void tail_drop_oldest(struct tail *tail)
+void recent_frames_drop_oldest(struct recent_frames *tail)
 {
     assert(tail->count > 0);
-    struct frame *oldest = tail_at(tail, 0);
+    struct frame *oldest = recent_frames_at(tail, 0);
     tail->base = oldest->parts.at;
     tail->bytes -= frame_weight(oldest);
     tail->head = (tail->head + 1) & (tail->room - 1);
@@ -21,28 +21,28 @@ void tail_drop_oldest(struct tail *tail)
     frame_unref(oldest);
 }
 
-void tail_release(struct tail *tail)
+void recent_frames_release(struct recent_frames *tail)
 {
     while (tail->count > 0) {
-        tail_drop_oldest(tail);
+        recent_frames_drop_oldest(tail);
     }
     free(tail->ring);
     tail->ring = NULL;
     tail->head = tail->room = 0;
 }
 
-void tail_restart(struct tail *tail, struct cursor at)
+void recent_frames_restart(struct recent_frames *tail, struct cursor at)
 {
-    tail_release(tail);
+    recent_frames_release(tail);
     tail->base = tail->end = at;
 }
 
-static void tail_grow(struct tail *tail)
+static void recent_frames_grow(struct recent_frames *tail)
 {
     uint32_t room = tail->room ? tail->room * 2 : 8;
     struct frame **ring = memory_alloc(room * sizeof *ring);
     for (uint32_t i = 0; i < tail->count; i++) {
-        ring[i] = tail_at(tail, i);
+        ring[i] = recent_frames_at(tail, i);
     }
     free(tail->ring);
     tail->ring = ring;
@@ -50,35 +50,35 @@ static void tail_grow(struct tail *tail)
     tail->head = 0;
 }
 
-void tail_append(struct tail *tail, struct frame *frame, size_t bytes_max)
+void recent_frames_append(struct recent_frames *tail, struct frame *frame, size_t bytes_max)
 {
     assert(cursor_before(tail->end, frame->parts.at));
     if (tail->count == tail->room) {
-        tail_grow(tail);
+        recent_frames_grow(tail);
     }
     tail->ring[(tail->head + tail->count++) & (tail->room - 1)] = frame_ref(frame);
     tail->bytes += frame_weight(frame);
     tail->end = frame->parts.at;
     while (tail->bytes > bytes_max && tail->count > 0) {
-        tail_drop_oldest(tail);
+        recent_frames_drop_oldest(tail);
     }
 }
 
-bool tail_covers(const struct tail *tail, struct cursor cursor)
+bool recent_frames_covers(const struct recent_frames *tail, struct cursor cursor)
 {
     return !cursor_before(cursor, tail->base) && !cursor_before(tail->end, cursor);
 }
 
-struct frame *tail_next(const struct tail *tail, struct cursor cursor)
+struct frame *recent_frames_next(const struct recent_frames *tail, struct cursor cursor)
 {
     uint32_t low = 0, high = tail->count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (cursor_before(cursor, tail_at(tail, middle)->parts.at)) {
+        if (cursor_before(cursor, recent_frames_at(tail, middle)->parts.at)) {
             high = middle;
         } else {
             low = middle + 1;
         }
     }
-    return low < tail->count ? tail_at(tail, low) : NULL;
+    return low < tail->count ? recent_frames_at(tail, low) : NULL;
 }
