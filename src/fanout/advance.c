@@ -88,7 +88,7 @@ void viewer_say(struct viewer *viewer, struct frame *frame)
     viewer_flush(viewer);
 }
 
-enum wish { WISH_SEND, WISH_SKIP, WISH_ASK };
+enum wish { WISH_SEND, WISH_SKIP, WISH_CHECK_ACCESS };
 
 static enum wish event_wish(struct viewer *viewer, const struct frame_parts *parts)
 {
@@ -98,8 +98,9 @@ static enum wish event_wish(struct viewer *viewer, const struct frame_parts *par
     if (!filter_passes_event(viewer->filter, parts->type, parts->thread_id)) {
         return WISH_SKIP;
     }
-    static const enum wish wishes[] = {
-        [ACCESS_CACHE_UNKNOWN] = WISH_ASK, [ACCESS_CACHE_ALLOWED] = WISH_SEND, [ACCESS_CACHE_DENIED] = WISH_SKIP};
+    static const enum wish wishes[] = {[ACCESS_CACHE_UNKNOWN] = WISH_CHECK_ACCESS,
+                                       [ACCESS_CACHE_ALLOWED] = WISH_SEND,
+                                       [ACCESS_CACHE_DENIED] = WISH_SKIP};
     return viewer->access_cache ? wishes[access_cache_recall(viewer->access_cache, parts->session_key)] : WISH_SEND;
 }
 
@@ -123,7 +124,7 @@ static void viewer_take(struct viewer *viewer, struct frame *frame)
     case WISH_SKIP:
         viewer->cursor = frame->parts.at;
         break;
-    case WISH_ASK:
+    case WISH_CHECK_ACCESS:
         /* The decision is made on a reader thread: this stretch is read from the store. */
         viewer->caught_up = false;
         viewer->must_read = true;
@@ -166,8 +167,8 @@ static void page_accept(struct viewer *viewer, const struct page *page)
     if (page->at_end) {
         feed_learn_end(viewer->feed, page->reached, &page->partial);
     }
-    if (page->is_unasked && page->at_end && !cursor_before(page->reached, viewer->feed->tail.end)) {
-        viewer->feed->is_unasked = true; /* an ask of later comes as an event */
+    if (page->has_no_asks && page->at_end && !cursor_before(page->reached, viewer->feed->tail.end)) {
+        viewer->feed->has_no_asks = true; /* an ask of later comes as an event */
     }
     bool moved = feed_is_firehose(viewer->feed) || page->reached.sequence != viewer->cursor.sequence;
     if (page->from_end) {
@@ -261,7 +262,7 @@ static bool step_farewell(struct viewer *viewer)
 static bool step_start(struct viewer *viewer)
 {
     const struct feed *feed = viewer->feed;
-    if (!feed_is_firehose(feed) && !feed->is_unasked) {
+    if (!feed_is_firehose(feed) && !feed->has_no_asks) {
         viewer_read(viewer);
         return false;
     }

@@ -156,7 +156,7 @@ static struct frame *frame_of(const struct feed *feed, enum frame_kind kind, con
 /* The entry follows the feed's end. */
 static void append(struct feed *feed, const struct publication_entry *entry)
 {
-    feed->is_unasked = feed->is_unasked && !slice_starts(entry->type, SLICE("ask."));
+    feed->has_no_asks = feed->has_no_asks && !slice_starts(entry->type, SLICE("ask."));
     if (feed->window && feed->window->sequence < entry->sequence) {
         delta_window_set(feed, delta_window_after(feed->window, entry->sequence, entry->type, entry->json));
         if (feed->window && hub_is_first(feed->hub)) {

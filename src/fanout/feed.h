@@ -28,7 +28,7 @@ struct feed {
     uint32_t deltas_total;  /* counts on over all windows; wraps */
     uint32_t deltas_before; /* deltas_total when the present window began */
     bool end_known;
-    bool is_unasked;  /* nothing is asked in the session: who begins at its end needs no look into the store */
+    bool has_no_asks; /* nothing is asked in the session: who begins at its end needs no look into the store */
     bool fetch_again; /* something happened that the fetch in flight may not have seen */
     bool busy;        /* a walk over the viewers is under way */
     bool dirty;       /* first hub: on the list of windows to be saved */

@@ -94,7 +94,7 @@ static enum status read_asks(struct reading *reading, struct buffer *to, struct 
         ask_write(&out, &asks[i]);
     }
     json_end_array(&out);
-    page->is_unasked = status == STATUS_OK && count == 0;
+    page->has_no_asks = status == STATUS_OK && count == 0;
     arena_release(&arena);
     return status;
 }

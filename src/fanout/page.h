@@ -32,7 +32,7 @@ struct page {
     struct buffer bytes;
     size_t written;
     struct cursor reached;  /* everything durable up to here is in `bytes` or was not asked for */
-    bool is_unasked;        /* `first` of a session: nobody was asked anything when the end was read */
+    bool has_no_asks;       /* `first` of a session: nobody was asked anything when the end was read */
     bool at_end;            /* and there was nothing behind it */
     struct partial partial; /* at the end of a session's log: saved live output; the body is in partial_bytes */
     struct buffer partial_bytes;
