@@ -82,7 +82,7 @@ static void viewer_hold(struct viewer *viewer, struct frame *frame)
     viewer->written = 0;
 }
 
-void viewer_say(struct viewer *viewer, struct frame *frame)
+void viewer_send_frame(struct viewer *viewer, struct frame *frame)
 {
     viewer_hold(viewer, frame);
     viewer_flush(viewer);
@@ -248,14 +248,14 @@ static bool viewer_is_caught_up(struct viewer *viewer)
     return viewer->caught_up;
 }
 
-static bool step_farewell(struct viewer *viewer)
+static bool step_closing_frame(struct viewer *viewer)
 {
-    if (!viewer->farewell) {
+    if (!viewer->closing_frame) {
         viewer_end(viewer);
         return false;
     }
-    viewer_hold(viewer, viewer->farewell);
-    viewer->farewell = NULL;
+    viewer_hold(viewer, viewer->closing_frame);
+    viewer->closing_frame = NULL;
     return true;
 }
 
@@ -334,7 +334,7 @@ static bool step_next(struct viewer *viewer)
 static bool viewer_step(struct viewer *viewer)
 {
     if (viewer->leaving) {
-        return step_farewell(viewer);
+        return step_closing_frame(viewer);
     }
     if (viewer->reading) {
         return false;

@@ -144,7 +144,7 @@ void viewer_closed(struct viewer *viewer)
     viewer_unlink(viewer);
     viewer_drop_page(viewer);
     frame_unref(viewer->frame);
-    frame_unref(viewer->farewell);
+    frame_unref(viewer->closing_frame);
     free(viewer->filter);
     access_cache_free(viewer->access_cache);
     free(viewer);
@@ -193,7 +193,7 @@ void viewer_close(struct viewer *viewer, struct slice reason)
     viewer->leaving = true;
     viewer->live = false;
     viewer->end_code = end_code(reason);
-    viewer->farewell = frame_closed(viewer->cursor, feed_style(viewer->feed), reason);
+    viewer->closing_frame = frame_closed(viewer->cursor, feed_style(viewer->feed), reason);
     viewer_advance(viewer);
 }
 
@@ -226,7 +226,7 @@ void viewer_beat(struct viewer *viewer)
     if (viewer->blocked) {
         beat_blocked(viewer);
     } else if (viewer->started) {
-        viewer_say(viewer, frame_ref(viewer->feed->hub->ping));
+        viewer_send_frame(viewer, frame_ref(viewer->feed->hub->ping));
     }
 }
 

@@ -26,7 +26,7 @@ struct viewer {
     struct cursor cursor;              /* everything up to here was written, is pending, or was not asked for */
     struct frame *frame;               /* pending, or NULL */
     struct page *page;                 /* being read or pending, or NULL; behind `frame` */
-    struct frame *farewell;            /* the last frame to be said, or NULL */
+    struct frame *closing_frame;       /* the last frame to be said, or NULL */
     struct filter *filter;             /* NULL = everything */
     struct access_cache *access_cache; /* NULL = everything */
     struct byte_account *accounts[BYTE_ACCOUNTS_MAX];
@@ -69,7 +69,7 @@ void viewer_end(struct viewer *viewer);
 /* One tick of its heartbeat. */
 void viewer_beat(struct viewer *viewer);
 /* Writes a frame between others; nothing is pending. Takes over the reference. */
-void viewer_say(struct viewer *viewer, struct frame *frame);
+void viewer_send_frame(struct viewer *viewer, struct frame *frame);
 /* A page in flight is left to the reader, with filter and sight. */
 void viewer_drop_page(struct viewer *viewer);
 bool viewer_is_of(const struct viewer *viewer, struct slice user_id);
