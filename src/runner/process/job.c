@@ -5,7 +5,7 @@
 enum { SAID_BYTES = 400 };
 
 struct job {
-    struct job_told told;
+    struct subprocess_callback told;
     char said[SAID_BYTES];
     size_t len;
     bool line_is_over;
@@ -34,7 +34,7 @@ static void on_end(void *owner, const struct process_end *end)
 {
     struct job *job = owner;
     struct slice said = slice_trim(slice_from(job->said, job->len));
-    struct job_end told = {
+    struct subprocess_end told = {
         .done = end->exit_code == 0 && !end->timed_out,
         .timed_out = end->timed_out,
         .exit_code = end->exit_code,
@@ -44,8 +44,8 @@ static void on_end(void *owner, const struct process_end *end)
     free(job);
 }
 
-enum status job_start(struct loop *loop, struct launch *launch, int64_t time_ms_max, struct job_told told,
-                      struct failure *failure)
+enum status subprocess_start(struct loop *loop, struct launch *launch, int64_t time_ms_max,
+                             struct subprocess_callback told, struct failure *failure)
 {
     struct job *job = memory_zeroed(sizeof *job);
     struct process *process;
@@ -60,12 +60,12 @@ enum status job_start(struct loop *loop, struct launch *launch, int64_t time_ms_
     return status;
 }
 
-enum status job_start_plain(struct loop *loop, const char *const *argv, int64_t time_ms_max, struct job_told told,
-                            struct failure *failure)
+enum status subprocess_start_plain(struct loop *loop, const char *const *argv, int64_t time_ms_max,
+                                   struct subprocess_callback told, struct failure *failure)
 {
     static const char *const environment[] = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8", NULL};
     struct launch launch;
     launch_init(&launch);
     launch_plain(&launch, &(struct process_spec){.argv = argv, .environment = environment});
-    return job_start(loop, &launch, time_ms_max, told, failure);
+    return subprocess_start(loop, &launch, time_ms_max, told, failure);
 }

@@ -152,7 +152,7 @@ bool local_discard(const struct local_provider *local, const char *path)
     return rename(path, target) == 0 || errno == ENOENT;
 }
 
-static void on_swept(void *owner, const struct job_end *end)
+static void on_swept(void *owner, const struct subprocess_end *end)
 {
     (void)owner;
     if (!end->done) {
@@ -171,7 +171,7 @@ void local_sweep(const struct local_provider *local, struct loop *loop)
         return;
     }
     const char *argv[] = {"/bin/sh", "-c", script, trash, NULL};
-    if (job_start_plain(loop, argv, 0, (struct job_told){NULL, on_swept}, &failure) != STATUS_OK) {
+    if (subprocess_start_plain(loop, argv, 0, (struct subprocess_callback){NULL, on_swept}, &failure) != STATUS_OK) {
         log_warn("sandbox_remains", LOG_TEXT("said", slice_of(failure.detail)));
     }
 }

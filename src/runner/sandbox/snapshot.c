@@ -160,7 +160,7 @@ static void settle(uv_work_t *work)
     }
 }
 
-static void explain_packing(struct errand *errand, const struct job_end *end)
+static void explain_packing(struct errand *errand, const struct subprocess_end *end)
 {
     struct stat about;
     char said[400];
@@ -176,7 +176,7 @@ static void explain_packing(struct errand *errand, const struct job_end *end)
     unlink(errand->archive);
 }
 
-static void on_packed(void *owner, const struct job_end *end)
+static void on_packed(void *owner, const struct subprocess_end *end)
 {
     struct errand *errand = owner;
     bool changed_meanwhile = end->exit_code == 1 && !end->timed_out && access(errand->archive, R_OK) == 0;
@@ -199,7 +199,7 @@ static struct sight sight_of(const struct snapshot_order *order, const struct er
 }
 
 static enum status tar_start(struct errand *errand, const struct snapshot_order *order, const char *const *argv,
-                             bool is_packing, void (*tell)(void *owner, const struct job_end *end))
+                             bool is_packing, void (*tell)(void *owner, const struct subprocess_end *end))
 {
     struct failure *failure = &errand->news.failure;
     struct process_spec spec = {.argv = argv, .directory = "/"};
@@ -215,7 +215,8 @@ static enum status tar_start(struct errand *errand, const struct snapshot_order 
         launch_release(&launch);
         return failure->status;
     }
-    return job_start(errand->loop, &launch, order->time_ms_max, (struct job_told){errand, tell}, failure);
+    return subprocess_start(errand->loop, &launch, order->time_ms_max, (struct subprocess_callback){errand, tell},
+                            failure);
 }
 
 void snapshot_save(struct loop *loop, const struct snapshot_order *order, struct snapshot_told told)
@@ -280,7 +281,7 @@ static void on_verified(uv_work_t *work, int status)
     finish(errand);
 }
 
-static void on_unpacked(void *owner, const struct job_end *end)
+static void on_unpacked(void *owner, const struct subprocess_end *end)
 {
     struct errand *errand = owner;
     char said[400];
