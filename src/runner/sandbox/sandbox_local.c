@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "runner/process/job.h"
+#include "runner/process/subprocess.h"
 
 static const char trash_name[] = "trash";
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "runner/tool/git_call.h"
-#include "runner/process/job.h"
+#include "runner/process/subprocess.h"
 #include "runner/sandbox/sandbox_local.h"
 
 struct fetch {

@@ -13,7 +13,7 @@
 
 #include "base/hash.h"
 #include "runner/sandbox/bubble.h"
-#include "runner/process/job.h"
+#include "runner/process/subprocess.h"
 
 enum { PATH_BYTES = 1024, READ_BYTES = 256 * 1024 };
 

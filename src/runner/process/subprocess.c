@@ -1,10 +1,10 @@
-#include "runner/process/job.h"
+#include "runner/process/subprocess.h"
 
 #include <stdlib.h>
 
 enum { SAID_BYTES = 400 };
 
-struct job {
+struct subprocess {
     struct subprocess_callback told;
     char said[SAID_BYTES];
     size_t len;
@@ -14,7 +14,7 @@ struct job {
 /* Keeps the beginning of the newest line that is not empty; a progress line ends with a carriage return. */
 static void on_stderr(void *owner, struct slice bytes)
 {
-    struct job *job = owner;
+    struct subprocess *job = owner;
     for (size_t i = 0; i < bytes.len; i++) {
         if (bytes.ptr[i] == '\n' || bytes.ptr[i] == '\r') {
             job->line_is_over = true;
@@ -32,7 +32,7 @@ static void on_stderr(void *owner, struct slice bytes)
 
 static void on_end(void *owner, const struct process_end *end)
 {
-    struct job *job = owner;
+    struct subprocess *job = owner;
     struct slice said = slice_trim(slice_from(job->said, job->len));
     struct subprocess_end told = {
         .done = end->exit_code == 0 && !end->timed_out,
@@ -47,7 +47,7 @@ static void on_end(void *owner, const struct process_end *end)
 enum status subprocess_start(struct loop *loop, struct launch *launch, int64_t time_ms_max,
                              struct subprocess_callback told, struct failure *failure)
 {
-    struct job *job = memory_zeroed(sizeof *job);
+    struct subprocess *job = memory_zeroed(sizeof *job);
     struct process *process;
     job->told = told;
     struct process_spec spec = {.time_ms_max = time_ms_max};

@@ -1,6 +1,6 @@
 /* A child process of which only its end counts: git, tar, cp, rm. Loop thread. */
-#ifndef RUNNER_JOB_H
-#define RUNNER_JOB_H
+#ifndef RUNNER_SUBPROCESS_H
+#define RUNNER_SUBPROCESS_H
 
 #include "runner/process/process.h"
 
