@@ -15,7 +15,7 @@ struct heard {
     bool done;
 };
 
-static void hear(void *owner, const struct sandbox_news *news)
+static void hear(void *owner, const struct sandbox_result *news)
 {
     struct heard *heard = owner;
     if (news->outcome != SANDBOX_OK) {
@@ -58,7 +58,7 @@ int main(int argc, char **argv)
     struct loop *loop = loop_new(0);
     struct sandboxes *sandboxes = sandboxes_new(&options);
     const struct sandbox_provider *local = sandboxes_provider(sandboxes, SANDBOX_LOCAL);
-    struct sandbox_told told = {&heard, hear};
+    struct sandbox_callback told = {&heard, hear};
     *(packs ? &spec.workspace : &spec.snapshot) = slice_of(argv[3]);
     uint64_t began_ns = uv_hrtime();
     local->create(local->owner, loop, &spec, told);

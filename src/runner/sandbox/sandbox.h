@@ -23,7 +23,7 @@ enum sandbox_outcome {
     SANDBOX_FAILED,
 };
 
-struct sandbox_news {
+struct sandbox_result {
     enum sandbox_outcome outcome;
     struct sandbox *sandbox; /* create, restore: the caller's until terminate or hibernate succeeded */
     struct slice snapshot;   /* hibernate: id (checksum) */
@@ -32,19 +32,19 @@ struct sandbox_news {
     struct slice status; /* a look: the backend's word for it; absent = it told none */
     struct failure failure;
 };
-struct sandbox_told {
+struct sandbox_callback {
     void *owner;
-    void (*tell)(void *owner, const struct sandbox_news *news);
+    void (*tell)(void *owner, const struct sandbox_result *news);
 };
 
 struct sandbox_provider {
     void *owner;
     /* Can it work here? Otherwise a failure that says why (no bubblewrap, no user namespaces). */
     enum status (*check)(void *owner, struct failure *failure);
-    void (*create)(void *owner, struct loop *loop, const struct sandbox_spec *spec, struct sandbox_told told);
+    void (*create)(void *owner, struct loop *loop, const struct sandbox_spec *spec, struct sandbox_callback told);
     /* Snapshot, then end. With an error the sandbox lives on. */
-    void (*hibernate)(void *owner, struct sandbox *sandbox, struct sandbox_told told);
-    void (*terminate)(void *owner, struct sandbox *sandbox, struct sandbox_told told);
+    void (*hibernate)(void *owner, struct sandbox *sandbox, struct sandbox_callback told);
+    void (*terminate)(void *owner, struct sandbox *sandbox, struct sandbox_callback told);
 };
 
 /* The directory of its tree on this machine, as tools see it; absent for remote ones. */

@@ -36,8 +36,8 @@ static const struct {
 struct call {
     enum call_kind kind;
     struct http_sandbox *sandbox;
-    struct sandbox_told told;
-    struct sandbox_news news;
+    struct sandbox_callback told;
+    struct sandbox_result news;
     struct loop_message message;
     struct arena arena;
 };
@@ -238,7 +238,7 @@ static void write_wishes(struct json_out *out, const struct sandbox_spec *spec)
     json_end_object(out);
 }
 
-static struct call *call_new(struct http_sandbox *sandbox, enum call_kind kind, struct sandbox_told told)
+static struct call *call_new(struct http_sandbox *sandbox, enum call_kind kind, struct sandbox_callback told)
 {
     struct call *call = memory_zeroed(sizeof *call);
     call->kind = kind;
@@ -293,7 +293,7 @@ static enum status http_check(void *owner, struct failure *failure)
                        "No sandbox backend is allowed: the option sandbox-backends names them.");
 }
 
-static void http_create(void *owner, struct loop *loop, const struct sandbox_spec *spec, struct sandbox_told told)
+static void http_create(void *owner, struct loop *loop, const struct sandbox_spec *spec, struct sandbox_callback told)
 {
     struct http_provider *http = owner;
     struct http_sandbox *sandbox = http_sandbox_new(loop, spec);
@@ -311,17 +311,17 @@ static void http_create(void *owner, struct loop *loop, const struct sandbox_spe
     call_send(http, call, spec);
 }
 
-static void http_hibernate(void *owner, struct sandbox *sandbox, struct sandbox_told told)
+static void http_hibernate(void *owner, struct sandbox *sandbox, struct sandbox_callback told)
 {
     call_send(owner, call_new((struct http_sandbox *)sandbox, CALL_HIBERNATE, told), NULL);
 }
 
-static void http_terminate(void *owner, struct sandbox *sandbox, struct sandbox_told told)
+static void http_terminate(void *owner, struct sandbox *sandbox, struct sandbox_callback told)
 {
     call_send(owner, call_new((struct http_sandbox *)sandbox, CALL_TERMINATE, told), NULL);
 }
 
-void http_look(struct http_provider *http, struct sandbox *sandbox, struct sandbox_told told)
+void http_look(struct http_provider *http, struct sandbox *sandbox, struct sandbox_callback told)
 {
     struct call *call = call_new((struct http_sandbox *)sandbox, CALL_LOOK, told);
     call->news.sandbox = sandbox;

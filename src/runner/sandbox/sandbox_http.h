@@ -15,6 +15,6 @@ struct sandbox *http_adopt(struct http_provider *http, struct loop *loop, const 
 struct slice http_tunnels(const struct sandbox *sandbox);
 void http_sandbox_free(struct sandbox *sandbox);
 
-void http_look(struct http_provider *http, struct sandbox *sandbox, struct sandbox_told told);
+void http_look(struct http_provider *http, struct sandbox *sandbox, struct sandbox_callback told);
 
 #endif

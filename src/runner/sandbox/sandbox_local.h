@@ -46,13 +46,13 @@ struct local_provider *local_provider_new(const struct sandboxes_options *option
 void local_provider_free(struct local_provider *local);
 
 /* sandbox_local_make.c */
-void local_create(void *owner, struct loop *loop, const struct sandbox_spec *spec, struct sandbox_told told);
+void local_create(void *owner, struct loop *loop, const struct sandbox_spec *spec, struct sandbox_callback told);
 /* sandbox_local_end.c */
-void local_hibernate(void *owner, struct sandbox *sandbox, struct sandbox_told told);
-void local_terminate(void *owner, struct sandbox *sandbox, struct sandbox_told told);
-void local_snapshot(struct local_provider *local, struct sandbox *sandbox, struct sandbox_told told);
+void local_hibernate(void *owner, struct sandbox *sandbox, struct sandbox_callback told);
+void local_terminate(void *owner, struct sandbox *sandbox, struct sandbox_callback told);
+void local_snapshot(struct local_provider *local, struct sandbox *sandbox, struct sandbox_callback told);
 /* The same after everything in it was stopped. */
-void local_save(struct local_provider *local, struct sandbox *sandbox, struct sandbox_told told);
+void local_save(struct local_provider *local, struct sandbox *sandbox, struct sandbox_callback told);
 void local_give_up(struct local_sandbox *sandbox);
 
 /* sandbox_local.c */
@@ -72,17 +72,18 @@ void local_watch_start(struct local_sandbox *sandbox);
 void local_watch_stop(struct local_sandbox *sandbox);
 
 /* sandbox_source.c: fills a new workspace. */
-struct source_order {
+struct source_request {
     struct slice repository, branch; /* or */
     struct slice project;
     const char *workspace; /* to be filled, not there yet */
 };
-struct source_told {
+struct source_callback {
     void *owner;
     void (*tell)(void *owner, const struct failure *failure); /* NULL = done; on the loop, later */
 };
 /* A refusal is a failure at once, and nothing is told later. */
 MUST_CHECK enum status source_fetch(const struct local_provider *local, struct loop *loop,
-                                    const struct source_order *order, struct source_told told, struct failure *failure);
+                                    const struct source_request *order, struct source_callback told,
+                                    struct failure *failure);
 
 #endif

@@ -11,8 +11,8 @@
  *     (not for a snapshot)  (not to terminate)                    (not for a snapshot)                    */
 struct ending {
     struct local_sandbox *sandbox;
-    struct sandbox_told told;
-    struct sandbox_news news;
+    struct sandbox_callback told;
+    struct sandbox_result news;
     struct loop_message message;
     char id[SNAPSHOT_ID_BYTES];
     bool packs, ends;
@@ -47,7 +47,7 @@ static void finish(struct ending *ending)
     loop_post(loop, &ending->message);
 }
 
-static void on_packed(void *owner, const struct snapshot_news *news)
+static void on_packed(void *owner, const struct snapshot_result *news)
 {
     struct ending *ending = owner;
     struct local_sandbox *sandbox = ending->sandbox;
@@ -69,7 +69,7 @@ static void pack(struct ending *ending)
 {
     struct local_sandbox *sandbox = ending->sandbox;
     struct local_provider *local = sandbox->provider;
-    struct snapshot_order order = {
+    struct snapshot_request order = {
         .dir = local->snapshots,
         .tenant_key = sandbox->tenant_key,
         .session_key = sandbox->session_key,
@@ -78,7 +78,7 @@ static void pack(struct ending *ending)
         .bytes_max = local->options.snapshot_bytes_max,
         .time_ms_max = local->options.prepare_ms_max,
     };
-    snapshot_save(sandbox->base.loop, &order, (struct snapshot_told){ending, on_packed});
+    snapshot_save(sandbox->base.loop, &order, (struct snapshot_callback){ending, on_packed});
 }
 
 static void go_on(void *owner)
@@ -91,7 +91,7 @@ static void go_on(void *owner)
     }
 }
 
-static struct ending *ending_new(struct sandbox *sandbox, struct sandbox_told told, bool packs, bool ends)
+static struct ending *ending_new(struct sandbox *sandbox, struct sandbox_callback told, bool packs, bool ends)
 {
     struct ending *ending = memory_zeroed(sizeof *ending);
     ending->sandbox = (struct local_sandbox *)sandbox;
@@ -126,7 +126,7 @@ static void refuse(struct loop_message *message)
 }
 
 /* One thing at a time; what comes second to an end finds the sandbox gone. */
-static bool is_refused(struct sandbox *base, struct sandbox_told told)
+static bool is_refused(struct sandbox *base, struct sandbox_callback told)
 {
     struct local_sandbox *sandbox = (struct local_sandbox *)base;
     if (!sandbox->is_packing && !sandbox->is_ending) {
@@ -141,7 +141,7 @@ static bool is_refused(struct sandbox *base, struct sandbox_told told)
     return true;
 }
 
-void local_hibernate(void *owner, struct sandbox *sandbox, struct sandbox_told told)
+void local_hibernate(void *owner, struct sandbox *sandbox, struct sandbox_callback told)
 {
     (void)owner;
     if (!is_refused(sandbox, told)) {
@@ -149,7 +149,7 @@ void local_hibernate(void *owner, struct sandbox *sandbox, struct sandbox_told t
     }
 }
 
-void local_terminate(void *owner, struct sandbox *sandbox, struct sandbox_told told)
+void local_terminate(void *owner, struct sandbox *sandbox, struct sandbox_callback told)
 {
     (void)owner;
     if (!is_refused(sandbox, told)) {
@@ -157,7 +157,7 @@ void local_terminate(void *owner, struct sandbox *sandbox, struct sandbox_told t
     }
 }
 
-void local_snapshot(struct local_provider *local, struct sandbox *sandbox, struct sandbox_told told)
+void local_snapshot(struct local_provider *local, struct sandbox *sandbox, struct sandbox_callback told)
 {
     (void)local;
     if (!is_refused(sandbox, told)) {
@@ -165,7 +165,7 @@ void local_snapshot(struct local_provider *local, struct sandbox *sandbox, struc
     }
 }
 
-void local_save(struct local_provider *local, struct sandbox *sandbox, struct sandbox_told told)
+void local_save(struct local_provider *local, struct sandbox *sandbox, struct sandbox_callback told)
 {
     (void)local;
     if (!is_refused(sandbox, told)) {

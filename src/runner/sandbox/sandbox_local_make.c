@@ -21,12 +21,12 @@
 struct making {
     struct local_provider *local;
     struct loop *loop;
-    struct sandbox_told told;
+    struct sandbox_callback told;
     struct local_sandbox *sandbox;
     struct arena arena;
     struct slice snapshot;
     char staging[LOCAL_PATH_BYTES];
-    struct sandbox_news news;
+    struct sandbox_result news;
     struct loop_message message;
 };
 
@@ -116,7 +116,7 @@ static void move_in(struct making *making)
     }
 }
 
-static void on_restored(void *owner, const struct snapshot_news *news)
+static void on_restored(void *owner, const struct snapshot_result *news)
 {
     struct making *making = owner;
     if (news->status != STATUS_OK) {
@@ -129,7 +129,7 @@ static void on_restored(void *owner, const struct snapshot_news *news)
 static void restore(struct making *making)
 {
     struct local_sandbox *sandbox = making->sandbox;
-    struct snapshot_order order = {
+    struct snapshot_request order = {
         .dir = making->local->snapshots,
         .tenant_key = sandbox->tenant_key,
         .session_key = sandbox->session_key,
@@ -138,7 +138,7 @@ static void restore(struct making *making)
         .bytes_max = sandbox->disk_bytes_max,
         .time_ms_max = making->local->options.prepare_ms_max,
     };
-    snapshot_restore(making->loop, &order, making->snapshot, (struct snapshot_told){making, on_restored});
+    snapshot_restore(making->loop, &order, making->snapshot, (struct snapshot_callback){making, on_restored});
 }
 
 static void on_fetched(void *owner, const struct failure *failure)
@@ -213,14 +213,14 @@ static void fill(struct making *making, const struct sandbox_spec *spec)
         return;
     }
     snprintf(workspace, sizeof workspace, "%s/workspace", making->staging);
-    struct source_order order = {repository, spec->settings->branch, spec->workspace, workspace};
-    if (source_fetch(making->local, making->loop, &order, (struct source_told){making, on_fetched}, &failure) !=
+    struct source_request order = {repository, spec->settings->branch, spec->workspace, workspace};
+    if (source_fetch(making->local, making->loop, &order, (struct source_callback){making, on_fetched}, &failure) !=
         STATUS_OK) {
         fail(making, &failure);
     }
 }
 
-void local_create(void *owner, struct loop *loop, const struct sandbox_spec *spec, struct sandbox_told told)
+void local_create(void *owner, struct loop *loop, const struct sandbox_spec *spec, struct sandbox_callback told)
 {
     struct making *making = memory_zeroed(sizeof *making);
     char made[MADE_BYTES];

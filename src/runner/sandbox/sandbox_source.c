@@ -6,7 +6,7 @@
 #include "runner/sandbox/sandbox_local.h"
 
 struct fetch {
-    struct source_told told;
+    struct source_callback told;
     const char *what; /* for the sentence */
 };
 
@@ -67,7 +67,7 @@ static bool is_remote(struct slice repository)
 
 /* --- git --- */
 
-static enum status git_start(const struct local_provider *local, struct loop *loop, const struct source_order *order,
+static enum status git_start(const struct local_provider *local, struct loop *loop, const struct source_request *order,
                              const char *from, enum git_reach reach, struct fetch *fetch, struct failure *failure)
 {
     struct launch launch;
@@ -93,7 +93,7 @@ static enum status git_start(const struct local_provider *local, struct loop *lo
 }
 
 static enum status fetch_repository(const struct local_provider *local, struct loop *loop,
-                                    const struct source_order *order, struct fetch *fetch, struct failure *failure)
+                                    const struct source_request *order, struct fetch *fetch, struct failure *failure)
 {
     char url[LOCAL_PATH_BYTES];
     fetch->what = "The repository could not be cloned";
@@ -122,7 +122,7 @@ static enum status fetch_repository(const struct local_provider *local, struct l
 /* A copy, shared block by block where the file system can: tools and processes then see one and the same tree, and
  * what is below cannot change. Owners are not kept: all of it is the agent's. */
 static enum status fetch_project(const struct local_provider *local, struct loop *loop,
-                                 const struct source_order *order, struct fetch *fetch, struct failure *failure)
+                                 const struct source_request *order, struct fetch *fetch, struct failure *failure)
 {
     char *path = open_project(local, order->project, failure);
     if (!path) {
@@ -145,8 +145,8 @@ static enum status fetch_project(const struct local_provider *local, struct loop
     return status;
 }
 
-enum status source_fetch(const struct local_provider *local, struct loop *loop, const struct source_order *order,
-                         struct source_told told, struct failure *failure)
+enum status source_fetch(const struct local_provider *local, struct loop *loop, const struct source_request *order,
+                         struct source_callback told, struct failure *failure)
 {
     struct fetch *fetch = memory_zeroed(sizeof *fetch);
     fetch->told = told;

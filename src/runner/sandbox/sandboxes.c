@@ -66,7 +66,7 @@ struct slice sandbox_tunnels(const struct sandbox *sandbox)
     return sandbox->kind == SANDBOX_HTTP ? http_tunnels(sandbox) : (struct slice){NULL, 0};
 }
 
-void sandboxes_look(struct sandboxes *sandboxes, struct sandbox *sandbox, struct sandbox_told told)
+void sandboxes_look(struct sandboxes *sandboxes, struct sandbox *sandbox, struct sandbox_callback told)
 {
     http_look(sandboxes->http, sandbox, told);
 }
@@ -87,20 +87,20 @@ struct sandbox *sandboxes_adopt(struct sandboxes *sandboxes, struct loop *loop, 
 
 struct unsupported {
     struct loop_message message;
-    struct sandbox_told told;
+    struct sandbox_callback told;
 };
 
 static void tell_unsupported(struct loop_message *message)
 {
     struct unsupported *unsupported = (struct unsupported *)message;
-    struct sandbox_news news = {.outcome = SANDBOX_FAILED};
+    struct sandbox_result news = {.outcome = SANDBOX_FAILED};
     (void)failure_set(&news.failure, STATUS_UNSUPPORTED, "sandbox_remote",
                       "A remote sandbox is packed only when it hibernates.");
     unsupported->told.tell(unsupported->told.owner, &news);
     free(unsupported);
 }
 
-void sandboxes_snapshot(struct sandboxes *sandboxes, struct sandbox *sandbox, struct sandbox_told told)
+void sandboxes_snapshot(struct sandboxes *sandboxes, struct sandbox *sandbox, struct sandbox_callback told)
 {
     if (sandbox->kind == SANDBOX_LOCAL) {
         local_snapshot(sandboxes->local, sandbox, told);
@@ -112,7 +112,7 @@ void sandboxes_snapshot(struct sandboxes *sandboxes, struct sandbox *sandbox, st
     loop_post(sandbox->loop, &unsupported->message);
 }
 
-void sandboxes_save(struct sandboxes *sandboxes, struct sandbox *sandbox, struct sandbox_told told)
+void sandboxes_save(struct sandboxes *sandboxes, struct sandbox *sandbox, struct sandbox_callback told)
 {
     if (sandbox->kind == SANDBOX_LOCAL) {
         local_save(sandboxes->local, sandbox, told);

@@ -44,10 +44,10 @@ void sandboxes_free(struct sandboxes *sandboxes);
 const struct sandbox_provider *sandboxes_provider(struct sandboxes *sandboxes, enum sandbox_kind kind);
 /* A snapshot of a sandbox that lives on: told as hibernate is, the sandbox stays the caller's. Files that change
  * meanwhile are kept half old, half new; nothing that runs is stopped. */
-void sandboxes_snapshot(struct sandboxes *sandboxes, struct sandbox *sandbox, struct sandbox_told told);
+void sandboxes_snapshot(struct sandboxes *sandboxes, struct sandbox *sandbox, struct sandbox_callback told);
 /* The same for one that is about to be terminated: what runs in it is stopped first, so that its files hold still. Once
  * the snapshot is written down, terminate follows; whoever dies in between loses nothing. A remote one hibernates. */
-void sandboxes_save(struct sandboxes *sandboxes, struct sandbox *sandbox, struct sandbox_told told);
+void sandboxes_save(struct sandboxes *sandboxes, struct sandbox *sandbox, struct sandbox_callback told);
 /* Any thread. Local: can it be restored from this one here? */
 bool sandboxes_has_snapshot(struct sandboxes *sandboxes, int64_t tenant_key, int64_t session_key, struct slice id);
 /* Any thread. Do all servers see the snapshots? */
@@ -59,7 +59,7 @@ struct sandbox *sandboxes_adopt(struct sandboxes *sandboxes, struct loop *loop, 
                                 struct slice sandbox_id);
 /* http: asks the backend how the sandbox is. GONE when it is over there; OK with the backend's word, or without one
  * where it does not know the question. The sandbox stays the caller's, but for GONE, which frees it. */
-void sandboxes_look(struct sandboxes *sandboxes, struct sandbox *sandbox, struct sandbox_told told);
+void sandboxes_look(struct sandboxes *sandboxes, struct sandbox *sandbox, struct sandbox_callback told);
 /* http: {"name":"url",…} as the backend said; absent for others. */
 struct slice sandbox_tunnels(const struct sandbox *sandbox);
 /* local: does a process in the session's sandbox listen on this TCP port of the machine? Any thread. */

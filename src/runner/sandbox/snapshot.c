@@ -21,8 +21,8 @@ enum { PATH_BYTES = 1024, READ_BYTES = 256 * 1024 };
  * Unpacking: tar and the hash run at the same time; the later of the two tells. */
 struct errand {
     struct loop *loop;
-    struct snapshot_told told;
-    struct snapshot_news news;
+    struct snapshot_callback told;
+    struct snapshot_result news;
     uv_work_t work;
     struct loop_message message;
     char dir[PATH_BYTES];     /* of the session */
@@ -76,7 +76,7 @@ static void on_refused(struct loop_message *message)
     finish((struct errand *)((char *)message - offsetof(struct errand, message)));
 }
 
-static struct errand *errand_new(struct loop *loop, const struct snapshot_order *order, struct snapshot_told told)
+static struct errand *errand_new(struct loop *loop, const struct snapshot_request *order, struct snapshot_callback told)
 {
     struct errand *errand = memory_zeroed(sizeof *errand);
     errand->loop = loop;
@@ -193,12 +193,12 @@ struct sight {
     const char *tree, *archive_dir;
 };
 
-static struct sight sight_of(const struct snapshot_order *order, const struct errand *errand)
+static struct sight sight_of(const struct snapshot_request *order, const struct errand *errand)
 {
     return order->etc ? (struct sight){"/tree", "/snapshots"} : (struct sight){order->tree, errand->dir};
 }
 
-static enum status tar_start(struct errand *errand, const struct snapshot_order *order, const char *const *argv,
+static enum status tar_start(struct errand *errand, const struct snapshot_request *order, const char *const *argv,
                              bool is_packing, void (*tell)(void *owner, const struct subprocess_end *end))
 {
     struct failure *failure = &errand->news.failure;
@@ -219,7 +219,7 @@ static enum status tar_start(struct errand *errand, const struct snapshot_order 
                             failure);
 }
 
-void snapshot_save(struct loop *loop, const struct snapshot_order *order, struct snapshot_told told)
+void snapshot_save(struct loop *loop, const struct snapshot_request *order, struct snapshot_callback told)
 {
     static atomic_uint made;
     struct errand *errand = errand_new(loop, order, told);
@@ -292,7 +292,8 @@ static void on_unpacked(void *owner, const struct subprocess_end *end)
     finish(errand);
 }
 
-void snapshot_restore(struct loop *loop, const struct snapshot_order *order, struct slice id, struct snapshot_told told)
+void snapshot_restore(struct loop *loop, const struct snapshot_request *order, struct slice id,
+                      struct snapshot_callback told)
 {
     struct errand *errand = errand_new(loop, order, told);
     struct sight sight = sight_of(order, errand);

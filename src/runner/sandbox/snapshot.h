@@ -10,7 +10,7 @@
 enum { SNAPSHOT_ID_BYTES = 65 };
 
 /* Borrowed during the call only. */
-struct snapshot_order {
+struct snapshot_request {
     const char *dir; /* of all snapshots; made when it is missing */
     int64_t tenant_key, session_key;
     const char *tree;  /* what is packed, or an empty directory to unpack into */
@@ -19,22 +19,22 @@ struct snapshot_order {
     int64_t time_ms_max;
 };
 
-struct snapshot_news {
+struct snapshot_result {
     enum status status;
     char id[SNAPSHOT_ID_BYTES];
     int64_t bytes; /* of the archive */
     struct failure failure;
 };
-struct snapshot_told {
+struct snapshot_callback {
     void *owner;
-    void (*tell)(void *owner, const struct snapshot_news *news); /* on the loop, later */
+    void (*tell)(void *owner, const struct snapshot_result *news); /* on the loop, later */
 };
 
 /* Loop thread. Durable when told; TOO_LARGE (`snapshot_too_large`) leaves nothing behind. */
-void snapshot_save(struct loop *loop, const struct snapshot_order *order, struct snapshot_told told);
+void snapshot_save(struct loop *loop, const struct snapshot_request *order, struct snapshot_callback told);
 /* Loop thread. `snapshot_missing` or `snapshot_corrupt`: the tree is then worthless. */
-void snapshot_restore(struct loop *loop, const struct snapshot_order *order, struct slice id,
-                      struct snapshot_told told);
+void snapshot_restore(struct loop *loop, const struct snapshot_request *order, struct slice id,
+                      struct snapshot_callback told);
 /* Any thread. Removes all but the newest `keep`, and what unfinished ones left; 0 = the session is gone. */
 void snapshot_collect(const char *dir, int64_t tenant_key, int64_t session_key, size_t keep);
 bool snapshot_exists(const char *dir, int64_t tenant_key, int64_t session_key, struct slice id);

@@ -28,7 +28,7 @@ static void conclude(struct taking *taking, struct slice result, struct slice er
     loop_post(taking->snapshots->loop, &taking->message);
 }
 
-static void on_taken(void *owner, const struct sandbox_news *news)
+static void on_taken(void *owner, const struct sandbox_result *news)
 {
     struct taking *taking = owner;
     struct buffer text = {0};
@@ -55,7 +55,7 @@ static void on_ready(void *owner, struct sandbox *sandbox, const struct failure 
         free(taking);
         return;
     }
-    sandboxes_snapshot(taking->snapshots->sandboxes, sandbox, (struct sandbox_told){taking, on_taken});
+    sandboxes_snapshot(taking->snapshots->sandboxes, sandbox, (struct sandbox_callback){taking, on_taken});
 }
 
 static void on_begin(struct loop_message *message)

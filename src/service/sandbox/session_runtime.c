@@ -83,7 +83,7 @@ static bool is_taken(const struct session_runtime *box, enum runtime_action act,
     return outcome != SANDBOX_FAILED && !stays;
 }
 
-static void take_news(struct session_runtime *box, enum runtime_action act, const struct sandbox_news *news)
+static void take_news(struct session_runtime *box, enum runtime_action act, const struct sandbox_result *news)
 {
     box->acts = false;
     box->news = (struct runtime_result){.there = true, .act = act, .outcome = news->outcome, .failure = news->failure};
@@ -99,17 +99,17 @@ static void take_news(struct session_runtime *box, enum runtime_action act, cons
     session_runtime_step(box);
 }
 
-static void on_made(void *owner, const struct sandbox_news *news)
+static void on_made(void *owner, const struct sandbox_result *news)
 {
     take_news(owner, RUNTIME_MAKE, news);
 }
 
-static void on_saved(void *owner, const struct sandbox_news *news)
+static void on_saved(void *owner, const struct sandbox_result *news)
 {
     take_news(owner, RUNTIME_SAVE, news);
 }
 
-static void on_ended(void *owner, const struct sandbox_news *news)
+static void on_ended(void *owner, const struct sandbox_result *news)
 {
     struct session_runtime *box = owner;
     if (news->outcome == SANDBOX_FAILED) {
@@ -137,7 +137,7 @@ static void tell_driver_to_leave(struct session_runtime *box)
 
 static void refuse_kind(struct session_runtime *box)
 {
-    struct sandbox_news news = {.outcome = SANDBOX_FAILED};
+    struct sandbox_result news = {.outcome = SANDBOX_FAILED};
     (void)failure_set(&news.failure, STATUS_UNSUPPORTED, "sandbox_unsupported", "The agent has no sandbox.");
     take_news(box, RUNTIME_MAKE, &news);
 }
@@ -170,26 +170,26 @@ static void make(struct session_runtime *box)
         if (order->to_be_ended) { /* the end asks how it is by itself */
             take_news(
                 box, RUNTIME_MAKE,
-                &(struct sandbox_news){.outcome = SANDBOX_OK, .sandbox = sandbox, .sandbox_id = sandbox_id(sandbox)});
+                &(struct sandbox_result){.outcome = SANDBOX_OK, .sandbox = sandbox, .sandbox_id = sandbox_id(sandbox)});
         } else {
-            sandboxes_look(runtimes->options.sandboxes, sandbox, (struct sandbox_told){box, on_made});
+            sandboxes_look(runtimes->options.sandboxes, sandbox, (struct sandbox_callback){box, on_made});
         }
     } else {
-        provider->create(provider->owner, runtimes->options.loop, &spec, (struct sandbox_told){box, on_made});
+        provider->create(provider->owner, runtimes->options.loop, &spec, (struct sandbox_callback){box, on_made});
     }
 }
 
 static void save(struct session_runtime *box)
 {
     tell_driver_to_leave(box);
-    sandboxes_save(box->runtimes->options.sandboxes, box->sandbox, (struct sandbox_told){box, on_saved});
+    sandboxes_save(box->runtimes->options.sandboxes, box->sandbox, (struct sandbox_callback){box, on_saved});
 }
 
 static void end(struct session_runtime *box)
 {
     const struct sandbox_provider *provider = sandboxes_provider(box->runtimes->options.sandboxes, box->kind);
     tell_driver_to_leave(box);
-    provider->terminate(provider->owner, box->sandbox, (struct sandbox_told){box, on_ended});
+    provider->terminate(provider->owner, box->sandbox, (struct sandbox_callback){box, on_ended});
 }
 
 /* The server stops: trees stay where they are. */

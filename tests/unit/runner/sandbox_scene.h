@@ -152,13 +152,13 @@ static inline void ran_release(struct ran *ran)
 /* --- sandboxes --- */
 
 struct heard {
-    struct sandbox_news news;
+    struct sandbox_result news;
     char snapshot[80];
     int times;
     bool done;
 };
 
-static inline void hear(void *owner, const struct sandbox_news *news)
+static inline void hear(void *owner, const struct sandbox_result *news)
 {
     struct heard *heard = owner;
     heard->news = *news;
@@ -172,7 +172,7 @@ static inline struct sandbox *scene_create(struct scene *scene, struct sandbox_s
     const struct sandbox_provider *local = sandboxes_provider(scene->sandboxes, SANDBOX_LOCAL);
     *heard = (struct heard){0};
     spec.session_id = SLICE("s");
-    local->create(local->owner, scene->loop, &spec, (struct sandbox_told){heard, hear});
+    local->create(local->owner, scene->loop, &spec, (struct sandbox_callback){heard, hear});
     scene_wait(scene, &heard->done);
     return heard->news.sandbox;
 }
@@ -193,7 +193,7 @@ static inline void scene_finish(struct scene *scene, struct sandbox *sandbox, bo
 {
     const struct sandbox_provider *local = sandboxes_provider(scene->sandboxes, SANDBOX_LOCAL);
     *heard = (struct heard){0};
-    (hibernates ? local->hibernate : local->terminate)(local->owner, sandbox, (struct sandbox_told){heard, hear});
+    (hibernates ? local->hibernate : local->terminate)(local->owner, sandbox, (struct sandbox_callback){heard, hear});
     scene_wait(scene, &heard->done);
 }
 

@@ -60,7 +60,7 @@ static struct sandbox *create(struct scene *scene, const struct sandbox_settings
                                 .settings = wanted,
                                 .snapshot = slice_of(snapshot)};
     *heard = (struct heard){0};
-    http->create(http->owner, scene->loop, &spec, (struct sandbox_told){heard, hear});
+    http->create(http->owner, scene->loop, &spec, (struct sandbox_callback){heard, hear});
     scene_wait(scene, &heard->done);
     return heard->news.sandbox;
 }
@@ -69,7 +69,7 @@ static void finish(struct scene *scene, struct sandbox *sandbox, bool hibernates
 {
     const struct sandbox_provider *http = sandboxes_provider(scene->sandboxes, SANDBOX_HTTP);
     *heard = (struct heard){0};
-    (hibernates ? http->hibernate : http->terminate)(http->owner, sandbox, (struct sandbox_told){heard, hear});
+    (hibernates ? http->hibernate : http->terminate)(http->owner, sandbox, (struct sandbox_callback){heard, hear});
     scene_wait(scene, &heard->done);
 }
 

@@ -404,8 +404,8 @@ static void test_terminate_with_processes_and_twice(void **state)
     const struct sandbox_provider *local = sandboxes_provider(scene.sandboxes, SANDBOX_LOCAL);
     struct sandbox *sandbox = scene_sandbox(&scene, &plain);
     (void)scene_start(&scene, sandbox, (struct process_spec){.argv = argv}, &ran);
-    local->terminate(local->owner, sandbox, (struct sandbox_told){&first, hear});
-    local->terminate(local->owner, sandbox, (struct sandbox_told){&second, hear});
+    local->terminate(local->owner, sandbox, (struct sandbox_callback){&first, hear});
+    local->terminate(local->owner, sandbox, (struct sandbox_callback){&second, hear});
     struct process_handler handler = ran_handler(&ran);
     assert_status(
         process_start(scene.loop, sandbox, &(struct process_spec){.argv = argv}, &handler, &process, &failure),

@@ -178,7 +178,7 @@ static void test_snapshot_of_a_living_one(void **state)
     scene_begin(&scene);
     struct sandbox *sandbox = scene_sandbox(&scene, &plain);
     scene_sh(&scene, sandbox, "echo saved >f", &ran);
-    sandboxes_snapshot(scene.sandboxes, sandbox, (struct sandbox_told){&heard, hear});
+    sandboxes_snapshot(scene.sandboxes, sandbox, (struct sandbox_callback){&heard, hear});
     scene_wait(&scene, &heard.done);
     assert_int_equal(heard.news.outcome, SANDBOX_OK);
     char id[80];
@@ -199,11 +199,11 @@ static void test_snapshot_of_a_living_one(void **state)
 }
 
 struct packed {
-    struct snapshot_news news;
+    struct snapshot_result news;
     bool done;
 };
 
-static void on_packed(void *owner, const struct snapshot_news *news)
+static void on_packed(void *owner, const struct snapshot_result *news)
 {
     struct packed *packed = owner;
     packed->news = *news;
@@ -236,10 +236,10 @@ static void test_hostile_archive(void **state)
     assert_int_equal(fread(id, 1, 64, file), 64);
     fclose(file);
     for (int protected = 1; protected >= 0; protected --) {
-        struct snapshot_order order = {
+        struct snapshot_request order = {
             .dir = snapshots, .tenant_key = 1, .session_key = 7, .tree = tree, .etc = protected ? etc : NULL};
         packed.done = false;
-        snapshot_restore(scene.loop, &order, slice_from(id, 64), (struct snapshot_told){&packed, on_packed});
+        snapshot_restore(scene.loop, &order, slice_from(id, 64), (struct snapshot_callback){&packed, on_packed});
         scene_wait(&scene, &packed.done);
         snprintf(script, sizeof script, "test -z \"$(ls -A %s)\" && rm -rf %s/*", victim, tree);
         assert_int_equal(system(script), 0); /* whatever tar said of it, nothing came out */
@@ -273,7 +273,7 @@ static void test_killed_while_packing(void **state)
         scene.sandboxes = sandboxes_new(&scene.options);
         sandbox = wake(&scene, id, &heard);
         const struct sandbox_provider *local = sandboxes_provider(scene.sandboxes, SANDBOX_LOCAL);
-        local->hibernate(local->owner, sandbox, (struct sandbox_told){&heard, hear});
+        local->hibernate(local->owner, sandbox, (struct sandbox_callback){&heard, hear});
         while (count_snapshots(&scene) < 2) {
             uv_run(loop_uv(scene.loop), UV_RUN_NOWAIT);
         }
