@@ -29,7 +29,7 @@ bool acp_file_is_served(const struct turn_brief *brief)
 
 /* --- beside the loop --- */
 
-static void read_or_write(struct acp_file *file, const struct path_spot *spot)
+static void read_or_write(struct acp_file *file, const struct resolved_path *spot)
 {
     struct stat about;
     if (file->use == PATH_WRITE) {
@@ -42,11 +42,11 @@ static void read_or_write(struct acp_file *file, const struct path_spot *spot)
 static void on_work(uv_work_t *work)
 {
     struct acp_file *file = work->data;
-    struct path_spot spot;
+    struct resolved_path spot;
     file->status = path_find(&file->arena, &file->scope, file->path, file->use, &spot, &file->failure);
     if (file->status == STATUS_OK) {
         read_or_write(file, &spot);
-        path_leave(&spot);
+        resolved_path_close(&spot);
     }
 }
 

@@ -62,10 +62,10 @@ static void give_up(struct acp_gateway *gateway, enum turn_error error, struct s
 /* Theirs stays theirs: a project may have files of its own there. */
 static bool is_there(struct acp_gateway *gateway, const struct path_scope *scope, struct slice path)
 {
-    struct path_spot spot;
+    struct resolved_path spot;
     bool found = path_find(&gateway->arena, scope, path, PATH_READ, &spot, NULL) == STATUS_OK;
     if (found) {
-        path_leave(&spot);
+        resolved_path_close(&spot);
     }
     return found;
 }
@@ -73,12 +73,12 @@ static bool is_there(struct acp_gateway *gateway, const struct path_scope *scope
 static void write_file(struct acp_gateway *gateway, const struct path_scope *scope, struct slice path,
                        struct slice text)
 {
-    struct path_spot spot;
+    struct resolved_path spot;
     if (gateway->status == STATUS_OK) {
         gateway->status = path_find(&gateway->arena, scope, path, PATH_WRITE, &spot, &gateway->failure);
         if (gateway->status == STATUS_OK) {
             gateway->status = path_write(&spot, text, NULL, &gateway->failure);
-            path_leave(&spot);
+            resolved_path_close(&spot);
         }
     }
 }

@@ -330,7 +330,7 @@ static int make_directories(struct search *s, struct slice path)
     return dir;
 }
 
-static enum status open_spot(struct search *s, struct path_spot *out)
+static enum status open_spot(struct search *s, struct resolved_path *out)
 {
     struct slice parent = s->rest_real, name;
     while (parent.len > 0 && parent.ptr[parent.len - 1] != '/') {
@@ -345,7 +345,7 @@ static enum status open_spot(struct search *s, struct path_spot *out)
     if (dir < 0) {
         return refuse_errno(s->failure, s->path, errno);
     }
-    *out = (struct path_spot){
+    *out = (struct resolved_path){
         .dir = dir,
         .name = arena_copy(s->arena, name.len ? name : SLICE(".")),
         .real = join(s->arena, s->root_real, s->rest_real),
@@ -360,7 +360,7 @@ static enum status open_spot(struct search *s, struct path_spot *out)
 }
 
 enum status path_find(struct arena *arena, const struct path_scope *scope, struct slice path, enum path_use use,
-                      struct path_spot *out, struct failure *failure)
+                      struct resolved_path *out, struct failure *failure)
 {
     struct search s = {.arena = arena, .scope = scope, .path = path, .use = use, .failure = failure};
     const char *why = aim_at(arena, scope, path, &s.aim);
@@ -386,7 +386,7 @@ enum status path_find(struct arena *arena, const struct path_scope *scope, struc
     return status;
 }
 
-void path_leave(struct path_spot *spot)
+void resolved_path_close(struct resolved_path *spot)
 {
     if (spot->dir >= 0) {
         close(spot->dir);
@@ -428,7 +428,8 @@ int path_open_entry(int dir, const char *name, struct stat *out_stat)
     return fd;
 }
 
-enum status path_open_file(const struct path_spot *spot, int *out_fd, struct stat *out_stat, struct failure *failure)
+enum status path_open_file(const struct resolved_path *spot, int *out_fd, struct stat *out_stat,
+                           struct failure *failure)
 {
     *out_fd = path_open_entry(spot->dir, spot->name.ptr, out_stat);
     if (*out_fd >= 0) {
@@ -441,7 +442,7 @@ enum status path_open_file(const struct path_spot *spot, int *out_fd, struct sta
     return refuse_errno(failure, spot->shown, errno);
 }
 
-enum status path_open_directory(const struct path_spot *spot, int *out_fd, struct failure *failure)
+enum status path_open_directory(const struct resolved_path *spot, int *out_fd, struct failure *failure)
 {
     int held = open_beneath(spot->dir, spot->name.ptr, O_PATH | O_DIRECTORY, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
     if (held < 0) {

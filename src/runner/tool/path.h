@@ -27,7 +27,7 @@ struct path_scope {
 };
 
 /* A place in a tree: its directory, held open, and its name there ("." = the tree itself). */
-struct path_spot {
+struct resolved_path {
     int dir;
     struct slice name;
     struct slice real;  /* absolute, without links, on this machine */
@@ -45,8 +45,8 @@ struct slice path_absolute(struct arena *arena, const struct path_scope *scope, 
 /* FORBIDDEN: out of scope, protected, or led out by a link. NOT_FOUND: to be read and not there, or its directory is no
  * directory. With PATH_WRITE missing directories are made. Slices live in the arena. */
 MUST_CHECK enum status path_find(struct arena *arena, const struct path_scope *scope, struct slice path,
-                                 enum path_use use, struct path_spot *out, struct failure *failure);
-void path_leave(struct path_spot *spot);
+                                 enum path_use use, struct resolved_path *out, struct failure *failure);
+void resolved_path_close(struct resolved_path *spot);
 /* The directory a session works in, links followed, when it then is one of `roots` or lies below one; else absent. */
 struct slice path_project(struct arena *arena, const char *const *roots, size_t count, struct slice directory);
 
@@ -56,16 +56,16 @@ struct slice path_project(struct arena *arena, const char *const *roots, size_t 
 MUST_CHECK bool path_follow(struct arena *arena, struct slice tree, struct slice mount, struct slice path,
                             struct slice *out);
 /* A regular file, opened for reading; devices, pipes and sockets are refused without being opened. */
-MUST_CHECK enum status path_open_file(const struct path_spot *spot, int *out_fd, struct stat *out_stat,
+MUST_CHECK enum status path_open_file(const struct resolved_path *spot, int *out_fd, struct stat *out_stat,
                                       struct failure *failure);
 /* A directory, for reading its entries. */
-MUST_CHECK enum status path_open_directory(const struct path_spot *spot, int *out_fd, struct failure *failure);
+MUST_CHECK enum status path_open_directory(const struct resolved_path *spot, int *out_fd, struct failure *failure);
 /* All of a file of at most `bytes_max`; text only: binary files are refused. */
-MUST_CHECK enum status path_read_text(const struct path_spot *spot, size_t bytes_max, struct buffer *out,
+MUST_CHECK enum status path_read_text(const struct resolved_path *spot, size_t bytes_max, struct buffer *out,
                                       struct stat *out_stat, struct failure *failure);
 /* Replaces the file at once: readers see the old one or the new one. Keeps its permission bits. With `before` it is
  * refused (STALE) when the file is no longer the one that was read. */
-MUST_CHECK enum status path_write(const struct path_spot *spot, struct slice content, const struct stat *before,
+MUST_CHECK enum status path_write(const struct resolved_path *spot, struct slice content, const struct stat *before,
                                   struct failure *failure);
 /* Is it one of the server's own files? Asked of what is reached from the top of the machine. */
 bool path_is_hidden(struct arena *arena, const struct path_scope *scope, struct slice real);

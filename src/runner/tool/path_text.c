@@ -8,14 +8,14 @@
 
 enum { READ_BYTES = 64 * 1024, NAME_TRIES = 8 };
 
-static enum status too_large(struct failure *failure, const struct path_spot *spot, size_t bytes_max)
+static enum status too_large(struct failure *failure, const struct resolved_path *spot, size_t bytes_max)
 {
     return failure_set(failure, STATUS_TOO_LARGE, "file_too_large",
                        "\"%.*s\" is larger than the limit of %zu bytes; search_files finds lines in it.",
                        SLICE_ARG(spot->shown), bytes_max);
 }
 
-static enum status read_all(int fd, const struct path_spot *spot, size_t bytes_max, struct buffer *out,
+static enum status read_all(int fd, const struct resolved_path *spot, size_t bytes_max, struct buffer *out,
                             struct failure *failure)
 {
     for (;;) {
@@ -38,8 +38,8 @@ static enum status read_all(int fd, const struct path_spot *spot, size_t bytes_m
     }
 }
 
-enum status path_read_text(const struct path_spot *spot, size_t bytes_max, struct buffer *out, struct stat *out_stat,
-                           struct failure *failure)
+enum status path_read_text(const struct resolved_path *spot, size_t bytes_max, struct buffer *out,
+                           struct stat *out_stat, struct failure *failure)
 {
     int fd;
     enum status status = path_open_file(spot, &fd, out_stat, failure);
@@ -94,7 +94,7 @@ static bool is_same(const struct stat *a, const struct stat *b)
 }
 
 /* Looks at what stands there: only a regular file, or nothing, may be replaced. */
-static enum status check_target(const struct path_spot *spot, const struct stat *before, mode_t *out_mode,
+static enum status check_target(const struct resolved_path *spot, const struct stat *before, mode_t *out_mode,
                                 struct failure *failure)
 {
     struct stat now;
@@ -112,7 +112,7 @@ static enum status check_target(const struct path_spot *spot, const struct stat 
     return STATUS_OK;
 }
 
-enum status path_write(const struct path_spot *spot, struct slice content, const struct stat *before,
+enum status path_write(const struct resolved_path *spot, struct slice content, const struct stat *before,
                        struct failure *failure)
 {
     char beside[64];

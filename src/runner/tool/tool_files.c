@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static enum status find_argument(struct tool_job *job, const char *preset, enum path_use use, struct path_spot *out,
+static enum status find_argument(struct tool_job *job, const char *preset, enum path_use use, struct resolved_path *out,
                                  struct failure *failure)
 {
     struct slice path = json_text_of(job->arguments, "path");
@@ -59,7 +59,7 @@ static enum status give_lines(struct tool_job *job, struct slice text, struct fa
 }
 
 /* "result:NAME" is the whole of a result that was too long to be shown. */
-static bool find_result(struct tool_job *job, struct path_spot *out)
+static bool find_result(struct tool_job *job, struct resolved_path *out)
 {
     struct slice path = json_text_of(job->arguments, "path"), name = slice_after(path, strlen("result:"));
     enum { NAME_CHARS = 68 };
@@ -71,15 +71,15 @@ static bool find_result(struct tool_job *job, struct path_spot *out)
             return false;
         }
     }
-    *out = (struct path_spot){.dir = open(job->place.files_dir.ptr, O_PATH | O_DIRECTORY | O_CLOEXEC),
-                              .name = arena_copy(&job->arena, name),
-                              .shown = path};
+    *out = (struct resolved_path){.dir = open(job->place.files_dir.ptr, O_PATH | O_DIRECTORY | O_CLOEXEC),
+                                  .name = arena_copy(&job->arena, name),
+                                  .shown = path};
     return out->dir >= 0;
 }
 
 static enum status read_file(struct tool_job *job, struct failure *failure)
 {
-    struct path_spot spot;
+    struct resolved_path spot;
     struct buffer content = {0};
     struct stat stat;
     bool is_result = find_result(job, &spot);
@@ -93,7 +93,7 @@ static enum status read_file(struct tool_job *job, struct failure *failure)
         status = give_lines(job, buffer_slice(&content), failure);
     }
     buffer_release(&content);
-    path_leave(&spot);
+    resolved_path_close(&spot);
     return status;
 }
 
@@ -111,7 +111,7 @@ static enum status check_size(const struct tool_job *job, size_t bytes, struct f
 static enum status write_file(struct tool_job *job, struct failure *failure)
 {
     struct slice content = json_text_of(job->arguments, "content");
-    struct path_spot spot;
+    struct resolved_path spot;
     enum status status = check_size(job, content.len, failure);
     if (status == STATUS_OK) {
         status = find_argument(job, ".", PATH_WRITE, &spot, failure);
@@ -127,7 +127,7 @@ static enum status write_file(struct tool_job *job, struct failure *failure)
         buffer_format(&job->text, "%s %.*s: %zu bytes, %zu lines.", spot.exists ? "Replaced" : "Wrote",
                       SLICE_ARG(spot.shown), content.len, count_lines(content));
     }
-    path_leave(&spot);
+    resolved_path_close(&spot);
     return status;
 }
 
@@ -146,7 +146,7 @@ static size_t replace_each(struct buffer *to, struct slice text, struct slice ol
     return count;
 }
 
-static enum status check_count(const struct tool_job *job, const struct path_spot *spot, size_t count,
+static enum status check_count(const struct tool_job *job, const struct resolved_path *spot, size_t count,
                                struct failure *failure)
 {
     bool all = false;
@@ -164,7 +164,7 @@ static enum status check_count(const struct tool_job *job, const struct path_spo
     return STATUS_OK;
 }
 
-static enum status edit(struct tool_job *job, const struct path_spot *spot, struct failure *failure)
+static enum status edit(struct tool_job *job, const struct resolved_path *spot, struct failure *failure)
 {
     struct buffer before = {0}, after = {0};
     struct stat stat;
@@ -199,7 +199,7 @@ static enum status edit(struct tool_job *job, const struct path_spot *spot, stru
 static enum status edit_file(struct tool_job *job, struct failure *failure)
 {
     struct slice old = json_text_of(job->arguments, "old");
-    struct path_spot spot;
+    struct resolved_path spot;
     if (old.len == 0 || slice_eq(old, json_text_of(job->arguments, "new"))) {
         return failure_set(failure, STATUS_INVALID, "nothing_to_replace",
                            "The old text must not be empty, and the new one must differ from it.");
@@ -209,11 +209,11 @@ static enum status edit_file(struct tool_job *job, struct failure *failure)
     if (status != STATUS_OK) {
         return status;
     }
-    path_leave(&spot);
+    resolved_path_close(&spot);
     status = find_argument(job, ".", PATH_WRITE, &spot, failure);
     if (status == STATUS_OK) {
         status = edit(job, &spot, failure);
-        path_leave(&spot);
+        resolved_path_close(&spot);
     }
     return status;
 }
@@ -292,14 +292,14 @@ static enum status list_names(struct tool_job *job, int fd, struct failure *fail
 
 static enum status list_directory(struct tool_job *job, struct failure *failure)
 {
-    struct path_spot spot;
+    struct resolved_path spot;
     int fd;
     enum status status = find_argument(job, ".", PATH_READ, &spot, failure);
     if (status != STATUS_OK) {
         return status;
     }
     status = path_open_directory(&spot, &fd, failure);
-    path_leave(&spot);
+    resolved_path_close(&spot);
     return status == STATUS_OK ? list_names(job, fd, failure) : status;
 }
 

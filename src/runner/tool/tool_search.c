@@ -212,7 +212,7 @@ static enum status read_arguments(struct search *s, struct failure *failure)
     return is_regex ? pattern_read(&s->job->arena, s->text, s->ignores_case, &s->pattern, failure) : STATUS_OK;
 }
 
-static enum status search_spot(struct search *s, const struct path_spot *spot, struct failure *failure)
+static enum status search_spot(struct search *s, const struct resolved_path *spot, struct failure *failure)
 {
     struct stat stat;
     int fd;
@@ -234,7 +234,7 @@ static enum status search_spot(struct search *s, const struct path_spot *spot, s
 static enum status search_files(struct tool_job *job, struct failure *failure)
 {
     struct search s = {.job = job};
-    struct path_spot spot;
+    struct resolved_path spot;
     struct slice path = json_text_of(job->arguments, "path");
     enum status status = read_arguments(&s, failure);
     if (status == STATUS_OK) {
@@ -245,7 +245,7 @@ static enum status search_files(struct tool_job *job, struct failure *failure)
         return status;
     }
     status = search_spot(&s, &spot, failure);
-    path_leave(&spot);
+    resolved_path_close(&spot);
     if (status == STATUS_OK) {
         buffer_format(&job->text, "[%zu matching %s in %zu files%s%s", s.matches, s.matches == 1 ? "line" : "lines",
                       s.files_seen, s.stopped ? "; " : "", s.stopped ? s.stopped : "");

@@ -33,7 +33,7 @@ static struct path_scope scope_of(const struct scene *scene)
 static struct slice try_read(struct scene *scene, const char *path, enum status *out_status)
 {
     struct path_scope scope = scope_of(scene);
-    struct path_spot spot;
+    struct resolved_path spot;
     struct buffer content = {0};
     struct slice read = {0};
     struct stat stat;
@@ -41,7 +41,7 @@ static struct slice try_read(struct scene *scene, const char *path, enum status 
     if (*out_status == STATUS_OK) {
         *out_status = path_read_text(&spot, 1000, &content, &stat, NULL);
         read = *out_status == STATUS_OK ? arena_copy(&scene->arena, buffer_slice(&content)) : read;
-        path_leave(&spot);
+        resolved_path_close(&spot);
     }
     buffer_release(&content);
     return read;
@@ -50,11 +50,11 @@ static struct slice try_read(struct scene *scene, const char *path, enum status 
 static enum status try_write(struct scene *scene, const char *path)
 {
     struct path_scope scope = scope_of(scene);
-    struct path_spot spot;
+    struct resolved_path spot;
     enum status status = path_find(&scene->arena, &scope, slice_of(path), PATH_WRITE, &spot, NULL);
     if (status == STATUS_OK) {
         status = path_write(&spot, SLICE("overwritten"), NULL, NULL);
-        path_leave(&spot);
+        resolved_path_close(&spot);
     }
     return status;
 }
@@ -105,7 +105,7 @@ static void odd_names_are_refused(void **state)
 {
     struct scene *scene = *state;
     struct path_scope scope = scope_of(scene);
-    struct path_spot spot;
+    struct resolved_path spot;
     char beside[300];
     char *far = arena_bytes(&scene->arena, 5000);
     memset(far, 'a', 5000);
@@ -113,7 +113,7 @@ static void odd_names_are_refused(void **state)
     assert_status(path_find(&scene->arena, &scope, slice_from(far, 5000), PATH_READ, &spot, NULL), STATUS_FORBIDDEN);
     assert_status(path_find(&scene->arena, &scope, SLICE(""), PATH_READ, &spot, NULL), STATUS_OK);
     assert_slice(spot.name, ".");
-    path_leave(&spot);
+    resolved_path_close(&spot);
     /* a directory beside it whose name begins alike */
     snprintf(beside, sizeof beside, "%s-beside/x", scene->sandbox.root);
     assert_status(path_find(&scene->arena, &scope, slice_of(beside), PATH_READ, &spot, NULL), STATUS_FORBIDDEN);
@@ -229,7 +229,7 @@ static void changed_files_are_not_overwritten(void **state)
 {
     struct scene *scene = *state;
     struct path_scope scope = scope_of(scene);
-    struct path_spot spot;
+    struct resolved_path spot;
     struct buffer content = {0};
     struct stat before;
     scene_write(scene, "tree/a", SLICE("one"));
@@ -238,7 +238,7 @@ static void changed_files_are_not_overwritten(void **state)
     scene_write(scene, "tree/a", SLICE("another"));
     assert_status(path_write(&spot, SLICE("two"), &before, NULL), STATUS_STALE);
     assert_bytes(scene_read(scene, "tree/a"), "another");
-    path_leave(&spot);
+    resolved_path_close(&spot);
     buffer_release(&content);
 }
 
