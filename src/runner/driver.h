@@ -29,7 +29,7 @@ struct turn_media {
 };
 
 /* What a turn starts from. Lives as long as the turn. */
-struct turn_brief {
+struct turn_input {
     struct loop *loop;
     int64_t tenant_key, session_key;
     struct slice session_id;
@@ -55,7 +55,7 @@ struct turn_brief {
 };
 
 /* NULL when the conversation does not refer to it. */
-static inline const struct turn_media *turn_media_find(const struct turn_brief *brief, struct slice handle)
+static inline const struct turn_media *turn_media_find(const struct turn_input *brief, struct slice handle)
 {
     for (size_t i = 0; i < brief->media_count; i++) {
         if (slice_eq(brief->media[i].handle, handle)) {
@@ -69,7 +69,7 @@ struct driver {
     enum agent_driver kind;
     void *owner; /* of the driver: its options, its live processes */
     /* Begins the turn; returns the driver's own state. Never fails: what goes wrong is said by turn_end. */
-    void *(*start)(void *owner, struct turn *turn, const struct turn_brief *brief);
+    void *(*start)(void *owner, struct turn *turn, const struct turn_input *brief);
     /* A person, a rule or the deadline decided an ask of this turn. May come twice for one ask. */
     void (*answer)(void *state, const struct ask *ask);
     void (*interrupt)(void *state, bool gone);

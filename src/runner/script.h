@@ -40,7 +40,7 @@ struct script {
 };
 
 /* start, answer, interrupt and free of a driver whose owner is a `const struct script`. */
-void *script_start(void *owner, struct turn *turn, const struct turn_brief *brief);
+void *script_start(void *owner, struct turn *turn, const struct turn_input *brief);
 void script_answer(void *state, const struct ask *ask);
 void script_interrupt(void *state, bool gone);
 void script_free(void *state);

@@ -71,7 +71,7 @@ static bool is_whole(const struct event *event, struct arena *arena)
     return !cut && slice_starts(event->type, SLICE("agent."));
 }
 
-void *script_start(void *owner, struct turn *turn, const struct turn_brief *brief)
+void *script_start(void *owner, struct turn *turn, const struct turn_input *brief)
 {
     struct playing *playing = memory_zeroed(sizeof *playing);
     playing->script = owner;

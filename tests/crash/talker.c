@@ -45,7 +45,7 @@ static void say_result(struct talk *talk)
     arena_release(&arena);
 }
 
-static void *talker_start(void *owner, struct turn *turn, const struct turn_brief *brief)
+static void *talker_start(void *owner, struct turn *turn, const struct turn_input *brief)
 {
     struct talk *talk = memory_zeroed(sizeof *talk);
     (void)owner;

@@ -62,7 +62,7 @@ static void abandon(struct acp_agent *agent)
 }
 
 /* The agent that waits for the session's next turn, if it can take it. */
-static struct acp_agent *find_agent(struct acp *acp, const struct turn_brief *brief)
+static struct acp_agent *find_agent(struct acp *acp, const struct turn_input *brief)
 {
     char key[48];
     write_key(key, brief->tenant_key, brief->session_key);
@@ -90,7 +90,7 @@ static void start_agent(struct acp_turn *turn, const struct acp_access *access)
     map_put(&acp->agents, slice_of(agent->key), agent);
 }
 
-static void *driver_start(void *owner, struct turn *host_turn, const struct turn_brief *brief)
+static void *driver_start(void *owner, struct turn *host_turn, const struct turn_input *brief)
 {
     struct acp *acp = owner;
     struct acp_turn *turn = memory_zeroed(sizeof *turn);

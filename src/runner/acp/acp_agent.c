@@ -445,7 +445,7 @@ struct acp_agent *acp_agent_start(struct acp *acp, const struct acp_options *opt
                                   const struct acp_access *access, struct failure *failure)
 {
     struct acp_agent *agent = memory_zeroed(sizeof *agent);
-    const struct turn_brief *brief = turn->brief;
+    const struct turn_input *brief = turn->brief;
     struct process_handler handler = {agent, on_stdout, on_stderr, on_end};
     enum status status = acp_launch_directory(options, brief, &agent->directory, failure);
     if (status == STATUS_OK) {

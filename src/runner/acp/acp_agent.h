@@ -80,9 +80,9 @@ void acp_agent_guard_silence(struct acp_agent *agent);
 /* --- launching (acp_launch.c) --- */
 
 /* Where the agent works, as it sees it; INVALID when there is no place. */
-MUST_CHECK enum status acp_launch_directory(const struct acp_options *options, const struct turn_brief *brief,
+MUST_CHECK enum status acp_launch_directory(const struct acp_options *options, const struct turn_input *brief,
                                             struct buffer *out, struct failure *failure);
-MUST_CHECK enum status acp_launch(const struct acp_options *options, const struct turn_brief *brief,
+MUST_CHECK enum status acp_launch(const struct acp_options *options, const struct turn_input *brief,
                                   const struct acp_access *access, const char *directory,
                                   const struct process_handler *handler, struct process **out, struct failure *failure);
 

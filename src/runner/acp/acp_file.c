@@ -22,7 +22,7 @@ struct acp_file {
     struct failure failure;
 };
 
-bool acp_file_is_served(const struct turn_brief *brief)
+bool acp_file_is_served(const struct turn_input *brief)
 {
     return brief->sandbox && sandbox_root(brief->sandbox).len > 0;
 }

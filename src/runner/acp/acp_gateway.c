@@ -23,7 +23,7 @@ struct acp_gateway {
     struct failure failure;
 };
 
-bool acp_gateway_is_wanted(const struct turn_brief *brief)
+bool acp_gateway_is_wanted(const struct turn_input *brief)
 {
     return brief->agent->gateway_tool_count > 0;
 }
@@ -174,7 +174,7 @@ static void on_token(void *owner, struct slice result, struct slice error)
 }
 
 /* The names are known, the place is on this machine, and the server has an address. */
-static const char *take_tools(struct acp_gateway *gateway, const struct turn_brief *brief, const char *url)
+static const char *take_tools(struct acp_gateway *gateway, const struct turn_input *brief, const char *url)
 {
     const struct agent *agent = brief->agent;
     gateway->tools = arena_array(&gateway->arena, agent->gateway_tool_count, sizeof *gateway->tools);
@@ -195,7 +195,7 @@ void acp_gateway_start(struct acp_turn *turn, const char *url,
                        void (*then)(struct acp_turn *turn, const struct acp_access *access))
 {
     struct acp_gateway *gateway = memory_zeroed(sizeof *gateway);
-    const struct turn_brief *brief = turn->brief;
+    const struct turn_input *brief = turn->brief;
     gateway->work.data = gateway;
     gateway->turn = turn;
     gateway->then = then;

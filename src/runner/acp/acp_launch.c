@@ -9,7 +9,7 @@ enum { BASE_VARIABLES = 3, GIT_VARIABLES = 6, ACCESS_VARIABLES = 2 };
 
 /* --- where --- */
 
-static enum status own_directory(const char *parent, const struct turn_brief *brief, struct buffer *out,
+static enum status own_directory(const char *parent, const struct turn_input *brief, struct buffer *out,
                                  struct failure *failure)
 {
     buffer_format(out, "%s/%" PRId64 "-%" PRId64, parent, brief->tenant_key, brief->session_key);
@@ -22,7 +22,7 @@ static enum status own_directory(const char *parent, const struct turn_brief *br
     return STATUS_OK;
 }
 
-enum status acp_launch_directory(const struct acp_options *options, const struct turn_brief *brief, struct buffer *out,
+enum status acp_launch_directory(const struct acp_options *options, const struct turn_input *brief, struct buffer *out,
                                  struct failure *failure)
 {
     struct slice root = brief->sandbox ? sandbox_mount(brief->sandbox) : (struct slice){0};
@@ -130,7 +130,7 @@ static const char **environment_of(const struct acp_options *options, struct are
     return list;
 }
 
-enum status acp_launch(const struct acp_options *options, const struct turn_brief *brief,
+enum status acp_launch(const struct acp_options *options, const struct turn_input *brief,
                        const struct acp_access *access, const char *directory, const struct process_handler *handler,
                        struct process **out, struct failure *failure)
 {

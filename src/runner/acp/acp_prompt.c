@@ -189,7 +189,7 @@ static struct slice latest(struct slice text)
     return slice_cut(kept, '\n', &line, &rest) ? rest : (struct slice){0};
 }
 
-static void put_history(struct json_out *out, const struct turn_brief *brief)
+static void put_history(struct json_out *out, const struct turn_input *brief)
 {
     struct buffer lines = {0}, text = {0};
     struct arena arena = {0};
@@ -255,7 +255,7 @@ static const struct slice cut_note =
 
 void acp_prompt_write(struct buffer *to, const struct acp_turn *turn)
 {
-    const struct turn_brief *brief = turn->brief;
+    const struct turn_input *brief = turn->brief;
     struct json_out out = json_out_to(to);
     struct arena arena = {0};
     const struct json *prompt = NULL;

@@ -53,7 +53,7 @@ struct acp_gateway;
 struct acp_turn {
     struct acp *acp;
     struct turn *turn; /* NULL once it ended */
-    const struct turn_brief *brief;
+    const struct turn_input *brief;
     struct acp_agent *agent;     /* NULL before and after it has one */
     struct acp_gateway *gateway; /* being prepared, before there is an agent; or NULL */
     struct acp_said said;
@@ -144,7 +144,7 @@ void acp_asks_end(struct acp_turn *turn);
 /* --- acp_file.c --- */
 
 /* Can files of this place be served? */
-bool acp_file_is_served(const struct turn_brief *brief);
+bool acp_file_is_served(const struct turn_input *brief);
 void acp_file_read(struct acp_turn *turn, const struct rpc_message *message);
 void acp_file_write(struct acp_turn *turn, const struct rpc_message *message);
 /* The agent is over: nobody waits for its files any more. */
@@ -153,7 +153,7 @@ void acp_files_end(struct acp_agent *agent);
 /* --- acp_gateway.c --- */
 
 /* Does the agent's definition name gateway tools? */
-bool acp_gateway_is_wanted(const struct turn_brief *brief);
+bool acp_gateway_is_wanted(const struct turn_input *brief);
 /* Gets a token and writes the tools into the tree, then calls `then`; or ends the turn. `url` is the server's, as the
  * sandbox reaches it (NULL = it does not). */
 void acp_gateway_start(struct acp_turn *turn, const char *url,

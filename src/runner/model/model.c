@@ -89,7 +89,7 @@ static void on_pause_over(void *owner)
 
 /* --- the driver --- */
 
-static void *model_start(void *owner, struct turn *host, const struct turn_brief *brief)
+static void *model_start(void *owner, struct turn *host, const struct turn_input *brief)
 {
     struct model_turn *turn = memory_zeroed(sizeof *turn);
     turn->owner = owner;

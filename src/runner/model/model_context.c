@@ -217,7 +217,7 @@ static void begin_with_user(struct model_context *context)
     }
 }
 
-void context_init(struct model_context *context, struct arena *arena, const struct turn_brief *brief)
+void context_init(struct model_context *context, struct arena *arena, const struct turn_input *brief)
 {
     *context = (struct model_context){.arena = arena, .brief = brief};
     add_events(context, brief->history, brief->history_count);

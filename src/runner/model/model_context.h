@@ -20,10 +20,10 @@ struct model_context {
     size_t count, room;
     size_t first;         /* entries before it are not sent */
     struct slice summary; /* of what was folded; absent = nothing was */
-    const struct turn_brief *brief;
+    const struct turn_input *brief;
 };
 
-void context_init(struct model_context *context, struct arena *arena, const struct turn_brief *brief);
+void context_init(struct model_context *context, struct arena *arena, const struct turn_input *brief);
 void context_release(struct model_context *context);
 /* Slices must live as long as the arena. */
 void context_add(struct model_context *context, enum model_role role, struct model_block block);

@@ -83,7 +83,7 @@ static const struct json *inner_of(const struct json *part)
     return json_is(source, JSON_OBJECT) ? source : json_is(url, JSON_OBJECT) ? url : part;
 }
 
-struct model_block media_block(struct arena *arena, const struct turn_brief *brief, const struct json *part)
+struct model_block media_block(struct arena *arena, const struct turn_input *brief, const struct json *part)
 {
     const struct json *inner = inner_of(part);
     struct slice handle = json_text_of(inner, "handle"), url = json_text_of(inner, "url");

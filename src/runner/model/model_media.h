@@ -8,6 +8,6 @@
 
 bool media_is_part(const struct json *part);
 /* The slices live in the arena, the brief or the part. */
-struct model_block media_block(struct arena *arena, const struct turn_brief *brief, const struct json *part);
+struct model_block media_block(struct arena *arena, const struct turn_input *brief, const struct json *part);
 
 #endif

@@ -68,7 +68,7 @@ struct wanted_call {
 struct model_turn {
     struct model_driver *owner;
     struct turn *turn;
-    const struct turn_brief *brief;
+    const struct turn_input *brief;
     const struct agent *agent;
     struct arena arena; /* of the whole turn */
     struct model_context context;

@@ -100,7 +100,7 @@ void runner_connection_unref(struct runner_connection *line);
 void runner_on_frame(struct runner *runner, struct slice text);
 
 /* runner_turn.c */
-void *runner_turn_start(void *owner, struct turn *turn, const struct turn_brief *brief);
+void *runner_turn_start(void *owner, struct turn *turn, const struct turn_input *brief);
 void runner_turn_answer(void *state, const struct ask *ask);
 void runner_turn_interrupt(void *state, bool gone);
 void runner_turn_free(void *state);

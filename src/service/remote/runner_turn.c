@@ -84,7 +84,7 @@ static void put_attachments(struct json_out *out, const struct json *metadata)
     buffer_release(&list);
 }
 
-static struct slice write_prompt(struct runner_turn *turn, const struct turn_brief *brief, const struct json *metadata)
+static struct slice write_prompt(struct runner_turn *turn, const struct turn_input *brief, const struct json *metadata)
 {
     struct buffer frame = {0};
     struct json_out out = json_out_to(&frame);
@@ -119,7 +119,7 @@ void runner_turn_send(struct runner_turn *turn)
     runner_connection_tell(runner->line, turn->prompt);
 }
 
-void *runner_turn_start(void *owner, struct turn *host, const struct turn_brief *brief)
+void *runner_turn_start(void *owner, struct turn *host, const struct turn_input *brief)
 {
     struct runners *runners = owner;
     struct runner_turn *turn = memory_zeroed(sizeof *turn);

@@ -81,7 +81,7 @@ static bool says_something(const struct event *events, size_t count)
 
 static void split_history(struct turn *turn, const struct history *history)
 {
-    struct turn_brief *brief = &turn->brief;
+    struct turn_input *brief = &turn->brief;
     const struct event *events = history->events + (history->room - history->count);
     size_t prompt = history->count;
     while (prompt > 0 && !prompt_begins_turn(&events[prompt - 1])) {
@@ -122,7 +122,7 @@ static enum status read_session(struct call *call, struct turn *turn)
 {
     struct session session;
     const struct json *usage = NULL;
-    struct turn_brief *brief = &turn->brief;
+    struct turn_input *brief = &turn->brief;
     enum status status =
         store_session_by_key(call->db, brief->tenant_key, brief->session_key, &turn->arena, &session, &call->failure);
     if (status != STATUS_OK) {

@@ -129,7 +129,7 @@ static void narrow_agent(struct agent *agent, struct arena *arena)
 
 enum status turn_introspect_brief(struct call *call, struct turn *turn)
 {
-    struct turn_brief *brief = &turn->brief;
+    struct turn_input *brief = &turn->brief;
     struct telling telling = {.room = (size_t)turn->turns->options.history_events_max,
                               .bytes_max = call->service->introspection_bytes_max,
                               .kept = call->arena};

@@ -36,7 +36,7 @@ static enum status read_one(struct gathering *gathering, const struct hash *sha2
 {
     struct call *call = gathering->call;
     struct blob blob;
-    const struct turn_brief *brief = &gathering->turn->brief;
+    const struct turn_input *brief = &gathering->turn->brief;
     struct arena *arena = &gathering->turn->arena;
     enum status status =
         store_blob_get(call->db, brief->tenant_key, brief->session_key, sha256, arena, &blob, &call->failure);
@@ -82,7 +82,7 @@ static void gather_events(struct gathering *gathering, const struct event *event
 
 enum status turn_read_media(struct call *call, struct turn *turn)
 {
-    struct turn_brief *brief = &turn->brief;
+    struct turn_input *brief = &turn->brief;
     struct turn_media found[MEDIA_PER_TURN_MAX];
     struct gathering gathering = {.call = call,
                                   .turn = turn,

@@ -64,7 +64,7 @@ struct turn {
     struct turn_host *turns;
     struct turn *next;
     struct arena arena; /* of what lives as long as the turn */
-    struct turn_brief brief;
+    struct turn_input brief;
     struct agent agent;
     struct slice actor; /* in whose name it writes: agent:SLUG */
     const struct driver *driver;

@@ -218,7 +218,7 @@ size_t fake_turn_events(const struct turn *turn, const char *type)
 void fake_turn_history(struct turn *turn, const char *type, enum event_role role, const char *content,
                        const char *metadata)
 {
-    struct turn_brief *brief = &turn->brief;
+    struct turn_input *brief = &turn->brief;
     if (!brief->history) {
         brief->history = arena_array(&turn->arena, HISTORY_MAX, sizeof *brief->history);
     }

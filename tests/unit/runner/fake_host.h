@@ -16,7 +16,7 @@ struct turn {
     struct loop *loop;
     const struct driver *driver;
     void *state;
-    struct turn_brief brief;
+    struct turn_input brief;
     /* what was said */
     struct buffer log; /* a line for each: "delta text ID TEXT", "event TYPE CONTENT METADATA", "ask KIND ID TOOL TEXT",
                           "unask ID", "keep JSON", "serve TOOL ARGUMENTS", "end STOP ERROR MESSAGE" */
