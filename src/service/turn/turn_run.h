@@ -152,7 +152,7 @@ void turn_abort_hosted(struct turn *turn, const char *cause);
 /* Reads what the log says to it. */
 void turn_read_log(struct turn *turn);
 
-/* turn_brief.c: reads the conversation on a reader thread; briefed_message follows on the loop. */
+/* turn_input.c: reads the conversation on a reader thread; briefed_message follows on the loop. */
 void turn_read_brief(struct turn *turn);
 
 /* turn_snapshot.c: save_snapshot. `then` gets {"snapshot","bytes"} when the session has it, perhaps at once a refusal.
