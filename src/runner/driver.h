@@ -96,7 +96,7 @@ void turn_ask(struct turn *turn, const struct ask *ask);
 /* Gives up an ask nobody answered. */
 void turn_unask(struct turn *turn, struct slice ask_id);
 /* Durable with the session, for the next turn. */
-void turn_keep(struct turn *turn, struct slice json);
+void turn_save_state(struct turn *turn, struct slice json);
 /* The turn is over; nothing may be said after it. */
 void turn_end(struct turn *turn, const struct turn_end *end);
 /* The agent is gone without a word, killed or cut off: the turn is cut as if the server had died. What it asked stays

@@ -161,11 +161,11 @@ MUST_CHECK enum status store_tool_call_count_running(struct db *db, int64_t tena
                                                      int64_t since_ms, int64_t *out, struct failure *failure);
 
 /* --- what a driver keeps with a session --- */
-MUST_CHECK enum status store_kept_put(struct db *db, int64_t tenant_key, int64_t session_key, struct slice json,
-                                      struct failure *failure);
+MUST_CHECK enum status store_driver_state_put(struct db *db, int64_t tenant_key, int64_t session_key, struct slice json,
+                                              struct failure *failure);
 /* NOT_FOUND without a word. */
-MUST_CHECK enum status store_kept_get(struct db *db, int64_t tenant_key, int64_t session_key, struct arena *arena,
-                                      struct slice *out, struct failure *failure);
+MUST_CHECK enum status store_driver_state_get(struct db *db, int64_t tenant_key, int64_t session_key,
+                                              struct arena *arena, struct slice *out, struct failure *failure);
 
 /* --- channels: where people talk with a session --- */
 struct channel {

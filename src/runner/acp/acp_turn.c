@@ -34,7 +34,7 @@ void acp_turn_keep(struct acp_turn *turn)
     put_kept(&out, "mode", &agent->mode);
     put_kept(&out, "commands", &agent->commands);
     json_end_object(&out);
-    turn_keep(turn->turn, buffer_slice(&kept));
+    turn_save_state(turn->turn, buffer_slice(&kept));
     turn->has_news = false;
     buffer_release(&kept);
 }

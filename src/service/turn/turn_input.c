@@ -141,8 +141,8 @@ static enum status read_session(struct call *call, struct turn *turn)
     if (status != STATUS_OK) {
         return status;
     }
-    status =
-        store_kept_get(call->db, brief->tenant_key, brief->session_key, &turn->arena, &brief->kept, &call->failure);
+    status = store_driver_state_get(call->db, brief->tenant_key, brief->session_key, &turn->arena, &brief->kept,
+                                    &call->failure);
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 

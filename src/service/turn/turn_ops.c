@@ -69,7 +69,7 @@ void turn_unask(struct turn *turn, struct slice ask_id)
     turn_enqueue(turn, said);
 }
 
-void turn_keep(struct turn *turn, struct slice json)
+void turn_save_state(struct turn *turn, struct slice json)
 {
     struct turn_op *said = turn_op_new(TURN_OP_SAVE_STATE);
     said->text = arena_copy(&said->arena, json);
@@ -281,7 +281,8 @@ static enum status write_keep(struct call *call, struct turn *turn, struct turn_
         return status;
     }
     transaction_mark_write(call->transaction);
-    return store_kept_put(call->db, turn->brief.tenant_key, turn->brief.session_key, said->text, &call->failure);
+    return store_driver_state_put(call->db, turn->brief.tenant_key, turn->brief.session_key, said->text,
+                                  &call->failure);
 }
 
 static enum status write_serve(struct call *call, struct turn *turn, struct turn_op *said)

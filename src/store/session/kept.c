@@ -2,8 +2,8 @@
 #include "store/statement.h"
 #include "store/store.h"
 
-enum status store_kept_put(struct db *db, int64_t tenant_key, int64_t session_key, struct slice json,
-                           struct failure *failure)
+enum status store_driver_state_put(struct db *db, int64_t tenant_key, int64_t session_key, struct slice json,
+                                   struct failure *failure)
 {
     return statement_run(
         db, SQL_KEPT_PUT,
@@ -11,8 +11,8 @@ enum status store_kept_put(struct db *db, int64_t tenant_key, int64_t session_ke
         failure);
 }
 
-enum status store_kept_get(struct db *db, int64_t tenant_key, int64_t session_key, struct arena *arena,
-                           struct slice *out, struct failure *failure)
+enum status store_driver_state_get(struct db *db, int64_t tenant_key, int64_t session_key, struct arena *arena,
+                                   struct slice *out, struct failure *failure)
 {
     struct query query;
     enum status status =

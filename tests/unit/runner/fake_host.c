@@ -83,7 +83,7 @@ void turn_unask(struct turn *turn, struct slice ask_id)
     said(turn);
 }
 
-void turn_keep(struct turn *turn, struct slice json)
+void turn_save_state(struct turn *turn, struct slice json)
 {
     turn->kept = arena_copy(&turn->arena, json);
     buffer_format(&turn->log, "keep %.*s", SLICE_ARG(json));
