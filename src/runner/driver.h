@@ -94,7 +94,7 @@ void turn_event(struct turn *turn, const struct event *event);
  * the session (turn number and call id). An approval that a standing rule allows is answered at once. */
 void turn_ask(struct turn *turn, const struct ask *ask);
 /* Gives up an ask nobody answered. */
-void turn_unask(struct turn *turn, struct slice ask_id);
+void turn_cancel_ask(struct turn *turn, struct slice ask_id);
 /* Durable with the session, for the next turn. */
 void turn_save_state(struct turn *turn, struct slice json);
 /* The turn is over; nothing may be said after it. */
@@ -108,7 +108,7 @@ struct turn_served {
     void *owner;
     void (*done)(void *owner, struct slice result, struct slice error);
 };
-void turn_serve(struct turn *turn, struct slice tool, struct slice arguments, struct turn_served then);
+void turn_call_service(struct turn *turn, struct slice tool, struct slice arguments, struct turn_served then);
 /* Too much said and not yet durable: the driver reads no more from its agent until `false` again (asked anew when the
  * next chunk comes, or after TURN_FULL_PAUSE_MS). */
 bool turn_is_full(const struct turn *turn);

@@ -275,7 +275,7 @@ static void give_up(struct acp_turn *turn, struct acp_ask *ask)
         acp_agent_reply(turn->agent, buffer_slice(&ask->request), word);
     }
     if (turn->turn) {
-        turn_unask(turn->turn, buffer_slice(&ask->id));
+        turn_cancel_ask(turn->turn, buffer_slice(&ask->id));
     }
     ask_free(ask);
 }

@@ -207,5 +207,5 @@ void acp_gateway_start(struct acp_turn *turn, const char *url,
     }
     gateway->tree = arena_copy(&gateway->arena, sandbox_root(brief->sandbox));
     gateway->access.url = arena_format(&gateway->arena, "%s/api/sessions/%.*s", url, SLICE_ARG(brief->session_id));
-    turn_serve(turn->turn, SLICE("gateway_token"), SLICE("{}"), (struct turn_served){gateway, on_token});
+    turn_call_service(turn->turn, SLICE("gateway_token"), SLICE("{}"), (struct turn_served){gateway, on_token});
 }

@@ -124,7 +124,7 @@ static void model_interrupt(void *state, bool gone)
     provider_cancel(turn->call);
     turn->call = NULL;
     if (slice_present(turn->ask_id) && !gone) {
-        turn_unask(turn->turn, turn->ask_id);
+        turn_cancel_ask(turn->turn, turn->ask_id);
     }
     turn->ask_id = (struct slice){NULL, 0};
     tools_cancel(turn, !gone);

@@ -41,7 +41,7 @@ struct tool_place {
     const struct agent *agent;
     struct sandbox *sandbox; /* NULL = none: process tools are unavailable, file tools see the workspace only */
     struct slice files_dir;  /* where spilled results are kept; absolute, outside the sandbox */
-    struct turn *turn;       /* for turn_serve */
+    struct turn *turn;       /* for turn_call_service */
 };
 
 struct tool_call {

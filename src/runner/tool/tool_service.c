@@ -61,8 +61,8 @@ TOOL_RUN(service_run)
     serving->out_over = &is_over;
     serving->call = (struct tool_call){.id = arena_copy(&serving->arena, call->id),
                                        .name = arena_copy(&serving->arena, call->name)};
-    turn_serve(place->turn, serving->call.name, arena_copy(&serving->arena, call->arguments->raw),
-               (struct turn_served){serving, served});
+    turn_call_service(place->turn, serving->call.name, arena_copy(&serving->arena, call->arguments->raw),
+                      (struct turn_served){serving, served});
     if (is_over) {
         return NULL;
     }

@@ -62,7 +62,7 @@ void turn_ask(struct turn *turn, const struct ask *ask)
     turn_enqueue(turn, said);
 }
 
-void turn_unask(struct turn *turn, struct slice ask_id)
+void turn_cancel_ask(struct turn *turn, struct slice ask_id)
 {
     struct turn_op *said = turn_op_new(TURN_OP_CANCEL_ASK);
     said->id = arena_copy(&said->arena, ask_id);
@@ -76,7 +76,7 @@ void turn_save_state(struct turn *turn, struct slice json)
     turn_enqueue(turn, said);
 }
 
-void turn_serve(struct turn *turn, struct slice tool, struct slice arguments, struct turn_served then)
+void turn_call_service(struct turn *turn, struct slice tool, struct slice arguments, struct turn_served then)
 {
     if (slice_is(tool, "save_snapshot") && !turn->introspects) {
         turn_snapshot_take(turn, then);

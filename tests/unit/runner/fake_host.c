@@ -72,7 +72,7 @@ void turn_ask(struct turn *turn, const struct ask *ask)
     said(turn);
 }
 
-void turn_unask(struct turn *turn, struct slice ask_id)
+void turn_cancel_ask(struct turn *turn, struct slice ask_id)
 {
     for (size_t i = 0; i < turn->ask_count; i++) {
         if (slice_eq(turn->asks[i].id, ask_id)) {
@@ -111,7 +111,7 @@ void turn_return(struct turn *turn, const char *cause)
     turn_end(turn, &end);
 }
 
-void turn_serve(struct turn *turn, struct slice tool, struct slice arguments, struct turn_served then)
+void turn_call_service(struct turn *turn, struct slice tool, struct slice arguments, struct turn_served then)
 {
     buffer_format(&turn->log, "serve %.*s %.*s", SLICE_ARG(tool), SLICE_ARG(arguments));
     said(turn);

@@ -30,7 +30,7 @@ struct turn {
     int end_count;
     /* what the test decides */
     bool is_full;
-    struct slice serve_result, serve_error; /* of turn_serve; both absent = "{}" */
+    struct slice serve_result, serve_error; /* of turn_call_service; both absent = "{}" */
     /* Called for each thing said, after it was kept; NULL = nothing. Runs inside the driver's call. */
     void (*on_said)(struct turn *turn, void *owner);
     void *owner;

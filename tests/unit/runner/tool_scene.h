@@ -67,7 +67,7 @@ bool turn_is_full(const struct turn *turn)
     return false;
 }
 
-void turn_serve(struct turn *turn, struct slice tool, struct slice arguments, struct turn_served then)
+void turn_call_service(struct turn *turn, struct slice tool, struct slice arguments, struct turn_served then)
 {
     snprintf(turn->served, sizeof turn->served, "%.*s %.*s", SLICE_ARG(tool), SLICE_ARG(arguments));
     turn->then = then;
