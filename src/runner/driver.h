@@ -101,7 +101,7 @@ void turn_save_state(struct turn *turn, struct slice json);
 void turn_end(struct turn *turn, const struct turn_end *end);
 /* The agent is gone without a word, killed or cut off: the turn is cut as if the server had died. What it asked stays
  * asked, and the agent's `resume` policy decides about its prompt. Nothing may be said after it. */
-void turn_return(struct turn *turn, const char *cause);
+void turn_agent_lost(struct turn *turn, const char *cause);
 /* Something only the service can do (spawn_session, session_status, set_title, save_snapshot): `then` gets its JSON
  * result, or a failure in `error`. */
 struct turn_served {

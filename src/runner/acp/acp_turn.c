@@ -193,5 +193,5 @@ void acp_turn_return(struct acp_turn *turn, struct slice why)
     turn->agent->turn = NULL;
     turn->agent = NULL;
     turn->turn = NULL;
-    turn_return(host_turn, "agent_killed");
+    turn_agent_lost(host_turn, "agent_killed");
 }

@@ -297,7 +297,7 @@ void runner_turn_end(struct runner_turn *turn, const struct turn_end *end)
 
 void runner_turn_return(struct runner_turn *turn, const char *cause)
 {
-    turn_return(turn->turn, cause);
+    turn_agent_lost(turn->turn, cause);
     out_of_hand(turn);
 }
 

@@ -104,7 +104,7 @@ void turn_end(struct turn *turn, const struct turn_end *end)
     said(turn);
 }
 
-void turn_return(struct turn *turn, const char *cause)
+void turn_agent_lost(struct turn *turn, const char *cause)
 {
     struct turn_end end = {
         .stop = TURN_ABORTED, .error = TURN_CANCELLED, .error_message = slice_of(cause), .to = SESSION_IDLE};
