@@ -76,7 +76,7 @@ struct driver {
     /* After its end was committed, or it is gone. */
     void (*free)(void *state);
     /* The session rests, ends or is deleted: whatever lives on for it (an agent process) goes. May be NULL. */
-    void (*leave)(void *owner, int64_t tenant_key, int64_t session_key);
+    void (*release_session)(void *owner, int64_t tenant_key, int64_t session_key);
     /* The server stops: all that lives goes, now. May be NULL. */
     void (*close)(void *owner);
 };

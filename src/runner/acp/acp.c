@@ -208,7 +208,7 @@ struct driver acp_driver(struct acp *acp)
         .answer = driver_answer,
         .interrupt = driver_interrupt,
         .free = driver_free,
-        .leave = driver_leave,
+        .release_session = driver_leave,
         .close = driver_close,
     };
 }

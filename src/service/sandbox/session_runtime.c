@@ -130,8 +130,8 @@ static void on_ended(void *owner, const struct sandbox_result *news)
 static void tell_driver_to_leave(struct session_runtime *box)
 {
     const struct driver *driver = box->runtimes->options.drivers[box->driver];
-    if (driver && driver->leave) {
-        driver->leave(driver->owner, box->tenant_key, box->session_key);
+    if (driver && driver->release_session) {
+        driver->release_session(driver->owner, box->tenant_key, box->session_key);
     }
 }
 

@@ -25,8 +25,8 @@ static void on_leave(struct loop_message *message)
     const struct turn_host *turns = leaving->turns;
     for (size_t i = 0; i < DRIVER_COUNT && !has_turn(turns, leaving->session_key); i++) {
         const struct driver *driver = turns->options.drivers[i];
-        if (driver && driver->leave) {
-            driver->leave(driver->owner, leaving->tenant_key, leaving->session_key);
+        if (driver && driver->release_session) {
+            driver->release_session(driver->owner, leaving->tenant_key, leaving->session_key);
         }
     }
     free(leaving);

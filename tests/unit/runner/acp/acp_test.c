@@ -219,7 +219,7 @@ static void test_one_process_for_all_turns(void **state)
     struct fixture *f = *state;
     struct turn *first = start(f, "{}", "pid"), *second = start(f, "{}", "pid");
     assert_true(slice_eq(buffer_slice(&first->text), buffer_slice(&second->text)));
-    f->driver.leave(f->acp, 1, 1);
+    f->driver.release_session(f->acp, 1, 1);
     struct turn *third = start(f, "{}", "pid");
     assert_false(slice_eq(buffer_slice(&first->text), buffer_slice(&third->text)));
 }
@@ -352,7 +352,7 @@ static void test_permission(void **state)
         check_end(turn, TURN_STOP, TURN_OK);
         check_log(turn, rows[i].outcome);
         check_log(turn, rows[i].is_error ? "\"is_error\":true" : "\"is_error\":false");
-        f->driver.leave(f->acp, 1, 1);
+        f->driver.release_session(f->acp, 1, 1);
     }
 }
 
@@ -398,7 +398,7 @@ static void test_rules_decide_before_people(void **state)
     turn = start(f, "{}", "permit rm -r x");
     assert_int_equal(turn->ask_count, 0);
     check_log(turn, "\\\"no\\\"");
-    f->driver.leave(f->acp, 1, 1);
+    f->driver.release_session(f->acp, 1, 1);
     turn = start(f, "{}", "permit ls"); /* titled "bash", of the kind "execute" */
     assert_int_equal(turn->ask_count, 1);
     fake_turn_answer(turn, DECISION_DENY, NULL, NULL);
@@ -426,11 +426,11 @@ static void test_no_way_around_the_rules(void **state)
         fake_turn_start(turn, &f->driver);
         fake_turn_run(turn);
         check_log(turn, "\\\"no\\\"");
-        f->driver.leave(f->acp, 1, 1);
+        f->driver.release_session(f->acp, 1, 1);
     }
     struct turn *turn = start(f, "{\"input\":{\"path\":\"/open/a\"}}", "permit ls");
     check_log(turn, "\\\"yes\\\"");
-    f->driver.leave(f->acp, 1, 1);
+    f->driver.release_session(f->acp, 1, 1);
     turn = start(f, "{}", "permit rm -r x pad");
     assert_int_equal(turn->ask_count, 1);
     assert_false(slice_present(turn->asks[0].arguments)); /* what was cut is not what was seen */
@@ -483,7 +483,7 @@ static void test_calls_that_show_no_input(void **state)
         assert_row(rows[i].options, i == 4 || !slice_present(turn->asks[0].arguments));
         fake_turn_answer(turn, DECISION_DENY, NULL, NULL);
         fake_turn_run(turn);
-        f->driver.leave(f->acp, 1, 1);
+        f->driver.release_session(f->acp, 1, 1);
     }
 }
 
@@ -655,7 +655,7 @@ static void test_each_thread_has_a_session_of_the_agent(void **state)
     struct turn *turn = start_in(f, options, "a", "recall");
     check_log(turn, "\"threads\":[{\"thread_id\":\"a\",\"acp_session_id\":\"ses-2\",");
     check_log(turn, "delta text m2.1 []\n");
-    f->driver.leave(f->acp, 1, 1);
+    f->driver.release_session(f->acp, 1, 1);
     check_log(start_in(f, options, "a", "recall"), "delta text m3.1 [\"recall\"]\n");
     check_log(start_in(f, options, NULL, "recall"), "delta text m4.1 [\"echo main\"]\n");
     check_log(start_in(f, options, "b", "recall"), "delta text m5.1 []\n");
@@ -686,7 +686,7 @@ static void test_a_load_that_kills_is_not_tried_again(void **state)
     char options[200];
     snprintf(options, sizeof options, "{\"load\":\"die\",\"memory\":\"%s\"}", f->memory);
     check_end(start(f, options, "echo"), TURN_STOP, TURN_OK);
-    f->driver.leave(f->acp, 1, 1);
+    f->driver.release_session(f->acp, 1, 1);
     check_end(start(f, options, "echo"), TURN_ERROR, TURN_INTERNAL);
     check_end(start(f, options, "echo"), TURN_STOP, TURN_OK);
 }
