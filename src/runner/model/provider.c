@@ -346,9 +346,9 @@ const char *provider_key_name(const struct provider_options *options, struct sli
     return provider && strcmp(base_of(options, provider), provider->base) == 0 ? provider->secret : NULL;
 }
 
-enum status provider_ask_models(struct http_client *client, const struct provider_options *options, size_t index,
-                                const struct provider_question *question, const struct http_call_handler *handler,
-                                struct http_call **out, struct failure *failure)
+enum status provider_list_models(struct http_client *client, const struct provider_options *options, size_t index,
+                                 const struct provider_question *question, const struct http_call_handler *handler,
+                                 struct http_call **out, struct failure *failure)
 {
     const struct provider *provider = &providers[index];
     struct buffer url = {0}, key = {0};

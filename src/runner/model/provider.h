@@ -53,10 +53,10 @@ struct provider_question {
     int64_t total_ms;
     size_t bytes_max;
 };
-MUST_CHECK enum status provider_ask_models(struct http_client *client, const struct provider_options *options,
-                                           size_t index, const struct provider_question *question,
-                                           const struct http_call_handler *handler, struct http_call **out,
-                                           struct failure *failure);
+MUST_CHECK enum status provider_list_models(struct http_client *client, const struct provider_options *options,
+                                            size_t index, const struct provider_question *question,
+                                            const struct http_call_handler *handler, struct http_call **out,
+                                            struct failure *failure);
 
 /* The options must outlive the call. Not OK: nothing was started, *out_failure says why (no key, unknown provider). */
 MUST_CHECK enum status provider_start(struct http_client *client, const struct provider_options *options,

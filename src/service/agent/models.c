@@ -179,7 +179,7 @@ static void ask_vendor(struct models *models, size_t index, struct http_client *
         return;
     }
     vendor->status = 0;
-    if (provider_ask_models(client, models->options.providers, index, &question, &handler, &vendor->call, &failure) ==
+    if (provider_list_models(client, models->options.providers, index, &question, &handler, &vendor->call, &failure) ==
         STATUS_OK) {
         models->asked++;
     } else {
