@@ -2,7 +2,7 @@
 
 enum { WAITS_IN_SPAN = 40 };
 
-void moderation_init(struct moderation *moderation, int64_t gather_us)
+void read_coalescing_init(struct moderation *moderation, int64_t gather_us)
 {
     *moderation = (struct moderation){.gather_us = gather_us};
 }
@@ -16,7 +16,7 @@ static bool is_worth_it(const struct moderation *moderation, int64_t elapsed_us)
     return moderation->is_on ? moderation->pieces >= waits_in_all : moderation->looks >= 2 * waits_in_all;
 }
 
-bool moderation_note(struct moderation *moderation, int64_t now_us, size_t pieces)
+bool read_coalescing_note(struct moderation *moderation, int64_t now_us, size_t pieces)
 {
     int64_t elapsed_us = now_us - moderation->since_us;
     moderation->looks += pieces > 0;

@@ -15,8 +15,8 @@ struct moderation {
     bool is_on;
 };
 
-void moderation_init(struct moderation *moderation, int64_t gather_us);
+void read_coalescing_init(struct moderation *moderation, int64_t gather_us);
 /* After every look at the sockets: how many had something to read. Whether to gather before the next look. */
-bool moderation_note(struct moderation *moderation, int64_t now_us, size_t pieces);
+bool read_coalescing_note(struct moderation *moderation, int64_t now_us, size_t pieces);
 
 #endif

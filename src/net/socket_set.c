@@ -57,7 +57,7 @@ static void look(struct socket_set *set)
         }
     }
     set->on_looked(set->owner);
-    gather(set, moderation_note(&set->moderation, (int64_t)(uv_hrtime() / 1000), (size_t)set->met_count));
+    gather(set, read_coalescing_note(&set->moderation, (int64_t)(uv_hrtime() / 1000), (size_t)set->met_count));
     set->met = NULL;
     set->met_count = 0;
 }
@@ -112,7 +112,7 @@ static void poll_open(struct socket_set *set, struct loop *loop, uv_poll_t *hand
 
 void socket_set_open(struct socket_set *set, struct loop *loop, int64_t gather_us)
 {
-    moderation_init(&set->moderation, gather_us);
+    read_coalescing_init(&set->moderation, gather_us);
     set->sockets_fd = epoll_create1(EPOLL_CLOEXEC);
     set->tick_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     poll_open(set, loop, &set->sockets, set->sockets_fd);

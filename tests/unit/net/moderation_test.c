@@ -10,7 +10,7 @@ static bool after(struct moderation *moderation, int64_t *now_us, int64_t looks_
     bool is_on = moderation->is_on;
     for (int64_t until_us = *now_us + for_us; *now_us < until_us;) {
         *now_us += SECOND_US / looks_per_s;
-        is_on = moderation_note(moderation, *now_us, pieces);
+        is_on = read_coalescing_note(moderation, *now_us, pieces);
     }
     return is_on;
 }
@@ -33,7 +33,7 @@ static void begins_only_when_pieces_crowd(void **state)
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct moderation moderation;
         int64_t now_us = 5 * SECOND_US;
-        moderation_init(&moderation, GATHER_US);
+        read_coalescing_init(&moderation, GATHER_US);
         assert_row(rows[i].name,
                    after(&moderation, &now_us, rows[i].looks_per_s, rows[i].pieces, SECOND_US) == rows[i].is_on);
     }
@@ -44,11 +44,11 @@ static void a_short_burst_is_not_held_up(void **state)
     struct moderation moderation;
     int64_t now_us = 5 * SECOND_US;
     (void)state;
-    moderation_init(&moderation, GATHER_US);
-    assert_false(moderation_note(&moderation, now_us, 1));
+    read_coalescing_init(&moderation, GATHER_US);
+    assert_false(read_coalescing_note(&moderation, now_us, 1));
     assert_false(after(&moderation, &now_us, 10000, 1, 15000));
     now_us += SECOND_US;
-    assert_false(moderation_note(&moderation, now_us, 1));
+    assert_false(read_coalescing_note(&moderation, now_us, 1));
 }
 
 static void goes_on_while_waits_bring_pieces_and_ends_soon_after(void **state)
@@ -56,12 +56,12 @@ static void goes_on_while_waits_bring_pieces_and_ends_soon_after(void **state)
     struct moderation moderation;
     int64_t now_us = 5 * SECOND_US;
     (void)state;
-    moderation_init(&moderation, GATHER_US);
+    read_coalescing_init(&moderation, GATHER_US);
     assert_true(after(&moderation, &now_us, 10000, 1, 50000));
     assert_true(after(&moderation, &now_us, SECOND_US / GATHER_US, 2, SECOND_US));
     assert_true(after(&moderation, &now_us, SECOND_US / GATHER_US, 40, SECOND_US));
     assert_false(after(&moderation, &now_us, SECOND_US / GATHER_US, 0, 41000));
-    assert_false(moderation_note(&moderation, now_us + 1, 1));
+    assert_false(read_coalescing_note(&moderation, now_us + 1, 1));
 }
 
 static void never_when_told_so(void **state)
@@ -69,7 +69,7 @@ static void never_when_told_so(void **state)
     struct moderation moderation;
     int64_t now_us = 5 * SECOND_US;
     (void)state;
-    moderation_init(&moderation, 0);
+    read_coalescing_init(&moderation, 0);
     assert_false(after(&moderation, &now_us, 100000, 1, SECOND_US));
 }
 
