@@ -14,11 +14,11 @@ struct http_client;
 struct http_call;
 
 struct http_client_options {
-    const char *ca_file;      /* certificates to trust, PEM; NULL = the system's */
-    const char *user_agent;   /* NULL = sojourn/VERSION */
-    long connections_max;     /* kept open for reuse; 0 = curl's own */
-    size_t header_bytes_max;  /* of one answer; 0 = 64 KiB */
-    int64_t gather_us;        /* how long pieces wait for each other while very many come (net/moderation.h); 0 = not */
+    const char *ca_file;     /* certificates to trust, PEM; NULL = the system's */
+    const char *user_agent;  /* NULL = sojourn/VERSION */
+    long connections_max;    /* kept open for reuse; 0 = curl's own */
+    size_t header_bytes_max; /* of one answer; 0 = 64 KiB */
+    int64_t gather_us; /* how long pieces wait for each other while very many come (net/read_coalescing.h); 0 = not */
     bool ignores_environment; /* no proxy from HTTPS_PROXY and friends */
 };
 

@@ -1,5 +1,5 @@
 /* Sockets that one owner on a loop reads, looked at together: at once while little happens, and gathered for a moment
- * (net/moderation.h) while the loop would wake for every single one. Other handles of the loop never wait for it.
+ * (net/read_coalescing.h) while the loop would wake for every single one. Other handles of the loop never wait for it.
  * Everything here happens on the loop's thread. */
 #ifndef NET_SOCKET_SET_H
 #define NET_SOCKET_SET_H
@@ -7,7 +7,7 @@
 #include <sys/epoll.h>
 
 #include "loop/loop.h"
-#include "net/moderation.h"
+#include "net/read_coalescing.h"
 
 /* Embedded in its owner, which must live until `on_closed`. */
 struct socket_set {
@@ -15,7 +15,7 @@ struct socket_set {
     void (*on_ready)(void *owner, int fd, unsigned events); /* EPOLLIN, EPOLLOUT, EPOLLERR, EPOLLHUP */
     void (*on_looked)(void *owner);                         /* after those of one look, before the next */
     void (*on_closed)(void *owner);
-    struct moderation moderation;
+    struct read_coalescing moderation;
     uv_poll_t sockets; /* ready when one of them is */
     uv_poll_t tick;    /* ready when the wait is over */
     int sockets_fd, tick_fd;

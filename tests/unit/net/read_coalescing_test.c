@@ -1,11 +1,12 @@
 #include "unit.h"
 
-#include "net/moderation.h"
+#include "net/read_coalescing.h"
 
 enum { GATHER_US = 500, SECOND_US = 1000000 };
 
 /* Looks at the sockets as often as told, for a while, each meeting so many pieces; whether it gathers at the end. */
-static bool after(struct moderation *moderation, int64_t *now_us, int64_t looks_per_s, size_t pieces, int64_t for_us)
+static bool after(struct read_coalescing *moderation, int64_t *now_us, int64_t looks_per_s, size_t pieces,
+                  int64_t for_us)
 {
     bool is_on = moderation->is_on;
     for (int64_t until_us = *now_us + for_us; *now_us < until_us;) {
@@ -31,7 +32,7 @@ static void begins_only_when_pieces_crowd(void **state)
     };
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        struct moderation moderation;
+        struct read_coalescing moderation;
         int64_t now_us = 5 * SECOND_US;
         read_coalescing_init(&moderation, GATHER_US);
         assert_row(rows[i].name,
@@ -41,7 +42,7 @@ static void begins_only_when_pieces_crowd(void **state)
 
 static void a_short_burst_is_not_held_up(void **state)
 {
-    struct moderation moderation;
+    struct read_coalescing moderation;
     int64_t now_us = 5 * SECOND_US;
     (void)state;
     read_coalescing_init(&moderation, GATHER_US);
@@ -53,7 +54,7 @@ static void a_short_burst_is_not_held_up(void **state)
 
 static void goes_on_while_waits_bring_pieces_and_ends_soon_after(void **state)
 {
-    struct moderation moderation;
+    struct read_coalescing moderation;
     int64_t now_us = 5 * SECOND_US;
     (void)state;
     read_coalescing_init(&moderation, GATHER_US);
@@ -66,7 +67,7 @@ static void goes_on_while_waits_bring_pieces_and_ends_soon_after(void **state)
 
 static void never_when_told_so(void **state)
 {
-    struct moderation moderation;
+    struct read_coalescing moderation;
     int64_t now_us = 5 * SECOND_US;
     (void)state;
     read_coalescing_init(&moderation, 0);
