@@ -111,7 +111,7 @@ static bool wants_bytes(const struct connection *connection)
 
 static void on_poll(uv_poll_t *poll, int status, int events);
 
-void connection_settle(struct connection *connection)
+void connection_update_watches(struct connection *connection)
 {
     if (connection->closed) {
         return;
@@ -144,7 +144,7 @@ static void on_poll(uv_poll_t *poll, int status, int events)
     }
     /* A TLS handshake writes while it reads. */
     connection->write_blocked = connection->write_blocked || (!connection->closed && connection_has_unsent(connection));
-    connection_settle(connection);
+    connection_update_watches(connection);
 }
 
 struct connection *connection_open(struct server_loop *home, int fd, struct tls *tls, const char *peer)
@@ -167,7 +167,7 @@ struct connection *connection_open(struct server_loop *home, int fd, struct tls 
     figure_add(&home->figures.connections_total, 1);
     home->now_ms = clock_steady_ms(home->options->clock);
     list_append(connection, WAIT_HEAD);
-    connection_settle(connection);
+    connection_update_watches(connection);
     return connection;
 }
 
@@ -239,7 +239,7 @@ void connection_finish(struct connection *connection)
     shutdown(connection->fd, SHUT_WR);
     connection->lingering = true;
     connection_drop_input(connection);
-    connection_settle(connection);
+    connection_update_watches(connection);
 }
 
 void connection_expire(struct connection *connection)
@@ -254,7 +254,7 @@ void connection_expire(struct connection *connection)
         return;
     }
     connection_drop_input(connection);
-    connection_settle(connection);
+    connection_update_watches(connection);
 }
 
 void connection_enqueue(struct connection *connection, struct exchange *exchange)

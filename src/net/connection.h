@@ -5,8 +5,8 @@
  *
  * Bytes come in through connection_read (connection_read.c), which cuts them into exchanges and hands these out; what
  * was answered leaves through connection_flush (connection_write.c) in the order the requests came. After every event
- * connection_settle derives from the state which events are watched and which deadline runs, so no other place has
- * to. A connection ends in connection_finish (politely) or connection_close (at once). */
+ * connection_update_watches derives from the state which events are watched and which deadline runs, so no other place
+ * has to. A connection ends in connection_finish (politely) or connection_close (at once). */
 #ifndef NET_CONNECTION_H
 #define NET_CONNECTION_H
 
@@ -111,7 +111,7 @@ bool connection_is_admitting(const struct connection *connection, const struct e
 bool connection_write_ready(struct connection *connection);
 /* The peer took something: the write timeout begins anew. */
 void connection_note_progress(struct connection *connection);
-void connection_settle(struct connection *connection);
+void connection_update_watches(struct connection *connection);
 /* Sends end of file and waits a moment for the peer's, so that it can read the last answer. */
 void connection_finish(struct connection *connection);
 void connection_close(struct connection *connection);

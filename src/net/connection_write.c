@@ -150,5 +150,5 @@ void connection_flush(struct connection *connection)
     if (!connection->closed && !connection->lingering && !connection->stream.handler) {
         connection_resume(connection);
     }
-    connection_settle(connection);
+    connection_update_watches(connection);
 }

@@ -208,7 +208,7 @@ static void admit_arrive(struct loop_message *message)
     connection->home->now_ms = clock_steady_ms(connection->home->options->clock);
     connection_admit(connection);
     connection_resume(connection);
-    connection_settle(connection);
+    connection_update_watches(connection);
 }
 
 void exchange_admit(struct exchange *exchange)

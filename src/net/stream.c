@@ -155,14 +155,14 @@ size_t stream_write(struct stream *stream, struct slice bytes)
     if (!stream->blocked && websocket_has_control(stream->websocket)) {
         server_loop_mark_dirty(connection->home, connection);
     }
-    connection_settle(connection);
+    connection_update_watches(connection);
     return taken;
 }
 
 void stream_pause(struct stream *stream, bool paused)
 {
     stream->paused = paused;
-    connection_settle(connection_of(stream));
+    connection_update_watches(connection_of(stream));
 }
 
 void stream_end_because(struct stream *stream, int code, struct slice reason)
