@@ -200,7 +200,7 @@ static void on_silence(uv_timer_t *timer)
     struct http_client *client = call->client;
     call->broken = "silent";
     http_call_finish(call, CURLE_OK);
-    http_client_settle(client);
+    http_client_run_deferred(client);
 }
 
 static void on_silence_closed(uv_handle_t *handle)

@@ -60,7 +60,7 @@ struct http_call {
 };
 
 /* Runs what waited until curl was off the stack: ends, starts, cancellations. */
-void http_client_settle(struct http_client *client);
+void http_client_run_deferred(struct http_client *client);
 void http_client_close_socket(struct http_client *client, curl_socket_t fd);
 
 /* Curl must not watch the socket any more. */

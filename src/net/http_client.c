@@ -57,7 +57,7 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *owner, void *
 static void on_timer(uv_timer_t *timer)
 {
     act(timer->data, CURL_SOCKET_TIMEOUT, 0);
-    http_client_settle(timer->data);
+    http_client_run_deferred(timer->data);
 }
 
 static int on_timeout_wanted(CURLM *multi, long after_ms, void *owner)
@@ -123,7 +123,7 @@ static void take_changed(struct http_client *client)
     }
 }
 
-void http_client_settle(struct http_client *client)
+void http_client_run_deferred(struct http_client *client)
 {
     if (client->inside || client->is_settling) {
         client->is_unsettled = true;
@@ -141,7 +141,7 @@ void http_client_settle(struct http_client *client)
 
 static void on_looked(void *owner)
 {
-    http_client_settle(owner);
+    http_client_run_deferred(owner);
 }
 
 /* --- the client --- */
@@ -150,7 +150,7 @@ static void on_kick(void *owner)
 {
     struct http_client *client = owner;
     client->is_unsettled = true;
-    http_client_settle(client);
+    http_client_run_deferred(client);
 }
 
 static void curl_prepare(void)

@@ -263,7 +263,7 @@ static void act(struct http_call *call, bool reads, bool writes)
         http_upgrade_watch(call);
     }
     client->inside--;
-    http_client_settle(client);
+    http_client_run_deferred(client);
 }
 
 static void on_poll(uv_poll_t *poll, int status, int events)
