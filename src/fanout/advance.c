@@ -37,7 +37,7 @@ static bool viewer_write(struct viewer *viewer, struct slice bytes, size_t *writ
 {
     size_t taken = viewer->sink.write(viewer->sink.owner, slice_after(bytes, *written));
     *written += taken;
-    figure_add(&hub_of(viewer)->figures.bytes_sent, (int64_t)taken);
+    counter_add(&hub_of(viewer)->figures.bytes_sent, (int64_t)taken);
     return *written >= bytes.len;
 }
 
@@ -50,7 +50,7 @@ static bool flush_frame(struct viewer *viewer)
         frame_unref(viewer->frame);
         viewer->frame = NULL;
         viewer->written = 0;
-        figure_add(&hub_of(viewer)->figures.frames_sent, 1);
+        counter_add(&hub_of(viewer)->figures.frames_sent, 1);
     }
     return whole;
 }
@@ -287,7 +287,7 @@ static bool step_lagging(struct viewer *viewer)
     viewer->lagging = false;
     viewer->wants_whole = dropped > 0;
     if (!viewer_is_caught_up(viewer) || dropped > 0) {
-        figure_add(&hub_of(viewer)->figures.slow_total, 1);
+        counter_add(&hub_of(viewer)->figures.slow_total, 1);
         viewer_hold(viewer, frame_slow(viewer->cursor, feed_style(viewer->feed), dropped));
     }
     return true;

@@ -51,7 +51,7 @@ struct fanout {
     _Atomic int64_t interest;
 };
 
-static inline void figure_add(_Atomic int64_t *figure, int64_t more)
+static inline void counter_add(_Atomic int64_t *figure, int64_t more)
 {
     atomic_store_explicit(figure, atomic_load_explicit(figure, memory_order_relaxed) + more, memory_order_relaxed);
 }

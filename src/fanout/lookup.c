@@ -79,7 +79,7 @@ void lookups_submit(struct hub *hub)
             queue_put_back(queue, lookup);
             return;
         }
-        figure_add(&hub->figures.store_pages, 1);
+        counter_add(&hub->figures.store_pages, 1);
     }
 }
 

@@ -107,13 +107,13 @@ enum status viewer_open(struct fanout *fanout, struct loop *loop, const struct v
     struct viewer *viewer = viewer_new(options);
     struct feed *feed = hub_find_or_add(hub, options->tenant_key, options->session_key, options->session_id);
     if (!feed->viewers && !feed_is_firehose(feed)) {
-        figure_add(&hub->figures.watched_sessions, 1);
+        counter_add(&hub->figures.watched_sessions, 1);
         watched_count(&fanout->watched, options->session_key, 1);
     }
     viewer->feed = feed;
     list_add(viewer, &feed->viewers);
     wheel_add(viewer, &hub->wheel[hub->wheel_next++ % HUB_WHEEL_SLOTS]);
-    figure_add(&hub->figures.viewers, 1);
+    counter_add(&hub->figures.viewers, 1);
     hub_expect_end(hub, viewer->expires_at_ms);
     *out = viewer;
     return STATUS_OK;
@@ -148,9 +148,9 @@ void viewer_closed(struct viewer *viewer)
     free(viewer->filter);
     access_cache_free(viewer->access_cache);
     free(viewer);
-    figure_add(&hub->figures.viewers, -1);
+    counter_add(&hub->figures.viewers, -1);
     if (!feed->viewers && !feed_is_firehose(feed)) {
-        figure_add(&hub->figures.watched_sessions, -1);
+        counter_add(&hub->figures.watched_sessions, -1);
         watched_count(&hub->fanout->watched, feed->key[1], -1);
     }
     atomic_fetch_sub(&hub->fanout->viewers, 1);

@@ -163,8 +163,8 @@ struct connection *connection_open(struct server_loop *home, int fd, struct tls 
         return NULL;
     }
     home->connection_count++;
-    figure_add(&home->figures.connections, 1);
-    figure_add(&home->figures.connections_total, 1);
+    counter_add(&home->figures.connections, 1);
+    counter_add(&home->figures.connections_total, 1);
     home->now_ms = clock_steady_ms(home->options->clock);
     list_append(connection, WAIT_HEAD);
     connection_update_watches(connection);
@@ -221,7 +221,7 @@ void connection_close(struct connection *connection)
     close(connection->fd);
     list_remove(connection);
     remove_from_dirty(connection);
-    figure_add(&connection->home->figures.connections, -1);
+    counter_add(&connection->home->figures.connections, -1);
     connection_drop_input(connection);
     abandon_exchanges(connection);
     stream_on_lost(connection);
@@ -309,7 +309,7 @@ void connection_refuse(struct connection *connection, int status, const char *co
     }
     exchange->ready = true;
     connection->last_request_taken = true;
-    figure_add(&connection->home->figures.refused_total, 1);
+    counter_add(&connection->home->figures.refused_total, 1);
     connection_enqueue(connection, exchange);
     server_loop_mark_dirty(connection->home, connection);
 }
@@ -325,7 +325,7 @@ ssize_t connection_receive(struct connection *connection, char *bytes, size_t ro
         } while (got < 0 && errno == EINTR);
     }
     if (got > 0) {
-        figure_add(&connection->home->figures.bytes_in, got);
+        counter_add(&connection->home->figures.bytes_in, got);
     }
     return got;
 }
@@ -356,7 +356,7 @@ ssize_t connection_transmit(struct connection *connection, const struct iovec *p
         } while (sent < 0 && errno == EINTR);
     }
     if (sent > 0) {
-        figure_add(&connection->home->figures.bytes_out, sent);
+        counter_add(&connection->home->figures.bytes_out, sent);
     }
     return sent;
 }

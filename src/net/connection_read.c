@@ -70,7 +70,7 @@ static void dispatch(struct connection *connection, struct exchange *exchange)
     connection->exclusive = !http_method_is_safe(exchange->request.method);
     connection->upgrading = slice_present(exchange->request.upgrade);
     connection->last_request_taken = !exchange->request.keep_alive || connection->home->draining;
-    figure_add(&connection->home->figures.requests_total, 1);
+    counter_add(&connection->home->figures.requests_total, 1);
     connection_enqueue(connection, exchange);
     options->on_request(options->owner, exchange);
 }
@@ -126,7 +126,7 @@ void connection_answer_head(struct connection *connection)
     connection->input->exchange = NULL;
     connection->input->stage = INPUT_HEAD;
     connection->last_request_taken = true;
-    figure_add(&connection->home->figures.refused_total, 1);
+    counter_add(&connection->home->figures.refused_total, 1);
     connection_enqueue(connection, exchange);
 }
 

@@ -56,7 +56,7 @@ struct server_loop {
     char read_bytes[READ_BYTES];
 };
 
-static inline void figure_add(_Atomic int64_t *figure, int64_t more)
+static inline void counter_add(_Atomic int64_t *figure, int64_t more)
 {
     atomic_store_explicit(figure, atomic_load_explicit(figure, memory_order_relaxed) + more, memory_order_relaxed);
 }

@@ -118,7 +118,7 @@ struct stream *stream_accept(struct exchange *exchange, enum stream_kind kind, c
     } else if (kind != STREAM_RAW) {
         connection_drop_input(connection);
     }
-    figure_add(&connection->home->figures.streams, 1);
+    counter_add(&connection->home->figures.streams, 1);
     return &connection->stream;
 }
 
@@ -196,7 +196,7 @@ void stream_on_lost(struct connection *connection)
     websocket_free(connection->stream.websocket);
     byte_hold_release(&connection->stream.hold);
     connection->stream.websocket = NULL;
-    figure_add(&connection->home->figures.streams, -1);
+    counter_add(&connection->home->figures.streams, -1);
     handler->on_closed(connection->stream.owner);
 }
 
