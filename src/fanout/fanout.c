@@ -156,11 +156,11 @@ bool fanout_is_watched(struct fanout *fanout, int64_t session_key)
     return watched_has(&fanout->watched, session_key);
 }
 
-void fanout_figures_read(struct fanout *fanout, struct fanout_figures *out)
+void fanout_figures_read(struct fanout *fanout, struct fanout_stats *out)
 {
-    *out = (struct fanout_figures){0};
+    *out = (struct fanout_stats){0};
     for (size_t i = 0; i < fanout->hub_count; i++) {
-        struct hub_figures *figures = &fanout->hubs[i].figures;
+        struct hub_stats *figures = &fanout->hubs[i].figures;
         out->viewers += atomic_load_explicit(&figures->viewers, memory_order_relaxed);
         out->watched_sessions += atomic_load_explicit(&figures->watched_sessions, memory_order_relaxed);
         out->frames_sent += atomic_load_explicit(&figures->frames_sent, memory_order_relaxed);

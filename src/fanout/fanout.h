@@ -108,9 +108,9 @@ void viewer_closed(struct viewer *viewer);
 /* Has the session a viewer? Any thread. */
 bool fanout_is_watched(struct fanout *fanout, int64_t session_key);
 
-struct fanout_figures {
+struct fanout_stats {
     int64_t viewers, watched_sessions, frames_sent, bytes_sent, slow_total, store_pages;
 };
-void fanout_figures_read(struct fanout *fanout, struct fanout_figures *out);
+void fanout_figures_read(struct fanout *fanout, struct fanout_stats *out);
 
 #endif

@@ -12,7 +12,7 @@
 enum { HUB_WHEEL_SLOTS = 15 };
 
 /* Written by the hub's thread only, read by any. */
-struct hub_figures {
+struct hub_stats {
     _Atomic int64_t viewers, watched_sessions, frames_sent, bytes_sent, slow_total, store_pages;
 };
 
@@ -38,7 +38,7 @@ struct hub {
     struct loop_message start_message;
     bool timers_open;
     bool closing;
-    struct hub_figures figures;
+    struct hub_stats figures;
 };
 
 struct fanout {

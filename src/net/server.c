@@ -207,7 +207,7 @@ void server_drain(struct server *server, int64_t timeout_ms, void (*drained)(voi
     }
 }
 
-static void add_figures(struct server_loop_figures *from, struct server_figures *to)
+static void add_stats(struct server_loop_stats *from, struct server_stats *to)
 {
     to->connections += atomic_load_explicit(&from->connections, memory_order_relaxed);
     to->connections_total += atomic_load_explicit(&from->connections_total, memory_order_relaxed);
@@ -218,10 +218,10 @@ static void add_figures(struct server_loop_figures *from, struct server_figures 
     to->refused_total += atomic_load_explicit(&from->refused_total, memory_order_relaxed);
 }
 
-void server_figures_read(struct server *server, struct server_figures *out)
+void server_figures_read(struct server *server, struct server_stats *out)
 {
-    *out = (struct server_figures){0};
+    *out = (struct server_stats){0};
     for (size_t i = 0; i < server->home_count; i++) {
-        add_figures(&server->homes[i]->figures, out);
+        add_stats(&server->homes[i]->figures, out);
     }
 }

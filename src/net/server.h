@@ -36,7 +36,7 @@ struct server_options {
 };
 
 /* Atomic counters for /metrics. */
-struct server_figures {
+struct server_stats {
     int64_t connections, connections_total, requests_total, streams, bytes_in, bytes_out, refused_total;
 };
 
@@ -54,6 +54,6 @@ MUST_CHECK enum status server_listen(struct server *server, struct slice address
  * loop thread, once) when none is left or `timeout_ms` has passed and the rest was cut. Streams are ended by their
  * owners. Afterwards nothing of the server keeps a loop alive. */
 void server_drain(struct server *server, int64_t timeout_ms, void (*drained)(void *owner), void *owner);
-void server_figures_read(struct server *server, struct server_figures *out);
+void server_figures_read(struct server *server, struct server_stats *out);
 
 #endif

@@ -16,7 +16,7 @@ enum {
 };
 
 /* Written by the owner with plain relaxed stores: one writer each. */
-struct server_loop_figures {
+struct server_loop_stats {
     _Atomic int64_t connections, connections_total, requests_total, streams, bytes_in, bytes_out, refused_total;
 };
 
@@ -52,7 +52,7 @@ struct server_loop {
     int handles_open;
     bool draining;
     int64_t cut_at_ms; /* draining: when the rest is cut */
-    struct server_loop_figures figures;
+    struct server_loop_stats figures;
     char read_bytes[READ_BYTES];
 };
 

@@ -49,18 +49,18 @@ MUST_CHECK enum status store_lease_renew(struct db *db, const struct lease *leas
 /* At start: every live lease gets a fresh full term from `now` (steady), so a restart or a jump of the clock costs
  * nobody his work. */
 MUST_CHECK enum status store_lease_renew_all(struct db *db, int64_t now_ms, struct failure *failure);
-struct queue_figures {
+struct queue_stats {
     struct slice agent;
     int64_t pending, oldest_queued_ms, leased;
 };
-MUST_CHECK enum status store_queue_figures(struct db *db, const struct session_filter *who, struct arena *arena,
-                                           struct queue_figures **out, size_t *out_count, struct failure *failure);
-struct worker_figures {
+MUST_CHECK enum status store_queue_stats(struct db *db, const struct session_filter *who, struct arena *arena,
+                                         struct queue_stats **out, size_t *out_count, struct failure *failure);
+struct worker_stats {
     struct slice worker;
     int64_t leases, last_heartbeat_ms;
 };
-MUST_CHECK enum status store_worker_figures(struct db *db, const struct session_filter *who, struct arena *arena,
-                                            struct worker_figures **out, size_t *out_count, struct failure *failure);
+MUST_CHECK enum status store_worker_stats(struct db *db, const struct session_filter *who, struct arena *arena,
+                                          struct worker_stats **out, size_t *out_count, struct failure *failure);
 
 /* --- prompts that wait --- */
 MUST_CHECK enum status store_prompt_insert(struct db *db, int64_t tenant_key, int64_t session_key,
@@ -71,13 +71,13 @@ MUST_CHECK enum status store_prompt_list(struct db *db, int64_t tenant_key, int6
 /* NOT_FOUND when none waits. */
 MUST_CHECK enum status store_prompt_first(struct db *db, int64_t tenant_key, int64_t session_key, struct arena *arena,
                                           struct prompt *out, struct failure *failure);
-struct prompt_figures {
+struct prompt_stats {
     int64_t waiting;
     int64_t first, last; /* positions; 0 when none waits */
     int64_t lowest;      /* no waiting prompt has a lower priority; 0 when none waits */
 };
-MUST_CHECK enum status store_prompt_figures(struct db *db, int64_t tenant_key, int64_t session_key,
-                                            struct prompt_figures *out, struct failure *failure);
+MUST_CHECK enum status store_prompt_stats(struct db *db, int64_t tenant_key, int64_t session_key,
+                                          struct prompt_stats *out, struct failure *failure);
 /* Position, mode, content, metadata, revision and due time of the prompt with this id. */
 MUST_CHECK enum status store_prompt_update(struct db *db, int64_t tenant_key, int64_t session_key,
                                            const struct prompt *prompt, struct failure *failure);

@@ -222,7 +222,7 @@ static bool is_taken(int number, bool all)
 
 static void play(struct world *world, int number)
 {
-    struct writer_figures figures;
+    struct writer_stats figures;
     int twice = parts[number / ORDERS].twice;
     life = (struct life){.world = world, .script = script_at(number), .number = number};
     bool dies_twice = twice && number % ORDERS % twice == 0 && ORDERS_APART == 1;

@@ -189,7 +189,7 @@ static bool run_reads(struct world *world)
 
 bool world_round(struct world *world)
 {
-    struct writer_figures before, after;
+    struct writer_stats before, after;
     writer_figures_read(world->writer, &before);
     writer_step(world->writer);
     uv_run(loop_uv(world->loop), UV_RUN_NOWAIT);

@@ -300,8 +300,8 @@ static void a_timer_that_was_moved_is_not_taken_for_the_one_that_was_due(void **
 static void figures_per_agent_and_worker(void **state)
 {
     struct fixture *f = *state;
-    struct queue_figures *queues = NULL;
-    struct worker_figures *workers = NULL;
+    struct queue_stats *queues = NULL;
+    struct worker_stats *workers = NULL;
     size_t count = 0;
     int64_t first_queued_ms = f->now_ms;
     fixture_session(f, f->tenant, "a1", "u1", "{'agent':'a','status':'pending'}");
@@ -315,8 +315,8 @@ static void figures_per_agent_and_worker(void **state)
     must(store_lease_put(f->db, &lease, &f->failure));
     must(store_lease_put(f->db, &other, &f->failure));
     fixture_commit(f);
-    must(store_queue_figures(f->db, &(struct session_filter){.tenant_key = f->tenant}, &f->arena, &queues, &count,
-                             &f->failure));
+    must(store_queue_stats(f->db, &(struct session_filter){.tenant_key = f->tenant}, &f->arena, &queues, &count,
+                           &f->failure));
     assert_int_equal(count, 2);
     assert_slice(queues[0].agent, "a");
     assert_int_equal(queues[0].pending, 2);
@@ -325,8 +325,8 @@ static void figures_per_agent_and_worker(void **state)
     assert_slice(queues[1].agent, "b");
     assert_int_equal(queues[1].pending, 0);
     assert_int_equal(queues[1].leased, 1);
-    must(store_worker_figures(f->db, &(struct session_filter){.tenant_key = f->tenant}, &f->arena, &workers, &count,
-                              &f->failure));
+    must(store_worker_stats(f->db, &(struct session_filter){.tenant_key = f->tenant}, &f->arena, &workers, &count,
+                            &f->failure));
     assert_int_equal(count, 1);
     assert_slice(workers[0].worker, "w1");
     assert_int_equal(workers[0].leases, 1);

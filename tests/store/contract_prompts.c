@@ -50,9 +50,9 @@ static void prompts_keep_their_order(void **state)
     struct fixture *f = *state;
     struct session *s = fixture_session(f, f->tenant, "s", "u1", NULL);
     struct session *t = fixture_session(f, f->tenant, "t", "u1", NULL);
-    struct prompt_figures figures = {9, 9, 9, 9};
+    struct prompt_stats figures = {9, 9, 9, 9};
     struct prompt out;
-    must(store_prompt_figures(f->db, f->tenant, s->key, &figures, &f->failure));
+    must(store_prompt_stats(f->db, f->tenant, s->key, &figures, &f->failure));
     assert_int_equal(figures.waiting, 0);
     assert_int_equal(figures.first, 0);
     assert_int_equal(figures.last, 0);
@@ -62,7 +62,7 @@ static void prompts_keep_their_order(void **state)
     insert(f, t, 1, "elsewhere");
     assert_string_equal(ids(f, f->tenant, s), "sooner later ");
     assert_string_equal(ids(f, f->other, s), "");
-    must(store_prompt_figures(f->db, f->tenant, s->key, &figures, &f->failure));
+    must(store_prompt_stats(f->db, f->tenant, s->key, &figures, &f->failure));
     assert_int_equal(figures.waiting, 2);
     assert_int_equal(figures.first, 3);
     assert_int_equal(figures.last, 7);
@@ -99,8 +99,8 @@ static void a_prompt_is_found_as_it_was_stored(void **state)
     assert_slice(out.metadata, "{\"a\":1}");
     assert_slice(out.thread_id, "thread");
     assert_int_equal(out.priority, -5);
-    struct prompt_figures figures;
-    must(store_prompt_figures(f->db, f->tenant, s->key, &figures, &f->failure));
+    struct prompt_stats figures;
+    must(store_prompt_stats(f->db, f->tenant, s->key, &figures, &f->failure));
     assert_int_equal(figures.lowest, -5);
     assert_int_equal(out.created_at_ms, 41);
     assert_int_equal(out.revision, 4);

@@ -38,9 +38,9 @@ static void write_watchdogs(struct buffer *body, struct service *service)
 enum status system_metrics(struct request *request)
 {
     struct api *api = request->api;
-    struct server_figures net;
-    struct fanout_figures fan;
-    struct writer_figures writer;
+    struct server_stats net;
+    struct fanout_stats fan;
+    struct writer_stats writer;
     struct budget_stats budget;
     if (!api->metrics_public) {
         return failure_set(&request->call.failure, STATUS_NOT_FOUND, "not_found", "There is nothing here.");

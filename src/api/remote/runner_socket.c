@@ -125,10 +125,10 @@ static void write_agent(struct json_out *out, const struct session *session)
 static enum status write_init(struct request *request, const struct session *session, struct slice *out_text)
 {
     struct call *call = &request->call;
-    struct prompt_figures queue;
+    struct prompt_stats queue;
     struct ask *pending;
     size_t count = 0;
-    enum status status = store_prompt_figures(call->db, session->tenant_key, session->key, &queue, &call->failure);
+    enum status status = store_prompt_stats(call->db, session->tenant_key, session->key, &queue, &call->failure);
     if (status == STATUS_OK) {
         status = store_ask_pending(call->db, session->tenant_key, session->key, call->arena, &pending, &count,
                                    &call->failure);

@@ -281,8 +281,8 @@ enum status claims_release(struct request *request)
 enum status claims_queue(struct request *request)
 {
     struct session_filter filter;
-    struct queue_figures *queues;
-    struct worker_figures *workers;
+    struct queue_stats *queues;
+    struct worker_stats *workers;
     size_t queue_count, worker_count;
     struct call *call = &request->call;
     enum status status = request_check_tenant_wide(request);
@@ -293,9 +293,9 @@ enum status claims_queue(struct request *request)
     if (access_check_claim(&request->who, NULL) == STATUS_OK) {
         filter.visible_to = filter.private_of = (struct slice){0}; /* what could claim it may know of it */
     }
-    status = store_queue_figures(call->db, &filter, call->arena, &queues, &queue_count, &call->failure);
+    status = store_queue_stats(call->db, &filter, call->arena, &queues, &queue_count, &call->failure);
     if (status == STATUS_OK) {
-        status = store_worker_figures(call->db, &filter, call->arena, &workers, &worker_count, &call->failure);
+        status = store_worker_stats(call->db, &filter, call->arena, &workers, &worker_count, &call->failure);
     }
     if (status != STATUS_OK) {
         return status;

@@ -29,7 +29,7 @@ struct loaded_session {
     bool children_known, has_children;
     bool asks_known;
     int64_t asks_pending;
-    struct prompt_figures prompts; /* how many wait; no position outside first … last is taken */
+    struct prompt_stats prompts; /* how many wait; no position outside first … last is taken */
     /* as stored */
     int64_t stored_sequence;
     enum session_status stored_work;

@@ -375,9 +375,9 @@ void writer_free(struct writer *writer)
     free(writer);
 }
 
-void writer_figures_read(struct writer *writer, struct writer_figures *out)
+void writer_figures_read(struct writer *writer, struct writer_stats *out)
 {
-    *out = (struct writer_figures){
+    *out = (struct writer_stats){
         .jobs = writer->jobs,
         .groups = writer->groups,
         .retries_alone = writer->retries_alone,

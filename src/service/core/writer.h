@@ -46,7 +46,7 @@ struct writer_options {
     void *on_commit_owner;
 };
 
-struct writer_figures {
+struct writer_stats {
     int64_t jobs, groups, retries_alone, commit_failures, queue_length, parked, timers_fired;
 };
 
@@ -63,7 +63,7 @@ void writer_retry_parked(struct writer *writer);
 /* Finishes what was accepted (parked jobs at once), commits, ends the thread. */
 void writer_stop(struct writer *writer);
 void writer_free(struct writer *writer);
-void writer_figures_read(struct writer *writer, struct writer_figures *out);
+void writer_figures_read(struct writer *writer, struct writer_stats *out);
 /* Saves the partial output of a running turn; matches fanout_options.save_partial with the writer as owner. */
 void writer_save_partial(void *writer, int64_t tenant_key, int64_t session_key, const struct partial *partial);
 

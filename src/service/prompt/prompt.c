@@ -33,7 +33,7 @@ static enum status squeeze_in(struct call *call, struct loaded_session *loaded, 
 {
     struct prompt *queue;
     size_t count;
-    struct prompt_figures *figures = &loaded->prompts;
+    struct prompt_stats *figures = &loaded->prompts;
     const struct session *session = &loaded->session;
     enum status status = prompt_read_queue(call, loaded, &queue, &count);
     if (status != STATUS_OK) {
@@ -56,7 +56,7 @@ static enum status squeeze_in(struct call *call, struct loaded_session *loaded, 
 static enum status take_place(struct call *call, struct loaded_session *loaded, struct prompt *prompt, bool first,
                               int64_t *out_place)
 {
-    struct prompt_figures *figures = &loaded->prompts;
+    struct prompt_stats *figures = &loaded->prompts;
     if (!first && figures->waiting > 0 && prompt->priority > figures->lowest) {
         return squeeze_in(call, loaded, prompt, out_place);
     }
@@ -71,7 +71,7 @@ static enum status insert(struct call *call, struct loaded_session *loaded, stru
 {
     struct changes changes = {0};
     const struct session *session = &loaded->session;
-    struct prompt_figures *figures = &loaded->prompts;
+    struct prompt_stats *figures = &loaded->prompts;
     enum status status = take_place(call, loaded, prompt, first, &out->place);
     if (status != STATUS_OK) {
         return status;

@@ -11,7 +11,7 @@ enum status prompt_learn_queue(struct call *call, struct loaded_session *loaded)
     }
     const struct session *session = &loaded->session;
     enum status status =
-        store_prompt_figures(call->db, session->tenant_key, session->key, &loaded->prompts, &call->failure);
+        store_prompt_stats(call->db, session->tenant_key, session->key, &loaded->prompts, &call->failure);
     loaded->prompts_known = status == STATUS_OK;
     return status;
 }

@@ -117,7 +117,7 @@ enum status prompt_edit(struct call *call, struct slice session_id, struct slice
 static enum status make_room(struct call *call, struct queue_entry *entry, size_t to, struct prompt *prompt)
 {
     const struct session *session = &entry->loaded->session;
-    struct prompt_figures *figures = &entry->loaded->prompts;
+    struct prompt_stats *figures = &entry->loaded->prompts;
     if (to == 0) {
         prompt->position = --figures->first;
         return STATUS_OK;

@@ -113,15 +113,15 @@ enum status store_lease_renew_all(struct db *db, int64_t now_ms, struct failure 
 
 static void read_queue(struct query *query, struct arena *arena, void *item)
 {
-    struct queue_figures *out = item;
+    struct queue_stats *out = item;
     out->agent = column_copy(query, 0, arena);
     out->pending = query_i64(query, 1);
     out->oldest_queued_ms = query_i64(query, 2);
     out->leased = query_i64(query, 3);
 }
 
-enum status store_queue_figures(struct db *db, const struct session_filter *who, struct arena *arena,
-                                struct queue_figures **out, size_t *out_count, struct failure *failure)
+enum status store_queue_stats(struct db *db, const struct session_filter *who, struct arena *arena,
+                              struct queue_stats **out, size_t *out_count, struct failure *failure)
 {
     return statement_rows(db, SQL_QUEUE_FIGURES,
                           VALUES(number(who->tenant_key), text(who->visible_to), text(who->private_of)), sizeof **out,
@@ -130,14 +130,14 @@ enum status store_queue_figures(struct db *db, const struct session_filter *who,
 
 static void read_worker(struct query *query, struct arena *arena, void *item)
 {
-    struct worker_figures *out = item;
+    struct worker_stats *out = item;
     out->worker = column_copy(query, 0, arena);
     out->leases = query_i64(query, 1);
     out->last_heartbeat_ms = query_i64(query, 2);
 }
 
-enum status store_worker_figures(struct db *db, const struct session_filter *who, struct arena *arena,
-                                 struct worker_figures **out, size_t *out_count, struct failure *failure)
+enum status store_worker_stats(struct db *db, const struct session_filter *who, struct arena *arena,
+                               struct worker_stats **out, size_t *out_count, struct failure *failure)
 {
     return statement_rows(db, SQL_WORKER_FIGURES,
                           VALUES(number(who->tenant_key), text(who->visible_to), text(who->private_of)), sizeof **out,

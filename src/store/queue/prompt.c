@@ -57,8 +57,8 @@ enum status store_prompt_first(struct db *db, int64_t tenant_key, int64_t sessio
     return read_one(db, SQL_PROMPT_FIRST, VALUES(number(tenant_key), number(session_key)), arena, out, failure);
 }
 
-enum status store_prompt_figures(struct db *db, int64_t tenant_key, int64_t session_key, struct prompt_figures *out,
-                                 struct failure *failure)
+enum status store_prompt_stats(struct db *db, int64_t tenant_key, int64_t session_key, struct prompt_stats *out,
+                               struct failure *failure)
 {
     struct query query;
     enum status status =
@@ -67,7 +67,7 @@ enum status store_prompt_figures(struct db *db, int64_t tenant_key, int64_t sess
         return status;
     }
     *out =
-        (struct prompt_figures){query_i64(&query, 0), query_i64(&query, 1), query_i64(&query, 2), query_i64(&query, 3)};
+        (struct prompt_stats){query_i64(&query, 0), query_i64(&query, 1), query_i64(&query, 2), query_i64(&query, 3)};
     query_end(&query);
     return STATUS_OK;
 }

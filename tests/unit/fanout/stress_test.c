@@ -422,7 +422,7 @@ static void report(void)
         const struct socket *socket = &sockets[i / SOCKETS][i % SOCKETS];
         events += socket->events, deltas += socket->deltas, snapshots += socket->snapshots, slows += socket->slows;
     }
-    struct fanout_figures figures;
+    struct fanout_stats figures;
     fanout_figures_read(fanout, &figures);
     print_message("last viewers: %lld events, %lld deltas, %lld snapshots, %lld slow; in all %lld slow, %lld pages\n",
                   (long long)events, (long long)deltas, (long long)snapshots, (long long)slows,

@@ -211,7 +211,7 @@ static void slow_viewer_falls_back_to_the_store(void **state)
 {
     struct scene *scene = *state;
     struct socket slow, fast;
-    struct fanout_figures figures;
+    struct fanout_stats figures;
     append_many(1, 1);
     socket_open(scene, &slow, watch(1, 1));
     socket_open(scene, &fast, watch(1, 1));

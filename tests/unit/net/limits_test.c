@@ -41,7 +41,7 @@ static void test_rubbish(void **state)
         expect_refusal_of(fixture, slice_of(rows[i].text), rows[i].status, rows[i].code);
     }
     assert_int_equal(fixture->handled, 0);
-    assert_int_equal(fixture_figures(fixture).refused_total, COUNT_OF(rows));
+    assert_int_equal(fixture_stats(fixture).refused_total, COUNT_OF(rows));
     fixture_stop(fixture);
 }
 

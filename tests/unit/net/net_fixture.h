@@ -223,9 +223,9 @@ static inline void fixture_stop(struct fixture *fixture)
     free(fixture);
 }
 
-static inline struct server_figures fixture_figures(struct fixture *fixture)
+static inline struct server_stats fixture_stats(struct fixture *fixture)
 {
-    struct server_figures figures;
+    struct server_stats figures;
     server_figures_read(fixture->server, &figures);
     return figures;
 }
@@ -241,10 +241,10 @@ static inline int64_t test_now_ms(void)
 static inline void fixture_wait_connections(struct fixture *fixture, int64_t wanted)
 {
     int64_t until_ms = test_now_ms() + DEADLINE_MS;
-    while (fixture_figures(fixture).connections != wanted && test_now_ms() < until_ms) {
+    while (fixture_stats(fixture).connections != wanted && test_now_ms() < until_ms) {
         nanosleep(&(struct timespec){0, 1000000}, NULL);
     }
-    assert_int_equal(fixture_figures(fixture).connections, wanted);
+    assert_int_equal(fixture_stats(fixture).connections, wanted);
 }
 
 /* The client. */

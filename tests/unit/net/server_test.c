@@ -31,7 +31,7 @@ static void test_keep_alive(void **state)
     }
     assert_string_not_equal(ids[0], ids[1]);
     assert_string_not_equal(ids[1], ids[2]);
-    struct server_figures figures = fixture_figures(fixture);
+    struct server_stats figures = fixture_stats(fixture);
     assert_int_equal(figures.requests_total, 3);
     assert_int_equal(figures.connections_total, 1);
     close(fd);
@@ -80,7 +80,7 @@ static void test_connection_close(void **state)
         assert_true(client_sees_end(fd));
         close(fd);
     }
-    assert_int_equal(fixture_figures(fixture).requests_total, 3);
+    assert_int_equal(fixture_stats(fixture).requests_total, 3);
     fixture_stop(fixture);
 }
 
@@ -378,7 +378,7 @@ static void test_connections_max(void **state)
     client_expect(fd, 200, "hello");
     int other = client_open(fixture);
     client_expect_refusal(other, 503, "too_many_connections");
-    assert_int_equal(fixture_figures(fixture).refused_total, 1);
+    assert_int_equal(fixture_stats(fixture).refused_total, 1);
     close(fd);
     close(other);
     fixture_wait_connections(fixture, 0);
@@ -516,7 +516,7 @@ static void test_drain(void **state)
     pthread_mutex_lock(&fixture->lock);
     bool drained = fixture->drained;
     pthread_mutex_unlock(&fixture->lock);
-    assert_false(drained && fixture_figures(fixture).connections > 0);
+    assert_false(drained && fixture_stats(fixture).connections > 0);
     close(idle);
     close(idle_used);
     close(busy);

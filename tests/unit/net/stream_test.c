@@ -152,12 +152,12 @@ static void test_sse(void **state)
     assert_slice(http_response_header(&reply.response, "connection"), "close");
     assert_slice(http_response_header(&reply.response, "x-extra"), "1");
     assert_true(slice_present(http_response_header(&reply.response, "x-request-id")));
-    assert_int_equal(fixture_figures(fixture).streams, 1);
+    assert_int_equal(fixture_stats(fixture).streams, 1);
     viewer_push(SLICE("data: 1\n\n"), true);
     client_read_all(fd, &reply.body);
     assert_slice(buffer_slice(&reply.body), "data: 1\n\n");
     FIXTURE_WAIT(fixture, viewer.closed);
-    assert_int_equal(fixture_figures(fixture).streams, 0);
+    assert_int_equal(fixture_stats(fixture).streams, 0);
     reply_release(&reply);
     close(fd);
     fixture_wait_connections(fixture, 0);

@@ -244,7 +244,7 @@ static void test_parked_job_runs_again_when_work_is_queued(void **state)
     struct probe waiting = {.park_times = 1, .park_ms = 3600000};
     submit(writer, scene, &waiting);
     writer_start(writer);
-    struct writer_figures figures = {0};
+    struct writer_stats figures = {0};
     while (figures.parked == 0) {
         writer_figures_read(writer, &figures);
     }
