@@ -233,7 +233,7 @@ def messages_of_people_over_websocket(server):
     client = server.client(timeout_s=30)
     path = people.session(client, agent="nobody")
     problems = []
-    types, names = message_types("src/api/event/speaker.c", "utterances[] = {")
+    types, names = message_types("src/api/event/ws_commands.c", "utterances[] = {")
     grow_messages(server, Talk(lambda: client.websocket(path + "/ws")), types, [[name] for name in names], problems)
     report(problems, "messages")
 

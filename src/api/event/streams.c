@@ -4,7 +4,7 @@
 
 #include "api/core/handlers.h"
 #include "api/core/problem.h"
-#include "api/event/speaker.h"
+#include "api/event/ws_commands.h"
 #include "service/sandbox/runtime.h"
 #include "service/session/session.h"
 
@@ -33,9 +33,9 @@ const struct field firehose_query[] = {
 struct watcher {
     struct stream *stream;
     struct viewer *viewer;
-    struct speaker *speaker; /* of a session's WebSocket */
-    struct buffer results;   /* frames of its own, written between those of the viewer */
-    bool mid_frame;          /* the viewer's frame was taken in part */
+    struct ws_commands *speaker; /* of a session's WebSocket */
+    struct buffer results;       /* frames of its own, written between those of the viewer */
+    bool mid_frame;              /* the viewer's frame was taken in part */
 };
 
 /* What the loop thread needs to open the viewer; in the exchange's arena. */
@@ -82,7 +82,7 @@ static void on_closed(void *owner)
     if (watcher->viewer) {
         viewer_closed(watcher->viewer);
     }
-    speaker_close(watcher->speaker);
+    ws_commands_close(watcher->speaker);
     buffer_release(&watcher->results);
     free(watcher);
 }
@@ -91,7 +91,7 @@ static void on_message(void *owner, struct slice text)
 {
     struct watcher *watcher = owner;
     if (watcher->speaker) {
-        speaker_hear(watcher->speaker, text);
+        ws_commands_hear(watcher->speaker, text);
     }
 }
 
@@ -133,13 +133,13 @@ static void take_over(struct exchange *exchange)
         exchange_send(exchange);
         return;
     }
-    struct speaker *speaker = NULL; /* made before the exchange, and with it who speaks, is gone */
+    struct ws_commands *speaker = NULL; /* made before the exchange, and with it who speaks, is gone */
     if (opening->who && opening->kind == STREAM_WEBSOCKET) {
-        speaker = speaker_new(opening->api, loop, opening->who, options.session_id, watcher, take_result);
+        speaker = ws_commands_new(opening->api, loop, opening->who, options.session_id, watcher, take_result);
     }
     watcher->stream = stream_accept(exchange, opening->kind, &handler, watcher);
     if (!watcher->stream) {
-        speaker_close(speaker);
+        ws_commands_close(speaker);
         viewer_closed(viewer);
         free(watcher);
         return;

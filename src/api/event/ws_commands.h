@@ -7,19 +7,20 @@
  *     {"type":"result","id":1,"ok":true,"ask":{…}}  or  {"type":"result","id":1,"ok":false,"error":{…}}
  *
  * Loop thread; what is said is a command on the writer, like any other. */
-#ifndef API_SPEAKER_H
-#define API_SPEAKER_H
+#ifndef API_WS_COMMANDS_H
+#define API_WS_COMMANDS_H
 
 #include "api/core/request.h"
 
-struct speaker;
+struct ws_commands;
 
 /* Takes a copy of who speaks. `reply` gets whole WebSocket frames, on the loop, never after speaker_close. */
-struct speaker *speaker_new(struct api *api, struct loop *loop, const struct principal *who, struct slice session_id,
-                            void *owner, void (*reply)(void *owner, struct slice frame));
+struct ws_commands *ws_commands_new(struct api *api, struct loop *loop, const struct principal *who,
+                                    struct slice session_id, void *owner,
+                                    void (*reply)(void *owner, struct slice frame));
 /* One text message; what is none of these is not for us. */
-void speaker_hear(struct speaker *speaker, struct slice text);
+void ws_commands_hear(struct ws_commands *speaker, struct slice text);
 /* The connection is gone; what is under way is still done. Accepts NULL. */
-void speaker_close(struct speaker *speaker);
+void ws_commands_close(struct ws_commands *speaker);
 
 #endif

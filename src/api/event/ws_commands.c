@@ -1,4 +1,4 @@
-#include "api/event/speaker.h"
+#include "api/event/ws_commands.h"
 
 #include <stdlib.h>
 
@@ -13,7 +13,7 @@
 
 enum { UNDER_WAY_MAX = 8 };
 
-struct speaker {
+struct ws_commands {
     struct api *api;
     struct loop *loop;
     void *owner; /* NULL: the connection is gone */
@@ -26,10 +26,10 @@ struct speaker {
 struct utterance;
 
 /* One message on its way to the writer and back. */
-struct spoken {
+struct ws_command {
     struct write_job job; /* first: the writer's job is the spoken one */
     struct loop_message message;
-    struct speaker *speaker;
+    struct ws_commands *speaker;
     const struct utterance *what;
     struct arena arena;
     struct slice id; /* the client's, JSON */
@@ -53,15 +53,16 @@ struct spoken {
 /* What can be said. `read` checks it on the loop, `run` does it on the writer, `write` tells the result. */
 struct utterance {
     const char *type;
-    enum status (*read)(struct spoken *spoken, const struct json *said);
-    enum status (*run)(struct spoken *spoken);
-    void (*write)(struct json_out *out, const struct spoken *spoken);
+    enum status (*read)(struct ws_command *spoken, const struct json *said);
+    enum status (*run)(struct ws_command *spoken);
+    void (*write)(struct json_out *out, const struct ws_command *spoken);
 };
 
 /* --- who speaks --- */
 
-struct speaker *speaker_new(struct api *api, struct loop *loop, const struct principal *who, struct slice session_id,
-                            void *owner, void (*reply)(void *owner, struct slice frame))
+struct ws_commands *ws_commands_new(struct api *api, struct loop *loop, const struct principal *who,
+                                    struct slice session_id, void *owner,
+                                    void (*reply)(void *owner, struct slice frame))
 {
     struct principal copy = *who;
     struct slice *strings[PRINCIPAL_STRINGS_MAX];
@@ -69,8 +70,8 @@ struct speaker *speaker_new(struct api *api, struct loop *loop, const struct pri
     for (size_t i = 0; i < count; i++) {
         bytes += strings[i]->len;
     }
-    struct speaker *speaker = memory_zeroed(sizeof *speaker + bytes);
-    *speaker = (struct speaker){.api = api, .loop = loop, .owner = owner, .reply = reply, .who = copy};
+    struct ws_commands *speaker = memory_zeroed(sizeof *speaker + bytes);
+    *speaker = (struct ws_commands){.api = api, .loop = loop, .owner = owner, .reply = reply, .who = copy};
     char *at = (char *)(speaker + 1);
     principal_strings(&speaker->who, strings);
     for (size_t i = 0; i < count; i++) {
@@ -80,14 +81,14 @@ struct speaker *speaker_new(struct api *api, struct loop *loop, const struct pri
     return speaker;
 }
 
-static void release_if_done(struct speaker *speaker)
+static void release_if_done(struct ws_commands *speaker)
 {
     if (!speaker->owner && speaker->under_way == 0) {
         free(speaker);
     }
 }
 
-void speaker_close(struct speaker *speaker)
+void ws_commands_close(struct ws_commands *speaker)
 {
     if (speaker) {
         speaker->owner = NULL;
@@ -111,9 +112,9 @@ static void write_error(struct json_out *out, const struct failure *failure)
     json_end_object(out);
 }
 
-static void say_result(const struct spoken *spoken)
+static void say_result(const struct ws_command *spoken)
 {
-    struct speaker *speaker = spoken->speaker;
+    struct ws_commands *speaker = spoken->speaker;
     struct buffer text = {0}, frame = {0};
     struct json_out out = json_out_to(&text);
     bool ok = spoken->status == STATUS_OK;
@@ -135,9 +136,9 @@ static void say_result(const struct spoken *spoken)
     buffer_release(&frame);
 }
 
-static void conclude(struct spoken *spoken)
+static void conclude(struct ws_command *spoken)
 {
-    struct speaker *speaker = spoken->speaker;
+    struct ws_commands *speaker = spoken->speaker;
     say_result(spoken);
     arena_release(&spoken->arena);
     free(spoken);
@@ -147,14 +148,14 @@ static void conclude(struct spoken *spoken)
 
 static void on_return(struct loop_message *message)
 {
-    conclude((struct spoken *)((char *)message - offsetof(struct spoken, message)));
+    conclude((struct ws_command *)((char *)message - offsetof(struct ws_command, message)));
 }
 
 /* --- on the writer --- */
 
-static enum status try_once(struct spoken *spoken, struct transaction *transaction)
+static enum status try_once(struct ws_command *spoken, struct transaction *transaction)
 {
-    struct speaker *speaker = spoken->speaker;
+    struct ws_commands *speaker = spoken->speaker;
     spoken->call = transaction_call(transaction, &spoken->arena, &speaker->who);
     transaction_start_command(transaction);
     spoken->status = spoken->what->run(spoken);
@@ -164,7 +165,7 @@ static enum status try_once(struct spoken *spoken, struct transaction *transacti
 
 static enum job_outcome run(struct write_job *job, struct transaction *transaction)
 {
-    struct spoken *spoken = (struct spoken *)job;
+    struct ws_command *spoken = (struct ws_command *)job;
     int64_t writes_before = transaction->writes;
     enum status status = try_once(spoken, transaction);
     if (transaction->writes == writes_before && transaction_forget_remembered(transaction)) {
@@ -175,7 +176,7 @@ static enum job_outcome run(struct write_job *job, struct transaction *transacti
 
 static void finish(struct write_job *job, enum status status, const struct failure *failure)
 {
-    struct spoken *spoken = (struct spoken *)job;
+    struct ws_command *spoken = (struct ws_command *)job;
     if (status != STATUS_OK) {
         spoken->status = status;
         spoken->failure = *failure;
@@ -185,7 +186,7 @@ static void finish(struct write_job *job, enum status status, const struct failu
 
 /* --- answers --- */
 
-static enum status read_answer(struct spoken *spoken, const struct json *said)
+static enum status read_answer(struct ws_command *spoken, const struct json *said)
 {
     const struct json *id = json_get(said, "ask_id") ? json_get(said, "ask_id") : json_get(said, "questionId");
     struct slice word = json_text_of(said, "decision");
@@ -201,13 +202,13 @@ static enum status read_answer(struct spoken *spoken, const struct json *said)
     return STATUS_OK;
 }
 
-static enum status run_answer(struct spoken *spoken)
+static enum status run_answer(struct ws_command *spoken)
 {
     return ask_answer(&spoken->call, spoken->speaker->session_id, spoken->answer.id, &spoken->answer.reply,
                       &spoken->answer.ask);
 }
 
-static void write_answer(struct json_out *out, const struct spoken *spoken)
+static void write_answer(struct json_out *out, const struct ws_command *spoken)
 {
     json_key(out, "ask");
     ask_write(out, &spoken->answer.ask);
@@ -215,7 +216,7 @@ static void write_answer(struct json_out *out, const struct spoken *spoken)
 
 /* --- prompts --- */
 
-static enum status read_content(struct spoken *spoken, const struct json *said)
+static enum status read_content(struct ws_command *spoken, const struct json *said)
 {
     const struct service *service = spoken->speaker->api->service;
     const struct json *content = json_get_value(said, "content");
@@ -233,7 +234,7 @@ static enum status read_content(struct spoken *spoken, const struct json *said)
     return STATUS_OK;
 }
 
-static enum status check_prompt(struct spoken *spoken, struct slice mode)
+static enum status check_prompt(struct ws_command *spoken, struct slice mode)
 {
     const struct prompt_request *request = &spoken->prompt.request;
     size_t bytes = request->content.len + request->metadata.len;
@@ -258,7 +259,7 @@ static struct slice either(const struct json *said, const char *name, const char
     return slice_present(text) ? text : json_text_of(said, other);
 }
 
-static enum status read_prompt(struct spoken *spoken, const struct json *said)
+static enum status read_prompt(struct ws_command *spoken, const struct json *said)
 {
     struct slice mode = either(said, "mode", "queueMode");
     struct prompt_extras extras = {
@@ -279,12 +280,12 @@ static enum status read_prompt(struct spoken *spoken, const struct json *said)
     return status == STATUS_OK ? check_prompt(spoken, mode) : status;
 }
 
-static enum status run_prompt(struct spoken *spoken)
+static enum status run_prompt(struct ws_command *spoken)
 {
     return prompt_send(&spoken->call, spoken->speaker->session_id, &spoken->prompt.request, &spoken->prompt.receipt);
 }
 
-static void write_prompt(struct json_out *out, const struct spoken *spoken)
+static void write_prompt(struct json_out *out, const struct ws_command *spoken)
 {
     json_key(out, "receipt");
     prompts_write_receipt(out, &spoken->prompt.receipt);
@@ -292,18 +293,18 @@ static void write_prompt(struct json_out *out, const struct spoken *spoken)
 
 /* --- abort --- */
 
-static enum status read_nothing(struct spoken *spoken, const struct json *said)
+static enum status read_nothing(struct ws_command *spoken, const struct json *said)
 {
     (void)spoken, (void)said;
     return STATUS_OK;
 }
 
-static enum status run_abort(struct spoken *spoken)
+static enum status run_abort(struct ws_command *spoken)
 {
     return turn_interrupt(&spoken->call, spoken->speaker->session_id, &spoken->interrupted);
 }
 
-static void write_abort(struct json_out *out, const struct spoken *spoken)
+static void write_abort(struct json_out *out, const struct ws_command *spoken)
 {
     json_put_i64(out, "turn", spoken->interrupted.turn);
     json_put_bool(out, "requested", spoken->interrupted.requested);
@@ -317,9 +318,9 @@ static const struct utterance utterances[] = {
     {"prompt", read_prompt, run_prompt, write_prompt},
 };
 
-static enum status submit(struct spoken *spoken)
+static enum status submit(struct ws_command *spoken)
 {
-    struct speaker *speaker = spoken->speaker;
+    struct ws_commands *speaker = spoken->speaker;
     if (speaker->under_way > UNDER_WAY_MAX) {
         return failure_set(&spoken->failure, STATUS_LIMITED, "too_many_answers",
                            "At most %d messages of one connection are under way; wait for their results.",
@@ -334,7 +335,7 @@ static enum status submit(struct spoken *spoken)
                              "Too many writes wait, or the server stops; try again.");
 }
 
-static void say_pong(struct speaker *speaker)
+static void say_pong(struct ws_commands *speaker)
 {
     struct buffer frame = {0};
     websocket_write(&frame, WEBSOCKET_TEXT, SLICE("{\"type\":\"pong\"}"));
@@ -352,7 +353,7 @@ static const struct utterance *utterance_of(struct slice type)
     return NULL;
 }
 
-static void take(struct spoken *spoken, const struct json *said)
+static void take(struct ws_command *spoken, const struct json *said)
 {
     spoken->id = json_raw_of(said, "id");
     spoken->speaker->under_way++;
@@ -366,10 +367,10 @@ static void take(struct spoken *spoken, const struct json *said)
     }
 }
 
-void speaker_hear(struct speaker *speaker, struct slice text)
+void ws_commands_hear(struct ws_commands *speaker, struct slice text)
 {
     const struct json *said = NULL;
-    struct spoken *spoken = memory_zeroed(sizeof *spoken);
+    struct ws_command *spoken = memory_zeroed(sizeof *spoken);
     struct slice copy = arena_copy(&spoken->arena, text);
     size_t values_max = (size_t)speaker->api->message_values_max; /* it is read on the loop */
     bool readable = json_parse_within(&spoken->arena, copy, values_max, &said, NULL) == STATUS_OK;
