@@ -3,7 +3,7 @@
 #include "api/core/handlers.h"
 #include "api/core/outgoing.h"
 #include "api/sandbox/proxy_socket.h"
-#include "api/sandbox/proxy_way.h"
+#include "api/sandbox/proxy_target.h"
 #include "net/stream.h"
 #include "service/sandbox/runtime_host.h"
 
@@ -18,7 +18,7 @@ struct passage {
     struct http_call *call;
     struct stream *stream;
     struct arena arena;
-    struct proxy_way way;
+    struct proxy_target way;
     struct sandbox_keepalive visit; /* of the session's sandbox */
     struct buffer unsent;
     bool chunked, no_body;
@@ -52,12 +52,12 @@ static void start(struct loop_message *message)
         .method = arena_copy(&passage->arena, http->method_text).ptr,
         .url = passage->way.url,
         .headers = headers,
-        .header_count = proxy_way_headers(&passage->way, http, headers),
+        .header_count = proxy_target_headers(&passage->way, http, headers),
         .body = http->body.len > 0 ? http->body : (struct slice){0},
         .connect_ms = request->api->proxy_connect_ms,
         .silence_ms = request->api->proxy_silence_ms,
         .allow_http = true,
-        .allow_address = proxy_way_allows,
+        .allow_address = proxy_target_allows,
         .address_owner = &passage->way,
     };
     struct http_client *client = outgoing_client(request->api->outgoing, passage->loop);
@@ -124,7 +124,7 @@ static void write_head(struct passage *passage, struct buffer *out, const struct
     bool is_chunked = slice_present(http_header_find(headers, count, "transfer-encoding"));
     bool is_sized =
         !is_chunked && slice_to_i64(http_header_find(headers, count, "content-length"), &length) && length >= 0;
-    proxy_way_write_back(&passage->way, &passage->arena, headers, count, out);
+    proxy_target_write_back(&passage->way, &passage->arena, headers, count, out);
     http_write_header(out, "Content-Security-Policy", SLICE("sandbox allow-scripts allow-forms allow-popups"));
     http_write_header(out, "Referrer-Policy", SLICE("no-referrer"));
     passage->chunked = !passage->no_body && !is_sized;
@@ -212,7 +212,7 @@ enum status proxy_pass(struct request *request)
     struct passage *passage = memory_zeroed(sizeof *passage);
     passage->request = request;
     passage->loop = exchange->loop;
-    proxy_way_find(request, target, &passage->arena, &passage->way);
+    proxy_target_find(request, target, &passage->arena, &passage->way);
     runtime_host_visit(request->api->runtimes, session.key, &passage->visit);
     request->state = passage;
     request->defer = defer;

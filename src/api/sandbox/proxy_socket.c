@@ -5,7 +5,7 @@
 #include "api/core/outgoing.h"
 #include "api/core/problem.h"
 #include "api/sandbox/proxy_guard.h"
-#include "api/sandbox/proxy_way.h"
+#include "api/sandbox/proxy_target.h"
 #include "loop/timer.h"
 #include "net/stream.h"
 #include "wire/websocket_frames.h"
@@ -28,7 +28,7 @@ struct relay {
     struct proxy_guard *guard;
     struct loop_timer *timer;
     struct arena arena;
-    struct proxy_way way;
+    struct proxy_target way;
     struct lane there, back;
     int64_t passed_ms; /* when bytes passed last */
     bool ending;       /* the stream ends when all is sent */
@@ -235,7 +235,7 @@ static void agree(struct relay *relay, const struct http_header *headers, size_t
     exchange->body.len = 0;
     http_write_header(&exchange->body, "Connection", SLICE("Upgrade"));
     http_write_header(&exchange->body, "Upgrade", SLICE("websocket"));
-    proxy_way_write_back(&relay->way, &relay->arena, headers, count, &exchange->body);
+    proxy_target_write_back(&relay->way, &relay->arena, headers, count, &exchange->body);
     relay->exchange = NULL;
     relay->stream = stream_accept(exchange, STREAM_RAW, &stream_handler, relay);
     if (!relay->stream) {
@@ -294,11 +294,11 @@ static enum status start(struct relay *relay, struct request *request, struct fa
     struct http_call_spec spec = {
         .url = relay->way.url,
         .headers = headers,
-        .header_count = proxy_way_headers(&relay->way, &request->exchange->request, headers),
+        .header_count = proxy_target_headers(&relay->way, &request->exchange->request, headers),
         .connect_ms = relay->api->proxy_connect_ms,
         .silence_ms = relay->api->proxy_silence_ms,
         .allow_http = true,
-        .allow_address = proxy_way_allows,
+        .allow_address = proxy_target_allows,
         .address_owner = &relay->way,
         .upgrade = "websocket",
         .on_writable = on_room_there,
@@ -320,7 +320,7 @@ static void take_over(struct exchange *exchange)
     relay->timer = loop_timer_new(exchange->loop, on_timer, relay);
     websocket_frames_init(&relay->there.frames, WEBSOCKET_FROM_CLIENT, frame_bytes_max);
     websocket_frames_init(&relay->back.frames, WEBSOCKET_FROM_SERVER, frame_bytes_max);
-    proxy_way_find(request, opening->target, &relay->arena, &relay->way);
+    proxy_target_find(request, opening->target, &relay->arena, &relay->way);
     enum status status = proxy_guard_open(request, &opening->session, relay, on_over, &relay->guard, &failure);
     if (status == STATUS_OK) {
         status = start(relay, request, &failure);

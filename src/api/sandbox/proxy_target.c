@@ -1,4 +1,4 @@
-#include "api/sandbox/proxy_way.h"
+#include "api/sandbox/proxy_target.h"
 
 #include "domain/tunnel.h"
 #include "net/address.h"
@@ -77,7 +77,7 @@ static struct slice query_without_ticket(struct arena *arena, struct slice query
     return copy;
 }
 
-void proxy_way_find(struct request *request, struct slice target, struct arena *arena, struct proxy_way *out)
+void proxy_target_find(struct request *request, struct slice target, struct arena *arena, struct proxy_target *out)
 {
     struct slice query = request->exchange->request.query;
     if (slice_present(request_ticket(request))) {
@@ -110,9 +110,9 @@ enum status proxy_check(struct request *request, bool reads, struct session *out
     return status;
 }
 
-bool proxy_way_allows(void *way, const struct sockaddr *address)
+bool proxy_target_allows(void *way, const struct sockaddr *address)
 {
-    const struct proxy_way *to = way;
+    const struct proxy_target *to = way;
     if (to->loopback) {
         return address_is_loopback(address);
     }
@@ -153,7 +153,7 @@ static bool is_kept_back(struct slice name)
     return is_listed(name, hop_by_hop) || is_listed(name, own);
 }
 
-size_t proxy_way_headers(const struct proxy_way *way, const struct http_request *from, struct http_header *out)
+size_t proxy_target_headers(const struct proxy_target *way, const struct http_request *from, struct http_header *out)
 {
     size_t count = 0;
     for (size_t i = 0; i < from->header_count && count < PROXY_HEADERS_MAX - 1; i++) {
@@ -190,7 +190,7 @@ static bool passes_back(struct slice name)
 }
 
 /* Where the service leads to itself, the way is through the tunnel again. */
-static struct slice lead_back(const struct proxy_way *way, struct arena *arena, struct slice location)
+static struct slice lead_back(const struct proxy_target *way, struct arena *arena, struct slice location)
 {
     if (slice_starts(location, way->base)) {
         location = slice_after(location, way->base.len);
@@ -208,8 +208,8 @@ static void write_caching(const struct http_header *headers, size_t count, struc
     http_write_header(out, "Cache-Control", is_kept ? SLICE("private, no-cache") : SLICE("no-store"));
 }
 
-void proxy_way_write_back(struct proxy_way *way, struct arena *arena, const struct http_header *headers, size_t count,
-                          struct buffer *out)
+void proxy_target_write_back(struct proxy_target *way, struct arena *arena, const struct http_header *headers,
+                             size_t count, struct buffer *out)
 {
     for (size_t i = 0; i < count; i++) {
         const struct http_header *header = &headers[i];
