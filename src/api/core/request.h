@@ -82,7 +82,7 @@ struct request {
     void (*defer)(struct request *request);
     bool needs_commit;     /* the answer waits for it, as all answers of writers do unless the handler says otherwise */
     int64_t writes_before; /* of the unit, on the writer */
-    bool ask_again;        /* the handler wrote nothing and trusted what this node remembers */
+    bool needs_rerun;      /* the handler wrote nothing and trusted what this node remembers */
     void *state;           /* of the handler, from prepare to handle */
     struct media_list media; /* taken out of the body by prepare */
     struct json_out out;     /* writes the answer's body */

@@ -146,9 +146,9 @@ static bool rests_on_memory(struct request *request, enum status status)
     bool waits = status == STATUS_OK && (request->exchange->status == 0 || follow_is_wanted(request));
     if (transaction && transaction->writes == request->writes_before && !waits &&
         transaction_forget_remembered(transaction)) {
-        request->ask_again = true;
+        request->needs_rerun = true;
     }
-    return request->ask_again;
+    return request->needs_rerun;
 }
 
 /* A kept answer is only for credentials with the same bounds. */
@@ -247,7 +247,7 @@ static enum status try_on_writer(struct request *request, struct transaction *tr
 {
     request_start(request, transaction->db, transaction);
     request->writes_before = transaction->writes;
-    request->ask_again = false;
+    request->needs_rerun = false;
     transaction_start_command(transaction);
     enum status status = let_in(request);
     if (status == STATUS_OK) {
