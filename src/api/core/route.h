@@ -10,7 +10,7 @@
 
 struct request;
 
-enum run_on {
+enum route_thread {
     RUN_LOOP,   /* answered at once, touches no store */
     RUN_READER, /* a query */
     RUN_WRITER, /* a command */
@@ -54,7 +54,7 @@ enum { ROUTE_PARAMS_MAX = 2 };
 struct route {
     enum http_method method;
     const char *path; /* "/api/sessions/{id}/events"; a last "{rest}" stands for any further path, or none */
-    enum run_on run_on;
+    enum route_thread run_on;
     enum route_auth auth;
     unsigned scope;  /* of enum scope; 0 = any */
     bool idempotent; /* honours Idempotency-Key */
