@@ -141,7 +141,7 @@ MUST_CHECK enum status store_ask_rule_count(struct db *db, int64_t tenant_key, i
 
 /* --- calls of gateway tools --- */
 enum tool_call_state { TOOL_CALL_RUNNING, TOOL_CALL_DONE, TOOL_CALL_FAILED };
-struct tool_call {
+struct gateway_call_row {
     int64_t tenant_key, session_key;
     struct slice tool, call_id;
     struct slice arguments_hash;
@@ -151,11 +151,12 @@ struct tool_call {
 };
 /* NOT_FOUND without a word. */
 MUST_CHECK enum status store_tool_call_get(struct db *db, int64_t tenant_key, int64_t session_key, struct slice tool,
-                                           struct slice call_id, struct arena *arena, struct tool_call *out,
+                                           struct slice call_id, struct arena *arena, struct gateway_call_row *out,
                                            struct failure *failure);
-MUST_CHECK enum status store_tool_call_insert(struct db *db, const struct tool_call *call, struct failure *failure);
+MUST_CHECK enum status store_tool_call_insert(struct db *db, const struct gateway_call_row *call,
+                                              struct failure *failure);
 /* Its state, result and end. */
-MUST_CHECK enum status store_tool_call_end(struct db *db, const struct tool_call *call, struct failure *failure);
+MUST_CHECK enum status store_tool_call_end(struct db *db, const struct gateway_call_row *call, struct failure *failure);
 /* Of those that began after `since_ms`. */
 MUST_CHECK enum status store_tool_call_count_running(struct db *db, int64_t tenant_key, int64_t session_key,
                                                      int64_t since_ms, int64_t *out, struct failure *failure);

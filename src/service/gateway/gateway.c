@@ -123,13 +123,14 @@ static enum status refuse_ambiguous(struct call *call)
 }
 
 /* On PostgreSQL another node may be at it; for as long as it may take, it is believed to be. */
-static bool may_run_elsewhere(const struct one_call *one, const struct tool_call *row)
+static bool may_run_elsewhere(const struct one_call *one, const struct gateway_call_row *row)
 {
     int64_t age_ms = one->call->now_ms - row->created_at_ms;
     return db_engine(one->call->db) == DB_POSTGRES && age_ms < one->gateway->options.timeout_ms;
 }
 
-static enum status answer_from_row(const struct one_call *one, const struct tool_call *row, struct gateway_answer *out)
+static enum status answer_from_row(const struct one_call *one, const struct gateway_call_row *row,
+                                   struct gateway_answer *out)
 {
     struct call *call = one->call;
     if (!hash_equal(hash_slice(&one->hash), row->arguments_hash)) {
@@ -154,7 +155,7 @@ static enum status run_inside(const struct one_call *one, struct gateway_answer 
         return status;
     }
     result = gateway_tidy(one->gateway, call->arena, result);
-    struct tool_call row = {
+    struct gateway_call_row row = {
         .tenant_key = session->tenant_key,
         .session_key = session->key,
         .tool = slice_of(one->tool->name),
@@ -204,7 +205,7 @@ static enum status start_outside(const struct one_call *one, struct gateway_answ
 
 static enum status answer(struct one_call *one, struct gateway_answer *out)
 {
-    struct tool_call row;
+    struct gateway_call_row row;
     struct call *call = one->call;
     const struct session *session = &one->loaded->session;
     one->hash = hash_of(one->request->arguments->raw);

@@ -20,9 +20,9 @@ static void forget(struct gateway_job *job)
     free(job);
 }
 
-static struct tool_call row_of(const struct gateway_job *job, int64_t now_ms)
+static struct gateway_call_row row_of(const struct gateway_job *job, int64_t now_ms)
 {
-    return (struct tool_call){
+    return (struct gateway_call_row){
         .tenant_key = job->tenant_key,
         .session_key = job->session_key,
         .tool = slice_of(job->tool->name),
@@ -40,7 +40,7 @@ static struct tool_call row_of(const struct gateway_job *job, int64_t now_ms)
 static enum status write_row(struct call *call, struct gateway_job *job)
 {
     struct loaded_session *loaded;
-    struct tool_call row = row_of(job, call->now_ms);
+    struct gateway_call_row row = row_of(job, call->now_ms);
     enum status status = transaction_load(call->transaction, job->tenant_key, job->session_id, &loaded, &call->failure);
     if (status != STATUS_OK) {
         return status; /* deleted meanwhile */

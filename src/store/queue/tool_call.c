@@ -3,7 +3,7 @@
 #include "store/store.h"
 
 enum status store_tool_call_get(struct db *db, int64_t tenant_key, int64_t session_key, struct slice tool,
-                                struct slice call_id, struct arena *arena, struct tool_call *out,
+                                struct slice call_id, struct arena *arena, struct gateway_call_row *out,
                                 struct failure *failure)
 {
     struct query query;
@@ -13,7 +13,7 @@ enum status store_tool_call_get(struct db *db, int64_t tenant_key, int64_t sessi
     if (status != STATUS_OK) {
         return status;
     }
-    *out = (struct tool_call){
+    *out = (struct gateway_call_row){
         .tenant_key = query_i64(&query, 0),
         .session_key = query_i64(&query, 1),
         .tool = column_copy(&query, 2, arena),
@@ -28,7 +28,7 @@ enum status store_tool_call_get(struct db *db, int64_t tenant_key, int64_t sessi
     return seal_check(db, failure);
 }
 
-enum status store_tool_call_insert(struct db *db, const struct tool_call *call, struct failure *failure)
+enum status store_tool_call_insert(struct db *db, const struct gateway_call_row *call, struct failure *failure)
 {
     return statement_run(db, SQL_TOOL_CALL_INSERT,
                          VALUES(number(call->tenant_key), number(call->session_key), text(call->tool),
@@ -38,7 +38,7 @@ enum status store_tool_call_insert(struct db *db, const struct tool_call *call, 
                          NULL, failure);
 }
 
-enum status store_tool_call_end(struct db *db, const struct tool_call *call, struct failure *failure)
+enum status store_tool_call_end(struct db *db, const struct gateway_call_row *call, struct failure *failure)
 {
     return statement_run(db, SQL_TOOL_CALL_END,
                          VALUES(number(call->tenant_key), number(call->session_key), text(call->tool),
