@@ -104,7 +104,7 @@ MUST_CHECK enum status store_ask_count_pending(struct db *db, int64_t tenant_key
 MUST_CHECK enum status store_ask_count_of_turn(struct db *db, int64_t tenant_key, int64_t session_key, int64_t turn,
                                                int64_t *out, struct failure *failure);
 /* An ask, what access to its session depends on, and the stored role of the user who looks. */
-struct seen_ask {
+struct ask_with_access {
     struct ask ask;
     int64_t key;            /* orders and pages */
     struct session session; /* key, tenant_key, id, owner, visibility, purpose, agent, title, parent_id; nothing else */
@@ -122,7 +122,7 @@ struct ask_filter {
 };
 /* Newest first. */
 MUST_CHECK enum status store_ask_list(struct db *db, const struct ask_filter *filter, struct arena *arena,
-                                      struct seen_ask **out, size_t *out_count, struct failure *failure);
+                                      struct ask_with_access **out, size_t *out_count, struct failure *failure);
 MUST_CHECK enum status store_ask_rule_insert(struct db *db, const struct ask_rule *rule, struct failure *failure);
 /* Of this tool, for all sessions or this one. */
 MUST_CHECK enum status store_ask_rule_candidates(struct db *db, int64_t tenant_key, struct slice tool,

@@ -26,7 +26,7 @@ static void insert(struct fixture *f, const struct session *s, const char *id)
 static const char *ids(struct fixture *f, struct ask_filter filter)
 {
     static char text[400];
-    struct seen_ask *asks;
+    struct ask_with_access *asks;
     size_t count = 99;
     filter.limit = filter.limit ? filter.limit : 100;
     must(store_ask_list(f->db, &filter, &f->arena, &asks, &count, &f->failure));

@@ -68,7 +68,7 @@ MUST_CHECK enum status ask_link_answer(struct call *call, struct slice token, co
 MUST_CHECK enum status ask_view(struct call *call, struct slice session_id, struct slice ask_id, struct ask *out,
                                 struct session *out_session);
 struct ask_page {
-    struct seen_ask *asks;
+    struct ask_with_access *asks;
     size_t count;
     int64_t next; /* `before` of the next page; 0 = none */
 };

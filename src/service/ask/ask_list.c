@@ -9,19 +9,19 @@ enum status ask_view(struct call *call, struct slice session_id, struct slice as
     return status == STATUS_OK ? ask_load(call, out_session, ask_id, out) : status;
 }
 
-static bool may_see(const struct call *call, const struct seen_ask *seen)
+static bool may_see(const struct call *call, const struct ask_with_access *seen)
 {
     return access_role(call->who, &seen->session, seen->participant, false) != ACCESS_NONE;
 }
 
-static bool is_of_the_session(const struct call *call, const struct seen_ask *seen)
+static bool is_of_the_session(const struct call *call, const struct ask_with_access *seen)
 {
     (void)call;
     (void)seen;
     return true;
 }
 
-static bool may_answer(const struct call *call, const struct seen_ask *seen)
+static bool may_answer(const struct call *call, const struct ask_with_access *seen)
 {
     enum access_role role = access_role(call->who, &seen->session, seen->participant, false);
     return access_check(call->who, role, ACTION_ANSWER, NULL) == STATUS_OK &&
@@ -29,7 +29,8 @@ static bool may_answer(const struct call *call, const struct seen_ask *seen)
 }
 
 static enum status fill_page(struct call *call, struct ask_filter *filter,
-                             bool (*fits)(const struct call *call, const struct seen_ask *seen), struct ask_page *out)
+                             bool (*fits)(const struct call *call, const struct ask_with_access *seen),
+                             struct ask_page *out)
 {
     enum status status = STATUS_OK;
     *out = (struct ask_page){0};

@@ -24,7 +24,7 @@ struct session_explained {
     int64_t last_activity_ms;                    /* the last event or live output */
     struct slice children[EXPLAIN_CHILDREN_MAX]; /* that have not ended; one more than shown means there are more */
     size_t child_count;
-    struct seen_ask *child_asks; /* pending below it, that the caller may see, newest first; not all when many */
+    struct ask_with_access *child_asks; /* pending below it, that the caller may see, newest first; not all when many */
     size_t child_ask_count;
     struct timer timer;    /* due_ms is wall; 0 = none */
     struct slice watchdog; /* type of the last watchdog's event, or absent */

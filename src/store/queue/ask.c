@@ -105,7 +105,7 @@ enum status store_ask_count_of_turn(struct db *db, int64_t tenant_key, int64_t s
 
 static void read_seen(struct query *query, struct arena *arena, void *item)
 {
-    struct seen_ask *out = item;
+    struct ask_with_access *out = item;
     read_ask(query, arena, &out->ask);
     out->key = query_i64(query, 0);
     out->session.key = query_i64(query, ASK_COLUMNS);
@@ -119,8 +119,8 @@ static void read_seen(struct query *query, struct arena *arena, void *item)
     out->participant = (enum access_role)query_i64(query, ASK_COLUMNS + 8);
 }
 
-enum status store_ask_list(struct db *db, const struct ask_filter *filter, struct arena *arena, struct seen_ask **out,
-                           size_t *out_count, struct failure *failure)
+enum status store_ask_list(struct db *db, const struct ask_filter *filter, struct arena *arena,
+                           struct ask_with_access **out, size_t *out_count, struct failure *failure)
 {
     struct value tenant = number(filter->tenant_key), user = text(filter->user_id), limit = number(filter->limit);
     struct value before = number(filter->before ? filter->before : INT64_MAX);
