@@ -154,14 +154,14 @@ static enum status pass(const struct passing *passing, const struct option *tabl
     return STATUS_OK;
 }
 
-enum status passed_to_query(const struct arguments *arguments, const struct option *table, struct arena *arena,
-                            struct buffer *query, struct failure *failure)
+enum status forwarded_options_to_query(const struct arguments *arguments, const struct option *table,
+                                       struct arena *arena, struct buffer *query, struct failure *failure)
 {
     return pass(&(struct passing){arguments, arena, failure, query, NULL}, table);
 }
 
-enum status passed_to_body(const struct arguments *arguments, const struct option *table, struct arena *arena,
-                           struct json_out *out, struct failure *failure)
+enum status forwarded_options_to_body(const struct arguments *arguments, const struct option *table,
+                                      struct arena *arena, struct json_out *out, struct failure *failure)
 {
     return pass(&(struct passing){arguments, arena, failure, NULL, out}, table);
 }

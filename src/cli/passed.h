@@ -39,10 +39,10 @@
 #define PASSED_PAIRS "metadata"
 
 /* Checks and appends what was given of `table` to a query string. */
-MUST_CHECK enum status passed_to_query(const struct arguments *arguments, const struct option *table,
-                                       struct arena *arena, struct buffer *query, struct failure *failure);
+MUST_CHECK enum status forwarded_options_to_query(const struct arguments *arguments, const struct option *table,
+                                                  struct arena *arena, struct buffer *query, struct failure *failure);
 /* The same as members of the object that `out` has begun. */
-MUST_CHECK enum status passed_to_body(const struct arguments *arguments, const struct option *table,
-                                      struct arena *arena, struct json_out *out, struct failure *failure);
+MUST_CHECK enum status forwarded_options_to_body(const struct arguments *arguments, const struct option *table,
+                                                 struct arena *arena, struct json_out *out, struct failure *failure);
 
 #endif

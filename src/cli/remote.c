@@ -177,14 +177,15 @@ void remote_close(struct remote *remote)
 int remote_query(struct remote *remote, const struct option *table, struct buffer *query)
 {
     struct failure failure;
-    enum status status = passed_to_query(remote->invocation->arguments, table, remote->arena, query, &failure);
+    enum status status =
+        forwarded_options_to_query(remote->invocation->arguments, table, remote->arena, query, &failure);
     return status == STATUS_OK ? EXIT_DONE : command_refuse(remote->invocation->command, &failure);
 }
 
 int remote_members(struct remote *remote, const struct option *table, struct json_out *out)
 {
     struct failure failure;
-    enum status status = passed_to_body(remote->invocation->arguments, table, remote->arena, out, &failure);
+    enum status status = forwarded_options_to_body(remote->invocation->arguments, table, remote->arena, out, &failure);
     return status == STATUS_OK ? EXIT_DONE : command_refuse(remote->invocation->command, &failure);
 }
 

@@ -27,7 +27,7 @@ static void parse(int argc, const char *const *argv)
 static void expect_query(const char *expected)
 {
     struct buffer query = {0};
-    assert_status(passed_to_query(&arguments, table, &arena, &query, &failure), STATUS_OK);
+    assert_status(forwarded_options_to_query(&arguments, table, &arena, &query, &failure), STATUS_OK);
     assert_slice(buffer_slice(&query), expected);
     buffer_release(&query);
 }
@@ -37,7 +37,7 @@ static void expect_body(const char *expected)
     struct buffer body = {0};
     struct json_out out = json_out_to(&body);
     json_begin_object(&out);
-    assert_status(passed_to_body(&arguments, table, &arena, &out, &failure), STATUS_OK);
+    assert_status(forwarded_options_to_body(&arguments, table, &arena, &out, &failure), STATUS_OK);
     json_end_object(&out);
     assert_slice(buffer_slice(&body), expected);
     buffer_release(&body);
@@ -46,7 +46,7 @@ static void expect_body(const char *expected)
 static void expect_refused(const char *part)
 {
     struct buffer query = {0};
-    assert_status(passed_to_query(&arguments, table, &arena, &query, &failure), STATUS_INVALID);
+    assert_status(forwarded_options_to_query(&arguments, table, &arena, &query, &failure), STATUS_INVALID);
     if (!strstr(failure.detail, part)) {
         fail_msg("\"%s\" does not say \"%s\"", failure.detail, part);
     }
