@@ -2,7 +2,7 @@
 
 #include "cli/client_commands.h"
 #include "cli/listed.h"
-#include "cli/passed.h"
+#include "cli/forwarded_options.h"
 #include "cli/resolve.h"
 #include "cli/terminal.h"
 #include "wire/url.h"

@@ -4,7 +4,7 @@
 #include "cli/confirm.h"
 #include "cli/listed.h"
 #include "cli/moment.h"
-#include "cli/passed.h"
+#include "cli/forwarded_options.h"
 
 struct field_options {
     struct text_list field;

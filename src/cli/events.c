@@ -4,7 +4,7 @@
 
 #include "cli/client_commands.h"
 #include "cli/event_line.h"
-#include "cli/passed.h"
+#include "cli/forwarded_options.h"
 #include "cli/remote.h"
 
 enum { INPUT_BYTES_MAX = 64 * 1024 * 1024 };

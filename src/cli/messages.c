@@ -3,7 +3,7 @@
 
 #include "cli/client_commands.h"
 #include "cli/listed.h"
-#include "cli/passed.h"
+#include "cli/forwarded_options.h"
 #include "cli/resolve.h"
 
 static const char *const mode_names[] = {"followup", "steer", "collect", "reject"};

@@ -3,7 +3,7 @@
 #include "cli/client_commands.h"
 #include "cli/confirm.h"
 #include "cli/listed.h"
-#include "cli/passed.h"
+#include "cli/forwarded_options.h"
 
 static const char *const kind_names[] = {"user", "worker", "runner", "sandbox", "channel"};
 static const char *const role_names[] = {"member", "admin", "owner"};

@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "cli/confirm.h"
-#include "cli/passed.h"
+#include "cli/forwarded_options.h"
 #include "cli/resolve.h"
 #include "cli/terminal.h"
 #include "wire/url.h"

@@ -51,7 +51,7 @@ MUST_CHECK int remote_open(const struct invocation *invocation, const struct rem
 MUST_CHECK int remote_open_plain(const struct invocation *invocation, struct remote *out);
 /* Whatever remote_open returned. */
 void remote_close(struct remote *remote);
-/* What was given of a table of options that are passed on (cli/passed.h). */
+/* What was given of a table of options that are passed on (cli/forwarded_options.h). */
 MUST_CHECK int remote_query(struct remote *remote, const struct option *table, struct buffer *query);
 MUST_CHECK int remote_members(struct remote *remote, const struct option *table, struct json_out *out);
 /* The answer's body, in the arena; empty when there is none. */

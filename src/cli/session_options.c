@@ -1,7 +1,7 @@
 #include "cli/session_options.h"
 
 #include "base/clock.h"
-#include "cli/passed.h"
+#include "cli/forwarded_options.h"
 
 static const char *const type_names[] = {"agent", "response", "tool", "mixed"};
 static const char *const status_names[] = {"draft", "pending",   "running", "waiting_human", "awaiting_tool",

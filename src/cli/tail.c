@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "cli/client_commands.h"
-#include "cli/passed.h"
+#include "cli/forwarded_options.h"
 #include "cli/tail.h"
 #include "wire/url.h"
 

@@ -3,7 +3,7 @@
 #include "cli/client_commands.h"
 #include "cli/confirm.h"
 #include "cli/listed.h"
-#include "cli/passed.h"
+#include "cli/forwarded_options.h"
 #include "cli/yaml_file.h"
 
 struct run_options {

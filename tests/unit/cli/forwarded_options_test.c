@@ -1,6 +1,6 @@
 #include "unit.h"
 
-#include "cli/passed.h"
+#include "cli/forwarded_options.h"
 
 static const char *const colour_names[] = {"red", "green"};
 static const struct option table[] = {

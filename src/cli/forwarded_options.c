@@ -1,4 +1,4 @@
-#include "cli/passed.h"
+#include "cli/forwarded_options.h"
 
 #include <stdio.h>
 

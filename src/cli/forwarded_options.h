@@ -1,7 +1,7 @@
 /* Options that are passed on to the server as they are. The name of a row is the name of the query parameter or of the
  * member of the body, with underscores for dashes; its type says how it is written. Such tables fill no struct. */
-#ifndef CLI_PASSED_H
-#define CLI_PASSED_H
+#ifndef CLI_FORWARDED_OPTIONS_H
+#define CLI_FORWARDED_OPTIONS_H
 
 #include "base/json.h"
 #include "cli/arguments.h"
