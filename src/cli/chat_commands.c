@@ -126,7 +126,7 @@ static bool deny(struct chat *chat, struct slice rest)
 static bool show_sessions(struct chat *chat, struct slice rest)
 {
     const struct json *list;
-    char moment[MOMENT_BYTES];
+    char moment[RELATIVE_TIME_BYTES];
     int64_t now_ms = (int64_t)time(NULL) * 1000;
     struct slice target = arena_format(chat->remote.arena, "/api/sessions?kind=chat&limit=%d", SESSIONS_SHOWN);
     (void)rest;
@@ -141,7 +141,7 @@ static bool show_sessions(struct chat *chat, struct slice rest)
         note(chat,
              arena_format(chat->remote.arena, "%s %.*s  %.*s, %.*s  %.*s", slice_eq(id, chat->session_id) ? "*" : " ",
                           SLICE_ARG(id), SLICE_ARG(json_text_of(one, "status")),
-                          SLICE_ARG(moment_relative_text(json_text_of(one, "last_active_at"), now_ms, moment)),
+                          SLICE_ARG(relative_time_of_text(json_text_of(one, "last_active_at"), now_ms, moment)),
                           SLICE_ARG(slice_utf8_prefix(buffer_slice(&title), TITLE_COLUMNS))));
         buffer_release(&title);
     }

@@ -69,12 +69,12 @@ static int print_entity(struct remote *remote, const struct json *entity, const 
 {
     (void)detail;
     struct buffer text = {0};
-    char moment[MOMENT_BYTES];
+    char moment[RELATIVE_TIME_BYTES];
     const struct json *fields = json_get(entity, "fields");
     text_add_plain(&text, json_text_of(entity, "id"));
     buffer_format(&text, "\n  type          %.*s\n  version       %lld\n  updated       %.*s by ",
                   SLICE_ARG(json_text_of(entity, "type")), (long long)json_i64_of(entity, "version"),
-                  SLICE_ARG(moment_relative_text(json_text_of(entity, "updated_at"), remote->now_ms, moment)));
+                  SLICE_ARG(relative_time_of_text(json_text_of(entity, "updated_at"), remote->now_ms, moment)));
     text_add_plain(&text, json_text_of(entity, "updated_by"));
     buffer_add(&text, SLICE("\n"));
     for (const struct json *field = fields ? fields->child : NULL; field; field = field->next) {

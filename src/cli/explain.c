@@ -52,20 +52,20 @@ static void write_asks(const struct json *explained, const char *key, const char
 
 static void write_timer(const struct json *explained, int64_t now_ms, struct buffer *text)
 {
-    char moment[MOMENT_BYTES];
+    char moment[RELATIVE_TIME_BYTES];
     const struct json *timer = json_get_value(explained, "next_timer");
     if (timer) {
-        struct slice due = moment_relative_text(json_text_of(timer, "due_at"), now_ms, moment);
+        struct slice due = relative_time_of_text(json_text_of(timer, "due_at"), now_ms, moment);
         buffer_format(text, "next timer: %.*s, %.*s\n", SLICE_ARG(json_text_of(timer, "kind")), SLICE_ARG(due));
     }
 }
 
 static int print_explanation(struct remote *remote, const struct json *explained, const void *detail)
 {
-    char moment[MOMENT_BYTES];
+    char moment[RELATIVE_TIME_BYTES];
     struct buffer text = {0};
     (void)detail;
-    struct slice since = moment_relative_text(json_text_of(explained, "since"), remote->now_ms, moment);
+    struct slice since = relative_time_of_text(json_text_of(explained, "since"), remote->now_ms, moment);
     buffer_format(&text, "%.*s, waits for %.*s, since %.*s\n", SLICE_ARG(json_text_of(explained, "status")),
                   SLICE_ARG(json_text_of(explained, "waits_for")), SLICE_ARG(since));
     text_add_plain(&text, json_text_of(explained, "detail"));

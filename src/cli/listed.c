@@ -29,13 +29,13 @@ static void add_list(struct table *table, const struct json *list)
 
 static void add_cell(struct table *table, const char *key, const struct json *value, int64_t now_ms)
 {
-    char moment[MOMENT_BYTES];
+    char moment[RELATIVE_TIME_BYTES];
     if (!value) {
         table_add(table, SLICE(""));
     } else if (value->kind == JSON_ARRAY) {
         add_list(table, value);
     } else if (value->kind == JSON_STRING && is_time(key)) {
-        table_add(table, moment_relative_text(value->text, now_ms, moment));
+        table_add(table, relative_time_of_text(value->text, now_ms, moment));
     } else {
         table_add(table, value->kind == JSON_STRING ? value->text : value->raw);
     }

@@ -15,16 +15,16 @@ static const struct {
     {30 * DAY_MS, DAY_MS, "d"},
 };
 
-struct slice moment_relative(int64_t wall_ms, int64_t now_ms, char out[MOMENT_BYTES])
+struct slice relative_time(int64_t wall_ms, int64_t now_ms, char out[RELATIVE_TIME_BYTES])
 {
     int64_t away_ms = wall_ms > now_ms ? wall_ms - now_ms : now_ms - wall_ms;
     if (away_ms < SECOND_MS) {
-        snprintf(out, MOMENT_BYTES, "now");
+        snprintf(out, RELATIVE_TIME_BYTES, "now");
         return slice_of(out);
     }
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
         if (away_ms < units[i].below_ms) {
-            snprintf(out, MOMENT_BYTES, wall_ms > now_ms ? "in %lld %s" : "%lld %s ago",
+            snprintf(out, RELATIVE_TIME_BYTES, wall_ms > now_ms ? "in %lld %s" : "%lld %s ago",
                      (long long)(away_ms / units[i].unit_ms), units[i].name);
             return slice_of(out);
         }
@@ -33,11 +33,11 @@ struct slice moment_relative(int64_t wall_ms, int64_t now_ms, char out[MOMENT_BY
     return slice_from(out, 10);
 }
 
-struct slice moment_relative_text(struct slice time, int64_t now_ms, char out[MOMENT_BYTES])
+struct slice relative_time_of_text(struct slice time, int64_t now_ms, char out[RELATIVE_TIME_BYTES])
 {
     int64_t wall_ms;
     if (!slice_present(time) || !time_parse(time, &wall_ms)) {
         return slice_present(time) ? time : SLICE("");
     }
-    return moment_relative(wall_ms, now_ms, out);
+    return relative_time(wall_ms, now_ms, out);
 }

@@ -42,14 +42,14 @@ struct slice session_heading(const struct json *session)
 
 void session_row_add(struct table *table, const struct json *session, int64_t now_ms)
 {
-    char moment[MOMENT_BYTES];
+    char moment[RELATIVE_TIME_BYTES];
     table_add(table, json_text_of(session, "id"));
     table_add(table, json_text_of(session, "type"));
     table_add_coloured(table, json_text_of(session, "status"), status_colour(session));
     table_add(table, json_text_of(session, "agent"));
     table_add(table, session_heading(session));
     table_add(table, json_raw_of(session, "last_sequence"));
-    table_add(table, moment_relative_text(json_text_of(session, "last_active_at"), now_ms, moment));
+    table_add(table, relative_time_of_text(json_text_of(session, "last_active_at"), now_ms, moment));
 }
 
 /* --- everything about one --- */
@@ -121,11 +121,11 @@ static bool is_empty(const struct json *value)
 static void add_value(struct buffer *out, const char *label, const struct json *value, enum view_kind kind,
                       int64_t now_ms)
 {
-    char moment[MOMENT_BYTES], both[MOMENT_BYTES + 48];
+    char moment[RELATIVE_TIME_BYTES], both[RELATIVE_TIME_BYTES + 48];
     struct slice text = value->kind == JSON_STRING ? value->text : value->raw;
     if (kind == VIEW_MOMENT) {
         snprintf(both, sizeof both, "%.*s (%.*s)", (int)(text.len > 30 ? 30 : text.len), text.ptr,
-                 SLICE_ARG(moment_relative_text(text, now_ms, moment)));
+                 SLICE_ARG(relative_time_of_text(text, now_ms, moment)));
         text = slice_of(both);
     }
     if (kind != VIEW_COUNT || !slice_is(text, "0")) {

@@ -6,8 +6,8 @@ static const int64_t now_ms = 1800000000000; /* 2027-01-15T08:00:00Z */
 
 static void expect(int64_t away_ms, const char *words)
 {
-    char out[MOMENT_BYTES];
-    assert_slice(moment_relative(now_ms + away_ms, now_ms, out), words);
+    char out[RELATIVE_TIME_BYTES];
+    assert_slice(relative_time(now_ms + away_ms, now_ms, out), words);
 }
 
 static void test_units_change_where_they_should(void **state)
@@ -39,10 +39,10 @@ static void test_the_future(void **state)
 static void test_texts(void **state)
 {
     (void)state;
-    char out[MOMENT_BYTES];
-    assert_slice(moment_relative_text(SLICE("2027-01-15T07:59:00.000Z"), now_ms, out), "1 min ago");
-    assert_slice(moment_relative_text(SLICE("tomorrow"), now_ms, out), "tomorrow");
-    assert_slice(moment_relative_text((struct slice){0}, now_ms, out), "");
+    char out[RELATIVE_TIME_BYTES];
+    assert_slice(relative_time_of_text(SLICE("2027-01-15T07:59:00.000Z"), now_ms, out), "1 min ago");
+    assert_slice(relative_time_of_text(SLICE("tomorrow"), now_ms, out), "tomorrow");
+    assert_slice(relative_time_of_text((struct slice){0}, now_ms, out), "");
 }
 
 int main(void)
