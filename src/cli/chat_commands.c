@@ -2,7 +2,7 @@
 
 #include <time.h>
 
-#include "cli/moment.h"
+#include "cli/relative_time.h"
 #include "cli/session_view.h"
 
 enum { SESSIONS_SHOWN = 12, TITLE_COLUMNS = 40 };

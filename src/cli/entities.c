@@ -3,7 +3,7 @@
 #include "cli/client_commands.h"
 #include "cli/confirm.h"
 #include "cli/listed.h"
-#include "cli/moment.h"
+#include "cli/relative_time.h"
 #include "cli/forwarded_options.h"
 
 struct field_options {

@@ -1,5 +1,5 @@
 #include "cli/client_commands.h"
-#include "cli/moment.h"
+#include "cli/relative_time.h"
 #include "cli/remote.h"
 
 const struct option *const sessions_explain_tables[] = {output_option_table, remote_option_table, NULL};

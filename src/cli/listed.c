@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "cli/moment.h"
+#include "cli/relative_time.h"
 
 static bool is_time(const char *key)
 {

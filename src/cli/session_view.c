@@ -1,6 +1,6 @@
 #include "cli/session_view.h"
 
-#include "cli/moment.h"
+#include "cli/relative_time.h"
 #include "cli/wrap.h"
 
 enum { LABEL_COLUMNS = 16 };

@@ -1,6 +1,6 @@
 #include "unit.h"
 
-#include "cli/moment.h"
+#include "cli/relative_time.h"
 
 static const int64_t now_ms = 1800000000000; /* 2027-01-15T08:00:00Z */
 

@@ -1,4 +1,4 @@
-#include "cli/moment.h"
+#include "cli/relative_time.h"
 
 #include <stdio.h>
 

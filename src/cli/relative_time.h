@@ -1,6 +1,6 @@
 /* Times as people say them. */
-#ifndef CLI_MOMENT_H
-#define CLI_MOMENT_H
+#ifndef CLI_RELATIVE_TIME_H
+#define CLI_RELATIVE_TIME_H
 
 #include "base/clock.h"
 
