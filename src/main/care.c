@@ -11,7 +11,7 @@
 #include "store/store.h"
 
 /* clang-format off */
-static const struct option care_table[] = {
+static const struct option maintenance_table[] = {
     {.name = "data", .type = OPTION_TEXT, .value = "DIR", .help = "The data directory of the server."},
     {.name = "database", .type = OPTION_TEXT, .value = "URL", .help = "The PostgreSQL database of the server."},
     {.name = "master-key-file", .type = OPTION_TEXT, .value = "FILE",
@@ -22,9 +22,9 @@ static const struct option care_table[] = {
 };
 /* clang-format on */
 
-const struct option *const care_tables[] = {care_table, NULL};
+const struct option *const maintenance_tables[] = {maintenance_table, NULL};
 
-enum status care_load(const struct invocation *invocation, struct options *out, struct failure *failure)
+enum status maintenance_load(const struct invocation *invocation, struct options *out, struct failure *failure)
 {
     struct arguments arguments = *invocation->arguments;
     struct invocation as_server = *invocation;
@@ -93,7 +93,7 @@ int command_backup(const struct invocation *invocation)
     struct failure failure;
     const char *to_path = invocation->arguments->positionals[0], *file;
     struct progress progress = {.what = "copying"};
-    if (care_load(invocation, &options, &failure) != STATUS_OK) {
+    if (maintenance_load(invocation, &options, &failure) != STATUS_OK) {
         return command_refuse(invocation->command, &failure);
     }
     enum status status = find_file(invocation, &options, NULL, &file, &failure);
@@ -122,7 +122,7 @@ int command_compact(const struct invocation *invocation)
     struct progress progress = {.what = "copying"};
     const char *file = NULL;
     int lock_fd = -1;
-    if (care_load(invocation, &options, &failure) != STATUS_OK) {
+    if (maintenance_load(invocation, &options, &failure) != STATUS_OK) {
         return command_refuse(invocation->command, &failure);
     }
     enum status status = find_file(invocation, &options, NULL, &file, &failure);
@@ -180,7 +180,7 @@ int command_verify(const struct invocation *invocation)
     struct master_key key;
     const struct arguments *arguments = invocation->arguments;
     const char *file;
-    if (care_load(invocation, &options, &failure) != STATUS_OK) {
+    if (maintenance_load(invocation, &options, &failure) != STATUS_OK) {
         return command_refuse(invocation->command, &failure);
     }
     const char *named = arguments->positional_count ? arguments->positionals[0] : NULL;
@@ -239,7 +239,7 @@ int command_rekey(const struct invocation *invocation)
     struct failure failure;
     struct master_key fresh = {0};
     int64_t count = 0;
-    if (care_load(invocation, &overhaul.options, &failure) != STATUS_OK) {
+    if (maintenance_load(invocation, &overhaul.options, &failure) != STATUS_OK) {
         return command_refuse(invocation->command, &failure);
     }
     enum status status = master_key_read(invocation->arguments->positionals[0], &fresh, &failure);
@@ -263,7 +263,7 @@ int command_seal(const struct invocation *invocation)
     struct overhaul overhaul = {.lock_fd = -1};
     struct failure failure;
     struct reseal_report report;
-    if (care_load(invocation, &overhaul.options, &failure) != STATUS_OK) {
+    if (maintenance_load(invocation, &overhaul.options, &failure) != STATUS_OK) {
         return command_refuse(invocation->command, &failure);
     }
     struct blob_place blobs = blobs_of(&overhaul.options, blobs_beside(invocation, overhaul.options.data, "/blobs"));

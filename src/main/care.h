@@ -6,10 +6,11 @@
 #include "main/options.h"
 
 /* --config, --data, --database, --master-key-file: the same values, from the same places, as the server's. */
-extern const struct option *const care_tables[];
+extern const struct option *const maintenance_tables[];
 
 /* The options of the server, as its own command line would give them. */
-MUST_CHECK enum status care_load(const struct invocation *invocation, struct options *out, struct failure *failure);
+MUST_CHECK enum status maintenance_load(const struct invocation *invocation, struct options *out,
+                                        struct failure *failure);
 
 int command_backup(const struct invocation *invocation);
 int command_compact(const struct invocation *invocation);

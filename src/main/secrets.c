@@ -34,7 +34,7 @@ static int fail(const struct failure *failure)
 static enum status find_place(const struct invocation *invocation, struct secret_place *out, struct failure *failure)
 {
     struct options options;
-    enum status status = care_load(invocation, &options, failure);
+    enum status status = maintenance_load(invocation, &options, failure);
     if (status == STATUS_OK && sodium_init() < 0) {
         abort();
     }
