@@ -6,7 +6,7 @@
 #include "cli/client_commands.h"
 #include "main/agent_check.h"
 #include "main/agents.h"
-#include "main/care.h"
+#include "main/maintenance.h"
 #include "main/environment.h"
 #include "main/options.h"
 #include "main/secrets.h"

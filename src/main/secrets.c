@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "cli/terminal.h"
-#include "main/care.h"
+#include "main/maintenance.h"
 #include "service/identity/secret.h"
 #include "store/seal/secret_file.h"
 

@@ -1,6 +1,6 @@
 /* Care for what is kept: commands that open the store themselves, while a server runs or not. */
-#ifndef MAIN_CARE_H
-#define MAIN_CARE_H
+#ifndef MAIN_MAINTENANCE_H
+#define MAIN_MAINTENANCE_H
 
 #include "cli/command.h"
 #include "main/options.h"

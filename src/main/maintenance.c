@@ -1,4 +1,4 @@
-#include "main/care.h"
+#include "main/maintenance.h"
 
 #include <stdio.h>
 #include <unistd.h>
