@@ -9,7 +9,7 @@
 #include "domain/session.h"
 #include "store/db.h"
 #include "store/store_agent.h"
-#include "store/store_care.h"
+#include "store/store_system.h"
 #include "store/store_identity.h"
 #include "store/store_queue.h"
 #include "store/store_work.h"

@@ -1,6 +1,6 @@
 /* What the server keeps for itself, so that all goes on: part of store/store.h, by which it is included. */
-#ifndef STORE_STORE_CARE_H
-#define STORE_STORE_CARE_H
+#ifndef STORE_STORE_SYSTEM_H
+#define STORE_STORE_SYSTEM_H
 
 #include "domain/session.h"
 #include "store/db.h"
