@@ -24,7 +24,7 @@
 #include "main/limits.h"
 #include "main/master_key.h"
 #include "main/node_name.h"
-#include "main/nodes.h"
+#include "main/node_listener.h"
 #include "main/reload.h"
 #include "main/signals.h"
 #include "net/server.h"
@@ -52,7 +52,7 @@ struct instance {
     struct fanout *fanout;
     struct writer *writer;
     struct readers *readers;
-    struct nodes *nodes;
+    struct node_listener *nodes;
     struct hosting hosting;
     struct api api;
     struct server *server;
@@ -340,7 +340,7 @@ static enum status start_nodes(struct instance *instance, struct failure *failur
 {
     struct db_options listening = instance->db;
     listening.read_only = true;
-    struct nodes_options nodes = {
+    struct node_listener_options nodes = {
         .db = &listening,
         .poll_ms = instance->options->postgres_poll_ms,
         .fanout = instance->fanout,
@@ -349,7 +349,7 @@ static enum status start_nodes(struct instance *instance, struct failure *failur
         .runners = instance->hosting.runners,
         .runtimes = instance->hosting.runtimes,
     };
-    return instance->db.engine == DB_POSTGRES ? nodes_start(&nodes, &instance->nodes, failure) : STATUS_OK;
+    return instance->db.engine == DB_POSTGRES ? node_listener_start(&nodes, &instance->nodes, failure) : STATUS_OK;
 }
 
 static void start_server(struct instance *instance)
@@ -474,7 +474,7 @@ static void stop(struct instance *instance)
     if (instance->server) {
         drain(instance);
     }
-    nodes_stop(instance->nodes);
+    node_listener_stop(instance->nodes);
     if (instance->writer) {
         writer_stop(instance->writer);
     }

@@ -1,4 +1,4 @@
-#include "main/nodes.h"
+#include "main/node_listener.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -6,13 +6,13 @@
 #include "base/log.h"
 #include "store/postgres/notify.h"
 
-struct nodes {
+struct node_listener {
     struct postgres_listener *listener;
-    struct nodes_options options;
+    struct node_listener_options options;
     pthread_t thread;
 };
 
-static void wake(struct nodes *nodes, const struct postgres_wake *news)
+static void wake(struct node_listener *nodes, const struct postgres_wake *news)
 {
     bool identity_changed = news->many;
     for (size_t i = 0; i < news->count; i++) {
@@ -38,9 +38,9 @@ static void wake(struct nodes *nodes, const struct postgres_wake *news)
     writer_retry_parked(nodes->options.writer);
 }
 
-static void *nodes_main(void *argument)
+static void *node_listener_main(void *argument)
 {
-    struct nodes *nodes = argument;
+    struct node_listener *nodes = argument;
     struct arena arena = {0};
     struct postgres_wake news;
     struct failure failure;
@@ -59,23 +59,24 @@ static void *nodes_main(void *argument)
     return NULL;
 }
 
-enum status nodes_start(const struct nodes_options *options, struct nodes **out, struct failure *failure)
+enum status node_listener_start(const struct node_listener_options *options, struct node_listener **out,
+                                struct failure *failure)
 {
-    struct nodes *nodes = memory_zeroed(sizeof *nodes);
+    struct node_listener *nodes = memory_zeroed(sizeof *nodes);
     nodes->options = *options;
     enum status status = postgres_listen_open(options->db, &nodes->listener, failure);
     if (status != STATUS_OK) {
         free(nodes);
         return status;
     }
-    if (pthread_create(&nodes->thread, NULL, nodes_main, nodes) != 0) {
+    if (pthread_create(&nodes->thread, NULL, node_listener_main, nodes) != 0) {
         abort();
     }
     *out = nodes;
     return STATUS_OK;
 }
 
-void nodes_stop(struct nodes *nodes)
+void node_listener_stop(struct node_listener *nodes)
 {
     if (!nodes) {
         return;

@@ -1,12 +1,12 @@
 /* PostgreSQL: other nodes write to the same database. This thread hears of it and wakes viewers, waiting claims and
  * turns. */
-#ifndef MAIN_NODES_H
-#define MAIN_NODES_H
+#ifndef MAIN_NODE_LISTENER_H
+#define MAIN_NODE_LISTENER_H
 
 #include "fanout/fanout.h"
 #include "service/remote/runners.h"
 
-struct nodes_options {
+struct node_listener_options {
     const struct db_options *db;
     int64_t poll_ms;
     struct fanout *fanout;
@@ -16,10 +16,11 @@ struct nodes_options {
     struct runtime_host *runtimes;
 };
 
-struct nodes;
+struct node_listener;
 
-MUST_CHECK enum status nodes_start(const struct nodes_options *options, struct nodes **out, struct failure *failure);
+MUST_CHECK enum status node_listener_start(const struct node_listener_options *options, struct node_listener **out,
+                                           struct failure *failure);
 /* Accepts NULL. */
-void nodes_stop(struct nodes *nodes);
+void node_listener_stop(struct node_listener *nodes);
 
 #endif
