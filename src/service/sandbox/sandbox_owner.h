@@ -1,7 +1,7 @@
 /* Which of the servers of one database has the files of a session's sandbox (PostgreSQL; decision 44). A local sandbox
  * belongs to the node that made it until it is stopped, or asleep with a snapshot that every node reaches. The others
  * leave the session alone while that node lives; when it is lost, whoever comes first takes over what can be restored.
- * Writer thread. Private to runtimes*.c. */
+ * Writer thread. Private to the files of the runtime host. */
 #ifndef SERVICE_SANDBOX_OWNER_H
 #define SERVICE_SANDBOX_OWNER_H
 

@@ -1,4 +1,4 @@
-/* One sandbox on its host. Private to runtimes*.c. */
+/* One sandbox on its host. Private to the files of the runtime host. */
 #ifndef SERVICE_SESSION_RUNTIME_H
 #define SERVICE_SESSION_RUNTIME_H
 

@@ -1,4 +1,4 @@
-/* One turn on its host. Private to turns*.c, turn_*.c that are named below. */
+/* One turn on its host. Private to turn_host*.c, turn_*.c that are named below. */
 #ifndef SERVICE_TURN_RUN_H
 #define SERVICE_TURN_RUN_H
 
