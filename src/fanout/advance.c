@@ -92,7 +92,7 @@ enum wish { WISH_SEND, WISH_SKIP, WISH_ASK };
 
 static enum wish event_wish(struct viewer *viewer, const struct frame_parts *parts)
 {
-    if (viewer->sight && sight_depends_on(parts->type)) {
+    if (viewer->sight && sight_depends_on(parts->event)) {
         sight_forget(viewer->sight, parts->session_key);
     }
     if (!filter_passes_event(viewer->filter, parts->type, parts->thread_id)) {

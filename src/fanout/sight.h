@@ -21,6 +21,6 @@ MUST_CHECK enum status sight_decide(struct sight *sight, struct db *db, int64_t 
 /* True for events that may change who sees their session. */
 /* Could the viewer see the session that was deleted? `audience` as in struct firehose_row. */
 bool sight_had(const struct sight *sight, int64_t session_key, struct slice audience);
-bool sight_depends_on(struct slice event_type);
+bool sight_depends_on(enum event_kind kind);
 
 #endif

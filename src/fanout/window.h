@@ -25,7 +25,7 @@ void window_free(struct window *window); /* accepts NULL */
 bool window_append(struct window *window, struct frame *frame, size_t bytes_max);
 /* The window behind an event that came after `old`: with what it did not settle, or NULL when nothing is left. The old
  * one is emptied. */
-struct window *window_after(struct window *old, int64_t sequence, struct slice event_type, struct slice event_json);
+struct window *window_after(struct window *old, int64_t sequence, const struct event_facts *event);
 /* A window that only the store knows. */
 struct window *window_from(const struct partial *partial, size_t bytes_max);
 /* What the store kept, to be put in front. Saved output of another sequence is ignored. */

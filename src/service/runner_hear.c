@@ -316,7 +316,7 @@ static void hear_title(const struct word *word)
 }
 
 /* All members but the type, as they came. */
-static void note(const struct word *word, const char *event_type)
+static void note(const struct word *word, enum event_kind kind)
 {
     struct buffer metadata = {0};
     struct json_out out = json_out_to(&metadata);
@@ -332,13 +332,13 @@ static void note(const struct word *word, const char *event_type)
         }
     }
     json_end_object(&out);
-    runner_note(word->runner, event_type, buffer_slice(&metadata));
+    runner_note(word->runner, kind, buffer_slice(&metadata));
     buffer_release(&metadata);
 }
 
 static void hear_files(const struct word *word)
 {
-    note(word, "external.files_changed");
+    note(word, EVENT_EXTERNAL_FILES_CHANGED);
 }
 
 /* As runners name it, and as the session's git state does. */
@@ -378,13 +378,13 @@ static void tell_git_state(const struct word *word, const struct git_name *names
 
 static void hear_git(const struct word *word)
 {
-    note(word, "external.git_state");
+    note(word, EVENT_EXTERNAL_GIT_STATE);
     tell_git_state(word, git_names, sizeof git_names / sizeof *git_names, NULL);
 }
 
 static void hear_pull_request(const struct word *word)
 {
-    note(word, "external.pr_created");
+    note(word, EVENT_EXTERNAL_PR_CREATED);
     tell_git_state(word, pull_request_names, sizeof pull_request_names / sizeof *pull_request_names, "open");
 }
 

@@ -13,7 +13,7 @@ static void publish(struct unit *unit, const struct publication_entry *entry)
     publication_add(unit->publication, entry);
 }
 
-static void publish_event(struct unit *unit, const struct session *session, const struct event *event)
+static void publish_event(struct unit *unit, const struct session *session, const struct event *event, enum work before)
 {
     unit->scratch.len = 0;
     event_write(&unit->scratch, session->id, event);
@@ -23,7 +23,8 @@ static void publish_event(struct unit *unit, const struct session *session, cons
                       .session_key = session->key,
                       .session_id = session->id,
                       .sequence = event->sequence,
-                      .type = event->type,
+                      .event = {event->kind, before, session->work, session->runtime, session->fence},
+                      .type = event_type(event),
                       .thread_id = event->thread_id,
                       .json = buffer_slice(&unit->scratch),
                   });
@@ -34,7 +35,7 @@ static enum status keep_files(struct call *call, const struct session *session, 
 {
     const struct json *metadata = NULL;
     struct file_change change;
-    if (!file_change_is_told_by(event->type) || !slice_present(event->metadata) ||
+    if (!file_change_is_told_by(event->kind) || !slice_present(event->metadata) ||
         json_parse(call->arena, event->metadata, &metadata, NULL) != STATUS_OK) {
         return STATUS_OK;
     }
@@ -94,6 +95,7 @@ enum status unit_append(struct call *call, struct loaded_session *loaded, struct
         if (status != STATUS_OK) {
             return status;
         }
+        enum work status_before = loaded->session.work;
         apply(call, loaded, &events[i]);
         status =
             store_event_insert(unit->db, loaded->session.tenant_key, loaded->session.key, &events[i], &call->failure);
@@ -103,7 +105,7 @@ enum status unit_append(struct call *call, struct loaded_session *loaded, struct
         if (status != STATUS_OK) {
             return status;
         }
-        publish_event(unit, &loaded->session, &events[i]);
+        publish_event(unit, &loaded->session, &events[i], status_before);
     }
     note_queue_place(unit, &loaded->session, was_claimable);
     if (loaded->session.work != before) {
@@ -140,7 +142,7 @@ enum status unit_create(struct call *call, int64_t tenant_key, struct slice id, 
     enum status status = store_session_insert(unit->db, &loaded->session, &call->failure);
     for (size_t i = 0; i < own.count && status == STATUS_OK; i++) {
         status = store_event_insert(unit->db, tenant_key, loaded->session.key, &own.events[i], &call->failure);
-        publish_event(unit, &loaded->session, &own.events[i]);
+        publish_event(unit, &loaded->session, &own.events[i], loaded->session.work);
     }
     if (status != STATUS_OK) {
         return status;
