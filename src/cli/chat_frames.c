@@ -1,4 +1,5 @@
 #include "cli/chat.h"
+#include "domain/event_kind.h"
 
 /* --- events --- */
 
@@ -145,23 +146,25 @@ static void take_status(struct chat *chat, const struct json *event)
 }
 
 static const struct {
-    const char *type;
+    enum event_kind kind;
     void (*take)(struct chat *chat, const struct json *event);
-} event_kinds[] = {
-    {"user.message", take_user_message}, {"agent.message", take_agent_message},   {"agent.thinking", take_thinking},
-    {"agent.tool_call", take_tool_call}, {"agent.tool_result", take_tool_result}, {"ask.requested", take_ask},
-    {"ask.answered", take_ask_end},      {"ask.expired", take_ask_end},           {"ask.cancelled", take_ask_end},
-    {"turn.ended", take_turn_end},       {"session.status_change", take_status},  {"model.switched", take_note},
-    {"model.retrying", take_note},       {"context.compacted", take_note},
+} takers[] = {
+    {EVENT_USER_MESSAGE, take_user_message},     {EVENT_AGENT_MESSAGE, take_agent_message},
+    {EVENT_AGENT_THINKING, take_thinking},       {EVENT_AGENT_TOOL_CALL, take_tool_call},
+    {EVENT_AGENT_TOOL_RESULT, take_tool_result}, {EVENT_ASK_REQUESTED, take_ask},
+    {EVENT_ASK_ANSWERED, take_ask_end},          {EVENT_ASK_EXPIRED, take_ask_end},
+    {EVENT_ASK_CANCELLED, take_ask_end},         {EVENT_TURN_ENDED, take_turn_end},
+    {EVENT_SESSION_STATUS_CHANGE, take_status},  {EVENT_MODEL_SWITCHED, take_note},
+    {EVENT_MODEL_RETRYING, take_note},           {EVENT_CONTEXT_COMPACTED, take_note},
 };
 
 static void take_event(struct chat *chat, const struct json *event)
 {
-    struct slice type = json_text_of(event, "type");
+    enum event_kind kind = event_kind_find(json_text_of(event, "type"));
     chat->sequence = json_i64_of(event, "sequence");
-    for (size_t i = 0; i < sizeof event_kinds / sizeof event_kinds[0]; i++) {
-        if (slice_is(type, event_kinds[i].type)) {
-            event_kinds[i].take(chat, event);
+    for (size_t i = 0; i < sizeof takers / sizeof takers[0]; i++) {
+        if (kind == takers[i].kind) {
+            takers[i].take(chat, event);
         }
     }
 }

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "cli/wrap.h"
+#include "domain/event_kind.h"
 
 enum {
     SEQUENCE_COLUMNS = 6,
@@ -84,10 +85,11 @@ static void write_short_columns(const struct json *event, bool with_session, str
 
 static bool is_prose(const struct json *event)
 {
-    static const char *const types[] = {"user.message", "agent.message", "agent.thinking", "system.message"};
-    struct slice type = json_text_of(event, "type");
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
-        if (slice_is(type, types[i])) {
+    static const enum event_kind kinds[] = {EVENT_USER_MESSAGE, EVENT_AGENT_MESSAGE, EVENT_AGENT_THINKING,
+                                            EVENT_SYSTEM_MESSAGE};
+    enum event_kind kind = event_kind_find(json_text_of(event, "type"));
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        if (kind == kinds[i]) {
             return true;
         }
     }

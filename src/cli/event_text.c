@@ -1,5 +1,6 @@
 #include "cli/event_line.h"
 #include "cli/usage.h"
+#include "domain/event_kind.h"
 
 /* --- any event --- */
 
@@ -133,19 +134,20 @@ static void add_moved(const struct json *metadata, struct buffer *out)
 }
 
 static const struct {
-    const char *type;
+    enum event_kind kind;
     void (*add)(const struct json *metadata, struct buffer *out);
-} types[] = {
-    {"ask.requested", add_asked},    {"ask.answered", add_answered}, {"ask.expired", add_answered},
-    {"ask.cancelled", add_answered}, {"turn.ended", add_ended},      {"session.status_change", add_moved},
+} adders[] = {
+    {EVENT_ASK_REQUESTED, add_asked},    {EVENT_ASK_ANSWERED, add_answered}, {EVENT_ASK_EXPIRED, add_answered},
+    {EVENT_ASK_CANCELLED, add_answered}, {EVENT_TURN_ENDED, add_ended},      {EVENT_SESSION_STATUS_CHANGE, add_moved},
 };
 
 void event_text(const struct json *event, struct buffer *out)
 {
     const struct json *content = json_get_value(event, "content"), *metadata = json_get_value(event, "metadata");
     void (*add)(const struct json *metadata, struct buffer *out) = add_members;
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
-        add = slice_is(json_text_of(event, "type"), types[i].type) ? types[i].add : add;
+    enum event_kind kind = event_kind_find(json_text_of(event, "type"));
+    for (size_t i = 0; i < sizeof adders / sizeof adders[0]; i++) {
+        add = kind == adders[i].kind ? adders[i].add : add;
     }
     if (json_is(content, JSON_ARRAY) && content->count) {
         add_content(content, out);

@@ -6,6 +6,7 @@
 #include "cli/event_line.h"
 #include "cli/forwarded_options.h"
 #include "cli/remote.h"
+#include "domain/event_kind.h"
 
 enum { INPUT_BYTES_MAX = 64 * 1024 * 1024 };
 
@@ -192,7 +193,7 @@ static int add_described(struct remote *remote, struct json_out *out, const char
     int code = slice_is(said, "-") ? read_input(remote, &said) : EXIT_DONE;
     json_begin_object(out);
     if (!slice_present(arguments_text(remote->invocation->arguments, "type"))) {
-        json_put_text(out, "type", SLICE("user.message"));
+        json_put_text(out, "type", event_kind_name(EVENT_USER_MESSAGE));
     }
     if (slice_present(said)) {
         json_key(out, "content");

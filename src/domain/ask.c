@@ -312,12 +312,13 @@ void ask_copy(struct ask *to, const struct ask *from, struct arena *arena)
     }
 }
 
-void ask_of_event(struct slice type, const struct json *metadata, struct ask *out)
+void ask_of_event(enum event_kind event_kind, const struct json *metadata, struct ask *out)
 {
     static const struct {
-        const char *type;
+        enum event_kind kind;
         enum ask_state state;
-    } ends[] = {{"ask.answered", ASK_ANSWERED}, {"ask.expired", ASK_EXPIRED}, {"ask.cancelled", ASK_CANCELLED}};
+    } ends[] = {
+        {EVENT_ASK_ANSWERED, ASK_ANSWERED}, {EVENT_ASK_EXPIRED, ASK_EXPIRED}, {EVENT_ASK_CANCELLED, ASK_CANCELLED}};
     int kind = enum_names_find(ask_kind_enum, json_text_of(metadata, "kind"));
     struct slice decided = json_text_of(metadata, "decision");
     int decision = slice_present(decided) ? enum_names_find(ask_decision_enum, decided) : DECISION_NONE;
@@ -334,6 +335,6 @@ void ask_of_event(struct slice type, const struct json *metadata, struct ask *ou
         .answered_by = json_text_of(metadata, "by"),
     };
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        out->state = slice_is(type, ends[i].type) ? ends[i].state : out->state;
+        out->state = event_kind == ends[i].kind ? ends[i].state : out->state;
     }
 }

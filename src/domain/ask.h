@@ -89,7 +89,7 @@ MUST_CHECK enum status ask_check(struct arena *arena, const struct ask *ask, siz
 void ask_copy(struct ask *to, const struct ask *from, struct arena *arena);
 /* What became of an ask, from the metadata of its ask.answered, ask.expired or ask.cancelled: id, kind, state, turn,
  * decision, answer, reason. Its strings are the event's. */
-void ask_of_event(struct slice type, const struct json *metadata, struct ask *out);
+void ask_of_event(enum event_kind event_kind, const struct json *metadata, struct ask *out);
 /* Does the same ask stand there already? (A repeated request, not another ask with the same id.) */
 bool ask_repeats(struct arena *arena, const struct ask *stored, const struct ask *ask);
 /* Is it the same question to the same people, whichever turn and call it belongs to? Compared by what it means, with

@@ -108,7 +108,7 @@ void change_ask_requested(struct arena *arena, const struct ask *ask, struct cha
     begin(&payload, ask);
     json_key(&payload.out, "ask");
     ask_write(&payload.out, &asked);
-    payload_end(&payload, arena, "ask.requested", out);
+    payload_end(&payload, arena, EVENT_ASK_REQUESTED, out);
 }
 
 void change_ask_voted(struct arena *arena, const struct ask *ask, const struct ask_reply *reply, struct changes *out)
@@ -119,7 +119,7 @@ void change_ask_voted(struct arena *arena, const struct ask *ask, const struct a
     payload_word(&payload, "decision", ask_decision_enum, (int)reply->decision);
     json_put_raw(&payload.out, "votes", ask->votes);
     json_put_i64(&payload.out, "quorum", ask->quorum);
-    payload_end(&payload, arena, "ask.voted", out);
+    payload_end(&payload, arena, EVENT_ASK_VOTED, out);
 }
 
 void change_ask_resumed(struct arena *arena, const struct ask *ask, const struct ask *as, struct changes *out)
@@ -131,7 +131,7 @@ void change_ask_resumed(struct arena *arena, const struct ask *ask, const struct
     json_put_i64(&payload.out, "turn", as->turn);
     json_put_text(&payload.out, "as", as->id);
     json_maybe_text(&payload.out, "call_id", as->call_id);
-    payload_end(&payload, arena, "ask.resumed", out);
+    payload_end(&payload, arena, EVENT_ASK_RESUMED, out);
 }
 
 static void write_over(struct payload *payload, const struct ask *ask)
@@ -151,22 +151,22 @@ static void add_output_approval(struct arena *arena, const struct ask *ask, stru
     json_put_text(&payload.out, "ask_id", ask->id);
     json_put_bool(&payload.out, "approved", ask->decision != DECISION_DENY);
     json_maybe_text(&payload.out, "reason", ask->reason);
-    payload_end(&payload, arena, "user.output_approval", out);
+    payload_end(&payload, arena, EVENT_USER_OUTPUT_APPROVAL, out);
     out->events[out->count - 1].role = ROLE_USER;
 }
 
 void change_ask_over(struct arena *arena, const struct ask *ask, struct changes *out)
 {
-    static const char *const types[ASK_STATE_COUNT] = {
-        [ASK_PENDING] = "ask.requested",
-        [ASK_ANSWERED] = "ask.answered",
-        [ASK_EXPIRED] = "ask.expired",
-        [ASK_CANCELLED] = "ask.cancelled",
+    static const enum event_kind kinds[ASK_STATE_COUNT] = {
+        [ASK_PENDING] = EVENT_ASK_REQUESTED,
+        [ASK_ANSWERED] = EVENT_ASK_ANSWERED,
+        [ASK_EXPIRED] = EVENT_ASK_EXPIRED,
+        [ASK_CANCELLED] = EVENT_ASK_CANCELLED,
     };
     struct payload payload;
     begin(&payload, ask);
     write_over(&payload, ask);
-    payload_end(&payload, arena, types[ask->state], out);
+    payload_end(&payload, arena, kinds[ask->state], out);
     if (ask->state == ASK_ANSWERED && ask_is_of_output(ask)) {
         add_output_approval(arena, ask, out);
     }

@@ -56,7 +56,7 @@ static void add_ending(struct arena *arena, const struct move *move, struct chan
     }
     put_json(&payload.out, "result", move->result);
     put_json(&payload.out, "usage", move->usage);
-    payload_end(&payload, arena, error ? "session.error" : "session.completed", out);
+    payload_end(&payload, arena, error ? EVENT_SESSION_ERROR : EVENT_SESSION_COMPLETED, out);
 }
 
 /* The edge is allowed. What the move brings (result, usage, error) stands in its last event. */
@@ -80,7 +80,7 @@ static void add_move(struct arena *arena, const struct session *session, const s
         put_json(&payload.out, "result", move->result);
         put_json(&payload.out, "usage", move->usage);
     }
-    payload_end(&payload, arena, "session.status_change", out);
+    payload_end(&payload, arena, EVENT_SESSION_STATUS_CHANGE, out);
     if (ending) {
         add_ending(arena, move, out);
     }
@@ -143,7 +143,7 @@ enum status change_claim(struct arena *arena, const struct session *session, str
     json_put_text(&payload.out, "worker", worker);
     json_put_i64(&payload.out, "fence", session->fence + 1);
     json_put_i64(&payload.out, "attempt", session->claim_attempts + 1);
-    payload_end(&payload, arena, "session.claimed", out);
+    payload_end(&payload, arena, EVENT_SESSION_CLAIMED, out);
     return STATUS_OK;
 }
 
@@ -228,7 +228,7 @@ enum status change_lease_over(struct arena *arena, const struct session *session
     payload_begin(&payload);
     json_put_i64(&payload.out, "fence", session->fence);
     json_put_i64(&payload.out, "attempt", session->claim_attempts);
-    payload_end(&payload, arena, released ? "session.released" : "session.lease_lost", out);
+    payload_end(&payload, arena, released ? EVENT_SESSION_RELEASED : EVENT_SESSION_LEASE_LOST, out);
     if (session_status_is_waiting(session->status)) {
         return STATUS_OK;
     }
@@ -253,7 +253,7 @@ void change_add_reopening(struct arena *arena, const struct session *session, co
     payload_begin(&payload);
     payload_word(&payload, "from", session_status_enum, (int)session->status);
     json_maybe_text(&payload.out, "reason", payload_line(reason));
-    payload_end(&payload, arena, "session.reopened", out);
+    payload_end(&payload, arena, EVENT_SESSION_REOPENED, out);
     add_move(arena, session, &(struct move){.to = SESSION_IDLE, .reason = payload_line(reason)}, out);
 }
 
@@ -286,7 +286,7 @@ enum status change_archive(struct arena *arena, const struct session *session, b
     out->count = 0;
     if ((session->archived_at_ms != 0) != archived) {
         payload_begin(&payload);
-        payload_end(&payload, arena, archived ? "session.archived" : "session.unarchived", out);
+        payload_end(&payload, arena, archived ? EVENT_SESSION_ARCHIVED : EVENT_SESSION_UNARCHIVED, out);
     }
     return STATUS_OK;
 }
@@ -305,7 +305,7 @@ enum status change_check_delete(const struct session *session, struct failure *f
     return STATUS_OK;
 }
 
-void change_note(struct arena *arena, const char *type, const char *const *keys, const struct slice *values,
+void change_note(struct arena *arena, enum event_kind kind, const char *const *keys, const struct slice *values,
                  size_t count, struct changes *out)
 {
     struct payload payload;
@@ -314,5 +314,5 @@ void change_note(struct arena *arena, const char *type, const char *const *keys,
     for (size_t i = 0; i < count; i++) {
         json_maybe_text(&payload.out, keys[i], values[i]);
     }
-    payload_end(&payload, arena, type, out);
+    payload_end(&payload, arena, kind, out);
 }

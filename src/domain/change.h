@@ -136,7 +136,7 @@ MUST_CHECK enum status change_check_delete(const struct session *session, struct
 /* Audit-only events that do not change the session's own fields: participant_added {user_id, role},
  * participant_removed, share_created {link_id, role}, share_redeemed, share_deactivated. `type` is the full type name.
  */
-void change_note(struct arena *arena, const char *type, const char *const *keys, const struct slice *values,
+void change_note(struct arena *arena, enum event_kind kind, const char *const *keys, const struct slice *values,
                  size_t count, struct changes *out);
 
 #endif

@@ -307,11 +307,11 @@ enum status change_create(struct arena *arena, const struct session_input *input
     json_put_text(&payload.out, "id", id);
     json_maybe_text(&payload.out, "owner_id", owner);
     put_creation(&payload, input, &creation);
-    payload_end(&payload, arena, "session.created", out);
+    payload_end(&payload, arena, EVENT_SESSION_CREATED, out);
     status = add_sandbox(arena, input, out, failure);
     if (status == STATUS_OK && input->prompt.len > 0 && is_conversation(&creation)) {
         out->events[out->count++] = (struct event){
-            .type = SLICE("user.message"),
+            .kind = EVENT_USER_MESSAGE,
             .role = ROLE_USER,
             .content = prompt_content_of(arena, input->prompt),
         };

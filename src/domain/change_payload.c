@@ -7,11 +7,11 @@ void payload_begin(struct payload *payload)
     json_begin_object(&payload->out);
 }
 
-void payload_end(struct payload *payload, struct arena *arena, const char *type, struct changes *out)
+void payload_end(struct payload *payload, struct arena *arena, enum event_kind kind, struct changes *out)
 {
     json_end_object(&payload->out);
     out->events[out->count++] = (struct event){
-        .type = slice_of(type),
+        .kind = kind,
         .role = ROLE_SYSTEM,
         .metadata = arena_copy(arena, buffer_slice(&payload->buffer)),
     };

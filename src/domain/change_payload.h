@@ -11,8 +11,8 @@ struct payload {
 };
 
 void payload_begin(struct payload *payload);
-/* Adds the event to `out`; `type` lives as long as the program. */
-void payload_end(struct payload *payload, struct arena *arena, const char *type, struct changes *out);
+/* Adds the event to `out`. */
+void payload_end(struct payload *payload, struct arena *arena, enum event_kind kind, struct changes *out);
 /* Leaves an empty word out. */
 void payload_word(struct payload *payload, const char *key, struct enum_names words, int index);
 

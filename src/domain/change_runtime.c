@@ -100,7 +100,7 @@ enum status change_sandbox(struct arena *arena, const struct session *session, e
     payload_word(&payload, "pause_reason", pause_reason_enum, (int)pause);
     json_maybe_text(&payload.out, "reason", payload_line(reason));
     put_news(&payload.out, session, news);
-    payload_end(&payload, arena, "session.runtime_change", out);
+    payload_end(&payload, arena, EVENT_SESSION_RUNTIME_CHANGE, out);
     return STATUS_OK;
 }
 
@@ -124,7 +124,7 @@ void change_runtime_lost(struct arena *arena, const struct session *session, str
     json_put_text(&payload.out, "node", node);
     payload_word(&payload, "runtime", runtime_enum, (int)session->runtime);
     json_put_text(&payload.out, "snapshot", slice_of(snapshot));
-    payload_end(&payload, arena, "runtime.lost", out);
+    payload_end(&payload, arena, EVENT_RUNTIME_LOST, out);
 }
 
 enum status change_pause(struct arena *arena, const struct session *session, bool paused, const char *reason,

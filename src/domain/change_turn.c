@@ -26,14 +26,14 @@ void change_turn_ended(struct arena *arena, int64_t turn, const struct turn_end 
         json_key(&payload.out, "usage");
         json_raw(&payload.out, end->usage);
     }
-    payload_end(&payload, arena, "turn.ended", out);
+    payload_end(&payload, arena, EVENT_TURN_ENDED, out);
 }
 
 void change_partial(struct arena *arena, const struct session *session, bool thinking, struct slice text,
                     struct changes *out)
 {
     out->events[out->count++] = (struct event){
-        .type = thinking ? SLICE("agent.thinking") : SLICE("agent.message"),
+        .kind = thinking ? EVENT_AGENT_THINKING : EVENT_AGENT_MESSAGE,
         .role = ROLE_AGENT,
         .content = prompt_content_of(arena, text),
         .metadata = SLICE(PARTIAL_METADATA),
@@ -52,7 +52,7 @@ void change_tool_cut(struct arena *arena, struct slice call_id, bool asked, stru
     json_put_bool(&payload.out, "is_error", true);
     json_put_bool(&payload.out, "interrupted", true);
     json_put_text(&payload.out, "outcome", asked ? SLICE("not_run") : SLICE("ambiguous"));
-    payload_end(&payload, arena, "agent.tool_result", out);
+    payload_end(&payload, arena, EVENT_AGENT_TOOL_RESULT, out);
     json_begin_array(&part);
     json_begin_object(&part);
     json_put_text(&part, "type", SLICE("tool_result"));

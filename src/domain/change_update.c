@@ -14,7 +14,7 @@ static void add_metadata(struct arena *arena, struct slice metadata, struct chan
     struct payload payload;
     payload_begin(&payload);
     json_put_raw(&payload.out, "metadata", metadata);
-    payload_end(&payload, arena, "session.updated", out);
+    payload_end(&payload, arena, EVENT_SESSION_UPDATED, out);
 }
 
 enum status change_open(struct arena *arena, const struct session *session, const struct session_input *input,
@@ -40,7 +40,7 @@ enum status change_open(struct arena *arena, const struct session *session, cons
     } else if (session->archived_at_ms) {
         struct payload payload;
         payload_begin(&payload);
-        payload_end(&payload, arena, "session.unarchived", out);
+        payload_end(&payload, arena, EVENT_SESSION_UNARCHIVED, out);
     }
     if (!same_json(metadata, session->metadata)) {
         add_metadata(arena, metadata, out);
@@ -175,7 +175,7 @@ enum status change_update(struct arena *arena, const struct session *session, co
     }
     payload_begin(&payload);
     int count = put_differences(&payload, session, &update);
-    payload_end(&payload, arena, "session.updated", out);
+    payload_end(&payload, arena, EVENT_SESSION_UPDATED, out);
     out->count = count > 0 ? 1 : 0;
     return STATUS_OK;
 }

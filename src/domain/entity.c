@@ -52,7 +52,7 @@ void change_entity_updated(struct arena *arena, const struct entity *entity, str
     json_put_text(&payload.out, "entity_id", entity->id);
     json_put_i64(&payload.out, "version", entity->version);
     json_put_raw(&payload.out, "fields", names);
-    payload_end(&payload, arena, "entity.updated", out);
+    payload_end(&payload, arena, EVENT_ENTITY_UPDATED, out);
 }
 
 /* Depth is bounded by the reader of JSON. */

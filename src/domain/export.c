@@ -80,7 +80,7 @@ static void put_prompt(struct writing *w, const struct export_turn *turn)
 {
     struct buffer said = {0}, neutral = {0};
     for (size_t i = turn->first; i < turn->end; i++) {
-        if (export_role_of(w->source->events[i].type) == EXPORT_USER) {
+        if (export_role_of(w->source->events[i].kind) == EXPORT_USER) {
             add_text_parts(w, &said, &w->source->events[i]);
         }
     }
@@ -107,8 +107,7 @@ static void put_tools(struct writing *w, const struct export_turn *turn)
     size_t count = 0;
     for (size_t i = turn->first; i < turn->end; i++) {
         const struct event *event = &w->source->events[i];
-        struct slice name =
-            slice_is(event->type, "agent.tool_call") ? export_tool_of(w->arena, event) : (struct slice){0};
+        struct slice name = event->kind == EVENT_AGENT_TOOL_CALL ? export_tool_of(w->arena, event) : (struct slice){0};
         if (slice_present(name) && !is_among(name, names, count)) {
             names[count++] = name;
         }
@@ -212,7 +211,7 @@ static void write_part(struct json_out *out, const struct json *part, bool is_re
 static void write_content(struct writing *w, const struct event *event)
 {
     const struct json *content = NULL;
-    bool is_reasoning = slice_is(event->type, "agent.thinking");
+    bool is_reasoning = event->kind == EVENT_AGENT_THINKING;
     bool read = slice_present(event->content) && json_parse(w->arena, event->content, &content, NULL) == STATUS_OK;
     json_begin_array(&w->out);
     for (const struct json *part = read ? content->child : NULL; part; part = part->next) {
@@ -251,7 +250,7 @@ static int64_t last_said_ms(const struct export_source *source)
 {
     int64_t last = source->session->created_at_ms;
     for (size_t i = 0; i < source->count; i++) {
-        last = export_role_of(source->events[i].type) != EXPORT_NO_MESSAGE ? source->events[i].at_ms : last;
+        last = export_role_of(source->events[i].kind) != EXPORT_NO_MESSAGE ? source->events[i].at_ms : last;
     }
     return last;
 }
@@ -271,7 +270,7 @@ static void write_transcript(struct writing *w)
     json_key(out, "messages");
     json_begin_array(out);
     for (size_t i = 0; i < w->source->count; i++) {
-        enum export_role role = export_role_of(w->source->events[i].type);
+        enum export_role role = export_role_of(w->source->events[i].kind);
         if (role != EXPORT_NO_MESSAGE) {
             write_message(w, &w->source->events[i], role);
         }
@@ -360,5 +359,5 @@ void change_export(struct arena *arena, const struct exported *exported, struct 
     json_put_text(&payload.out, "workflow_path", exported->workflow_path);
     json_put_i64(&payload.out, "through", exported->through);
     json_put_i64(&payload.out, "bytes", exported->bytes);
-    payload_end(&payload, arena, "session.exported", out);
+    payload_end(&payload, arena, EVENT_SESSION_EXPORTED, out);
 }

@@ -20,8 +20,8 @@ struct export_source {
 };
 
 /* What a transcript is made of; ends with an absent slice. turn.ended tells which turns came to their end. */
-extern const struct slice export_event_types[];
-size_t export_event_type_count(void);
+extern const enum event_kind export_event_kinds[];
+size_t export_event_kind_count(void);
 
 /* May it be exported now? CONFLICT when it is no conversation (`not_a_conversation`) or a turn is under way
  * (`turn_running`). */

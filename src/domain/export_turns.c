@@ -5,42 +5,35 @@
 #include "domain/prompt.h"
 #include "domain/turn.h"
 
-const struct slice export_event_types[] = {
-    SLICE("user.message"),
-    SLICE("agent.message"),
-    SLICE("agent.thinking"),
-    SLICE("agent.tool_call"),
-    SLICE("agent.tool_result"),
-    SLICE("user.tool_result"),
-    SLICE("session.context_injected"),
-    SLICE("turn.ended"),
-    {NULL, 0},
+const enum event_kind export_event_kinds[] = {
+    EVENT_USER_MESSAGE,      EVENT_AGENT_MESSAGE,    EVENT_AGENT_THINKING,           EVENT_AGENT_TOOL_CALL,
+    EVENT_AGENT_TOOL_RESULT, EVENT_USER_TOOL_RESULT, EVENT_SESSION_CONTEXT_INJECTED, EVENT_TURN_ENDED,
 };
-/* Of the same types in the same order. */
+/* Of the same kinds in the same order. */
 static const enum export_role roles[] = {
     EXPORT_USER, EXPORT_ASSISTANT, EXPORT_ASSISTANT, EXPORT_ASSISTANT,
     EXPORT_TOOL, EXPORT_TOOL,      EXPORT_SYSTEM,    EXPORT_NO_MESSAGE,
 };
-enum { TYPES = sizeof roles / sizeof *roles };
-static_assert(sizeof export_event_types / sizeof *export_event_types == TYPES + 1, "a role for each type");
+enum { KINDS = sizeof roles / sizeof *roles };
+static_assert(sizeof export_event_kinds / sizeof *export_event_kinds == KINDS, "a role for each kind");
 
 const char *const export_role_names[EXPORT_ROLE_COUNT] = {
     [EXPORT_USER] = "user",     [EXPORT_ASSISTANT] = "assistant",   [EXPORT_TOOL] = "tool",
     [EXPORT_SYSTEM] = "system", [EXPORT_NO_MESSAGE] = "no message",
 };
 
-size_t export_event_type_count(void)
+size_t export_event_kind_count(void)
 {
-    return TYPES;
+    return KINDS;
 }
 
-enum export_role export_role_of(struct slice event_type)
+enum export_role export_role_of(enum event_kind kind)
 {
     size_t i = 0;
-    while (i < TYPES && !slice_eq(event_type, export_event_types[i])) {
+    while (i < KINDS && kind != export_event_kinds[i]) {
         i++;
     }
-    return i < TYPES ? roles[i] : EXPORT_NO_MESSAGE;
+    return i < KINDS ? roles[i] : EXPORT_NO_MESSAGE;
 }
 
 static const struct json *metadata_of(struct arena *arena, const struct event *event)
@@ -96,10 +89,10 @@ static void take_reply(struct reading *r, const struct event *event)
     bool partial = false;
     struct export_turn *turn = &r->turns[r->count - 1];
     r->has_reply = true;
-    if (slice_is(event->type, "agent.message")) {
+    if (event->kind == EVENT_AGENT_MESSAGE) {
         json_as_bool(json_get(metadata_of(r->arena, event), "partial"), &partial);
         turn->is_answered |= !partial && prompt_text_of(r->arena, event->content).len > 0;
-    } else if (slice_is(event->type, "agent.tool_call")) {
+    } else if (event->kind == EVENT_AGENT_TOOL_CALL) {
         turn->is_answered = false;
     }
 }
@@ -115,14 +108,14 @@ static void take_end(struct reading *r, const struct event *event)
 
 static void take(struct reading *r, const struct event *event, size_t at)
 {
-    enum export_role role = export_role_of(event->type);
+    enum export_role role = export_role_of(event->kind);
     if (role == EXPORT_SYSTEM || (role == EXPORT_NO_MESSAGE && r->count == 0)) {
         return;
     }
     if (begins_turn(r, event, role)) {
         begin_turn(r, at);
     }
-    if (slice_is(event->type, "turn.ended")) {
+    if (event->kind == EVENT_TURN_ENDED) {
         take_end(r, event);
     } else if (role == EXPORT_ASSISTANT || role == EXPORT_TOOL) {
         take_reply(r, event);

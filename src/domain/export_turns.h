@@ -12,7 +12,7 @@ struct export_turn {
 enum export_role { EXPORT_USER, EXPORT_ASSISTANT, EXPORT_TOOL, EXPORT_SYSTEM, EXPORT_NO_MESSAGE, EXPORT_ROLE_COUNT };
 extern const char *const export_role_names[EXPORT_ROLE_COUNT];
 
-enum export_role export_role_of(struct slice event_type);
+enum export_role export_role_of(enum event_kind kind);
 /* Room for `count` turns; returns how many there are. */
 size_t export_turns_of(struct arena *arena, const struct event *events, size_t count, struct export_turn *out);
 /* The tool an agent.tool_call names; absent when it names none. */

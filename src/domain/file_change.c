@@ -8,9 +8,9 @@ static const char *const status_names[FILE_STATUS_COUNT] = {
 };
 const struct enum_names file_status_enum = {status_names, FILE_STATUS_COUNT};
 
-bool file_change_is_told_by(struct slice event_type)
+bool file_change_is_told_by(enum event_kind kind)
 {
-    return slice_is(event_type, "agent.files_changed") || slice_is(event_type, "external.files_changed");
+    return kind == EVENT_AGENT_FILES_CHANGED || kind == EVENT_EXTERNAL_FILES_CHANGED;
 }
 
 static bool is_path(struct slice path)

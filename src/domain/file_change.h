@@ -5,6 +5,7 @@
 #define DOMAIN_FILE_CHANGE_H
 
 #include "base/json.h"
+#include "domain/event_kind.h"
 #include "base/status.h"
 #include "base/enum_names.h"
 
@@ -20,7 +21,7 @@ struct file_change {
     int64_t additions, deletions; /* lines */
 };
 
-bool file_change_is_told_by(struct slice event_type);
+bool file_change_is_told_by(enum event_kind kind);
 /* Reads one of `files`; INVALID with what is accepted. */
 MUST_CHECK enum status file_change_read(const struct json *file, struct file_change *out, struct failure *failure);
 /* For the table of event types. */

@@ -115,7 +115,7 @@ void change_introspection_started(struct arena *arena, const struct introspectio
     struct payload payload;
     out->count = 0;
     begin_payload(&payload, row);
-    payload_end(&payload, arena, "introspection.started", out);
+    payload_end(&payload, arena, EVENT_INTROSPECTION_STARTED, out);
 }
 
 void change_introspection_ended(struct arena *arena, const struct introspection *row, const struct turn_end *end,
@@ -126,7 +126,7 @@ void change_introspection_ended(struct arena *arena, const struct introspection 
     begin_payload(&payload, row);
     json_put_i64(&payload.out, "tool_calls", tool_calls);
     json_maybe_raw(&payload.out, "usage", end->usage);
-    payload_end(&payload, arena, "introspection.ended", out);
+    payload_end(&payload, arena, EVENT_INTROSPECTION_ENDED, out);
 }
 
 void change_introspection_failed(struct arena *arena, const struct introspection *row, const char *cause,
@@ -140,7 +140,7 @@ void change_introspection_failed(struct arena *arena, const struct introspection
         json_maybe_text(&payload.out, "message", end->error_message);
         json_maybe_raw(&payload.out, "usage", end->usage);
     }
-    payload_end(&payload, arena, "introspection.failed", out);
+    payload_end(&payload, arena, EVENT_INTROSPECTION_FAILED, out);
 }
 
 void change_introspection_interrupted(struct arena *arena, const struct introspection *row, const char *cause,
@@ -150,5 +150,5 @@ void change_introspection_interrupted(struct arena *arena, const struct introspe
     out->count = 0;
     begin_payload(&payload, row);
     json_put_text(&payload.out, "cause", slice_of(cause));
-    payload_end(&payload, arena, "introspection.interrupted", out);
+    payload_end(&payload, arena, EVENT_INTROSPECTION_INTERRUPTED, out);
 }

@@ -112,7 +112,7 @@ bool prompt_begins_turn(const struct event *event)
     struct arena scratch = {0};
     const struct json *metadata = NULL;
     bool appended = false;
-    if (!slice_is(event->type, "user.message")) {
+    if (event->kind != EVENT_USER_MESSAGE) {
         return false;
     }
     if (slice_present(event->metadata) && json_parse(&scratch, event->metadata, &metadata, NULL) == STATUS_OK) {

@@ -18,7 +18,7 @@ static enum status put_members(struct arena *arena, struct payload *payload, str
 static struct event *end_message(struct payload *payload, struct arena *arena, const struct prompt *prompt,
                                  struct changes *out)
 {
-    payload_end(payload, arena, "user.message", out);
+    payload_end(payload, arena, EVENT_USER_MESSAGE, out);
     struct event *message = &out->events[out->count - 1];
     message->role = ROLE_USER;
     message->content = prompt->content;
@@ -117,10 +117,10 @@ enum status change_append_message(struct arena *arena, const struct prompt *prom
 /* --- about the queue --- */
 
 /* An event of the prompt's thread. */
-static void end_note(struct payload *payload, struct arena *arena, const char *type, const struct prompt *prompt,
+static void end_note(struct payload *payload, struct arena *arena, enum event_kind kind, const struct prompt *prompt,
                      struct changes *out)
 {
-    payload_end(payload, arena, type, out);
+    payload_end(payload, arena, kind, out);
     out->events[out->count - 1].thread_id = prompt->thread_id;
 }
 
@@ -135,7 +135,7 @@ void change_queue(struct arena *arena, const struct prompt *prompt, int64_t plac
     if (prompt->priority != 0) {
         json_put_i64(&payload.out, "priority", prompt->priority);
     }
-    end_note(&payload, arena, "prompt.queued", prompt, out);
+    end_note(&payload, arena, EVENT_PROMPT_QUEUED, prompt, out);
 }
 
 void change_edit_prompt(struct arena *arena, const struct prompt *prompt, struct changes *out)
@@ -145,7 +145,7 @@ void change_edit_prompt(struct arena *arena, const struct prompt *prompt, struct
     payload_begin(&payload);
     json_put_text(&payload.out, "prompt_id", prompt->id);
     json_put_i64(&payload.out, "revision", prompt->revision);
-    end_note(&payload, arena, "prompt.edited", prompt, out);
+    end_note(&payload, arena, EVENT_PROMPT_EDITED, prompt, out);
 }
 
 void change_move_prompt(struct arena *arena, const struct prompt *prompt, int64_t place, struct changes *out)
@@ -157,7 +157,7 @@ void change_move_prompt(struct arena *arena, const struct prompt *prompt, int64_
     payload_word(&payload, "mode", queue_mode_enum, (int)prompt->mode);
     json_put_i64(&payload.out, "position", place);
     json_put_i64(&payload.out, "revision", prompt->revision);
-    end_note(&payload, arena, "prompt.moved", prompt, out);
+    end_note(&payload, arena, EVENT_PROMPT_MOVED, prompt, out);
 }
 
 void change_withdraw(struct arena *arena, const struct prompt *prompt, const char *reason, struct changes *out)
@@ -167,7 +167,7 @@ void change_withdraw(struct arena *arena, const struct prompt *prompt, const cha
     payload_begin(&payload);
     json_put_text(&payload.out, "prompt_id", prompt->id);
     json_put_text(&payload.out, "reason", slice_of(reason));
-    end_note(&payload, arena, "prompt.withdrawn", prompt, out);
+    end_note(&payload, arena, EVENT_PROMPT_WITHDRAWN, prompt, out);
 }
 
 void change_interrupt(struct arena *arena, const struct session *session, const char *reason, struct slice by,
@@ -180,5 +180,5 @@ void change_interrupt(struct arena *arena, const struct session *session, const 
     json_put_text(&payload.out, "reason", slice_of(reason));
     json_put_text(&payload.out, "by", by);
     json_maybe_text(&payload.out, "prompt_id", prompt_id);
-    payload_end(&payload, arena, "turn.interrupt_requested", out);
+    payload_end(&payload, arena, EVENT_TURN_INTERRUPT_REQUESTED, out);
 }

@@ -342,30 +342,30 @@ static unsigned fold_updated(const struct fold *fold)
 
 /* Events that are not here change no field of their own. */
 static const struct {
-    const char *type;
+    enum event_kind kind;
     unsigned (*apply)(const struct fold *fold);
 } folds[] = {
-    {"session.status_change", fold_status_change},
-    {"session.claimed", fold_claimed},
-    {"session.completed", fold_completed},
-    {"session.error", fold_error},
-    {"session.created", fold_created},
-    {"session.updated", fold_updated},
-    {"session.runtime_change", fold_runtime_change},
-    {"session.tunnel_opened", fold_tunnel_opened},
-    {"session.tunnel_closed", fold_tunnel_closed},
-    {"session.archived", fold_archived},
-    {"session.exported", fold_exported},
-    {"session.unarchived", fold_unarchived},
-    {"introspection.ended", fold_introspection},
-    {"introspection.failed", fold_introspection},
+    {EVENT_SESSION_STATUS_CHANGE, fold_status_change},
+    {EVENT_SESSION_CLAIMED, fold_claimed},
+    {EVENT_SESSION_COMPLETED, fold_completed},
+    {EVENT_SESSION_ERROR, fold_error},
+    {EVENT_SESSION_CREATED, fold_created},
+    {EVENT_SESSION_UPDATED, fold_updated},
+    {EVENT_SESSION_RUNTIME_CHANGE, fold_runtime_change},
+    {EVENT_SESSION_TUNNEL_OPENED, fold_tunnel_opened},
+    {EVENT_SESSION_TUNNEL_CLOSED, fold_tunnel_closed},
+    {EVENT_SESSION_ARCHIVED, fold_archived},
+    {EVENT_SESSION_EXPORTED, fold_exported},
+    {EVENT_SESSION_UNARCHIVED, fold_unarchived},
+    {EVENT_INTROSPECTION_ENDED, fold_introspection},
+    {EVENT_INTROSPECTION_FAILED, fold_introspection},
 };
 
 static unsigned fold_payload(struct session *session, const struct event *event, struct arena *arena)
 {
     static const struct json nothing = {.kind = JSON_NULL};
     for (size_t i = 0; i < sizeof folds / sizeof folds[0]; i++) {
-        if (!slice_is(event->type, folds[i].type)) {
+        if (event->kind != folds[i].kind) {
             continue;
         }
         struct arena scratch = {0};
@@ -382,12 +382,8 @@ static unsigned fold_payload(struct session *session, const struct event *event,
 
 static void count(struct session *session, const struct event *event)
 {
-    const struct event_type *type = event_type_find(event->type);
-    if (!type) {
-        return;
-    }
-    session->tool_call_count += type->counts_tool;
-    if (type->counts_message) {
+    session->tool_call_count += event_kind_has(event->kind, COUNTS_TOOL);
+    if (event_kind_has(event->kind, COUNTS_MESSAGE)) {
         session->message_count++;
         preview_of_content(event->content, session->preview, sizeof session->preview);
     }
@@ -396,7 +392,7 @@ static void count(struct session *session, const struct event *event)
 unsigned session_apply(struct session *session, const struct event *event, struct arena *arena)
 {
     unsigned changed = CHANGED_HOT;
-    if (slice_starts(event->type, SLICE("session.")) || slice_starts(event->type, SLICE("introspection."))) {
+    if (event_kind_is_of_session(event->kind)) {
         changed |= fold_payload(session, event, arena);
     } else {
         count(session, event);

@@ -73,7 +73,7 @@ static void keep_silent(struct arena *arena, struct event *event)
     }
     json_put_bool(&out, "suppressed", true);
     json_end_object(&out);
-    event->type = SLICE("agent.silent");
+    event->kind = EVENT_AGENT_SILENT;
     event->content = (struct slice){NULL, 0};
     event->metadata = arena_copy(arena, buffer_slice(&json));
     buffer_release(&json);
@@ -83,7 +83,7 @@ void silence_keep(struct arena *arena, const struct session *session, struct eve
 {
     const struct json *parts;
     bool found = false;
-    if (!slice_is(event->type, "agent.message") || !talks_to_channel(session) || !slice_present(event->content) ||
+    if (event->kind != EVENT_AGENT_MESSAGE || !talks_to_channel(session) || !slice_present(event->content) ||
         json_parse(arena, event->content, &parts, NULL) != STATUS_OK) {
         return;
     }

@@ -83,11 +83,11 @@ void change_tunnel_opened(struct arena *arena, struct slice name, struct slice t
 {
     const char *keys[] = {"name", "target"};
     struct slice values[] = {name, target};
-    change_note(arena, "session.tunnel_opened", keys, values, 2, out);
+    change_note(arena, EVENT_SESSION_TUNNEL_OPENED, keys, values, 2, out);
 }
 
 void change_tunnel_closed(struct arena *arena, struct slice name, struct changes *out)
 {
     const char *keys[] = {"name"};
-    change_note(arena, "session.tunnel_closed", keys, &name, 1, out);
+    change_note(arena, EVENT_SESSION_TUNNEL_CLOSED, keys, &name, 1, out);
 }

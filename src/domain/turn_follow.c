@@ -119,23 +119,23 @@ static void take_status(struct seen *seen)
 
 /* What happens in a turn, besides what only passes. */
 static const struct {
-    const char *type;
+    enum event_kind kind;
     void (*take)(struct seen *seen);
     bool ends; /* may come after the end, in the same transaction */
 } in_turn[] = {
-    {"session.claimed", take_claim, false},      {"agent.message", take_message, false},
-    {"agent.tool_call", take_tool_call, false},  {"turn.interrupt_requested", take_interrupt, false},
-    {"turn.ended", take_turn_ended, true},       {"session.error", take_error, true},
-    {"session.completed", take_completed, true}, {"session.status_change", take_status, true},
+    {EVENT_SESSION_CLAIMED, take_claim, false},      {EVENT_AGENT_MESSAGE, take_message, false},
+    {EVENT_AGENT_TOOL_CALL, take_tool_call, false},  {EVENT_TURN_INTERRUPT_REQUESTED, take_interrupt, false},
+    {EVENT_TURN_ENDED, take_turn_ended, true},       {EVENT_SESSION_ERROR, take_error, true},
+    {EVENT_SESSION_COMPLETED, take_completed, true}, {EVENT_SESSION_STATUS_CHANGE, take_status, true},
 };
 
-static bool take_in_turn(struct seen *seen, struct slice type)
+static bool take_in_turn(struct seen *seen, enum event_kind kind)
 {
     struct turn_follow *follow = seen->follow;
     bool over = follow->state == FOLLOW_ENDED;
     bool belongs = !over;
     for (size_t i = 0; i < sizeof in_turn / sizeof *in_turn; i++) {
-        if (slice_is(type, in_turn[i].type) && (!over || in_turn[i].ends)) {
+        if (kind == in_turn[i].kind && (!over || in_turn[i].ends)) {
             in_turn[i].take(seen);
             belongs = true;
         }
@@ -145,35 +145,35 @@ static bool take_in_turn(struct seen *seen, struct slice type)
     return belongs;
 }
 
-static bool take_of_prompt(struct seen *seen, struct slice type)
+static bool take_of_prompt(struct seen *seen, enum event_kind kind)
 {
     struct turn_follow *follow = seen->follow;
-    bool said = slice_is(type, "user.message");
+    bool said = kind == EVENT_USER_MESSAGE;
     if (!names_prompt(follow, seen->metadata)) {
         return false;
     }
     if (said) {
         follow->state = FOLLOW_PENDING;
         follow->from = follow->to = seen->sequence;
-    } else if (slice_is(type, "prompt.withdrawn")) {
+    } else if (kind == EVENT_PROMPT_WITHDRAWN) {
         follow->state = FOLLOW_WITHDRAWN;
         replace(&follow->status, json_text_of(seen->metadata, "reason"));
     }
-    return said || slice_starts(type, SLICE("prompt."));
+    return said || event_kind_is_of_prompt(kind);
 }
 
 bool turn_follow_take(struct turn_follow *follow, const struct json *event)
 {
-    struct slice type = json_text_of(event, "type");
+    enum event_kind kind = event_kind_find(json_text_of(event, "type"));
     struct seen seen = {follow, event, json_get(event, "metadata"), json_i64_of(event, "sequence")};
     if (follow->state == FOLLOW_WITHDRAWN || follow->sealed) {
         return false;
     }
-    if (take_of_prompt(&seen, type)) {
+    if (take_of_prompt(&seen, kind)) {
         return true;
     }
-    bool of_others = slice_starts(type, SLICE("prompt."));
-    return follow->state != FOLLOW_QUEUED && !of_others && take_in_turn(&seen, type);
+    bool of_others = event_kind_is_of_prompt(kind);
+    return follow->state != FOLLOW_QUEUED && !of_others && take_in_turn(&seen, kind);
 }
 
 /* --- the result --- */

@@ -14,15 +14,15 @@ static const char *const watchdog_names[WATCHDOG_COUNT] = {
 };
 const struct enum_names watchdog_enum = {watchdog_names, WATCHDOG_COUNT};
 
-static const char *const event_names[WATCHDOG_COUNT] = {
-    [WATCHDOG_STUCK_TURN] = "watchdog.stuck_turn",
-    [WATCHDOG_SILENT_STREAM] = "watchdog.silent_stream",
-    [WATCHDOG_RUNNER_LOST] = "watchdog.runner_lost",
-    [WATCHDOG_QUEUE_STUCK] = "watchdog.queue_stuck",
-    [WATCHDOG_ERROR_SAFETY_NET] = "watchdog.error_safety_net",
-    [WATCHDOG_ORPHANED_LEASE] = "watchdog.orphaned_lease",
-    [WATCHDOG_WAITING_WITHOUT_ASK] = "watchdog.waiting_without_ask",
-    [WATCHDOG_STALE] = "watchdog.stale",
+const enum event_kind watchdog_event_kinds[WATCHDOG_COUNT] = {
+    [WATCHDOG_STUCK_TURN] = EVENT_WATCHDOG_STUCK_TURN,
+    [WATCHDOG_SILENT_STREAM] = EVENT_WATCHDOG_SILENT_STREAM,
+    [WATCHDOG_RUNNER_LOST] = EVENT_WATCHDOG_RUNNER_LOST,
+    [WATCHDOG_QUEUE_STUCK] = EVENT_WATCHDOG_QUEUE_STUCK,
+    [WATCHDOG_ERROR_SAFETY_NET] = EVENT_WATCHDOG_ERROR_SAFETY_NET,
+    [WATCHDOG_ORPHANED_LEASE] = EVENT_WATCHDOG_ORPHANED_LEASE,
+    [WATCHDOG_WAITING_WITHOUT_ASK] = EVENT_WATCHDOG_WAITING_WITHOUT_ASK,
+    [WATCHDOG_STALE] = EVENT_WATCHDOG_STALE,
 };
 
 static const char *const health_action_names[HEALTH_ACTION_COUNT] = {
@@ -161,5 +161,5 @@ void change_watchdog(struct arena *arena, const struct session *session, const s
     if (facts->prompts_ready > 0) {
         json_put_i64(&payload.out, "waited_ms", facts->prompt_waited_ms);
     }
-    payload_end(&payload, arena, event_names[finding->watchdog], out);
+    payload_end(&payload, arena, watchdog_event_kinds[finding->watchdog], out);
 }

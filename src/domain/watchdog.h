@@ -19,6 +19,7 @@ enum watchdog {
     WATCHDOG_COUNT
 };
 extern const struct enum_names watchdog_enum;
+extern const enum event_kind watchdog_event_kinds[WATCHDOG_COUNT];
 
 enum health_action {
     HEALTH_INTERRUPT,        /* whoever runs the turn is told to end it */

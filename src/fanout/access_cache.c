@@ -138,13 +138,7 @@ bool access_cache_had(const struct access_cache *access_cache, int64_t session_k
     return had;
 }
 
-bool access_cache_depends_on(struct slice event_type)
+bool access_cache_depends_on(enum event_kind kind)
 {
-    static const char *const prefixes[] = {"session.updated", "session.participant_", "session.share_", NULL};
-    for (size_t i = 0; prefixes[i]; i++) {
-        if (slice_starts(event_type, slice_of(prefixes[i]))) {
-            return true;
-        }
-    }
-    return false;
+    return event_kind_has(kind, CHANGES_ACCESS);
 }

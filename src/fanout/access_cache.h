@@ -21,6 +21,6 @@ MUST_CHECK enum status access_cache_decide(struct access_cache *access_cache, st
 /* True for events that may change who sees their session. */
 /* Could the viewer see the session that was deleted? `audience` as in struct firehose_row. */
 bool access_cache_had(const struct access_cache *access_cache, int64_t session_key, struct slice audience);
-bool access_cache_depends_on(struct slice event_type);
+bool access_cache_depends_on(enum event_kind kind);
 
 #endif

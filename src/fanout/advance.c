@@ -92,7 +92,7 @@ enum wish { WISH_SEND, WISH_SKIP, WISH_CHECK_ACCESS };
 
 static enum wish event_wish(struct viewer *viewer, const struct frame_parts *parts)
 {
-    if (viewer->access_cache && access_cache_depends_on(parts->type)) {
+    if (viewer->access_cache && access_cache_depends_on(parts->event)) {
         access_cache_forget(viewer->access_cache, parts->session_key);
     }
     if (!filter_passes_event(viewer->filter, parts->type, parts->thread_id)) {

@@ -53,33 +53,22 @@ bool delta_window_append(struct delta_window *window, struct frame *frame, size_
 
 /* What each kind of live output becomes. */
 static const struct {
-    const char *type, *kind;
+    enum event_kind event;
+    const char *kind;
 } settled_by[] = {
-    {"agent.message", "text"},
-    {"agent.thinking", "reasoning"},
-    {"agent.tool_call", "tool_input"},
-    {"agent.tool_result", "tool_output"},
+    {EVENT_AGENT_MESSAGE, "text"},
+    {EVENT_AGENT_THINKING, "reasoning"},
+    {EVENT_AGENT_TOOL_CALL, "tool_input"},
+    {EVENT_AGENT_TOOL_RESULT, "tool_output"},
 };
 
-static bool ends_turn(struct slice type, struct slice json)
+struct delta_window *delta_window_after(struct delta_window *old, int64_t sequence, const struct event_facts *event)
 {
-    struct arena arena = {0};
-    const struct json *event;
-    bool moves = slice_is(type, "session.status_change");
-    bool stays = moves && json_parse(&arena, json, &event, NULL) == STATUS_OK &&
-                 slice_is(json_text_of(json_get(event, "metadata"), "to"), "running");
-    arena_release(&arena);
-    return slice_is(type, "turn.ended") || (moves && !stays);
-}
-
-struct delta_window *delta_window_after(struct delta_window *old, int64_t sequence, struct slice event_type,
-                                        struct slice event_json)
-{
-    if (!old->complete || ends_turn(event_type, event_json)) {
+    if (!old->complete || event_facts_end_turn(event)) {
         return NULL;
     }
     for (size_t i = 0; i < sizeof settled_by / sizeof settled_by[0]; i++) {
-        if (slice_is(event_type, settled_by[i].type)) {
+        if (event->kind == settled_by[i].event) {
             live_output_drop(&old->fold, slice_of(settled_by[i].kind));
         }
     }

@@ -25,8 +25,7 @@ void delta_window_free(struct delta_window *window); /* accepts NULL */
 bool delta_window_append(struct delta_window *window, struct frame *frame, size_t bytes_max);
 /* The window behind an event that came after `old`: with what it did not settle, or NULL when nothing is left. The old
  * one is emptied. */
-struct delta_window *delta_window_after(struct delta_window *old, int64_t sequence, struct slice event_type,
-                                        struct slice event_json);
+struct delta_window *delta_window_after(struct delta_window *old, int64_t sequence, const struct event_facts *event);
 /* A window that only the store knows. */
 struct delta_window *delta_window_from(const struct partial *partial, size_t bytes_max);
 /* What the store kept, to be put in front. Saved output of another sequence is ignored. */

@@ -148,6 +148,7 @@ static struct frame *frame_of(const struct feed *feed, enum frame_kind kind, con
                                            .style = feed_style(feed),
                                            .at = {entry->sequence, entry->delta},
                                            .session_key = entry->session_key,
+                                           .event = entry->event.kind,
                                            .type = entry->type,
                                            .thread_id = entry->thread_id,
                                            .json = entry->json});
@@ -156,9 +157,9 @@ static struct frame *frame_of(const struct feed *feed, enum frame_kind kind, con
 /* The entry follows the feed's end. */
 static void append(struct feed *feed, const struct publication_entry *entry)
 {
-    feed->has_no_asks = feed->has_no_asks && !slice_starts(entry->type, SLICE("ask."));
+    feed->has_no_asks = feed->has_no_asks && !event_kind_is_ask(entry->event.kind);
     if (feed->window && feed->window->sequence < entry->sequence) {
-        delta_window_set(feed, delta_window_after(feed->window, entry->sequence, entry->type, entry->json));
+        delta_window_set(feed, delta_window_after(feed->window, entry->sequence, &entry->event));
         if (feed->window && hub_is_first(feed->hub)) {
             hub_mark_dirty(feed->hub, feed);
         }

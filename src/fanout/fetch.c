@@ -30,7 +30,8 @@ static bool keep(struct fetching *fetching, struct cursor at, int64_t session_ke
                                                                          .session_key = session_key,
                                                                          .sequence = at.sequence,
                                                                          .delta = at.delta,
-                                                                         .type = event->type,
+                                                                         .event = event_facts_read(event),
+                                                                         .type = event_type(event),
                                                                          .thread_id = event->thread_id,
                                                                          .json = buffer_slice(&fetching->json)});
     fetching->rows++;

@@ -25,8 +25,9 @@ enum { FRAMING_COUNT = FRAMING_WEBSOCKET + 1 };
 struct frame_parts {
     enum frame_kind kind;
     enum cursor_style style;
-    struct cursor at;    /* written as the id of events and deltas */
-    int64_t session_key; /* of the firehose */
+    struct cursor at;      /* written as the id of events and deltas */
+    int64_t session_key;   /* of the firehose */
+    enum event_kind event; /* of FRAME_EVENT */
     struct slice type, thread_id, json;
 };
 

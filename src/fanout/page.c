@@ -192,8 +192,8 @@ static bool on_firehose(void *owner, const struct firehose_row *told)
     *row = (struct kept_row){.at = cursor_of_position(told->at),
                              .session_key = told->session_key,
                              .json_start = reading->json.len,
-                             .wanted = filter_passes_event(reading->page->filter, event->type, event->thread_id),
-                             .renews_sight = access_cache_depends_on(event->type)};
+                             .wanted = filter_passes_event(reading->page->filter, event_type(event), event->thread_id),
+                             .renews_sight = access_cache_depends_on(event->kind)};
     if (row->wanted) {
         event_write(&reading->json, told->session_id, event);
         row->json_len = reading->json.len - row->json_start;

@@ -4,6 +4,7 @@
 
 #include "base/buffer.h"
 #include "base/slice.h"
+#include "domain/event_facts.h"
 
 enum publication_kind {
     PUBLISH_EVENTS,  /* durable events of one session, dense sequences */
@@ -19,10 +20,11 @@ struct publication_entry {
     int64_t tenant_key;
     int64_t session_key;
     struct slice session_id;
-    int64_t sequence;   /* event: its number; delta: the number of the last durable event when it was accepted */
-    int64_t count_base; /* delta: how many deltas of this sequence are already saved in the store */
-    int64_t delta;      /* delta: its number N in the cursor SEQ.N; set by the fanout */
-    struct slice type;  /* event type, or delta kind: text reasoning tool_input tool_output */
+    int64_t sequence;         /* event: its number; delta: the number of the last durable event when it was accepted */
+    int64_t count_base;       /* delta: how many deltas of this sequence are already saved in the store */
+    int64_t delta;            /* delta: its number N in the cursor SEQ.N; set by the fanout */
+    struct event_facts event; /* event: what it did */
+    struct slice type;        /* event type, or delta kind: text reasoning tool_input tool_output */
     struct slice thread_id;
     struct slice json;      /* the event, or the delta's object, ready to be sent */
     struct slice reason;    /* close: "deleted", "access_revoked" */

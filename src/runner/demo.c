@@ -145,13 +145,13 @@ static void part_begin(struct part *part, const char *type)
     json_put_text(&part->out, "type", slice_of(type));
 }
 
-static void part_end(struct part *part, struct arena *arena, const char *event_type, struct act *out)
+static void part_end(struct part *part, struct arena *arena, enum event_kind kind, struct act *out)
 {
     json_end_object(&part->out);
     json_end_array(&part->out);
     out->kind = ACT_EVENT;
     out->event = (struct event){
-        .type = slice_of(event_type),
+        .kind = kind,
         .role = ROLE_AGENT,
         .content = arena_copy(arena, buffer_slice(&part->buffer)),
         .metadata = SLICE("{\"demo\":true}"),
@@ -172,7 +172,7 @@ static void call_tool(const struct script_turn *turn, const struct line *line, s
     json_put_text(&part.out, "name", slice_of(line->tool));
     json_key(&part.out, "input");
     json_raw(&part.out, line->arguments);
-    part_end(&part, arena, "agent.tool_call", out);
+    part_end(&part, arena, EVENT_AGENT_TOOL_CALL, out);
 }
 
 static void answer_tool(const struct script_turn *turn, const struct line *line, struct arena *arena, struct act *out)
@@ -182,7 +182,7 @@ static void answer_tool(const struct script_turn *turn, const struct line *line,
     json_put_text(&part.out, "tool_call_id", call_id(turn, line, arena));
     json_put_text(&part.out, "output", turn->denied ? SLICE("Denied by a person; nothing was changed.") : line->text);
     json_put_bool(&part.out, "is_error", turn->denied);
-    part_end(&part, arena, "agent.tool_result", out);
+    part_end(&part, arena, EVENT_AGENT_TOOL_RESULT, out);
 }
 
 /* Piece by piece, then the whole as an event. */
@@ -201,7 +201,7 @@ static void speak(struct script_turn *turn, const struct line *line, struct aren
     struct part part;
     part_begin(&part, "text");
     json_put_text(&part.out, "text", text);
-    part_end(&part, arena, thinks ? "agent.thinking" : "agent.message", out);
+    part_end(&part, arena, thinks ? EVENT_AGENT_THINKING : EVENT_AGENT_MESSAGE, out);
     out->after_ms = PIECE_MS;
     turn->heard = 0;
     turn->line++;

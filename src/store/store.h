@@ -102,10 +102,12 @@ MUST_CHECK enum status store_event_by_external_id(struct db *db, int64_t tenant_
 
 struct event_filter {
     int64_t tenant_key, session_key;
-    int64_t after, before; /* exclusive; before 0 = no bound */
-    const struct slice *types;
-    size_t type_count;      /* 0 = all; "tool.*" matches a prefix */
-    struct slice thread_id; /* absent = of all; empty = of the main one, whose events name none */
+    int64_t after, before;        /* exclusive; before 0 = no bound */
+    const enum event_kind *kinds; /* what the server looks for; */
+    size_t kind_count;            /* 0 = all */
+    const struct slice *types;    /* what a client asks for, by name; */
+    size_t type_count;            /* 0 = all; "tool.*" matches a prefix */
+    struct slice thread_id;       /* absent = of all; empty = of the main one, whose events name none */
     bool audit_only;
     bool newest_first;
     int64_t limit;

@@ -10,9 +10,11 @@ struct talk {
 
 static void say(struct talk *talk, const char *type, struct slice content)
 {
-    turn_event(
-        talk->turn,
-        &(struct event){.type = slice_of(type), .role = ROLE_AGENT, .content = content, .metadata = SLICE("{}")});
+    turn_event(talk->turn, &(struct event){.kind = event_kind_find(slice_of(type)),
+                                           .custom = slice_of(type),
+                                           .role = ROLE_AGENT,
+                                           .content = content,
+                                           .metadata = SLICE("{}")});
 }
 
 /* A tool call that a person must approve. */

@@ -236,7 +236,7 @@ static void check_asks(struct story *story, bool at_rest)
 
 static void feed(struct story *story, const struct event *event, const struct json *metadata)
 {
-    struct slice type = event->type;
+    struct slice type = event_type(event);
     if (slice_is(type, "user.message")) {
         on_message(story, event);
     } else if (slice_is(type, "session.claimed")) {
@@ -337,7 +337,7 @@ bool witness_check(struct client *client, bool at_rest, char out_problem[PROBLEM
 static bool print_event(void *owner, const struct event *event)
 {
     (void)owner;
-    fprintf(stderr, "  %3lld %s %.*s %.*s %.*s\n", (long long)event->sequence, "", SLICE_ARG(event->type),
+    fprintf(stderr, "  %3lld %s %.*s %.*s %.*s\n", (long long)event->sequence, "", SLICE_ARG(event_type(event)),
             SLICE_ARG(event->content), SLICE_ARG(event->metadata));
     return true;
 }

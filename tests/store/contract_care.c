@@ -67,7 +67,7 @@ static void finds_a_log_longer_than_the_row(void **state)
 {
     struct fixture *f = *state;
     struct session *s = fixture_session(f, f->tenant, "s", "u1", NULL);
-    struct event extra = {.sequence = 2, .at_ms = f->now_ms, .type = SLICE("x"), .actor = SLICE("system")};
+    struct event extra = {.sequence = 2, .at_ms = f->now_ms, .custom = SLICE("x"), .actor = SLICE("system")};
     fixture_begin(f);
     must(store_event_insert(f->db, f->tenant, s->key, &extra, &f->failure));
     fixture_commit(f);
@@ -138,7 +138,7 @@ static void backup_is_a_sound_copy(void **state)
     struct session *s = fixture_session(f, f->tenant, "s", "u1", NULL);
     fixture_begin(f); /* a group in the middle of its work */
     struct changes changes = {.count = 1};
-    changes.events[0] = (struct event){.type = SLICE("x")};
+    changes.events[0] = (struct event){.custom = SLICE("x")};
     fixture_write(f, s, &changes);
     must(store_backup(&fixture_database, path, NULL, NULL, &f->failure));
     fixture_commit(f);

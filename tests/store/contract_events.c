@@ -12,7 +12,8 @@ static bool note(void *owner, const struct event *event)
 {
     struct seen *seen = owner;
     size_t at = strlen(seen->text);
-    snprintf(seen->text + at, sizeof seen->text - at, "%lld:%.*s ", (long long)event->sequence, SLICE_ARG(event->type));
+    snprintf(seen->text + at, sizeof seen->text - at, "%lld:%.*s ", (long long)event->sequence,
+             SLICE_ARG(event_type(event)));
     return ++seen->count != seen->stop_after;
 }
 
@@ -39,7 +40,7 @@ static bool compare_fields(void *owner, const struct event *event)
     assert_int_equal(event->sequence, in->sequence);
     assert_int_equal(event->at_ms, in->at_ms);
     assert_int_equal(event->role, in->role);
-    assert_true(slice_eq(event->type, in->type));
+    assert_true(slice_eq(event_type(event), event_type(in)));
     assert_true(slice_eq(event->content, in->content));
     assert_true(slice_eq(event->metadata, in->metadata));
     assert_true(slice_eq(event->actor, in->actor));
@@ -53,9 +54,9 @@ static void gives_back_the_bytes(void **state)
     struct fixture *f = *state;
     struct session *s = fixture_session(f, f->tenant, "s", "u1", NULL);
     struct changes changes = {.count = 3};
-    changes.events[0] = (struct event){.type = SLICE("a"), .content = SLICE("[1, 2 ]"), .thread_id = SLICE("")};
-    changes.events[1] = (struct event){.type = SLICE("b"), .metadata = SLICE("{ }"), .external_id = SLICE("y")};
-    changes.events[2] = (struct event){.type = SLICE("c"),
+    changes.events[0] = (struct event){.custom = SLICE("a"), .content = SLICE("[1, 2 ]"), .thread_id = SLICE("")};
+    changes.events[1] = (struct event){.custom = SLICE("b"), .metadata = SLICE("{ }"), .external_id = SLICE("y")};
+    changes.events[2] = (struct event){.custom = SLICE("c"),
                                        .role = ROLE_SYSTEM,
                                        .content = SLICE("[\"\\u0000 \xc3\xbc\"]"),
                                        .metadata = SLICE("{\"n\":1.50}")};
@@ -144,7 +145,7 @@ static void long_logs_have_no_gap(void **state)
     while (a->last_sequence < EVENTS) {
         struct changes changes = {.count = 1 + (size_t)(a->last_sequence % CHANGES_MAX)};
         for (size_t i = 0; i < changes.count; i++) {
-            changes.events[i] = (struct event){.type = SLICE("user.message"), .content = SLICE("[]")};
+            changes.events[i] = (struct event){.kind = EVENT_USER_MESSAGE, .content = SLICE("[]")};
         }
         fixture_begin(f);
         fixture_write(f, a, &changes);
@@ -178,7 +179,7 @@ static void reads_inside_the_transaction(void **state)
 {
     struct fixture *f = *state;
     struct session *s = fixture_session(f, f->tenant, "s", "u1", NULL);
-    struct event event = {.sequence = 2, .at_ms = 1, .type = SLICE("x"), .actor = SLICE("system")};
+    struct event event = {.sequence = 2, .at_ms = 1, .custom = SLICE("x"), .actor = SLICE("system")};
     struct event_filter filter = {.tenant_key = f->tenant, .session_key = s->key};
     struct seen seen = {0};
     fixture_begin(f);
@@ -195,7 +196,7 @@ static void finds_external_ids(void **state)
     struct session *t = fixture_session(f, f->tenant, "t", "u1", NULL);
     struct changes changes = {.count = 1};
     int64_t sequence = -1;
-    changes.events[0] = (struct event){.type = SLICE("x"), .external_id = SLICE("ext")};
+    changes.events[0] = (struct event){.custom = SLICE("x"), .external_id = SLICE("ext")};
     fixture_begin(f);
     fixture_write(f, s, &changes);
     fixture_commit(f);
@@ -216,7 +217,7 @@ static bool note_position(void *owner, const struct firehose_row *row)
     struct seen *seen = owner;
     struct position at = row->at;
     size_t used = strlen(seen->text);
-    bool deleted = slice_is(row->event->type, "session.deleted");
+    bool deleted = slice_is(event_type(row->event), "session.deleted");
     assert_true(row->session_key > 0);
     assert_true(at.major > seen->last.major || (at.major == seen->last.major && at.minor > seen->last.minor));
     assert_int_equal(deleted, row->audience.len > 0);
@@ -300,7 +301,7 @@ static void firehose_finds_rare_events(void **state)
         for (int i = 0; i < 400; i++) {
             struct changes changes = {.count = CHANGES_MAX};
             for (size_t e = 0; e < changes.count; e++) {
-                changes.events[e] = (struct event){.type = SLICE("x")};
+                changes.events[e] = (struct event){.custom = SLICE("x")};
             }
             fixture_write(f, noise, &changes);
         }

@@ -129,7 +129,7 @@ static void rollback_leaves_nothing(void **state)
     struct session *s = fixture_session(f, f->tenant, "kept", "u1", NULL);
     struct session before = *s;
     struct changes changes = {.count = 1};
-    changes.events[0] = (struct event){.type = SLICE("user.message"), .content = SLICE("[]")};
+    changes.events[0] = (struct event){.kind = EVENT_USER_MESSAGE, .content = SLICE("[]")};
     fixture_begin(f);
     fixture_write(f, s, &changes);
     db_rollback(f->db);

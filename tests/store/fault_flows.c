@@ -56,7 +56,7 @@ static enum status append(struct flow_state *s, size_t count, size_t bytes, stru
     text[0] = '[';
     text[bytes - 1] = ']';
     for (size_t i = 0; i < count; i++) {
-        events[i] = (struct event){.type = SLICE("user.message"), .content = slice_from(text, bytes)};
+        events[i] = (struct event){.kind = EVENT_USER_MESSAGE, .content = slice_from(text, bytes)};
     }
     return write_events(s, s->log, events, count, failure);
 }
@@ -80,7 +80,7 @@ static enum status append_large(struct flow_state *s, struct failure *failure)
 
 static enum status append_with_external_id(struct flow_state *s, struct failure *failure)
 {
-    struct event event = {.type = SLICE("x"), .external_id = SLICE("e1"), .thread_id = SLICE("t")};
+    struct event event = {.custom = SLICE("x"), .external_id = SLICE("e1"), .thread_id = SLICE("t")};
     return write_events(s, s->log, &event, 1, failure);
 }
 

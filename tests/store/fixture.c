@@ -191,7 +191,10 @@ void fixture_write(struct fixture *f, struct session *session, struct changes *c
 void fixture_append(struct fixture *f, struct session *session, const char *type, const char *content)
 {
     struct changes changes = {.count = 1};
-    changes.events[0] = (struct event){.type = slice_of(type), .role = ROLE_AGENT, .content = slice_of(content)};
+    changes.events[0] = (struct event){.kind = event_kind_find(slice_of(type)),
+                                       .custom = slice_of(type),
+                                       .role = ROLE_AGENT,
+                                       .content = slice_of(content)};
     fixture_begin(f);
     fixture_write(f, session, &changes);
     fixture_commit(f);

@@ -86,7 +86,7 @@ static enum status event_insert(struct db *db, int64_t session, int64_t sequence
 {
     struct event event = {.sequence = sequence,
                           .at_ms = 1700000000000 + sequence,
-                          .type = SLICE("test.event"),
+                          .custom = SLICE("test.event"),
                           .role = ROLE_AGENT,
                           .content = content,
                           .metadata = SLICE(""),

@@ -93,7 +93,7 @@ static enum status append(struct workload *workload, int at, struct arena *arena
         return STATUS_OK;
     }
     for (size_t i = 0; i < count; i++) {
-        events[i] = (struct event){.type = SLICE("user.message"), .content = random_content(workload, arena)};
+        events[i] = (struct event){.kind = EVENT_USER_MESSAGE, .content = random_content(workload, arena)};
     }
     workload->attempted[at].events += (int64_t)count;
     return write_events(workload, session, events, count, failure);

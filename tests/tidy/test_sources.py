@@ -155,3 +155,13 @@ def test_scripts_are_executable():
         if is_script != (mode == "100755"):
             problems.append(f"{path}: mode {mode}, {'a' if is_script else 'no'} script")
     report(problems, "modes of scripts")
+
+
+@test
+def test_event_kinds_are_spelled_once():
+    """The name of a kind stands in its row of EVENT_KINDS; everything else says EVENT_X."""
+    table = "src/domain/event_kind.h"
+    names = {name for path, text in texts(".h") if path == table for name in re.findall(r'KIND\(\w+, "([a-z_.]+)"', text)}
+    check.true(len(names) > 90, f"the kinds of {table}: {len(names)}")
+    report([f"{path}: \"{name}\"" for path, text in texts(".c", ".h") if path.startswith("src/") and path != table
+            for name in re.findall(r'"([a-z_]+\.[a-z_.]+)"', text) if name in names], "names of events outside their table")

@@ -366,8 +366,8 @@ enum status deltas_accept(struct request *request)
     enum access_role role;
     enum status status = session_authorize_read(call, request->params[0], ACTION_APPEND, &session, &role);
     if (status == STATUS_OK) {
-        status = access_check_event(call->who, &session, role, slice_present(call->lease_token), SLICE("agent.message"),
-                                    &call->failure);
+        status = access_check_event(call->who, &session, role, slice_present(call->lease_token),
+                                    event_kind_name(EVENT_AGENT_MESSAGE), &call->failure);
     }
     if (status == STATUS_OK) {
         status = check_turn(call, &session);

@@ -19,15 +19,11 @@ const struct field message_list_query[] = {
 
 /* Which events are messages, and whose. */
 static const struct message_type {
-    struct slice event_type;
+    enum event_kind kind;
     const char *role;
 } message_types[] = {
-    {{"user.message", 12}, "user"},
-    {{"agent.message", 13}, "assistant"},
-    {{"session.context_injected", 24}, "system"},
-    {{"system.message", 14}, "system"},
-    {{"agent.tool_result", 17}, "tool"},
-    {{"user.tool_result", 16}, "tool"},
+    {EVENT_USER_MESSAGE, "user"},     {EVENT_AGENT_MESSAGE, "assistant"}, {EVENT_SESSION_CONTEXT_INJECTED, "system"},
+    {EVENT_SYSTEM_MESSAGE, "system"}, {EVENT_AGENT_TOOL_RESULT, "tool"},  {EVENT_USER_TOOL_RESULT, "tool"},
 };
 enum { MESSAGE_TYPES = sizeof message_types / sizeof *message_types };
 
@@ -49,7 +45,7 @@ static bool keep_event(void *owner, const struct event *event)
     page->bytes += 2 * event->content.len + event->metadata.len; /* its text and its parts are told */
     struct event *kept = &page->events[page->count++];
     *kept = *event;
-    kept->type = arena_copy(page->arena, event->type);
+    kept->custom = arena_copy(page->arena, event->custom);
     kept->content = arena_copy(page->arena, event->content);
     kept->metadata = arena_copy(page->arena, event->metadata);
     kept->thread_id = arena_copy(page->arena, event->thread_id);
@@ -142,10 +138,10 @@ static void write_channel(struct json_out *out, const struct session *session, c
 
 /* --- one message --- */
 
-static const char *role_of(struct slice event_type)
+static const char *role_of(enum event_kind kind)
 {
     for (size_t i = 0; i < MESSAGE_TYPES; i++) {
-        if (slice_eq(event_type, message_types[i].event_type)) {
+        if (kind == message_types[i].kind) {
             return message_types[i].role;
         }
     }
@@ -164,7 +160,7 @@ static void write_body(struct json_out *out, struct arena *arena, const struct e
     struct slice format = json_text_of(metadata, "format");
     json_put_text(out, "id", id_of(arena, event, metadata));
     json_put_i64(out, "sequence", event->sequence);
-    json_put_text(out, "role", slice_of(role_of(event->type)));
+    json_put_text(out, "role", slice_of(role_of(event->kind)));
     json_put_text(out, "content", prompt_text_of(arena, event->content));
     json_put_raw(out, "parts", slice_present(event->content) ? event->content : SLICE("[]"));
     json_put_text(out, "format", slice_present(format) ? format : SLICE("parts"));
@@ -213,24 +209,24 @@ static enum status write_page(struct request *request, const struct session *ses
 
 /* --- the list --- */
 
-static size_t types_of_role(struct slice role, struct slice types[MESSAGE_TYPES], size_t count)
+static size_t kinds_of_role(struct slice role, enum event_kind kinds[MESSAGE_TYPES], size_t count)
 {
     for (size_t i = 0; i < MESSAGE_TYPES && count < MESSAGE_TYPES; i++) {
         if (slice_is(role, message_types[i].role)) {
-            types[count++] = message_types[i].event_type;
+            kinds[count++] = message_types[i].kind;
         }
     }
     return count;
 }
 
-static enum status read_roles(struct request *request, struct slice types[MESSAGE_TYPES], size_t *count)
+static enum status read_roles(struct request *request, enum event_kind kinds[MESSAGE_TYPES], size_t *count)
 {
     struct slice roles = request_param(request, "roles"), role;
     roles = slice_present(roles) ? roles : SLICE("user,assistant");
     *count = 0;
     while (roles.len > 0) {
         slice_cut(roles, ',', &role, &roles);
-        size_t more = types_of_role(role, types, *count);
+        size_t more = kinds_of_role(role, kinds, *count);
         if (more == *count) {
             return failure_set(&request->call.failure, STATUS_INVALID, "invalid_roles",
                                "`roles` must be some of user, assistant, system and tool, each once, with commas.");
@@ -243,14 +239,14 @@ static enum status read_roles(struct request *request, struct slice types[MESSAG
 enum status messages_list(struct request *request)
 {
     struct session session;
-    struct slice types[MESSAGE_TYPES];
+    enum event_kind kinds[MESSAGE_TYPES];
     struct message_page page = {
         .arena = request_arena(request),
         .room = (size_t)request_page_limit(request),
         .bytes_max = (size_t)request->api->page_bytes_max,
     };
     struct event_filter filter = {
-        .types = types,
+        .kinds = kinds,
         .after = request_param_i64(request, "after", 0),
         .before = request_param_i64(request, "before", 0),
         .thread_id = request_param(request, "thread_id"),
@@ -259,7 +255,7 @@ enum status messages_list(struct request *request)
     };
     enum status status = session_authorize_read(&request->call, request->params[0], ACTION_READ, &session, NULL);
     if (status == STATUS_OK) {
-        status = read_roles(request, types, &filter.type_count);
+        status = read_roles(request, kinds, &filter.kind_count);
     }
     if (status == STATUS_OK) {
         filter.tenant_key = session.tenant_key;

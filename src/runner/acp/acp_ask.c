@@ -246,7 +246,7 @@ static void answer_permission(struct acp_turn *turn, const struct acp_ask *ask, 
     enum ask_decision decision = answer->state == ASK_ANSWERED ? answer->decision : DECISION_DENY;
     if (decision != DECISION_DENY && changes_arguments(turn, ask, answer->answer)) {
         decision = DECISION_DENY;
-        acp_turn_say(turn, "agent.notice",
+        acp_turn_say(turn, EVENT_AGENT_NOTICE,
                      SLICE("[{\"type\":\"text\",\"text\":\"The approval changed the arguments of the call, which this "
                            "agent can't take; the call was rejected.\"}]"));
     }

@@ -249,11 +249,11 @@ static void begin_part(struct json_out *out, const struct acp_call *call, const 
     put_buffer(out, "kind", &call->kind);
 }
 
-static void end_part(struct json_out *out, struct acp_turn *turn, const char *type)
+static void end_part(struct json_out *out, struct acp_turn *turn, enum event_kind kind)
 {
     json_end_object(out);
     json_end_array(out);
-    acp_turn_say(turn, type, buffer_slice(out->buffer));
+    acp_turn_say(turn, kind, buffer_slice(out->buffer));
     buffer_release(out->buffer);
 }
 
@@ -271,7 +271,7 @@ void acp_call_tell(struct acp_turn *turn, struct acp_call *call)
     if (call->locations.len > 0) {
         json_put_raw(&out, "locations", buffer_slice(&call->locations));
     }
-    end_part(&out, turn, "agent.tool_call");
+    end_part(&out, turn, EVENT_AGENT_TOOL_CALL);
 }
 
 static void tell_result(struct acp_turn *turn, struct acp_call *call, bool is_error, bool is_interrupted)
@@ -293,7 +293,7 @@ static void tell_result(struct acp_turn *turn, struct acp_call *call, bool is_er
         buffer_add(&content, buffer_slice(&call->diffs));
         json_end_array(&out);
     }
-    end_part(&out, turn, "agent.tool_result");
+    end_part(&out, turn, EVENT_AGENT_TOOL_RESULT);
 }
 
 /* --- files --- */
@@ -369,7 +369,7 @@ static void tell_files(struct acp_turn *turn, const struct acp_call *call)
         }
         json_end_array(&out);
         json_end_object(&out);
-        turn_event(turn->turn, &(struct event){.type = SLICE("agent.files_changed"),
+        turn_event(turn->turn, &(struct event){.kind = EVENT_AGENT_FILES_CHANGED,
                                                .role = ROLE_AGENT,
                                                .metadata = buffer_slice(&metadata)});
     }

@@ -121,12 +121,13 @@ static void add_line(struct buffer *to, const char *who, struct slice text)
 }
 
 static const struct {
-    const char *type, *who;
+    enum event_kind kind;
+    const char *who;
 } told[] = {
-    {"user.message", "user"},
-    {"agent.message", "you"},
-    {"agent.tool_call", "you called"},
-    {"agent.tool_result", "result"},
+    {EVENT_USER_MESSAGE, "user"},
+    {EVENT_AGENT_MESSAGE, "you"},
+    {EVENT_AGENT_TOOL_CALL, "you called"},
+    {EVENT_AGENT_TOOL_RESULT, "result"},
 };
 
 static void add_call(struct buffer *to, const char *who, const struct json *part)
@@ -142,13 +143,13 @@ static void add_event(struct buffer *to, struct arena *arena, const struct event
     const struct json *content;
     const char *who = NULL;
     for (size_t i = 0; i < sizeof told / sizeof told[0]; i++) {
-        who = slice_is(event->type, told[i].type) ? told[i].who : who;
+        who = event->kind == told[i].kind ? told[i].who : who;
     }
     if (!who || event->content.len == 0 || json_parse(arena, event->content, &content, NULL) != STATUS_OK) {
         return;
     }
     for (const struct json *part = json_is(content, JSON_ARRAY) ? content->child : NULL; part; part = part->next) {
-        if (slice_is(event->type, "agent.tool_call")) {
+        if (event->kind == EVENT_AGENT_TOOL_CALL) {
             add_call(to, who, part);
         } else {
             struct slice text = json_text_of(part, "text");

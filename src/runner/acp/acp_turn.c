@@ -6,10 +6,10 @@
 
 enum { ERROR_BYTES_MAX = 600, AUTH_REQUIRED = -32000 };
 
-void acp_turn_say(struct acp_turn *turn, const char *type, struct slice content)
+void acp_turn_say(struct acp_turn *turn, enum event_kind kind, struct slice content)
 {
     if (turn->turn) {
-        struct event event = {.type = slice_of(type), .role = ROLE_AGENT, .content = content};
+        struct event event = {.kind = kind, .role = ROLE_AGENT, .content = content};
         event.metadata = turn->is_cut ? SLICE(PARTIAL_METADATA) : event.metadata;
         turn_event(turn->turn, &event);
     }
@@ -175,7 +175,7 @@ void acp_turn_end(struct acp_turn *turn, enum turn_stop_reason stop, enum turn_e
 static void say_notice(struct acp_turn *turn, struct slice text)
 {
     struct arena arena = {0};
-    acp_turn_say(turn, "agent.notice", prompt_content_of(&arena, text));
+    acp_turn_say(turn, EVENT_AGENT_NOTICE, prompt_content_of(&arena, text));
     arena_release(&arena);
 }
 

@@ -79,7 +79,7 @@ void acp_turn_end(struct acp_turn *turn, enum turn_stop_reason stop, enum turn_e
 void acp_turn_return(struct acp_turn *turn, struct slice why);
 void acp_turn_keep(struct acp_turn *turn);
 /* {"type":…} parts of an event of the agent; absent metadata. */
-void acp_turn_say(struct acp_turn *turn, const char *type, struct slice content);
+void acp_turn_say(struct acp_turn *turn, enum event_kind kind, struct slice content);
 
 /* --- acp_update.c --- */
 

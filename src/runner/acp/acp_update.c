@@ -45,7 +45,8 @@ void acp_said_flush(struct acp_turn *turn)
             buffer_add(&content, buffer_slice(&said->parts));
         }
         buffer_add_byte(&content, ']');
-        acp_turn_say(turn, said->kind == DELTA_TEXT ? "agent.message" : "agent.thinking", buffer_slice(&content));
+        acp_turn_say(turn, said->kind == DELTA_TEXT ? EVENT_AGENT_MESSAGE : EVENT_AGENT_THINKING,
+                     buffer_slice(&content));
         buffer_release(&content);
     }
     said->id.len = said->text.len = said->parts.len = 0;
@@ -134,7 +135,7 @@ static void take_plan(struct acp_turn *turn, const struct json *update)
     json_end_object(&out);
     json_end_array(&out);
     acp_said_flush(turn);
-    acp_turn_say(turn, "agent.plan", buffer_slice(&content));
+    acp_turn_say(turn, EVENT_AGENT_PLAN, buffer_slice(&content));
     buffer_release(&content);
 }
 

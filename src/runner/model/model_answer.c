@@ -221,9 +221,9 @@ static void record_block(struct model_turn *turn, const struct answer_block *blo
         arguments = turn->wanted[turn->wanted_count - 1].arguments;
         event_call(turn, &turn->wanted[turn->wanted_count - 1]);
     } else if (text.len && block->kind == BLOCK_REASONING && !is_promoted) {
-        event_say(turn, "agent.thinking", text, NULL);
+        event_say(turn, EVENT_AGENT_THINKING, text, NULL);
     } else if (text.len) {
-        event_say(turn, "agent.message", text, is_promoted ? "promoted" : NULL);
+        event_say(turn, EVENT_AGENT_MESSAGE, text, is_promoted ? "promoted" : NULL);
     }
     remember(turn, block, arguments);
 }
@@ -255,9 +255,9 @@ void answer_record_partial(struct model_turn *turn)
     for (size_t i = 0; i < answer->count; i++) {
         struct slice text = buffer_slice(&answer->blocks[i].text);
         if (text.len && answer->blocks[i].kind == BLOCK_TEXT) {
-            event_say(turn, "agent.message", text, "partial");
+            event_say(turn, EVENT_AGENT_MESSAGE, text, "partial");
         } else if (text.len && answer->blocks[i].kind == BLOCK_REASONING) {
-            event_say(turn, "agent.thinking", text, "partial");
+            event_say(turn, EVENT_AGENT_THINKING, text, "partial");
         }
     }
     answer_reset(answer);

@@ -20,7 +20,7 @@ static void shorten(struct model_turn *turn, struct slice summary)
 {
     size_t dropped = turn->fold_point - turn->context.first;
     context_drop(&turn->context, turn->fold_point, summary);
-    event_shortened(turn, summary.len ? "context.compacted" : "context.trimmed",
+    event_shortened(turn, summary.len ? EVENT_CONTEXT_COMPACTED : EVENT_CONTEXT_TRIMMED,
                     summary.len ? "auto-threshold" : "auto-fallback", dropped, turn->tokens_before,
                     context_tokens(&turn->context, attempt_fixed_bytes(turn)));
 }
@@ -81,7 +81,7 @@ static void trim_to_count(struct model_turn *turn)
     size_t most = turn->agent->messages_max > 0 ? (size_t)turn->agent->messages_max : SIZE_MAX;
     size_t dropped = context_trim(&turn->context, most);
     if (dropped > 0) {
-        event_shortened(turn, "context.trimmed", "messages_max", dropped, before,
+        event_shortened(turn, EVENT_CONTEXT_TRIMMED, "messages_max", dropped, before,
                         context_tokens(&turn->context, attempt_fixed_bytes(turn)));
     }
 }

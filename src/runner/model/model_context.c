@@ -125,18 +125,19 @@ static void add_result_part(struct model_context *context, const struct json *pa
 }
 
 static const struct {
-    const char *type;
+    enum event_kind kind;
     void (*add)(struct model_context *context, const struct json *part, int64_t sequence);
 } readers[] = {
-    {"user.message", add_user_part},    {"agent.message", add_agent_part},      {"agent.thinking", add_thinking_part},
-    {"agent.tool_call", add_call_part}, {"agent.tool_result", add_result_part}, {"user.tool_result", add_result_part},
+    {EVENT_USER_MESSAGE, add_user_part},        {EVENT_AGENT_MESSAGE, add_agent_part},
+    {EVENT_AGENT_THINKING, add_thinking_part},  {EVENT_AGENT_TOOL_CALL, add_call_part},
+    {EVENT_AGENT_TOOL_RESULT, add_result_part}, {EVENT_USER_TOOL_RESULT, add_result_part},
 };
 
-static void add_content(struct model_context *context, struct slice type, struct slice content, int64_t sequence)
+static void add_content(struct model_context *context, enum event_kind kind, struct slice content, int64_t sequence)
 {
     const struct json *parts = NULL;
     for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++) {
-        if (!slice_is(type, readers[i].type) || !slice_present(content) ||
+        if (kind != readers[i].kind || !slice_present(content) ||
             json_parse(context->arena, content, &parts, NULL) != STATUS_OK || !json_is(parts, JSON_ARRAY)) {
             continue;
         }
@@ -178,7 +179,7 @@ static void add_attachments(struct model_context *context, const struct event *e
 {
     const struct json *metadata = NULL;
     struct attaching to = {context, sequence};
-    if (slice_is(event->type, "user.message") && slice_present(event->metadata) &&
+    if (event->kind == EVENT_USER_MESSAGE && slice_present(event->metadata) &&
         json_parse(context->arena, event->metadata, &metadata, NULL) == STATUS_OK) {
         prompt_each_attachment(metadata, add_attachment, &to);
     }
@@ -188,7 +189,7 @@ static void add_attachments(struct model_context *context, const struct event *e
 static void add_cut(struct model_context *context, const struct event *event)
 {
     const struct json *metadata = NULL;
-    if (slice_is(event->type, "agent.message") && slice_present(event->metadata) &&
+    if (event->kind == EVENT_AGENT_MESSAGE && slice_present(event->metadata) &&
         json_parse(context->arena, event->metadata, &metadata, NULL) == STATUS_OK && json_get(metadata, "partial")) {
         add_at(context, MODEL_ASSISTANT,
                (struct model_block){.kind = BLOCK_TEXT, .text = SLICE("[The turn was cut here.]")}, event->sequence);
@@ -199,10 +200,10 @@ static void add_events(struct model_context *context, const struct event *events
 {
     for (size_t i = 0; i < count; i++) {
         const struct event *event = &events[i];
-        if (slice_is(event->type, "context.compacted") || slice_is(event->type, "context.trimmed")) {
+        if (event->kind == EVENT_CONTEXT_COMPACTED || event->kind == EVENT_CONTEXT_TRIMMED) {
             take_mark(context, event);
         } else {
-            add_content(context, event->type, event->content, event->sequence);
+            add_content(context, event->kind, event->content, event->sequence);
             add_cut(context, event);
             add_attachments(context, event, event->sequence);
         }
@@ -221,7 +222,7 @@ void context_init(struct model_context *context, struct arena *arena, const stru
 {
     *context = (struct model_context){.arena = arena, .brief = brief};
     add_events(context, brief->history, brief->history_count);
-    add_content(context, SLICE("user.message"), brief->prompt, INT64_MAX);
+    add_content(context, EVENT_USER_MESSAGE, brief->prompt, INT64_MAX);
     if (brief->message) {
         add_attachments(context, brief->message, INT64_MAX);
     }

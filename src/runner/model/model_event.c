@@ -25,7 +25,7 @@ static void writing_begin(struct writing *writing, struct model_turn *turn, cons
     }
 }
 
-static void writing_end(struct writing *writing, struct model_turn *turn, const char *type, enum event_role role)
+static void writing_end(struct writing *writing, struct model_turn *turn, enum event_kind kind, enum event_role role)
 {
     if (writing->content.len) {
         json_end_object(&writing->part);
@@ -33,7 +33,7 @@ static void writing_end(struct writing *writing, struct model_turn *turn, const 
     }
     json_end_object(&writing->about);
     struct event event = {
-        .type = slice_of(type),
+        .kind = kind,
         .role = role,
         .content = writing->content.len ? buffer_slice(&writing->content) : (struct slice){NULL, 0},
         .metadata = buffer_slice(&writing->metadata),
@@ -45,7 +45,7 @@ static void writing_end(struct writing *writing, struct model_turn *turn, const 
 
 /* --- the events of a turn --- */
 
-void event_say(struct model_turn *turn, const char *type, struct slice text, const char *mark)
+void event_say(struct model_turn *turn, enum event_kind kind, struct slice text, const char *mark)
 {
     struct writing writing;
     writing_begin(&writing, turn, "text");
@@ -54,7 +54,7 @@ void event_say(struct model_turn *turn, const char *type, struct slice text, con
     if (mark) {
         json_put_bool(&writing.about, mark, true);
     }
-    writing_end(&writing, turn, type, ROLE_AGENT);
+    writing_end(&writing, turn, kind, ROLE_AGENT);
 }
 
 void event_call(struct model_turn *turn, const struct wanted_call *call)
@@ -66,7 +66,7 @@ void event_call(struct model_turn *turn, const struct wanted_call *call)
     json_put_raw(&writing.part, "input", call->arguments);
     json_put_text(&writing.about, "call_id", call->id);
     json_put_text(&writing.about, "name", call->name);
-    writing_end(&writing, turn, "agent.tool_call", ROLE_AGENT);
+    writing_end(&writing, turn, EVENT_AGENT_TOOL_CALL, ROLE_AGENT);
 }
 
 void event_result(struct model_turn *turn, const struct wanted_call *call, const struct tool_result *result,
@@ -89,7 +89,7 @@ void event_result(struct model_turn *turn, const struct wanted_call *call, const
     if (mark) {
         json_put_bool(&writing.about, mark, true);
     }
-    writing_end(&writing, turn, "agent.tool_result", ROLE_AGENT);
+    writing_end(&writing, turn, EVENT_AGENT_TOOL_RESULT, ROLE_AGENT);
 }
 
 void event_changed(struct model_turn *turn, const struct wanted_call *call, const struct tool_result *result)
@@ -110,7 +110,7 @@ void event_changed(struct model_turn *turn, const struct wanted_call *call, cons
     json_put_i64(&writing.about, "deletions", changed->deletions);
     json_end_object(&writing.about);
     json_end_array(&writing.about);
-    writing_end(&writing, turn, "agent.files_changed", ROLE_AGENT);
+    writing_end(&writing, turn, EVENT_AGENT_FILES_CHANGED, ROLE_AGENT);
 }
 
 static void put_choice(struct json_out *out, const char *key, const struct model_choice *choice)
@@ -133,7 +133,7 @@ void event_retrying(struct model_turn *turn, const struct provider_failure *why,
     json_put_i64(&writing.about, "after_ms", after_ms);
     json_put_text(&writing.about, "reason", slice_of(turn_error_enum.names[why->error]));
     json_put_text(&writing.about, "message", slice_of(why->message));
-    writing_end(&writing, turn, "model.retrying", ROLE_SYSTEM);
+    writing_end(&writing, turn, EVENT_MODEL_RETRYING, ROLE_SYSTEM);
 }
 
 void event_switched(struct model_turn *turn, const struct model_choice *from, const struct provider_failure *why)
@@ -144,17 +144,17 @@ void event_switched(struct model_turn *turn, const struct model_choice *from, co
     put_choice(&writing.about, "to", model_choice_of(turn));
     json_put_text(&writing.about, "reason", slice_of(turn_error_enum.names[why->error]));
     json_put_text(&writing.about, "message", slice_of(why->message));
-    writing_end(&writing, turn, "model.switched", ROLE_SYSTEM);
+    writing_end(&writing, turn, EVENT_MODEL_SWITCHED, ROLE_SYSTEM);
 }
 
-void event_shortened(struct model_turn *turn, const char *type, const char *reason, size_t dropped, int64_t before,
+void event_shortened(struct model_turn *turn, enum event_kind kind, const char *reason, size_t dropped, int64_t before,
                      int64_t after)
 {
     const struct model_context *context = &turn->context;
     struct writing writing;
     writing_begin(&writing, turn, NULL);
     json_put_text(&writing.about, "reason", slice_of(reason));
-    if (strcmp(type, "context.compacted") == 0) {
+    if (kind == EVENT_CONTEXT_COMPACTED) {
         json_put_text(&writing.about, "summary", context->summary);
     }
     json_put_i64(&writing.about, "kept_message_count", (int64_t)(context->count - context->first));
@@ -162,7 +162,7 @@ void event_shortened(struct model_turn *turn, const char *type, const char *reas
     json_put_i64(&writing.about, "tokens_before", before);
     json_put_i64(&writing.about, "tokens_after", after);
     json_put_i64(&writing.about, "dropped_through", context_dropped_through(context));
-    writing_end(&writing, turn, type, ROLE_SYSTEM);
+    writing_end(&writing, turn, kind, ROLE_SYSTEM);
 }
 
 void event_budget_warning(struct model_turn *turn, int64_t cost)
@@ -171,5 +171,5 @@ void event_budget_warning(struct model_turn *turn, int64_t cost)
     writing_begin(&writing, turn, NULL);
     json_put_i64(&writing.about, "cost_microcents", cost);
     json_put_i64(&writing.about, "cost_microcents_max", turn->agent->cost_microcents_max);
-    writing_end(&writing, turn, "turn.budget_warning", ROLE_SYSTEM);
+    writing_end(&writing, turn, EVENT_TURN_BUDGET_WARNING, ROLE_SYSTEM);
 }

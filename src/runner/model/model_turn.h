@@ -136,7 +136,7 @@ void tools_cancel(struct model_turn *turn, bool is_told);
 void tools_refuse_all(struct model_turn *turn, enum turn_error error, struct slice why);
 
 /* model_event.c: what is written to the log */
-void event_say(struct model_turn *turn, const char *type, struct slice text, const char *mark);
+void event_say(struct model_turn *turn, enum event_kind kind, struct slice text, const char *mark);
 void event_call(struct model_turn *turn, const struct wanted_call *call);
 void event_result(struct model_turn *turn, const struct wanted_call *call, const struct tool_result *result,
                   const char *mark);
@@ -145,7 +145,7 @@ void event_retrying(struct model_turn *turn, const struct provider_failure *why,
 /* agent.files_changed, when the result says what was written. */
 void event_changed(struct model_turn *turn, const struct wanted_call *call, const struct tool_result *result);
 void event_switched(struct model_turn *turn, const struct model_choice *from, const struct provider_failure *why);
-void event_shortened(struct model_turn *turn, const char *type, const char *reason, size_t dropped, int64_t before,
+void event_shortened(struct model_turn *turn, enum event_kind kind, const char *reason, size_t dropped, int64_t before,
                      int64_t after);
 void event_budget_warning(struct model_turn *turn, int64_t cost);
 

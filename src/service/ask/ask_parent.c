@@ -6,10 +6,10 @@ static enum status tell_waiting(struct call *call, struct loaded_session *parent
     enum status status = STATUS_OK;
     const char *keys[] = {"child_id", "ask_id", "kind", "text", "tool"};
     struct slice values[] = {child->id, ask->id, slice_of(ask_kind_enum.names[ask->kind]), ask->text, ask->tool};
-    const char *types[] = {"session.child_waiting", "session.waiting_approval"};
+    const enum event_kind kinds[] = {EVENT_SESSION_CHILD_WAITING, EVENT_SESSION_WAITING_APPROVAL};
     for (int i = 0; i < (ask->kind == ASK_APPROVAL ? 2 : 1) && status == STATUS_OK; i++) {
         struct changes note = {0};
-        change_note(call->arena, types[i], keys, values, 5, &note);
+        change_note(call->arena, kinds[i], keys, values, 5, &note);
         status = session_append_changes(call, parent, &note);
     }
     return status;
@@ -29,7 +29,7 @@ static enum status tell_decided(struct call *call, struct loaded_session *parent
                              slice_of(ask_state_enum.names[ask->state]),
                              decided ? slice_of(ask_decision_enum.names[ask->decision]) : (struct slice){0},
                              ask->answered_by};
-    change_note(call->arena, "session.child_decided", keys, values, 7, &note);
+    change_note(call->arena, EVENT_SESSION_CHILD_DECIDED, keys, values, 7, &note);
     return session_append_changes(call, parent, &note);
 }
 

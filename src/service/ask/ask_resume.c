@@ -63,9 +63,8 @@ static void note_turn_ended(struct traces *traces, struct slice id, const struct
     traces->ended_turn = json_i64_of(metadata, "turn");
 }
 
-static const struct slice types[] = {SLICE("ask.requested"), SLICE("ask.answered"), SLICE("ask.resumed"),
-                                     SLICE("turn.ended")};
-enum { TYPES = sizeof types / sizeof *types };
+static const enum event_kind kinds[] = {EVENT_ASK_REQUESTED, EVENT_ASK_ANSWERED, EVENT_ASK_RESUMED, EVENT_TURN_ENDED};
+enum { TYPES = sizeof kinds / sizeof *kinds };
 static void (*const notes[TYPES])(struct traces *traces, struct slice id, const struct json *metadata) = {
     note_requested,
     note_answered,
@@ -80,7 +79,7 @@ static bool note_event(void *owner, const struct event *event)
     const struct json *metadata;
     if (json_parse(&arena, event->metadata, &metadata, NULL) == STATUS_OK) {
         for (size_t i = 0; i < TYPES; i++) {
-            if (slice_eq(event->type, types[i])) {
+            if (event->kind == kinds[i]) {
                 notes[i](traces, json_text_of(metadata, "id"), metadata);
             }
         }
@@ -93,8 +92,8 @@ static enum status read_traces(struct call *call, const struct session *session,
 {
     struct event_filter filter = {.tenant_key = session->tenant_key,
                                   .session_key = session->key,
-                                  .types = types,
-                                  .type_count = TYPES,
+                                  .kinds = kinds,
+                                  .kind_count = TYPES,
                                   .after = after,
                                   .limit = EVENTS_LOOKED_AT};
     out->arena = call->arena;

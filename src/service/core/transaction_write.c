@@ -13,7 +13,8 @@ static void publish(struct transaction *transaction, const struct publication_en
     publication_add(transaction->publication, entry);
 }
 
-static void publish_event(struct transaction *transaction, const struct session *session, const struct event *event)
+static void publish_event(struct transaction *transaction, const struct session *session, const struct event *event,
+                          enum session_status before)
 {
     transaction->scratch.len = 0;
     event_write(&transaction->scratch, session->id, event);
@@ -23,7 +24,8 @@ static void publish_event(struct transaction *transaction, const struct session 
                              .session_key = session->key,
                              .session_id = session->id,
                              .sequence = event->sequence,
-                             .type = event->type,
+                             .event = {event->kind, before, session->status, session->runtime, session->fence},
+                             .type = event_type(event),
                              .thread_id = event->thread_id,
                              .json = buffer_slice(&transaction->scratch),
                          });
@@ -34,7 +36,7 @@ static enum status keep_files(struct call *call, const struct session *session, 
 {
     const struct json *metadata = NULL;
     struct file_change change;
-    if (!file_change_is_told_by(event->type) || !slice_present(event->metadata) ||
+    if (!file_change_is_told_by(event->kind) || !slice_present(event->metadata) ||
         json_parse(call->arena, event->metadata, &metadata, NULL) != STATUS_OK) {
         return STATUS_OK;
     }
@@ -94,6 +96,7 @@ enum status session_append_events(struct call *call, struct loaded_session *load
         if (status != STATUS_OK) {
             return status;
         }
+        enum session_status status_before = loaded->session.status;
         apply(call, loaded, &events[i]);
         status = store_event_insert(transaction->db, loaded->session.tenant_key, loaded->session.key, &events[i],
                                     &call->failure);
@@ -103,7 +106,7 @@ enum status session_append_events(struct call *call, struct loaded_session *load
         if (status != STATUS_OK) {
             return status;
         }
-        publish_event(transaction, &loaded->session, &events[i]);
+        publish_event(transaction, &loaded->session, &events[i], status_before);
     }
     note_queue_place(transaction, &loaded->session, was_claimable);
     if (loaded->session.status != before) {
@@ -140,7 +143,7 @@ enum status transaction_create(struct call *call, int64_t tenant_key, struct sli
     enum status status = store_session_insert(transaction->db, &loaded->session, &call->failure);
     for (size_t i = 0; i < own.count && status == STATUS_OK; i++) {
         status = store_event_insert(transaction->db, tenant_key, loaded->session.key, &own.events[i], &call->failure);
-        publish_event(transaction, &loaded->session, &own.events[i]);
+        publish_event(transaction, &loaded->session, &own.events[i], loaded->session.status);
     }
     if (status != STATUS_OK) {
         return status;

@@ -58,11 +58,11 @@ enum status gateway_tell(struct call *call, struct loaded_session *loaded, const
     json_put_raw(&out, "result", result);
     json_end_object(&out);
     struct event event = {
-        .type = arena_format(call->arena, "tool.%s", tool->name),
         .role = ROLE_SYSTEM,
         .metadata = arena_copy(call->arena, buffer_slice(&metadata)),
     };
     buffer_release(&metadata);
+    event_set_type(&event, arena_format(call->arena, "tool.%s", tool->name));
     return session_append_events(call, loaded, &event, 1);
 }
 

@@ -316,7 +316,7 @@ static void on_title(const struct runner_frame *word)
 }
 
 /* All members but the type, as they came. */
-static void note(const struct runner_frame *word, const char *event_type)
+static void note(const struct runner_frame *word, enum event_kind kind)
 {
     struct buffer metadata = {0};
     struct json_out out = json_out_to(&metadata);
@@ -332,13 +332,13 @@ static void note(const struct runner_frame *word, const char *event_type)
         }
     }
     json_end_object(&out);
-    runner_note(word->runner, event_type, buffer_slice(&metadata));
+    runner_note(word->runner, kind, buffer_slice(&metadata));
     buffer_release(&metadata);
 }
 
 static void on_files(const struct runner_frame *word)
 {
-    note(word, "external.files_changed");
+    note(word, EVENT_EXTERNAL_FILES_CHANGED);
 }
 
 /* As runners name it, and as the session's git state does. */
@@ -379,13 +379,13 @@ static void tell_git_state(const struct runner_frame *word, const struct git_nam
 
 static void on_git(const struct runner_frame *word)
 {
-    note(word, "external.git_state");
+    note(word, EVENT_EXTERNAL_GIT_STATE);
     tell_git_state(word, git_names, sizeof git_names / sizeof *git_names, NULL);
 }
 
 static void on_pull_request(const struct runner_frame *word)
 {
-    note(word, "external.pr_created");
+    note(word, EVENT_EXTERNAL_PR_CREATED);
     tell_git_state(word, pull_request_names, sizeof pull_request_names / sizeof *pull_request_names, "open");
 }
 

@@ -119,7 +119,7 @@ void runner_turn_tool_call(struct runner_turn *turn, struct slice id, struct sli
 void runner_turn_tool_result(struct runner_turn *turn, struct slice id, struct slice output, bool is_error);
 
 /* runner_note.c: durable, beside the turn. `metadata` is a JSON object. */
-void runner_note(const struct runner *runner, const char *type, struct slice metadata);
+void runner_note(const struct runner *runner, enum event_kind event, struct slice metadata);
 void runner_set_title(const struct runner *runner, struct slice title);
 /* Members of the session's git state (domain/git_state.h); what it does not know is refused as a whole. */
 void runner_set_git_state(const struct runner *runner, struct slice told);

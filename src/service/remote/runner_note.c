@@ -13,13 +13,13 @@ struct note {
     int64_t tenant_key;
     struct slice session_id, actor;
     enum note_kind kind;
-    struct slice type;    /* of the event */
+    enum event_kind event;
     struct slice content; /* JSON object: its metadata, the arguments of set_title, what changed in git */
 };
 
 static enum status write_event(struct call *call, const struct note *note, struct loaded_session *loaded)
 {
-    struct event event = {.type = note->type, .role = ROLE_SYSTEM, .metadata = note->content};
+    struct event event = {.kind = note->event, .role = ROLE_SYSTEM, .metadata = note->content};
     return session_append_events(call, loaded, &event, 1);
 }
 
@@ -75,7 +75,7 @@ static void note_finish(struct write_job *job, enum status status, const struct 
     note_free((struct note *)job);
 }
 
-static void submit(const struct runner *runner, enum note_kind kind, struct slice type, struct slice content)
+static void submit(const struct runner *runner, enum note_kind kind, enum event_kind event, struct slice content)
 {
     struct note *note = memory_zeroed(sizeof *note);
     note->job.run = note_run;
@@ -85,16 +85,16 @@ static void submit(const struct runner *runner, enum note_kind kind, struct slic
     note->session_id = arena_copy(&note->arena, runner->session_id);
     note->actor = arena_copy(&note->arena, runner->actor);
     note->kind = kind;
-    note->type = arena_copy(&note->arena, type);
+    note->event = event;
     note->content = arena_copy(&note->arena, content);
     if (!writer_submit(runner->runners->options.writer, &note->job)) {
         note_free(note);
     }
 }
 
-void runner_note(const struct runner *runner, const char *type, struct slice metadata)
+void runner_note(const struct runner *runner, enum event_kind event, struct slice metadata)
 {
-    submit(runner, NOTE_EVENT, slice_of(type), metadata);
+    submit(runner, NOTE_EVENT, event, metadata);
 }
 
 void runner_set_title(const struct runner *runner, struct slice title)
@@ -104,11 +104,11 @@ void runner_set_title(const struct runner *runner, struct slice title)
     json_begin_object(&out);
     json_put_text(&out, "title", title);
     json_end_object(&out);
-    submit(runner, NOTE_TITLE, (struct slice){0}, buffer_slice(&buffer));
+    submit(runner, NOTE_TITLE, EVENT_CUSTOM, buffer_slice(&buffer));
     buffer_release(&buffer);
 }
 
 void runner_set_git_state(const struct runner *runner, struct slice told)
 {
-    submit(runner, NOTE_GIT_STATE, (struct slice){0}, told);
+    submit(runner, NOTE_GIT_STATE, EVENT_CUSTOM, told);
 }

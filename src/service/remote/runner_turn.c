@@ -159,11 +159,11 @@ static void part_begin(struct part *part, const char *type)
     json_put_text(&part->out, "type", slice_of(type));
 }
 
-static void part_end(struct part *part, struct runner_turn *turn, const char *event_type)
+static void part_end(struct part *part, struct runner_turn *turn, enum event_kind kind)
 {
     json_end_object(&part->out);
     json_end_array(&part->out);
-    struct event event = {.type = slice_of(event_type), .role = ROLE_AGENT, .content = buffer_slice(&part->content)};
+    struct event event = {.kind = kind, .role = ROLE_AGENT, .content = buffer_slice(&part->content)};
     if (part->metadata.len > 0) {
         event.metadata = buffer_slice(&part->metadata);
     }
@@ -173,7 +173,7 @@ static void part_end(struct part *part, struct runner_turn *turn, const char *ev
 }
 
 static void write_text(struct runner_turn *turn, const struct runner_message *message, const struct buffer *text,
-                       const char *event_type, struct slice reason)
+                       enum event_kind kind, struct slice reason)
 {
     struct part part;
     part_begin(&part, "text");
@@ -186,16 +186,16 @@ static void write_text(struct runner_turn *turn, const struct runner_message *me
         json_put_bool(&metadata, "partial", true);
     }
     json_end_object(&metadata);
-    part_end(&part, turn, event_type);
+    part_end(&part, turn, kind);
 }
 
 static void write_said(struct runner_turn *turn, struct runner_message *message, struct slice reason)
 {
     if (message->reasoning.len > 0) {
-        write_text(turn, message, &message->reasoning, "agent.thinking", (struct slice){0});
+        write_text(turn, message, &message->reasoning, EVENT_AGENT_THINKING, (struct slice){0});
     }
     if (message->text.len > 0) {
-        write_text(turn, message, &message->text, "agent.message", reason);
+        write_text(turn, message, &message->text, EVENT_AGENT_MESSAGE, reason);
     }
     message->told |= message->text.len > 0;
     buffer_release(&message->text);
@@ -259,7 +259,7 @@ void runner_turn_tool_call(struct runner_turn *turn, struct slice id, struct sli
     json_put_text(&part.out, "tool_call_id", id);
     json_put_text(&part.out, "name", name);
     json_put_raw(&part.out, "input", slice_present(arguments) ? arguments : SLICE("{}"));
-    part_end(&part, turn, "agent.tool_call");
+    part_end(&part, turn, EVENT_AGENT_TOOL_CALL);
 }
 
 void runner_turn_tool_result(struct runner_turn *turn, struct slice id, struct slice output, bool is_error)
@@ -269,7 +269,7 @@ void runner_turn_tool_result(struct runner_turn *turn, struct slice id, struct s
     json_put_text(&part.out, "tool_call_id", id);
     json_put_raw(&part.out, "output", slice_present(output) ? output : SLICE("\"\""));
     json_put_bool(&part.out, "is_error", is_error);
-    part_end(&part, turn, "agent.tool_result");
+    part_end(&part, turn, EVENT_AGENT_TOOL_RESULT);
 }
 
 /* --- its end --- */

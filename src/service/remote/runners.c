@@ -161,7 +161,7 @@ static bool attend(struct runner *runner, int64_t now_ms)
     }
     if (is_due(runner->lost_at_ms, now_ms) && !runner->turn) {
         runner->lost_at_ms = 0;
-        runner_note(runner, "runner.lost", SLICE("{\"reason\":\"did not come back\"}"));
+        runner_note(runner, EVENT_RUNNER_LOST, SLICE("{\"reason\":\"did not come back\"}"));
         runner_forget(runner);
         return false;
     }
@@ -238,7 +238,7 @@ void runner_joins(struct runner *runner, struct runner_connection *line)
     if (runner->turn) {
         runner_await(runner);
     }
-    runner_note(runner, "runner.connected", SLICE("{}"));
+    runner_note(runner, EVENT_RUNNER_CONNECTED, SLICE("{}"));
 }
 
 void runner_leaves(struct runner *runner, const char *reason)
@@ -251,7 +251,7 @@ void runner_leaves(struct runner *runner, const char *reason)
     if (runner->turn) {
         runner_await(runner);
     }
-    runner_note(runner, "runner.disconnected", arena_format(&arena, "{\"reason\":\"%s\"}", reason));
+    runner_note(runner, EVENT_RUNNER_DISCONNECTED, arena_format(&arena, "{\"reason\":\"%s\"}", reason));
     arena_release(&arena);
 }
 
@@ -317,19 +317,6 @@ static void post(struct runners *runners, const struct publication_entry *entry,
     loop_post(runners->options.loop, &news->message);
 }
 
-static bool says_ended(const struct publication_entry *entry)
-{
-    struct arena arena = {0};
-    const struct json *event = NULL;
-    bool ended = false;
-    if (json_parse(&arena, entry->json, &event, NULL) == STATUS_OK) {
-        int to = enum_names_find(session_status_enum, json_text_of(json_get(event, "metadata"), "to"));
-        ended = to >= 0 && session_status_is_ended((enum session_status)to);
-    }
-    arena_release(&arena);
-    return ended;
-}
-
 static bool has_any(struct runners *runners)
 {
     pthread_mutex_lock(&runners->lock);
@@ -345,11 +332,11 @@ void runners_on_commit(struct runners *runners, const struct publication *public
     }
     for (size_t i = 0; i < publication_count(publication); i++) {
         const struct publication_entry *entry = publication_at(publication, i);
-        bool moved = entry->kind == PUBLISH_EVENTS && slice_is(entry->type, "session.status_change");
-        bool shifted = entry->kind == PUBLISH_EVENTS && slice_is(entry->type, "session.runtime_change");
+        bool moved = entry->kind == PUBLISH_EVENTS && event_facts_move(&entry->event);
+        bool shifted = entry->kind == PUBLISH_EVENTS && entry->event.kind == EVENT_SESSION_RUNTIME_CHANGE;
         if (shifted) { /* the end of a pause */
             (void)look_at(runners, entry->tenant_key, entry->session_key);
-        } else if (moved && look_at(runners, entry->tenant_key, entry->session_key) && says_ended(entry)) {
+        } else if (moved && look_at(runners, entry->tenant_key, entry->session_key) && event_facts_end(&entry->event)) {
             post(runners, entry, NEWS_ENDED);
         } else if (entry->kind == PUBLISH_CLOSE) {
             post(runners, entry, slice_present(entry->only_user) ? NEWS_REVOKED : NEWS_ENDED);

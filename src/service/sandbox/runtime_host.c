@@ -226,29 +226,15 @@ void runtime_host_wake(struct runtime_host *runtimes, int64_t session_key)
     }
 }
 
-/* Few moves name a runtime, and this is asked about each of them: only what may do so is read. */
-static bool names_runtime(struct slice event)
-{
-    static const struct slice mark = SLICE("\"runtime\"");
-    struct arena arena = {0};
-    const struct json *json = NULL;
-    bool named = false;
-    if (memmem(event.ptr, event.len, mark.ptr, mark.len) && json_parse(&arena, event, &json, NULL) == STATUS_OK) {
-        named = slice_present(json_text_of(json_get(json, "metadata"), "runtime"));
-    }
-    arena_release(&arena);
-    return named;
-}
-
-/* Ends matter where there is a sandbox: they name its state then. */
+/* Ends matter where there is a sandbox. */
 static bool concerns_runtimes(const struct publication_entry *entry)
 {
     if (entry->kind == PUBLISH_CLOSE) {
         return entry->session_key != 0 && slice_is(entry->reason, "deleted");
     }
     return entry->kind == PUBLISH_EVENTS &&
-           (slice_is(entry->type, "session.runtime_change") ||
-            (slice_is(entry->type, "session.status_change") && names_runtime(entry->json)));
+           (entry->event.kind == EVENT_SESSION_RUNTIME_CHANGE ||
+            (event_facts_end(&entry->event) && runtime_is_something(entry->event.runtime)));
 }
 
 void runtime_host_on_commit(struct runtime_host *runtimes, const struct publication *publication)

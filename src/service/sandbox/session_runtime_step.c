@@ -110,7 +110,7 @@ static enum status note_disagreement(struct step *step, const struct runtime_res
     const char *keys[] = {"ours", "theirs", "sandbox_id"};
     struct slice values[] = {ours, slice_of(news->status), slice_of(news->sandbox_id)};
     struct changes changes = {0};
-    change_note(call->arena, "runtime.disagreed", keys, values, 3, &changes);
+    change_note(call->arena, EVENT_RUNTIME_DISAGREED, keys, values, 3, &changes);
     return session_append_changes(call, step->loaded, &changes);
 }
 

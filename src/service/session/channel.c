@@ -9,13 +9,13 @@ static struct slice id_of(struct arena *arena, struct slice kind, struct slice a
     return address.len > 0 ? arena_format(arena, "%.*s:%.*s", SLICE_ARG(kind), SLICE_ARG(address)) : kind;
 }
 
-static enum status tell(struct call *call, struct loaded_session *loaded, const char *type,
+static enum status tell(struct call *call, struct loaded_session *loaded, enum event_kind kind,
                         const struct channel *channel)
 {
     const char *keys[] = {"channel_id", "kind"};
     struct slice values[] = {channel->id, channel->kind};
     struct changes changes = {0};
-    change_note(call->arena, type, keys, values, 2, &changes);
+    change_note(call->arena, kind, keys, values, 2, &changes);
     return session_append_changes(call, loaded, &changes);
 }
 
@@ -92,7 +92,7 @@ enum status channel_bind(struct call *call, struct slice session_id, const struc
     }
     out->followup_ms = request->followup_ms >= 0 ? request->followup_ms : out->followup_ms;
     status = put(call, out);
-    return status == STATUS_OK && is_new ? tell(call, entry.loaded, "channel.bound", out) : status;
+    return status == STATUS_OK && is_new ? tell(call, entry.loaded, EVENT_CHANNEL_BOUND, out) : status;
 }
 
 enum status channel_unbind(struct call *call, struct slice session_id, struct slice channel_id)
@@ -115,7 +115,7 @@ enum status channel_unbind(struct call *call, struct slice session_id, struct sl
         status =
             store_channel_delete(call->db, session->tenant_key, session->key, channel_id, &deleted, &call->failure);
     }
-    return status == STATUS_OK ? tell(call, entry.loaded, "channel.unbound", &channel) : status;
+    return status == STATUS_OK ? tell(call, entry.loaded, EVENT_CHANNEL_UNBOUND, &channel) : status;
 }
 
 enum status channel_bind_web(struct call *call, struct loaded_session *loaded)
@@ -165,7 +165,7 @@ enum status channel_note_message(struct call *call, struct loaded_session *loade
     if (status == STATUS_OK) {
         status = remember(call, loaded, &channel);
     }
-    return status == STATUS_OK && is_new ? tell(call, loaded, "channel.bound", &channel) : status;
+    return status == STATUS_OK && is_new ? tell(call, loaded, EVENT_CHANNEL_BOUND, &channel) : status;
 }
 
 static bool note_found(void *owner, const struct event *event)
@@ -178,13 +178,13 @@ static bool note_found(void *owner, const struct event *event)
 /* The log says whether the agent spoke since. */
 static enum status is_answered(struct call *call, const struct channel *channel, bool *out)
 {
-    static const struct slice types[] = {SLICE("agent.message")};
+    static const enum event_kind kinds[] = {EVENT_AGENT_MESSAGE};
     struct event_filter filter = {
         .tenant_key = channel->tenant_key,
         .session_key = channel->session_key,
         .after = channel->waiting_sequence,
-        .types = types,
-        .type_count = 1,
+        .kinds = kinds,
+        .kind_count = 1,
         .limit = 1,
     };
     *out = false;
@@ -203,7 +203,7 @@ static enum status tell_due(struct call *call, struct loaded_session *loaded, co
     json_put_i64(&out, "waited_ms", channel->followup_ms);
     json_end_object(&out);
     struct event event = {
-        .type = SLICE("channel.followup_due"),
+        .kind = EVENT_CHANNEL_FOLLOWUP_DUE,
         .role = ROLE_SYSTEM,
         .metadata = arena_copy(call->arena, buffer_slice(&metadata)),
     };

@@ -24,7 +24,7 @@ static bool keep_event(void *owner, const struct event *event)
 {
     struct keep_event *keep = owner;
     *keep->to = *event;
-    struct slice *slices[] = {&keep->to->type,      &keep->to->content,     &keep->to->metadata,
+    struct slice *slices[] = {&keep->to->custom,    &keep->to->content,     &keep->to->metadata,
                               &keep->to->thread_id, &keep->to->external_id, &keep->to->actor};
     for (size_t i = 0; i < sizeof slices / sizeof *slices; i++) {
         *slices[i] = arena_copy(keep->arena, *slices[i]);
@@ -67,11 +67,10 @@ static enum status check_repeats(struct call *call, const struct append *append)
  * own code writes them. */
 static enum status check_speaker(struct call *call, struct event *event)
 {
-    const struct event_type *known = event_type_find(event->type);
     if (event->role != ROLE_USER || access_speaks_for_people(call->who)) {
         return STATUS_OK;
     }
-    if (known && known->role == ROLE_USER && !event->role_is_given) {
+    if (event->kind != EVENT_CUSTOM && event_kinds[event->kind].role == ROLE_USER && !event->role_is_given) {
         event->role = ROLE_AGENT;
         return STATUS_OK;
     }
@@ -86,7 +85,7 @@ static enum status check_events(struct call *call, struct append *append)
     for (size_t i = 0; i < append->count; i++) {
         struct event *event = &append->events[i];
         enum status status = access_check_event(call->who, session, append->entry.role, append->entry.holds_lease,
-                                                event->type, &call->failure);
+                                                event_type(event), &call->failure);
         if (status == STATUS_OK) {
             status = check_speaker(call, event);
         }
@@ -142,13 +141,13 @@ enum status event_append(struct call *call, struct slice session_id, struct appe
     return status == STATUS_OK ? append_new(call, append) : status;
 }
 
-enum status event_last(struct call *call, const struct session *session, const struct slice *types, size_t count,
+enum status event_last(struct call *call, const struct session *session, const enum event_kind *kinds, size_t count,
                        bool (*keep)(void *owner, const struct event *event), void *owner)
 {
     struct event_filter filter = {.tenant_key = session->tenant_key,
                                   .session_key = session->key,
-                                  .types = types,
-                                  .type_count = count,
+                                  .kinds = kinds,
+                                  .kind_count = count,
                                   .newest_first = true,
                                   .limit = 1};
     return store_event_read(call->db, &filter, keep, owner, &call->failure);

@@ -15,7 +15,7 @@ struct append {
 /* All or nothing. STALE (`sequence_mismatch`, with the current one) when if_sequence does not hold. */
 MUST_CHECK enum status event_append(struct call *call, struct slice session_id, struct append *append);
 /* `keep` gets the last event of these types, or is not called. */
-MUST_CHECK enum status event_last(struct call *call, const struct session *session, const struct slice *types,
+MUST_CHECK enum status event_last(struct call *call, const struct session *session, const enum event_kind *kinds,
                                   size_t count, bool (*keep)(void *owner, const struct event *event), void *owner);
 
 #endif

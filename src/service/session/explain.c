@@ -7,32 +7,32 @@
 
 struct last_event {
     struct arena *arena;
-    struct event event; /* type absent = there is none */
+    struct event event; /* at_ms 0 = there is none */
 };
 
 static bool keep_last(void *owner, const struct event *event)
 {
     struct last_event *last = owner;
-    last->event.type = arena_copy(last->arena, event->type);
+    last->event.kind = event->kind;
     last->event.metadata = arena_copy(last->arena, event->metadata);
     last->event.at_ms = event->at_ms;
     return false;
 }
 
-static enum status read_last(struct call *call, const struct session *session, struct slice type,
-                             struct last_event *out)
+static enum status read_last(struct call *call, const struct session *session, const enum event_kind *kinds,
+                             size_t count, struct last_event *out)
 {
     *out = (struct last_event){.arena = call->arena};
-    return event_last(call, session, &type, 1, keep_last, out);
+    return event_last(call, session, kinds, count, keep_last, out);
 }
 
 static enum status learn_since(struct call *call, struct session_explained *out)
 {
     struct last_event moved;
     bool by_runtime = explanation_follows_runtime(out->why);
-    struct slice type = by_runtime ? SLICE("session.runtime_change") : SLICE("session.status_change");
-    enum status status = read_last(call, &out->session, type, &moved);
-    out->since_ms = slice_present(moved.event.type) ? moved.event.at_ms : out->session.created_at_ms;
+    enum event_kind kind = by_runtime ? EVENT_SESSION_RUNTIME_CHANGE : EVENT_SESSION_STATUS_CHANGE;
+    enum status status = read_last(call, &out->session, &kind, 1, &moved);
+    out->since_ms = moved.event.at_ms ? moved.event.at_ms : out->session.created_at_ms;
     if (out->ask_count > 0 && out->asks[0].created_at_ms > out->since_ms) {
         out->since_ms = out->asks[0].created_at_ms;
     }
@@ -44,7 +44,8 @@ static enum status learn_retry(struct call *call, struct session_explained *out,
 {
     struct last_event refused;
     const struct json *metadata = NULL;
-    enum status status = read_last(call, &out->session, SLICE("model.retrying"), &refused);
+    enum event_kind kind = EVENT_MODEL_RETRYING;
+    enum status status = read_last(call, &out->session, &kind, 1, &refused);
     bool found = status == STATUS_OK && slice_present(refused.event.metadata) &&
                  json_parse(call->arena, refused.event.metadata, &metadata, NULL) == STATUS_OK;
     *out_retries = found && refused.event.at_ms + json_i64_of(metadata, "after_ms") > call->now_ms;
@@ -54,8 +55,8 @@ static enum status learn_retry(struct call *call, struct session_explained *out,
 static enum status learn_watchdog(struct call *call, struct session_explained *out)
 {
     struct last_event barked;
-    enum status status = read_last(call, &out->session, SLICE("watchdog.*"), &barked);
-    out->watchdog = barked.event.type;
+    enum status status = read_last(call, &out->session, watchdog_event_kinds, WATCHDOG_COUNT, &barked);
+    out->watchdog = event_kind_name(barked.event.kind);
     out->watchdog_metadata = barked.event.metadata;
     out->watchdog_at_ms = barked.event.at_ms;
     return status;

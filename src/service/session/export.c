@@ -28,7 +28,7 @@ static bool keep_event(void *owner, const struct event *event)
     }
     struct event *kept = &transcript->events[transcript->count++];
     *kept = (struct event){.sequence = event->sequence, .at_ms = event->at_ms, .role = event->role};
-    kept->type = arena_copy(transcript->arena, event->type);
+    kept->custom = arena_copy(transcript->arena, event->custom);
     kept->content = arena_copy(transcript->arena, event->content);
     kept->metadata = arena_copy(transcript->arena, event->metadata);
     transcript->bytes += event->content.len + event->metadata.len;
@@ -43,8 +43,8 @@ static enum status read_page(struct call *call, const struct session *session, s
         .session_key = session->key,
         .after = transcript->count > 0 ? transcript->events[transcript->count - 1].sequence : 0,
         .before = session->last_sequence + 1,
-        .types = export_event_types,
-        .type_count = export_event_type_count(),
+        .kinds = export_event_kinds,
+        .kind_count = export_event_kind_count(),
         .limit = PAGE_EVENTS,
     };
     transcript->page = 0;

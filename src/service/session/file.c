@@ -33,7 +33,7 @@ static enum status tell(struct call *call, struct loaded_session *loaded, const 
     json_put_text(&out, "media_type", file->media_type);
     json_put_i64(&out, "bytes", file->bytes);
     json_end_object(&out);
-    struct event event = {.type = SLICE("session.file_added"),
+    struct event event = {.kind = EVENT_SESSION_FILE_ADDED,
                           .role = ROLE_SYSTEM,
                           .metadata = arena_copy(call->arena, buffer_slice(&metadata))};
     buffer_release(&metadata);

@@ -2,13 +2,13 @@
 
 #include "base/hash.h"
 
-static enum status note(struct call *call, struct loaded_session *loaded, const char *type, const char *key_a,
+static enum status note(struct call *call, struct loaded_session *loaded, enum event_kind kind, const char *key_a,
                         struct slice a, const char *key_b, struct slice b)
 {
     struct changes changes = {0};
     const char *keys[] = {key_a, key_b};
     struct slice values[] = {a, b};
-    change_note(call->arena, type, keys, values, key_b ? 2 : 1, &changes);
+    change_note(call->arena, kind, keys, values, key_b ? 2 : 1, &changes);
     return session_append_changes(call, loaded, &changes);
 }
 
@@ -81,7 +81,7 @@ enum status participant_add(struct call *call, struct slice session_id, struct s
         status = store_participant_put(call->db, entry.loaded->session.tenant_key, entry.loaded->session.key, user.id,
                                        role, call->now_ms, &call->failure);
     }
-    return status == STATUS_OK ? note(call, entry.loaded, "session.participant_added", "user_id", user.id, "role",
+    return status == STATUS_OK ? note(call, entry.loaded, EVENT_SESSION_PARTICIPANT_ADDED, "user_id", user.id, "role",
                                       slice_of(access_role_enum.names[role]))
                                : status;
 }
@@ -100,7 +100,7 @@ enum status participant_remove(struct call *call, struct slice session_id, struc
         return status;
     }
     transaction_close_viewers(call->transaction, &entry.loaded->session, SLICE("access_revoked"), user_id);
-    return note(call, entry.loaded, "session.participant_removed", "user_id", user_id, NULL, (struct slice){0});
+    return note(call, entry.loaded, EVENT_SESSION_PARTICIPANT_REMOVED, "user_id", user_id, NULL, (struct slice){0});
 }
 
 static enum status check_link_room(struct call *call, const struct session *session)
@@ -154,7 +154,7 @@ enum status share_create(struct call *call, struct slice session_id, const struc
     };
     transaction_mark_write(call->transaction);
     status = store_share_insert(call->db, out, &call->failure);
-    return status == STATUS_OK ? note(call, entry.loaded, "session.share_created", "link_id", out->id, "role",
+    return status == STATUS_OK ? note(call, entry.loaded, EVENT_SESSION_SHARE_CREATED, "link_id", out->id, "role",
                                       slice_of(access_role_enum.names[out->role]))
                                : status;
 }
@@ -175,7 +175,7 @@ enum status share_deactivate(struct call *call, struct slice session_id, struct 
     transaction_identity_changed(call);
     transaction_close_viewers(call->transaction, &entry.loaded->session, SLICE("access_revoked"),
                               arena_format(call->arena, "share_link:%.*s", SLICE_ARG(link_id)));
-    return note(call, entry.loaded, "session.share_deactivated", "link_id", link_id, NULL, (struct slice){0});
+    return note(call, entry.loaded, EVENT_SESSION_SHARE_DEACTIVATED, "link_id", link_id, NULL, (struct slice){0});
 }
 
 static enum status refuse_link(struct call *call)
@@ -230,7 +230,7 @@ static enum status join(struct call *call, const struct share_link *link, struct
                                        call->now_ms, &call->failure);
     }
     return status == STATUS_OK
-               ? note(call, loaded, "session.share_redeemed", "user_id", call->who->user_id, "link_id", link->id)
+               ? note(call, loaded, EVENT_SESSION_SHARE_REDEEMED, "user_id", call->who->user_id, "link_id", link->id)
                : status;
 }
 

@@ -45,14 +45,14 @@ enum status session_revive(struct call *call, struct loaded_session *loaded, str
     return status == STATUS_OK ? session_start_timers(call, loaded) : status;
 }
 
-enum status session_tell_parent(struct call *call, struct loaded_session *parent, const char *type,
+enum status session_tell_parent(struct call *call, struct loaded_session *parent, enum event_kind kind,
                                 const struct session *child)
 {
     struct changes note = {0};
     parent->children_known = parent->has_children = true;
     const char *keys[] = {"child_id", "status"};
     struct slice values[] = {child->id, slice_of(session_status_enum.names[child->status])};
-    change_note(call->arena, type, keys, values, 2, &note);
+    change_note(call->arena, kind, keys, values, 2, &note);
     return session_append_changes(call, parent, &note);
 }
 

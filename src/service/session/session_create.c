@@ -159,7 +159,7 @@ static enum status create_new(struct call *call, const struct session_input *inp
         status = channel_bind_web(call, loaded);
     }
     if (status == STATUS_OK && parent) {
-        status = session_tell_parent(call, parent, "session.child_created", &loaded->session);
+        status = session_tell_parent(call, parent, EVENT_SESSION_CHILD_CREATED, &loaded->session);
     }
     if (status == STATUS_OK) {
         *out = (struct session_access){loaded, ACCESS_OWNER, false};

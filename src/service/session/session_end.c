@@ -34,7 +34,7 @@ static enum status tell_parent(struct call *call, const struct session *session)
     if (status == STATUS_NOT_FOUND) {
         return STATUS_OK; /* the parent was deleted */
     }
-    return status == STATUS_OK ? session_tell_parent(call, parent, "session.child_ended", session) : status;
+    return status == STATUS_OK ? session_tell_parent(call, parent, EVENT_SESSION_CHILD_ENDED, session) : status;
 }
 
 /* --- what hangs on it --- */

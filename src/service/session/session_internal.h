@@ -20,7 +20,7 @@ MUST_CHECK enum status session_leave_turn(struct call *call, struct loaded_sessi
 /* Appends changes that may have reopened the session; its timers then run again, and it asks again. */
 MUST_CHECK enum status session_revive(struct call *call, struct loaded_session *loaded, struct changes *changes);
 /* Notes in the parent's log what became of a child. */
-MUST_CHECK enum status session_tell_parent(struct call *call, struct loaded_session *parent, const char *type,
+MUST_CHECK enum status session_tell_parent(struct call *call, struct loaded_session *parent, enum event_kind kind,
                                            const struct session *child);
 
 #endif

@@ -103,7 +103,7 @@ enum status system_message_append(struct call *call, struct loaded_session *load
                                   struct slice metadata)
 {
     struct event event = {
-        .type = SLICE("system.message"),
+        .kind = EVENT_SYSTEM_MESSAGE,
         .role = ROLE_SYSTEM,
         .content = content,
         .metadata = metadata,

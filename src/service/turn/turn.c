@@ -48,11 +48,11 @@ static bool keep_first_prompt(void *owner, const struct event *event)
 
 enum status turn_read_message(struct call *call, const struct session *session, struct turn_message *out)
 {
-    static const struct slice types[] = {{"user.message", 12}};
+    static const enum event_kind kinds[] = {EVENT_USER_MESSAGE};
     struct event_filter filter = {.tenant_key = session->tenant_key,
                                   .session_key = session->key,
-                                  .types = types,
-                                  .type_count = 1,
+                                  .kinds = kinds,
+                                  .kind_count = 1,
                                   .newest_first = true,
                                   .limit = MESSAGES_LOOKED_AT};
     struct message_search search = {call->arena, out};
@@ -76,7 +76,8 @@ static bool keep_turn(void *owner, const struct event *event)
 enum status turn_is_interrupted(struct call *call, const struct session *session, bool *out)
 {
     int64_t turn = -1;
-    enum status status = event_last(call, session, &SLICE("turn.interrupt_requested"), 1, keep_turn, &turn);
+    static const enum event_kind kind = EVENT_TURN_INTERRUPT_REQUESTED;
+    enum status status = event_last(call, session, &kind, 1, keep_turn, &turn);
     *out = turn == session->fence;
     return status;
 }

@@ -46,9 +46,9 @@ static void note_result(struct open_calls *calls, const struct event *event)
 static bool note_event(void *owner, const struct event *event)
 {
     struct open_calls *calls = owner;
-    if (slice_is(event->type, "agent.tool_call")) {
+    if (event->kind == EVENT_AGENT_TOOL_CALL) {
         note_call(calls, event);
-    } else if (slice_is(event->type, "agent.tool_result")) {
+    } else if (event->kind == EVENT_AGENT_TOOL_RESULT) {
         note_result(calls, event);
     } else if (prompt_begins_turn(event)) { /* what people only appended meanwhile closes no call */
         calls->count = 0;
@@ -58,12 +58,12 @@ static bool note_event(void *owner, const struct event *event)
 
 static enum status read_turn(struct call *call, const struct session *session, struct open_calls *out)
 {
-    static const struct slice types[] = {SLICE("user.message"), SLICE("agent.tool_call"), SLICE("agent.tool_result")};
+    static const enum event_kind kinds[] = {EVENT_USER_MESSAGE, EVENT_AGENT_TOOL_CALL, EVENT_AGENT_TOOL_RESULT};
     int64_t after = session->last_sequence > TURN_EVENTS_MAX ? session->last_sequence - TURN_EVENTS_MAX : 0;
     struct event_filter filter = {.tenant_key = session->tenant_key,
                                   .session_key = session->key,
-                                  .types = types,
-                                  .type_count = 3,
+                                  .kinds = kinds,
+                                  .kind_count = 3,
                                   .after = after,
                                   .limit = TURN_EVENTS_MAX};
     out->arena = call->arena;

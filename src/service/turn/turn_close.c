@@ -86,7 +86,7 @@ static enum status note_interrupted(struct call *call, struct loaded_session *lo
     const char *keys[] = {"prompt_id", "cause"};
     struct slice values[] = {prompt_id, slice_of(cause)};
     struct changes note = {0};
-    change_note(call->arena, "prompt.interrupted", keys, values, 2, &note);
+    change_note(call->arena, EVENT_PROMPT_INTERRUPTED, keys, values, 2, &note);
     return session_append_changes(call, loaded, &note);
 }
 
@@ -198,10 +198,9 @@ static enum status learn_end(struct call *call, struct loaded_session *loaded)
     if (loaded->ended_turn != 0) {
         return STATUS_OK;
     }
+    static const enum event_kind kind = EVENT_TURN_ENDED;
     enum status status = transaction_flush(call->transaction, &call->failure);
-    return status == STATUS_OK
-               ? event_last(call, &loaded->session, &SLICE("turn.ended"), 1, keep_ended, &loaded->ended_turn)
-               : status;
+    return status == STATUS_OK ? event_last(call, &loaded->session, &kind, 1, keep_ended, &loaded->ended_turn) : status;
 }
 
 enum status turn_abandon(struct call *call, struct loaded_session *loaded)
@@ -227,13 +226,13 @@ enum status turn_abandon(struct call *call, struct loaded_session *loaded)
 static bool keep_type(void *owner, const struct event *event)
 {
     bool *interrupted = owner;
-    *interrupted = slice_is(event->type, "prompt.interrupted");
+    *interrupted = event->kind == EVENT_PROMPT_INTERRUPTED;
     return false;
 }
 
 enum status turn_resume(struct call *call, struct slice session_id, struct session_access *out)
 {
-    static const struct slice types[] = {SLICE("prompt.interrupted"), SLICE("user.message"), SLICE("session.claimed")};
+    static const enum event_kind kinds[] = {EVENT_PROMPT_INTERRUPTED, EVENT_USER_MESSAGE, EVENT_SESSION_CLAIMED};
     bool interrupted = false;
     struct changes changes = {0};
     enum status status = session_authorize(call, session_id, ACTION_APPEND, out);
@@ -244,7 +243,7 @@ enum status turn_resume(struct call *call, struct slice session_id, struct sessi
         return status;
     }
     const struct session *session = &out->loaded->session;
-    status = event_last(call, session, types, sizeof types / sizeof types[0], keep_type, &interrupted);
+    status = event_last(call, session, kinds, sizeof kinds / sizeof kinds[0], keep_type, &interrupted);
     if (status == STATUS_OK && (!interrupted || !session_status_takes_prompt(session->status))) {
         return failure_set(&call->failure, STATUS_CONFLICT, "nothing_to_resume",
                            "Only a session at rest whose last turn was cut can be resumed; this one is %s.",

@@ -154,9 +154,9 @@ void turn_host_wake(struct turn_host *turns, int64_t session_key)
 
 static bool concerns_turns(const struct publication_entry *entry)
 {
-    return entry->kind == PUBLISH_EVENTS &&
-           (slice_starts(entry->type, SLICE("ask.")) || slice_is(entry->type, "turn.interrupt_requested") ||
-            slice_is(entry->type, "introspection.interrupted") || slice_is(entry->type, "session.status_change"));
+    return entry->kind == PUBLISH_EVENTS && (event_kind_is_ask(entry->event.kind) || event_facts_move(&entry->event) ||
+                                             entry->event.kind == EVENT_TURN_INTERRUPT_REQUESTED ||
+                                             entry->event.kind == EVENT_INTROSPECTION_INTERRUPTED);
 }
 
 void turn_host_on_commit(struct turn_host *turns, const struct publication *publication)
@@ -166,7 +166,7 @@ void turn_host_on_commit(struct turn_host *turns, const struct publication *publ
     }
     for (size_t i = 0; i < publication_count(publication); i++) {
         const struct publication_entry *entry = publication_at(publication, i);
-        if (entry->kind == PUBLISH_EVENTS && slice_is(entry->type, "introspection.started")) {
+        if (entry->kind == PUBLISH_EVENTS && entry->event.kind == EVENT_INTROSPECTION_STARTED) {
             turn_introspect(turns, entry);
         } else if (concerns_turns(entry)) {
             turn_host_wake(turns, entry->session_key);

@@ -32,25 +32,12 @@ static void on_leave(struct loop_message *message)
     free(leaving);
 }
 
-static bool names_end(struct slice event)
-{
-    struct arena arena = {0};
-    const struct json *json = NULL;
-    bool ends = false;
-    if (json_parse(&arena, event, &json, NULL) == STATUS_OK) {
-        int to = enum_names_find(session_status_enum, json_text_of(json_get(json, "metadata"), "to"));
-        ends = to >= 0 && session_status_is_ended((enum session_status)to);
-    }
-    arena_release(&arena);
-    return ends;
-}
-
 static bool is_over(const struct publication_entry *entry)
 {
     if (entry->kind == PUBLISH_CLOSE) {
         return entry->session_key != 0 && slice_is(entry->reason, "deleted");
     }
-    return entry->kind == PUBLISH_EVENTS && slice_is(entry->type, "session.status_change") && names_end(entry->json);
+    return entry->kind == PUBLISH_EVENTS && event_facts_end(&entry->event);
 }
 
 void turn_host_leave_if_over(struct turn_host *turns, const struct publication_entry *entry)

@@ -4,10 +4,10 @@
 #include "service/turn/turn_run.h"
 
 /* What a conversation is made of. */
-static const struct slice history_types[] = {
-    SLICE("user.message"),      SLICE("agent.message"),     SLICE("agent.thinking"),
-    SLICE("agent.tool_call"),   SLICE("agent.tool_result"), SLICE("user.tool_result"),
-    SLICE("context.compacted"), SLICE("context.trimmed"),   SLICE("turn.ended"),
+static const enum event_kind history_kinds[] = {
+    EVENT_USER_MESSAGE,      EVENT_AGENT_MESSAGE,     EVENT_AGENT_THINKING,
+    EVENT_AGENT_TOOL_CALL,   EVENT_AGENT_TOOL_RESULT, EVENT_USER_TOOL_RESULT,
+    EVENT_CONTEXT_COMPACTED, EVENT_CONTEXT_TRIMMED,   EVENT_TURN_ENDED,
 };
 
 struct history {
@@ -21,7 +21,7 @@ static bool keep_event(void *owner, const struct event *event)
     struct history *history = owner;
     struct event *kept = &history->events[history->room - ++history->count];
     *kept = *event;
-    kept->type = arena_copy(history->arena, event->type);
+    kept->custom = arena_copy(history->arena, event->custom);
     kept->content = arena_copy(history->arena, event->content);
     kept->metadata = arena_copy(history->arena, event->metadata);
     kept->thread_id = arena_copy(history->arena, event->thread_id);
@@ -43,11 +43,11 @@ static bool keep_thread(void *owner, const struct event *event)
 /* Of the message the turn answers. */
 static enum status read_thread(struct call *call, struct turn *turn, int64_t messages_max)
 {
-    static const struct slice type = SLICE("user.message");
+    static const enum event_kind kind = EVENT_USER_MESSAGE;
     struct event_filter filter = {.tenant_key = turn->brief.tenant_key,
                                   .session_key = turn->brief.session_key,
-                                  .types = &type,
-                                  .type_count = 1,
+                                  .kinds = &kind,
+                                  .kind_count = 1,
                                   .newest_first = true,
                                   .limit = messages_max};
     return store_event_read(call->db, &filter, keep_thread, turn, &call->failure);
@@ -59,8 +59,8 @@ static enum status read_history(struct call *call, struct turn *turn, struct his
     struct slice thread = turn->brief.thread_id;
     struct event_filter filter = {.tenant_key = turn->brief.tenant_key,
                                   .session_key = turn->brief.session_key,
-                                  .types = history_types,
-                                  .type_count = sizeof history_types / sizeof *history_types,
+                                  .kinds = history_kinds,
+                                  .kind_count = sizeof history_kinds / sizeof *history_kinds,
                                   .thread_id = slice_present(thread) ? thread : SLICE(""),
                                   .newest_first = true,
                                   .limit = (int64_t)out->room};
@@ -73,7 +73,7 @@ static enum status read_history(struct call *call, struct turn *turn, struct his
 static bool says_something(const struct event *events, size_t count)
 {
     size_t at = 0;
-    while (at < count && slice_is(events[at].type, "user.message")) {
+    while (at < count && events[at].kind == EVENT_USER_MESSAGE) {
         at++;
     }
     return at < count;

@@ -63,7 +63,7 @@ void turn_introspect(struct turn_host *turns, const struct publication_entry *st
 
 /* --- what it is told --- */
 
-static const struct slice told_types[] = {SLICE("user.message"), SLICE("agent.message"), SLICE("agent.tool_call")};
+static const enum event_kind told_kinds[] = {EVENT_USER_MESSAGE, EVENT_AGENT_MESSAGE, EVENT_AGENT_TOOL_CALL};
 
 struct telling {
     struct arena arena;   /* of one event at a time */
@@ -75,7 +75,7 @@ struct telling {
 
 static struct slice piece_of(struct telling *telling, const struct event *event)
 {
-    bool is_call = slice_is(event->type, "agent.tool_call");
+    bool is_call = event->kind == EVENT_AGENT_TOOL_CALL;
     const char *who = event->role == ROLE_USER ? "user" : is_call ? "you, with a tool" : "you";
     struct slice text = is_call ? event->content : prompt_text_of(&telling->arena, event->content);
     struct slice shown = slice_utf8_prefix(text, telling->bytes_max / 4);
@@ -99,8 +99,8 @@ static enum status read_range(struct call *call, struct turn *turn, struct telli
 {
     struct event_filter filter = {.tenant_key = turn->brief.tenant_key,
                                   .session_key = turn->brief.session_key,
-                                  .types = told_types,
-                                  .type_count = sizeof told_types / sizeof *told_types,
+                                  .kinds = told_kinds,
+                                  .kind_count = sizeof told_kinds / sizeof *told_kinds,
                                   .after = turn->from - 1,
                                   .before = turn->to + 1,
                                   .newest_first = true,
@@ -153,15 +153,14 @@ enum status turn_introspect_brief(struct call *call, struct turn *turn)
 bool turn_introspect_event(struct event *event)
 {
     static const struct {
-        const char *said;
-        struct slice kept;
+        enum event_kind said, kept;
     } names[] = {
-        {"agent.tool_call", SLICE("introspection.tool_call")},
-        {"agent.tool_result", SLICE("introspection.tool_result")},
+        {EVENT_AGENT_TOOL_CALL, EVENT_INTROSPECTION_TOOL_CALL},
+        {EVENT_AGENT_TOOL_RESULT, EVENT_INTROSPECTION_TOOL_RESULT},
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (slice_is(event->type, names[i].said)) {
-            event->type = names[i].kept;
+        if (event->kind == names[i].said) {
+            event->kind = names[i].kept;
             event->role = ROLE_SYSTEM;
             return true;
         }

@@ -114,23 +114,22 @@ static void hear(struct turn *turn, const struct heard_event *heard, struct aren
         return;
     }
     if (turn->introspects) { /* the session moves, or somebody speaks */
-        turn->lost |=
-            slice_is(event->type, "introspection.interrupted") || slice_is(event->type, "session.status_change");
+        turn->lost |= event->kind == EVENT_INTROSPECTION_INTERRUPTED || event->kind == EVENT_SESSION_STATUS_CHANGE;
         return;
     }
     bool of_this_turn = json_i64_of(said, "turn") == turn->brief.number;
-    if (slice_is(event->type, "session.status_change")) {
+    if (event->kind == EVENT_SESSION_STATUS_CHANGE) {
         int to = enum_names_find(session_status_enum, json_text_of(said, "to"));
         if (to >= 0 && session_status_is_ended((enum session_status)to)) {
             turn->lost = true;
         }
-    } else if (slice_is(event->type, "turn.interrupt_requested")) {
+    } else if (event->kind == EVENT_TURN_INTERRUPT_REQUESTED) {
         if (of_this_turn) {
             interrupt(turn);
         }
     } else if (of_this_turn && turn->started) {
         struct ask ask;
-        ask_of_event(event->type, said, &ask);
+        ask_of_event(event->kind, said, &ask);
         ask.id = slice_present(heard->ask_id) ? heard->ask_id : ask.id;
         turn->driver->answer(turn->state, &ask);
     }

@@ -43,10 +43,10 @@ void turn_event(struct turn *turn, const struct event *event)
     if (turn->introspects && !turn_introspect_event(&kept)) {
         return;
     }
-    turn_text_settle(turn, event->type);
+    turn_text_settle(turn, event->kind);
     struct turn_op *said = turn_op_new(TURN_OP_EVENT);
     said->event = kept;
-    said->event.type = arena_copy(&said->arena, kept.type);
+    said->event.custom = arena_copy(&said->arena, kept.custom);
     said->event.content = arena_copy(&said->arena, event->content);
     said->event.metadata = arena_copy(&said->arena, event->metadata);
     said->event.thread_id = arena_copy(&said->arena, thread_of(turn, event));
@@ -330,7 +330,7 @@ static bool keep_heard(void *owner, const struct event *event)
     struct heard_event *heard = &turn->heard_events[turn->heard_count++];
     struct event *kept = &heard->event;
     *kept = *event;
-    kept->type = arena_copy(&turn->heard_arena, event->type);
+    kept->custom = arena_copy(&turn->heard_arena, event->custom);
     kept->metadata = arena_copy(&turn->heard_arena, event->metadata);
     heard->ask_id = told_id(turn, kept);
     turn->looked_until = event->sequence;
@@ -339,13 +339,13 @@ static bool keep_heard(void *owner, const struct event *event)
 
 static enum status write_look(struct call *call, struct turn *turn, struct turn_op *said)
 {
-    static const struct slice types[] = {SLICE("ask.answered"),          SLICE("ask.expired"),
-                                         SLICE("ask.cancelled"),         SLICE("turn.interrupt_requested"),
-                                         SLICE("session.status_change"), SLICE("introspection.interrupted")};
+    static const enum event_kind kinds[] = {EVENT_ASK_ANSWERED,          EVENT_ASK_EXPIRED,
+                                            EVENT_ASK_CANCELLED,         EVENT_TURN_INTERRUPT_REQUESTED,
+                                            EVENT_SESSION_STATUS_CHANGE, EVENT_INTROSPECTION_INTERRUPTED};
     struct event_filter filter = {.tenant_key = turn->brief.tenant_key,
                                   .session_key = turn->brief.session_key,
-                                  .types = types,
-                                  .type_count = sizeof types / sizeof *types,
+                                  .kinds = kinds,
+                                  .kind_count = sizeof kinds / sizeof *kinds,
                                   .after = turn->log_read_to,
                                   .limit = LOOK_EVENTS};
     (void)said;

@@ -16,10 +16,10 @@ static bool keep_sequence(void *owner, const struct event *event)
 }
 
 static enum status is_after(struct call *call, const struct session *session, int64_t sequence,
-                            const struct slice *types, size_t count, bool *out)
+                            const enum event_kind *kinds, size_t count, bool *out)
 {
     int64_t last = 0;
-    enum status status = event_last(call, session, types, count, keep_sequence, &last);
+    enum status status = event_last(call, session, kinds, count, keep_sequence, &last);
     *out = last > sequence;
     return status;
 }
@@ -27,8 +27,8 @@ static enum status is_after(struct call *call, const struct session *session, in
 /* Another turn may have begun or ended, too. */
 static enum status learn_since(struct call *call, const struct session *session, struct since *since)
 {
-    static const struct slice text[] = {SLICE("agent.message")}, reasoning[] = {SLICE("agent.thinking")},
-                              turn[] = {SLICE("turn.ended"), SLICE("session.claimed")};
+    static const enum event_kind text[] = {EVENT_AGENT_MESSAGE}, reasoning[] = {EVENT_AGENT_THINKING},
+                                 turn[] = {EVENT_TURN_ENDED, EVENT_SESSION_CLAIMED};
     int64_t sequence = since->sequence;
     enum status status = transaction_flush(call->transaction, &call->failure);
     if (status == STATUS_OK) {

@@ -184,7 +184,7 @@ void turn_show_held(struct turn *turn);
 /* What was shown of a message until its event comes. A turn that ends early keeps it as events marked `partial`,
  * whatever its driver does: people have read it. */
 void turn_text_add(struct turn *turn, enum delta_kind kind, struct slice text);
-void turn_text_settle(struct turn *turn, struct slice event_type);
+void turn_text_settle(struct turn *turn, enum event_kind kind);
 void turn_text_keep(struct turn *turn);
 void turn_text_release(struct turn *turn);
 

@@ -8,8 +8,8 @@ enum { EVENT_SHARE = 4 };
 
 static const struct {
     enum delta_kind kind;
-    const char *event_type;
-} texts[TURN_TEXTS] = {{DELTA_REASONING, "agent.thinking"}, {DELTA_TEXT, "agent.message"}};
+    enum event_kind event;
+} texts[TURN_TEXTS] = {{DELTA_REASONING, EVENT_AGENT_THINKING}, {DELTA_TEXT, EVENT_AGENT_MESSAGE}};
 
 void turn_text_add(struct turn *turn, enum delta_kind kind, struct slice text)
 {
@@ -22,10 +22,10 @@ void turn_text_add(struct turn *turn, enum delta_kind kind, struct slice text)
     }
 }
 
-void turn_text_settle(struct turn *turn, struct slice event_type)
+void turn_text_settle(struct turn *turn, enum event_kind kind)
 {
     for (size_t i = 0; i < TURN_TEXTS; i++) {
-        if (slice_is(event_type, texts[i].event_type)) {
+        if (kind == texts[i].event) {
             turn->open_texts[i].len = 0;
         }
     }
@@ -37,7 +37,7 @@ void turn_text_keep(struct turn *turn)
         struct arena arena = {0};
         struct slice text = buffer_slice(&turn->open_texts[i]);
         if (text.len > 0) {
-            turn_event(turn, &(struct event){.type = slice_of(texts[i].event_type),
+            turn_event(turn, &(struct event){.kind = texts[i].event,
                                              .role = ROLE_AGENT,
                                              .content = prompt_content_of(&arena, text),
                                              .metadata = SLICE(PARTIAL_METADATA)});

@@ -76,7 +76,7 @@ static enum status tell_results(const struct work_run *run, size_t at, struct lo
     }
     json_end_object(&json);
     struct event event = {
-        .type = SLICE("user.message"),
+        .kind = EVENT_USER_MESSAGE,
         .role = ROLE_SYSTEM,
         .actor = SLICE("system"),
         .content = prompt_content_of(call->arena, buffer_slice(&text)),
@@ -91,7 +91,7 @@ static enum status tell_person(const struct work_run *run, const struct loaded_s
     struct changes note = {0};
     const char *keys[] = {"child_id", "kind"};
     struct slice values[] = {step->session.id, SLICE("step")};
-    change_note(run->call->arena, "session.child_waiting", keys, values, 2, &note);
+    change_note(run->call->arena, EVENT_SESSION_CHILD_WAITING, keys, values, 2, &note);
     return session_append_changes(run->call, run->parent, &note);
 }
 

@@ -174,10 +174,11 @@ static bool keep_words(void *owner, const struct event *event)
 
 static enum status read_last_words(struct call *call, const struct session *session, struct slice *out)
 {
+    static const enum event_kind kind = EVENT_AGENT_MESSAGE;
     struct last_words words = {.arena = call->arena, .text = SLICE("")};
     enum status status = transaction_flush(call->transaction, &call->failure);
     if (status == STATUS_OK) {
-        status = event_last(call, session, &SLICE("agent.message"), 1, keep_words, &words);
+        status = event_last(call, session, &kind, 1, keep_words, &words);
     }
     *out = words.text;
     return status;

@@ -331,7 +331,7 @@ enum status postgres_event_insert(struct db *db, int64_t tenant_key, int64_t ses
     postgres_bind_i64(&query, session_key);
     postgres_bind_i64(&query, event->sequence);
     postgres_bind_i64(&query, event->at_ms);
-    postgres_bind_bytes(&query, event->type);
+    postgres_bind_bytes(&query, event_type(event));
     postgres_bind_i64(&query, (int64_t)event->role);
     postgres_bind_bytes(&query, event->content);
     postgres_bind_bytes(&query, event->metadata);

@@ -27,7 +27,7 @@ void event_read_row(struct query *query, int first, struct event *out)
 {
     out->sequence = query_i64(query, first);
     out->at_ms = query_i64(query, first + 1);
-    out->type = query_text(query, first + 2);
+    event_set_type(out, query_text(query, first + 2));
     out->role = (enum event_role)query_i64(query, first + 3);
     out->content = seal_slot_open(query->db, query_text(query, first + 4), 0);
     out->metadata = seal_slot_open(query->db, query_text(query, first + 5), 1);
@@ -47,6 +47,9 @@ static void write_types(struct buffer *to, const struct event_filter *filter, bo
 {
     struct json_out out = json_out_to(to);
     json_begin_array(&out);
+    for (size_t i = 0; i < filter->kind_count && !prefixes; i++) {
+        json_text(&out, event_kind_name(filter->kinds[i]));
+    }
     for (size_t i = 0; i < filter->type_count; i++) {
         struct slice type = filter->types[i];
         if (is_prefix(type) == prefixes) {
@@ -60,9 +63,9 @@ static void write_audited(struct buffer *to)
 {
     struct json_out out = json_out_to(to);
     json_begin_array(&out);
-    for (const struct event_type *type = event_types; type->name; type++) {
-        if (type->audit) {
-            json_text(&out, slice_of(type->name));
+    for (enum event_kind kind = EVENT_CUSTOM + 1; kind < EVENT_KIND_COUNT; kind++) {
+        if (event_kind_has(kind, AUDITED)) {
+            json_text(&out, event_kind_name(kind));
         }
     }
     json_end_array(&out);
@@ -75,7 +78,7 @@ struct type_lists {
 static void type_lists_init(struct type_lists *lists, const struct event_filter *filter)
 {
     *lists = (struct type_lists){0};
-    if (filter->type_count) {
+    if (filter->type_count || filter->kind_count) {
         write_types(&lists->whole, filter, false);
         write_types(&lists->prefixes, filter, true);
     }
@@ -100,7 +103,7 @@ static struct value maybe(const struct buffer *buffer)
 
 static enum sql read_statement(const struct event_filter *filter)
 {
-    bool filtered = filter->type_count || filter->audit_only || slice_present(filter->thread_id);
+    bool filtered = filter->type_count || filter->kind_count || filter->audit_only || slice_present(filter->thread_id);
     if (filtered) {
         return filter->newest_first ? SQL_EVENT_READ_FILTERED_NEWEST : SQL_EVENT_READ_FILTERED;
     }

@@ -158,7 +158,7 @@ static enum status insert_event(struct db *db, int64_t position, int64_t tenant_
     sqlite_bind_i64(&query, session_key);
     sqlite_bind_i64(&query, event->sequence);
     sqlite_bind_i64(&query, event->at_ms);
-    sqlite_bind_text(&query, event->type);
+    sqlite_bind_text(&query, event_type(event));
     sqlite_bind_i64(&query, (int64_t)event->role);
     sqlite_bind_text(&query, event->content);
     sqlite_bind_text(&query, event->metadata);

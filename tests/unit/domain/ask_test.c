@@ -255,12 +255,12 @@ static void the_log_tells_it(void **state)
     ask.reason = SLICE("no");
     change_ask_over(&test_arena, &ask, &changes);
     assert_int_equal(changes.count, 2);
-    assert_slice(changes.events[0].type, "ask.requested");
+    assert_slice(event_type(&changes.events[0]), "ask.requested");
     assert_null(strstr(changes.events[0].metadata.ptr, "secret"));
     const struct json *told = json_of(changes.events[0].metadata.ptr);
     assert_slice(json_text_of(told, "id"), "1");
     assert_slice(json_text_of(json_get(told, "ask"), "state"), "pending");
-    assert_slice(changes.events[1].type, "ask.answered");
+    assert_slice(event_type(&changes.events[1]), "ask.answered");
     assert_slice(changes.events[1].metadata, "{\"id\":\"1\",\"kind\":\"approval\",\"turn\":4,\"tool\":\"run_command\","
                                              "\"call_id\":\"c1\",\"decision\":\"deny\",\"reason\":\"no\"}");
 }

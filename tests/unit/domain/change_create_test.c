@@ -17,7 +17,7 @@ static enum status create(struct session_input input, const char *id, const char
     bool says_it = slice_present(input.prompt) && status == STATUS_OK && session_is_conversation(out);
     assert_int_equal(changes.count, status != STATUS_OK ? 0 : says_it ? 2 : 1);
     if (says_it) {
-        assert_slice(changes.events[1].type, "user.message");
+        assert_slice(event_type(&changes.events[1]), "user.message");
         assert_int_equal(changes.events[1].role, ROLE_USER);
     }
     return status;

@@ -27,7 +27,7 @@ static void what_differs_is_written(void **state)
                          &changes, NULL),
                   STATUS_OK);
     assert_int_equal(changes.count, 1);
-    assert_slice(changes.events[0].type, "session.updated");
+    assert_slice(event_type(&changes.events[0]), "session.updated");
     apply_changes(&session, &changes, START_MS + 100);
     assert_slice(session.title, "New");
     assert_slice(session.metadata, "{\"a\":1,\"c\":\"x\"}");

@@ -30,7 +30,8 @@ static inline const struct json *json_of(const char *text)
 
 static inline struct event event_of(const char *type, const char *content, const char *metadata)
 {
-    return (struct event){.type = slice_of(type),
+    return (struct event){.kind = event_kind_find(slice_of(type)),
+                          .custom = slice_of(type),
                           .content = slice_of(content),
                           .metadata = slice_of(metadata),
                           .actor = SLICE("user:u1")};

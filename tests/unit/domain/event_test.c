@@ -4,17 +4,16 @@
 static void types_are_sorted_and_found(void **state)
 {
     (void)state;
-    for (const struct event_type *type = event_types; type->name; type++) {
-        assert_true(event_type_is_valid(slice_of(type->name)));
-        assert_ptr_equal(event_type_find(slice_of(type->name)), type);
-        if (type[1].name) {
-            assert_row(type->name, strcmp(type->name, type[1].name) < 0);
-        }
+    for (int kind = EVENT_CUSTOM + 1; kind < EVENT_KIND_COUNT; kind++) {
+        const char *name = event_kinds[kind].name;
+        assert_true(event_type_is_valid(slice_of(name)));
+        assert_row(name, event_kind_find(slice_of(name)) == (enum event_kind)kind);
+        assert_row(name, kind + 1 == EVENT_KIND_COUNT || strcmp(name, event_kinds[kind + 1].name) < 0);
     }
-    assert_null(event_type_find(SLICE("agent.messag")));
-    assert_null(event_type_find(SLICE("agent.messages")));
-    assert_null(event_type_find(SLICE("")));
-    assert_null(event_type_find(SLICE("zzz")));
+    assert_int_equal(EVENT_CUSTOM, event_kind_find(SLICE("agent.messag")));
+    assert_int_equal(EVENT_CUSTOM, event_kind_find(SLICE("agent.messages")));
+    assert_int_equal(EVENT_CUSTOM, event_kind_find(SLICE("")));
+    assert_int_equal(EVENT_CUSTOM, event_kind_find(SLICE("zzz")));
 }
 
 static void every_required_type_is_there(void **state)
@@ -53,20 +52,21 @@ static void every_required_type_is_there(void **state)
     };
     (void)state;
     for (size_t i = 0; i < COUNT_OF(required); i++) {
-        assert_row(required[i], event_type_find(slice_of(required[i])) != NULL);
+        assert_row(required[i], event_kind_find(slice_of(required[i])) != EVENT_CUSTOM);
     }
 }
 
 static void types_count_and_audit_as_written(void **state)
 {
     (void)state;
-    for (const struct event_type *type = event_types; type->name; type++) {
+    for (int kind = EVENT_CUSTOM + 1; kind < EVENT_KIND_COUNT; kind++) {
+        const struct event_kind_row *type = &event_kinds[kind];
         struct slice name = slice_of(type->name);
         bool message = slice_is(name, "user.message") || slice_is(name, "agent.message");
         bool call = slice_is(name, "agent.tool_call") || slice_is(name, "tool.invocation_started");
-        assert_row(type->name, type->counts_message == message);
-        assert_row(type->name, type->counts_tool == call);
-        assert_row(type->name, !slice_starts(name, SLICE("session.")) || type->audit);
+        assert_row(type->name, ((type->flags & COUNTS_MESSAGE) != 0) == message);
+        assert_row(type->name, ((type->flags & COUNTS_TOOL) != 0) == call);
+        assert_row(type->name, !slice_starts(name, SLICE("session.")) || type->flags & AUDITED);
         bool parts = message || slice_is(name, "agent.thinking");
         bool files = slice_is(name, "agent.files_changed") || slice_is(name, "external.files_changed");
         bool structured = slice_starts(name, SLICE("tool.")) || slice_starts(name, SLICE("human.")) ||
@@ -146,7 +146,7 @@ static void an_event_is_read(void **state)
                             "\"metadata\":{\"a\":1},\"thread_id\":\"t\",\"external_event_id\":\"e\",\"role\":\"user\"}",
                             &event),
                   STATUS_OK);
-    assert_slice(event.type, "user.message");
+    assert_slice(event_type(&event), "user.message");
     assert_slice(event.content, "[ {\"type\":\"text\",\"text\":\"hi\"}]");
     assert_slice(event.metadata, "{\"a\":1}");
     assert_slice(event.thread_id, "t");
@@ -224,7 +224,7 @@ static void an_event_is_written(void **state)
     struct buffer buffer = {0};
     struct event event = {.sequence = 3,
                           .at_ms = START_MS + 5,
-                          .type = SLICE("user.message"),
+                          .kind = EVENT_USER_MESSAGE,
                           .content = SLICE("[1]"),
                           .actor = SLICE("user:u1")};
     (void)state;
@@ -235,7 +235,7 @@ static void an_event_is_written(void **state)
     buffer.len = 0;
     event = (struct event){.sequence = 4,
                            .at_ms = START_MS,
-                           .type = SLICE("x"),
+                           .custom = SLICE("x"),
                            .role = ROLE_SYSTEM,
                            .metadata = SLICE("{\"a\":1}"),
                            .thread_id = SLICE("t\"1"),

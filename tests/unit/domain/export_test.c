@@ -42,7 +42,8 @@ static struct event event_of(char letter, size_t index)
     }
     return (struct event){.sequence = (int64_t)index + 2,
                           .at_ms = 1700000000000 + (int64_t)index,
-                          .type = slice_of(rows[i].type),
+                          .kind = event_kind_find(slice_of(rows[i].type)),
+                          .custom = slice_of(rows[i].type),
                           .content = slice_of(rows[i].content),
                           .metadata = slice_of(rows[i].metadata)};
 }

@@ -113,7 +113,7 @@ static void dispatching_says_it_and_queues_the_work(void **state)
     struct failure failure = {0};
     assert_status(change_dispatch(&test_arena, &session, &prompt, 1, &changes, &failure), STATUS_OK);
     assert_int_equal(changes.count, 2);
-    assert_slice(changes.events[0].type, "user.message");
+    assert_slice(event_type(&changes.events[0]), "user.message");
     assert_int_equal(changes.events[0].role, ROLE_USER);
     assert_slice(changes.events[0].actor, "user:u2");
     assert_slice(changes.events[0].thread_id, "t");
@@ -165,16 +165,16 @@ static void the_queue_is_in_the_log(void **state)
     struct changes changes = {0};
     change_queue(&test_arena, &prompt, 3, &changes);
     assert_int_equal(changes.count, 1);
-    assert_slice(changes.events[0].type, "prompt.queued");
+    assert_slice(event_type(&changes.events[0]), "prompt.queued");
     assert_slice(changes.events[0].metadata, "{\"prompt_id\":\"p1\",\"mode\":\"followup\",\"position\":3}");
     change_withdraw(&test_arena, &prompt, "cleared", &changes);
     assert_int_equal(changes.count, 1);
-    assert_slice(changes.events[0].type, "prompt.withdrawn");
+    assert_slice(event_type(&changes.events[0]), "prompt.withdrawn");
     assert_slice(changes.events[0].metadata, "{\"prompt_id\":\"p1\",\"reason\":\"cleared\"}");
     for (size_t i = 0; i < 2; i++) {
         struct slice types[] = {SLICE("prompt.queued"), SLICE("prompt.withdrawn")};
         assert_int_equal(event_type_writers(types[i]), WRITERS_SERVER);
-        assert_true(event_type_find(types[i])->audit);
+        assert_true(event_kind_has(event_kind_find(types[i]), AUDITED));
     }
 }
 
@@ -205,7 +205,9 @@ static void what_was_only_appended_begins_no_turn(void **state)
                 {"user.message", "not json", true},
                 {"agent.message", NULL, false}};
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        struct event event = {.type = slice_of(rows[i].type), .metadata = slice_of(rows[i].metadata)};
+        struct event event = {.kind = event_kind_find(slice_of(rows[i].type)),
+                              .custom = slice_of(rows[i].type),
+                              .metadata = slice_of(rows[i].metadata)};
         assert_true(prompt_begins_turn(&event) == rows[i].begins);
     }
 }

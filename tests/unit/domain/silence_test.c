@@ -59,13 +59,14 @@ static void messages_lose_their_marks(void **state)
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct session session = {.source_type = rows[i].chat};
-        struct event event = {.type = slice_of(rows[i].type),
+        struct event event = {.kind = event_kind_find(slice_of(rows[i].type)),
+                              .custom = slice_of(rows[i].type),
                               .content = slice_of(rows[i].content),
                               .metadata = SLICE("{\"model\":\"m\"}")};
         silence_keep(&arena, &session, &event);
-        assert_true(slice_is(event.type, rows[i].then_type));
+        assert_true(slice_is(event_type(&event), rows[i].then_type));
         assert_true(slice_is(event.content, rows[i].then_content));
-        bool silent = slice_is(event.type, "agent.silent");
+        bool silent = slice_is(event_type(&event), "agent.silent");
         assert_true(slice_is(event.metadata, silent ? "{\"model\":\"m\",\"suppressed\":true}" : "{\"model\":\"m\"}"));
     }
 }

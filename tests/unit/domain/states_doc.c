@@ -199,13 +199,14 @@ static void write_event_types(struct buffer *doc)
         "\"checked\" types must carry the payload their name promises. Other types are free: `[a-z][a-z0-9_.]*`, at\n"
         "most 64 characters.");
     buffer_format(doc, "| type | written by | role | counts as | audit | checked |\n|---|---|---|---|---|---|\n");
-    for (const struct event_type *type = event_types; type->name; type++) {
+    for (int kind = EVENT_CUSTOM + 1; kind < EVENT_KIND_COUNT; kind++) {
+        const struct event_kind_row *type = &event_kinds[kind];
         buffer_format(doc, "| `%s` | %s | %s | %s | %s | %s |\n", type->name, writers_text(type->writers),
                       event_role_enum.names[type->role],
-                      type->counts_message ? "message"
-                      : type->counts_tool  ? "tool call"
-                                           : "",
-                      type->audit ? "●" : "", type->check ? "●" : "");
+                      type->flags & COUNTS_MESSAGE ? "message"
+                      : type->flags & COUNTS_TOOL  ? "tool call"
+                                                   : "",
+                      type->flags & AUDITED ? "●" : "", type->check ? "●" : "");
     }
     heading(doc, "Reserved beginnings of event types", "Who may write a type of one's own that begins so.");
     buffer_format(doc, "| begins with | written by | role |\n|---|---|---|\n");

@@ -208,7 +208,8 @@ static void fake_fill(const struct fake_event *row, struct event *out, char payl
     }
     *out = (struct event){.sequence = row->sequence,
                           .at_ms = 1,
-                          .type = slice_of(row->type),
+                          .kind = event_kind_find(slice_of(row->type)),
+                          .custom = slice_of(row->type),
                           .role = ROLE_AGENT,
                           .content = len ? slice_from(payload, (size_t)len) : (struct slice){0},
                           .thread_id = slice_of(row->thread_id),
@@ -394,6 +395,15 @@ static UNUSED void fake_save_partial(void *owner, int64_t tenant_key, int64_t se
 
 /* --- publishing --- */
 
+/* As the writer would fill them. */
+static struct event_facts fake_facts(const struct fake_event *row)
+{
+    char payload[FAKE_PAYLOAD_MAX + 8];
+    struct event event;
+    fake_fill(row, &event, payload);
+    return event_facts_read(&event);
+}
+
 static UNUSED void publish_range(struct fanout *fanout, int64_t session_key, int64_t from, int64_t until)
 {
     struct publication *publication = publication_new();
@@ -410,6 +420,7 @@ static UNUSED void publish_range(struct fanout *fanout, int64_t session_key, int
                                                                      .session_key = session_key,
                                                                      .session_id = SLICE("s"),
                                                                      .sequence = row->sequence,
+                                                                     .event = fake_facts(row),
                                                                      .type = slice_of(row->type),
                                                                      .thread_id = slice_of(row->thread_id),
                                                                      .json = buffer_slice(&json)});

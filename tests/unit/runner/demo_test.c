@@ -62,7 +62,7 @@ static void events_in_order(void **state)
     for (size_t i = 0; i < played.count; i++) {
         if (played.acts[i].kind == ACT_EVENT) {
             assert_non_null(types[events]);
-            assert_slice(played.acts[i].event.type, types[events]);
+            assert_slice(event_type(&played.acts[i].event), types[events]);
             events++;
             assert_int_equal(played.acts[i].event.role, ROLE_AGENT);
         }
@@ -178,7 +178,7 @@ static void an_attempt_goes_on(void **state)
     (void)state;
     struct played played;
     play_from(&played, (struct script_turn){.said = SLICE("hi"), .number = 2, .turns_done = 1, .done = 3});
-    assert_slice(event_at(&played, 0)->event.type, "agent.tool_result");
+    assert_slice(event_type(&event_at(&played, 0)->event), "agent.tool_result");
     assert_int_equal(count_kind(&played, ACT_EVENT), 2);
     arena_release(&played.arena);
 }

@@ -31,7 +31,7 @@ void turn_delta(struct turn *turn, enum delta_kind kind, struct slice id, struct
 static struct event event_copy(struct arena *arena, const struct event *event)
 {
     struct event copy = *event;
-    copy.type = arena_copy(arena, event->type);
+    copy.custom = arena_copy(arena, event->custom);
     copy.content = arena_copy(arena, event->content);
     copy.metadata = arena_copy(arena, event->metadata);
     copy.thread_id = arena_copy(arena, event->thread_id);
@@ -44,7 +44,7 @@ void turn_event(struct turn *turn, const struct event *event)
 {
     assert(turn->end_count == 0 && turn->event_count < FAKE_EVENTS_MAX);
     turn->events[turn->event_count++] = event_copy(&turn->arena, event);
-    buffer_format(&turn->log, "event %.*s %.*s %.*s", SLICE_ARG(event->type), SLICE_ARG(event->content),
+    buffer_format(&turn->log, "event %.*s %.*s %.*s", SLICE_ARG(event_type(event)), SLICE_ARG(event->content),
                   SLICE_ARG(event->metadata));
     said(turn);
 }
@@ -199,7 +199,7 @@ void fake_turn_release(struct turn *turn)
 const struct event *fake_turn_event(const struct turn *turn, const char *type, size_t n)
 {
     for (size_t i = 0; i < turn->event_count; i++) {
-        if (slice_is(turn->events[i].type, type) && n-- == 0) {
+        if (slice_is(event_type(&turn->events[i]), type) && n-- == 0) {
             return &turn->events[i];
         }
     }
@@ -225,7 +225,8 @@ void fake_turn_history(struct turn *turn, const char *type, enum event_role role
     assert(brief->history_count < HISTORY_MAX);
     struct event *event = (struct event *)&brief->history[brief->history_count++];
     *event = (struct event){.sequence = (int64_t)brief->history_count,
-                            .type = slice_of(type),
+                            .kind = event_kind_find(slice_of(type)),
+                            .custom = slice_of(type),
                             .role = role,
                             .content = slice_of(content),
                             .metadata = slice_of(metadata)};

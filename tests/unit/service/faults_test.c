@@ -50,7 +50,7 @@ static enum status append_many(struct call *call)
 
 static enum status append_external(struct call *call)
 {
-    struct event event = {.type = SLICE("external.event"), .external_id = SLICE("x1")};
+    struct event event = {.kind = EVENT_EXTERNAL_EVENT, .external_id = SLICE("x1")};
     bool duplicate = false;
     struct append append = {.events = &event, .duplicates = &duplicate, .count = 1, .if_sequence = -1};
     return event_append(call, SLICE("log"), &append);

@@ -218,7 +218,8 @@ static inline enum status append_text(struct call *call, const char *id, const c
     struct event events[8] = {{0}};
     bool duplicates[8] = {0};
     for (size_t i = 0; i < count; i++) {
-        events[i] = (struct event){.type = slice_of(type),
+        events[i] = (struct event){.kind = event_kind_find(slice_of(type)),
+                                   .custom = slice_of(type),
                                    .content = SLICE("[{\"type\":\"text\",\"text\":\"hello\"}]"),
                                    .metadata = SLICE("{}")};
     }

@@ -253,7 +253,7 @@ static void test_attachments(void **state)
     struct fixture *f = *state;
     struct turn *turn = turn_new(f, "echo");
     const struct event message = {
-        .type = SLICE("user.message"),
+        .kind = EVENT_USER_MESSAGE,
         .metadata = SLICE("{\"attachments\":[{\"type\":\"image\",\"media_type\":\"image/png\",\"data\":\"QUJD\"}],"
                           "\"prompts\":[{\"prompt_id\":\"1\",\"metadata\":{}},{\"prompt_id\":\"2\",\"metadata\":"
                           "{\"attachments\":[{\"type\":\"pdf\",\"url\":\"https://a.example/b.pdf\"}]}}]}"),
@@ -313,7 +313,7 @@ static void test_a_turn_that_was_cut_is_told_so(void **state)
 {
     struct fixture *f = *state;
     static const struct event since[] = {
-        {.type = SLICE("agent.message"), .content = SLICE("[{\"type\":\"text\",\"text\":\"Half of it.\"}]")}};
+        {.kind = EVENT_AGENT_MESSAGE, .content = SLICE("[{\"type\":\"text\",\"text\":\"Half of it.\"}]")}};
     struct turn *turn = turn_new(f, "echo");
     make_driver(f, "{}");
     turn->brief.was_cut = true;
