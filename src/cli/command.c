@@ -17,14 +17,14 @@ const char *const exit_code_meanings[EXIT_CODE_COUNT] = {
 
 static const struct option *const no_tables[] = {NULL};
 
-const struct option *const *command_tables(const struct command *command)
+const struct option *const *command_tables(const struct cli_command *command)
 {
     return command->tables ? command->tables : no_tables;
 }
 
-const struct command *command_find(const struct command *commands, struct slice name)
+const struct cli_command *command_find(const struct cli_command *commands, struct slice name)
 {
-    for (const struct command *command = commands; command->name; command++) {
+    for (const struct cli_command *command = commands; command->name; command++) {
         if (slice_is(name, command->name)) {
             return command;
         }
@@ -32,7 +32,7 @@ const struct command *command_find(const struct command *commands, struct slice 
     return NULL;
 }
 
-int command_refuse(const struct command *command, const struct failure *failure)
+int command_refuse(const struct cli_command *command, const struct failure *failure)
 {
     fprintf(stderr, "sojourn: %s\n", failure->detail);
     if (command) {
@@ -60,21 +60,21 @@ static int print_and_release(struct buffer *text)
     return code;
 }
 
-static int print_program_help(const struct command *commands)
+static int print_program_help(const struct cli_command *commands)
 {
     struct buffer text = {0};
     help_write_program(commands, help_columns(), &text);
     return print_and_release(&text);
 }
 
-static int print_group_help(const struct command *commands, const char *group)
+static int print_group_help(const struct cli_command *commands, const char *group)
 {
     struct buffer text = {0};
     help_write_group(commands, slice_of(group), help_columns(), &text);
     return print_and_release(&text);
 }
 
-static int print_command_help(const struct command *command)
+static int print_command_help(const struct cli_command *command)
 {
     struct buffer text = {0};
     help_write_command(command, help_columns(), &text);
@@ -87,12 +87,13 @@ static bool is_word(const char *text)
 }
 
 /* The command named by the first word or the first two; *out_words says how many it took. */
-static const struct command *find_by_words(const struct command *commands, int argc, char *const *argv, int *out_words)
+static const struct cli_command *find_by_words(const struct cli_command *commands, int argc, char *const *argv,
+                                               int *out_words)
 {
     char name[160];
     if (argc >= 2 && is_word(argv[0]) && is_word(argv[1])) {
         snprintf(name, sizeof name, "%s %s", argv[0], argv[1]);
-        const struct command *command = command_find(commands, slice_of(name));
+        const struct cli_command *command = command_find(commands, slice_of(name));
         if (command) {
             *out_words = 2;
             return command;
@@ -102,11 +103,11 @@ static const struct command *find_by_words(const struct command *commands, int a
     return command_find(commands, slice_of(argv[0]));
 }
 
-static bool is_group(const struct command *commands, const char *word)
+static bool is_group(const struct cli_command *commands, const char *word)
 {
     char prefix[160];
     snprintf(prefix, sizeof prefix, "%s ", word);
-    for (const struct command *command = commands; command->name; command++) {
+    for (const struct cli_command *command = commands; command->name; command++) {
         if (slice_starts(slice_of(command->name), slice_of(prefix))) {
             return true;
         }
@@ -114,11 +115,11 @@ static bool is_group(const struct command *commands, const char *word)
     return false;
 }
 
-static int refuse_unknown(const struct command *commands, int argc, char *const *argv)
+static int refuse_unknown(const struct cli_command *commands, int argc, char *const *argv)
 {
     const char *names[128];
     size_t count = 0;
-    for (const struct command *command = commands; command->name && count < 128; command++) {
+    for (const struct cli_command *command = commands; command->name && count < 128; command++) {
         if (!command->hidden) {
             names[count++] = command->name;
         }
@@ -134,7 +135,7 @@ static int refuse_unknown(const struct command *commands, int argc, char *const 
     return EXIT_USAGE;
 }
 
-static enum status check_positionals(const struct command *command, const struct arguments *arguments,
+static enum status check_positionals(const struct cli_command *command, const struct arguments *arguments,
                                      struct failure *failure)
 {
     if (arguments->positional_count < command->positional_min) {
@@ -148,7 +149,7 @@ static enum status check_positionals(const struct command *command, const struct
     return STATUS_OK;
 }
 
-static int run_found(const struct command *commands, const struct command *command, int argc, char *const *argv,
+static int run_found(const struct cli_command *commands, const struct cli_command *command, int argc, char *const *argv,
                      char *const *environment)
 {
     struct arena arena;
@@ -175,13 +176,13 @@ static bool is_help(const char *word)
 }
 
 /* "help", "help sessions", "help sessions list" */
-static int run_help(const struct command *commands, int argc, char *const *argv)
+static int run_help(const struct cli_command *commands, int argc, char *const *argv)
 {
     int words;
     if (argc == 0) {
         return print_program_help(commands);
     }
-    const struct command *command = find_by_words(commands, argc, argv, &words);
+    const struct cli_command *command = find_by_words(commands, argc, argv, &words);
     if (command) {
         return print_command_help(command);
     }
@@ -189,7 +190,7 @@ static int run_help(const struct command *commands, int argc, char *const *argv)
     return names_group ? print_group_help(commands, argv[0]) : refuse_unknown(commands, argc, argv);
 }
 
-int command_run(const struct command *commands, int argc, char *const *argv, char *const *environment)
+int cli_run(const struct cli_command *commands, int argc, char *const *argv, char *const *environment)
 {
     argc -= 1;
     argv += 1;
@@ -207,7 +208,7 @@ int command_run(const struct command *commands, int argc, char *const *argv, cha
         return run_found(commands, command_find(commands, SLICE("version")), 0, argv, environment);
     }
     int words;
-    const struct command *command = find_by_words(commands, argc, argv, &words);
+    const struct cli_command *command = find_by_words(commands, argc, argv, &words);
     if (command) {
         return run_found(commands, command, argc - words, argv + words, environment);
     }

@@ -27,7 +27,7 @@ static enum value_kind value_kind(const struct option *option)
 }
 
 /* What completes the words that are no options: "[FILE]", "bash|zsh|fish", "SESSION". */
-static enum value_kind positional_kind(const struct command *command)
+static enum value_kind positional_kind(const struct cli_command *command)
 {
     if (!command->positionals) {
         return VALUE_NONE;
@@ -38,7 +38,7 @@ static enum value_kind positional_kind(const struct command *command)
 }
 
 /* "bash|zsh|fish" with spaces between. */
-static void add_positional_choices(struct buffer *out, const struct command *command)
+static void add_positional_choices(struct buffer *out, const struct cli_command *command)
 {
     for (const char *c = command->positionals; *c; c++) {
         buffer_add_byte(out, *c == '|' ? ' ' : *c);
@@ -65,9 +65,9 @@ static struct slice second_word(const char *name)
 }
 
 /* "sessions list" and "sessions show" share the first word, which is offered once. */
-static bool first_word_is_new(const struct command *commands, const struct command *command)
+static bool first_word_is_new(const struct cli_command *commands, const struct cli_command *command)
 {
-    for (const struct command *before = commands; before != command; before++) {
+    for (const struct cli_command *before = commands; before != command; before++) {
         if (!before->hidden && slice_eq(first_word(before->name), first_word(command->name))) {
             return false;
         }
@@ -82,9 +82,9 @@ static void add_choices(struct buffer *out, struct enum_names choices)
     }
 }
 
-static void add_first_words(struct buffer *out, const struct command *commands)
+static void add_first_words(struct buffer *out, const struct cli_command *commands)
 {
-    for (const struct command *command = commands; command->name; command++) {
+    for (const struct cli_command *command = commands; command->name; command++) {
         if (!command->hidden && first_word_is_new(commands, command)) {
             buffer_format(out, "%.*s ", SLICE_ARG(first_word(command->name)));
         }
@@ -92,10 +92,10 @@ static void add_first_words(struct buffer *out, const struct command *commands)
     buffer_add(out, SLICE("help"));
 }
 
-static void add_second_words(struct buffer *out, const struct command *commands, struct slice group)
+static void add_second_words(struct buffer *out, const struct cli_command *commands, struct slice group)
 {
     const char *between = "";
-    for (const struct command *command = commands; command->name; command++) {
+    for (const struct cli_command *command = commands; command->name; command++) {
         struct slice word = second_word(command->name);
         if (!command->hidden && word.len && slice_eq(first_word(command->name), group)) {
             buffer_format(out, "%s%.*s", between, SLICE_ARG(word));
@@ -139,7 +139,7 @@ static void bash_add_value(struct buffer *out, const struct option *option)
     buffer_add(out, SLICE(" return ;;\n"));
 }
 
-static void bash_add_positional(struct buffer *out, const struct command *command)
+static void bash_add_positional(struct buffer *out, const struct cli_command *command)
 {
     enum value_kind kind = positional_kind(command);
     if (kind == VALUE_FILE) {
@@ -153,7 +153,7 @@ static void bash_add_positional(struct buffer *out, const struct command *comman
     }
 }
 
-static void bash_add_command(struct buffer *out, const struct command *command)
+static void bash_add_command(struct buffer *out, const struct cli_command *command)
 {
     buffer_format(out, "    \"%s\")\n        case \"$previous\" in\n", command->name);
     for (const struct option *const *tables = command_tables(command); *tables; tables++) {
@@ -176,12 +176,12 @@ static void bash_add_command(struct buffer *out, const struct command *command)
     buffer_add(out, SLICE(" ;;\n"));
 }
 
-static void bash_add_groups(struct buffer *out, const struct command *commands)
+static void bash_add_groups(struct buffer *out, const struct cli_command *commands)
 {
     buffer_add(out, SLICE("    \"\") words=\""));
     add_first_words(out, commands);
     buffer_add(out, SLICE("\" ;;\n"));
-    for (const struct command *command = commands; command->name; command++) {
+    for (const struct cli_command *command = commands; command->name; command++) {
         struct slice group = first_word(command->name);
         if (!command->hidden && second_word(command->name).len && first_word_is_new(commands, command)) {
             buffer_format(out, "    \"%.*s\") words=\"", SLICE_ARG(group));
@@ -191,11 +191,11 @@ static void bash_add_groups(struct buffer *out, const struct command *commands)
     }
 }
 
-static void bash_write(const struct command *commands, struct buffer *out)
+static void bash_write(const struct cli_command *commands, struct buffer *out)
 {
     buffer_add(out, slice_of(bash_head));
     buffer_add(out, SLICE("    case \"$first\" in\n"));
-    for (const struct command *command = commands; command->name; command++) {
+    for (const struct cli_command *command = commands; command->name; command++) {
         struct slice group = first_word(command->name);
         if (!command->hidden && second_word(command->name).len && first_word_is_new(commands, command)) {
             buffer_format(out, "    %.*s) [ -z \"$second\" ] || first=\"$first $second\" ;;\n", SLICE_ARG(group));
@@ -203,7 +203,7 @@ static void bash_write(const struct command *commands, struct buffer *out)
     }
     buffer_add(out, SLICE("    esac\n    case \"$first\" in\n"));
     bash_add_groups(out, commands);
-    for (const struct command *command = commands; command->name; command++) {
+    for (const struct cli_command *command = commands; command->name; command++) {
         if (!command->hidden) {
             bash_add_command(out, command);
         }
@@ -255,7 +255,7 @@ static void zsh_add_option(struct buffer *out, const struct option *option)
     buffer_add(out, SLICE("' \\\n"));
 }
 
-static void zsh_add_positional(struct buffer *out, const struct command *command)
+static void zsh_add_positional(struct buffer *out, const struct cli_command *command)
 {
     enum value_kind kind = positional_kind(command);
     if (kind == VALUE_FILE) {
@@ -271,7 +271,7 @@ static void zsh_add_positional(struct buffer *out, const struct command *command
     }
 }
 
-static void zsh_add_command(struct buffer *out, const struct command *command)
+static void zsh_add_command(struct buffer *out, const struct cli_command *command)
 {
     buffer_format(out, "    (\"%s\")\n        _arguments \\\n", command->name);
     for (const struct option *const *tables = command_tables(command); *tables; tables++) {
@@ -286,13 +286,13 @@ static void zsh_add_command(struct buffer *out, const struct command *command)
     buffer_add(out, SLICE(" ;;\n"));
 }
 
-static void zsh_write(const struct command *commands, struct buffer *out)
+static void zsh_write(const struct cli_command *commands, struct buffer *out)
 {
     buffer_add(out, SLICE("#compdef sojourn\n# made by: sojourn completion zsh\n_sojourn() {\n    local name=\n"
                           "    if (( CURRENT == 2 )); then\n        compadd -- "));
     add_first_words(out, commands);
     buffer_add(out, SLICE("\n        return\n    fi\n    name=${words[2]}\n    case $name in\n"));
-    for (const struct command *command = commands; command->name; command++) {
+    for (const struct cli_command *command = commands; command->name; command++) {
         struct slice group = first_word(command->name);
         if (!command->hidden && second_word(command->name).len && first_word_is_new(commands, command)) {
             buffer_format(out, "    (%.*s)\n        if (( CURRENT == 3 )); then compadd -- ", SLICE_ARG(group));
@@ -302,7 +302,7 @@ static void zsh_write(const struct command *commands, struct buffer *out)
         }
     }
     buffer_add(out, SLICE("    esac\n    shift words\n    (( CURRENT-- ))\n    case $name in\n"));
-    for (const struct command *command = commands; command->name; command++) {
+    for (const struct cli_command *command = commands; command->name; command++) {
         if (!command->hidden) {
             zsh_add_command(out, command);
         }
@@ -324,7 +324,7 @@ static void fish_add_text(struct buffer *out, const char *text)
     buffer_add_byte(out, '\'');
 }
 
-static void fish_add_option(struct buffer *out, const struct command *command, const struct option *option)
+static void fish_add_option(struct buffer *out, const struct cli_command *command, const struct option *option)
 {
     buffer_format(out, "complete -c sojourn -n '__sojourn_is %s' -l %s", command->name, option->name);
     switch (value_kind(option)) {
@@ -350,7 +350,7 @@ static void fish_add_option(struct buffer *out, const struct command *command, c
     buffer_add_byte(out, '\n');
 }
 
-static void fish_add_positional(struct buffer *out, const struct command *command)
+static void fish_add_positional(struct buffer *out, const struct cli_command *command)
 {
     enum value_kind kind = positional_kind(command);
     if (kind == VALUE_FILE) {
@@ -362,7 +362,7 @@ static void fish_add_positional(struct buffer *out, const struct command *comman
     }
 }
 
-static void fish_add_command(struct buffer *out, const struct command *commands, const struct command *command)
+static void fish_add_command(struct buffer *out, const struct cli_command *commands, const struct cli_command *command)
 {
     struct slice group = first_word(command->name), word = second_word(command->name);
     if (word.len == 0) {
@@ -387,7 +387,7 @@ static void fish_add_command(struct buffer *out, const struct command *commands,
     fish_add_positional(out, command);
 }
 
-static void fish_write(const struct command *commands, struct buffer *out)
+static void fish_write(const struct cli_command *commands, struct buffer *out)
 {
     buffer_add(out, SLICE("# fish completion for sojourn; made by: sojourn completion fish\n"
                           "function __sojourn_is\n"
@@ -400,16 +400,16 @@ static void fish_write(const struct command *commands, struct buffer *out)
                           "    test \"$words[1..\"(count $argv)\"]\" = \"$argv\"\n"
                           "end\n"
                           "complete -c sojourn -f\n"));
-    for (const struct command *command = commands; command->name; command++) {
+    for (const struct cli_command *command = commands; command->name; command++) {
         if (!command->hidden) {
             fish_add_command(out, commands, command);
         }
     }
 }
 
-bool completion_write(const struct command *commands, struct slice shell, struct buffer *out)
+bool completion_write(const struct cli_command *commands, struct slice shell, struct buffer *out)
 {
-    static void (*const writers[])(const struct command *, struct buffer *) = {bash_write, zsh_write, fish_write};
+    static void (*const writers[])(const struct cli_command *, struct buffer *) = {bash_write, zsh_write, fish_write};
     int index = enum_names_find(completion_shells, shell);
     if (index >= 0) {
         writers[index](commands, out);

@@ -96,7 +96,7 @@ static void add_table(struct buffer *out, const struct option *table, bool is_fi
     }
 }
 
-static bool has_sources(const struct command *command)
+static bool has_sources(const struct cli_command *command)
 {
     for (const struct option *const *tables = command_tables(command); *tables; tables++) {
         if (option_find(*tables, SLICE("config"))) {
@@ -106,7 +106,7 @@ static bool has_sources(const struct command *command)
     return false;
 }
 
-void help_write_command(const struct command *command, size_t columns, struct buffer *out)
+void help_write_command(const struct cli_command *command, size_t columns, struct buffer *out)
 {
     bool has_options = command_tables(command)[0] != NULL;
     buffer_format(out, "usage: sojourn %s%s%s%s\n\n", command->name, has_options ? " [options]" : "",
@@ -125,7 +125,7 @@ void help_write_command(const struct command *command, size_t columns, struct bu
     }
 }
 
-static void add_command(struct buffer *out, const struct command *command, size_t columns)
+static void add_command(struct buffer *out, const struct cli_command *command, size_t columns)
 {
     struct buffer head = {0};
     buffer_format(&head, "  %s%s%s", command->name, command->positionals ? " " : "",
@@ -134,10 +134,10 @@ static void add_command(struct buffer *out, const struct command *command, size_
     buffer_release(&head);
 }
 
-void help_write_group(const struct command *commands, struct slice group, size_t columns, struct buffer *out)
+void help_write_group(const struct cli_command *commands, struct slice group, size_t columns, struct buffer *out)
 {
     buffer_format(out, "usage: sojourn %.*s COMMAND [options]\n\nCommands\n", SLICE_ARG(group));
-    for (const struct command *command = commands; command->name; command++) {
+    for (const struct cli_command *command = commands; command->name; command++) {
         struct slice first, rest;
         if (!command->hidden && slice_cut(slice_of(command->name), ' ', &first, &rest) && slice_eq(first, group)) {
             add_command(out, command, columns);
@@ -160,10 +160,10 @@ static void add_exit_codes(struct buffer *out, size_t columns)
     buffer_release(&text);
 }
 
-void help_write_program(const struct command *commands, size_t columns, struct buffer *out)
+void help_write_program(const struct cli_command *commands, size_t columns, struct buffer *out)
 {
     buffer_add(out, SLICE("usage: sojourn COMMAND [options]\n\nThe session server for AI agents.\n\nCommands\n"));
-    for (const struct command *command = commands; command->name; command++) {
+    for (const struct cli_command *command = commands; command->name; command++) {
         if (!command->hidden) {
             add_command(out, command, columns);
         }

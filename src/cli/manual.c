@@ -23,7 +23,7 @@ static void add_words(struct buffer *out, const char *text)
     add_text(out, slice_of(text));
 }
 
-static void add_command(struct buffer *out, const struct command *command)
+static void add_command(struct buffer *out, const struct cli_command *command)
 {
     buffer_add(out, SLICE(".TP\n.B sojourn "));
     add_words(out, command->name);
@@ -85,7 +85,7 @@ static void add_option(struct buffer *out, const struct option *option)
     buffer_add_byte(out, '\n');
 }
 
-static bool takes_table(const struct command *command, const struct option *table)
+static bool takes_table(const struct cli_command *command, const struct option *table)
 {
     for (const struct option *const *tables = command_tables(command); *tables; tables++) {
         if (*tables == table) {
@@ -95,10 +95,10 @@ static bool takes_table(const struct command *command, const struct option *tabl
     return false;
 }
 
-static bool is_first_with_table(const struct command *commands, const struct command *command,
+static bool is_first_with_table(const struct cli_command *commands, const struct cli_command *command,
                                 const struct option *table)
 {
-    for (const struct command *before = commands; before != command; before++) {
+    for (const struct cli_command *before = commands; before != command; before++) {
         if (takes_table(before, table)) {
             return false;
         }
@@ -108,19 +108,19 @@ static bool is_first_with_table(const struct command *commands, const struct com
 
 enum { HEADING_COMMANDS_MAX = 3 };
 
-static size_t count_with_table(const struct command *commands, const struct option *table)
+static size_t count_with_table(const struct cli_command *commands, const struct option *table)
 {
     size_t count = 0;
-    for (const struct command *command = commands; command->name; command++) {
+    for (const struct cli_command *command = commands; command->name; command++) {
         count += takes_table(command, table) && !command->hidden;
     }
     return count;
 }
 
-static void add_names_with_table(struct buffer *out, const struct command *commands, const struct option *table)
+static void add_names_with_table(struct buffer *out, const struct cli_command *commands, const struct option *table)
 {
     const char *between = "";
-    for (const struct command *command = commands; command->name; command++) {
+    for (const struct cli_command *command = commands; command->name; command++) {
         if (takes_table(command, table) && !command->hidden) {
             buffer_add(out, slice_of(between));
             add_words(out, command->name);
@@ -129,9 +129,9 @@ static void add_names_with_table(struct buffer *out, const struct command *comma
     }
 }
 
-static bool have_same_commands(const struct command *commands, const struct option *a, const struct option *b)
+static bool have_same_commands(const struct cli_command *commands, const struct option *a, const struct option *b)
 {
-    for (const struct command *command = commands; command->name; command++) {
+    for (const struct cli_command *command = commands; command->name; command++) {
         if (takes_table(command, a) != takes_table(command, b)) {
             return false;
         }
@@ -140,7 +140,7 @@ static bool have_same_commands(const struct command *commands, const struct opti
 }
 
 /* Commands that share a table share its section. */
-static void add_heading(struct buffer *out, const struct command *commands, const struct option *table)
+static void add_heading(struct buffer *out, const struct cli_command *commands, const struct option *table)
 {
     if (count_with_table(commands, table) > HEADING_COMMANDS_MAX) {
         buffer_add(out, SLICE(".SH COMMON OPTIONS\nOf "));
@@ -166,20 +166,20 @@ static void add_table(struct buffer *out, const struct option *table)
     }
 }
 
-void manual_write(const struct command *commands, struct buffer *out)
+void manual_write(const struct cli_command *commands, struct buffer *out)
 {
     buffer_add(out, SLICE(".TH SOJOURN 1\n.SH NAME\nsojourn \\- the session server for AI agents\n"
                           ".SH SYNOPSIS\n.B sojourn\n.I COMMAND\n[options]\n"
                           ".SH DESCRIPTION\nKeeps every session that people and agents share in one durable log, "
                           "streams what happens to any number of viewers, and hands work to agents under leases. "
                           "Data lives in a directory (SQLite) or in PostgreSQL.\n.SH COMMANDS\n"));
-    for (const struct command *command = commands; command->name; command++) {
+    for (const struct cli_command *command = commands; command->name; command++) {
         if (!command->hidden) {
             add_command(out, command);
         }
     }
     const struct option *before = NULL;
-    for (const struct command *command = commands; command->name; command++) {
+    for (const struct cli_command *command = commands; command->name; command++) {
         for (const struct option *const *tables = command_tables(command); *tables; tables++) {
             if (command->hidden || !is_first_with_table(commands, command, *tables)) {
                 continue;

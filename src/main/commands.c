@@ -166,7 +166,7 @@ static int command_options_document(const struct invocation *invocation)
 enum { MANY = 1000 };
 
 /* clang-format off */
-const struct command commands[] = {
+const struct cli_command commands[] = {
     {.name = "serve", .tables = server_option_tables, .run = command_serve,
      .help = "Runs the server until SIGTERM or SIGINT."},
     {.name = "check-config", .tables = server_option_tables, .run = command_check_config,

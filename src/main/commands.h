@@ -4,6 +4,6 @@
 
 #include "cli/command.h"
 
-extern const struct command commands[];
+extern const struct cli_command commands[];
 
 #endif

@@ -4,5 +4,5 @@
 
 int main(int argc, char **argv)
 {
-    return command_run(commands, argc, argv, environ);
+    return cli_run(commands, argc, argv, environ);
 }

@@ -8,31 +8,21 @@
 #include "service/identity/secret.h"
 
 struct reload {
-    struct write_job job; /* first: the job is the reload */
+    struct command command; /* first */
     const struct options *options;
-    enum status status;
-    struct failure failure;
 };
 
-static enum job_outcome reload_run(struct write_job *job, struct transaction *transaction)
+static enum status reload_run(struct call *call, struct command *command)
 {
-    struct reload *reload = (struct reload *)job;
-    struct arena arena = {0};
-    int64_t writes_before = transaction->writes;
-    struct call call = transaction_call(transaction, &arena, &server_principal);
-    reload->status = agents_share(reload->options, &call);
-    reload->failure = call.failure;
-    arena_release(&arena);
-    return reload->status != STATUS_OK && transaction->writes != writes_before ? JOB_ROLL_BACK : JOB_DONE;
+    return agents_share(((struct reload *)command)->options, call);
 }
 
-static void reload_finish(struct write_job *job, enum status status, const struct failure *failure)
+static void reload_finish(struct command *command, enum status status, const struct failure *failure)
 {
-    struct reload *reload = (struct reload *)job;
-    const struct failure *problem = status != STATUS_OK && failure ? failure : &reload->failure;
-    if (status != STATUS_OK || reload->status != STATUS_OK) {
-        log_error("agents_not_reread", LOG_TEXT("code", slice_of(problem->code)),
-                  LOG_TEXT("detail", slice_of(problem->detail)));
+    struct reload *reload = (struct reload *)command;
+    if (status != STATUS_OK) {
+        log_error("agents_not_reread", LOG_TEXT("code", slice_of(failure->code)),
+                  LOG_TEXT("detail", slice_of(failure->detail)));
     } else {
         log_info("agents_reread", LOG_TEXT("signal", SLICE("HUP")));
         agents_warn(reload->options);
@@ -40,14 +30,14 @@ static void reload_finish(struct write_job *job, enum status status, const struc
     free(reload);
 }
 
+static const struct command_type reload_type = {"agents.reload", COMMAND_UNBOUNDED, reload_run, reload_finish};
+
 void reload_agents(const struct options *options, struct writer *writer)
 {
     struct reload *reload = memory_zeroed(sizeof *reload);
     reload->options = options;
-    reload->job.run = reload_run;
-    reload->job.finish = reload_finish;
-    reload->job.unbounded = true;
-    if (!writer_submit(writer, &reload->job)) {
+    reload->command.type = &reload_type;
+    if (!writer_submit(writer, &reload->command)) {
         log_error("agents_not_reread", LOG_TEXT("detail", SLICE("too many commands are waiting")));
         free(reload);
     }

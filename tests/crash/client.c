@@ -64,43 +64,36 @@ static enum status send_once(struct call *call, struct message *message)
     return status;
 }
 
-static enum job_outcome message_run(struct write_job *job, struct transaction *transaction)
+static enum status message_run(struct call *call, struct command *command)
 {
-    struct message *message = (struct message *)job;
-    struct arena arena = {0};
-    int64_t writes_before = transaction->writes;
-    struct call call = transaction_call(transaction, &arena, &message->client->world->who);
-    message->status = send_once(&call, message);
-    message->failure = call.failure;
-    arena_release(&arena);
-    return message->status != STATUS_OK && transaction->writes != writes_before ? JOB_ROLL_BACK : JOB_DONE;
+    return send_once(call, (struct message *)command);
 }
 
 /* Busy, in the mode that asks for it; or the session has failed, by the policy that asks for that. */
-static bool may_be_refused(const struct message *message)
+static bool may_be_refused(const struct message *message, enum status status, const struct failure *failure)
 {
     const struct script *script = message->client->script;
-    bool busy = strcmp(message->failure.code, "busy") == 0 && script->manners[message->number] == BY_REJECT;
-    return message->status == STATUS_CONFLICT && (busy || script->policy == RESUME_FAIL);
+    bool busy = failure && strcmp(failure->code, "busy") == 0 && script->manners[message->number] == BY_REJECT;
+    return status == STATUS_CONFLICT && (busy || script->policy == RESUME_FAIL);
 }
 
-static void message_finish(struct write_job *job, enum status status, const struct failure *failure)
+static void message_finish(struct command *command, enum status status, const struct failure *failure)
 {
-    struct message *message = (struct message *)job;
+    struct message *message = (struct message *)command;
     message->under_way = false;
     message->client->told++;
-    world_must(status, failure, "the commit of a message");
-    if (may_be_refused(message)) {
+    if (may_be_refused(message, status, failure)) {
         message->told = TOLD_REFUSED;
         return;
     }
-    world_must(message->status, &message->failure, "a message");
+    world_must(status, failure, "a message");
     message->told = TOLD_ACCEPTED;
 }
 
-static void submit(struct client *client, struct write_job *job)
+static void submit(struct client *client, struct command *command)
 {
-    if (!writer_submit(client->world->writer, job)) {
+    command->who = &client->world->who;
+    if (!writer_submit(client->world->writer, command)) {
         abort();
     }
 }
@@ -108,63 +101,52 @@ static void submit(struct client *client, struct write_job *job)
 static void submit_message(struct message *message)
 {
     message->under_way = true;
-    submit(message->client, &message->job);
+    submit(message->client, &message->command);
 }
 
 /* --- deciding --- */
 
-static enum job_outcome answer_run(struct write_job *job, struct transaction *transaction)
+static enum status answer_run(struct call *call, struct command *command)
 {
-    struct decision *answer = (struct decision *)job;
-    struct arena arena = {0};
+    struct decision *answer = (struct decision *)command;
     struct ask after;
-    int64_t writes_before = transaction->writes;
     struct ask_reply reply = {.decision = DECISION_ONCE};
-    struct call call = transaction_call(transaction, &arena, &answer->client->world->who);
-    answer->status = ask_answer(&call, client_session(answer->client), slice_of(answer->ask), &reply, &after);
-    answer->failure = call.failure;
-    arena_release(&arena);
-    return answer->status != STATUS_OK && transaction->writes != writes_before ? JOB_ROLL_BACK : JOB_DONE;
+    return ask_answer(call, client_session(answer->client), slice_of(answer->ask), &reply, &after);
 }
 
-static void answer_finish(struct write_job *job, enum status status, const struct failure *failure)
+static void answer_finish(struct command *command, enum status status, const struct failure *failure)
 {
-    struct decision *answer = (struct decision *)job;
+    struct decision *answer = (struct decision *)command;
     struct client *client = answer->client;
     answer->under_way = false;
     client->told++;
-    world_must(status, failure, "the commit of an answer");
-    world_must(answer->status, &answer->failure, "an answer");
+    world_must(status, failure, "an answer");
     if (client->answered_count == ANSWERS_MAX) {
         abort();
     }
     strcpy(client->answered[client->answered_count++], answer->ask);
 }
 
-static enum job_outcome resume_run(struct write_job *job, struct transaction *transaction)
+static enum status resume_run(struct call *call, struct command *command)
 {
-    struct decision *resume = (struct decision *)job;
-    struct arena arena = {0};
     struct session_access entry;
-    int64_t writes_before = transaction->writes;
-    struct call call = transaction_call(transaction, &arena, &resume->client->world->who);
-    resume->status = turn_resume(&call, client_session(resume->client), &entry);
-    resume->failure = call.failure;
-    arena_release(&arena);
-    return resume->status != STATUS_OK && transaction->writes != writes_before ? JOB_ROLL_BACK : JOB_DONE;
+    return turn_resume(call, client_session(((struct decision *)command)->client), &entry);
 }
 
-static void resume_finish(struct write_job *job, enum status status, const struct failure *failure)
+static void resume_finish(struct command *command, enum status status, const struct failure *failure)
 {
-    struct decision *resume = (struct decision *)job;
+    struct decision *resume = (struct decision *)command;
     resume->under_way = false;
     resume->client->told++;
-    world_must(status, failure, "the commit of a resumption");
-    resume->client->nothing_to_resume = resume->status == STATUS_CONFLICT;
+    resume->client->nothing_to_resume = status == STATUS_CONFLICT;
     if (!resume->client->nothing_to_resume) {
-        world_must(resume->status, &resume->failure, "a resumption");
+        world_must(status, failure, "a resumption");
     }
 }
+
+static const struct command_type message_type = {"message", 0, message_run, message_finish},
+                                 answer_type = {"answer", 0, answer_run, answer_finish},
+                                 resume_type = {"resume", 0, resume_run, resume_finish};
 
 /* --- what he sees --- */
 
@@ -209,11 +191,10 @@ void client_init(struct client *client, const struct script *script, struct worl
 {
     *client = (struct client){.script = script, .world = world};
     for (int i = 0; i < MESSAGES; i++) {
-        client->messages[i] =
-            (struct message){.job = {.run = message_run, .finish = message_finish}, .client = client, .number = i};
+        client->messages[i] = (struct message){.command = {.type = &message_type}, .client = client, .number = i};
     }
-    client->answer = (struct decision){.job = {.run = answer_run, .finish = answer_finish}, .client = client};
-    client->resume = (struct decision){.job = {.run = resume_run, .finish = resume_finish}, .client = client};
+    client->answer = (struct decision){.command = {.type = &answer_type}, .client = client};
+    client->resume = (struct decision){.command = {.type = &resume_type}, .client = client};
 }
 
 void client_begin_again(struct client *client, struct world *world)
@@ -278,7 +259,7 @@ enum act client_act(struct client *client, bool quiet)
     if (sight.asked > 0) {
         strcpy(client->answer.ask, sight.ask);
         client->answer.under_way = true;
-        submit(client, &client->answer.job);
+        submit(client, &client->answer.command);
         return ACT_SOMETHING;
     }
     if (message || !rests(&sight)) {
@@ -286,7 +267,7 @@ enum act client_act(struct client *client, bool quiet)
     }
     if (client->script->policy == RESUME_ASK && !client->nothing_to_resume && !session_status_is_ended(sight.status)) {
         client->resume.under_way = true;
-        submit(client, &client->resume.job);
+        submit(client, &client->resume.command);
         return ACT_SOMETHING;
     }
     return ACT_DONE;

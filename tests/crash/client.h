@@ -30,24 +30,19 @@ struct script {
 enum told { TOLD_NOTHING, TOLD_ACCEPTED, TOLD_REFUSED };
 
 struct message {
-    struct write_job job; /* first: the job is the message */
+    struct command command; /* first */
     struct client *client;
     int number;
     bool under_way;
     enum told told;
     char name[NAME_BYTES]; /* once accepted: of its prompt; empty when it was appended */
-    /* of the job */
-    enum status status;
-    struct failure failure;
 };
 
 struct decision {
-    struct write_job job;
+    struct command command; /* first */
     struct client *client;
     bool under_way;
     char ask[NAME_BYTES];
-    enum status status;
-    struct failure failure;
 };
 
 struct client {

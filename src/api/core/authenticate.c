@@ -78,7 +78,7 @@ static enum status check_scope(struct request *request)
 static void keep_principal(struct request *request)
 {
     struct slice *strings[PRINCIPAL_STRINGS_MAX];
-    size_t count = request->write_job.parked ? 0 : principal_strings(&request->who, strings);
+    size_t count = request->command.is_parked ? 0 : principal_strings(&request->who, strings);
     for (size_t i = 0; i < count; i++) {
         *strings[i] = arena_copy(request->call.arena, *strings[i]);
     }

@@ -59,7 +59,7 @@ struct api {
 };
 
 struct request {
-    struct write_job write_job; /* first: a writer's job is its request */
+    struct command command; /* first: what a route on the writer submits */
     struct read_job read_job;
     struct exchange *exchange;
     struct api *api;
@@ -74,16 +74,14 @@ struct request {
     bool prepared;
     struct call call;
     struct slice idempotency_key;
+    enum status (*once)(struct request *request); /* what request_once runs */
     int64_t subject_key;         /* of the session the answer tells of, where the path does not name it; 0 = none */
     const int64_t *further_keys; /* of more sessions it tells of, in the arena */
     size_t further_count;
     /* Set by a handler on a reader or the loop that does not answer itself: runs when its read is over; request_reply
      * or request_fail follows, once, from any thread. */
     void (*defer)(struct request *request);
-    bool needs_commit;     /* the answer waits for it, as all answers of writers do unless the handler says otherwise */
-    int64_t writes_before; /* of the unit, on the writer */
-    bool needs_rerun;      /* the handler wrote nothing and trusted what this node remembers */
-    void *state;           /* of the handler, from prepare to handle */
+    void *state;             /* of the handler, from prepare to handle */
     struct media_list media; /* taken out of the body by prepare */
     struct json_out out;     /* writes the answer's body */
 };
@@ -127,8 +125,7 @@ static inline struct arena *request_arena(struct request *request)
 {
     return &request->exchange->arena;
 }
-/* Writer: runs `handle` unless a request with this key and fingerprint was answered before: then the answer is that
- * one. A key used for something else is CONFLICT. */
+/* Writer: runs `handle` once for this key (command_run_once). */
 struct hash;
 MUST_CHECK enum status request_once(struct request *request, struct slice key, const struct hash *fingerprint,
                                     enum status (*handle)(struct request *request));

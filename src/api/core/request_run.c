@@ -11,18 +11,7 @@
 #include "service/identity/secret.h"
 #include "service/session/session.h"
 
-/* Who tried what, when the table of states did not allow it. */
-static void log_refused_move(const struct request *request)
-{
-    const struct failure *failure = &request->call.failure;
-    if (slice_is(slice_of(failure->code), "illegal_transition")) {
-        log_info("move_refused", LOG_TEXT("request_id", slice_of(request->exchange->request_id)),
-                 LOG_TEXT("session", request->params[0]), LOG_TEXT("actor", request->who.name),
-                 LOG_TEXT("detail", slice_of(failure->detail)));
-    }
-}
-
-/* A job may run a second time: it starts from the request as it came. */
+/* A command may run a second time: it starts from the request as it came. */
 static void start_over(struct request *request)
 {
     struct exchange *exchange = request->exchange;
@@ -34,7 +23,6 @@ static void start_over(struct request *request)
     exchange->take_over = NULL;
     request->out = json_out_to(&exchange->body);
     request->call.failure = (struct failure){0};
-    request->needs_commit = true;
     request->subject_key = 0;
     request->further_count = 0;
 }
@@ -55,51 +43,10 @@ static void start_call(struct request *request, struct db *db, struct transactio
     };
 }
 
-/* The caller may have lost access to what the kept answer tells of. */
-static enum status check_subjects(struct request *request, struct slice key)
-{
-    struct call *call = &request->call;
-    int64_t *keys;
-    size_t count = 0;
-    enum status status = store_idempotency_subjects(call->db, request->who.tenant_key, request->who.name, key,
-                                                    call->arena, &keys, &count, &call->failure);
-    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
-        status = session_check_reached(call, keys[i]);
-    }
-    return status;
-}
-
 void request_start(struct request *request, struct db *db, struct transaction *transaction)
 {
     start_over(request);
     start_call(request, db, transaction);
-}
-
-static enum status replay_idempotent(struct request *request, struct slice key, const struct hash *fingerprint,
-                                     bool *out_replayed)
-{
-    struct idempotent_reply stored;
-    struct call *call = &request->call;
-    enum status status = store_idempotency_get(call->db, request->who.tenant_key, request->who.name, key, call->arena,
-                                               &stored, &call->failure);
-    *out_replayed = status == STATUS_OK;
-    if (status == STATUS_NOT_FOUND) {
-        return STATUS_OK;
-    }
-    if (status == STATUS_OK && !hash_equal(stored.fingerprint, hash_slice(fingerprint))) {
-        return failure_set(&call->failure, STATUS_CONFLICT, "idempotency_key_reused",
-                           "This Idempotency-Key was used for a different request, or with a credential of other "
-                           "scopes; use a new one.");
-    }
-    if (status == STATUS_OK) {
-        status = check_subjects(request, key);
-    }
-    if (status == STATUS_OK) {
-        request->exchange->status = stored.status;
-        buffer_add(&request->exchange->body, stored.body);
-        exchange_header(request->exchange, "Idempotency-Replayed", SLICE("true"));
-    }
-    return status;
 }
 
 /* What is told of a session is kept only as long as it. */
@@ -119,60 +66,44 @@ static enum status find_subject(struct request *request, int64_t *out_key)
     return status;
 }
 
-static enum status keep_idempotent(struct request *request, struct slice key, const struct hash *fingerprint)
+static struct request *request_of(struct command *command)
 {
-    struct idempotent_reply answer = {
-        .fingerprint = hash_slice(fingerprint),
+    return (struct request *)command;
+}
+
+static enum status once_run(struct call *call, struct command *command)
+{
+    (void)call; /* the request keeps it */
+    return request_of(command)->once(request_of(command));
+}
+
+static enum status once_answer(struct call *call, struct command *command, struct idempotent_reply *out)
+{
+    struct request *request = request_of(command);
+    (void)call;
+    *out = (struct idempotent_reply){
         .status = request->exchange->status,
         .body = buffer_slice(&request->exchange->body),
         .further_keys = request->further_keys,
         .further_count = request->further_count,
     };
-    enum status status = find_subject(request, &answer.session_key);
-    if (status != STATUS_OK) {
-        return status;
-    }
-    transaction_mark_write(request->call.transaction);
-    return store_idempotency_put(request->call.db, request->who.tenant_key, request->who.name, key, &answer,
-                                 request->call.now_ms, &request->call.failure);
+    return find_subject(request, &out->session_key);
 }
 
-/* A refusal, or an answer that changes nothing, such as that a session has ended already, must not rest on what this
- * node remembers: on PostgreSQL another one may have changed it since. What is remembered is forgotten then, and the
- * command runs again. A claim that waits, and a caller who follows a turn, hear of changes anyway. */
-static bool rests_on_memory(struct request *request, enum status status)
+static void once_replay(struct command *command, const struct idempotent_reply *kept)
 {
-    struct transaction *transaction = request->call.transaction;
-    bool waits = status == STATUS_OK && (request->exchange->status == 0 || follow_is_wanted(request));
-    if (transaction && transaction->writes == request->writes_before && !waits &&
-        transaction_forget_remembered(transaction)) {
-        request->needs_rerun = true;
-    }
-    return request->needs_rerun;
+    struct exchange *exchange = request_of(command)->exchange;
+    exchange->status = kept->status;
+    buffer_add(&exchange->body, kept->body);
+    exchange_header(exchange, "Idempotency-Replayed", SLICE("true"));
 }
 
-/* A kept answer is only for credentials with the same bounds. */
-static struct hash bind_to_credential(const struct principal *who, const struct hash *fingerprint)
-{
-    struct slice bounds[] = {
-        hash_slice(fingerprint), {(const char *)&who->scopes, sizeof who->scopes}, who->id_prefix, who->session_id};
-    return hash_of_parts(bounds, sizeof bounds / sizeof *bounds);
-}
-
-enum status request_once(struct request *request, struct slice key, const struct hash *of_request,
+enum status request_once(struct request *request, struct slice key, const struct hash *fingerprint,
                          enum status (*handle)(struct request *request))
 {
-    bool replayed = false;
-    struct hash bound = bind_to_credential(&request->who, of_request), *fingerprint = &bound;
-    enum status status = replay_idempotent(request, key, fingerprint, &replayed);
-    if (status != STATUS_OK || replayed) {
-        return status;
-    }
-    status = handle(request);
-    if (status != STATUS_OK || rests_on_memory(request, status)) {
-        return status;
-    }
-    return keep_idempotent(request, key, fingerprint);
+    struct command_once once = {key, hash_slice(fingerprint), once_run, once_answer, once_replay};
+    request->once = handle;
+    return command_run_once(&request->call, &request->command, &once);
 }
 
 static enum status handle_idempotent(struct request *request)
@@ -192,16 +123,6 @@ static enum status run_handler(struct request *request)
     bool idempotent = request->route->idempotent && request->call.transaction != NULL;
     request->idempotency_key = idempotent ? request_header(request, "idempotency-key") : (struct slice){0};
     return slice_present(request->idempotency_key) ? handle_idempotent(request) : request->route->handle(request);
-}
-
-static void finish_job(struct write_job *job, enum status status, const struct failure *failure)
-{
-    struct request *request = (struct request *)job;
-    if (status != STATUS_OK) {
-        request_fail(request, failure);
-    } else {
-        request_reply(request);
-    }
 }
 
 static enum status read_waiting_body(struct request *request)
@@ -243,47 +164,44 @@ static enum status keep_in_budget(struct request *request, enum status status)
     return spent == STATUS_OK ? status : spent;
 }
 
-static enum status try_on_writer(struct request *request, struct transaction *transaction)
+static enum status run_on_writer(struct call *call, struct command *command)
 {
-    request_start(request, transaction->db, transaction);
-    request->writes_before = transaction->writes;
-    request->needs_rerun = false;
-    transaction_start_command(transaction);
+    struct request *request = request_of(command);
+    start_over(request);
+    request->call = *call;
+    request->call.who = &request->who; /* known in a moment */
     enum status status = let_in(request);
     if (status == STATUS_OK) {
         status = run_handler(request);
     }
     if (status == STATUS_OK && follow_is_wanted(request)) {
+        command->hears_on = true;
         status = follow_begin(request);
     }
-    return keep_in_budget(request, status);
+    call->failure = request->call.failure;
+    return status;
 }
 
-static enum job_outcome run_on_writer(struct write_job *job, struct transaction *transaction)
+static void finish_on_writer(struct command *command, enum status status, const struct failure *failure)
 {
-    struct request *request = (struct request *)job;
-    int64_t writes_before = transaction->writes;
-    job->parked_until_ms = job->parked ? job->parked_until_ms : 0;
-    enum status status = try_on_writer(request, transaction);
-    if (rests_on_memory(request, status)) {
-        status = try_on_writer(request, transaction);
+    if (status != STATUS_OK) {
+        request_fail(request_of(command), failure);
+    } else {
+        request_reply(request_of(command));
     }
-    if (status == STATUS_OK && !request->needs_commit && transaction->writes == writes_before) {
-        return JOB_ANSWERED;
-    }
-    if (status == STATUS_OK) {
-        return request->exchange->status == 0 ? JOB_PARKED : JOB_DONE;
-    }
-    problem_answer(request->exchange, &request->call.failure);
-    log_refused_move(request);
-    return transaction->writes != writes_before ? JOB_ROLL_BACK : JOB_DONE;
 }
+
+static const struct command_type request_command = {"http", COMMAND_RERUNS, run_on_writer, finish_on_writer};
 
 static void submit_write(struct request *request)
 {
-    request->write_job.run = run_on_writer;
-    request->write_job.finish = finish_job;
-    if (!writer_submit(request->api->writer, &request->write_job)) {
+    request->command.type = &request_command;
+    request->command.who = &request->who;
+    request->command.about = route_names_session(request->route) ? request->params[0] : (struct slice){0};
+    request->command.lease_token = request_header(request, "sojourn-lease");
+    request->command.media = &request->media;
+    request->command.arena = request_arena(request);
+    if (!writer_submit(request->api->writer, &request->command)) {
         struct failure failure;
         failure_set(&failure, STATUS_UNAVAILABLE, "overloaded",
                     "Too many writes wait, or the server stops; try again.");

@@ -193,7 +193,7 @@ enum status streams_session(struct request *request, enum stream_kind kind)
         return status;
     }
     if (request->api->wake_on_view && runtime_is_hibernated(session.runtime)) {
-        runtime_wake_soon(request->api->service, request->api->writer, session.tenant_key, session.key);
+        runtime_wake_soon(request->api->writer, session.tenant_key, session.key);
     }
     options->tenant_key = session.tenant_key;
     options->user_id = access_holder(&request->who);

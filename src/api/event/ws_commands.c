@@ -27,13 +27,12 @@ struct utterance;
 
 /* One message on its way to the writer and back. */
 struct ws_command {
-    struct write_job job; /* first: the writer's job is the spoken one */
+    struct command command; /* first */
     struct loop_message message;
     struct ws_commands *speaker;
     const struct utterance *what;
     struct arena arena;
     struct slice id; /* the client's, JSON */
-    struct call call;
     union {
         struct {
             struct slice id;
@@ -54,7 +53,7 @@ struct ws_command {
 struct utterance {
     const char *type;
     enum status (*read)(struct ws_command *spoken, const struct json *said);
-    enum status (*run)(struct ws_command *spoken);
+    enum status (*run)(struct call *call, struct ws_command *spoken);
     void (*write)(struct json_out *out, const struct ws_command *spoken);
 };
 
@@ -153,36 +152,21 @@ static void on_return(struct loop_message *message)
 
 /* --- on the writer --- */
 
-static enum status try_once(struct ws_command *spoken, struct transaction *transaction)
+static enum status run(struct call *call, struct command *command)
 {
-    struct ws_commands *speaker = spoken->speaker;
-    spoken->call = transaction_call(transaction, &spoken->arena, &speaker->who);
-    transaction_start_command(transaction);
-    spoken->status = spoken->what->run(spoken);
-    spoken->failure = spoken->call.failure;
-    return spoken->status;
+    struct ws_command *spoken = (struct ws_command *)command;
+    return spoken->what->run(call, spoken);
 }
 
-static enum job_outcome run(struct write_job *job, struct transaction *transaction)
+static void finish(struct command *command, enum status status, const struct failure *failure)
 {
-    struct ws_command *spoken = (struct ws_command *)job;
-    int64_t writes_before = transaction->writes;
-    enum status status = try_once(spoken, transaction);
-    if (transaction->writes == writes_before && transaction_forget_remembered(transaction)) {
-        status = try_once(spoken, transaction);
-    }
-    return status != STATUS_OK && transaction->writes != writes_before ? JOB_ROLL_BACK : JOB_DONE;
-}
-
-static void finish(struct write_job *job, enum status status, const struct failure *failure)
-{
-    struct ws_command *spoken = (struct ws_command *)job;
-    if (status != STATUS_OK) {
-        spoken->status = status;
-        spoken->failure = *failure;
-    }
+    struct ws_command *spoken = (struct ws_command *)command;
+    spoken->status = status;
+    spoken->failure = failure ? *failure : (struct failure){0};
     loop_post(spoken->speaker->loop, &spoken->message);
 }
+
+static const struct command_type ws_command_type = {"websocket", COMMAND_RERUNS, run, finish};
 
 /* --- answers --- */
 
@@ -202,10 +186,9 @@ static enum status read_answer(struct ws_command *spoken, const struct json *sai
     return STATUS_OK;
 }
 
-static enum status run_answer(struct ws_command *spoken)
+static enum status run_answer(struct call *call, struct ws_command *spoken)
 {
-    return ask_answer(&spoken->call, spoken->speaker->session_id, spoken->answer.id, &spoken->answer.reply,
-                      &spoken->answer.ask);
+    return ask_answer(call, spoken->speaker->session_id, spoken->answer.id, &spoken->answer.reply, &spoken->answer.ask);
 }
 
 static void write_answer(struct json_out *out, const struct ws_command *spoken)
@@ -280,9 +263,9 @@ static enum status read_prompt(struct ws_command *spoken, const struct json *sai
     return status == STATUS_OK ? check_prompt(spoken, mode) : status;
 }
 
-static enum status run_prompt(struct ws_command *spoken)
+static enum status run_prompt(struct call *call, struct ws_command *spoken)
 {
-    return prompt_send(&spoken->call, spoken->speaker->session_id, &spoken->prompt.request, &spoken->prompt.receipt);
+    return prompt_send(call, spoken->speaker->session_id, &spoken->prompt.request, &spoken->prompt.receipt);
 }
 
 static void write_prompt(struct json_out *out, const struct ws_command *spoken)
@@ -299,9 +282,9 @@ static enum status read_nothing(struct ws_command *spoken, const struct json *sa
     return STATUS_OK;
 }
 
-static enum status run_abort(struct ws_command *spoken)
+static enum status run_abort(struct call *call, struct ws_command *spoken)
 {
-    return turn_interrupt(&spoken->call, spoken->speaker->session_id, &spoken->interrupted);
+    return turn_interrupt(call, spoken->speaker->session_id, &spoken->interrupted);
 }
 
 static void write_abort(struct json_out *out, const struct ws_command *spoken)
@@ -326,10 +309,12 @@ static enum status submit(struct ws_command *spoken)
                            "At most %d messages of one connection are under way; wait for their results.",
                            UNDER_WAY_MAX);
     }
-    spoken->job.run = run;
-    spoken->job.finish = finish;
+    spoken->command.type = &ws_command_type;
+    spoken->command.who = &speaker->who;
+    spoken->command.about = speaker->session_id;
+    spoken->command.arena = &spoken->arena;
     spoken->message.run = on_return;
-    return writer_submit(speaker->api->writer, &spoken->job)
+    return writer_submit(speaker->api->writer, &spoken->command)
                ? STATUS_OK
                : failure_set(&spoken->failure, STATUS_UNAVAILABLE, "overloaded",
                              "Too many writes wait, or the server stops; try again.");

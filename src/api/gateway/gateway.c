@@ -12,11 +12,11 @@ const struct field tool_call_body[] = {
 /* The wait for a call that runs ends when its time is over, the client is gone or the server stops. */
 static bool may_wait(struct request *request)
 {
-    struct write_job *job = &request->write_job;
-    if (job->parked_until_ms == 0) {
-        job->parked_until_ms = request->call.steady_ms + gateway_timeout_ms(request->api->gateway);
+    struct command *command = &request->command;
+    if (command->waits_until_ms == 0) {
+        command->waits_until_ms = request->call.steady_ms + gateway_timeout_ms(request->api->gateway);
     }
-    return request->call.steady_ms < job->parked_until_ms && !request->api->stopping &&
+    return request->call.steady_ms < command->waits_until_ms && !request->api->stopping &&
            !exchange_peer_closed(request->exchange);
 }
 
@@ -45,7 +45,7 @@ enum status gateway_call_tool(struct request *request)
         return status;
     }
     if (answer.waits && may_wait(request)) {
-        request->exchange->status = 0;
+        request->command.waits = true;
         return STATUS_OK;
     }
     if (answer.waits) {

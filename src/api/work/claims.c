@@ -111,13 +111,13 @@ static void write_claims(struct request *request, const struct claimed *claimed,
 /* The wait ends when its time is over, the client is gone or the server stops. */
 static bool may_wait(struct request *request)
 {
-    struct write_job *job = &request->write_job;
+    struct command *command = &request->command;
     int64_t wait_ms = json_i64_of(request->body, "wait_ms");
     int64_t wait_ms_max = request->api->claim_wait_ms_max;
-    if (job->parked_until_ms == 0) {
-        job->parked_until_ms = request->call.steady_ms + (wait_ms < wait_ms_max ? wait_ms : wait_ms_max);
+    if (command->waits_until_ms == 0) {
+        command->waits_until_ms = request->call.steady_ms + (wait_ms < wait_ms_max ? wait_ms : wait_ms_max);
     }
-    return request->call.steady_ms < job->parked_until_ms && !request->api->stopping;
+    return request->call.steady_ms < command->waits_until_ms && !request->api->stopping;
 }
 
 enum status claims_take(struct request *request)
@@ -134,7 +134,7 @@ enum status claims_take(struct request *request)
         return status;
     }
     if (count == 0 && !gone && may_wait(request)) {
-        request->exchange->status = 0;
+        request->command.waits = true;
         return STATUS_OK;
     }
     json_begin_object(&request->out);
@@ -150,7 +150,7 @@ enum status claims_heartbeat(struct request *request)
     enum status status = claim_heartbeat(&request->call, request->params[0], json_i64_of(request->body, "lease_ms"),
                                          &entry, &expires_at_ms);
     if (status == STATUS_OK) {
-        request->needs_commit = request->call.transaction->writes != writes_before;
+        request->command.owes_commit = request->call.transaction->writes != writes_before;
         struct json_out *out = &request->out;
         json_begin_object(out);
         json_put_i64(out, "fence", entry.loaded->session.fence);

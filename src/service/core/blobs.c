@@ -10,7 +10,7 @@ enum { ORPHANS_PER_SWEEP = 1000 };
 
 /* One sweep goes from the loop to a reader, which looks through the files, to the writer, which deletes, and back. */
 struct blobs {
-    struct write_job job; /* first: the job is its owner */
+    struct command command; /* first */
     struct read_job read;
     struct blobs_options options;
     struct loop_message start_message, swept_message, stop_message;
@@ -41,24 +41,23 @@ static void end_sweep(struct blobs *blobs)
 
 /* --- on the writer --- */
 
-static enum job_outcome collect_run(struct write_job *job, struct transaction *transaction)
+static enum status collect_run(struct call *call, struct command *command)
 {
-    struct blobs *blobs = (struct blobs *)job;
-    struct failure failure;
-    transaction_mark_write(transaction);
-    enum status status = store_blob_collect(transaction->db, &blobs->options.service->blobs, blobs->before_ms,
-                                            blobs->orphans, blobs->count, &failure);
-    if (status != STATUS_OK) {
-        warn(&failure);
-    }
-    return status == STATUS_OK ? JOB_DONE : JOB_ROLL_BACK;
+    struct blobs *blobs = (struct blobs *)command;
+    transaction_mark_write(call->transaction);
+    return store_blob_collect(call->db, &blobs->options.service->blobs, blobs->before_ms, blobs->orphans, blobs->count,
+                              &call->failure);
 }
 
-static void collect_finish(struct write_job *job, enum status status, const struct failure *failure)
+static void collect_finish(struct command *command, enum status status, const struct failure *failure)
 {
-    (void)status, (void)failure;
-    end_sweep((struct blobs *)job);
+    if (status != STATUS_OK) {
+        warn(failure);
+    }
+    end_sweep((struct blobs *)command);
 }
+
+static const struct command_type collect = {"blobs.collect", COMMAND_UNBOUNDED, collect_run, collect_finish};
 
 /* --- on a reader --- */
 
@@ -73,7 +72,7 @@ static void look_run(struct read_job *read, struct db *db)
     if (status != STATUS_OK) {
         warn(&failure);
     }
-    if (status != STATUS_OK || !writer_submit(blobs->options.writer, &blobs->job)) {
+    if (status != STATUS_OK || !writer_submit(blobs->options.writer, &blobs->command)) {
         end_sweep(blobs);
     }
 }
@@ -131,10 +130,9 @@ struct blobs *blobs_new(const struct blobs_options *options)
 {
     struct blobs *blobs = memory_zeroed(sizeof *blobs);
     blobs->options = *options;
-    blobs->job.run = collect_run;
-    blobs->job.finish = collect_finish;
+    blobs->command.type = &collect;
     blobs->read.run = look_run;
-    blobs->job.unbounded = blobs->read.unbounded = true;
+    blobs->read.unbounded = true;
     blobs->start_message.run = on_start;
     blobs->swept_message.run = on_swept;
     blobs->stop_message.run = on_stop;

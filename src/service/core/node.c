@@ -9,7 +9,7 @@
 enum { DUE_MAX = 256, PRUNED_AFTER_LEASES = 1000 };
 
 struct node {
-    struct write_job job; /* first: the job is the node */
+    struct command command; /* first */
     struct node_options options;
     struct loop_message start_message, stop_message, looked_message;
     struct loop_timer *timer; /* the loop's */
@@ -74,37 +74,29 @@ static enum status look(struct call *call, struct node *node)
     return status;
 }
 
-static enum job_outcome look_run(struct write_job *job, struct transaction *transaction)
+static enum status look_run(struct call *call, struct command *command)
 {
-    struct node *node = (struct node *)job;
-    struct arena arena = {0};
-    int64_t writes_before = transaction->writes;
-    struct call call = transaction_call(transaction, &arena, &server_principal);
+    struct node *node = (struct node *)command;
     node->due_count = 0;
     node->lost_one = node->renews = false;
-    enum status status = transaction_flush(transaction, &call.failure); /* what others wrote in this group counts */
-    if (status == STATUS_OK) {
-        status = look(&call, node);
-    }
-    arena_release(&arena);
-    if (status != STATUS_OK) {
-        log_warn("node_look_failed", LOG_TEXT("code", slice_of(call.failure.code)),
-                 LOG_TEXT("detail", slice_of(call.failure.detail)));
-    }
-    return status != STATUS_OK && transaction->writes != writes_before ? JOB_ROLL_BACK : JOB_DONE;
+    enum status status = transaction_flush(call->transaction, &call->failure); /* what this group wrote counts */
+    return status == STATUS_OK ? look(call, node) : status;
 }
 
-static void look_finish(struct write_job *job, enum status status, const struct failure *failure)
+static void look_finish(struct command *command, enum status status, const struct failure *failure)
 {
-    struct node *node = (struct node *)job;
-    (void)failure;
+    struct node *node = (struct node *)command;
     if (status != STATUS_OK) {
         node->due_count = 0;
+        log_warn("node_look_failed", LOG_TEXT("code", slice_of(failure->code)),
+                 LOG_TEXT("detail", slice_of(failure->detail)));
     } else if (node->renews) { /* counted from its beginning: a slow commit brings the next one no later */
         node->renew_at_ms = node->renewed_at_ms + node->options.lease_ms / 3;
     }
     loop_post(node->options.loop, &node->looked_message);
 }
+
+static const struct command_type look_type = {"node.look", COMMAND_UNBOUNDED, look_run, look_finish};
 
 /* --- on the loop --- */
 
@@ -137,7 +129,7 @@ static void on_looked(struct loop_message *message)
 static void on_timer(void *owner)
 {
     struct node *node = owner;
-    node->looks = node->looks || writer_submit(node->options.writer, &node->job);
+    node->looks = node->looks || writer_submit(node->options.writer, &node->command);
     loop_timer_set(node->timer, node->options.look_ms);
 }
 
@@ -162,9 +154,7 @@ struct node *node_new(const struct node_options *options)
     struct node *node = memory_zeroed(sizeof *node);
     node->options = *options;
     node->started_at_ms = clock_wall_ms(options->service->clock);
-    node->job.run = look_run;
-    node->job.finish = look_finish;
-    node->job.unbounded = true;
+    node->command.type = &look_type;
     node->looked_message.run = on_looked;
     node->start_message.run = on_start;
     node->stop_message.run = on_stop;

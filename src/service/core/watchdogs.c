@@ -9,11 +9,11 @@
 enum { AVOIDED_MAX = 32, CLOCK_JUMP_MS = 5000 };
 
 struct watchdogs {
-    struct write_job job; /* first: the job is its owner */
+    struct command command; /* first */
     struct watchdogs_options options;
     struct loop_message start_message, stop_message;
     struct loop_timer *timer; /* the loop's */
-    atomic_bool looks;        /* the job is in the writer */
+    atomic_bool looks;        /* the command is in the writer */
     bool started;
     /* the writer's */
     int64_t after;                /* where the next look goes on */
@@ -100,30 +100,24 @@ static void note_clock(struct call *call, struct watchdogs *watchdogs)
     }
 }
 
-static enum job_outcome look_run(struct write_job *job, struct transaction *transaction)
+static enum status look_run(struct call *call, struct command *command)
 {
-    struct watchdogs *watchdogs = (struct watchdogs *)job;
-    struct arena arena = {0};
-    int64_t writes_before = transaction->writes;
-    struct call call = transaction_call(transaction, &arena, &server_principal);
-    note_clock(&call, watchdogs);
-    enum status status = transaction_flush(transaction, &call.failure);
-    if (status == STATUS_OK) {
-        status = look(&call, watchdogs);
-    }
-    arena_release(&arena);
-    if (status != STATUS_OK) {
-        log_warn("watchdog_failed", LOG_TEXT("code", slice_of(call.failure.code)),
-                 LOG_TEXT("detail", slice_of(call.failure.detail)));
-    }
-    return status != STATUS_OK && transaction->writes != writes_before ? JOB_ROLL_BACK : JOB_DONE;
+    struct watchdogs *watchdogs = (struct watchdogs *)command;
+    note_clock(call, watchdogs);
+    enum status status = transaction_flush(call->transaction, &call->failure);
+    return status == STATUS_OK ? look(call, watchdogs) : status;
 }
 
-static void look_finish(struct write_job *job, enum status status, const struct failure *failure)
+static void look_finish(struct command *command, enum status status, const struct failure *failure)
 {
-    (void)status, (void)failure;
-    ((struct watchdogs *)job)->looks = false;
+    if (status != STATUS_OK) {
+        log_warn("watchdog_failed", LOG_TEXT("code", slice_of(failure->code)),
+                 LOG_TEXT("detail", slice_of(failure->detail)));
+    }
+    ((struct watchdogs *)command)->looks = false;
 }
+
+static const struct command_type look_type = {"watchdogs.look", COMMAND_UNBOUNDED, look_run, look_finish};
 
 /* --- on the loop --- */
 
@@ -132,7 +126,7 @@ static void on_timer(void *owner)
     struct watchdogs *watchdogs = owner;
     if (!watchdogs->looks) {
         watchdogs->looks = true;
-        if (!writer_submit(watchdogs->options.writer, &watchdogs->job)) {
+        if (!writer_submit(watchdogs->options.writer, &watchdogs->command)) {
             watchdogs->looks = false; /* it is busy: the next time */
         }
     }
@@ -164,9 +158,7 @@ struct watchdogs *watchdogs_new(const struct watchdogs_options *options)
     watchdogs->options = *options;
     struct clock *clock = options->service->clock;
     watchdogs->wall_ahead_ms = clock_wall_ms(clock) - clock_steady_ms(clock);
-    watchdogs->job.run = look_run;
-    watchdogs->job.finish = look_finish;
-    watchdogs->job.unbounded = true;
+    watchdogs->command.type = &look_type;
     watchdogs->start_message.run = on_start;
     watchdogs->stop_message.run = on_stop;
     pthread_mutex_init(&watchdogs->lock, NULL);

@@ -6,7 +6,7 @@
 enum {
     GATHER_US = 60,
     GATHER_ROUNDS_MAX = 16,
-    GATHER_JOBS_MAX = 24, /* so many are worth their commit; more arrive while it runs */
+    GATHER_COMMANDS_MAX = 24, /* so many are worth their commit; more arrive while it runs */
     WAIT_MS_MAX = 1000,
     LOOK_FOR_TIMERS_MS = 5000
 };
@@ -27,17 +27,17 @@ int64_t writer_steady_ms(struct writer *writer)
 
 /* --- groups --- */
 
-static struct write_job *next_job(struct write_job *job)
+static struct command *next_command(struct command *command)
 {
-    return (struct write_job *)job->work.next;
+    return (struct command *)command->work.next;
 }
 
-static void park(struct writer *writer, struct write_job *job)
+static void park(struct writer *writer, struct command *command)
 {
-    job->parked = true;
-    job->work.next = writer->parked ? &writer->parked->work : NULL;
-    writer->parked = job;
-    writer->parked_count += !job->standing;
+    command->is_parked = true;
+    command->work.next = writer->parked ? &writer->parked->work : NULL;
+    writer->parked = command;
+    writer->parked_count += !(command->type->flags & COMMAND_STANDING);
 }
 
 static void after_commit(struct writer *writer, struct publication *publication)
@@ -79,23 +79,22 @@ void writer_log_failed(const struct failure *failure)
     log_error("write_failed", LOG_TEXT("code", slice_of(failure->code)), LOG_TEXT("detail", slice_of(failure->detail)));
 }
 
-/* A transaction that gave way to another is rolled back, whatever the job made of it. */
-static enum job_outcome run_job(struct writer *writer, struct write_job *job)
+/* A transaction that gave way to another is rolled back, whatever the command made of it. */
+static enum command_outcome run_command(struct writer *writer, struct command *command)
 {
-    transaction_start_command(&writer->transaction);
-    if (!job->unbounded) {
+    if (!(command->type->flags & COMMAND_UNBOUNDED)) {
         budget_begin(&writer->options.budget);
     }
-    enum job_outcome outcome = job->run(job, &writer->transaction);
+    enum command_outcome outcome = command_run(command, &writer->transaction);
     budget_end();
-    return outcome != JOB_ANSWERED && db_must_run_again(writer->transaction.db) ? JOB_ROLL_BACK : outcome;
+    return outcome != COMMAND_ANSWERED && db_must_run_again(writer->transaction.db) ? COMMAND_ROLL_BACK : outcome;
 }
 
-static void run_alone(struct writer *writer, struct write_job *job)
+static void run_alone(struct writer *writer, struct command *command)
 {
     struct failure failure = {0};
     enum status status = STATUS_STALE;
-    enum job_outcome outcome = JOB_DONE;
+    enum command_outcome outcome = COMMAND_DONE;
     writer->retries_alone++;
     /* Another node may change the session between load and commit: look again, a few times. */
     for (int tries = 0; tries < TRIES_WHEN_STALE && status == STATUS_STALE; tries++) {
@@ -103,9 +102,9 @@ static void run_alone(struct writer *writer, struct write_job *job)
         if (status != STATUS_OK) {
             break;
         }
-        outcome = run_job(writer, job);
+        outcome = run_command(writer, command);
         bool again = db_must_run_again(writer->transaction.db);
-        if (outcome == JOB_DONE) {
+        if (outcome == COMMAND_DONE) {
             status = writer_end_group(writer, &failure);
             continue;
         }
@@ -115,8 +114,8 @@ static void run_alone(struct writer *writer, struct write_job *job)
         }
         status = STATUS_STALE;
     }
-    if (outcome == JOB_PARKED && status == STATUS_OK) {
-        park(writer, job);
+    if (outcome == COMMAND_WAITS && status == STATUS_OK) {
+        park(writer, command);
         return;
     }
     if (status == STATUS_STALE) {
@@ -125,27 +124,28 @@ static void run_alone(struct writer *writer, struct write_job *job)
     } else if (status != STATUS_OK) {
         writer_log_failed(&failure);
     }
-    job->finish(job, status, &failure);
+    command_finish(command, status, &failure);
 }
 
-static void run_each_alone(struct writer *writer, struct write_job *jobs)
+static void run_each_alone(struct writer *writer, struct command *commands)
 {
-    while (jobs) {
-        struct write_job *job = jobs;
-        jobs = next_job(job);
-        run_alone(writer, job);
+    while (commands) {
+        struct command *command = commands;
+        commands = next_command(command);
+        run_alone(writer, command);
     }
 }
 
-static void finish_all(struct writer *writer, struct write_job *jobs, enum status status, const struct failure *failure)
+static void finish_all(struct writer *writer, struct command *commands, enum status status,
+                       const struct failure *failure)
 {
-    while (jobs) {
-        struct write_job *job = jobs;
-        jobs = next_job(job);
-        if (job->parked) {
-            park(writer, job);
+    while (commands) {
+        struct command *command = commands;
+        commands = next_command(command);
+        if (command->is_parked) {
+            park(writer, command);
         } else {
-            job->finish(job, status, failure);
+            command_finish(command, status, failure);
         }
     }
 }
@@ -156,29 +156,29 @@ struct group {
     bool spoiled;
 };
 
-/* Adds jobs and runs them until one is spoiled; who is answered leaves the group. */
-static void run_jobs(struct writer *writer, struct group *group, struct queue_item *jobs)
+/* Adds commands and runs them until one is spoiled; who is answered leaves the group. */
+static void run_commands(struct writer *writer, struct group *group, struct queue_item *commands)
 {
     struct queue_item **link = group->end;
-    *link = jobs;
+    *link = commands;
     while (*link && !group->spoiled) {
-        struct write_job *job = (struct write_job *)*link;
-        enum job_outcome outcome = run_job(writer, job);
-        job->parked = outcome == JOB_PARKED;
-        group->spoiled = outcome == JOB_ROLL_BACK;
+        struct command *command = (struct command *)*link;
+        enum command_outcome outcome = run_command(writer, command);
+        command->is_parked = outcome == COMMAND_WAITS;
+        group->spoiled = outcome == COMMAND_ROLL_BACK;
         writer->jobs++;
-        if (outcome == JOB_ANSWERED) {
-            *link = job->work.next;
-            job->finish(job, STATUS_OK, NULL);
+        if (outcome == COMMAND_ANSWERED) {
+            *link = command->work.next;
+            command_finish(command, STATUS_OK, NULL);
         } else {
-            link = &job->work.next;
+            link = &command->work.next;
             group->count++;
         }
     }
     group->end = link;
 }
 
-/* A commit costs as much as many jobs: when more callers were about a moment ago, they get a moment to join. Not on
+/* A commit costs as much as many commands: when more callers were about a moment ago, they get a moment to join. Not on
  * PostgreSQL: its readers go no further than the positions of a transaction that is open, and another node may change a
  * session meanwhile. */
 static void gather(struct writer *writer, struct group *group)
@@ -187,25 +187,25 @@ static void gather(struct writer *writer, struct group *group)
         return;
     }
     for (int turns = 0; turns < GATHER_ROUNDS_MAX; turns++) {
-        bool few = group->count < writer->recent_callers && group->count < GATHER_JOBS_MAX;
+        bool few = group->count < writer->recent_callers && group->count < GATHER_COMMANDS_MAX;
         bool worth = few && !group->spoiled && writer->transaction.writes > 0;
         struct queue_item *more =
             worth ? work_queue_take_within(writer->queue, writer->options.group_max, GATHER_US) : NULL;
         if (!more) {
             return;
         }
-        run_jobs(writer, group, more);
+        run_commands(writer, group, more);
     }
 }
 
-static void run_group(struct writer *writer, struct write_job *first)
+static void run_group(struct writer *writer, struct command *first)
 {
     struct failure failure = {0};
     struct group group = {.end = &group.first};
     group.spoiled = transaction_begin(&writer->transaction, &failure) != STATUS_OK;
-    run_jobs(writer, &group, &first->work);
+    run_commands(writer, &group, &first->work);
     gather(writer, &group);
-    struct write_job *jobs = (struct write_job *)group.first;
+    struct command *commands = (struct command *)group.first;
     bool spoiled = group.spoiled;
     enum status status = STATUS_OK;
     if (spoiled) {
@@ -218,29 +218,29 @@ static void run_group(struct writer *writer, struct write_job *first)
         writer_log_failed(&failure);
     }
     if (spoiled || (status != STATUS_OK && status != STATUS_UNCERTAIN)) {
-        run_each_alone(writer, jobs);
+        run_each_alone(writer, commands);
     } else {
-        finish_all(writer, jobs, status, &failure);
+        finish_all(writer, commands, status, &failure);
     }
 }
 
-/* --- parked jobs --- */
+/* --- parked commands --- */
 
 static void run_parked(struct writer *writer, bool all)
 {
     int64_t now = writer_steady_ms(writer);
-    struct write_job *parked = writer->parked, *due = NULL;
+    struct command *parked = writer->parked, *due = NULL;
     writer->parked = NULL;
     writer->parked_count = 0;
     /* The list holds the youngest first: building `due` from its front turns it into oldest first. */
     while (parked) {
-        struct write_job *job = parked;
-        parked = next_job(job);
-        if (all || job->parked_until_ms <= now) {
-            job->work.next = due ? &due->work : NULL;
-            due = job;
+        struct command *command = parked;
+        parked = next_command(command);
+        if (all || command->waits_until_ms <= now) {
+            command->work.next = due ? &due->work : NULL;
+            due = command;
         } else {
-            park(writer, job);
+            park(writer, command);
         }
     }
     writer->work_queued = false;
@@ -252,8 +252,8 @@ static void run_parked(struct writer *writer, bool all)
 static int64_t parked_deadline(const struct writer *writer)
 {
     int64_t earliest = 0;
-    for (struct write_job *job = writer->parked; job; job = next_job(job)) {
-        earliest = earliest == 0 || job->parked_until_ms < earliest ? job->parked_until_ms : earliest;
+    for (struct command *command = writer->parked; command; command = next_command(command)) {
+        earliest = earliest == 0 || command->waits_until_ms < earliest ? command->waits_until_ms : earliest;
     }
     return earliest;
 }
@@ -301,8 +301,8 @@ static void tick(struct writer *writer)
 /* Whoever still waits for work is answered with what there is: nothing. */
 static void unpark_all(struct writer *writer)
 {
-    for (struct write_job *job = writer->parked; job; job = next_job(job)) {
-        job->parked_until_ms = 1; /* long ago */
+    for (struct command *command = writer->parked; command; command = next_command(command)) {
+        command->waits_until_ms = 1; /* long ago */
     }
     run_parked(writer, true);
 }
@@ -311,7 +311,7 @@ static void work_once(struct writer *writer, int64_t patience_ms)
 {
     struct queue_item *work = work_queue_take(writer->queue, writer->options.group_max, patience_ms);
     if (work) {
-        run_group(writer, (struct write_job *)work);
+        run_group(writer, (struct command *)work);
     }
     tick(writer);
 }
@@ -343,10 +343,10 @@ void writer_start(struct writer *writer)
     }
 }
 
-bool writer_submit(struct writer *writer, struct write_job *job)
+bool writer_submit(struct writer *writer, struct command *command)
 {
-    job->parked = false;
-    return work_queue_push(writer->queue, &job->work);
+    command->is_parked = false;
+    return work_queue_push(writer->queue, &command->work);
 }
 
 void writer_retry_parked(struct writer *writer)

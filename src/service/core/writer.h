@@ -1,9 +1,10 @@
-/* The writer thread: takes everything that waits, runs it in one transaction, commits once, then finishes every job.
+/* The writer thread: takes everything that waits, runs it in one transaction, commits once, then finishes every
+ * command.
  *
  *     take → begin → run … run → commit → publish → finish … finish
  *
- * When a job fails after it wrote, or the commit fails, the group is rolled back and its jobs run again, each alone, so
- * that one poisoned command never takes its neighbours down. A job may therefore run twice: it starts from its input.
+ * When a command fails after it wrote, or the commit fails, the group is rolled back and its commands run again, each
+ * alone, so that a poisoned one never takes its neighbours down.
  * A commit of which nobody knows whether it was done (STATUS_UNCERTAIN) is never run again: that could do it twice.
  */
 #ifndef SERVICE_WRITER_H
@@ -11,27 +12,7 @@
 
 #include "base/budget.h"
 #include "fanout/fanout.h"
-#include "loop/work_queue.h"
-#include "service/core/transaction.h"
-
-enum job_outcome {
-    JOB_DONE,      /* its answer is ready, good or bad; nothing half written */
-    JOB_ANSWERED,  /* the same, and the answer owes nothing to the running group: it leaves at once */
-    JOB_ROLL_BACK, /* it failed after it wrote: roll back */
-    JOB_PARKED,    /* nothing to do yet: run again when work is queued or at parked_until_ms */
-};
-
-struct write_job {
-    struct queue_item work;
-    int64_t parked_until_ms; /* steady; set by run when it returns JOB_PARKED */
-    bool parked;
-    bool standing;  /* the server's own, parked for as long as it runs: not counted among those who wait */
-    bool unbounded; /* the server's own housekeeping: no budget */
-    enum job_outcome (*run)(struct write_job *job, struct transaction *transaction);
-    /* After the commit, or with what stopped it (failure may be NULL when nothing did); releases the job. Writer
-     * thread. */
-    void (*finish)(struct write_job *job, enum status status, const struct failure *failure);
-};
+#include "service/core/command.h"
 
 struct writer_options {
     struct service *service;
@@ -56,8 +37,8 @@ struct writer *writer_new(const struct writer_options *options);
 void writer_start(struct writer *writer);
 /* In place of the thread, for who lets everything happen in his own: does once what waits and what is due. */
 void writer_step(struct writer *writer);
-/* Any thread. False when the queue is full or the writer stops: the caller keeps the job. */
-MUST_CHECK bool writer_submit(struct writer *writer, struct write_job *job);
+/* Any thread. False when the queue is full or the writer stops: the caller keeps the command. */
+MUST_CHECK bool writer_submit(struct writer *writer, struct command *command);
 /* Another node queued work: parked claims look again. Any thread. */
 void writer_retry_parked(struct writer *writer);
 /* Finishes what was accepted (parked jobs at once), commits, ends the thread. */

@@ -16,7 +16,7 @@ struct writer {
     struct transaction transaction;
     pthread_t thread;
     bool started;
-    struct write_job *parked; /* through work.next */
+    struct command *parked; /* through work.next */
     int64_t parked_count;
     size_t recent_callers; /* callers that were waiting when the last group was committed, its own included */
     bool work_queued;      /* by a committed group: parked jobs look again */

@@ -2,44 +2,42 @@
 
 #include "service/core/writer_internal.h"
 
-struct partial_job {
-    struct write_job job;
+struct partial_save {
+    struct command command; /* first */
     int64_t tenant_key, session_key;
     struct partial partial;
     struct arena arena;
 };
 
-static enum job_outcome partial_run(struct write_job *job, struct transaction *transaction)
+static enum status partial_run(struct call *call, struct command *command)
 {
-    struct partial_job *own = (struct partial_job *)job;
-    struct failure failure;
-    transaction_mark_write(transaction);
-    enum status status =
-        store_partial_save(transaction->db, own->tenant_key, own->session_key, &own->partial, &failure);
-    return status == STATUS_OK ? JOB_DONE : JOB_ROLL_BACK;
+    struct partial_save *save = (struct partial_save *)command;
+    transaction_mark_write(call->transaction);
+    return store_partial_save(call->db, save->tenant_key, save->session_key, &save->partial, &call->failure);
 }
 
 /* Losing one is no harm: the next comes within a second. */
-static void partial_finish(struct write_job *job, enum status status, const struct failure *failure)
+static void partial_finish(struct command *command, enum status status, const struct failure *failure)
 {
-    struct partial_job *own = (struct partial_job *)job;
+    struct partial_save *save = (struct partial_save *)command;
     (void)status;
     (void)failure;
-    arena_release(&own->arena);
-    free(own);
+    arena_release(&save->arena);
+    free(save);
 }
+
+static const struct command_type partial_type = {"partial.save", 0, partial_run, partial_finish};
 
 void writer_save_partial(void *writer, int64_t tenant_key, int64_t session_key, const struct partial *partial)
 {
-    struct partial_job *job = memory_zeroed(sizeof *job);
-    job->job.run = partial_run;
-    job->job.finish = partial_finish;
-    job->tenant_key = tenant_key;
-    job->session_key = session_key;
-    job->partial = *partial;
-    job->partial.body = arena_copy(&job->arena, partial->body);
-    job->partial.saved_at_ms = clock_wall_ms(((struct writer *)writer)->options.service->clock);
-    if (!writer_submit(writer, &job->job)) {
-        partial_finish(&job->job, STATUS_UNAVAILABLE, NULL);
+    struct partial_save *save = memory_zeroed(sizeof *save);
+    save->command.type = &partial_type;
+    save->tenant_key = tenant_key;
+    save->session_key = session_key;
+    save->partial = *partial;
+    save->partial.body = arena_copy(&save->arena, partial->body);
+    save->partial.saved_at_ms = clock_wall_ms(((struct writer *)writer)->options.service->clock);
+    if (!writer_submit(writer, &save->command)) {
+        partial_finish(&save->command, STATUS_UNAVAILABLE, NULL);
     }
 }

@@ -30,8 +30,9 @@ extern const struct gateway_tool gateway_tools[]; /* ends with a NULL name */
 
 /* A call that works outside the store. Owned by itself from gateway_job_start to the commit of its end. */
 struct gateway_job {
-    struct write_job write; /* first: the job is the call */
-    struct read_job read;   /* for tools that work on a reader thread */
+    struct command command; /* first: writes its row, at the beginning and at the end */
+    struct principal who;
+    struct read_job read; /* for tools that work on a reader thread */
     struct gateway *gateway;
     struct arena arena;
     const struct gateway_tool *tool;

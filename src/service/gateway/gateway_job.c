@@ -37,8 +37,9 @@ static struct gateway_call_row row_of(const struct gateway_job *job, int64_t now
     };
 }
 
-static enum status write_row(struct call *call, struct gateway_job *job)
+static enum status run(struct call *call, struct command *command)
 {
+    struct gateway_job *job = (struct gateway_job *)command;
     struct loaded_session *loaded;
     struct gateway_call_row row = row_of(job, call->now_ms);
     enum status status = transaction_load(call->transaction, job->tenant_key, job->session_id, &loaded, &call->failure);
@@ -58,23 +59,10 @@ static enum status write_row(struct call *call, struct gateway_job *job)
                : status;
 }
 
-static enum job_outcome run(struct write_job *write, struct transaction *transaction)
-{
-    struct gateway_job *job = (struct gateway_job *)write;
-    struct arena arena = {0};
-    struct principal who = {.kind = PRINCIPAL_SYSTEM, .tenant_key = job->tenant_key, .name = job->actor};
-    struct call call = transaction_call(transaction, &arena, &who);
-    int64_t writes_before = transaction->writes;
-    transaction_start_command(transaction);
-    enum status status = write_row(&call, job);
-    arena_release(&arena);
-    return status != STATUS_OK && transaction->writes != writes_before ? JOB_ROLL_BACK : JOB_DONE;
-}
-
 /* Whoever waits looks at the row again. */
-static void finish(struct write_job *write, enum status status, const struct failure *failure)
+static void finish(struct command *command, enum status status, const struct failure *failure)
 {
-    struct gateway_job *job = (struct gateway_job *)write;
+    struct gateway_job *job = (struct gateway_job *)command;
     struct writer *writer = job->gateway->options.writer;
     (void)failure;
     if (status == STATUS_OK && !job->ending) {
@@ -85,15 +73,18 @@ static void finish(struct write_job *write, enum status status, const struct fai
     writer_retry_parked(writer);
 }
 
+static const struct command_type write_row = {"gateway.call", 0, run, finish};
+
 bool gateway_job_start(struct gateway_job *job)
 {
     struct gateway *gateway = job->gateway;
     pthread_mutex_lock(&gateway->lock);
     map_put(&gateway->running, job->key, job);
     pthread_mutex_unlock(&gateway->lock);
-    job->write.run = run;
-    job->write.finish = finish;
-    bool taken = writer_submit(gateway->options.writer, &job->write);
+    job->who = (struct principal){.kind = PRINCIPAL_SYSTEM, .tenant_key = job->tenant_key, .name = job->actor};
+    job->command.type = &write_row;
+    job->command.who = &job->who;
+    bool taken = writer_submit(gateway->options.writer, &job->command);
     if (!taken) {
         forget(job);
     }
@@ -117,7 +108,7 @@ void gateway_job_done(void *owner, struct slice result, struct slice error)
     struct slice json = job->failed ? error_text(&job->arena, error) : result;
     job->result = gateway_tidy(job->gateway, &job->arena, json);
     job->ending = true;
-    if (!writer_submit(job->gateway->options.writer, &job->write)) {
+    if (!writer_submit(job->gateway->options.writer, &job->command)) {
         forget(job); /* the server stops: the row says running, and the next life tells that it is ambiguous */
     }
 }

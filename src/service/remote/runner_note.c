@@ -7,11 +7,12 @@ enum note_kind { NOTE_EVENT, NOTE_TITLE, NOTE_GIT_STATE, NOTE_KIND_COUNT };
 
 /* Something for the log of a session that belongs to no turn. */
 struct note {
-    struct write_job job; /* first: the job is the note */
+    struct command command; /* first */
     struct runners *runners;
     struct arena arena;
     int64_t tenant_key;
-    struct slice session_id, actor;
+    struct slice session_id;
+    struct principal who;
     enum note_kind kind;
     enum event_kind event;
     struct slice content; /* JSON object: its metadata, the arguments of set_title, what changed in git */
@@ -46,21 +47,13 @@ static enum status (*const writes[NOTE_KIND_COUNT])(struct call *call, const str
 };
 
 /* A session that is gone, or a title or state that is refused, is nobody's business any more. */
-static enum job_outcome note_run(struct write_job *job, struct transaction *transaction)
+static enum status note_run(struct call *call, struct command *command)
 {
-    struct note *note = (struct note *)job;
-    struct arena arena = {0};
-    struct principal who = {.kind = PRINCIPAL_SYSTEM, .tenant_key = note->tenant_key, .name = note->actor};
-    struct call call = transaction_call(transaction, &arena, &who);
+    struct note *note = (struct note *)command;
     struct loaded_session *loaded;
-    int64_t writes_before = transaction->writes;
-    transaction_start_command(transaction);
-    enum status status = transaction_load(transaction, note->tenant_key, note->session_id, &loaded, &call.failure);
-    if (status == STATUS_OK) {
-        status = writes[note->kind](&call, note, loaded);
-    }
-    arena_release(&arena);
-    return status != STATUS_OK && transaction->writes != writes_before ? JOB_ROLL_BACK : JOB_DONE;
+    enum status status =
+        transaction_load(call->transaction, note->tenant_key, note->session_id, &loaded, &call->failure);
+    return status == STATUS_OK ? writes[note->kind](call, note, loaded) : status;
 }
 
 static void note_free(struct note *note)
@@ -69,25 +62,29 @@ static void note_free(struct note *note)
     free(note);
 }
 
-static void note_finish(struct write_job *job, enum status status, const struct failure *failure)
+static void note_finish(struct command *command, enum status status, const struct failure *failure)
 {
     (void)status, (void)failure;
-    note_free((struct note *)job);
+    note_free((struct note *)command);
 }
+
+static const struct command_type note_type = {"runner.note", 0, note_run, note_finish};
 
 static void submit(const struct runner *runner, enum note_kind kind, enum event_kind event, struct slice content)
 {
     struct note *note = memory_zeroed(sizeof *note);
-    note->job.run = note_run;
-    note->job.finish = note_finish;
+    note->command.type = &note_type;
+    note->command.who = &note->who;
     note->runners = runner->runners;
     note->tenant_key = runner->key.tenant_key;
     note->session_id = arena_copy(&note->arena, runner->session_id);
-    note->actor = arena_copy(&note->arena, runner->actor);
+    note->who = (struct principal){.kind = PRINCIPAL_SYSTEM,
+                                   .tenant_key = runner->key.tenant_key,
+                                   .name = arena_copy(&note->arena, runner->actor)};
     note->kind = kind;
     note->event = event;
     note->content = arena_copy(&note->arena, content);
-    if (!writer_submit(runner->runners->options.writer, &note->job)) {
+    if (!writer_submit(runner->runners->options.writer, &note->command)) {
         note_free(note);
     }
 }

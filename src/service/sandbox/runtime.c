@@ -122,13 +122,13 @@ enum status runtime_pause(struct call *call, struct slice session_id, bool pause
 /* --- woken by a look --- */
 
 struct waking {
-    struct write_job job; /* first: the job is the waking */
-    struct service *service;
+    struct command command; /* first */
     int64_t tenant_key, session_key;
 };
 
-static enum status wake_sleeping(struct call *call, const struct waking *waking)
+static enum status waking_run(struct call *call, struct command *command)
 {
+    const struct waking *waking = (struct waking *)command;
     struct runtime_outcome outcome = {0};
     enum status status = transaction_load_fresh(call->transaction, waking->tenant_key, waking->session_key,
                                                 &outcome.loaded, &call->failure);
@@ -140,30 +140,21 @@ static enum status wake_sleeping(struct call *call, const struct waking *waking)
     return sleeps ? move(call, &outcome, RUNTIME_RESTORING, "somebody looks at it") : STATUS_OK;
 }
 
-static enum job_outcome waking_run(struct write_job *job, struct transaction *transaction)
+static void waking_finish(struct command *command, enum status status, const struct failure *failure)
 {
-    struct waking *waking = (struct waking *)job;
-    struct arena arena = {0};
-    int64_t writes_before = transaction->writes;
-    struct call call = transaction_call(transaction, &arena, &server_principal);
-    enum status status = wake_sleeping(&call, waking);
-    arena_release(&arena);
-    return status != STATUS_OK && transaction->writes != writes_before ? JOB_ROLL_BACK : JOB_DONE;
-}
-
-static void waking_finish(struct write_job *job, enum status status, const struct failure *failure)
-{
-    if (status != STATUS_OK && failure) { /* the next message wakes it, or the next viewer */
+    if (status != STATUS_OK && status != STATUS_NOT_FOUND) { /* the next message wakes it, or the next viewer */
         log_warn("not_woken", LOG_TEXT("detail", slice_of(failure->detail)));
     }
-    free(job);
+    free(command);
 }
 
-void runtime_wake_soon(struct service *service, struct writer *writer, int64_t tenant_key, int64_t session_key)
+static const struct command_type wake = {"sandbox.wake", 0, waking_run, waking_finish};
+
+void runtime_wake_soon(struct writer *writer, int64_t tenant_key, int64_t session_key)
 {
     struct waking *waking = memory_zeroed(sizeof *waking);
-    *waking = (struct waking){{.run = waking_run, .finish = waking_finish}, service, tenant_key, session_key};
-    if (!writer_submit(writer, &waking->job)) {
+    *waking = (struct waking){{.type = &wake}, tenant_key, session_key};
+    if (!writer_submit(writer, &waking->command)) {
         free(waking);
     }
 }

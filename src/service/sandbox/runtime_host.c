@@ -312,9 +312,7 @@ static void on_start(struct loop_message *message)
 void runtime_host_start(struct runtime_host *runtimes)
 {
     runtimes->started = true;
-    runtimes->recover.run = recover_run;
-    runtimes->recover.finish = recover_finish;
-    runtimes->recover.unbounded = true;
+    runtimes->recover.type = &runtime_host_recover;
     runtimes->recovered_message.run = on_recovered;
     runtimes->start_message.run = on_start;
     loop_post(runtimes->options.loop, &runtimes->start_message);

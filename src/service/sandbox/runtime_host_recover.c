@@ -84,29 +84,22 @@ static enum status recover(struct call *call, struct runtime_host *runtimes)
     return status;
 }
 
-enum job_outcome recover_run(struct write_job *job, struct transaction *transaction)
+static enum status recover_run(struct call *call, struct command *command)
 {
-    struct runtime_host *runtimes = (struct runtime_host *)job;
-    struct arena arena = {0};
-    int64_t writes_before = transaction->writes;
-    struct call call = transaction_call(transaction, &arena, &server_principal);
+    struct runtime_host *runtimes = (struct runtime_host *)command;
     orphans_free(runtimes);
-    enum status status = recover(&call, runtimes);
-    arena_release(&arena);
-    if (status != STATUS_OK) {
-        log_warn("sandboxes_not_recovered", LOG_TEXT("code", slice_of(call.failure.code)),
-                 LOG_TEXT("detail", slice_of(call.failure.detail)));
-        orphans_free(runtimes);
-    }
-    return status != STATUS_OK && transaction->writes != writes_before ? JOB_ROLL_BACK : JOB_DONE;
+    return recover(call, runtimes);
 }
 
-void recover_finish(struct write_job *job, enum status status, const struct failure *failure)
+static void recover_finish(struct command *command, enum status status, const struct failure *failure)
 {
-    struct runtime_host *runtimes = (struct runtime_host *)job;
-    (void)failure;
+    struct runtime_host *runtimes = (struct runtime_host *)command;
     if (status != STATUS_OK) {
+        log_warn("sandboxes_not_recovered", LOG_TEXT("code", slice_of(failure->code)),
+                 LOG_TEXT("detail", slice_of(failure->detail)));
         orphans_free(runtimes);
     }
     loop_post(runtimes->options.loop, &runtimes->recovered_message);
 }
+
+const struct command_type runtime_host_recover = {"sandbox.recover", COMMAND_UNBOUNDED, recover_run, recover_finish};

@@ -30,8 +30,7 @@ struct session_runtime *session_runtime_open(struct runtime_host *runtimes, int6
         box->tenant_key = tenant_key;
         box->session_key = session_key;
         box->map_key = key_of(&box->session_key);
-        box->job.run = session_runtime_step_run;
-        box->job.finish = session_runtime_step_finish;
+        box->command.type = &session_runtime_command;
         box->message.run = on_stepped;
         map_put(&runtimes->boxes, box->map_key, box);
     }
@@ -229,7 +228,7 @@ void session_runtime_step(struct session_runtime *box)
     box->idle_at_ms = 0;
     box->wanted = box->waiting != NULL || box->adopts;
     box->uses_seen = box->uses;
-    box->steps = writer_submit(box->runtimes->options.writer, &box->job);
+    box->steps = writer_submit(box->runtimes->options.writer, &box->command);
     if (!box->steps) {
         box->retry_at_ms = runtime_host_steady_ms(box->runtimes) + TRY_AGAIN_MS;
     }

@@ -39,7 +39,7 @@ struct runtime_plan {
 
 /* Owned by the loop; by the writer while `steps`. */
 struct session_runtime {
-    struct write_job job; /* first: the job is the box */
+    struct command command; /* first: of its steps */
     struct loop_message message;
     struct runtime_host *runtimes;
     int64_t tenant_key, session_key;
@@ -77,7 +77,7 @@ struct orphan {
 };
 
 struct runtime_host {
-    struct write_job recover; /* first: the job is its owner */
+    struct command recover; /* first */
     struct loop_message recovered_message;
     struct orphan *orphans; /* found by it, on their way to the loop */
     bool recovers;          /* it is in the writer */
@@ -111,12 +111,10 @@ void session_runtime_give_up(struct session_runtime *box);
 void session_runtime_forget_if_empty(struct session_runtime *box);
 
 /* runtime_host_recover.c: the job that looks for what an earlier life left. */
-enum job_outcome recover_run(struct write_job *job, struct transaction *transaction);
-void recover_finish(struct write_job *job, enum status status, const struct failure *failure);
+extern const struct command_type runtime_host_recover;
 void orphans_free(struct runtime_host *runtimes);
 
 /* session_runtime_step.c: the job's functions. */
-enum job_outcome session_runtime_step_run(struct write_job *job, struct transaction *transaction);
-void session_runtime_step_finish(struct write_job *job, enum status status, const struct failure *failure);
+extern const struct command_type session_runtime_command;
 
 #endif

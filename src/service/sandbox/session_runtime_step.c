@@ -377,27 +377,21 @@ static enum status take_step(struct step *step)
     return status == STATUS_OK ? keep_place(step) : status;
 }
 
-enum job_outcome session_runtime_step_run(struct write_job *job, struct transaction *transaction)
+static enum status step_run(struct call *call, struct command *command)
 {
-    struct session_runtime *box = (struct session_runtime *)job;
-    struct arena arena = {0};
-    int64_t writes_before = transaction->writes;
-    struct call call = transaction_call(transaction, &arena, &server_principal);
-    struct step step = {.call = &call, .box = box};
+    struct session_runtime *box = (struct session_runtime *)command;
+    struct step step = {.call = call, .box = box};
     arena_reset(&box->arena);
     box->order = (struct runtime_plan){.action = RUNTIME_WAIT};
-    box->status = take_step(&step);
-    box->failure = call.failure;
-    arena_release(&arena);
-    return box->status != STATUS_OK && transaction->writes != writes_before ? JOB_ROLL_BACK : JOB_DONE;
+    return take_step(&step);
 }
 
-void session_runtime_step_finish(struct write_job *job, enum status status, const struct failure *failure)
+static void step_finish(struct command *command, enum status status, const struct failure *failure)
 {
-    struct session_runtime *box = (struct session_runtime *)job;
-    if (status != STATUS_OK) {
-        box->status = status;
-        box->failure = *failure;
-    }
+    struct session_runtime *box = (struct session_runtime *)command;
+    box->status = status;
+    box->failure = failure ? *failure : (struct failure){0};
     loop_post(box->runtimes->options.loop, &box->message);
 }
+
+const struct command_type session_runtime_command = {"sandbox.step", 0, step_run, step_finish};

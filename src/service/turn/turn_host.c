@@ -187,9 +187,7 @@ static void on_start(struct loop_message *message)
 
 void turn_host_start(struct turn_host *turns)
 {
-    turns->claim.run = turn_host_claim_run;
-    turns->claim.finish = turn_host_claim_finish;
-    turns->claim.standing = true;
+    turns->claim.type = &turn_host_claim;
     turns->claimed_message.run = on_claimed;
     turns->start_message.run = on_start;
     turns->started = true;

@@ -161,48 +161,40 @@ static enum status cut_orphans(struct call *call, struct turn_host *turns)
     return status == STATUS_OK ? introspection_recover(call) : status;
 }
 
-enum job_outcome turn_host_claim_run(struct write_job *job, struct transaction *transaction)
+static enum status claim_run(struct call *call, struct command *command)
 {
-    struct turn_host *turns = (struct turn_host *)job;
-    struct arena arena = {0};
-    int64_t writes_before = transaction->writes;
+    struct turn_host *turns = (struct turn_host *)command;
+    int64_t writes_before = call->transaction->writes;
     forget_found(turns);
-    turns->claim_failed = false;
     if (turns->stopping) {
-        return JOB_DONE;
+        return STATUS_OK;
     }
-    struct call call = transaction_call(transaction, &arena, &server_principal);
-    enum status status = cut_orphans(&call, turns);
+    enum status status = cut_orphans(call, turns);
     if (status == STATUS_OK) {
-        status = claim_everywhere(&call, turns);
+        status = claim_everywhere(call, turns);
     }
-    arena_release(&arena);
-    if (status != STATUS_OK) {
-        forget_found(turns);
-        turns->claim_failed = true;
-        log_warn("agent_claim_failed", LOG_TEXT("code", slice_of(call.failure.code)),
-                 LOG_TEXT("detail", slice_of(call.failure.detail)));
-        return transaction->writes != writes_before ? JOB_ROLL_BACK : JOB_DONE;
+    if (status == STATUS_OK && !turns->found && call->transaction->writes == writes_before) {
+        command->waits = true;
+        command->waits_until_ms = call->steady_ms + LOOK_AGAIN_MS;
+        turns->orphans_cut = true;
+        turns->ready_count = 0;
     }
-    if (turns->found || transaction->writes != writes_before) {
-        return JOB_DONE;
-    }
-    job->parked_until_ms = call.steady_ms + LOOK_AGAIN_MS;
-    turns->orphans_cut = true;
-    turns->ready_count = 0;
-    return JOB_PARKED;
+    return status;
 }
 
-void turn_host_claim_finish(struct write_job *job, enum status status, const struct failure *failure)
+static void claim_finish(struct command *command, enum status status, const struct failure *failure)
 {
-    struct turn_host *turns = (struct turn_host *)job;
-    (void)failure;
+    struct turn_host *turns = (struct turn_host *)command;
+    turns->claim_failed = status != STATUS_OK;
     if (status != STATUS_OK) {
         forget_found(turns);
-        turns->claim_failed = true;
-    } else if (!turns->claim_failed) {
+        log_warn("agent_claim_failed", LOG_TEXT("code", slice_of(failure->code)),
+                 LOG_TEXT("detail", slice_of(failure->detail)));
+    } else {
         turns->orphans_cut = true;
         turns->ready_count = 0;
     }
     loop_post(turns->options.loop, &turns->claimed_message);
 }
+
+const struct command_type turn_host_claim = {"turn.claim", COMMAND_STANDING, claim_run, claim_finish};

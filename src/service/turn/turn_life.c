@@ -366,8 +366,7 @@ void turn_attend(struct turn *turn, int64_t now_ms)
 
 void turn_begin(struct turn_host *turns, struct turn *turn)
 {
-    turn->job.run = turn_write_run;
-    turn->job.finish = turn_write_finish;
+    turn->command.type = &turn_write;
     turn->message.run = on_written;
     turn->briefed_message.run = on_briefed;
     turn->renew_at_ms = turn_host_steady_ms(turns) + turn->lease_ms / 3;

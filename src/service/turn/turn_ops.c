@@ -180,7 +180,10 @@ void turn_flush(struct turn *turn)
     if (!turn->writing) {
         return;
     }
-    turn->waits = writer_submit(turn->turns->options.writer, &turn->job);
+    turn->writes_as = turn_principal(turn->brief.tenant_key, turn->actor);
+    turn->command.who = &turn->writes_as;
+    turn->command.lease_token = turn->introspects ? (struct slice){0} : slice_of(turn->lease);
+    turn->waits = writer_submit(turn->turns->options.writer, &turn->command);
     if (!turn->waits) {
         turn->retry_at_ms = turn_host_steady_ms(turn->turns) + WRITE_AGAIN_MS;
     }
@@ -410,30 +413,23 @@ static void note_sequence(struct call *call, struct turn *turn)
     }
 }
 
-enum job_outcome turn_write_run(struct write_job *job, struct transaction *transaction)
+static enum status write_run(struct call *call, struct command *command)
 {
-    struct turn *turn = (struct turn *)job;
-    struct arena arena = {0};
-    int64_t writes_before = transaction->writes;
-    struct principal agent = turn_principal(turn->brief.tenant_key, turn->actor);
-    struct call call = transaction_call(transaction, &arena, &agent);
-    call.lease_token = turn->introspects ? (struct slice){0} : slice_of(turn->lease);
-    turn->status = STATUS_OK;
-    for (struct turn_op *said = turn->writing; said && turn->status == STATUS_OK; said = said->next) {
-        turn->status = writes[said->kind](&call, turn, said);
+    struct turn *turn = (struct turn *)command;
+    enum status status = STATUS_OK;
+    for (struct turn_op *said = turn->writing; said && status == STATUS_OK; said = said->next) {
+        status = writes[said->kind](call, turn, said);
     }
-    turn->failure = call.failure;
-    note_sequence(&call, turn);
-    arena_release(&arena);
-    return turn->status != STATUS_OK && transaction->writes != writes_before ? JOB_ROLL_BACK : JOB_DONE;
+    note_sequence(call, turn);
+    return status;
 }
 
-void turn_write_finish(struct write_job *job, enum status status, const struct failure *failure)
+static void write_finish(struct command *command, enum status status, const struct failure *failure)
 {
-    struct turn *turn = (struct turn *)job;
-    if (status != STATUS_OK) {
-        turn->status = status;
-        turn->failure = *failure;
-    }
+    struct turn *turn = (struct turn *)command;
+    turn->status = status;
+    turn->failure = failure ? *failure : (struct failure){0};
     loop_post(turn->turns->options.loop, &turn->message);
 }
+
+const struct command_type turn_write = {"turn.write", 0, write_run, write_finish};

@@ -58,7 +58,8 @@ enum { TURN_TEXTS = 2 }; /* reasoning and text */
 
 /* Owned by the loop; by the writer while `waits`; by a reader while `briefs`. */
 struct turn {
-    struct write_job job; /* first: the job is the turn */
+    struct command command; /* first: writes what the turn did */
+    struct principal writes_as;
     struct read_job brief_job;
     struct loop_message message, briefed_message;
     struct turn_host *turns;
@@ -105,7 +106,7 @@ struct turn {
 };
 
 struct turn_host {
-    struct write_job claim; /* first: the job is its owner */
+    struct command claim; /* first */
     struct turn_host_options options;
     struct loop_message start_message, claimed_message, stop_message;
     struct turn *found; /* by the claim, on its way to the loop */
@@ -139,8 +140,7 @@ void turn_host_rearm(struct turn_host *turns);
 void turn_host_leave_if_over(struct turn_host *turns, const struct publication_entry *entry);
 
 /* turn_host_claim.c: the standing claim, and what it finds. */
-enum job_outcome turn_host_claim_run(struct write_job *job, struct transaction *transaction);
-void turn_host_claim_finish(struct write_job *job, enum status status, const struct failure *failure);
+extern const struct command_type turn_host_claim;
 void turn_free(struct turn *turn);
 
 /* turn_life.c: one turn on the loop, from its claim to its end. */
@@ -195,7 +195,6 @@ void said_free_all(struct turn_op *said);
 void turn_enqueue(struct turn *turn, struct turn_op *said);
 void turn_flush(struct turn *turn);
 /* The write job's functions, and what happens on the loop after it. */
-enum job_outcome turn_write_run(struct write_job *job, struct transaction *transaction);
-void turn_write_finish(struct write_job *job, enum status status, const struct failure *failure);
+extern const struct command_type turn_write;
 
 #endif

@@ -1,15 +1,15 @@
-/* Groups, what happens when one of a group fails, parked jobs, timers, stopping. */
+/* Groups, what happens when one of a group fails, parked commands, timers, stopping. */
 #include <pthread.h>
 
 #include "service/scene.h"
 #include "service/core/writer.h"
 
 struct probe {
-    struct write_job job;
+    struct command command; /* first */
     struct scene *scene;
     const char *append_to; /* a session, or NULL */
     bool spoils;           /* fails after it wrote */
-    int park_times;        /* returns JOB_PARKED this often */
+    int park_times;        /* waits this often */
     int64_t park_ms;
     int runs;
     bool finished;
@@ -24,30 +24,28 @@ struct probe_board {
 
 static struct probe_board board = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0};
 
-static enum job_outcome probe_run(struct write_job *job, struct transaction *transaction)
+static enum status probe_run(struct call *given, struct command *command)
 {
-    struct probe *probe = (struct probe *)job;
-    struct arena arena = {0};
+    struct probe *probe = (struct probe *)command;
     struct call call = scene_call(probe->scene);
-    call.transaction = transaction;
-    call.db = transaction->db;
-    call.arena = &arena;
+    call.transaction = given->transaction;
+    call.db = given->db;
+    call.arena = given->arena;
     probe->runs++;
     enum status status = STATUS_OK;
     if (probe->append_to) {
         status = append_text(&call, probe->append_to, "note.x", 1);
     }
-    arena_release(&arena);
     if (probe->park_times-- > 0) {
-        job->parked_until_ms = scene_now_ms + probe->park_ms;
-        return JOB_PARKED;
+        command->waits = true;
+        command->waits_until_ms = scene_now_ms + probe->park_ms;
     }
-    return probe->spoils || status != STATUS_OK ? JOB_ROLL_BACK : JOB_DONE;
+    return probe->spoils ? failure_set(&given->failure, STATUS_CONFLICT, "spoils", "It fails.") : status;
 }
 
-static void probe_finish(struct write_job *job, enum status status, const struct failure *failure)
+static void probe_finish(struct command *command, enum status status, const struct failure *failure)
 {
-    struct probe *probe = (struct probe *)job;
+    struct probe *probe = (struct probe *)command;
     (void)failure;
     pthread_mutex_lock(&board.lock);
     probe->finished = true;
@@ -145,12 +143,12 @@ static int64_t last_sequence(struct scene *scene)
 static void submit(struct writer *writer, struct scene *scene, struct probe *probe)
 {
     probe->scene = scene;
-    probe->job.run = probe_run;
-    probe->job.finish = probe_finish;
-    assert_true(writer_submit(writer, &probe->job));
+    static const struct command_type type = {"probe", 0, probe_run, probe_finish};
+    probe->command.type = &type;
+    assert_true(writer_submit(writer, &probe->command));
 }
 
-static void test_one_spoiled_job_does_not_hurt_its_group(void **state)
+static void test_one_spoiled_command_does_not_hurt_its_group(void **state)
 {
     (void)state;
     struct writer *writer;
@@ -169,7 +167,7 @@ static void test_one_spoiled_job_does_not_hurt_its_group(void **state)
     stop(scene, writer, fanout, loop);
     assert_int_equal(last_sequence(scene), 5); /* created + four notes: the spoiled one left nothing */
     for (int i = 0; i < 5; i++) {
-        assert_int_equal(probes[i].status, STATUS_OK); /* its answer is its own */
+        assert_int_equal(probes[i].status, i == 2 ? STATUS_CONFLICT : STATUS_OK); /* its answer is its own */
         assert_true(probes[i].runs <= 2);
     }
     assert_int_equal(probes[2].runs, 2);
@@ -234,7 +232,7 @@ static void test_what_is_not_committed_is_not_told(void **state)
     commit_fails_with(doubt_commit, STATUS_UNCERTAIN);
 }
 
-static void test_parked_job_runs_again_when_work_is_queued(void **state)
+static void test_parked_command_runs_again_when_work_is_queued(void **state)
 {
     (void)state;
     struct writer *writer;
@@ -256,7 +254,7 @@ static void test_parked_job_runs_again_when_work_is_queued(void **state)
     scene_free(scene);
 }
 
-static void test_parked_jobs_are_answered_when_the_writer_stops(void **state)
+static void test_parked_commands_are_answered_when_the_writer_stops(void **state)
 {
     (void)state;
     struct writer *writer;
@@ -282,7 +280,7 @@ static void test_full_queue_is_refused(void **state)
     for (int i = 0; i < 100; i++) {
         submit(writer, scene, &probes[i]);
     }
-    assert_false(writer_submit(writer, &probes[100].job));
+    assert_false(writer_submit(writer, &probes[100].command));
     writer_start(writer);
     wait_finished(100);
     stop(scene, writer, fanout, loop);
@@ -293,11 +291,11 @@ static void test_full_queue_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_spoiled_job_does_not_hurt_its_group),
+        cmocka_unit_test(test_one_spoiled_command_does_not_hurt_its_group),
         cmocka_unit_test(test_what_is_told_is_committed),
         cmocka_unit_test(test_what_is_not_committed_is_not_told),
-        cmocka_unit_test(test_parked_job_runs_again_when_work_is_queued),
-        cmocka_unit_test(test_parked_jobs_are_answered_when_the_writer_stops),
+        cmocka_unit_test(test_parked_command_runs_again_when_work_is_queued),
+        cmocka_unit_test(test_parked_commands_are_answered_when_the_writer_stops),
         cmocka_unit_test(test_full_queue_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
