@@ -13,9 +13,10 @@ enum status counts_flush(struct db *db, struct failure *failure)
     for (size_t i = 0; i < changes->count && status == STATUS_OK; i++) {
         const struct count_change *at = &changes->items[i];
         if (at->add) {
-            status = statement_run(db, SQL_COUNT_ADD,
-                                   VALUES(number(at->tenant_key), number(at->type), number(at->work), number(at->add)),
-                                   NULL, failure);
+            status = statement_run(
+                db,
+                sql_count_add(.tenant_key = at->tenant_key, .type = at->type, .work = at->work, .sessions = at->add),
+                NULL, failure);
         }
     }
     changes->count = 0;
@@ -47,12 +48,12 @@ enum status count_add(struct db *db, int64_t tenant_key, int type, int work, int
 }
 
 /* Adds what the statement counts, `times` times. */
-static enum status add_counts(struct db *db, enum sql sql, const struct value *values, int64_t times,
+static enum status add_counts(struct db *db, struct sql_call call, int64_t times,
                               int64_t counts[TYPE_COUNT][WORK_COUNT], struct failure *failure)
 {
     struct query query;
     bool row = false;
-    statement_start(&query, db, sql, values);
+    query_start(&query, db, call);
     enum status status = query_step(&query, &row, failure);
     while (status == STATUS_OK && row) {
         int64_t type = query_i64(&query, 0), work = query_i64(&query, 1);
@@ -68,18 +69,20 @@ static enum status add_counts(struct db *db, enum sql sql, const struct value *v
 enum status store_counts(struct db *db, const struct session_filter *who, int64_t counts[TYPE_COUNT][WORK_COUNT],
                          struct failure *failure)
 {
-    struct value tenant = number(who->tenant_key);
     memset(counts, 0, sizeof(int64_t) * TYPE_COUNT * WORK_COUNT);
     enum status status = counts_flush(db, failure);
     if (status == STATUS_OK && slice_present(who->visible_to)) {
-        return add_counts(db, SQL_COUNT_REACHED, VALUES(tenant, text(who->visible_to), text(who->private_of)), 1,
-                          counts, failure);
+        return add_counts(db,
+                          sql_count_reached(.tenant_key = who->tenant_key, .visible_to = who->visible_to,
+                                            .private_of = who->private_of),
+                          1, counts, failure);
     }
     if (status == STATUS_OK) {
-        status = add_counts(db, SQL_COUNT_LIST, VALUES(tenant), 1, counts, failure);
+        status = add_counts(db, sql_count_list(.tenant_key = who->tenant_key), 1, counts, failure);
     }
     if (status == STATUS_OK && slice_present(who->private_of)) {
-        status = add_counts(db, SQL_COUNT_PRIVATE, VALUES(tenant, text(who->private_of)), -1, counts, failure);
+        status = add_counts(db, sql_count_private(.tenant_key = who->tenant_key, .private_of = who->private_of), -1,
+                            counts, failure);
     }
     return status;
 }

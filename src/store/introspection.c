@@ -24,11 +24,13 @@ static void read_row(struct query *query, struct arena *arena, void *item)
 
 enum status store_introspection_put(struct db *db, const struct introspection *row, struct failure *failure)
 {
-    return statement_run(db, SQL_INTROSPECTION_PUT,
-                         VALUES(number(row->tenant_key), number(row->session_key), number(row->cursor),
-                                number(row->turns), number(row->passive), number(row->from), number(row->to),
-                                number(row->passive_taken), number(row->run), number(row->attempt), number(row->fence),
-                                number(row->reason), number(row->runs)),
+    return statement_run(db,
+                         sql_introspection_put(.tenant_key = row->tenant_key, .session_key = row->session_key,
+                                               .cursor_sequence = row->cursor, .turns = row->turns,
+                                               .passive = row->passive, .from_sequence = row->from,
+                                               .to_sequence = row->to, .passive_taken = row->passive_taken,
+                                               .run = row->run, .attempt = row->attempt, .fence = row->fence,
+                                               .reason = row->reason, .runs = row->runs),
                          NULL, failure);
 }
 
@@ -36,8 +38,8 @@ enum status store_introspection_get(struct db *db, int64_t tenant_key, int64_t s
                                     struct failure *failure)
 {
     struct query query;
-    enum status status =
-        statement_first(&query, db, SQL_INTROSPECTION_GET, VALUES(number(tenant_key), number(session_key)), failure);
+    enum status status = statement_first(
+        &query, db, sql_introspection_get(.tenant_key = tenant_key, .session_key = session_key), failure);
     if (status != STATUS_OK) {
         return status;
     }
@@ -49,6 +51,6 @@ enum status store_introspection_get(struct db *db, int64_t tenant_key, int64_t s
 enum status store_introspection_running(struct db *db, int64_t limit, struct arena *arena, struct introspection **out,
                                         size_t *out_count, struct failure *failure)
 {
-    return statement_rows(db, SQL_INTROSPECTION_RUNNING, VALUES(number(limit)), sizeof **out, read_row, arena, out,
-                          out_count, failure);
+    return statement_rows(db, sql_introspection_running(.limit = limit), sizeof **out, read_row, arena, out, out_count,
+                          failure);
 }

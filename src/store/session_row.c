@@ -47,27 +47,17 @@ static struct slice stored_text(struct db *db, const struct session *session, co
     return session->key ? seal_text(db, session->tenant_key, session->key, text) : (struct slice){0};
 }
 
-void session_bind(struct query *query, const struct session *session, unsigned groups)
+void session_bind(struct query *query, const struct session *session, int row)
 {
-    for (size_t i = 0; i < session_fields_count; i++) {
-        const struct session_field *field = &session_fields[i];
-        if (!(groups & 1u << column_group_of(field))) {
-            continue;
-        }
-        if (holds_number(field)) {
-            query_bind_i64(query, session_field_number(session, field));
-        } else {
-            query_bind_text(query, stored_text(query->db, session, field));
-        }
+    const struct db_vtable *vtable = query->db->vtable;
+    const struct session_field *field = &session_fields[row];
+    if (row < 0) {
+        vtable->bind_i64(query, session->key);
+    } else if (holds_number(field)) {
+        vtable->bind_i64(query, session_field_number(session, field));
+    } else {
+        vtable->bind_text(query, stored_text(query->db, session, field));
     }
-}
-
-void session_bind_touch(struct query *query, const struct session *session, int64_t old_sequence)
-{
-    session_bind(query, session, 1u << COLUMN_ACTIVITY);
-    query_bind_i64(query, session->key);
-    query_bind_i64(query, session->tenant_key);
-    query_bind_i64(query, old_sequence);
 }
 
 void session_read(struct query *query, struct arena *arena, struct session *out)

@@ -7,9 +7,10 @@ enum status store_tool_call_get(struct db *db, int64_t tenant_key, int64_t sessi
                                 struct failure *failure)
 {
     struct query query;
-    enum status status =
-        statement_first(&query, db, SQL_TOOL_CALL_GET,
-                        VALUES(number(tenant_key), number(session_key), text(tool), text(call_id)), failure);
+    enum status status = statement_first(
+        &query, db,
+        sql_tool_call_get(.tenant_key = tenant_key, .session_key = session_key, .tool = tool, .call_id = call_id),
+        failure);
     if (status != STATUS_OK) {
         return status;
     }
@@ -30,21 +31,22 @@ enum status store_tool_call_get(struct db *db, int64_t tenant_key, int64_t sessi
 
 enum status store_tool_call_insert(struct db *db, const struct tool_call *call, struct failure *failure)
 {
-    return statement_run(db, SQL_TOOL_CALL_INSERT,
-                         VALUES(number(call->tenant_key), number(call->session_key), text(call->tool),
-                                text(call->call_id), bytes(call->arguments_hash), number(call->state),
-                                text(seal_text(db, call->tenant_key, call->session_key, call->result)),
-                                number(call->created_at_ms), number(call->ended_at_ms)),
-                         NULL, failure);
+    return statement_run(
+        db,
+        sql_tool_call_insert(.tenant_key = call->tenant_key, .session_key = call->session_key, .tool = call->tool,
+                             .call_id = call->call_id, .arguments_hash = call->arguments_hash, .state = call->state,
+                             .result = seal_text(db, call->tenant_key, call->session_key, call->result),
+                             .created_at_ms = call->created_at_ms, .ended_at_ms = call->ended_at_ms),
+        NULL, failure);
 }
 
 enum status store_tool_call_end(struct db *db, const struct tool_call *call, struct failure *failure)
 {
-    return statement_run(db, SQL_TOOL_CALL_END,
-                         VALUES(number(call->tenant_key), number(call->session_key), text(call->tool),
-                                text(call->call_id), number(call->state),
-                                text(seal_text(db, call->tenant_key, call->session_key, call->result)),
-                                number(call->ended_at_ms)),
+    return statement_run(db,
+                         sql_tool_call_end(.tenant_key = call->tenant_key, .session_key = call->session_key,
+                                           .tool = call->tool, .call_id = call->call_id, .state = call->state,
+                                           .result = seal_text(db, call->tenant_key, call->session_key, call->result),
+                                           .ended_at_ms = call->ended_at_ms),
                          NULL, failure);
 }
 
@@ -52,8 +54,10 @@ enum status store_tool_call_count_running(struct db *db, int64_t tenant_key, int
                                           int64_t *out, struct failure *failure)
 {
     struct query query;
-    enum status status = statement_first(&query, db, SQL_TOOL_CALL_COUNT_RUNNING,
-                                         VALUES(number(tenant_key), number(session_key), number(since_ms)), failure);
+    enum status status = statement_first(
+        &query, db,
+        sql_tool_call_count_running(.tenant_key = tenant_key, .session_key = session_key, .since_ms = since_ms),
+        failure);
     if (status != STATUS_OK) {
         return status;
     }

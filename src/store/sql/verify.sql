@@ -3,7 +3,7 @@
 SELECT {session_columns}, s.display,
     (SELECT COUNT(*) FROM labels l WHERE l.tenant_key = s.tenant_key AND l.session_key = s.key)
 FROM sessions s JOIN session_activity a ON a.tenant_key = s.tenant_key AND a.session_key = s.key
-WHERE s.key > $1 ORDER BY s.key LIMIT $2
+WHERE s.key > :after_key ORDER BY s.key LIMIT :limit
 -- name: verify_totals
 SELECT (SELECT COUNT(*) FROM sessions), (SELECT COUNT(*) FROM events)
 
