@@ -3,7 +3,7 @@
 #include "store/statement.h"
 #include "store/store.h"
 
-static_assert(TIMER_LEASE == 1 && TIMER_COUNT == 10, "timer kinds in store/sql");
+static_assert(TIMER_COUNT == 10, "{timer_kinds} of store/sql/lease.sql names every kind but the lease");
 
 static const char *const timer_kind_names[TIMER_COUNT] = {
     [0] = "",

@@ -26,7 +26,8 @@ SELECT {agent_columns} FROM agents a WHERE a.tenant_key IN (0, :tenant_key) AND 
 
 -- name: agent_versions
 SELECT {agent_columns} FROM agents a
-WHERE a.tenant_key IN (0, :tenant_key) AND a.slug = :slug AND (CAST(:before_version AS BIGINT) = 0 OR a.version < :before_version)
+WHERE a.tenant_key IN (0, :tenant_key) AND a.slug = :slug AND (CAST(:before_version AS BIGINT) = 0
+    OR a.version < :before_version)
 ORDER BY a.version DESC LIMIT :limit
 
 -- name: agent_list

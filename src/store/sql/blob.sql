@@ -7,17 +7,21 @@ address body
 about, bytes, created_at_ms, actor
 -- name: blob_use_put
 INSERT INTO blob_uses (tenant_key, session_key, address, about, bytes, created_at_ms, actor)
-VALUES (:tenant_key, :session_key, :address, :about, :bytes, :created_at_ms, :actor) ON CONFLICT (tenant_key, session_key, address) DO NOTHING
+VALUES (:tenant_key, :session_key, :address, :about, :bytes, :created_at_ms, :actor)
+    ON CONFLICT (tenant_key, session_key, address) DO NOTHING
 -- name: blob_use_get
-SELECT {blob_columns} FROM blob_uses WHERE tenant_key = :tenant_key AND session_key = :session_key AND address = :address
+SELECT {blob_columns} FROM blob_uses WHERE tenant_key = :tenant_key AND session_key = :session_key
+    AND address = :address
 -- name: blob_use_list
-SELECT {blob_columns} FROM blob_uses WHERE tenant_key = :tenant_key AND session_key = :session_key ORDER BY created_at_ms, address LIMIT :limit
+SELECT {blob_columns} FROM blob_uses WHERE tenant_key = :tenant_key AND session_key = :session_key
+    ORDER BY created_at_ms, address LIMIT :limit
 -- name: blob_use_count
 SELECT COUNT(*) FROM blob_uses WHERE tenant_key = :tenant_key AND session_key = :session_key
 -- name: blob_is_used
 SELECT 1 FROM blob_uses WHERE tenant_key = :tenant_key AND address = :address LIMIT 1
 -- name: blob_chunk_put
-INSERT INTO blob_chunks (tenant_key, address, chunk, touched_at_ms, body) VALUES (:tenant_key, :address, :chunk, :touched_at_ms, :body)
+INSERT INTO blob_chunks (tenant_key, address, chunk, touched_at_ms, body)
+    VALUES (:tenant_key, :address, :chunk, :touched_at_ms, :body)
 ON CONFLICT (tenant_key, address, chunk) DO UPDATE SET touched_at_ms = excluded.touched_at_ms
 -- name: blob_chunk_touch
 UPDATE blob_chunks SET touched_at_ms = :now_ms WHERE tenant_key = :tenant_key AND address = :address

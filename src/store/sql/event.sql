@@ -10,7 +10,8 @@ e.sequence, e.at_ms, e.type, e.role, e.content, e.metadata, e.thread_id, e.exter
 -- name: event_insert (postgres)
 INSERT INTO events
     (tenant_key, session_key, sequence, at_ms, type, role, content, metadata, thread_id, external_id, actor, batch)
-SELECT * FROM unnest(:tenant_key::bigint[], :session_key::bigint[], :sequence::bigint[], :at_ms::bigint[], :type::text[], :role::bigint[], :content::text[],
+SELECT * FROM unnest(:tenant_key::bigint[], :session_key::bigint[], :sequence::bigint[], :at_ms::bigint[],
+    :type::text[], :role::bigint[], :content::text[],
     :metadata::text[], :thread_id::text[], :external_id::text[], :actor::text[], :batch::bigint[])
 
 -- name: event_batch (postgres)
@@ -30,7 +31,8 @@ FROM events_position_seq
 -- name: event_insert_at (sqlite)
 INSERT INTO events
     (position, tenant_key, session_key, sequence, at_ms, type, role, content, metadata, thread_id, external_id, actor)
-VALUES (:position, :tenant_key, :session_key, :sequence, :at_ms, :type, :role, :content, :metadata, :thread_id, :external_id, :actor)
+VALUES (:position, :tenant_key, :session_key, :sequence, :at_ms, :type, :role, :content, :metadata, :thread_id,
+    :external_id, :actor)
 
 -- The index of a session's events on SQLite, see the schema. A new tail takes the place of the old one or continues it.
 -- fragment: event_new_tail (sqlite)
@@ -77,8 +79,8 @@ SELECT {event_columns} {event_range} ORDER BY {event_order} LIMIT :limit
 -- name: event_read_newest of event_read
 SELECT {event_columns} {event_range} ORDER BY {event_order} DESC LIMIT :limit
 
--- $6 and $7 are JSON arrays: whole types, and beginnings of types; both NULL = any. $8 is a JSON array of the audited
--- types, $9 a thread, empty = the main one; NULL = any.
+-- :types, :prefixes and :audited are JSON arrays: whole types and beginnings of types, both NULL = any; the audited types.
+-- An empty :thread_id is the main thread, NULL = any.
 -- fragment: event_filter (sqlite)
 (CAST(:types AS TEXT) IS NULL OR e.type IN (SELECT value FROM json_each(:types))
     OR EXISTS (SELECT 1 FROM json_each(:prefixes) p WHERE substr(e.type, 1, length(p.value)) = p.value))
@@ -98,7 +100,8 @@ SELECT {event_columns} {event_range} AND {event_filter} ORDER BY {event_order} D
 
 -- name: event_delete_all (sqlite)
 DELETE FROM events
-WHERE tenant_key = :tenant_key AND position IN (SELECT p.position FROM event_positions p WHERE p.session_key = :session_key)
+WHERE tenant_key = :tenant_key AND position IN (SELECT p.position FROM event_positions p
+    WHERE p.session_key = :session_key)
 -- name: event_delete_all (postgres)
 DELETE FROM events WHERE tenant_key = :tenant_key AND session_key = :session_key
 
@@ -115,14 +118,15 @@ SELECT LEAST(s.taken, (
         AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())))
 FROM (SELECT last_value - CAST(NOT is_called AS INT) AS taken FROM events_position_seq) s
 
--- A delete as an event: 2 is the role system.
+-- A delete as an event.
 -- fragment: deleted_columns
-t.sequence, t.deleted_at_ms, 'session.deleted', 2, NULL, '{"id":"' || t.id || '"}', NULL, NULL, NULL
+t.sequence, t.deleted_at_ms, 'session.deleted', {ROLE_SYSTEM}, NULL, '{"id":"' || t.id || '"}', NULL, NULL, NULL
 
 -- name: firehose_end (sqlite)
 SELECT * FROM (
     SELECT e.position, 0 FROM tenant_blocks b CROSS JOIN events e
-    WHERE b.tenant_key = :tenant_key AND e.position >= b.block << 10 AND e.position < (b.block + 1) << 10 AND e.tenant_key = :tenant_key
+    WHERE b.tenant_key = :tenant_key AND e.position >= b.block << 10 AND e.position < (b.block + 1) << 10
+        AND e.tenant_key = :tenant_key
         AND e.position <= :horizon
     ORDER BY b.block DESC, e.position DESC LIMIT 1)
 UNION ALL SELECT * FROM (
@@ -137,18 +141,21 @@ SELECT 0, position FROM (
      ORDER BY position DESC LIMIT 1)) AS ends
 ORDER BY position DESC LIMIT 1
 
--- $2 and $3 are the position after which to read, SQLite's the first, PostgreSQL's the second; $4 is the horizon.
+-- The position after which to read is :after_major on SQLite, :after_minor on PostgreSQL.
 -- name: firehose_read (sqlite)
 SELECT * FROM (
     SELECT e.position, 0, e.session_key, s.id, NULL, {event_columns}
     FROM tenant_blocks b CROSS JOIN events e CROSS JOIN sessions s
-    WHERE b.tenant_key = :tenant_key AND b.block >= :after_major >> 10 AND e.position > :after_major AND e.position >= b.block << 10
-        AND e.position < (b.block + 1) << 10 AND e.tenant_key = :tenant_key AND s.key = e.session_key AND :after_minor >= 0
+    WHERE b.tenant_key = :tenant_key AND b.block >= :after_major >> 10 AND e.position > :after_major
+        AND e.position >= b.block << 10
+        AND e.position < (b.block + 1) << 10 AND e.tenant_key = :tenant_key AND s.key = e.session_key
+            AND :after_minor >= 0
         AND e.position <= :horizon
     ORDER BY b.block, e.position LIMIT :limit)
 UNION ALL SELECT * FROM (
     SELECT t.position, 0, t.session_key, t.id, t.audience, {deleted_columns}
-    FROM tombstones t WHERE t.tenant_key = :tenant_key AND t.position > :after_major AND t.position <= :horizon AND t.position IS NOT NULL
+    FROM tombstones t WHERE t.tenant_key = :tenant_key AND t.position > :after_major AND t.position <= :horizon
+        AND t.position IS NOT NULL
     ORDER BY t.position LIMIT :limit)
 ORDER BY 1 LIMIT :limit
 -- name: firehose_read (postgres)
@@ -160,14 +167,16 @@ SELECT * FROM (
     UNION ALL
     (SELECT 0, t.position, t.session_key, t.id, t.audience, {deleted_columns}
      FROM tombstones t
-     WHERE t.tenant_key = :tenant_key AND t.position > :after_minor AND t.position <= :horizon AND t.position IS NOT NULL
+     WHERE t.tenant_key = :tenant_key AND t.position > :after_minor AND t.position <= :horizon
+         AND t.position IS NOT NULL
      ORDER BY t.position LIMIT :limit)) AS told
 ORDER BY minor LIMIT :limit
 
 -- It comes some time after the output, and the session may be deleted by then: nothing is left behind.
 -- name: partial_save
 INSERT INTO partials (tenant_key, session_key, sequence, deltas, body, saved_at_ms)
-SELECT s.tenant_key, s.key, :sequence, :deltas, :body, :saved_at_ms FROM sessions s WHERE s.tenant_key = :tenant_key AND s.key = :session_key {while_it_stays}
+SELECT s.tenant_key, s.key, :sequence, :deltas, :body, :saved_at_ms FROM sessions s WHERE s.tenant_key = :tenant_key
+    AND s.key = :session_key {while_it_stays}
 ON CONFLICT {partial_key} DO UPDATE SET sequence = excluded.sequence, deltas = excluded.deltas, body = excluded.body,
     saved_at_ms = excluded.saved_at_ms
 -- fragment: while_it_stays (sqlite)

@@ -7,13 +7,15 @@ SELECT fingerprint, status, body FROM idempotency WHERE tenant_key = :tenant_key
 INSERT INTO idempotency (tenant_key, actor, key, fingerprint, status, body, created_at_ms, session_key)
 VALUES (:tenant_key, :actor, :key, :fingerprint, :status, :body, :created_at_ms, :session_key)
 -- name: idempotency_put_subject
-INSERT INTO idempotency_subjects (tenant_key, actor, key, session_key, created_at_ms) VALUES (:tenant_key, :actor, :key, :session_key, :created_at_ms)
+INSERT INTO idempotency_subjects (tenant_key, actor, key, session_key, created_at_ms)
+    VALUES (:tenant_key, :actor, :key, :session_key, :created_at_ms)
 ON CONFLICT DO NOTHING
 -- name: idempotency_prune
 DELETE FROM idempotency WHERE created_at_ms < :before_ms
 -- name: idempotency_prune_subjects
 DELETE FROM idempotency_subjects WHERE created_at_ms < :before_ms
 -- name: idempotency_subjects
-SELECT session_key FROM idempotency WHERE tenant_key = :tenant_key AND actor = :actor AND key = :key AND session_key <> 0
+SELECT session_key FROM idempotency WHERE tenant_key = :tenant_key AND actor = :actor AND key = :key
+    AND session_key <> 0
 UNION
 SELECT session_key FROM idempotency_subjects WHERE tenant_key = :tenant_key AND actor = :actor AND key = :key

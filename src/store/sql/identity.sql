@@ -2,7 +2,8 @@
 key kind
 
 -- name: tenant_insert
-INSERT INTO tenants (id, name, created_at_ms) VALUES (:id, :name, :created_at_ms) ON CONFLICT (id) DO NOTHING RETURNING key
+INSERT INTO tenants (id, name, created_at_ms) VALUES (:id, :name, :created_at_ms)
+    ON CONFLICT (id) DO NOTHING RETURNING key
 -- name: tenant_by_id
 SELECT key, id, name, created_at_ms FROM tenants WHERE id = :id
 -- name: tenant_by_key
@@ -17,10 +18,11 @@ INSERT INTO users (id, email, name, password_hash, created_at_ms, disabled_at_ms
 VALUES (:id, :email, :name, :password_hash, :created_at_ms, :disabled_at_ms, :sessions_max)
 ON CONFLICT DO NOTHING
 -- name: user_update
-UPDATE users SET email = :email, name = :name, password_hash = :password_hash, disabled_at_ms = :disabled_at_ms, sessions_max = :sessions_max WHERE id = :id
+UPDATE users SET email = :email, name = :name, password_hash = :password_hash, disabled_at_ms = :disabled_at_ms,
+    sessions_max = :sessions_max WHERE id = :id
 -- name: user_by_id
 SELECT {user_columns} FROM users u WHERE u.id = :id
--- Whoever counts what a user has is alone with him until the commit.
+-- Whoever counts what a user has is alone with them until the commit.
 -- name: user_lock (sqlite)
 SELECT {user_columns} FROM users u WHERE u.id = :id
 -- name: user_lock (postgres)
@@ -45,7 +47,7 @@ ON CONFLICT (tenant_key, user_id) DO UPDATE SET role = excluded.role
 DELETE FROM memberships WHERE tenant_key = :tenant_key AND user_id = :user_id
 -- name: membership_get
 SELECT role FROM memberships WHERE tenant_key = :tenant_key AND user_id = :user_id
--- Whoever changes others by his own rank keeps it until the commit.
+-- Whoever changes others by their own rank keeps it until the commit.
 -- name: membership_lock (sqlite)
 SELECT role FROM memberships WHERE tenant_key = :tenant_key AND user_id = :user_id
 -- name: membership_lock (postgres)
@@ -58,30 +60,34 @@ WHERE m.user_id = :user_id ORDER BY m.position
 id, name, hash, user_id, id_prefix, session_id, tenant_key, kind, scopes, created_at_ms, expires_at_ms, revoked_at_ms,
 last_used_at_ms
 -- name: token_insert
-INSERT INTO tokens ({token_columns}) VALUES (:id, :name, :hash, :user_id, :id_prefix, :session_id, :tenant_key, :kind, :scopes, :created_at_ms, :expires_at_ms, :revoked_at_ms, :last_used_at_ms)
+INSERT INTO tokens ({token_columns}) VALUES (:id, :name, :hash, :user_id, :id_prefix, :session_id, :tenant_key, :kind,
+    :scopes, :created_at_ms, :expires_at_ms, :revoked_at_ms, :last_used_at_ms)
 ON CONFLICT DO NOTHING
 -- name: token_by_hash
 SELECT {token_columns} FROM tokens WHERE hash = :hash
 -- name: token_by_id
 SELECT {token_columns} FROM tokens WHERE tenant_key = :tenant_key AND id = :id
--- $2: without those that have ended by then; absent: all.
+-- Without those that have ended by :ended_by_ms; NULL = all.
 -- name: token_list
 SELECT {token_columns} FROM tokens
 WHERE tenant_key = :tenant_key AND (CAST(:ended_by_ms AS BIGINT) IS NULL
     OR (revoked_at_ms = 0 AND (expires_at_ms = 0 OR expires_at_ms > CAST(:ended_by_ms AS BIGINT))))
 ORDER BY created_at_ms, id
 -- name: token_of_session
-SELECT {token_columns} FROM tokens WHERE tenant_key = :tenant_key AND session_id = :session_id AND kind = :kind AND revoked_at_ms = 0
+SELECT {token_columns} FROM tokens WHERE tenant_key = :tenant_key AND session_id = :session_id AND kind = :kind
+    AND revoked_at_ms = 0
 -- name: token_revoke
 UPDATE tokens SET revoked_at_ms = :now_ms WHERE tenant_key = :tenant_key AND id = :id AND revoked_at_ms = 0
 
 -- name: token_prune
-DELETE FROM tokens WHERE (revoked_at_ms > 0 AND revoked_at_ms < :before_ms) OR (expires_at_ms > 0 AND expires_at_ms < :before_ms)
+DELETE FROM tokens WHERE (revoked_at_ms > 0 AND revoked_at_ms < :before_ms) OR (expires_at_ms > 0
+    AND expires_at_ms < :before_ms)
 
 -- fragment: grant_columns
 kind, hash, user_id, csrf, token_id, session_id, tenant_key, created_at_ms, expires_at_ms, ask_id
 -- name: grant_insert
-INSERT INTO grants ({grant_columns}) VALUES (:kind, :hash, :user_id, :csrf, :token_id, :session_id, :tenant_key, :created_at_ms, :expires_at_ms, :ask_id)
+INSERT INTO grants ({grant_columns}) VALUES (:kind, :hash, :user_id, :csrf, :token_id, :session_id, :tenant_key,
+    :created_at_ms, :expires_at_ms, :ask_id)
 -- name: grant_by_hash
 SELECT {grant_columns} FROM grants WHERE kind = :kind AND hash = :hash
 -- name: grant_delete

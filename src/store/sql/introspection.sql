@@ -2,11 +2,13 @@
 reason
 
 -- fragment: introspection_columns
-tenant_key, session_key, cursor_sequence, turns, passive, from_sequence, to_sequence, passive_taken, run, attempt, fence,
+tenant_key, session_key, cursor_sequence, turns, passive, from_sequence, to_sequence, passive_taken, run, attempt,
+    fence,
     reason, runs
 -- name: introspection_put
 INSERT INTO introspections ({introspection_columns})
-VALUES (:tenant_key, :session_key, :cursor_sequence, :turns, :passive, :from_sequence, :to_sequence, :passive_taken, :run, :attempt, :fence, :reason, :runs)
+VALUES (:tenant_key, :session_key, :cursor_sequence, :turns, :passive, :from_sequence, :to_sequence, :passive_taken,
+    :run, :attempt, :fence, :reason, :runs)
 ON CONFLICT (tenant_key, session_key) DO UPDATE SET cursor_sequence = excluded.cursor_sequence, turns = excluded.turns,
     passive = excluded.passive, from_sequence = excluded.from_sequence, to_sequence = excluded.to_sequence,
     passive_taken = excluded.passive_taken, run = excluded.run, attempt = excluded.attempt, fence = excluded.fence,

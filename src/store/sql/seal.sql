@@ -4,7 +4,8 @@ INSERT INTO session_keys (tenant_key, session_key, wrapped) VALUES (:tenant_key,
 -- name: session_key_get
 SELECT wrapped FROM session_keys WHERE tenant_key = :tenant_key AND session_key = :session_key
 -- name: session_key_page
-SELECT tenant_key, session_key, wrapped FROM session_keys WHERE session_key > :after_session_key ORDER BY session_key LIMIT :limit
+SELECT tenant_key, session_key, wrapped FROM session_keys WHERE session_key > :after_session_key
+    ORDER BY session_key LIMIT :limit
 -- name: session_key_rewrap
 UPDATE session_keys SET wrapped = :wrapped WHERE tenant_key = :tenant_key AND session_key = :session_key
 -- name: session_delete_key of session_part

@@ -4,12 +4,14 @@ after
 -- fragment: task_columns
 id, name, definition, version, created_at_ms, updated_at_ms, updated_by
 -- name: task_insert
-INSERT INTO tasks (tenant_key, {task_columns}) VALUES (:tenant_key, :id, :name, :definition, :version, :created_at_ms, :updated_at_ms, :updated_by)
+INSERT INTO tasks (tenant_key, {task_columns}) VALUES (:tenant_key, :id, :name, :definition, :version, :created_at_ms,
+    :updated_at_ms, :updated_by)
 ON CONFLICT (tenant_key, id) DO NOTHING
 -- name: task_get
 SELECT {task_columns} FROM tasks WHERE tenant_key = :tenant_key AND id = :id
 -- name: task_update
-UPDATE tasks SET name = :name, definition = :definition, version = :version, updated_at_ms = :updated_at_ms, updated_by = :updated_by
+UPDATE tasks SET name = :name, definition = :definition, version = :version, updated_at_ms = :updated_at_ms,
+    updated_by = :updated_by
 WHERE tenant_key = :tenant_key AND id = :id AND version = :version - 1
 -- name: task_delete
 DELETE FROM tasks WHERE tenant_key = :tenant_key AND id = :id
@@ -18,7 +20,8 @@ SELECT {task_columns} FROM tasks WHERE tenant_key = :tenant_key AND id > :after 
 
 -- Steps: what a session is in a run of a task, frozen when the run began.
 -- name: step_insert
-INSERT INTO steps (tenant_key, session_key, parent_key, position, definition) VALUES (:tenant_key, :session_key, :parent_key, :position, :definition)
+INSERT INTO steps (tenant_key, session_key, parent_key, position, definition)
+    VALUES (:tenant_key, :session_key, :parent_key, :position, :definition)
 -- name: step_get
 SELECT st.session_key, st.parent_key, st.definition, s.work, s.result
 FROM steps st JOIN sessions s ON s.tenant_key = st.tenant_key AND s.key = st.session_key
