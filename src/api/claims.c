@@ -146,11 +146,11 @@ enum status claims_heartbeat(struct request *request)
 {
     struct session_entry entry;
     int64_t expires_at_ms;
-    int64_t writes_before = request->call.unit->writes;
+    int64_t writes_before = unit_writes(request->call.unit);
     enum status status = claim_heartbeat(&request->call, request->params[0], json_i64_of(request->body, "lease_ms"),
                                          &entry, &expires_at_ms);
     if (status == STATUS_OK) {
-        request->needs_commit = request->call.unit->writes != writes_before;
+        request->needs_commit = unit_writes(request->call.unit) != writes_before;
         struct json_out *out = &request->out;
         json_begin_object(out);
         json_put_i64(out, "fence", entry.loaded->session.fence);

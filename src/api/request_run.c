@@ -131,7 +131,6 @@ static enum status keep_idempotent(struct request *request, struct slice key, co
     if (status != STATUS_OK) {
         return status;
     }
-    unit_wrote(request->call.unit);
     return store_idempotency_put(request->call.db, request->who.tenant_key, request->who.name, key, &answer,
                                  request->call.now_ms, &request->call.failure);
 }
@@ -143,7 +142,7 @@ static bool rests_on_memory(struct request *request, enum status status)
 {
     struct unit *unit = request->call.unit;
     bool waits = status == STATUS_OK && (request->exchange->status == 0 || follow_is_wanted(request));
-    if (unit && unit->writes == request->writes_before && !waits && unit_forget_remembered(unit)) {
+    if (unit && unit_writes(unit) == request->writes_before && !waits && unit_forget_remembered(unit)) {
         request->ask_again = true;
     }
     return request->ask_again;
@@ -244,7 +243,7 @@ static enum status keep_in_budget(struct request *request, enum status status)
 static enum status try_on_writer(struct request *request, struct unit *unit)
 {
     request_start(request, unit->db, unit);
-    request->writes_before = unit->writes;
+    request->writes_before = unit_writes(unit);
     request->ask_again = false;
     unit_start_command(unit);
     enum status status = let_in(request);
@@ -260,13 +259,13 @@ static enum status try_on_writer(struct request *request, struct unit *unit)
 static enum job_outcome run_on_writer(struct write_job *job, struct unit *unit)
 {
     struct request *request = (struct request *)job;
-    int64_t writes_before = unit->writes;
+    int64_t writes_before = unit_writes(unit);
     job->parked_until_ms = job->parked ? job->parked_until_ms : 0;
     enum status status = try_on_writer(request, unit);
     if (rests_on_memory(request, status)) {
         status = try_on_writer(request, unit);
     }
-    if (status == STATUS_OK && !request->needs_commit && unit->writes == writes_before) {
+    if (status == STATUS_OK && !request->needs_commit && unit_writes(unit) == writes_before) {
         return JOB_ANSWERED;
     }
     if (status == STATUS_OK) {
@@ -274,7 +273,7 @@ static enum job_outcome run_on_writer(struct write_job *job, struct unit *unit)
     }
     problem_answer(request->exchange, &request->call.failure);
     log_refused_move(request);
-    return unit->writes != writes_before ? JOB_SPOILED : JOB_DONE;
+    return unit_writes(unit) != writes_before ? JOB_SPOILED : JOB_DONE;
 }
 
 static void submit_write(struct request *request)

@@ -312,9 +312,9 @@ enum status sessions_bulk_delete(struct request *request)
     json_key(out, "results");
     json_begin_array(out);
     for (const struct json *id = ids->child; id; id = id->next) {
-        int64_t writes = request->call.unit->writes;
+        int64_t writes = unit_writes(request->call.unit);
         status = session_delete(&request->call, id->text);
-        if (status != STATUS_OK && request->call.unit->writes != writes) {
+        if (status != STATUS_OK && unit_writes(request->call.unit) != writes) {
             return status;
         }
         json_begin_object(out);

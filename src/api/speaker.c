@@ -165,12 +165,12 @@ static enum status try_once(struct spoken *spoken, struct unit *unit)
 static enum job_outcome run(struct write_job *job, struct unit *unit)
 {
     struct spoken *spoken = (struct spoken *)job;
-    int64_t writes_before = unit->writes;
+    int64_t writes_before = unit_writes(unit);
     enum status status = try_once(spoken, unit);
-    if (unit->writes == writes_before && unit_forget_remembered(unit)) {
+    if (unit_writes(unit) == writes_before && unit_forget_remembered(unit)) {
         status = try_once(spoken, unit);
     }
-    return status != STATUS_OK && unit->writes != writes_before ? JOB_SPOILED : JOB_DONE;
+    return status != STATUS_OK && unit_writes(unit) != writes_before ? JOB_SPOILED : JOB_DONE;
 }
 
 static void finish(struct write_job *job, enum status status, const struct failure *failure)

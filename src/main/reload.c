@@ -18,12 +18,12 @@ static enum job_outcome reload_run(struct write_job *job, struct unit *unit)
 {
     struct reload *reload = (struct reload *)job;
     struct arena arena = {0};
-    int64_t writes_before = unit->writes;
+    int64_t writes_before = unit_writes(unit);
     struct call call = unit_call(unit, &arena, &server_principal);
     reload->status = agents_share(reload->options, &call);
     reload->failure = call.failure;
     arena_release(&arena);
-    return reload->status != STATUS_OK && unit->writes != writes_before ? JOB_SPOILED : JOB_DONE;
+    return reload->status != STATUS_OK && unit_writes(unit) != writes_before ? JOB_SPOILED : JOB_DONE;
 }
 
 static void reload_finish(struct write_job *job, enum status status, const struct failure *failure)

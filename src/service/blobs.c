@@ -45,7 +45,6 @@ static enum job_outcome collect_run(struct write_job *job, struct unit *unit)
 {
     struct blobs *blobs = (struct blobs *)job;
     struct failure failure;
-    unit_wrote(unit);
     enum status status = store_blob_collect(unit->db, &blobs->options.service->blobs, blobs->before_ms, blobs->orphans,
                                             blobs->count, &failure);
     if (status != STATUS_OK) {

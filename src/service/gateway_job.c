@@ -45,7 +45,6 @@ static enum status write_row(struct call *call, struct gateway_job *job)
     if (status != STATUS_OK) {
         return status; /* deleted meanwhile */
     }
-    unit_wrote(call->unit);
     if (!job->ending) {
         return store_tool_call_insert(call->db, &row, &call->failure);
     }
@@ -64,11 +63,11 @@ static enum job_outcome run(struct write_job *write, struct unit *unit)
     struct arena arena = {0};
     struct principal who = {.kind = PRINCIPAL_SYSTEM, .tenant_key = job->tenant_key, .name = job->actor};
     struct call call = unit_call(unit, &arena, &who);
-    int64_t writes_before = unit->writes;
+    int64_t writes_before = unit_writes(unit);
     unit_start_command(unit);
     enum status status = write_row(&call, job);
     arena_release(&arena);
-    return status != STATUS_OK && unit->writes != writes_before ? JOB_SPOILED : JOB_DONE;
+    return status != STATUS_OK && unit_writes(unit) != writes_before ? JOB_SPOILED : JOB_DONE;
 }
 
 /* Whoever waits looks at the row again. */

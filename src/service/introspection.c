@@ -21,7 +21,6 @@ static enum status load(struct call *call, const struct session *session, struct
 
 static enum status save(struct call *call, const struct introspection *row)
 {
-    unit_wrote(call->unit);
     return store_introspection_put(call->db, row, &call->failure);
 }
 

@@ -43,7 +43,6 @@ static enum status renew(struct call *call, struct node *node)
     if (call->steady_ms < node->renew_at_ms) {
         return STATUS_OK;
     }
-    call->unit->writes++;
     node->renews = true;
     node->renewed_at_ms = call->steady_ms;
     enum status status = store_node_renew(call->db, &row, &call->failure);
@@ -78,7 +77,7 @@ static enum job_outcome look_run(struct write_job *job, struct unit *unit)
 {
     struct node *node = (struct node *)job;
     struct arena arena = {0};
-    int64_t writes_before = unit->writes;
+    int64_t writes_before = unit_writes(unit);
     struct call call = unit_call(unit, &arena, &server_principal);
     node->due_count = 0;
     node->lost_one = node->renews = false;
@@ -91,7 +90,7 @@ static enum job_outcome look_run(struct write_job *job, struct unit *unit)
         log_warn("node_look_failed", LOG_TEXT("code", slice_of(call.failure.code)),
                  LOG_TEXT("detail", slice_of(call.failure.detail)));
     }
-    return status != STATUS_OK && unit->writes != writes_before ? JOB_SPOILED : JOB_DONE;
+    return status != STATUS_OK && unit_writes(unit) != writes_before ? JOB_SPOILED : JOB_DONE;
 }
 
 static void look_finish(struct write_job *job, enum status status, const struct failure *failure)

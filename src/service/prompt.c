@@ -46,7 +46,6 @@ static enum status squeeze_in(struct call *call, struct loaded_session *loaded, 
     }
     figures->last++;
     prompt->position = at < count ? queue[at].position : figures->last;
-    unit_wrote(call->unit);
     return at < count
                ? store_prompt_make_room(call->db, session->tenant_key, session->key, prompt->position, &call->failure)
                : STATUS_OK;

@@ -53,14 +53,14 @@ static enum job_outcome note_run(struct write_job *job, struct unit *unit)
     struct principal who = {.kind = PRINCIPAL_SYSTEM, .tenant_key = note->tenant_key, .name = note->actor};
     struct call call = unit_call(unit, &arena, &who);
     struct loaded_session *loaded;
-    int64_t writes_before = unit->writes;
+    int64_t writes_before = unit_writes(unit);
     unit_start_command(unit);
     enum status status = unit_load(unit, note->tenant_key, note->session_id, &loaded, &call.failure);
     if (status == STATUS_OK) {
         status = writes[note->kind](&call, note, loaded);
     }
     arena_release(&arena);
-    return status != STATUS_OK && unit->writes != writes_before ? JOB_SPOILED : JOB_DONE;
+    return status != STATUS_OK && unit_writes(unit) != writes_before ? JOB_SPOILED : JOB_DONE;
 }
 
 static void note_free(struct note *note)

@@ -144,11 +144,11 @@ static enum job_outcome waking_run(struct write_job *job, struct unit *unit)
 {
     struct waking *waking = (struct waking *)job;
     struct arena arena = {0};
-    int64_t writes_before = unit->writes;
+    int64_t writes_before = unit_writes(unit);
     struct call call = unit_call(unit, &arena, &server_principal);
     enum status status = wake_sleeping(&call, waking);
     arena_release(&arena);
-    return status != STATUS_OK && unit->writes != writes_before ? JOB_SPOILED : JOB_DONE;
+    return status != STATUS_OK && unit_writes(unit) != writes_before ? JOB_SPOILED : JOB_DONE;
 }
 
 static void waking_finish(struct write_job *job, enum status status, const struct failure *failure)

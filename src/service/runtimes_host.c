@@ -57,7 +57,6 @@ enum status host_take_over(struct call *call, struct loaded_session *loaded, con
         }
         status = status == STATUS_OK ? append(call, loaded, &changes) : status;
     }
-    call->unit->writes++;
     return status == STATUS_OK ? store_host_delete(call->db, session->tenant_key, session->key, &call->failure)
                                : status;
 }
@@ -68,7 +67,6 @@ enum status host_keep(struct call *call, const struct session *session, const st
         return STATUS_OK;
     }
     bool is_mine = place->at == HOST_HERE;
-    call->unit->writes += needed != is_mine;
     if (needed && !is_mine) {
         return store_host_put(call->db, session->tenant_key, session->key, call->service->node, &call->failure);
     }

@@ -87,7 +87,7 @@ enum job_outcome recover_run(struct write_job *job, struct unit *unit)
 {
     struct runtimes *runtimes = (struct runtimes *)job;
     struct arena arena = {0};
-    int64_t writes_before = unit->writes;
+    int64_t writes_before = unit_writes(unit);
     struct call call = unit_call(unit, &arena, &server_principal);
     orphans_free(runtimes);
     enum status status = recover(&call, runtimes);
@@ -97,7 +97,7 @@ enum job_outcome recover_run(struct write_job *job, struct unit *unit)
                  LOG_TEXT("detail", slice_of(call.failure.detail)));
         orphans_free(runtimes);
     }
-    return status != STATUS_OK && unit->writes != writes_before ? JOB_SPOILED : JOB_DONE;
+    return status != STATUS_OK && unit_writes(unit) != writes_before ? JOB_SPOILED : JOB_DONE;
 }
 
 void recover_finish(struct write_job *job, enum status status, const struct failure *failure)

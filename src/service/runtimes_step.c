@@ -380,7 +380,7 @@ enum job_outcome box_step_run(struct write_job *job, struct unit *unit)
 {
     struct runtime_box *box = (struct runtime_box *)job;
     struct arena arena = {0};
-    int64_t writes_before = unit->writes;
+    int64_t writes_before = unit_writes(unit);
     struct call call = unit_call(unit, &arena, &server_principal);
     struct step step = {.call = &call, .box = box};
     arena_reset(&box->arena);
@@ -388,7 +388,7 @@ enum job_outcome box_step_run(struct write_job *job, struct unit *unit)
     box->status = take_step(&step);
     box->failure = call.failure;
     arena_release(&arena);
-    return box->status != STATUS_OK && unit->writes != writes_before ? JOB_SPOILED : JOB_DONE;
+    return box->status != STATUS_OK && unit_writes(unit) != writes_before ? JOB_SPOILED : JOB_DONE;
 }
 
 void box_step_finish(struct write_job *job, enum status status, const struct failure *failure)

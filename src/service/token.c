@@ -124,7 +124,6 @@ enum status token_create(struct call *call, const struct token_request *request,
 static enum status revoke_row(struct call *call, const struct token *token)
 {
     bool changed;
-    unit_wrote(call->unit);
     unit_identity_changed(call);
     unit_close_streams_of(call->unit, token->tenant_key,
                           slice_present(token->user_id) ? token->user_id : identity_actor_name(call->arena, token));

@@ -280,7 +280,6 @@ static enum status write_keep(struct call *call, struct turn *turn, struct said 
     if (status != STATUS_OK) {
         return status;
     }
-    unit_wrote(call->unit);
     return store_kept_put(call->db, turn->brief.tenant_key, turn->brief.session_key, said->text, &call->failure);
 }
 
@@ -297,11 +296,11 @@ static enum status write_serve(struct call *call, struct turn *turn, struct said
         said->error = SLICE("not done: all calls of this look back are used up");
         return STATUS_OK;
     }
-    int64_t writes_before = call->unit->writes;
+    int64_t writes_before = unit_writes(call->unit);
     status = turn_tool_serve(call, entry.loaded, said->id, said->text, &result);
     if (status == STATUS_OK) {
         said->result = arena_copy(&said->arena, result);
-    } else if (call->unit->writes == writes_before && status != STATUS_UNAVAILABLE) {
+    } else if (unit_writes(call->unit) == writes_before && status != STATUS_UNAVAILABLE) {
         said->error = arena_copy(&said->arena, slice_of(call->failure.detail));
         status = STATUS_OK;
     }
@@ -411,7 +410,7 @@ enum job_outcome turn_write_run(struct write_job *job, struct unit *unit)
 {
     struct turn *turn = (struct turn *)job;
     struct arena arena = {0};
-    int64_t writes_before = unit->writes;
+    int64_t writes_before = unit_writes(unit);
     struct principal agent = turn_principal(turn->brief.tenant_key, turn->actor);
     struct call call = unit_call(unit, &arena, &agent);
     call.lease_token = turn->introspects ? (struct slice){0} : slice_of(turn->lease);
@@ -422,7 +421,7 @@ enum job_outcome turn_write_run(struct write_job *job, struct unit *unit)
     turn->failure = call.failure;
     note_sequence(&call, turn);
     arena_release(&arena);
-    return turn->status != STATUS_OK && unit->writes != writes_before ? JOB_SPOILED : JOB_DONE;
+    return turn->status != STATUS_OK && unit_writes(unit) != writes_before ? JOB_SPOILED : JOB_DONE;
 }
 
 void turn_write_finish(struct write_job *job, enum status status, const struct failure *failure)

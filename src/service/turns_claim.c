@@ -164,7 +164,7 @@ enum job_outcome turns_claim_run(struct write_job *job, struct unit *unit)
 {
     struct turns *turns = (struct turns *)job;
     struct arena arena = {0};
-    int64_t writes_before = unit->writes;
+    int64_t writes_before = unit_writes(unit);
     forget_found(turns);
     turns->claim_failed = false;
     if (turns->stopping) {
@@ -181,9 +181,9 @@ enum job_outcome turns_claim_run(struct write_job *job, struct unit *unit)
         turns->claim_failed = true;
         log_warn("agent_claim_failed", LOG_TEXT("code", slice_of(call.failure.code)),
                  LOG_TEXT("detail", slice_of(call.failure.detail)));
-        return unit->writes != writes_before ? JOB_SPOILED : JOB_DONE;
+        return unit_writes(unit) != writes_before ? JOB_SPOILED : JOB_DONE;
     }
-    if (turns->found || unit->writes != writes_before) {
+    if (turns->found || unit_writes(unit) != writes_before) {
         return JOB_DONE;
     }
     job->parked_until_ms = call.steady_ms + LOOK_AGAIN_MS;

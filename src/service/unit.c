@@ -26,7 +26,7 @@ struct call unit_call(struct unit *unit, struct arena *arena, const struct princ
 
 enum status unit_begin(struct unit *unit, struct failure *failure)
 {
-    unit->writes = 0;
+    unit->touches = unit->saves = 0;
     unit->work_queued = unit->identity_changed = false;
     unit->earliest_timer_ms = 0;
     return db_begin(unit->db, failure);
@@ -34,7 +34,7 @@ enum status unit_begin(struct unit *unit, struct failure *failure)
 
 void unit_touch(struct unit *unit, struct loaded_session *loaded)
 {
-    unit->writes++;
+    unit->touches++;
     if (!loaded->touched) {
         loaded->touched = true;
         loaded->next_touched = unit->touched;
@@ -47,8 +47,10 @@ enum status unit_save(struct unit *unit, struct loaded_session *loaded, struct f
     if (loaded->changed == 0) {
         return STATUS_OK;
     }
+    int64_t writes_before = db_writes(unit->db);
     enum status status = store_session_update(unit->db, &loaded->session, loaded->changed, loaded->stored_sequence,
                                               loaded->stored_work, failure);
+    unit->saves += db_writes(unit->db) - writes_before;
     if (status == STATUS_OK) {
         unit_mark_stored(loaded);
     }
@@ -90,7 +92,7 @@ void unit_rollback(struct unit *unit)
         unit->touched = loaded->next_touched;
         unit_forget(unit, loaded);
     }
-    if (unit->writes > 0) {
+    if (unit_writes(unit) > 0) {
         queue_heads_clear(&unit->queue_heads);
     }
     publication_unref(unit->publication);
@@ -124,7 +126,7 @@ enum status unit_commit(struct unit *unit, struct publication **out_publication,
     return STATUS_OK;
 }
 
-void unit_wrote(struct unit *unit)
+int64_t unit_writes(const struct unit *unit)
 {
-    unit->writes++;
+    return unit->touches + db_writes(unit->db) - unit->saves;
 }

@@ -3,7 +3,7 @@
  *     unit_begin → { command … command } → unit_commit → publication leaves
  *
  * A command decides first and writes last. When one fails after it began to write, the whole group is rolled back and
- * its other commands run again, each alone (`writes` tells). Sessions live in the unit across groups, because only this
+ * its other commands run again, each alone (unit_writes tells). Sessions live in the unit across groups, because only this
  * thread writes them; after a rollback the touched ones are forgotten and loaded anew. */
 #ifndef SERVICE_UNIT_H
 #define SERVICE_UNIT_H
@@ -52,7 +52,8 @@ struct unit {
     struct renewals renewals;
     struct queue_heads queue_heads;
     int64_t command;           /* number of the running one */
-    int64_t writes;            /* grows with each change: tells whether a failed command wrote */
+    int64_t touches;           /* changes of sessions in memory, which the commit saves */
+    int64_t saves;             /* statements that saved such changes: not counted again */
     bool work_queued;          /* a session became claimable */
     int64_t earliest_timer_ms; /* of the timers put by this group; 0 = none */
     bool identity_changed;
@@ -117,7 +118,8 @@ void unit_close_streams_of(struct unit *unit, int64_t tenant_key, struct slice h
 void unit_close_viewers(struct unit *unit, const struct session *session, struct slice reason, struct slice only_user);
 /* Who may come in has changed: caches forget, and streams whose credential is over end, on all nodes. */
 void unit_identity_changed(struct call *call);
-/* A write outside sessions (tokens, participants, …) happened. */
-void unit_wrote(struct unit *unit);
+/* How much this group has changed so far. A command that failed and made it grow has spoiled the group; only a command
+ * that left it alone may be answered before the commit. */
+int64_t unit_writes(const struct unit *unit);
 
 #endif

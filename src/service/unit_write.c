@@ -158,7 +158,6 @@ enum status unit_timer(struct call *call, const struct loaded_session *loaded, e
 {
     struct unit *unit = call->unit;
     bool is_lease = kind == TIMER_LEASE; /* its own row says when it is due */
-    unit->writes++;
     if (due_ms == 0) {
         return is_lease ? STATUS_OK : store_timer_delete(unit->db, kind, loaded->session.key, &call->failure);
     }

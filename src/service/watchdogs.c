@@ -104,7 +104,7 @@ static enum job_outcome look_run(struct write_job *job, struct unit *unit)
 {
     struct watchdogs *watchdogs = (struct watchdogs *)job;
     struct arena arena = {0};
-    int64_t writes_before = unit->writes;
+    int64_t writes_before = unit_writes(unit);
     struct call call = unit_call(unit, &arena, &server_principal);
     note_clock(&call, watchdogs);
     enum status status = unit_flush(unit, &call.failure);
@@ -116,7 +116,7 @@ static enum job_outcome look_run(struct write_job *job, struct unit *unit)
         log_warn("watchdog_failed", LOG_TEXT("code", slice_of(call.failure.code)),
                  LOG_TEXT("detail", slice_of(call.failure.detail)));
     }
-    return status != STATUS_OK && unit->writes != writes_before ? JOB_SPOILED : JOB_DONE;
+    return status != STATUS_OK && unit_writes(unit) != writes_before ? JOB_SPOILED : JOB_DONE;
 }
 
 static void look_finish(struct write_job *job, enum status status, const struct failure *failure)

@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/log.h"
@@ -61,7 +62,8 @@ static void after_commit(struct writer *writer, struct publication *publication)
 enum status writer_end_group(struct writer *writer, struct failure *failure)
 {
     struct publication *publication = NULL;
-    if (writer->unit.writes == 0) {
+    if (unit_writes(&writer->unit) == 0) {
+        assert(!writer->unit.touched && !writer->unit.identity_changed);
         unit_rollback(&writer->unit);
         return STATUS_OK;
     }
@@ -82,12 +84,14 @@ void writer_log_failed(const struct failure *failure)
 /* A transaction that gave way to another is rolled back, whatever the job made of it. */
 static enum job_outcome run_job(struct writer *writer, struct write_job *job)
 {
+    int64_t writes_before = unit_writes(&writer->unit);
     unit_start_command(&writer->unit);
     if (!job->unbounded) {
         budget_begin(&writer->options.budget);
     }
     enum job_outcome outcome = job->run(job, &writer->unit);
     budget_end();
+    assert(outcome != JOB_ANSWERED || unit_writes(&writer->unit) == writes_before);
     return outcome != JOB_ANSWERED && db_must_run_again(writer->unit.db) ? JOB_SPOILED : outcome;
 }
 
@@ -188,7 +192,7 @@ static void gather(struct writer *writer, struct group *group)
     }
     for (int turns = 0; turns < GATHER_TURNS_MAX; turns++) {
         bool few = group->count < writer->crowd && group->count < GATHER_JOBS_MAX;
-        bool worth = few && !group->spoiled && writer->unit.writes > 0;
+        bool worth = few && !group->spoiled && unit_writes(&writer->unit) > 0;
         struct queue_item *more =
             worth ? work_queue_take_within(writer->queue, writer->options.group_max, GATHER_US) : NULL;
         if (!more) {

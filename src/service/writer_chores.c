@@ -14,7 +14,6 @@ static enum status fire_timers(struct writer *writer, const struct timer *timers
         status = timer_fire(&call, &timers[i]);
     }
     if (status == STATUS_OK) {
-        writer->unit.writes++;
         status = writer_end_group(writer, &call.failure);
     } else {
         unit_rollback(&writer->unit);
@@ -103,7 +102,6 @@ void writer_save_renewals(struct writer *writer)
     enum status status = unit_begin(&writer->unit, &failure);
     if (status == STATUS_OK) {
         status = renewals_save(renewals, writer->unit.db, &failure);
-        writer->unit.writes++;
         if (status == STATUS_OK) {
             status = writer_end_group(writer, &failure);
         } else {
@@ -143,7 +141,6 @@ void writer_prune(struct writer *writer)
         status = prune(writer->unit.db, service, &failure);
     }
     if (status == STATUS_OK) {
-        writer->unit.writes++;
         status = writer_end_group(writer, &failure);
     } else {
         unit_rollback(&writer->unit);

@@ -13,7 +13,6 @@ static enum job_outcome partial_run(struct write_job *job, struct unit *unit)
 {
     struct partial_job *own = (struct partial_job *)job;
     struct failure failure;
-    unit_wrote(unit);
     enum status status = store_partial_save(unit->db, own->tenant_key, own->session_key, &own->partial, &failure);
     return status == STATUS_OK ? JOB_DONE : JOB_SPOILED;
 }

@@ -9,6 +9,7 @@
 enum status counts_flush(struct db *db, struct failure *failure)
 {
     struct count_changes *changes = &db->count_changes;
+    int64_t writes = db->writes;
     enum status status = STATUS_OK;
     for (size_t i = 0; i < changes->count && status == STATUS_OK; i++) {
         const struct count_change *at = &changes->items[i];
@@ -20,6 +21,7 @@ enum status counts_flush(struct db *db, struct failure *failure)
         }
     }
     changes->count = 0;
+    db->writes = writes; /* counted with what made them change */
     return status;
 }
 

@@ -136,6 +136,7 @@ enum db_engine db_engine(const struct db *db)
 
 enum status db_begin(struct db *db, struct failure *failure)
 {
+    db->writes = 0;
     seal_reset(db);
     return db->vtable->begin(db, failure);
 }
@@ -159,6 +160,11 @@ void db_rollback(struct db *db)
     db->vtable->rollback(db);
     seal_reset(db);
     seal_forget(db);
+}
+
+int64_t db_writes(const struct db *db)
+{
+    return db->writes;
 }
 
 bool db_must_run_again(const struct db *db)
@@ -214,15 +220,23 @@ void query_start(struct query *query, struct db *db, struct sql_call call)
     }
 }
 
-enum status query_run(struct query *query, int64_t *out_changed, struct failure *failure)
+/* Every statement passes here before it runs. Whether it finds a row to change is known too late on PostgreSQL. */
+static void note_run(struct query *query)
 {
     assert(query->bound == sql_texts[query->sql].parameter_count);
+    query->db->writes += sql_texts[query->sql].writes && !query->ran;
+    query->ran = true;
+}
+
+enum status query_run(struct query *query, int64_t *out_changed, struct failure *failure)
+{
+    note_run(query);
     return query->db->vtable->run(query, out_changed, failure);
 }
 
 enum status query_run_guarded(struct query *query, struct failure *failure)
 {
-    assert(query->bound == sql_texts[query->sql].parameter_count);
+    note_run(query);
     return query->db->vtable->run_guarded(query, failure);
 }
 
@@ -235,7 +249,7 @@ static enum status keep_reason(enum status status, struct failure *failure)
 
 enum status query_step(struct query *query, bool *out_row, struct failure *failure)
 {
-    assert(query->bound == sql_texts[query->sql].parameter_count);
+    note_run(query);
     if (!budget_spend(1)) {
         return budget_check(failure);
     }

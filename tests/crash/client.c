@@ -55,7 +55,6 @@ static enum status send_once(struct call *call, struct message *message)
     if (status == STATUS_NOT_FOUND) {
         status = send_now(call, message, &reply.body);
         if (status == STATUS_OK) {
-            unit_wrote(call->unit);
             status =
                 store_idempotency_put(call->db, who->tenant_key, who->name, key, &reply, call->now_ms, &call->failure);
         }
@@ -68,12 +67,12 @@ static enum job_outcome message_run(struct write_job *job, struct unit *unit)
 {
     struct message *message = (struct message *)job;
     struct arena arena = {0};
-    int64_t writes_before = unit->writes;
+    int64_t writes_before = unit_writes(unit);
     struct call call = unit_call(unit, &arena, &message->client->world->who);
     message->status = send_once(&call, message);
     message->failure = call.failure;
     arena_release(&arena);
-    return message->status != STATUS_OK && unit->writes != writes_before ? JOB_SPOILED : JOB_DONE;
+    return message->status != STATUS_OK && unit_writes(unit) != writes_before ? JOB_SPOILED : JOB_DONE;
 }
 
 /* Busy, in the mode that asks for it; or the session has failed, by the policy that asks for that. */
@@ -118,13 +117,13 @@ static enum job_outcome answer_run(struct write_job *job, struct unit *unit)
     struct decision *answer = (struct decision *)job;
     struct arena arena = {0};
     struct ask after;
-    int64_t writes_before = unit->writes;
+    int64_t writes_before = unit_writes(unit);
     struct ask_reply reply = {.decision = DECISION_ONCE};
     struct call call = unit_call(unit, &arena, &answer->client->world->who);
     answer->status = ask_answer(&call, client_session(answer->client), slice_of(answer->ask), &reply, &after);
     answer->failure = call.failure;
     arena_release(&arena);
-    return answer->status != STATUS_OK && unit->writes != writes_before ? JOB_SPOILED : JOB_DONE;
+    return answer->status != STATUS_OK && unit_writes(unit) != writes_before ? JOB_SPOILED : JOB_DONE;
 }
 
 static void answer_finish(struct write_job *job, enum status status, const struct failure *failure)
@@ -146,12 +145,12 @@ static enum job_outcome resume_run(struct write_job *job, struct unit *unit)
     struct decision *resume = (struct decision *)job;
     struct arena arena = {0};
     struct session_entry entry;
-    int64_t writes_before = unit->writes;
+    int64_t writes_before = unit_writes(unit);
     struct call call = unit_call(unit, &arena, &resume->client->world->who);
     resume->status = turn_resume(&call, client_session(resume->client), &entry);
     resume->failure = call.failure;
     arena_release(&arena);
-    return resume->status != STATUS_OK && unit->writes != writes_before ? JOB_SPOILED : JOB_DONE;
+    return resume->status != STATUS_OK && unit_writes(unit) != writes_before ? JOB_SPOILED : JOB_DONE;
 }
 
 static void resume_finish(struct write_job *job, enum status status, const struct failure *failure)

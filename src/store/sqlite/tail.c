@@ -159,6 +159,7 @@ enum status tail_add(struct sqlite_db *self, int64_t tenant_key, int64_t session
 
 enum status tails_flush(struct sqlite_db *self, struct failure *failure)
 {
+    int64_t writes = self->base.writes;
     enum status status = STATUS_OK;
     for (size_t i = 0; status == STATUS_OK && i < self->tails.dirty_count; i++) {
         struct tail *tail = &self->tails.slots[self->tails.dirty[i]];
@@ -168,6 +169,7 @@ enum status tails_flush(struct sqlite_db *self, struct failure *failure)
     if (status == STATUS_OK) {
         self->tails.dirty_count = 0;
     }
+    self->base.writes = writes; /* counted with the events; a query may have come to this */
     return status;
 }
 
