@@ -232,6 +232,7 @@ class Program:
         self.enums, self.session_fields = enums, session_fields
         for statement in self.statements.values():
             self.work_out(statement)
+        self.fragment_columns = {name: self.columns_of(name) for name in self.fragments if name.endswith("_columns")}
         self.families = {}
         for statement in self.statements.values():
             members = self.families.setdefault(statement.family or statement.name, {})
@@ -240,6 +241,14 @@ class Program:
                 if members.setdefault(name, [kind, 0])[0] != kind:
                     raise Mistake(f"{statement.name}: {name} has another type than in its family")
                 members[name][1] = max(members[name][1], 0 if index is None else index + 1)
+
+    def columns_of(self, fragment):
+        """The names of the columns of a fragment, the same on both engines."""
+        texts = [expand(text, engine, self.fragments, self.enums) for engine, text in self.fragments[fragment].items()]
+        names = [column_names(split_list(text)) for text in texts]
+        if any(found != names[0] for found in names):
+            raise Mistake(f"{fragment}: the engines have different columns")
+        return names[0]
 
     def work_out(self, statement):
         full = {e: expand(text, e, self.fragments, self.enums) for e, text in statement.texts.items()}
@@ -295,14 +304,14 @@ def column_enum(prefix, names):
 
 
 def column_enums(program):
-    lines = []
-    for name, texts in program.fragments.items():
-        if name.endswith("_columns"):
-            names = column_names(split_list(next(iter(texts.values()))))
-            lines += column_enum(name.removesuffix("_columns").upper(), names) if names else []
+    """Of fragments called x_columns, and of statements with a list of their own, or families that agree on one."""
+    lists = {name.removesuffix("_columns"): columns for name, columns in program.fragment_columns.items() if columns}
+    own = {}
     for statement in program.statements.values():
-        lines += column_enum(statement.name.upper(), statement.columns) if statement.columns else []
-    return lines
+        if statement.columns not in lists.values():
+            own.setdefault(statement.family or statement.name, []).append(statement.columns)
+    lists |= {name: found[0] for name, found in own.items() if found[0] and all(each == found[0] for each in found)}
+    return [line for name, columns in lists.items() for line in column_enum(name.upper(), columns)]
 
 
 def header(program):

@@ -4,14 +4,14 @@
 static void read_agent(struct query *query, struct arena *arena, void *item)
 {
     struct agent_row *out = item;
-    out->tenant_key = query_i64(query, 0);
-    out->slug = column_copy(query, 1, arena);
-    out->version = query_i64(query, 2);
-    out->definition = column_copy(query, 3, arena);
-    out->source = (enum agent_origin)query_i64(query, 4);
-    out->created_at_ms = query_i64(query, 5);
-    out->created_by = column_copy(query, 6, arena);
-    out->removed_at_ms = query_i64(query, 7);
+    out->tenant_key = query_i64(query, AGENT_COLUMN_TENANT_KEY);
+    out->slug = column_copy(query, AGENT_COLUMN_SLUG, arena);
+    out->version = query_i64(query, AGENT_COLUMN_VERSION);
+    out->definition = column_copy(query, AGENT_COLUMN_DEFINITION, arena);
+    out->source = (enum agent_origin)query_i64(query, AGENT_COLUMN_SOURCE);
+    out->created_at_ms = query_i64(query, AGENT_COLUMN_CREATED_AT_MS);
+    out->created_by = column_copy(query, AGENT_COLUMN_CREATED_BY, arena);
+    out->removed_at_ms = query_i64(query, AGENT_COLUMN_REMOVED_AT_MS);
 }
 
 static enum status read_one(struct db *db, struct sql_call call, struct arena *arena, struct agent_row *out,

@@ -3,34 +3,32 @@
 #include "store/statement.h"
 #include "store/store.h"
 
-enum { ASK_COLUMNS = 24 };
-
 static void read_ask(struct query *query, struct arena *arena, void *item)
 {
     struct ask *out = item;
-    out->id = column_copy(query, 1, arena);
-    out->kind = (enum ask_kind)query_i64(query, 2);
-    out->state = (enum ask_state)query_i64(query, 3);
-    out->turn = query_i64(query, 4);
-    out->tool = column_copy(query, 5, arena);
-    out->call_id = column_copy(query, 6, arena);
-    out->arguments = column_open(query, 7, arena);
-    out->editable = query_i64(query, 8) != 0;
-    out->text = column_open(query, 9, arena);
-    out->options = column_open(query, 10, arena);
-    out->schema = column_open(query, 11, arena);
-    out->details = column_open(query, 12, arena);
-    out->fields = column_open(query, 13, arena);
-    out->role = (enum access_role)query_i64(query, 14);
-    out->quorum = query_i64(query, 15);
-    out->created_at_ms = query_i64(query, 16);
-    out->expires_at_ms = query_i64(query, 17);
-    out->decision = (enum ask_decision)query_i64(query, 18);
-    out->answer = column_open(query, 19, arena);
-    out->reason = column_open(query, 20, arena);
-    out->answered_by = column_copy(query, 21, arena);
-    out->answered_at_ms = query_i64(query, 22);
-    out->votes = column_open(query, 23, arena);
+    out->id = column_copy(query, ASK_COLUMN_ID, arena);
+    out->kind = (enum ask_kind)query_i64(query, ASK_COLUMN_KIND);
+    out->state = (enum ask_state)query_i64(query, ASK_COLUMN_STATE);
+    out->turn = query_i64(query, ASK_COLUMN_TURN);
+    out->tool = column_copy(query, ASK_COLUMN_TOOL, arena);
+    out->call_id = column_copy(query, ASK_COLUMN_CALL_ID, arena);
+    out->arguments = column_open(query, ASK_COLUMN_ARGUMENTS, arena);
+    out->editable = query_i64(query, ASK_COLUMN_EDITABLE) != 0;
+    out->text = column_open(query, ASK_COLUMN_TEXT, arena);
+    out->options = column_open(query, ASK_COLUMN_OPTIONS, arena);
+    out->schema = column_open(query, ASK_COLUMN_FORM, arena);
+    out->details = column_open(query, ASK_COLUMN_DETAILS, arena);
+    out->fields = column_open(query, ASK_COLUMN_FIELDS, arena);
+    out->role = (enum access_role)query_i64(query, ASK_COLUMN_ROLE);
+    out->quorum = query_i64(query, ASK_COLUMN_QUORUM);
+    out->created_at_ms = query_i64(query, ASK_COLUMN_CREATED_AT_MS);
+    out->expires_at_ms = query_i64(query, ASK_COLUMN_EXPIRES_AT_MS);
+    out->decision = (enum ask_decision)query_i64(query, ASK_COLUMN_DECISION);
+    out->answer = column_open(query, ASK_COLUMN_ANSWER, arena);
+    out->reason = column_open(query, ASK_COLUMN_REASON, arena);
+    out->answered_by = column_copy(query, ASK_COLUMN_ANSWERED_BY, arena);
+    out->answered_at_ms = query_i64(query, ASK_COLUMN_ANSWERED_AT_MS);
+    out->votes = column_open(query, ASK_COLUMN_VOTES, arena);
 }
 
 enum status store_ask_insert(struct db *db, int64_t tenant_key, int64_t session_key, const struct ask *ask,
@@ -110,16 +108,16 @@ static void read_seen(struct query *query, struct arena *arena, void *item)
 {
     struct seen_ask *out = item;
     read_ask(query, arena, &out->ask);
-    out->key = query_i64(query, 0);
-    out->session.key = query_i64(query, ASK_COLUMNS);
-    out->session.id = column_copy(query, ASK_COLUMNS + 1, arena);
-    out->session.owner = column_copy(query, ASK_COLUMNS + 2, arena);
-    out->session.visibility = (enum visibility)query_i64(query, ASK_COLUMNS + 3);
-    out->session.purpose = (enum purpose)query_i64(query, ASK_COLUMNS + 4);
-    out->session.agent = column_copy(query, ASK_COLUMNS + 5, arena);
-    out->session.title = column_open(query, ASK_COLUMNS + 6, arena);
-    out->session.parent_id = column_copy(query, ASK_COLUMNS + 7, arena);
-    out->participant = (enum access_role)query_i64(query, ASK_COLUMNS + 8);
+    out->key = query_i64(query, ASK_SEEN_COLUMN_KEY);
+    out->session.key = query_i64(query, ASK_SEEN_COLUMN_SESSION_KEY);
+    out->session.id = column_copy(query, ASK_SEEN_COLUMN_SESSION_ID, arena);
+    out->session.owner = column_copy(query, ASK_SEEN_COLUMN_OWNER, arena);
+    out->session.visibility = (enum visibility)query_i64(query, ASK_SEEN_COLUMN_VISIBILITY);
+    out->session.purpose = (enum purpose)query_i64(query, ASK_SEEN_COLUMN_PURPOSE);
+    out->session.agent = column_copy(query, ASK_SEEN_COLUMN_AGENT, arena);
+    out->session.title = column_open(query, ASK_SEEN_COLUMN_TITLE, arena);
+    out->session.parent_id = column_copy(query, ASK_SEEN_COLUMN_PARENT_ID, arena);
+    out->participant = (enum access_role)query_i64(query, ASK_SEEN_COLUMN_PARTICIPANT);
 }
 
 enum status store_ask_list(struct db *db, const struct ask_filter *filter, struct arena *arena, struct seen_ask **out,
@@ -147,18 +145,18 @@ enum status store_ask_list(struct db *db, const struct ask_filter *filter, struc
 static void read_rule(struct query *query, struct arena *arena, void *item)
 {
     struct ask_rule *out = item;
-    out->id = column_copy(query, 0, arena);
-    out->tenant_key = query_i64(query, 1);
-    out->session_key = query_i64(query, 2);
-    out->user_id = column_copy(query, 3, arena);
-    out->agent = column_copy(query, 4, arena);
-    out->tool = column_copy(query, 5, arena);
-    out->arguments = column_open(query, 6, arena);
-    out->session_id = column_copy(query, 7, arena);
-    out->ask_id = column_copy(query, 8, arena);
-    out->created_by = column_copy(query, 9, arena);
-    out->created_at_ms = query_i64(query, 10);
-    ask_subject_read(arena, column_open(query, 11, arena), &out->subject);
+    out->id = column_copy(query, RULE_COLUMN_ID, arena);
+    out->tenant_key = query_i64(query, RULE_COLUMN_TENANT_KEY);
+    out->session_key = query_i64(query, RULE_COLUMN_SESSION_KEY);
+    out->user_id = column_copy(query, RULE_COLUMN_USER_ID, arena);
+    out->agent = column_copy(query, RULE_COLUMN_AGENT, arena);
+    out->tool = column_copy(query, RULE_COLUMN_TOOL, arena);
+    out->arguments = column_open(query, RULE_COLUMN_ARGUMENTS, arena);
+    out->session_id = column_copy(query, RULE_COLUMN_SESSION_ID, arena);
+    out->ask_id = column_copy(query, RULE_COLUMN_ASK_ID, arena);
+    out->created_by = column_copy(query, RULE_COLUMN_CREATED_BY, arena);
+    out->created_at_ms = query_i64(query, RULE_COLUMN_CREATED_AT_MS);
+    ask_subject_read(arena, column_open(query, RULE_COLUMN_SUBJECT, arena), &out->subject);
 }
 
 enum status store_ask_rule_insert(struct db *db, const struct ask_rule *rule, struct failure *failure)

@@ -46,9 +46,10 @@ static void about_read(struct slice text, struct arena *arena, struct blob *out)
 static void read_row(struct query *query, struct arena *arena, void *item)
 {
     struct blob *out = item;
-    *out = (struct blob){
-        .bytes = query_i64(query, 1), .created_at_ms = query_i64(query, 2), .actor = column_copy(query, 3, arena)};
-    about_read(column_open(query, 0, arena), arena, out);
+    *out = (struct blob){.bytes = query_i64(query, BLOB_COLUMN_BYTES),
+                         .created_at_ms = query_i64(query, BLOB_COLUMN_CREATED_AT_MS),
+                         .actor = column_copy(query, BLOB_COLUMN_ACTOR, arena)};
+    about_read(column_open(query, BLOB_COLUMN_ABOUT, arena), arena, out);
 }
 
 /* --- where bytes are --- */
@@ -176,7 +177,7 @@ static enum status read_chunks(struct db *db, int64_t tenant_key, const struct h
     enum status status = query_step(&query, &row, failure);
     while (status == STATUS_OK && row) {
         any = true;
-        buffer_add(&whole, query_text(&query, 0));
+        buffer_add(&whole, query_text(&query, BLOB_CHUNK_READ_COLUMN_BODY));
         status = query_step(&query, &row, failure);
     }
     query_end(&query);

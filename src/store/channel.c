@@ -5,15 +5,15 @@ static void read_channel(struct query *query, struct arena *arena, void *item)
 {
     struct channel *out = item;
     *out = (struct channel){
-        .tenant_key = query_i64(query, 0),
-        .session_key = query_i64(query, 1),
-        .id = column_copy(query, 2, arena),
-        .kind = column_copy(query, 3, arena),
-        .address = column_copy(query, 4, arena),
-        .followup_ms = query_i64(query, 5),
-        .waiting_sequence = query_i64(query, 6),
-        .due_ms = query_i64(query, 7),
-        .created_at_ms = query_i64(query, 8),
+        .tenant_key = query_i64(query, CHANNEL_COLUMN_TENANT_KEY),
+        .session_key = query_i64(query, CHANNEL_COLUMN_SESSION_KEY),
+        .id = column_copy(query, CHANNEL_COLUMN_ID, arena),
+        .kind = column_copy(query, CHANNEL_COLUMN_KIND, arena),
+        .address = column_copy(query, CHANNEL_COLUMN_ADDRESS, arena),
+        .followup_ms = query_i64(query, CHANNEL_COLUMN_FOLLOWUP_MS),
+        .waiting_sequence = query_i64(query, CHANNEL_COLUMN_WAITING_SEQUENCE),
+        .due_ms = query_i64(query, CHANNEL_COLUMN_DUE_MS),
+        .created_at_ms = query_i64(query, CHANNEL_COLUMN_CREATED_AT_MS),
     };
 }
 

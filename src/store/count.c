@@ -58,9 +58,9 @@ static enum status add_counts(struct db *db, struct sql_call call, int64_t times
     query_start(&query, db, call);
     enum status status = query_step(&query, &row, failure);
     while (status == STATUS_OK && row) {
-        int64_t type = query_i64(&query, 0), work = query_i64(&query, 1);
+        int64_t type = query_i64(&query, COUNTS_COLUMN_TYPE), work = query_i64(&query, COUNTS_COLUMN_WORK);
         if (type >= 0 && type < TYPE_COUNT && work >= 0 && work < WORK_COUNT) {
-            counts[type][work] += times * query_i64(&query, 2);
+            counts[type][work] += times * query_i64(&query, COUNTS_COLUMN_SESSIONS);
         }
         status = query_step(&query, &row, failure);
     }
@@ -72,19 +72,16 @@ enum status store_counts(struct db *db, const struct session_filter *who, int64_
                          struct failure *failure)
 {
     memset(counts, 0, sizeof(int64_t) * TYPE_COUNT * WORK_COUNT);
+    bool is_bounded = slice_present(who->visible_to);
+    struct sql_call call = sql_counts(is_bounded ? SQL_COUNT_REACHED : SQL_COUNT_LIST, .tenant_key = who->tenant_key,
+                                      .visible_to = who->visible_to, .private_of = who->private_of);
     enum status status = counts_flush(db, failure);
-    if (status == STATUS_OK && slice_present(who->visible_to)) {
-        return add_counts(db,
-                          sql_count_reached(.tenant_key = who->tenant_key, .visible_to = who->visible_to,
-                                            .private_of = who->private_of),
-                          1, counts, failure);
-    }
     if (status == STATUS_OK) {
-        status = add_counts(db, sql_count_list(.tenant_key = who->tenant_key), 1, counts, failure);
+        status = add_counts(db, call, 1, counts, failure);
     }
-    if (status == STATUS_OK && slice_present(who->private_of)) {
-        status = add_counts(db, sql_count_private(.tenant_key = who->tenant_key, .private_of = who->private_of), -1,
-                            counts, failure);
+    if (status == STATUS_OK && !is_bounded && slice_present(who->private_of)) {
+        call.sql = SQL_COUNT_PRIVATE;
+        status = add_counts(db, call, -1, counts, failure);
     }
     return status;
 }

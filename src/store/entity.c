@@ -7,13 +7,13 @@ static void read_entity(struct query *query, struct arena *arena, void *item)
 {
     struct entity *out = item;
     *out = (struct entity){
-        .id = column_copy(query, 0, arena),
-        .type = column_copy(query, 1, arena),
-        .fields = column_open(query, 2, arena),
-        .version = query_i64(query, 3),
-        .created_at_ms = query_i64(query, 4),
-        .updated_at_ms = query_i64(query, 5),
-        .updated_by = column_copy(query, 6, arena),
+        .id = column_copy(query, ENTITY_COLUMN_ID, arena),
+        .type = column_copy(query, ENTITY_COLUMN_TYPE, arena),
+        .fields = column_open(query, ENTITY_COLUMN_FIELDS, arena),
+        .version = query_i64(query, ENTITY_COLUMN_VERSION),
+        .created_at_ms = query_i64(query, ENTITY_COLUMN_CREATED_AT_MS),
+        .updated_at_ms = query_i64(query, ENTITY_COLUMN_UPDATED_AT_MS),
+        .updated_by = column_copy(query, ENTITY_COLUMN_UPDATED_BY, arena),
     };
 }
 

@@ -25,15 +25,15 @@ enum status store_event_by_external_id(struct db *db, int64_t tenant_key, int64_
 
 void event_read_row(struct query *query, int first, struct event *out)
 {
-    out->sequence = query_i64(query, first);
-    out->at_ms = query_i64(query, first + 1);
-    out->type = query_text(query, first + 2);
-    out->role = (enum event_role)query_i64(query, first + 3);
-    out->content = seal_slot_open(query->db, query_text(query, first + 4), 0);
-    out->metadata = seal_slot_open(query->db, query_text(query, first + 5), 1);
-    out->thread_id = query_text(query, first + 6);
-    out->external_id = query_text(query, first + 7);
-    out->actor = query_text(query, first + 8);
+    out->sequence = query_i64(query, first + EVENT_COLUMN_SEQUENCE);
+    out->at_ms = query_i64(query, first + EVENT_COLUMN_AT_MS);
+    out->type = query_text(query, first + EVENT_COLUMN_TYPE);
+    out->role = (enum event_role)query_i64(query, first + EVENT_COLUMN_ROLE);
+    out->content = seal_slot_open(query->db, query_text(query, first + EVENT_COLUMN_CONTENT), 0);
+    out->metadata = seal_slot_open(query->db, query_text(query, first + EVENT_COLUMN_METADATA), 1);
+    out->thread_id = query_text(query, first + EVENT_COLUMN_THREAD_ID);
+    out->external_id = query_text(query, first + EVENT_COLUMN_EXTERNAL_ID);
+    out->actor = query_text(query, first + EVENT_COLUMN_ACTOR);
 }
 
 /* --- the filter on types, as JSON arrays --- */
@@ -134,7 +134,7 @@ static enum status read_batch(struct db *db, const struct event_filter *filter,
     enum status status = query_step(&query, &row, failure);
     while (status == STATUS_OK && row && out->more) {
         struct event event;
-        event_read_row(&query, 0, &event);
+        event_read_row(&query, EVENT_COLUMN_SEQUENCE, &event);
         out->rows++;
         out->last_sequence = event.sequence;
         status = seal_check(db, failure);
@@ -169,13 +169,7 @@ enum status store_event_read(struct db *db, const struct event_filter *filter,
 
 enum status store_firehose_horizon(struct db *db, int64_t *out, struct failure *failure)
 {
-    struct query query;
-    enum status status = statement_first(&query, db, sql_firehose_horizon(), failure);
-    if (status == STATUS_OK) {
-        *out = query_i64(&query, 0);
-    }
-    query_end(&query);
-    return status;
+    return statement_number(db, sql_firehose_horizon(), 0, out, failure);
 }
 
 enum status store_firehose_end(struct db *db, int64_t tenant_key, int64_t horizon, struct position *out,
@@ -186,7 +180,9 @@ enum status store_firehose_end(struct db *db, int64_t tenant_key, int64_t horizo
     query_start(&query, db, sql_firehose_end(.tenant_key = tenant_key, .horizon = horizon));
     enum status status = query_step(&query, &row, failure);
     if (status == STATUS_OK) {
-        *out = row ? (struct position){query_i64(&query, 0), query_i64(&query, 1)} : (struct position){0, 0};
+        *out =
+            row ? (struct position){query_i64(&query, FIREHOSE_COLUMN_MAJOR), query_i64(&query, FIREHOSE_COLUMN_MINOR)}
+                : (struct position){0, 0};
     }
     query_end(&query);
     return status;
@@ -204,12 +200,13 @@ enum status store_firehose_read(struct db *db, int64_t tenant_key, struct positi
     enum status status = query_step(&query, &found, failure);
     while (status == STATUS_OK && found && more) {
         struct event event;
-        struct firehose_row row = {.at = {query_i64(&query, 0), query_i64(&query, 1)},
-                                   .session_key = query_i64(&query, 2),
-                                   .session_id = query_text(&query, 3),
-                                   .audience = query_text(&query, 4),
-                                   .event = &event};
-        event_read_row(&query, 5, &event);
+        struct firehose_row row = {
+            .at = {query_i64(&query, FIREHOSE_COLUMN_MAJOR), query_i64(&query, FIREHOSE_COLUMN_MINOR)},
+            .session_key = query_i64(&query, FIREHOSE_COLUMN_SESSION_KEY),
+            .session_id = query_text(&query, FIREHOSE_COLUMN_SESSION_ID),
+            .audience = query_text(&query, FIREHOSE_COLUMN_AUDIENCE),
+            .event = &event};
+        event_read_row(&query, FIREHOSE_COLUMN_SEQUENCE, &event);
         status = seal_check(db, failure);
         more = status == STATUS_OK && each(owner, &row);
         if (more) {
@@ -246,8 +243,9 @@ enum status store_partial_load(struct db *db, int64_t tenant_key, int64_t sessio
     if (status != STATUS_OK) {
         return status;
     }
-    *out = (struct partial){query_i64(&query, 0), query_i64(&query, 1), column_open(&query, 2, arena),
-                            query_i64(&query, 3)};
+    *out = (struct partial){
+        query_i64(&query, PARTIAL_LOAD_COLUMN_SEQUENCE), query_i64(&query, PARTIAL_LOAD_COLUMN_DELTAS),
+        column_open(&query, PARTIAL_LOAD_COLUMN_BODY, arena), query_i64(&query, PARTIAL_LOAD_COLUMN_SAVED_AT_MS)};
     query_end(&query);
     return seal_check(db, failure);
 }

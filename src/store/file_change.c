@@ -16,13 +16,13 @@ enum status store_file_change_put(struct db *db, int64_t tenant_key, int64_t ses
 static void read_file(struct query *query, struct arena *arena, void *item)
 {
     struct changed_file *out = item;
-    out->change.path = column_copy(query, 0, arena);
-    out->change.previous_path = column_copy(query, 1, arena);
-    out->change.status = (enum file_status)query_i64(query, 2);
-    out->change.additions = query_i64(query, 3);
-    out->change.deletions = query_i64(query, 4);
-    out->sequence = query_i64(query, 5);
-    out->changed_at_ms = query_i64(query, 6);
+    out->change.path = column_copy(query, FILE_CHANGE_LIST_COLUMN_PATH, arena);
+    out->change.previous_path = column_copy(query, FILE_CHANGE_LIST_COLUMN_PREVIOUS_PATH, arena);
+    out->change.status = (enum file_status)query_i64(query, FILE_CHANGE_LIST_COLUMN_STATUS);
+    out->change.additions = query_i64(query, FILE_CHANGE_LIST_COLUMN_ADDITIONS);
+    out->change.deletions = query_i64(query, FILE_CHANGE_LIST_COLUMN_DELETIONS);
+    out->sequence = query_i64(query, FILE_CHANGE_LIST_COLUMN_SEQUENCE);
+    out->changed_at_ms = query_i64(query, FILE_CHANGE_LIST_COLUMN_CHANGED_AT_MS);
 }
 
 enum status store_file_change_list(struct db *db, int64_t tenant_key, int64_t session_key, struct slice after,

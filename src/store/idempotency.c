@@ -11,9 +11,9 @@ enum status store_idempotency_get(struct db *db, int64_t tenant_key, struct slic
     if (status != STATUS_OK) {
         return status;
     }
-    out->fingerprint = column_copy(&query, 0, arena);
-    out->status = (int)query_i64(&query, 1);
-    out->body = column_open(&query, 2, arena);
+    out->fingerprint = column_copy(&query, IDEMPOTENCY_GET_COLUMN_FINGERPRINT, arena);
+    out->status = (int)query_i64(&query, IDEMPOTENCY_GET_COLUMN_STATUS);
+    out->body = column_open(&query, IDEMPOTENCY_GET_COLUMN_BODY, arena);
     query_end(&query);
     return seal_check(db, failure);
 }
@@ -21,7 +21,7 @@ enum status store_idempotency_get(struct db *db, int64_t tenant_key, struct slic
 static void read_session_key(struct query *query, struct arena *arena, void *item)
 {
     (void)arena;
-    *(int64_t *)item = query_i64(query, 0);
+    *(int64_t *)item = query_i64(query, IDEMPOTENCY_SUBJECTS_COLUMN_SESSION_KEY);
 }
 
 enum status store_idempotency_subjects(struct db *db, int64_t tenant_key, struct slice actor, struct slice key,

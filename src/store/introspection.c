@@ -6,19 +6,19 @@ static void read_row(struct query *query, struct arena *arena, void *item)
     struct introspection *out = item;
     (void)arena;
     *out = (struct introspection){
-        .tenant_key = query_i64(query, 0),
-        .session_key = query_i64(query, 1),
-        .cursor = query_i64(query, 2),
-        .turns = query_i64(query, 3),
-        .passive = query_i64(query, 4),
-        .from = query_i64(query, 5),
-        .to = query_i64(query, 6),
-        .passive_taken = query_i64(query, 7),
-        .run = query_i64(query, 8),
-        .attempt = query_i64(query, 9),
-        .fence = query_i64(query, 10),
-        .reason = (enum introspection_reason)query_i64(query, 11),
-        .runs = query_i64(query, 12) != 0,
+        .tenant_key = query_i64(query, INTROSPECTION_COLUMN_TENANT_KEY),
+        .session_key = query_i64(query, INTROSPECTION_COLUMN_SESSION_KEY),
+        .cursor = query_i64(query, INTROSPECTION_COLUMN_CURSOR_SEQUENCE),
+        .turns = query_i64(query, INTROSPECTION_COLUMN_TURNS),
+        .passive = query_i64(query, INTROSPECTION_COLUMN_PASSIVE),
+        .from = query_i64(query, INTROSPECTION_COLUMN_FROM_SEQUENCE),
+        .to = query_i64(query, INTROSPECTION_COLUMN_TO_SEQUENCE),
+        .passive_taken = query_i64(query, INTROSPECTION_COLUMN_PASSIVE_TAKEN),
+        .run = query_i64(query, INTROSPECTION_COLUMN_RUN),
+        .attempt = query_i64(query, INTROSPECTION_COLUMN_ATTEMPT),
+        .fence = query_i64(query, INTROSPECTION_COLUMN_FENCE),
+        .reason = (enum introspection_reason)query_i64(query, INTROSPECTION_COLUMN_REASON),
+        .runs = query_i64(query, INTROSPECTION_COLUMN_RUNS) != 0,
     };
 }
 

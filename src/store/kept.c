@@ -20,7 +20,7 @@ enum status store_kept_get(struct db *db, int64_t tenant_key, int64_t session_ke
     if (status != STATUS_OK) {
         return status;
     }
-    *out = column_open(&query, 0, arena);
+    *out = column_open(&query, KEPT_GET_COLUMN_BODY, arena);
     query_end(&query);
     return seal_check(db, failure);
 }

@@ -26,9 +26,9 @@ enum status store_claim_candidates(struct db *db, const struct claim_search *sea
     start_search(&query, db, search, &ids);
     enum status status = query_step(&query, &row, failure);
     while (status == STATUS_OK && row) {
-        out_keys[count] = query_i64(&query, 0);
-        out_priority[count] = query_i64(&query, 1);
-        out_queued_ms[count++] = query_i64(&query, 2);
+        out_keys[count] = query_i64(&query, CLAIM_CANDIDATES_COLUMN_KEY);
+        out_priority[count] = query_i64(&query, CLAIM_CANDIDATES_COLUMN_PRIORITY);
+        out_queued_ms[count++] = query_i64(&query, CLAIM_CANDIDATES_COLUMN_QUEUED_AT_MS);
         status = query_step(&query, &row, failure);
     }
     query_end(&query);
@@ -54,15 +54,15 @@ enum status store_lease_put(struct db *db, const struct lease *lease, struct fai
 static void read_lease(struct query *query, struct arena *arena, void *item)
 {
     struct lease *out = item;
-    out->tenant_key = query_i64(query, 0);
-    out->session_key = query_i64(query, 1);
-    out->token_hash = column_copy(query, 2, arena);
-    out->fence = query_i64(query, 3);
-    out->worker = column_copy(query, 4, arena);
-    out->lease_ms = query_i64(query, 5);
-    out->expires_at_ms = query_i64(query, 6);
-    out->claimed_at_ms = query_i64(query, 7);
-    out->heartbeat_at_ms = query_i64(query, 8);
+    out->tenant_key = query_i64(query, LEASE_COLUMN_TENANT_KEY);
+    out->session_key = query_i64(query, LEASE_COLUMN_SESSION_KEY);
+    out->token_hash = column_copy(query, LEASE_COLUMN_TOKEN_HASH, arena);
+    out->fence = query_i64(query, LEASE_COLUMN_FENCE);
+    out->worker = column_copy(query, LEASE_COLUMN_WORKER, arena);
+    out->lease_ms = query_i64(query, LEASE_COLUMN_LEASE_MS);
+    out->expires_at_ms = query_i64(query, LEASE_COLUMN_EXPIRES_AT_MS);
+    out->claimed_at_ms = query_i64(query, LEASE_COLUMN_CLAIMED_AT_MS);
+    out->heartbeat_at_ms = query_i64(query, LEASE_COLUMN_HEARTBEAT_AT_MS);
 }
 
 enum status store_lease_get(struct db *db, int64_t tenant_key, int64_t session_key, struct arena *arena,
@@ -114,10 +114,10 @@ enum status store_lease_renew_all(struct db *db, int64_t now_ms, struct failure 
 static void read_queue(struct query *query, struct arena *arena, void *item)
 {
     struct queue_figures *out = item;
-    out->agent = column_copy(query, 0, arena);
-    out->pending = query_i64(query, 1);
-    out->oldest_queued_ms = query_i64(query, 2);
-    out->leased = query_i64(query, 3);
+    out->agent = column_copy(query, QUEUE_FIGURES_COLUMN_AGENT, arena);
+    out->pending = query_i64(query, QUEUE_FIGURES_COLUMN_PENDING);
+    out->oldest_queued_ms = query_i64(query, QUEUE_FIGURES_COLUMN_OLDEST_MS);
+    out->leased = query_i64(query, QUEUE_FIGURES_COLUMN_LEASED);
 }
 
 enum status store_queue_figures(struct db *db, const struct session_filter *who, struct arena *arena,
@@ -132,9 +132,9 @@ enum status store_queue_figures(struct db *db, const struct session_filter *who,
 static void read_worker(struct query *query, struct arena *arena, void *item)
 {
     struct worker_figures *out = item;
-    out->worker = column_copy(query, 0, arena);
-    out->leases = query_i64(query, 1);
-    out->last_heartbeat_ms = query_i64(query, 2);
+    out->worker = column_copy(query, WORKER_FIGURES_COLUMN_WORKER, arena);
+    out->leases = query_i64(query, WORKER_FIGURES_COLUMN_LEASES);
+    out->last_heartbeat_ms = query_i64(query, WORKER_FIGURES_COLUMN_HEARTBEAT_AT_MS);
 }
 
 enum status store_worker_figures(struct db *db, const struct session_filter *who, struct arena *arena,

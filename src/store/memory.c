@@ -6,14 +6,14 @@ static void read_memory(struct query *query, struct arena *arena, void *item)
 {
     struct memory *out = item;
     *out = (struct memory){
-        .tenant_key = query_i64(query, 0),
-        .agent = column_copy(query, 1, arena),
-        .owner = column_copy(query, 2, arena),
-        .id = column_copy(query, 3, arena),
-        .text = column_open(query, 4, arena),
-        .session_id = column_copy(query, 5, arena),
-        .created_at_ms = query_i64(query, 6),
-        .updated_at_ms = query_i64(query, 7),
+        .tenant_key = query_i64(query, MEMORY_COLUMN_TENANT_KEY),
+        .agent = column_copy(query, MEMORY_COLUMN_AGENT, arena),
+        .owner = column_copy(query, MEMORY_COLUMN_OWNER, arena),
+        .id = column_copy(query, MEMORY_COLUMN_ID, arena),
+        .text = column_open(query, MEMORY_COLUMN_BODY, arena),
+        .session_id = column_copy(query, MEMORY_COLUMN_SESSION_ID, arena),
+        .created_at_ms = query_i64(query, MEMORY_COLUMN_CREATED_AT_MS),
+        .updated_at_ms = query_i64(query, MEMORY_COLUMN_UPDATED_AT_MS),
     };
 }
 

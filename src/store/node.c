@@ -43,7 +43,8 @@ enum status store_host_get(struct db *db, int64_t tenant_key, int64_t session_ke
     if (status != STATUS_OK) {
         return status;
     }
-    *out = (struct sandbox_host){column_copy(&query, 0, arena), query_i64(&query, 1)};
+    *out = (struct sandbox_host){column_copy(&query, HOST_GET_COLUMN_NODE, arena),
+                                 query_i64(&query, HOST_GET_COLUMN_EXPIRES_AT_MS)};
     query_end(&query);
     return STATUS_OK;
 }
@@ -58,7 +59,8 @@ enum status store_host_delete(struct db *db, int64_t tenant_key, int64_t session
 static void read_key(struct query *query, struct arena *arena, void *item)
 {
     (void)arena;
-    *(struct session_key *)item = (struct session_key){query_i64(query, 0), query_i64(query, 1)};
+    *(struct session_key *)item = (struct session_key){query_i64(query, HOST_DUE_COLUMN_TENANT_KEY),
+                                                       query_i64(query, HOST_DUE_COLUMN_SESSION_KEY)};
 }
 
 enum status store_host_due(struct db *db, struct slice node, int64_t steady_ms, int64_t limit, struct arena *arena,

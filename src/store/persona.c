@@ -7,14 +7,14 @@ static void read_persona(struct query *query, struct arena *arena, void *item)
 {
     struct persona *out = item;
     *out = (struct persona){
-        .tenant_key = query_i64(query, 0),
-        .id = column_copy(query, 1, arena),
-        .owner = column_copy(query, 2, arena),
-        .name = column_open(query, 3, arena),
-        .prompt = column_open(query, 4, arena),
-        .shared = query_i64(query, 5) != 0,
-        .created_at_ms = query_i64(query, 6),
-        .updated_at_ms = query_i64(query, 7),
+        .tenant_key = query_i64(query, PERSONA_COLUMN_TENANT_KEY),
+        .id = column_copy(query, PERSONA_COLUMN_ID, arena),
+        .owner = column_copy(query, PERSONA_COLUMN_OWNER, arena),
+        .name = column_open(query, PERSONA_COLUMN_NAME, arena),
+        .prompt = column_open(query, PERSONA_COLUMN_PROMPT, arena),
+        .shared = query_i64(query, PERSONA_COLUMN_VISIBILITY) != 0,
+        .created_at_ms = query_i64(query, PERSONA_COLUMN_CREATED_AT_MS),
+        .updated_at_ms = query_i64(query, PERSONA_COLUMN_UPDATED_AT_MS),
     };
 }
 
@@ -83,7 +83,8 @@ enum status store_preferences_get(struct db *db, int64_t tenant_key, struct slic
     if (status != STATUS_OK) {
         return status == STATUS_NOT_FOUND ? STATUS_OK : status;
     }
-    *out = (struct preferences){query_i64(&query, 0), (int)query_i64(&query, 1)};
+    *out = (struct preferences){query_i64(&query, PREFERENCES_GET_COLUMN_IDLE_TIMEOUT_MS),
+                                (int)query_i64(&query, PREFERENCES_GET_COLUMN_QUEUE_MODE)};
     query_end(&query);
     return STATUS_OK;
 }

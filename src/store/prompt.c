@@ -5,17 +5,17 @@
 static void read_prompt(struct query *query, struct arena *arena, void *item)
 {
     struct prompt *out = item;
-    out->position = query_i64(query, 0);
-    out->id = column_copy(query, 1, arena);
-    out->mode = (enum queue_mode)query_i64(query, 2);
-    out->actor = column_copy(query, 3, arena);
-    out->content = column_open(query, 4, arena);
-    out->metadata = column_open(query, 5, arena);
-    out->thread_id = column_copy(query, 6, arena);
-    out->created_at_ms = query_i64(query, 7);
-    out->revision = query_i64(query, 8);
-    out->due_ms = query_i64(query, 9);
-    out->priority = query_i64(query, 10);
+    out->position = query_i64(query, PROMPT_COLUMN_POSITION);
+    out->id = column_copy(query, PROMPT_COLUMN_ID, arena);
+    out->mode = (enum queue_mode)query_i64(query, PROMPT_COLUMN_MODE);
+    out->actor = column_copy(query, PROMPT_COLUMN_ACTOR, arena);
+    out->content = column_open(query, PROMPT_COLUMN_CONTENT, arena);
+    out->metadata = column_open(query, PROMPT_COLUMN_METADATA, arena);
+    out->thread_id = column_copy(query, PROMPT_COLUMN_THREAD_ID, arena);
+    out->created_at_ms = query_i64(query, PROMPT_COLUMN_CREATED_AT_MS);
+    out->revision = query_i64(query, PROMPT_COLUMN_REVISION);
+    out->due_ms = query_i64(query, PROMPT_COLUMN_DUE_MS);
+    out->priority = query_i64(query, PROMPT_COLUMN_PRIORITY);
 }
 
 static enum status read_one(struct db *db, struct sql_call call, struct arena *arena, struct prompt *out,
@@ -67,8 +67,9 @@ enum status store_prompt_figures(struct db *db, int64_t tenant_key, int64_t sess
     if (status != STATUS_OK) {
         return status;
     }
-    *out =
-        (struct prompt_figures){query_i64(&query, 0), query_i64(&query, 1), query_i64(&query, 2), query_i64(&query, 3)};
+    *out = (struct prompt_figures){
+        query_i64(&query, PROMPT_FIGURES_COLUMN_WAITING), query_i64(&query, PROMPT_FIGURES_COLUMN_FIRST),
+        query_i64(&query, PROMPT_FIGURES_COLUMN_LAST), query_i64(&query, PROMPT_FIGURES_COLUMN_LEAST_PRIORITY)};
     query_end(&query);
     return STATUS_OK;
 }

@@ -188,7 +188,8 @@ static enum status seal_one_tenant(struct db *db, const struct blob_place *place
 static void read_owner(struct query *query, struct arena *arena, void *item)
 {
     (void)arena;
-    *(struct owner *)item = (struct owner){query_i64(query, 0), query_i64(query, 1)};
+    *(struct owner *)item = (struct owner){query_i64(query, RESEAL_PAGE_COLUMN_TENANT_KEY),
+                                           query_i64(query, RESEAL_PAGE_COLUMN_SESSION_KEY)};
 }
 
 static enum status read_owners(struct db *db, enum sql page, int64_t after, struct arena *arena, struct owner **out,

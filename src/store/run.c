@@ -2,21 +2,19 @@
 #include "store/statement.h"
 #include "store/store.h"
 
-enum { RUN_COLUMNS = 9 };
-
 static void read_run(struct query *query, struct arena *arena, struct automation_run *out)
 {
     *out = (struct automation_run){
-        .id = column_copy(query, 0, arena),
-        .session_key = query_i64(query, 1),
-        .status = (enum run_status)query_i64(query, 2),
-        .outcome = (int)query_i64(query, 3),
-        .summary = column_open(query, 4, arena),
-        .completion_id = column_copy(query, 5, arena),
-        .created_at_ms = query_i64(query, 6),
-        .started_at_ms = query_i64(query, 7),
-        .ended_at_ms = query_i64(query, 8),
-        .session_id = column_copy(query, RUN_COLUMNS, arena),
+        .id = column_copy(query, RUN_COLUMN_ID, arena),
+        .session_key = query_i64(query, RUN_COLUMN_SESSION_KEY),
+        .status = (enum run_status)query_i64(query, RUN_COLUMN_STATUS),
+        .outcome = (int)query_i64(query, RUN_COLUMN_OUTCOME),
+        .summary = column_open(query, RUN_COLUMN_SUMMARY, arena),
+        .completion_id = column_copy(query, RUN_COLUMN_COMPLETION_ID, arena),
+        .created_at_ms = query_i64(query, RUN_COLUMN_CREATED_AT_MS),
+        .started_at_ms = query_i64(query, RUN_COLUMN_STARTED_AT_MS),
+        .ended_at_ms = query_i64(query, RUN_COLUMN_ENDED_AT_MS),
+        .session_id = column_copy(query, RUN_COLUMN_SESSION_ID, arena),
     };
 }
 
@@ -27,10 +25,10 @@ static void read_seen(struct query *query, struct arena *arena, void *item)
     read_run(query, arena, &out->run);
     out->session.key = out->run.session_key;
     out->session.id = out->run.session_id;
-    out->session.owner = column_copy(query, RUN_COLUMNS + 1, arena);
-    out->session.visibility = (enum visibility)query_i64(query, RUN_COLUMNS + 2);
-    out->session.purpose = (enum purpose)query_i64(query, RUN_COLUMNS + 3);
-    out->participant = (enum access_role)query_i64(query, RUN_COLUMNS + 4);
+    out->session.owner = column_copy(query, RUN_SEEN_COLUMN_OWNER, arena);
+    out->session.visibility = (enum visibility)query_i64(query, RUN_SEEN_COLUMN_VISIBILITY);
+    out->session.purpose = (enum purpose)query_i64(query, RUN_SEEN_COLUMN_PURPOSE);
+    out->participant = (enum access_role)query_i64(query, RUN_SEEN_COLUMN_PARTICIPANT);
 }
 
 enum status store_run_insert(struct db *db, int64_t tenant_key, const struct automation_run *run,

@@ -84,7 +84,7 @@ static enum status load_key(struct db *db, int64_t tenant_key, int64_t session_k
     query_start(&query, db, sql_session_key_get(.tenant_key = tenant_key, .session_key = session_key));
     enum status status = query_step(&query, &row, &seal->trouble);
     if (status == STATUS_OK && row) {
-        struct slice wrapped = query_text(&query, 0);
+        struct slice wrapped = query_text(&query, SESSION_KEY_GET_COLUMN_WRAPPED);
         out->present = wrapped.len == WRAPPED_BYTES &&
                        seal_box_open(out->bytes, wrapped, seal_name(name, tenant_key, session_key), seal->kept->master);
         status = out->present ? STATUS_OK : unreadable(seal, "the key of its session is damaged");

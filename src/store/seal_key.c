@@ -43,7 +43,7 @@ static enum status read_common(struct db *db, char out[WRAPPED_TEXT_BYTES], bool
     enum status status = query_step(&query, &row, failure);
     *out_present = status == STATUS_OK && row;
     if (*out_present) {
-        snprintf(out, WRAPPED_TEXT_BYTES, "%.*s", SLICE_ARG(query_text(&query, 0)));
+        snprintf(out, WRAPPED_TEXT_BYTES, "%.*s", SLICE_ARG(query_text(&query, COMMON_KEY_GET_COLUMN_VALUE)));
     }
     query_end(&query);
     return status;
@@ -111,7 +111,9 @@ struct wrapped_row {
 static void read_wrapped(struct query *query, struct arena *arena, void *item)
 {
     struct wrapped_row *row = item;
-    *row = (struct wrapped_row){query_i64(query, 0), query_i64(query, 1), column_copy(query, 2, arena)};
+    *row = (struct wrapped_row){query_i64(query, SESSION_KEY_PAGE_COLUMN_TENANT_KEY),
+                                query_i64(query, SESSION_KEY_PAGE_COLUMN_SESSION_KEY),
+                                column_copy(query, SESSION_KEY_PAGE_COLUMN_WRAPPED, arena)};
 }
 
 static enum status rewrap(struct db *db, const struct wrapped_row *row, const unsigned char *master,

@@ -25,7 +25,7 @@ static enum status insert_row(struct db *db, struct session *session, struct fai
     query_start(&query, db, sql_session_insert(.session = session, .display = display_status(session)));
     enum status status = query_step(&query, &row, failure);
     if (status == STATUS_OK && row) {
-        session->key = query_i64(&query, 0);
+        session->key = query_i64(&query, SESSION_INSERT_COLUMN_KEY);
     }
     query_end(&query);
     if (status == STATUS_OK && !row) {
@@ -154,8 +154,8 @@ static void read_session_key(struct query *query, struct arena *arena, void *ite
 {
     struct session_key *key = item;
     (void)arena;
-    key->tenant_key = query_i64(query, 0);
-    key->key = query_i64(query, 1);
+    key->tenant_key = query_i64(query, SESSION_WITH_SANDBOX_COLUMN_TENANT_KEY);
+    key->key = query_i64(query, SESSION_WITH_SANDBOX_COLUMN_SESSION_KEY);
 }
 
 enum status store_session_with_sandbox(struct db *db, struct arena *arena, struct session_key **out, size_t *out_count,
@@ -208,7 +208,7 @@ enum status store_session_active_children(struct db *db, int64_t tenant_key, str
                 sql_session_active_children(.tenant_key = tenant_key, .parent_id = parent_id, .limit = max));
     enum status status = query_step(&query, &row, failure);
     while (status == STATUS_OK && row) {
-        out[(*out_count)++] = arena_copy(arena, query_text(&query, 0));
+        out[(*out_count)++] = arena_copy(arena, query_text(&query, SESSION_ACTIVE_CHILDREN_COLUMN_ID));
         status = query_step(&query, &row, failure);
     }
     query_end(&query);

@@ -214,7 +214,8 @@ static enum status gather(struct query *query, struct place *places, size_t *cou
     bool row = false;
     enum status status = query_step(query, &row, failure);
     while (status == STATUS_OK && row) {
-        places[(*count)++] = (struct place){query_i64(query, 1), query_i64(query, 0)};
+        places[(*count)++] = (struct place){query_i64(query, SESSION_LIST_COLUMN_LISTED_AT_MS),
+                                            query_i64(query, SESSION_LIST_COLUMN_KEY)};
         status = query_step(query, &row, failure);
     }
     return status;

@@ -63,7 +63,7 @@ void session_bind(struct query *query, const struct session *session, int row)
 void session_read(struct query *query, struct arena *arena, struct session *out)
 {
     memset(out, 0, sizeof *out);
-    out->key = query_i64(query, 0);
+    out->key = query_i64(query, SESSION_COLUMN_KEY);
     for (size_t i = 0; i < session_fields_count; i++) {
         const struct session_field *field = &session_fields[i];
         int column = (int)i + 1;

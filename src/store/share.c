@@ -41,11 +41,11 @@ enum status store_participant_delete(struct db *db, int64_t tenant_key, int64_t 
 static void read_participant(struct query *query, struct arena *arena, void *item)
 {
     struct participant *out = item;
-    out->user_id = column_copy(query, 0, arena);
-    out->name = column_copy(query, 1, arena);
-    out->email = column_copy(query, 2, arena);
-    out->role = (enum access_role)query_i64(query, 3);
-    out->added_at_ms = query_i64(query, 4);
+    out->user_id = column_copy(query, PARTICIPANT_LIST_COLUMN_USER_ID, arena);
+    out->name = column_copy(query, PARTICIPANT_LIST_COLUMN_NAME, arena);
+    out->email = column_copy(query, PARTICIPANT_LIST_COLUMN_EMAIL, arena);
+    out->role = (enum access_role)query_i64(query, PARTICIPANT_LIST_COLUMN_ROLE);
+    out->added_at_ms = query_i64(query, PARTICIPANT_LIST_COLUMN_ADDED_AT_MS);
 }
 
 enum status store_participant_list(struct db *db, int64_t tenant_key, int64_t session_key, struct arena *arena,
@@ -60,18 +60,18 @@ enum status store_participant_list(struct db *db, int64_t tenant_key, int64_t se
 static void read_link(struct query *query, struct arena *arena, void *item)
 {
     struct share_link *out = item;
-    out->id = column_copy(query, 0, arena);
-    out->tenant_key = query_i64(query, 1);
-    out->session_key = query_i64(query, 2);
-    out->session_id = column_copy(query, 3, arena);
-    out->token_hash = column_copy(query, 4, arena);
-    out->role = (enum access_role)query_i64(query, 5);
-    out->expires_at_ms = query_i64(query, 6);
-    out->max_uses = query_i64(query, 7);
-    out->use_count = query_i64(query, 8);
-    out->active = query_i64(query, 9) != 0;
-    out->created_by = column_copy(query, 10, arena);
-    out->created_at_ms = query_i64(query, 11);
+    out->id = column_copy(query, SHARE_COLUMN_ID, arena);
+    out->tenant_key = query_i64(query, SHARE_COLUMN_TENANT_KEY);
+    out->session_key = query_i64(query, SHARE_COLUMN_SESSION_KEY);
+    out->session_id = column_copy(query, SHARE_COLUMN_SESSION_ID, arena);
+    out->token_hash = column_copy(query, SHARE_COLUMN_TOKEN_HASH, arena);
+    out->role = (enum access_role)query_i64(query, SHARE_COLUMN_ROLE);
+    out->expires_at_ms = query_i64(query, SHARE_COLUMN_EXPIRES_AT_MS);
+    out->max_uses = query_i64(query, SHARE_COLUMN_MAX_USES);
+    out->use_count = query_i64(query, SHARE_COLUMN_USE_COUNT);
+    out->active = query_i64(query, SHARE_COLUMN_ACTIVE) != 0;
+    out->created_by = column_copy(query, SHARE_COLUMN_CREATED_BY, arena);
+    out->created_at_ms = query_i64(query, SHARE_COLUMN_CREATED_AT_MS);
 }
 
 enum status store_share_insert(struct db *db, const struct share_link *link, struct failure *failure)

@@ -8,13 +8,13 @@ static void read_task(struct query *query, struct arena *arena, void *item)
 {
     struct task_row *out = item;
     *out = (struct task_row){
-        .id = column_copy(query, 0, arena),
-        .name = column_open(query, 1, arena),
-        .definition = column_open(query, 2, arena),
-        .version = query_i64(query, 3),
-        .created_at_ms = query_i64(query, 4),
-        .updated_at_ms = query_i64(query, 5),
-        .updated_by = column_copy(query, 6, arena),
+        .id = column_copy(query, TASK_COLUMN_ID, arena),
+        .name = column_open(query, TASK_COLUMN_NAME, arena),
+        .definition = column_open(query, TASK_COLUMN_DEFINITION, arena),
+        .version = query_i64(query, TASK_COLUMN_VERSION),
+        .created_at_ms = query_i64(query, TASK_COLUMN_CREATED_AT_MS),
+        .updated_at_ms = query_i64(query, TASK_COLUMN_UPDATED_AT_MS),
+        .updated_by = column_copy(query, TASK_COLUMN_UPDATED_BY, arena),
     };
 }
 
@@ -88,11 +88,11 @@ static void read_step(struct query *query, struct arena *arena, void *item)
 {
     struct step_row *out = item;
     *out = (struct step_row){
-        .session_key = query_i64(query, 0),
-        .parent_key = query_i64(query, 1),
-        .definition = column_open(query, 2, arena),
-        .work = (enum work)query_i64(query, 3),
-        .result = column_open(query, 4, arena),
+        .session_key = query_i64(query, STEP_COLUMN_SESSION_KEY),
+        .parent_key = query_i64(query, STEP_COLUMN_PARENT_KEY),
+        .definition = column_open(query, STEP_COLUMN_DEFINITION, arena),
+        .work = (enum work)query_i64(query, STEP_COLUMN_WORK),
+        .result = column_open(query, STEP_COLUMN_RESULT, arena),
     };
 }
 

@@ -4,10 +4,10 @@
 static void read_tenant(struct query *query, struct arena *arena, void *item)
 {
     struct tenant *out = item;
-    out->key = query_i64(query, 0);
-    out->id = column_copy(query, 1, arena);
-    out->name = column_copy(query, 2, arena);
-    out->created_at_ms = query_i64(query, 3);
+    out->key = query_i64(query, TENANT_COLUMN_KEY);
+    out->id = column_copy(query, TENANT_COLUMN_ID, arena);
+    out->name = column_copy(query, TENANT_COLUMN_NAME, arena);
+    out->created_at_ms = query_i64(query, TENANT_COLUMN_CREATED_AT_MS);
 }
 
 static enum status read_one(struct db *db, struct sql_call call, struct arena *arena, struct tenant *out,
@@ -103,7 +103,7 @@ static void read_membership(struct query *query, struct arena *arena, void *item
 {
     struct membership *out = item;
     read_tenant(query, arena, &out->tenant);
-    out->role = (enum member_role)query_i64(query, 4);
+    out->role = (enum member_role)query_i64(query, MEMBERSHIP_LIST_COLUMN_ROLE);
 }
 
 enum status store_membership_list(struct db *db, struct slice user_id, struct arena *arena, struct tenant **out,

@@ -59,8 +59,9 @@ static enum status read_due(struct db *db, int64_t now_ms, size_t max, struct ti
     query_start(&query, db, sql_timer_due(.now_ms = now_ms, .limit = (int64_t)max));
     enum status status = query_step(&query, &row, failure);
     while (status == STATUS_OK && row) {
-        out[count++] = (struct timer){(enum timer_kind)query_i64(&query, 0), query_i64(&query, 1), query_i64(&query, 2),
-                                      query_i64(&query, 3)};
+        out[count++] = (struct timer){
+            (enum timer_kind)query_i64(&query, TIMER_DUE_COLUMN_KIND), query_i64(&query, TIMER_DUE_COLUMN_TENANT_KEY),
+            query_i64(&query, TIMER_DUE_COLUMN_SESSION_KEY), query_i64(&query, TIMER_DUE_COLUMN_DUE_MS)};
         status = query_step(&query, &row, failure);
     }
     query_end(&query);
@@ -92,8 +93,9 @@ enum status store_timer_of_session(struct db *db, int64_t session_key, struct ti
     query_start(&query, db, sql_timer_of_session(.session_key = session_key));
     enum status status = query_step(&query, &row, failure);
     if (status == STATUS_OK && row) {
-        *out = (struct timer){
-            .kind = (enum timer_kind)query_i64(&query, 0), .session_key = session_key, .due_ms = query_i64(&query, 1)};
+        *out = (struct timer){.kind = (enum timer_kind)query_i64(&query, TIMER_OF_SESSION_COLUMN_KIND),
+                              .session_key = session_key,
+                              .due_ms = query_i64(&query, TIMER_OF_SESSION_COLUMN_DUE_MS)};
     }
     query_end(&query);
     return status != STATUS_OK ? status : row ? STATUS_OK : STATUS_NOT_FOUND;
@@ -112,7 +114,8 @@ enum status store_health_candidates(struct db *db, const struct health_search *s
                                       .unled_since_ms = search->unled_since_ms, .limit = search->limit));
     enum status status = query_step(&query, &row, failure);
     while (status == STATUS_OK && row) {
-        out[count++] = (struct health_suspect){query_i64(&query, 0), query_i64(&query, 1)};
+        out[count++] = (struct health_suspect){query_i64(&query, HEALTH_CANDIDATES_COLUMN_TENANT_KEY),
+                                               query_i64(&query, HEALTH_CANDIDATES_COLUMN_SESSION_KEY)};
         status = query_step(&query, &row, failure);
     }
     query_end(&query);

@@ -4,19 +4,19 @@
 static void read_token(struct query *query, struct arena *arena, void *item)
 {
     struct token *out = item;
-    out->id = column_copy(query, 0, arena);
-    out->name = column_copy(query, 1, arena);
-    out->hash = column_copy(query, 2, arena);
-    out->user_id = column_copy(query, 3, arena);
-    out->id_prefix = column_copy(query, 4, arena);
-    out->session_id = column_copy(query, 5, arena);
-    out->tenant_key = query_i64(query, 6);
-    out->kind = (enum principal_kind)query_i64(query, 7);
-    out->scopes = (unsigned)query_i64(query, 8);
-    out->created_at_ms = query_i64(query, 9);
-    out->expires_at_ms = query_i64(query, 10);
-    out->revoked_at_ms = query_i64(query, 11);
-    out->last_used_at_ms = query_i64(query, 12);
+    out->id = column_copy(query, TOKEN_COLUMN_ID, arena);
+    out->name = column_copy(query, TOKEN_COLUMN_NAME, arena);
+    out->hash = column_copy(query, TOKEN_COLUMN_HASH, arena);
+    out->user_id = column_copy(query, TOKEN_COLUMN_USER_ID, arena);
+    out->id_prefix = column_copy(query, TOKEN_COLUMN_ID_PREFIX, arena);
+    out->session_id = column_copy(query, TOKEN_COLUMN_SESSION_ID, arena);
+    out->tenant_key = query_i64(query, TOKEN_COLUMN_TENANT_KEY);
+    out->kind = (enum principal_kind)query_i64(query, TOKEN_COLUMN_KIND);
+    out->scopes = (unsigned)query_i64(query, TOKEN_COLUMN_SCOPES);
+    out->created_at_ms = query_i64(query, TOKEN_COLUMN_CREATED_AT_MS);
+    out->expires_at_ms = query_i64(query, TOKEN_COLUMN_EXPIRES_AT_MS);
+    out->revoked_at_ms = query_i64(query, TOKEN_COLUMN_REVOKED_AT_MS);
+    out->last_used_at_ms = query_i64(query, TOKEN_COLUMN_LAST_USED_AT_MS);
 }
 
 static enum status read_one(struct db *db, struct sql_call call, struct arena *arena, struct token *out,
@@ -114,16 +114,16 @@ enum status store_grant_by_hash(struct db *db, enum grant_kind kind, struct slic
     if (status != STATUS_OK) {
         return status;
     }
-    out->kind = (enum grant_kind)query_i64(&query, 0);
-    out->hash = column_copy(&query, 1, arena);
-    out->user_id = column_copy(&query, 2, arena);
-    out->csrf = column_copy(&query, 3, arena);
-    out->token_id = column_copy(&query, 4, arena);
-    out->session_id = column_copy(&query, 5, arena);
-    out->tenant_key = query_i64(&query, 6);
-    out->created_at_ms = query_i64(&query, 7);
-    out->expires_at_ms = query_i64(&query, 8);
-    out->ask_id = column_copy(&query, 9, arena);
+    out->kind = (enum grant_kind)query_i64(&query, GRANT_COLUMN_KIND);
+    out->hash = column_copy(&query, GRANT_COLUMN_HASH, arena);
+    out->user_id = column_copy(&query, GRANT_COLUMN_USER_ID, arena);
+    out->csrf = column_copy(&query, GRANT_COLUMN_CSRF, arena);
+    out->token_id = column_copy(&query, GRANT_COLUMN_TOKEN_ID, arena);
+    out->session_id = column_copy(&query, GRANT_COLUMN_SESSION_ID, arena);
+    out->tenant_key = query_i64(&query, GRANT_COLUMN_TENANT_KEY);
+    out->created_at_ms = query_i64(&query, GRANT_COLUMN_CREATED_AT_MS);
+    out->expires_at_ms = query_i64(&query, GRANT_COLUMN_EXPIRES_AT_MS);
+    out->ask_id = column_copy(&query, GRANT_COLUMN_ASK_ID, arena);
     query_end(&query);
     return STATUS_OK;
 }

@@ -15,15 +15,15 @@ enum status store_tool_call_get(struct db *db, int64_t tenant_key, int64_t sessi
         return status;
     }
     *out = (struct tool_call){
-        .tenant_key = query_i64(&query, 0),
-        .session_key = query_i64(&query, 1),
-        .tool = column_copy(&query, 2, arena),
-        .call_id = column_copy(&query, 3, arena),
-        .arguments_hash = column_copy(&query, 4, arena),
-        .state = (enum tool_call_state)query_i64(&query, 5),
-        .result = column_open(&query, 6, arena),
-        .created_at_ms = query_i64(&query, 7),
-        .ended_at_ms = query_i64(&query, 8),
+        .tenant_key = query_i64(&query, TOOL_CALL_COLUMN_TENANT_KEY),
+        .session_key = query_i64(&query, TOOL_CALL_COLUMN_SESSION_KEY),
+        .tool = column_copy(&query, TOOL_CALL_COLUMN_TOOL, arena),
+        .call_id = column_copy(&query, TOOL_CALL_COLUMN_CALL_ID, arena),
+        .arguments_hash = column_copy(&query, TOOL_CALL_COLUMN_ARGUMENTS_HASH, arena),
+        .state = (enum tool_call_state)query_i64(&query, TOOL_CALL_COLUMN_STATE),
+        .result = column_open(&query, TOOL_CALL_COLUMN_RESULT, arena),
+        .created_at_ms = query_i64(&query, TOOL_CALL_COLUMN_CREATED_AT_MS),
+        .ended_at_ms = query_i64(&query, TOOL_CALL_COLUMN_ENDED_AT_MS),
     };
     query_end(&query);
     return seal_check(db, failure);
@@ -53,15 +53,7 @@ enum status store_tool_call_end(struct db *db, const struct tool_call *call, str
 enum status store_tool_call_count_running(struct db *db, int64_t tenant_key, int64_t session_key, int64_t since_ms,
                                           int64_t *out, struct failure *failure)
 {
-    struct query query;
-    enum status status = statement_first(
-        &query, db,
-        sql_tool_call_count_running(.tenant_key = tenant_key, .session_key = session_key, .since_ms = since_ms),
-        failure);
-    if (status != STATUS_OK) {
-        return status;
-    }
-    *out = query_i64(&query, 0);
-    query_end(&query);
-    return STATUS_OK;
+    return statement_number(
+        db, sql_tool_call_count_running(.tenant_key = tenant_key, .session_key = session_key, .since_ms = since_ms), 0,
+        out, failure);
 }

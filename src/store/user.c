@@ -3,13 +3,13 @@
 
 static void read_user(struct query *query, struct arena *arena, struct user *out)
 {
-    out->id = column_copy(query, 0, arena);
-    out->email = column_copy(query, 1, arena);
-    out->name = column_copy(query, 2, arena);
-    out->password_hash = column_copy(query, 3, arena);
-    out->created_at_ms = query_i64(query, 4);
-    out->disabled_at_ms = query_i64(query, 5);
-    out->sessions_max = query_i64(query, 6);
+    out->id = column_copy(query, USER_COLUMN_ID, arena);
+    out->email = column_copy(query, USER_COLUMN_EMAIL, arena);
+    out->name = column_copy(query, USER_COLUMN_NAME, arena);
+    out->password_hash = column_copy(query, USER_COLUMN_PASSWORD_HASH, arena);
+    out->created_at_ms = query_i64(query, USER_COLUMN_CREATED_AT_MS);
+    out->disabled_at_ms = query_i64(query, USER_COLUMN_DISABLED_AT_MS);
+    out->sessions_max = query_i64(query, USER_COLUMN_SESSIONS_MAX);
 }
 
 enum status store_user_insert(struct db *db, const struct user *user, struct failure *failure)
@@ -103,7 +103,7 @@ static void read_member(struct query *query, struct arena *arena, void *item)
 {
     struct member *out = item;
     read_user(query, arena, &out->user);
-    out->role = (enum member_role)query_i64(query, 7);
+    out->role = (enum member_role)query_i64(query, USER_LIST_COLUMN_ROLE);
 }
 
 enum status store_user_list(struct db *db, int64_t tenant_key, struct arena *arena, struct user **out,

@@ -148,8 +148,8 @@ static void read_stored(struct query *query, struct arena *arena, void *item)
 {
     struct stored_session *out = item;
     session_read(query, arena, &out->session);
-    out->display = query_i64(query, (int)session_fields_count + 1);
-    out->labels = query_i64(query, (int)session_fields_count + 2);
+    out->display = query_i64(query, VERIFY_SESSIONS_COLUMN_DISPLAY);
+    out->labels = query_i64(query, VERIFY_SESSIONS_COLUMN_LABELS);
 }
 
 /* What is repeated of a session for the sake of lists. */
@@ -235,8 +235,8 @@ static enum status read_totals(struct db *db, int64_t *out_sessions, int64_t *ou
     if (status != STATUS_OK) {
         return status;
     }
-    *out_sessions = query_i64(&query, 0);
-    *out_events = query_i64(&query, 1);
+    *out_sessions = query_i64(&query, VERIFY_TOTALS_COLUMN_SESSIONS);
+    *out_events = query_i64(&query, VERIFY_TOTALS_COLUMN_EVENTS);
     query_end(&query);
     return STATUS_OK;
 }

@@ -55,7 +55,7 @@ static enum status witness_find(struct postgres *postgres, const struct witness 
                 sql_event_batch(.tenant_key = witness->tenant_key, .session_key = witness->session_key,
                                 .sequence = witness->sequence));
     enum status status = postgres_step(&query, &row, NULL);
-    *out_found = status == STATUS_OK && row && postgres_get_i64(&query, 0) == postgres->batch;
+    *out_found = status == STATUS_OK && row && postgres_get_i64(&query, EVENT_BATCH_COLUMN_BATCH) == postgres->batch;
     postgres_end(&query);
     return status;
 }

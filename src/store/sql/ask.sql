@@ -32,9 +32,11 @@ SELECT COUNT(*) FROM asks WHERE tenant_key = :tenant_key AND session_key = :sess
 SELECT COUNT(*) FROM asks WHERE tenant_key = :tenant_key AND session_key = :session_key AND turn = :turn
 
 -- An ask together with what decides who sees its session; :user_id is the user who looks.
+-- fragment: ask_seen_columns
+{ask_columns}, s.key AS session_key, s.id AS session_id, s.owner, s.visibility, s.purpose, s.agent, s.title, s.parent_id,
+    COALESCE(p.role, {ACCESS_NONE}) AS participant
 -- fragment: ask_seen
-SELECT {ask_columns}, s.key, s.id, s.owner, s.visibility, s.purpose, s.agent, s.title, s.parent_id, COALESCE(p.role,
-    {ACCESS_NONE})
+SELECT {ask_seen_columns}
 FROM asks a JOIN sessions s ON s.tenant_key = a.tenant_key AND s.key = a.session_key
 LEFT JOIN participants p ON p.tenant_key = a.tenant_key AND p.session_key = a.session_key AND p.user_id = :user_id
 -- Newest first. :visible_to is the user whose sessions and invitations count, NULL = all.

@@ -45,7 +45,7 @@ SELECT session_key, :chunk, {event_new_tail} FROM session_activity WHERE session
 -- name: event_chunk_read (sqlite)
 SELECT positions FROM event_chunks WHERE session_key = :session_key AND chunk = :chunk
 -- name: event_tail_read (sqlite)
-SELECT tail, (SELECT COALESCE(MAX(chunk) + 1, 0) FROM event_chunks WHERE session_key = :session_key)
+SELECT tail, (SELECT COALESCE(MAX(chunk) + 1, 0) FROM event_chunks WHERE session_key = :session_key) AS full_chunks
 FROM session_activity WHERE session_key = :session_key
 -- name: event_chunks_delete (sqlite)
 DELETE FROM event_chunks WHERE session_key = :session_key
@@ -124,7 +124,7 @@ t.sequence, t.deleted_at_ms, 'session.deleted', {ROLE_SYSTEM}, NULL, '{"id":"' |
 
 -- name: firehose_end (sqlite)
 SELECT * FROM (
-    SELECT e.position, 0 FROM tenant_blocks b CROSS JOIN events e
+    SELECT e.position AS major, 0 AS minor FROM tenant_blocks b CROSS JOIN events e
     WHERE b.tenant_key = :tenant_key AND e.position >= b.block << 10 AND e.position < (b.block + 1) << 10
         AND e.tenant_key = :tenant_key
         AND e.position <= :horizon
@@ -134,17 +134,21 @@ UNION ALL SELECT * FROM (
     ORDER BY position DESC LIMIT 1)
 ORDER BY 1 DESC LIMIT 1
 -- name: firehose_end (postgres)
-SELECT 0, position FROM (
+SELECT 0 AS major, position AS minor FROM (
     (SELECT position FROM events WHERE tenant_key = :tenant_key AND position <= :horizon ORDER BY position DESC LIMIT 1)
     UNION ALL
     (SELECT position FROM tombstones WHERE tenant_key = :tenant_key AND position <= :horizon AND position IS NOT NULL
      ORDER BY position DESC LIMIT 1)) AS ends
 ORDER BY position DESC LIMIT 1
 
+-- fragment: firehose_columns (sqlite)
+e.position AS major, 0 AS minor, e.session_key, s.id AS session_id, NULL AS audience, {event_columns}
+-- fragment: firehose_columns (postgres)
+0 AS major, e.position AS minor, e.session_key, s.id AS session_id, NULL AS audience, {event_columns}
 -- The position after which to read is :after_major on SQLite, :after_minor on PostgreSQL.
 -- name: firehose_read (sqlite)
 SELECT * FROM (
-    SELECT e.position, 0, e.session_key, s.id, NULL, {event_columns}
+    SELECT {firehose_columns}
     FROM tenant_blocks b CROSS JOIN events e CROSS JOIN sessions s
     WHERE b.tenant_key = :tenant_key AND b.block >= :after_major >> 10 AND e.position > :after_major
         AND e.position >= b.block << 10
@@ -160,7 +164,7 @@ UNION ALL SELECT * FROM (
 ORDER BY 1 LIMIT :limit
 -- name: firehose_read (postgres)
 SELECT * FROM (
-    (SELECT 0 AS major, e.position AS minor, e.session_key, s.id, NULL AS audience, {event_columns}
+    (SELECT {firehose_columns}
      FROM events e JOIN sessions s ON s.tenant_key = e.tenant_key AND s.key = e.session_key
      WHERE e.tenant_key = :tenant_key AND :after_major >= 0 AND e.position > :after_minor AND e.position <= :horizon
      ORDER BY e.position LIMIT :limit)

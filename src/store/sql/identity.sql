@@ -1,15 +1,17 @@
 -- parameters: i64
 key kind
 
+-- fragment: tenant_columns
+t.key, t.id, t.name, t.created_at_ms
 -- name: tenant_insert
 INSERT INTO tenants (id, name, created_at_ms) VALUES (:id, :name, :created_at_ms)
     ON CONFLICT (id) DO NOTHING RETURNING key
 -- name: tenant_by_id
-SELECT key, id, name, created_at_ms FROM tenants WHERE id = :id
+SELECT {tenant_columns} FROM tenants t WHERE t.id = :id
 -- name: tenant_by_key
-SELECT key, id, name, created_at_ms FROM tenants WHERE key = :key
+SELECT {tenant_columns} FROM tenants t WHERE t.key = :key
 -- name: tenant_list
-SELECT key, id, name, created_at_ms FROM tenants ORDER BY key
+SELECT {tenant_columns} FROM tenants t ORDER BY t.key
 
 -- fragment: user_columns
 u.id, u.email, u.name, u.password_hash, u.created_at_ms, u.disabled_at_ms, u.sessions_max
@@ -53,7 +55,7 @@ SELECT role FROM memberships WHERE tenant_key = :tenant_key AND user_id = :user_
 -- name: membership_lock (postgres)
 SELECT role FROM memberships WHERE tenant_key = :tenant_key AND user_id = :user_id FOR UPDATE
 -- name: membership_list
-SELECT t.key, t.id, t.name, t.created_at_ms, m.role FROM memberships m JOIN tenants t ON t.key = m.tenant_key
+SELECT {tenant_columns}, m.role FROM memberships m JOIN tenants t ON t.key = m.tenant_key
 WHERE m.user_id = :user_id ORDER BY m.position
 
 -- fragment: token_columns

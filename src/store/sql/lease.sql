@@ -48,7 +48,8 @@ WHERE tenant_key = :tenant_key AND session_key = :session_key AND fence = :fence
 UPDATE leases SET expires_at_ms = CAST(:now_ms AS BIGINT) + lease_ms
 
 -- name: queue_figures
-SELECT agent, CAST(SUM(pending) AS BIGINT), COALESCE(MIN(oldest_ms), 0), CAST(SUM(leased) AS BIGINT) FROM (
+SELECT agent, CAST(SUM(pending) AS BIGINT) AS pending, COALESCE(MIN(oldest_ms), 0) AS oldest_ms,
+    CAST(SUM(leased) AS BIGINT) AS leased FROM (
     SELECT s.agent, COUNT(*) AS pending, MIN(s.queued_at_ms) AS oldest_ms, 0 AS leased
     FROM sessions s WHERE s.tenant_key = :tenant_key AND s.work = {WORK_PENDING} AND {session_visible} GROUP BY s.agent
     UNION ALL
@@ -57,7 +58,7 @@ SELECT agent, CAST(SUM(pending) AS BIGINT), COALESCE(MIN(oldest_ms), 0), CAST(SU
     WHERE l.tenant_key = :tenant_key AND {session_visible} GROUP BY s.agent) AS parts
 GROUP BY agent ORDER BY agent
 -- name: worker_figures
-SELECT l.worker, COUNT(*), MAX(l.heartbeat_at_ms)
+SELECT l.worker, COUNT(*) AS leases, MAX(l.heartbeat_at_ms) AS heartbeat_at_ms
 FROM leases l JOIN sessions s ON s.tenant_key = l.tenant_key AND s.key = l.session_key
 WHERE l.tenant_key = :tenant_key AND {session_visible} GROUP BY l.worker ORDER BY l.worker
 

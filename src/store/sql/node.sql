@@ -16,7 +16,7 @@ DELETE FROM nodes WHERE expires_at_ms < :before_ms AND NOT EXISTS (SELECT 1 FROM
 INSERT INTO sandbox_hosts (tenant_key, session_key, node) VALUES (:tenant_key, :session_key, :node)
 ON CONFLICT (tenant_key, session_key) DO UPDATE SET node = excluded.node
 -- name: host_get
-SELECT h.node, COALESCE(n.expires_at_ms, 0) FROM sandbox_hosts h LEFT JOIN nodes n ON n.id = h.node
+SELECT h.node, COALESCE(n.expires_at_ms, 0) AS expires_at_ms FROM sandbox_hosts h LEFT JOIN nodes n ON n.id = h.node
 WHERE h.tenant_key = :tenant_key AND h.session_key = :session_key
 -- name: session_delete_host of session_part
 DELETE FROM sandbox_hosts WHERE tenant_key = :tenant_key AND session_key = :session_key

@@ -10,7 +10,8 @@ SELECT {prompt_columns} FROM prompts WHERE tenant_key = :tenant_key AND session_
 SELECT {prompt_columns} FROM prompts WHERE tenant_key = :tenant_key AND session_key = :session_key
     ORDER BY position LIMIT 1
 -- name: prompt_figures
-SELECT COUNT(*), COALESCE(MIN(position), 0), COALESCE(MAX(position), 0), COALESCE(MIN(priority), 0)
+SELECT COUNT(*) AS waiting, COALESCE(MIN(position), 0) AS first, COALESCE(MAX(position), 0) AS last,
+    COALESCE(MIN(priority), 0) AS least_priority
     FROM prompts
     WHERE tenant_key = :tenant_key AND session_key = :session_key
 -- name: prompt_update

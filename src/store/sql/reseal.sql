@@ -5,12 +5,12 @@
 address
 
 -- name: reseal_sessions of reseal_page
-SELECT s.tenant_key, s.key FROM sessions s
+SELECT s.tenant_key, s.key AS session_key FROM sessions s
 WHERE s.key > :after_key AND NOT EXISTS (SELECT 1 FROM session_keys k WHERE k.tenant_key = s.tenant_key
     AND k.session_key = s.key)
 ORDER BY s.key LIMIT :limit
 -- name: reseal_tenants of reseal_page
-SELECT key, key FROM tenants WHERE key > :after_key ORDER BY key LIMIT :limit
+SELECT key AS tenant_key, key AS session_key FROM tenants WHERE key > :after_key ORDER BY key LIMIT :limit
 -- name: reseal_blob_use_delete
 DELETE FROM blob_uses WHERE tenant_key = :tenant_key AND session_key = :session_key AND address = :address
 

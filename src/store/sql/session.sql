@@ -125,7 +125,7 @@ WHERE s.tenant_key = :tenant_key AND s.key = :key
 
 -- A sandbox that is hibernated or stopped has no host.
 -- name: session_with_sandbox
-SELECT tenant_key, key FROM sessions WHERE runtime + 0 > {RUNTIME_NONE} AND runtime + 0 <> {RUNTIME_HIBERNATED}
+SELECT tenant_key, key AS session_key FROM sessions WHERE runtime + 0 > {RUNTIME_NONE} AND runtime + 0 <> {RUNTIME_HIBERNATED}
     AND runtime + 0 <> {RUNTIME_STOPPED} ORDER BY key
 
 -- The keys are a JSON array; the rows come in any order.
@@ -247,5 +247,5 @@ ON CONFLICT (tenant_key, type, work) DO UPDATE SET sessions = sessions + exclude
 INSERT INTO tenant_counts AS c (tenant_key, type, work, sessions, slot)
 VALUES (:tenant_key, :type, :work, :sessions, pg_backend_pid() % 64)
 ON CONFLICT (tenant_key, type, work, slot) DO UPDATE SET sessions = c.sessions + excluded.sessions
--- name: count_list
-SELECT type, work, CAST(SUM(sessions) AS BIGINT) FROM tenant_counts WHERE tenant_key = :tenant_key GROUP BY type, work
+-- name: count_list of counts
+SELECT type, work, CAST(SUM(sessions) AS BIGINT) AS sessions FROM tenant_counts WHERE tenant_key = :tenant_key GROUP BY type, work

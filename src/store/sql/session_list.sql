@@ -166,8 +166,8 @@ WHERE j.tenant_key = :tenant_key AND j.name = :label_name AND s.tenant_key = :te
     WHERE p.tenant_key = :tenant_key AND p.session_key = s.key AND p.user_id = :visible_to))
 AND (CAST(:private_of AS TEXT) IS NULL OR s.purpose NOT IN ({PURPOSE_ORCHESTRATOR}, {PURPOSE_WORKFLOW})
     OR s.owner = :private_of)
--- name: count_reached
-SELECT type, work, COUNT(*) FROM (
+-- name: count_reached of counts
+SELECT type, work, COUNT(*) AS sessions FROM (
     SELECT s.key, s.type, s.work, s.purpose, s.owner FROM sessions s WHERE s.tenant_key = :tenant_key
         AND s.owner = :visible_to
     UNION SELECT s.key, s.type, s.work, s.purpose, s.owner FROM participants j CROSS JOIN sessions s
@@ -177,8 +177,8 @@ SELECT type, work, COUNT(*) FROM (
         AND s.visibility > {VISIBILITY_PRIVATE}
 ) AS reached WHERE purpose NOT IN ({PURPOSE_ORCHESTRATOR}, {PURPOSE_WORKFLOW}) OR owner = :private_of
     GROUP BY type, work
--- name: count_private
-SELECT s.type, s.work, COUNT(*) FROM sessions s
+-- name: count_private of counts
+SELECT s.type, s.work, COUNT(*) AS sessions FROM sessions s
 WHERE s.tenant_key = :tenant_key AND s.purpose IN ({PURPOSE_ORCHESTRATOR}, {PURPOSE_WORKFLOW}) AND (s.owner IS NULL
     OR s.owner <> :private_of)
     GROUP BY s.type, s.work

@@ -22,13 +22,15 @@ SELECT {task_columns} FROM tasks WHERE tenant_key = :tenant_key AND id > :after 
 -- name: step_insert
 INSERT INTO steps (tenant_key, session_key, parent_key, position, definition)
     VALUES (:tenant_key, :session_key, :parent_key, :position, :definition)
+-- fragment: step_columns
+st.session_key, st.parent_key, st.definition, s.work, s.result
 -- name: step_get
-SELECT st.session_key, st.parent_key, st.definition, s.work, s.result
+SELECT {step_columns}
 FROM steps st JOIN sessions s ON s.tenant_key = st.tenant_key AND s.key = st.session_key
 WHERE st.tenant_key = :tenant_key AND st.session_key = :session_key
 -- All steps of one run, with the states their sessions are in.
 -- name: step_list
-SELECT st.session_key, st.parent_key, st.definition, s.work, s.result
+SELECT {step_columns}
 FROM steps st JOIN sessions s ON s.tenant_key = st.tenant_key AND s.key = st.session_key
 WHERE st.tenant_key = :tenant_key AND st.parent_key = :parent_key ORDER BY st.position
 -- name: session_delete_steps of session_part

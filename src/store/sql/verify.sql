@@ -1,11 +1,11 @@
 -- Sessions of all tenants in the order of their keys, some at a time.
 -- name: verify_sessions
 SELECT {session_columns}, s.display,
-    (SELECT COUNT(*) FROM labels l WHERE l.tenant_key = s.tenant_key AND l.session_key = s.key)
+    (SELECT COUNT(*) FROM labels l WHERE l.tenant_key = s.tenant_key AND l.session_key = s.key) AS labels
 FROM sessions s JOIN session_activity a ON a.tenant_key = s.tenant_key AND a.session_key = s.key
 WHERE s.key > :after_key ORDER BY s.key LIMIT :limit
 -- name: verify_totals
-SELECT (SELECT COUNT(*) FROM sessions), (SELECT COUNT(*) FROM events)
+SELECT (SELECT COUNT(*) FROM sessions) AS sessions, (SELECT COUNT(*) FROM events) AS events
 
 -- Each row is one sentence about something wrong; at most 100 of a kind.
 -- name: verify_counts

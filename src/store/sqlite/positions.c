@@ -146,8 +146,8 @@ static int load_tail(struct positions_cursor *cursor)
     if (status != STATUS_OK) {
         return status == STATUS_NOT_FOUND ? SQLITE_OK : SQLITE_IOERR;
     }
-    decode(cursor, query_text(&query, 0));
-    cursor->full_chunks = query_i64(&query, 1);
+    decode(cursor, query_text(&query, EVENT_TAIL_READ_COLUMN_TAIL));
+    cursor->full_chunks = query_i64(&query, EVENT_TAIL_READ_COLUMN_FULL_CHUNKS);
     query_end(&query);
     cursor->chunk = cursor->full_chunks;
     return SQLITE_OK;
@@ -166,7 +166,7 @@ static int load_chunk(struct positions_cursor *cursor, int64_t chunk)
     if (status != STATUS_OK) {
         return status == STATUS_NOT_FOUND ? SQLITE_CORRUPT_VTAB : SQLITE_IOERR;
     }
-    decode(cursor, query_text(&query, 0));
+    decode(cursor, query_text(&query, EVENT_CHUNK_READ_COLUMN_POSITIONS));
     query_end(&query);
     return SQLITE_OK;
 }
