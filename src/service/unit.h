@@ -3,8 +3,8 @@
  *     unit_begin → { command … command } → unit_commit → publication leaves
  *
  * A command decides first and writes last. When one fails after it began to write, the whole group is rolled back and
- * its other commands run again, each alone (unit_writes tells). Sessions live in the unit across groups, because only this
- * thread writes them; after a rollback the touched ones are forgotten and loaded anew. */
+ * its other commands run again, each alone (unit_writes tells). Sessions live in the unit across groups, because only
+ * this thread writes them; after a rollback the touched ones are forgotten and loaded anew. */
 #ifndef SERVICE_UNIT_H
 #define SERVICE_UNIT_H
 

@@ -47,8 +47,8 @@ enum db_engine db_engine(const struct db *db);
 MUST_CHECK enum status db_begin(struct db *db, struct failure *failure);
 MUST_CHECK enum status db_commit(struct db *db, struct failure *failure);
 void db_rollback(struct db *db);
-/* How many statements that write were run since db_begin. What the store writes on its own account (counters, indexes of
- * events), now or later, is not counted again. */
+/* How many statements that write were run since db_begin. What the store writes on its own account (counters, indexes
+ * of events), now or later, is not counted again. */
 int64_t db_writes(const struct db *db);
 /* The transaction gave way to another, whatever its statements were answered: roll back and run it again. */
 bool db_must_run_again(const struct db *db);

@@ -4,17 +4,6 @@
 #include "store/seal.h"
 #include "store/statement.h"
 
-enum column_group column_group_of(const struct session_field *field)
-{
-    if (field->offset == offsetof(struct session, listed_at_ms)) {
-        return COLUMN_LISTED;
-    }
-    if (field->hot) {
-        return COLUMN_ACTIVITY;
-    }
-    return field->changed == CHANGED_MACHINE ? COLUMN_MACHINE : COLUMN_OTHER;
-}
-
 static bool holds_number(const struct session_field *field)
 {
     return field->kind == FIELD_I64 || field->kind == FIELD_BOOL || field->kind == FIELD_ENUM;

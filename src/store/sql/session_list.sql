@@ -56,9 +56,8 @@ AND (CAST(:active_to_ms AS BIGINT) IS NULL OR (SELECT a.last_active_at_ms FROM s
 AND (CAST(:id_from AS TEXT) IS NULL OR s.id >= :id_from)
 AND (CAST(:id_to AS TEXT) IS NULL OR s.id < :id_to)
 AND (CAST(:visible_to AS TEXT) IS NULL OR s.owner = :visible_to OR s.visibility > {VISIBILITY_PRIVATE}
-   
     OR EXISTS (SELECT 1 FROM participants p
-    WHERE p.tenant_key = :tenant_key AND p.session_key = s.key AND p.user_id = :visible_to))
+        WHERE p.tenant_key = :tenant_key AND p.session_key = s.key AND p.user_id = :visible_to))
 AND (CAST(:private_of AS TEXT) IS NULL OR s.purpose NOT IN ({PURPOSE_ORCHESTRATOR}, {PURPOSE_WORKFLOW})
     OR s.owner = :private_of)
 AND (CAST(:participant AS TEXT) IS NULL OR EXISTS (SELECT 1 FROM participants p
