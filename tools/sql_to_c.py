@@ -377,25 +377,43 @@ def source(program, migrations):
     return "\n".join([*lines, ""])
 
 
+def headers_of(source):
+    return sorted(path for room in ("domain", "store") for path in (source / room).rglob("*.h"))
+
+
+def fields_of(source):
+    """The file with the table of a session's fields."""
+    return next((source / "domain").rglob("session_fields.c"))
+
+
+def program_of(source, paths):
+    """The statements of the files, with what the sources in the folder SOURCE say about them."""
+    fields = re.findall(r'^    \{"(\w+)", FIELD_', fields_of(source).read_text(encoding="utf-8"), re.M)
+    statements = [path for path in paths if not path.stem.startswith("schema_")]
+    return Program(statements, Enums(headers_of(source), source), fields)
+
+
+def write_changed(path, text):
+    """Most changes of a header change no number: what is made of this file stays as it is."""
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
+
+
 def main():
     options = argparse.ArgumentParser()
-    options.add_argument("--root", type=Path, required=True, help="what includes are written from")
-    options.add_argument("--enums", type=Path, action="append", required=True, help="a folder of headers")
-    options.add_argument("--session-fields", type=Path, required=True)
+    options.add_argument("--source", type=Path, required=True, help="the folder that includes are written from")
     options.add_argument("--depfile", type=Path, required=True)
     options.add_argument("out_header", type=Path)
     options.add_argument("out_source", type=Path)
     options.add_argument("inputs", type=Path, nargs="+")
     given = options.parse_args()
-    headers = sorted(header.resolve() for folder in given.enums for header in folder.glob("*.h"))
-    fields = re.findall(r'^    \{"(\w+)", FIELD_', given.session_fields.read_text(encoding="utf-8"), re.M)
+    source_folder = given.source.resolve()
+    program = program_of(source_folder, given.inputs)
     schemas = {path.stem.removeprefix("schema_"): path for path in given.inputs if path.stem.startswith("schema_")}
-    program = Program([path for path in given.inputs if not path.stem.startswith("schema_")],
-                      Enums(headers, given.root.resolve()), fields)
     migrations = {engine: read_migrations(schemas[engine]) for engine in ENGINES}
-    given.out_header.write_text(header(program), encoding="utf-8")
-    given.out_source.write_text(source(program, migrations), encoding="utf-8")
-    needed = " ".join(str(path) for path in [*headers, given.session_fields])
+    write_changed(given.out_header, header(program))
+    write_changed(given.out_source, source(program, migrations))
+    needed = " ".join(str(path) for path in [*headers_of(source_folder), fields_of(source_folder)])
     given.depfile.write_text(f"{given.out_header} {given.out_source}: {needed}\n", encoding="utf-8")
 
 

@@ -56,9 +56,7 @@ def generate(directory):
     """sql.h in DIRECTORY/store, as the build makes it."""
     store, sql = os.path.join(directory, "store"), os.path.join(ROOT, "src/store/sql")
     os.mkdir(store)
-    source = os.path.join(ROOT, "src")
-    subprocess.run([os.path.join(ROOT, "tools/sql_to_c.py"), "--root", source, "--enums", f"{source}/domain",
-                    "--enums", f"{source}/store", "--session-fields", f"{source}/domain/session_fields.c",
+    subprocess.run([os.path.join(ROOT, "tools/sql_to_c.py"), "--source", os.path.join(ROOT, "src"),
                     "--depfile", f"{store}/sql.d", f"{store}/sql.h", f"{store}/sql.c",
                     *(os.path.join(sql, name) for name in sorted(os.listdir(sql)))], check=True)
 

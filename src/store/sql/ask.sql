@@ -9,9 +9,8 @@ a.fields, a.role, a.quorum, a.created_at_ms, a.expires_at_ms, a.decision, a.answ
 a.answered_at_ms, a.votes
 -- name: ask_insert
 INSERT INTO asks (tenant_key, session_key, id, kind, state, turn, tool, call_id, arguments, editable, text, options,
-    form,
-    details, fields, role, quorum, created_at_ms, expires_at_ms, decision, answer, reason, answered_by, answered_at_ms,
-        votes)
+    form, details,
+    fields, role, quorum, created_at_ms, expires_at_ms, decision, answer, reason, answered_by, answered_at_ms, votes)
 VALUES (:tenant_key, :session_key, :id, :kind, :state, :turn, :tool, :call_id, :arguments, :editable, :text, :options,
     :form, :details, :fields, :role, :quorum, :created_at_ms, :expires_at_ms, :decision, :answer, :reason, :answered_by,
     :answered_at_ms, :votes)
@@ -24,8 +23,7 @@ WHERE tenant_key = :tenant_key AND session_key = :session_key AND id = :id AND s
 SELECT {ask_columns} FROM asks a WHERE a.tenant_key = :tenant_key AND a.session_key = :session_key AND a.id = :id
 -- name: ask_pending
 SELECT {ask_columns} FROM asks a WHERE a.tenant_key = :tenant_key AND a.session_key = :session_key
-    AND a.state = {ASK_PENDING}
-    ORDER BY a.key
+    AND a.state = {ASK_PENDING} ORDER BY a.key
 -- name: ask_count_pending
 SELECT COUNT(*) FROM asks WHERE tenant_key = :tenant_key AND session_key = :session_key AND state = {ASK_PENDING}
 -- name: ask_count_of_turn
@@ -33,7 +31,8 @@ SELECT COUNT(*) FROM asks WHERE tenant_key = :tenant_key AND session_key = :sess
 
 -- An ask together with what decides who sees its session; :user_id is the user who looks.
 -- fragment: ask_seen_columns
-{ask_columns}, s.key AS session_key, s.id AS session_id, s.owner, s.visibility, s.purpose, s.agent, s.title, s.parent_id,
+{ask_columns}, s.key AS session_key, s.id AS session_id, s.owner, s.visibility, s.purpose, s.agent, s.title,
+    s.parent_id,
     COALESCE(p.role, {ACCESS_NONE}) AS participant
 -- fragment: ask_seen
 SELECT {ask_seen_columns}
@@ -48,8 +47,8 @@ WHERE a.tenant_key = :tenant_key AND a.state = {ASK_PENDING} AND a.key < :before
 ORDER BY a.key DESC LIMIT :limit
 -- name: ask_of_session of ask_of
 {ask_seen}
-WHERE a.tenant_key = :tenant_key AND a.session_key = :session_key AND (CAST(:wanted_state AS BIGINT) IS NULL
-    OR a.state = :wanted_state) AND a.key < :before_key
+WHERE a.tenant_key = :tenant_key AND a.session_key = :session_key
+    AND (CAST(:wanted_state AS BIGINT) IS NULL OR a.state = :wanted_state) AND a.key < :before_key
 ORDER BY a.key DESC LIMIT :limit
 -- The session and all below it, at most 16 deep.
 -- name: ask_of_descendants of ask_of
@@ -71,8 +70,8 @@ INSERT INTO ask_rules ({rule_columns}) VALUES (:id, :tenant_key, :session_key, :
     :session_id, :ask_id, :created_by, :created_at_ms, :subject)
 -- The candidates for one call; 0 stands for all sessions, '' for all tools.
 -- name: ask_rule_candidates
-SELECT {rule_columns} FROM ask_rules WHERE tenant_key = :tenant_key AND tool IN (:tool, '') AND (session_key = 0
-    OR session_key = :session_key)
+SELECT {rule_columns} FROM ask_rules WHERE tenant_key = :tenant_key AND tool IN (:tool, '')
+    AND (session_key = 0 OR session_key = :session_key)
 ORDER BY created_at_ms, id
 -- name: ask_rule_list
 SELECT {rule_columns} FROM ask_rules WHERE tenant_key = :tenant_key ORDER BY created_at_ms DESC, id DESC

@@ -79,8 +79,8 @@ SELECT {event_columns} {event_range} ORDER BY {event_order} LIMIT :limit
 -- name: event_read_newest of event_read
 SELECT {event_columns} {event_range} ORDER BY {event_order} DESC LIMIT :limit
 
--- :types, :prefixes and :audited are JSON arrays: whole types and beginnings of types, both NULL = any; the audited types.
--- An empty :thread_id is the main thread, NULL = any.
+-- :types and :prefixes are JSON arrays of whole types and of their beginnings, both NULL = any; :audited is the array of
+-- audited types. An empty :thread_id is the main thread, NULL = any.
 -- fragment: event_filter (sqlite)
 (CAST(:types AS TEXT) IS NULL OR e.type IN (SELECT value FROM json_each(:types))
     OR EXISTS (SELECT 1 FROM json_each(:prefixes) p WHERE substr(e.type, 1, length(p.value)) = p.value))

@@ -9,15 +9,14 @@ type
 work = {WORK_PENDING} AND (pause_reason IN ({PAUSE_NONE}, {PAUSE_INACTIVITY}, {PAUSE_ORPHANED}))
     AND (CAST(:type AS BIGINT) IS NULL OR type = :type)
     AND (CAST(:id_from AS TEXT) IS NULL OR id >= :id_from)
-AND (CAST(:id_to AS TEXT) IS NULL OR id < :id_to)
+    AND (CAST(:id_to AS TEXT) IS NULL OR id < :id_to)
 ORDER BY priority DESC, queued_at_ms, key LIMIT :limit
 -- name: claim_candidates of claim_candidates
 SELECT key, priority, queued_at_ms FROM sessions
 WHERE tenant_key = :tenant_key AND CAST(:agent AS TEXT) IS NULL AND driver = {DRIVER_WORKER} AND {claim_rest}
 -- name: claim_candidates_of_agent of claim_candidates
 SELECT key, priority, queued_at_ms FROM sessions WHERE tenant_key = :tenant_key AND agent = :agent
-    AND driver = {DRIVER_WORKER}
-    AND {claim_rest}
+    AND driver = {DRIVER_WORKER} AND {claim_rest}
 -- name: claim_candidates_hosted of claim_candidates
 SELECT key, priority, queued_at_ms FROM sessions
 WHERE tenant_key = :tenant_key AND (CAST(:agent AS TEXT) IS NULL OR agent = :agent) AND driver > {DRIVER_WORKER}
@@ -91,17 +90,16 @@ SELECT COALESCE(MIN(due_ms), 0) FROM (
 SELECT kind, due_ms FROM timers WHERE kind IN ({timer_kinds}) AND session_key = :session_key
     ORDER BY due_ms LIMIT 1
 
--- Sessions to look at, by key: with a lease in no turn, a lease over before :lease_over_ms (steady), a running turn without
--- an event since :silent_since_ms; at rest with a prompt older than :queued_since_ms; in a turn that nobody holds and nobody
--- was asked in, without an event since :unled_since_ms.
+-- Suspect sessions, by key: with a lease but in no turn; with a lease that ended before :lease_over_ms (steady); running
+-- without an event since :silent_since_ms; idle with a prompt older than :queued_since_ms; in a turn without a lease and
+-- without a pending ask, and without an event since :unled_since_ms.
 -- name: health_candidates
 SELECT tenant_key, session_key FROM (
     SELECT l.tenant_key, l.session_key FROM leases l
         JOIN sessions s ON s.tenant_key = l.tenant_key AND s.key = l.session_key
         JOIN session_activity a ON a.tenant_key = l.tenant_key AND a.session_key = l.session_key
         WHERE s.work + 0 < {WORK_RUNNING} OR s.work + 0 > {WORK_AWAITING_TOOL} OR l.expires_at_ms < :lease_over_ms
-            OR (s.work + 0 = {WORK_RUNNING}
-            AND a.last_active_at_ms < :silent_since_ms)
+            OR (s.work + 0 = {WORK_RUNNING} AND a.last_active_at_ms < :silent_since_ms)
     UNION
     SELECT p.tenant_key, p.session_key FROM prompts p
         JOIN sessions s ON s.tenant_key = p.tenant_key AND s.key = p.session_key

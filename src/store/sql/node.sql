@@ -21,8 +21,8 @@ WHERE h.tenant_key = :tenant_key AND h.session_key = :session_key
 -- name: session_delete_host of session_part
 DELETE FROM sandbox_hosts WHERE tenant_key = :tenant_key AND session_key = :session_key
 
--- What :node has to look at: its own that are being changed or whose session has ended, and those of nodes that are gone by
--- :steady_ms.
+-- Sandboxes :node has to act on: its own that are changing state or whose session has ended, and those of nodes that are
+-- gone at :steady_ms.
 -- name: host_due
 SELECT h.tenant_key, h.session_key FROM sandbox_hosts h
     JOIN sessions s ON s.tenant_key = h.tenant_key AND s.key = h.session_key LEFT JOIN nodes n ON n.id = h.node

@@ -15,7 +15,8 @@ SELECT {persona_columns} FROM personas WHERE tenant_key = :tenant_key AND id = :
 -- Those a user may use: their own and the shared ones.
 -- name: persona_list
 SELECT {persona_columns} FROM personas
-WHERE tenant_key = :tenant_key AND (visibility = {VISIBILITY_ORG_VISIBLE} OR owner = :user_id) AND id > :after ORDER BY id LIMIT :limit
+WHERE tenant_key = :tenant_key AND (visibility = {VISIBILITY_ORG_VISIBLE} OR owner = :user_id) AND id > :after
+    ORDER BY id LIMIT :limit
 -- name: persona_count
 SELECT COUNT(*) FROM personas WHERE tenant_key = :tenant_key AND owner = :owner
 -- name: persona_delete

@@ -1,5 +1,5 @@
--- Content from before there was a master key, table by table. Each pair reads and writes rows of a session, or of the tenant
--- when :session_key is 0: two words that name a row, and its content.
+-- Content from before there was a master key, table by table. Each pair reads and writes rows of a session, or of the
+-- tenant when :session_key is 0: two words that name a row, and its content.
 
 -- parameters: bytes
 address

@@ -2,7 +2,8 @@
 before
 
 -- fragment: run_columns
-r.id, r.session_key, r.status, r.outcome, r.summary, r.completion_id, r.created_at_ms, r.started_at_ms, r.ended_at_ms, s.id AS session_id
+r.id, r.session_key, r.status, r.outcome, r.summary, r.completion_id, r.created_at_ms, r.started_at_ms, r.ended_at_ms,
+    s.id AS session_id
 -- name: run_insert
 INSERT INTO automation_runs (tenant_key, id, session_key, status, outcome, summary, completion_id, created_at_ms,
     started_at_ms, ended_at_ms)

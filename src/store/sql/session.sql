@@ -17,25 +17,22 @@ s.key,
 -- name: session_insert
 INSERT INTO sessions (
     tenant_key, id, type, purpose, agent, agent_version, driver, agent_config, workspace, source_kind,
-    source_platform, source_trigger_id,
-    source_interactive, source_type, parent_id, task_id, entity_id, retry_of, attempt, owner, anonymous,
-    initial_prompt, priority, created_at_ms, title, metadata, details, visibility, queue_mode, expires_at_ms,
-    work, runtime, pause_reason, stop_reason, status_reason, archived_at_ms, queued_at_ms, started_at_ms,
-    completed_at_ms, paused_at_ms, active_ms, running_since_ms, result, usage, error_message, error_code, fence,
-    claim_attempts, listed_at_ms, display)
+    source_platform, source_trigger_id, source_interactive, source_type, parent_id, task_id, entity_id, retry_of,
+    attempt, owner, anonymous, initial_prompt, priority, created_at_ms, title, metadata, details, visibility,
+    queue_mode, expires_at_ms, work, runtime, pause_reason, stop_reason, status_reason, archived_at_ms, queued_at_ms,
+    started_at_ms, completed_at_ms, paused_at_ms, active_ms, running_since_ms, result, usage, error_message,
+    error_code, fence, claim_attempts, listed_at_ms, display)
 VALUES (
     :session.tenant_key, :session.id, :session.type, :session.purpose, :session.agent, :session.agent_version,
-        :session.driver, :session.agent_config, :session.workspace, :session.source_kind, :session.source_platform,
-        :session.source_trigger_id, :session.source_interactive, :session.source_type, :session.parent_id,
-        :session.task_id, :session.entity_id, :session.retry_of, :session.attempt, :session.owner, :session.anonymous,
-        :session.initial_prompt,
-    :session.priority, :session.created_at_ms, :session.title, :session.metadata, :session.details, :session.visibility,
-        :session.queue_mode, :session.expires_at_ms, :session.work, :session.runtime, :session.pause_reason,
-        :session.stop_reason, :session.status_reason, :session.archived_at_ms, :session.queued_at_ms,
-        :session.started_at_ms, :session.completed_at_ms, :session.paused_at_ms, :session.active_ms,
-        :session.running_since_ms,
-    :session.result, :session.usage, :session.error_message, :session.error_code, :session.fence,
-        :session.claim_attempts, :session.listed_at_ms, :display)
+    :session.driver, :session.agent_config, :session.workspace, :session.source_kind, :session.source_platform,
+    :session.source_trigger_id, :session.source_interactive, :session.source_type, :session.parent_id,
+    :session.task_id, :session.entity_id, :session.retry_of, :session.attempt, :session.owner, :session.anonymous,
+    :session.initial_prompt, :session.priority, :session.created_at_ms, :session.title, :session.metadata,
+    :session.details, :session.visibility, :session.queue_mode, :session.expires_at_ms, :session.work,
+    :session.runtime, :session.pause_reason, :session.stop_reason, :session.status_reason, :session.archived_at_ms,
+    :session.queued_at_ms, :session.started_at_ms, :session.completed_at_ms, :session.paused_at_ms,
+    :session.active_ms, :session.running_since_ms, :session.result, :session.usage, :session.error_message,
+    :session.error_code, :session.fence, :session.claim_attempts, :session.listed_at_ms, :display)
 ON CONFLICT (tenant_key, id) DO NOTHING
 RETURNING key
 
@@ -56,8 +53,7 @@ UPDATE session_activity SET {session_activity_values},
 {session_activity_row}
 -- fragment: session_activity_values
 last_sequence = :session.last_sequence, message_count = :session.message_count,
-    tool_call_count = :session.tool_call_count, turn_count = :session.turn_count,
-    updated_at_ms = :session.updated_at_ms,
+tool_call_count = :session.tool_call_count, turn_count = :session.turn_count, updated_at_ms = :session.updated_at_ms,
 last_active_at_ms = :session.last_active_at_ms, preview = :session.preview
 -- fragment: session_activity_row
 WHERE session_key = :session.key AND tenant_key = :session.tenant_key AND last_sequence = :old_sequence
@@ -68,8 +64,7 @@ UPDATE session_activity AS a SET
     preview = n.preview
 FROM unnest(:session.last_sequence::bigint[], :session.message_count::bigint[], :session.tool_call_count::bigint[],
     :session.turn_count::bigint[], :session.updated_at_ms::bigint[], :session.last_active_at_ms::bigint[],
-    :session.preview::text[],
-        :session.key::bigint[], :session.tenant_key::bigint[], :old_sequence::bigint[])
+    :session.preview::text[], :session.key::bigint[], :session.tenant_key::bigint[], :old_sequence::bigint[])
     AS n (last_sequence, message_count, tool_call_count, turn_count, updated_at_ms, last_active_at_ms, preview,
         session_key, tenant_key, old_sequence)
 WHERE a.session_key = n.session_key AND a.tenant_key = n.tenant_key AND a.last_sequence = n.old_sequence
@@ -77,14 +72,12 @@ WHERE a.session_key = n.session_key AND a.tenant_key = n.tenant_key AND a.last_s
 -- name: session_move
 UPDATE sessions SET
     work = :session.work, runtime = :session.runtime, pause_reason = :session.pause_reason,
-        stop_reason = :session.stop_reason, status_reason = :session.status_reason,
-        queued_at_ms = :session.queued_at_ms,
+    stop_reason = :session.stop_reason, status_reason = :session.status_reason, queued_at_ms = :session.queued_at_ms,
     started_at_ms = :session.started_at_ms, completed_at_ms = :session.completed_at_ms,
-        paused_at_ms = :session.paused_at_ms, active_ms = :session.active_ms,
-        running_since_ms = :session.running_since_ms,
-    result = :session.result, usage = :session.usage, error_message = :session.error_message,
-        error_code = :session.error_code, fence = :session.fence, claim_attempts = :session.claim_attempts,
-    display = :display
+    paused_at_ms = :session.paused_at_ms, active_ms = :session.active_ms,
+    running_since_ms = :session.running_since_ms, result = :session.result, usage = :session.usage,
+    error_message = :session.error_message, error_code = :session.error_code, fence = :session.fence,
+    claim_attempts = :session.claim_attempts, display = :display
 WHERE key = :session.key AND tenant_key = :session.tenant_key
 
 -- name: session_relist
@@ -93,24 +86,23 @@ UPDATE sessions SET listed_at_ms = :session.listed_at_ms WHERE key = :session.ke
 -- name: session_save
 UPDATE sessions SET
     tenant_key = :session.tenant_key, id = :session.id, type = :session.type, purpose = :session.purpose,
-        agent = :session.agent, agent_version = :session.agent_version, driver = :session.driver,
+    agent = :session.agent, agent_version = :session.agent_version, driver = :session.driver,
     agent_config = :session.agent_config, workspace = :session.workspace, source_kind = :session.source_kind,
-        source_platform = :session.source_platform, source_trigger_id = :session.source_trigger_id,
+    source_platform = :session.source_platform, source_trigger_id = :session.source_trigger_id,
     source_interactive = :session.source_interactive, source_type = :session.source_type,
-        parent_id = :session.parent_id, task_id = :session.task_id, entity_id = :session.entity_id,
+    parent_id = :session.parent_id, task_id = :session.task_id, entity_id = :session.entity_id,
     retry_of = :session.retry_of, attempt = :session.attempt, owner = :session.owner, anonymous = :session.anonymous,
-        initial_prompt = :session.initial_prompt, priority = :session.priority,
-    created_at_ms = :session.created_at_ms, title = :session.title, metadata = :session.metadata,
-        details = :session.details, visibility = :session.visibility, queue_mode = :session.queue_mode,
-    expires_at_ms = :session.expires_at_ms, work = :session.work, runtime = :session.runtime,
-        pause_reason = :session.pause_reason, stop_reason = :session.stop_reason,
-    status_reason = :session.status_reason, archived_at_ms = :session.archived_at_ms,
-        queued_at_ms = :session.queued_at_ms, started_at_ms = :session.started_at_ms,
-    completed_at_ms = :session.completed_at_ms, paused_at_ms = :session.paused_at_ms, active_ms = :session.active_ms,
-        running_since_ms = :session.running_since_ms, result = :session.result,
-    usage = :session.usage, error_message = :session.error_message, error_code = :session.error_code,
-        fence = :session.fence, claim_attempts = :session.claim_attempts,
-    listed_at_ms = :session.listed_at_ms, display = :display
+    initial_prompt = :session.initial_prompt, priority = :session.priority, created_at_ms = :session.created_at_ms,
+    title = :session.title, metadata = :session.metadata, details = :session.details,
+    visibility = :session.visibility, queue_mode = :session.queue_mode, expires_at_ms = :session.expires_at_ms,
+    work = :session.work, runtime = :session.runtime, pause_reason = :session.pause_reason,
+    stop_reason = :session.stop_reason, status_reason = :session.status_reason,
+    archived_at_ms = :session.archived_at_ms, queued_at_ms = :session.queued_at_ms,
+    started_at_ms = :session.started_at_ms, completed_at_ms = :session.completed_at_ms,
+    paused_at_ms = :session.paused_at_ms, active_ms = :session.active_ms,
+    running_since_ms = :session.running_since_ms, result = :session.result, usage = :session.usage,
+    error_message = :session.error_message, error_code = :session.error_code, fence = :session.fence,
+    claim_attempts = :session.claim_attempts, listed_at_ms = :session.listed_at_ms, display = :display
 WHERE key = :session.key AND tenant_key = :session.tenant_key
 
 -- name: session_by_id
@@ -125,7 +117,8 @@ WHERE s.tenant_key = :tenant_key AND s.key = :key
 
 -- A sandbox that is hibernated or stopped has no host.
 -- name: session_with_sandbox
-SELECT tenant_key, key AS session_key FROM sessions WHERE runtime + 0 > {RUNTIME_NONE} AND runtime + 0 <> {RUNTIME_HIBERNATED}
+SELECT tenant_key, key AS session_key FROM sessions
+WHERE runtime + 0 > {RUNTIME_NONE} AND runtime + 0 <> {RUNTIME_HIBERNATED}
     AND runtime + 0 <> {RUNTIME_STOPPED} ORDER BY key
 
 -- The keys are a JSON array; the rows come in any order.
@@ -140,8 +133,8 @@ WHERE s.tenant_key = :tenant_key
     AND s.key = ANY (ARRAY(SELECT CAST(value AS BIGINT) FROM jsonb_array_elements_text(CAST(:keys AS JSONB))))
 
 -- fragment: session_is_limited
-purpose NOT IN ({PURPOSE_ORCHESTRATOR}, {PURPOSE_WORKFLOW}) AND (parent_id IS NULL
-    OR parent_id NOT LIKE 'orchestrator:%')
+purpose NOT IN ({PURPOSE_ORCHESTRATOR}, {PURPOSE_WORKFLOW})
+    AND (parent_id IS NULL OR parent_id NOT LIKE 'orchestrator:%')
 -- :states has a bit for every state of a turn that counts. What this server is about to run counts, too; what waits for
 -- workers does not.
 -- name: session_count_concurrent
@@ -151,8 +144,7 @@ SELECT (SELECT COUNT(*) FROM sessions
             AND ((CAST(:states AS BIGINT) >> CAST(work AS INTEGER)) & 1) = 1 AND {session_is_limited})
      + (SELECT COUNT(*) FROM sessions
         WHERE tenant_key = :tenant_key AND owner = :owner AND owner IS NOT NULL AND work = {WORK_PENDING}
-            AND driver > {DRIVER_WORKER}
-            AND {session_is_limited})
+            AND driver > {DRIVER_WORKER} AND {session_is_limited})
 
 -- name: session_count_children
 SELECT COUNT(*) FROM sessions WHERE tenant_key = :tenant_key AND parent_id = :parent_id AND parent_id IS NOT NULL
@@ -248,4 +240,5 @@ INSERT INTO tenant_counts AS c (tenant_key, type, work, sessions, slot)
 VALUES (:tenant_key, :type, :work, :sessions, pg_backend_pid() % 64)
 ON CONFLICT (tenant_key, type, work, slot) DO UPDATE SET sessions = c.sessions + excluded.sessions
 -- name: count_list of counts
-SELECT type, work, CAST(SUM(sessions) AS BIGINT) AS sessions FROM tenant_counts WHERE tenant_key = :tenant_key GROUP BY type, work
+SELECT type, work, CAST(SUM(sessions) AS BIGINT) AS sessions FROM tenant_counts WHERE tenant_key = :tenant_key
+    GROUP BY type, work

@@ -1,8 +1,8 @@
 -- A page of a list, as keys: newest activity first. Each statement is led by one index; what the index does not answer is
 -- checked by session_list_rest, where an absent parameter means "any". store/session_list.c picks the leading filter and
 -- merges several sources where one does not suffice.
--- :states are bits, :kind is that of the domain's session_is_chat, :visible_to the user who looks, :private_of the user whose
--- orchestrators and workflows are shown.
+-- :states are bits, :kind is that of the domain's session_is_chat, :visible_to the user who looks, :private_of the user
+-- whose orchestrators and workflows are shown.
 
 -- parameters: i64?
 display kind states type visibility work
@@ -36,8 +36,8 @@ AND (CAST(:interactive AS BIGINT) IS NULL OR s.source_interactive = :interactive
 AND (CAST(:visibility AS BIGINT) IS NULL OR s.visibility = :visibility)
 AND (CAST(:kind AS BIGINT) IS NULL OR CASE WHEN s.type IN ({TYPE_AGENT}, {TYPE_MIXED})
     AND s.purpose = {PURPOSE_INTERACTIVE} AND s.initial_prompt IS NULL
-    AND s.task_id IS NULL AND COALESCE(s.source_kind,
-        '') <> 'human-session-bridge' THEN {SESSION_KIND_CHAT} ELSE {SESSION_KIND_RUN} END = :kind)
+    AND s.task_id IS NULL AND COALESCE(s.source_kind, '') <> 'human-session-bridge'
+    THEN {SESSION_KIND_CHAT} ELSE {SESSION_KIND_RUN} END = :kind)
 AND (CAST(:source_kind AS TEXT) IS NULL OR s.source_kind = :source_kind)
 AND (CAST(:source_platform AS TEXT) IS NULL OR s.source_platform = :source_platform)
 AND (CAST(:owner AS TEXT) IS NULL OR s.owner = :owner)
@@ -64,7 +64,7 @@ AND (CAST(:participant AS TEXT) IS NULL OR EXISTS (SELECT 1 FROM participants p
     WHERE p.tenant_key = :tenant_key AND p.session_key = s.key AND p.user_id = :participant))
 AND (CAST(:shared_only AS BIGINT) = 0 OR ((s.owner IS NULL OR s.owner <> :visible_to)
     AND EXISTS (SELECT 1 FROM participants p
-    WHERE p.tenant_key = :tenant_key AND p.session_key = s.key AND p.user_id = :visible_to)))
+        WHERE p.tenant_key = :tenant_key AND p.session_key = s.key AND p.user_id = :visible_to)))
 AND (CAST(:label_name AS TEXT) IS NULL OR EXISTS (SELECT 1 FROM labels l
     WHERE l.tenant_key = :tenant_key AND l.session_key = s.key AND l.name = :label_name
         AND (CAST(:label_value AS TEXT) IS NULL OR l.value = :label_value)))

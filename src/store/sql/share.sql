@@ -19,7 +19,8 @@ SELECT who.user_id, u.name, u.email, who.role, who.added_at_ms FROM (
 ORDER BY who.role = {ACCESS_OWNER} DESC, who.added_at_ms, who.user_id
 
 -- fragment: share_columns
-l.id, l.tenant_key, l.session_key, s.id AS session_id, l.token_hash, l.role, l.expires_at_ms, l.max_uses, l.use_count, l.active,
+l.id, l.tenant_key, l.session_key, s.id AS session_id, l.token_hash, l.role, l.expires_at_ms, l.max_uses, l.use_count,
+    l.active,
 l.created_by, l.created_at_ms
 -- name: share_insert
 INSERT INTO share_links
