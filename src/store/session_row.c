@@ -55,7 +55,7 @@ void session_read(struct query *query, struct arena *arena, struct session *out)
     out->key = query_i64(query, SESSION_COLUMN_KEY);
     for (size_t i = 0; i < session_fields_count; i++) {
         const struct session_field *field = &session_fields[i];
-        int column = (int)i + 1;
+        int column = SESSION_COLUMN_TENANT_KEY + (int)i;
         if (holds_number(field)) {
             session_field_set_number(out, field, query_i64(query, column));
         } else if (field->kind == FIELD_PREVIEW) {
