@@ -9,16 +9,19 @@
 enum status counts_flush(struct db *db, struct failure *failure)
 {
     struct count_changes *changes = &db->count_changes;
+    int64_t writes = db->writes;
     enum status status = STATUS_OK;
     for (size_t i = 0; i < changes->count && status == STATUS_OK; i++) {
         const struct count_change *at = &changes->items[i];
         if (at->add) {
-            status = statement_run(db, SQL_COUNT_ADD,
-                                   VALUES(number(at->tenant_key), number(at->type), number(at->work), number(at->add)),
-                                   NULL, failure);
+            status = statement_run(
+                db,
+                sql_count_add(.tenant_key = at->tenant_key, .type = at->type, .work = at->work, .sessions = at->add),
+                NULL, failure);
         }
     }
     changes->count = 0;
+    db->writes = writes; /* counted with what made them change */
     return status;
 }
 
@@ -47,17 +50,17 @@ enum status count_add(struct db *db, int64_t tenant_key, int type, int work, int
 }
 
 /* Adds what the statement counts, `times` times. */
-static enum status add_counts(struct db *db, enum sql sql, const struct value *values, int64_t times,
+static enum status add_counts(struct db *db, struct sql_call call, int64_t times,
                               int64_t counts[TYPE_COUNT][SESSION_STATUS_COUNT], struct failure *failure)
 {
     struct query query;
     bool row = false;
-    statement_start(&query, db, sql, values);
+    query_start(&query, db, call);
     enum status status = query_step(&query, &row, failure);
     while (status == STATUS_OK && row) {
-        int64_t type = query_i64(&query, 0), work = query_i64(&query, 1);
+        int64_t type = query_i64(&query, COUNTS_COLUMN_TYPE), work = query_i64(&query, COUNTS_COLUMN_WORK);
         if (type >= 0 && type < TYPE_COUNT && work >= 0 && work < SESSION_STATUS_COUNT) {
-            counts[type][work] += times * query_i64(&query, 2);
+            counts[type][work] += times * query_i64(&query, COUNTS_COLUMN_SESSIONS);
         }
         status = query_step(&query, &row, failure);
     }
@@ -68,18 +71,17 @@ static enum status add_counts(struct db *db, enum sql sql, const struct value *v
 enum status store_counts(struct db *db, const struct session_filter *who,
                          int64_t counts[TYPE_COUNT][SESSION_STATUS_COUNT], struct failure *failure)
 {
-    struct value tenant = number(who->tenant_key);
     memset(counts, 0, sizeof(int64_t) * TYPE_COUNT * SESSION_STATUS_COUNT);
+    bool is_bounded = slice_present(who->visible_to);
+    struct sql_call call = sql_counts(is_bounded ? SQL_COUNT_REACHED : SQL_COUNT_LIST, .tenant_key = who->tenant_key,
+                                      .visible_to = who->visible_to, .private_of = who->private_of);
     enum status status = counts_flush(db, failure);
-    if (status == STATUS_OK && slice_present(who->visible_to)) {
-        return add_counts(db, SQL_COUNT_REACHED, VALUES(tenant, text(who->visible_to), text(who->private_of)), 1,
-                          counts, failure);
-    }
     if (status == STATUS_OK) {
-        status = add_counts(db, SQL_COUNT_LIST, VALUES(tenant), 1, counts, failure);
+        status = add_counts(db, call, 1, counts, failure);
     }
-    if (status == STATUS_OK && slice_present(who->private_of)) {
-        status = add_counts(db, SQL_COUNT_PRIVATE, VALUES(tenant, text(who->private_of)), -1, counts, failure);
+    if (status == STATUS_OK && !is_bounded && slice_present(who->private_of)) {
+        call.sql = SQL_COUNT_PRIVATE;
+        status = add_counts(db, call, -1, counts, failure);
     }
     return status;
 }

@@ -6,6 +6,7 @@
 #include "base/budget.h"
 #include "store/engine.h"
 #include "store/seal/seal.h"
+#include "store/session/session_row.h"
 #include "store/store.h"
 
 static const struct sql_migration *migrations_of(const struct db *db)
@@ -135,6 +136,7 @@ enum db_engine db_engine(const struct db *db)
 
 enum status db_begin(struct db *db, struct failure *failure)
 {
+    db->writes = 0;
     seal_reset(db);
     return db->vtable->begin(db, failure);
 }
@@ -160,6 +162,11 @@ void db_rollback(struct db *db)
     seal_forget(db);
 }
 
+int64_t db_writes(const struct db *db)
+{
+    return db->writes;
+}
+
 bool db_must_run_again(const struct db *db)
 {
     return db->vtable->must_run_again && db->vtable->must_run_again(db);
@@ -176,41 +183,60 @@ void db_end_read(struct db *db)
     db->vtable->end_read(db);
 }
 
-void query_start(struct query *query, struct db *db, enum sql sql)
+static void bind(struct query *query, const struct sql_parameter *parameter, const char *values)
 {
-    *query = (struct query){.db = db, .sql = sql};
+    const struct db_vtable *vtable = query->db->vtable;
+    const void *value = values + parameter->offset;
+    const struct sql_optional *optional = value;
+    switch (parameter->kind) {
+    case SQL_I64:
+        vtable->bind_i64(query, *(const int64_t *)value);
+        break;
+    case SQL_OPTIONAL:
+        optional->given ? vtable->bind_i64(query, optional->number) : vtable->bind_null(query);
+        break;
+    case SQL_BOOL:
+        vtable->bind_i64(query, *(const bool *)value);
+        break;
+    case SQL_TEXT:
+        vtable->bind_text(query, *(const struct slice *)value);
+        break;
+    case SQL_BYTES:
+        vtable->bind_bytes(query, *(const struct slice *)value);
+        break;
+    case SQL_SESSION:
+        session_bind(query, *(const struct session *const *)value, parameter->field);
+        break;
+    }
+}
+
+void query_start(struct query *query, struct db *db, struct sql_call call)
+{
+    const struct sql_text *text = &sql_texts[call.sql];
+    *query = (struct query){.db = db, .sql = call.sql};
     db->vtable->start(query);
+    for (int i = 0; i < text->parameter_count; i++) {
+        bind(query, &text->parameters[i], call.values);
+    }
 }
 
-void query_bind_i64(struct query *query, int64_t value)
+/* Every statement passes here before it runs. Whether it finds a row to change is known too late on PostgreSQL. */
+static void note_run(struct query *query)
 {
-    query->db->vtable->bind_i64(query, value);
-}
-
-void query_bind_text(struct query *query, struct slice text)
-{
-    query->db->vtable->bind_text(query, text);
-}
-
-void query_bind_bytes(struct query *query, struct slice bytes)
-{
-    query->db->vtable->bind_bytes(query, bytes);
-}
-
-void query_bind_null(struct query *query)
-{
-    query->db->vtable->bind_null(query);
+    assert(query->bound == sql_texts[query->sql].parameter_count);
+    query->db->writes += sql_texts[query->sql].writes && !query->ran;
+    query->ran = true;
 }
 
 enum status query_run(struct query *query, int64_t *out_changed, struct failure *failure)
 {
-    assert(query->bound == sql_texts[query->sql].parameters);
+    note_run(query);
     return query->db->vtable->run(query, out_changed, failure);
 }
 
 enum status query_run_guarded(struct query *query, struct failure *failure)
 {
-    assert(query->bound == sql_texts[query->sql].parameters);
+    note_run(query);
     return query->db->vtable->run_guarded(query, failure);
 }
 
@@ -223,7 +249,7 @@ static enum status keep_reason(enum status status, struct failure *failure)
 
 enum status query_step(struct query *query, bool *out_row, struct failure *failure)
 {
-    assert(query->bound == sql_texts[query->sql].parameters);
+    note_run(query);
     if (!budget_spend(1)) {
         return budget_check(failure);
     }

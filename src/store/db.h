@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "base/status.h"
-#include "store/sql.h" /* generated from store/sql/ *.sql: enum sql { SQL_SESSION_BY_ID, … SQL_COUNT } and the texts */
+#include "store/sql.h" /* generated from store/sql/ *.sql: names, values and texts of the statements */
 
 struct db;
 
@@ -47,6 +47,9 @@ enum db_engine db_engine(const struct db *db);
 MUST_CHECK enum status db_begin(struct db *db, struct failure *failure);
 MUST_CHECK enum status db_commit(struct db *db, struct failure *failure);
 void db_rollback(struct db *db);
+/* How many statements that write were run since db_begin. What the store writes on its own account (counters, indexes
+ * of events), now or later, is not counted again. */
+int64_t db_writes(const struct db *db);
 /* The transaction gave way to another, whatever its statements were answered: roll back and run it again. */
 bool db_must_run_again(const struct db *db);
 enum { IDENTITY_TOUCHED = -1 }; /* in place of a session's key: who may come in has changed */
@@ -56,21 +59,19 @@ void db_touch(struct db *db, int64_t tenant_key, int64_t session_key);
 MUST_CHECK enum status db_begin_read(struct db *db, struct failure *failure);
 void db_end_read(struct db *db);
 
-/* A statement being run. Bind in order, then run or step; always query_end. On the caller's stack. */
+/* A statement being run: start, run or step, always query_end. On the caller's stack. */
 struct query {
     struct db *db;
     enum sql sql;
     int bound;
     int row;
+    bool ran;
     bool failed;
     void *engine; /* statement or result */
 };
 
-void query_start(struct query *query, struct db *db, enum sql sql);
-void query_bind_i64(struct query *query, int64_t value);
-void query_bind_text(struct query *query, struct slice text); /* absent = NULL; borrowed until query_end */
-void query_bind_bytes(struct query *query, struct slice bytes);
-void query_bind_null(struct query *query);
+/* Binds the values, which are borrowed until query_end. */
+void query_start(struct query *query, struct db *db, struct sql_call call);
 /* Runs a statement without rows. *out_changed (may be NULL) gets the number of rows changed; asking for it costs a
  * round trip on PostgreSQL, where statements otherwise travel in a pipeline and fail at the next question or commit. */
 MUST_CHECK enum status query_run(struct query *query, int64_t *out_changed, struct failure *failure);

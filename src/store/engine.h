@@ -12,6 +12,7 @@ struct db {
     const struct db_vtable *vtable;
     enum db_engine engine;
     struct count_changes count_changes;
+    int64_t writes;    /* statements run since begin that write */
     struct seal *seal; /* NULL = content is not encrypted */
 };
 

@@ -3,42 +3,19 @@
 #include "domain/session.h"
 #include "store/seal/seal.h"
 
-void statement_start(struct query *query, struct db *db, enum sql sql, const struct value *values)
-{
-    query_start(query, db, sql);
-    for (int i = 0; i < sql_texts[sql].parameters; i++) {
-        switch (values[i].kind) {
-        case VALUE_NULL:
-            query_bind_null(query);
-            break;
-        case VALUE_NUMBER:
-            query_bind_i64(query, values[i].number);
-            break;
-        case VALUE_TEXT:
-            query_bind_text(query, values[i].text);
-            break;
-        case VALUE_BYTES:
-            query_bind_bytes(query, values[i].text);
-            break;
-        }
-    }
-}
-
-enum status statement_run(struct db *db, enum sql sql, const struct value *values, int64_t *out_changed,
-                          struct failure *failure)
+enum status statement_run(struct db *db, struct sql_call call, int64_t *out_changed, struct failure *failure)
 {
     struct query query;
-    statement_start(&query, db, sql, values);
+    query_start(&query, db, call);
     enum status status = query_run(&query, out_changed, failure);
     query_end(&query);
     return status;
 }
 
-enum status statement_first(struct query *query, struct db *db, enum sql sql, const struct value *values,
-                            struct failure *failure)
+enum status statement_first(struct query *query, struct db *db, struct sql_call call, struct failure *failure)
 {
     bool row = false;
-    statement_start(query, db, sql, values);
+    query_start(query, db, call);
     enum status status = query_step(query, &row, failure);
     if (status == STATUS_OK && !row) {
         status = failure_set(failure, STATUS_NOT_FOUND, "not_found", "There is no such row.");
@@ -49,12 +26,11 @@ enum status statement_first(struct query *query, struct db *db, enum sql sql, co
     return status;
 }
 
-enum status statement_number(struct db *db, enum sql sql, const struct value *values, int64_t none, int64_t *out,
-                             struct failure *failure)
+enum status statement_number(struct db *db, struct sql_call call, int64_t none, int64_t *out, struct failure *failure)
 {
     struct query query;
     bool row = false;
-    statement_start(&query, db, sql, values);
+    query_start(&query, db, call);
     enum status status = query_step(&query, &row, failure);
     if (status == STATUS_OK) {
         *out = row ? query_i64(&query, 0) : none;
@@ -82,14 +58,14 @@ static void *row_list_add(struct row_list *list, struct arena *arena)
     return list->items + list->size * list->count++;
 }
 
-enum status statement_rows(struct db *db, enum sql sql, const struct value *values, size_t size,
+enum status statement_rows(struct db *db, struct sql_call call, size_t size,
                            void (*read)(struct query *query, struct arena *arena, void *item), struct arena *arena,
                            void *out_items, size_t *out_count, struct failure *failure)
 {
     struct row_list list = {.size = size};
     struct query query;
     bool row = false;
-    statement_start(&query, db, sql, values);
+    query_start(&query, db, call);
     enum status status = query_step(&query, &row, failure);
     while (status == STATUS_OK && row) {
         read(&query, arena, row_list_add(&list, arena));

@@ -45,6 +45,9 @@ MUST_CHECK enum status store_session_delete(struct db *db, const struct session 
 MUST_CHECK enum status store_tombstone_exists(struct db *db, int64_t tenant_key, struct slice id, bool *out,
                                               struct failure *failure);
 
+/* What the domain's session_is_chat tells apart. */
+enum session_kind { SESSION_KIND_ANY, SESSION_KIND_RUN, SESSION_KIND_CHAT };
+
 struct session_filter {
     int64_t tenant_key;
     /* who asks: rows the caller may see. Absent visible_to = everything in the tenant. */
@@ -54,7 +57,7 @@ struct session_filter {
     /* filters; -1 or absent = not given */
     int type, work, display, archived /* 0 no, 1 yes, -1 both */, interactive, visibility;
     int group; /* 1 active, 2 live, 3 failing; -1 none */
-    int kind;  /* 1 runs, 2 chats; 0 both */
+    enum session_kind kind;
     struct slice source_kind, source_platform, owner, participant, parent_id, task_id, entity_id, workspace, agent;
     struct slice label_name, label_value; /* metadata.NAME=VALUE; label_value absent = has the key */
     struct slice text;                    /* in title, preview, workspace or branch, case-insensitive */

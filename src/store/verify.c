@@ -148,8 +148,8 @@ static void read_stored(struct query *query, struct arena *arena, void *item)
 {
     struct stored_session *out = item;
     session_read(query, arena, &out->session);
-    out->display = query_i64(query, (int)session_fields_count + 1);
-    out->labels = query_i64(query, (int)session_fields_count + 2);
+    out->display = query_i64(query, VERIFY_SESSIONS_COLUMN_DISPLAY);
+    out->labels = query_i64(query, VERIFY_SESSIONS_COLUMN_LABELS);
 }
 
 /* What is repeated of a session for the sake of lists. */
@@ -171,7 +171,7 @@ static enum status verify_page(struct db *db, int64_t *after_key, struct fold *f
 {
     struct arena arena = {0};
     struct stored_session *sessions = NULL;
-    enum status status = statement_rows(db, SQL_VERIFY_SESSIONS, VALUES(number(*after_key), number(SESSIONS_PER_PAGE)),
+    enum status status = statement_rows(db, sql_verify_sessions(.after_key = *after_key, .limit = SESSIONS_PER_PAGE),
                                         sizeof *sessions, read_stored, &arena, &sessions, out_count, failure);
     for (size_t i = 0; status == STATUS_OK && i < *out_count; i++) {
         status = verify_session(db, &sessions[i].session, fold, failure);
@@ -218,7 +218,7 @@ static enum status verify_sentences(struct db *db, enum sql sql, struct verify_r
 {
     struct query query;
     bool row = false;
-    statement_start(&query, db, sql, NULL);
+    query_start(&query, db, (struct sql_call){.sql = sql});
     enum status status = query_step(&query, &row, failure);
     while (status == STATUS_OK && row) {
         report_problem(report, "%.*s", SLICE_ARG(query_text(&query, 0)));
@@ -231,12 +231,12 @@ static enum status verify_sentences(struct db *db, enum sql sql, struct verify_r
 static enum status read_totals(struct db *db, int64_t *out_sessions, int64_t *out_events, struct failure *failure)
 {
     struct query query;
-    enum status status = statement_first(&query, db, SQL_VERIFY_TOTALS, NULL, failure);
+    enum status status = statement_first(&query, db, sql_verify_totals(), failure);
     if (status != STATUS_OK) {
         return status;
     }
-    *out_sessions = query_i64(&query, 0);
-    *out_events = query_i64(&query, 1);
+    *out_sessions = query_i64(&query, VERIFY_TOTALS_COLUMN_SESSIONS);
+    *out_events = query_i64(&query, VERIFY_TOTALS_COLUMN_EVENTS);
     query_end(&query);
     return STATUS_OK;
 }

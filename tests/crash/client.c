@@ -55,7 +55,6 @@ static enum status send_once(struct call *call, struct message *message)
     if (status == STATUS_NOT_FOUND) {
         status = send_now(call, message, &reply.body);
         if (status == STATUS_OK) {
-            transaction_mark_write(call->transaction);
             status =
                 store_idempotency_put(call->db, who->tenant_key, who->name, key, &reply, call->now_ms, &call->failure);
         }

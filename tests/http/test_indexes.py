@@ -12,7 +12,6 @@ from harness.server import ROOT
 from harness.suite import OPTIMISED, test
 
 COPIES = 3000
-PARAMETERS = 34
 
 # What S3-004 names: the statement that answers it, and the index that must lead it.
 LED_BY = {
@@ -33,8 +32,8 @@ def statements(engine):
     spec.loader.exec_module(tool)
     paths = [pathlib.Path(path) for path in sorted(glob.glob(os.path.join(ROOT, "src", "store", "sql", "*.sql")))
              if not os.path.basename(path).startswith("schema_")]
-    texts, fragments = tool.read_statements(paths)
-    return {name: tool.expand(each[engine], engine, fragments) for name, each in texts.items() if engine in each}
+    program = tool.program_of(pathlib.Path(ROOT, "src"), paths)
+    return {name: each.full[engine] for name, each in program.statements.items() if engine in each.full}
 
 
 def copies(columns):
@@ -57,8 +56,7 @@ def sqlite_plans(server, texts):
         database.executemany("INSERT INTO numbers VALUES (?)", [(i,) for i in range(COPIES)])
         database.execute(copies(columns))
         for name, text in texts.items():
-            numbered = re.sub(r"\$(\d+)", r"?\1", text)
-            rows = database.execute("EXPLAIN QUERY PLAN " + numbered, [None] * last_parameter(text))
+            rows = database.execute("EXPLAIN QUERY PLAN " + text, [None] * last_parameter(text))
             yield name, "\n".join(row[3] for row in rows)
 
 
@@ -76,7 +74,7 @@ def postgres_plans(server, cluster, texts):
 
 
 def last_parameter(text):
-    return max(int(number) for number in re.findall(r"\$(\d+)", text))
+    return max(int(number) for number in re.findall(r"[$?](\d+)", text))
 
 
 @test(on=OPTIMISED)

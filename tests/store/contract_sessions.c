@@ -288,6 +288,46 @@ static void finds_the_running_human_session(void **state)
                   STATUS_NOT_FOUND);
 }
 
+static bool take_any(void *owner, const struct event *event)
+{
+    (void)owner, (void)event;
+    return true;
+}
+
+/* What a writer goes by when it decides whether there is anything to commit, on the quick paths too. */
+static void writes_are_counted(void **state)
+{
+    struct fixture *f = *state;
+    struct session *s = fixture_session(f, f->tenant, "counted", "u1", NULL);
+    struct session stored;
+    fixture_begin(f);
+    assert_int_equal(db_writes(f->db), 0);
+    must(store_session_by_key(f->db, f->tenant, s->key, &f->arena, &stored, &f->failure));
+    assert_int_equal(db_writes(f->db), 0);
+    struct event event = {
+        .sequence = s->last_sequence + 1, .at_ms = f->now_ms, .custom = SLICE("note.x"), .actor = SLICE("user:u1")};
+    must(store_event_insert(f->db, f->tenant, s->key, &event, &f->failure));
+    int64_t inserted = db_writes(f->db);
+    assert_true(inserted > 0);
+    struct session moved = *s;
+    moved.last_sequence++;
+    must(store_session_update(f->db, &moved, CHANGED_HOT, s->last_sequence, s->status, &f->failure));
+    int64_t updated = db_writes(f->db);
+    assert_true(updated > inserted);
+    struct event_filter all = {.tenant_key = f->tenant, .session_key = s->key, .limit = 10};
+    must(store_event_read(f->db, &all, take_any, NULL, &f->failure)); /* writes what it needs to find them */
+    assert_int_equal(db_writes(f->db), updated);
+    must(store_lease_delete(f->db, f->tenant, s->key, &f->failure)); /* finds nothing; who knows? */
+    assert_int_equal(db_writes(f->db), updated + 1);
+    must(store_session_delete(f->db, &moved, SLICE("user:u1"), f->now_ms, &f->failure));
+    assert_true(db_writes(f->db) > updated + 1);
+    db_rollback(f->db);
+    fixture_begin(f);
+    assert_int_equal(db_writes(f->db), 0);
+    db_rollback(f->db);
+    fixture_check_stored(f, s);
+}
+
 static const struct CMUnitTest tests[] = {
     CONTRACT_TEST(keeps_every_field),
     CONTRACT_TEST(absent_and_empty_differ),
@@ -304,5 +344,6 @@ static const struct CMUnitTest tests[] = {
     CONTRACT_TEST(counts_concurrent_sessions_of_a_user),
     CONTRACT_TEST(counts_children),
     CONTRACT_TEST(finds_the_running_human_session),
+    CONTRACT_TEST(writes_are_counted),
 };
 const struct contract_part contract_sessions = {"sessions", tests, COUNT_OF(tests)};

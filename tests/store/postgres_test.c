@@ -66,16 +66,17 @@ static int64_t new_session(struct db *db)
 
 static enum status touch(struct db *db, int64_t session, int64_t from, int64_t to, struct failure *failure)
 {
+    struct session row = {.key = session,
+                          .tenant_key = TENANT,
+                          .last_sequence = to,
+                          .message_count = to * 10,
+                          .tool_call_count = to * 10 + 1,
+                          .turn_count = to * 10 + 2,
+                          .updated_at_ms = to * 10 + 3,
+                          .last_active_at_ms = to * 10 + 4,
+                          .preview = "preview"};
     struct query query;
-    query_start(&query, db, SQL_SESSION_TOUCH);
-    query_bind_i64(&query, to);
-    for (int i = 0; i < 5; i++) {
-        query_bind_i64(&query, to * 10 + i);
-    }
-    query_bind_text(&query, SLICE("preview"));
-    query_bind_i64(&query, session);
-    query_bind_i64(&query, TENANT);
-    query_bind_i64(&query, from);
+    query_start(&query, db, sql_session_touch(.session = &row, .old_sequence = from));
     enum status status = query_run_guarded(&query, failure);
     query_end(&query);
     return status;
@@ -101,18 +102,18 @@ static void append(struct db *db, int64_t session, int64_t sequence)
     expect_ok(touch(db, session, sequence - 1, sequence, &failure), &failure);
 }
 
+static const struct slice none = {0};
+
 static int64_t count_events(struct db *db, int64_t session)
 {
     struct failure failure = {0};
     struct query query;
     bool row = true;
     int64_t count = -1;
-    query_start(&query, db, SQL_EVENT_READ);
-    query_bind_i64(&query, TENANT);
-    query_bind_i64(&query, session);
-    query_bind_i64(&query, 0);
-    query_bind_i64(&query, INT64_MAX);
-    query_bind_i64(&query, 100000);
+    query_start(&query, db,
+                sql_event_read(SQL_EVENT_READ, .tenant_key = TENANT, .session_key = session, .after = 0,
+                               .before = INT64_MAX, .limit = 100000, .types = none, .prefixes = none, .audited = none,
+                               .thread_id = none));
     while (row) {
         expect_ok(query_step(&query, &row, &failure), &failure);
         count++;
@@ -164,10 +165,10 @@ static void values_survive_the_round_trip(void **state)
     commit(db);
     struct query query;
     bool row;
-    query_start(&query, reader, SQL_EVENT_READ);
-    for (int i = 0; i < 5; i++) {
-        query_bind_i64(&query, (int64_t[]){TENANT, session, 0, INT64_MAX, 10}[i]);
-    }
+    query_start(&query, reader,
+                sql_event_read(SQL_EVENT_READ, .tenant_key = TENANT, .session_key = session, .after = 0,
+                               .before = INT64_MAX, .limit = 10, .types = none, .prefixes = none, .audited = none,
+                               .thread_id = none));
     expect_ok(query_step(&query, &row, &failure), &failure);
     assert_false(slice_present(query_text(&query, 4)));
     assert_true(slice_present(query_text(&query, 5)));
@@ -269,12 +270,9 @@ static void a_sequence_taken_by_another_node_is_stale(void **state)
 static enum status label_insert(struct db *db, int64_t session, int64_t *out_changed, struct failure *failure)
 {
     struct query query;
-    query_start(&query, db, SQL_LABEL_INSERT);
-    query_bind_i64(&query, TENANT);
-    query_bind_text(&query, SLICE("name"));
-    query_bind_text(&query, SLICE("value"));
-    query_bind_i64(&query, 1);
-    query_bind_i64(&query, session);
+    query_start(&query, db,
+                sql_label_insert(.tenant_key = TENANT, .name = SLICE("name"), .value = SLICE("value"),
+                                 .listed_at_ms = 1, .session_key = session));
     enum status status = query_run(&query, out_changed, failure);
     query_end(&query);
     return status;

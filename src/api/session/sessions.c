@@ -312,9 +312,9 @@ enum status sessions_bulk_delete(struct request *request)
     json_key(out, "results");
     json_begin_array(out);
     for (const struct json *id = ids->child; id; id = id->next) {
-        int64_t writes = request->call.transaction->writes;
+        int64_t writes = transaction_writes(request->call.transaction);
         status = session_delete(&request->call, id->text);
-        if (status != STATUS_OK && request->call.transaction->writes != writes) {
+        if (status != STATUS_OK && transaction_writes(request->call.transaction) != writes) {
             return status;
         }
         json_begin_object(out);

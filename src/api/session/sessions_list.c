@@ -155,7 +155,7 @@ static void read_filter(const struct request *request, struct session_filter *fi
         .display = word_param(request, "display_status", &display_status_enum),
         .visibility = word_param(request, "visibility", &visibility_enum),
         .group = group < 0 ? -1 : group + 1,
-        .kind = word_param(request, "kind", &kind_enum) + 1,
+        .kind = (enum session_kind)(word_param(request, "kind", &kind_enum) + 1),
         .archived = slice_is(archived, "all") ? -1 : slice_is(archived, "true"),
         .interactive = slice_present(interactive) ? slice_is(interactive, "true") : -1,
         .source_kind = request_param(request, "source_kind"),

@@ -146,11 +146,11 @@ enum status claims_heartbeat(struct request *request)
 {
     struct session_access entry;
     int64_t expires_at_ms;
-    int64_t writes_before = request->call.transaction->writes;
+    int64_t writes_before = transaction_writes(request->call.transaction);
     enum status status = claim_heartbeat(&request->call, request->params[0], json_i64_of(request->body, "lease_ms"),
                                          &entry, &expires_at_ms);
     if (status == STATUS_OK) {
-        request->command.owes_commit = request->call.transaction->writes != writes_before;
+        request->command.owes_commit = transaction_writes(request->call.transaction) != writes_before;
         struct json_out *out = &request->out;
         json_begin_object(out);
         json_put_i64(out, "fence", entry.loaded->session.fence);

@@ -66,7 +66,6 @@ static enum status keep(struct call *call, int64_t tenant_key, const struct agen
         .created_by = call->who->name,
     };
     *out_new = true;
-    transaction_mark_write(call->transaction);
     return store_agent_insert(call->db, out, &call->failure);
 }
 
@@ -127,7 +126,6 @@ enum status agent_remove(struct call *call, struct slice slug)
         return failure_set(&call->failure, STATUS_CONFLICT, "agent_is_shared",
                            "This agent is of all tenants: it is removed with its file or by an option of the server.");
     }
-    transaction_mark_write(call->transaction);
     return store_agent_remove(call->db, row.tenant_key, slug, call->now_ms, &removed, &call->failure);
 }
 
@@ -245,7 +243,6 @@ static enum status remove_missing(struct call *call, const struct shared_agent *
             bool removed = false;
             after = rows[i].slug;
             if (!is_given(agents, count, after)) {
-                transaction_mark_write(call->transaction);
                 status = store_agent_remove(call->db, 0, after, call->now_ms, &removed, &call->failure);
                 log_info("agent_removed", LOG_TEXT("agent", after));
             }

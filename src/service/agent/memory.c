@@ -161,7 +161,6 @@ enum status memory_add(struct call *call, struct loaded_session *loaded, const s
         return status;
     }
     *out = id_result(call, memory.id);
-    transaction_mark_write(call->transaction);
     return store_memory_put(call->db, &memory, &call->failure);
 }
 
@@ -191,7 +190,6 @@ enum status memory_update(struct call *call, struct loaded_session *loaded, cons
     memory.session_id = loaded->session.id;
     memory.updated_at_ms = call->now_ms;
     *out = id_result(call, memory.id);
-    transaction_mark_write(call->transaction);
     return store_memory_put(call->db, &memory, &call->failure);
 }
 
@@ -204,7 +202,6 @@ enum status memory_delete(struct call *call, struct loaded_session *loaded, cons
         return status;
     }
     *out = SLICE("{\"ok\":true}");
-    transaction_mark_write(call->transaction);
     return store_memory_delete(call->db, memory.tenant_key, memory.agent, memory.id, &call->failure);
 }
 
@@ -252,6 +249,5 @@ enum status memory_forget(struct call *call, struct slice agent, struct slice id
     if (status != STATUS_OK) {
         return status;
     }
-    transaction_mark_write(call->transaction);
     return store_memory_delete(call->db, memory.tenant_key, memory.agent, memory.id, &call->failure);
 }

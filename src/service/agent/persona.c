@@ -105,7 +105,6 @@ enum status persona_put(struct call *call, const struct persona_request *request
     out->prompt = slice_present(request->prompt) ? request->prompt : out->prompt;
     out->shared = request->shared >= 0 ? request->shared != 0 : out->shared;
     out->updated_at_ms = call->now_ms;
-    transaction_mark_write(call->transaction);
     return store_persona_put(call->db, out, &call->failure);
 }
 
@@ -119,7 +118,6 @@ enum status persona_delete(struct call *call, struct slice id)
     if (status != STATUS_OK) {
         return status;
     }
-    transaction_mark_write(call->transaction);
     return store_persona_delete(call->db, persona.tenant_key, id, &call->failure);
 }
 
@@ -141,6 +139,5 @@ enum status preferences_update(struct call *call, const struct preferences *told
     }
     out->idle_timeout_ms = told->idle_timeout_ms > 0 ? told->idle_timeout_ms : out->idle_timeout_ms;
     out->queue_mode = told->queue_mode >= 0 ? told->queue_mode : out->queue_mode;
-    transaction_mark_write(call->transaction);
     return store_preferences_put(call->db, call->who->tenant_key, call->who->user_id, out, &call->failure);
 }

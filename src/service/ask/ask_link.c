@@ -43,7 +43,6 @@ enum status ask_link_create(struct call *call, struct slice session_id, struct s
         .expires_at_ms = call->now_ms + (link_ms > 0 && link_ms < longest ? link_ms : longest),
     };
     *out_expires_at_ms = grant.expires_at_ms;
-    transaction_mark_write(call->transaction);
     return store_grant_insert(call->db, &grant, &call->failure);
 }
 
@@ -78,7 +77,6 @@ enum status ask_link_answer(struct call *call, struct slice token, const struct 
     status = hide(call, ask_answer(call, link->session_id, link->ask_id, reply, out));
     if (status == STATUS_OK) {
         struct hash hash = hash_of(token);
-        transaction_mark_write(call->transaction);
         status = hide(call, store_grant_delete(call->db, GRANT_ASK, hash_slice(&hash), &call->failure));
     }
     return status;

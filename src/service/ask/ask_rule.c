@@ -92,7 +92,6 @@ enum status ask_add_rule(struct call *call, struct loaded_session *loaded, const
         .created_by = call->who->name,
         .created_at_ms = call->now_ms,
     };
-    transaction_mark_write(call->transaction);
     enum status status = store_ask_rule_insert(call->db, &rule, &call->failure);
     return status == STATUS_OK ? answer_the_same(call, loaded) : status;
 }
@@ -117,7 +116,6 @@ enum status ask_rules(struct call *call, struct ask_rule **out, size_t *out_coun
 
 enum status ask_forget_rules(struct call *call, struct loaded_session *loaded)
 {
-    transaction_mark_write(call->transaction);
     return store_ask_rule_delete_of_session(call->db, loaded->session.tenant_key, loaded->session.key, &call->failure);
 }
 
@@ -133,7 +131,6 @@ enum status ask_rule_revoke(struct call *call, struct slice rule_id)
                            "There is no such rule, or it is not for you.");
     }
     if (status == STATUS_OK) {
-        transaction_mark_write(call->transaction);
         status = store_ask_rule_delete(call->db, call->who->tenant_key, rule_id, &deleted, &call->failure);
     }
     return status;

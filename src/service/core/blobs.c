@@ -44,7 +44,6 @@ static void end_sweep(struct blobs *blobs)
 static enum status collect_run(struct call *call, struct command *command)
 {
     struct blobs *blobs = (struct blobs *)command;
-    transaction_mark_write(call->transaction);
     return store_blob_collect(call->db, &blobs->options.service->blobs, blobs->before_ms, blobs->orphans, blobs->count,
                               &call->failure);
 }

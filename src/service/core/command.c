@@ -31,7 +31,7 @@ static void run_once(struct command *command, struct transaction *transaction, s
     struct call call = call_of(command, transaction, own);
     command->waits = command->hears_on = command->needs_rerun = false;
     command->owes_commit = true;
-    command->writes_before = transaction->writes;
+    command->writes_before = transaction_writes(transaction);
     transaction_start_command(transaction);
     command->status = command->type->run(&call, command);
     enum status spent = budget_check(&call.failure); /* whatever was decided with a spent budget is refused */
@@ -49,7 +49,7 @@ static bool rests_on_memory(struct command *command, struct transaction *transac
 {
     bool hears_on = status == STATUS_OK && (command->waits || command->hears_on);
     bool is_told = command->type->flags & COMMAND_RERUNS;
-    if (is_told && !hears_on && transaction->writes == command->writes_before &&
+    if (is_told && !hears_on && transaction_writes(transaction) == command->writes_before &&
         transaction_forget_remembered(transaction)) {
         command->needs_rerun = true;
     }
@@ -59,7 +59,7 @@ static bool rests_on_memory(struct command *command, struct transaction *transac
 enum command_outcome command_run(struct command *command, struct transaction *transaction)
 {
     struct arena own = {0};
-    int64_t writes_before = transaction->writes;
+    int64_t writes_before = transaction_writes(transaction);
     if (!command->is_parked) {
         command->waits_until_ms = 0;
     }
@@ -70,7 +70,7 @@ enum command_outcome command_run(struct command *command, struct transaction *tr
         run_once(command, transaction, &own);
     }
     arena_release(&own);
-    bool wrote = transaction->writes != writes_before;
+    bool wrote = transaction_writes(transaction) != writes_before;
     if (command->status != STATUS_OK) {
         return wrote ? COMMAND_ROLL_BACK : COMMAND_DONE;
     }
@@ -144,7 +144,6 @@ static enum status keep(struct call *call, struct command *command, const struct
         return status;
     }
     answer.fingerprint = hash_slice(fingerprint);
-    transaction_mark_write(call->transaction);
     return store_idempotency_put(call->db, call->who->tenant_key, call->who->name, once->key, &answer, call->now_ms,
                                  &call->failure);
 }

@@ -43,7 +43,6 @@ static enum status renew(struct call *call, struct node *node)
     if (call->steady_ms < node->renew_at_ms) {
         return STATUS_OK;
     }
-    call->transaction->writes++;
     node->renews = true;
     node->renewed_at_ms = call->steady_ms;
     enum status status = store_node_renew(call->db, &row, &call->failure);

@@ -26,7 +26,7 @@ struct call transaction_call(struct transaction *transaction, struct arena *aren
 
 enum status transaction_begin(struct transaction *transaction, struct failure *failure)
 {
-    transaction->writes = 0;
+    transaction->touches = transaction->saves = 0;
     transaction->work_queued = transaction->identity_changed = false;
     transaction->earliest_timer_ms = 0;
     return db_begin(transaction->db, failure);
@@ -34,7 +34,7 @@ enum status transaction_begin(struct transaction *transaction, struct failure *f
 
 void transaction_touch(struct transaction *transaction, struct loaded_session *loaded)
 {
-    transaction->writes++;
+    transaction->touches++;
     if (!loaded->touched) {
         loaded->touched = true;
         loaded->next_touched = transaction->touched;
@@ -47,8 +47,10 @@ enum status transaction_save(struct transaction *transaction, struct loaded_sess
     if (loaded->changed == 0) {
         return STATUS_OK;
     }
+    int64_t writes_before = db_writes(transaction->db);
     enum status status = store_session_update(transaction->db, &loaded->session, loaded->changed,
                                               loaded->stored_sequence, loaded->stored_work, failure);
+    transaction->saves += db_writes(transaction->db) - writes_before;
     if (status == STATUS_OK) {
         transaction_mark_stored(loaded);
     }
@@ -90,7 +92,7 @@ void transaction_rollback(struct transaction *transaction)
         transaction->touched = loaded->next_touched;
         transaction_forget(transaction, loaded);
     }
-    if (transaction->writes > 0) {
+    if (transaction_writes(transaction) > 0) {
         queue_heads_clear(&transaction->queue_heads);
     }
     publication_unref(transaction->publication);
@@ -125,7 +127,7 @@ enum status transaction_commit(struct transaction *transaction, struct publicati
     return STATUS_OK;
 }
 
-void transaction_mark_write(struct transaction *transaction)
+int64_t transaction_writes(const struct transaction *transaction)
 {
-    transaction->writes++;
+    return transaction->touches + db_writes(transaction->db) - transaction->saves;
 }

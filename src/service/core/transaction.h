@@ -3,8 +3,8 @@
  *     transaction_begin → { command … command } → transaction_commit → publication leaves
  *
  * A command decides first and writes last. When one fails after it began to write, the whole group is rolled back and
- * its other commands run again, each alone (`writes` tells). Sessions live in the unit across groups, because only this
- * thread writes them; after a rollback the touched ones are forgotten and loaded anew. */
+ * its other commands run again, each alone (unit_writes tells). Sessions live in the unit across groups, because only
+ * this thread writes them; after a rollback the touched ones are forgotten and loaded anew. */
 #ifndef SERVICE_TRANSACTION_H
 #define SERVICE_TRANSACTION_H
 
@@ -52,7 +52,8 @@ struct transaction {
     struct renewals renewals;
     struct queue_heads queue_heads;
     int64_t command;           /* number of the running one */
-    int64_t writes;            /* grows with each change: tells whether a failed command wrote */
+    int64_t touches;           /* changes of sessions in memory, which the commit saves */
+    int64_t saves;             /* statements that saved such changes: not counted again */
     bool work_queued;          /* a session became claimable */
     int64_t earliest_timer_ms; /* of the timers put by this group; 0 = none */
     bool identity_changed;
@@ -121,7 +122,8 @@ void transaction_close_viewers(struct transaction *transaction, const struct ses
                                struct slice only_user);
 /* Who may come in has changed: caches forget, and streams whose credential is over end, on all nodes. */
 void transaction_identity_changed(struct call *call);
-/* A write outside sessions (tokens, participants, …) happened. */
-void transaction_mark_write(struct transaction *transaction);
+/* How much this group has changed so far. A command that failed and made it grow has spoiled the group; only a command
+ * that left it alone may be answered before the commit. */
+int64_t transaction_writes(const struct transaction *transaction);
 
 #endif

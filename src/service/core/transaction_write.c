@@ -162,7 +162,6 @@ enum status transaction_timer(struct call *call, const struct loaded_session *lo
 {
     struct transaction *transaction = call->transaction;
     bool is_lease = kind == TIMER_LEASE; /* its own row says when it is due */
-    transaction->writes++;
     if (due_ms == 0) {
         return is_lease ? STATUS_OK : store_timer_delete(transaction->db, kind, loaded->session.key, &call->failure);
     }

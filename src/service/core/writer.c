@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/log.h"
@@ -61,7 +62,8 @@ static void after_commit(struct writer *writer, struct publication *publication)
 enum status writer_end_group(struct writer *writer, struct failure *failure)
 {
     struct publication *publication = NULL;
-    if (writer->transaction.writes == 0) {
+    if (transaction_writes(&writer->transaction) == 0) {
+        assert(!writer->transaction.touched && !writer->transaction.identity_changed);
         transaction_rollback(&writer->transaction);
         return STATUS_OK;
     }
@@ -85,8 +87,10 @@ static enum command_outcome run_command(struct writer *writer, struct command *c
     if (!(command->type->flags & COMMAND_UNBOUNDED)) {
         budget_begin(&writer->options.budget);
     }
+    int64_t writes_before = transaction_writes(&writer->transaction);
     enum command_outcome outcome = command_run(command, &writer->transaction);
     budget_end();
+    assert(outcome != COMMAND_ANSWERED || transaction_writes(&writer->transaction) == writes_before);
     return outcome != COMMAND_ANSWERED && db_must_run_again(writer->transaction.db) ? COMMAND_ROLL_BACK : outcome;
 }
 
@@ -188,7 +192,7 @@ static void gather(struct writer *writer, struct group *group)
     }
     for (int turns = 0; turns < GATHER_ROUNDS_MAX; turns++) {
         bool few = group->count < writer->recent_callers && group->count < GATHER_COMMANDS_MAX;
-        bool worth = few && !group->spoiled && writer->transaction.writes > 0;
+        bool worth = few && !group->spoiled && transaction_writes(&writer->transaction) > 0;
         struct queue_item *more =
             worth ? work_queue_take_within(writer->queue, writer->options.group_max, GATHER_US) : NULL;
         if (!more) {

@@ -14,7 +14,6 @@ static enum status fire_timers(struct writer *writer, const struct timer *timers
         status = timer_fire(&call, &timers[i]);
     }
     if (status == STATUS_OK) {
-        writer->transaction.writes++;
         status = writer_end_group(writer, &call.failure);
     } else {
         transaction_rollback(&writer->transaction);
@@ -104,7 +103,6 @@ void writer_save_renewals(struct writer *writer)
     enum status status = transaction_begin(&writer->transaction, &failure);
     if (status == STATUS_OK) {
         status = renewals_save(renewals, writer->transaction.db, &failure);
-        writer->transaction.writes++;
         if (status == STATUS_OK) {
             status = writer_end_group(writer, &failure);
         } else {
@@ -144,7 +142,6 @@ void writer_prune(struct writer *writer)
         status = prune(writer->transaction.db, service, &failure);
     }
     if (status == STATUS_OK) {
-        writer->transaction.writes++;
         status = writer_end_group(writer, &failure);
     } else {
         transaction_rollback(&writer->transaction);

@@ -12,7 +12,6 @@ struct partial_save {
 static enum status partial_run(struct call *call, struct command *command)
 {
     struct partial_save *save = (struct partial_save *)command;
-    transaction_mark_write(call->transaction);
     return store_partial_save(call->db, save->tenant_key, save->session_key, &save->partial, &call->failure);
 }
 

@@ -166,7 +166,6 @@ static enum status run_inside(const struct one_call *one, struct gateway_answer 
         .created_at_ms = call->now_ms,
         .ended_at_ms = call->now_ms,
     };
-    transaction_mark_write(call->transaction);
     status = store_tool_call_insert(call->db, &row, &call->failure);
     if (status == STATUS_OK) {
         status =

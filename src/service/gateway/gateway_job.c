@@ -46,7 +46,6 @@ static enum status run(struct call *call, struct command *command)
     if (status != STATUS_OK) {
         return status; /* deleted meanwhile */
     }
-    transaction_mark_write(call->transaction);
     if (!job->ending) {
         return store_tool_call_insert(call->db, &row, &call->failure);
     }

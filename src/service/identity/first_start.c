@@ -9,7 +9,6 @@ static enum status make_owner(struct call *call, struct tenant *tenant, struct u
                           .email = SLICE(FIRST_OWNER_EMAIL),
                           .name = SLICE("Owner"),
                           .created_at_ms = call->now_ms};
-    transaction_mark_write(call->transaction);
     enum status status = store_tenant_insert(call->db, tenant, &call->failure);
     if (status == STATUS_OK) {
         status = store_user_insert(call->db, user, &call->failure);
@@ -72,7 +71,6 @@ enum status identity_owner_token(struct call *call, struct slice name, char out_
     }
     struct token token = {
         .name = name, .kind = PRINCIPAL_USER, .user_id = users[at].id, .tenant_key = tenant.key, .scopes = SCOPE_ALL};
-    transaction_mark_write(call->transaction);
     id_token(call->service->ids, "sj_", out_secret);
     return identity_insert_token(call, &token, slice_of(out_secret));
 }

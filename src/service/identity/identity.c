@@ -221,7 +221,6 @@ enum status identity_of_ticket(struct call *call, struct slice secret, struct pr
     }
     if (status == STATUS_OK) {
         struct hash hash = hash_of(secret);
-        transaction_mark_write(call->transaction);
         status = store_grant_delete(call->db, GRANT_TICKET, hash_slice(&hash), &call->failure);
         *out_session_id = grant.session_id;
     }

@@ -23,7 +23,6 @@ enum status identity_insert_token(struct call *call, struct token *token, struct
     token->id = identity_new_id(call);
     token->hash = arena_copy(call->arena, hash_slice(&hash));
     token->created_at_ms = call->now_ms;
-    transaction_mark_write(call->transaction);
     return store_token_insert(call->db, token, &call->failure);
 }
 
@@ -35,7 +34,6 @@ enum status identity_insert_grant(struct call *call, struct grant *grant, const 
     grant->hash = hash_slice(&hash);
     grant->created_at_ms = call->now_ms;
     grant->expires_at_ms = call->now_ms + keep_ms;
-    transaction_mark_write(call->transaction);
     return store_grant_insert(call->db, grant, &call->failure);
 }
 

@@ -34,7 +34,6 @@ enum status sign_in_by_link(struct call *call, struct slice secret, struct sign_
     enum status status = identity_of_grant(call, GRANT_LINK, secret, &grant, &who);
     if (status == STATUS_OK) {
         struct hash hash = hash_of(secret);
-        transaction_mark_write(call->transaction);
         status = store_grant_delete(call->db, GRANT_LINK, hash_slice(&hash), &call->failure);
     }
     if (status == STATUS_NOT_FOUND || status == STATUS_UNAUTHENTICATED) {
@@ -47,7 +46,6 @@ enum status sign_in_by_link(struct call *call, struct slice secret, struct sign_
 enum status sign_out(struct call *call, struct slice cookie_secret)
 {
     struct hash hash = hash_of(cookie_secret);
-    transaction_mark_write(call->transaction);
     transaction_identity_changed(call);
     enum status status = store_grant_delete(call->db, GRANT_COOKIE, hash_slice(&hash), &call->failure);
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;

@@ -124,7 +124,6 @@ enum status token_create(struct call *call, const struct token_request *request,
 static enum status revoke_row(struct call *call, const struct token *token)
 {
     bool changed;
-    transaction_mark_write(call->transaction);
     transaction_identity_changed(call);
     transaction_close_streams_of(call->transaction, token->tenant_key,
                                  slice_present(token->user_id) ? token->user_id

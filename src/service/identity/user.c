@@ -57,7 +57,6 @@ enum status user_create(struct call *call, const struct user_request *request, s
         return failure_set(&call->failure, STATUS_CONFLICT, "email_taken", "A member with this email exists already.");
     }
     if (status == STATUS_NOT_FOUND) {
-        transaction_mark_write(call->transaction);
         status = store_user_insert(call->db, out, &call->failure);
     }
     if (status == STATUS_OK) {
@@ -96,7 +95,6 @@ enum status user_update(struct call *call, struct slice user_id, const struct us
     out->name = slice_present(request->name) ? request->name : out->name;
     out->password_hash = slice_present(request->password_hash) ? request->password_hash : out->password_hash;
     out->sessions_max = request->sessions_max >= 0 ? request->sessions_max : out->sessions_max;
-    transaction_mark_write(call->transaction);
     transaction_identity_changed(call);
     status = store_user_update(call->db, out, &call->failure);
     if (status == STATUS_OK && slice_present(request->password_hash)) {
@@ -122,7 +120,6 @@ enum status user_remove(struct call *call, struct slice user_id)
     if (status != STATUS_OK) {
         return status;
     }
-    transaction_mark_write(call->transaction);
     transaction_identity_changed(call);
     transaction_close_streams_of(call->transaction, call->who->tenant_key, user_id);
     return store_membership_put(call->db, call->who->tenant_key, user_id, MEMBER_NONE, &call->failure);
@@ -168,7 +165,6 @@ enum status tenant_create(struct call *call, struct slice id, struct slice name,
         return status;
     }
     *out = (struct tenant){.id = id, .name = slice_present(name) ? name : id, .created_at_ms = call->now_ms};
-    transaction_mark_write(call->transaction);
     status = store_tenant_insert(call->db, out, &call->failure);
     return status == STATUS_OK
                ? store_membership_put(call->db, out->key, call->who->user_id, MEMBER_OWNER, &call->failure)

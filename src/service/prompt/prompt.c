@@ -47,7 +47,6 @@ static enum status squeeze_in(struct call *call, struct loaded_session *loaded, 
     }
     figures->last++;
     prompt->position = at < count ? queue[at].position : figures->last;
-    transaction_mark_write(call->transaction);
     return at < count
                ? store_prompt_make_room(call->db, session->tenant_key, session->key, prompt->position, &call->failure)
                : STATUS_OK;

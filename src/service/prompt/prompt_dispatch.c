@@ -31,7 +31,6 @@ static enum status remove_prompt(struct call *call, struct loaded_session *loade
 {
     const struct session *session = &loaded->session;
     loaded->prompts.waiting--;
-    transaction_mark_write(call->transaction);
     return store_prompt_delete(call->db, session->tenant_key, session->key, prompt->id, &call->failure);
 }
 

@@ -128,7 +128,6 @@ static enum status make_room(struct call *call, struct queue_entry *entry, size_
         return STATUS_OK;
     }
     prompt->position = entry->queue[to < entry->at ? to : to + 1].position;
-    transaction_mark_write(call->transaction);
     return store_prompt_make_room(call->db, session->tenant_key, session->key, prompt->position, &call->failure);
 }
 

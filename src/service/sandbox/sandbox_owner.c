@@ -57,7 +57,6 @@ enum status sandbox_owner_take_over(struct call *call, struct loaded_session *lo
         }
         status = status == STATUS_OK ? append(call, loaded, &changes) : status;
     }
-    call->transaction->writes++;
     return status == STATUS_OK ? store_host_delete(call->db, session->tenant_key, session->key, &call->failure)
                                : status;
 }
@@ -69,7 +68,6 @@ enum status sandbox_owner_keep(struct call *call, const struct session *session,
         return STATUS_OK;
     }
     bool is_mine = place->at == HOST_HERE;
-    call->transaction->writes += needed != is_mine;
     if (needed && !is_mine) {
         return store_host_put(call->db, session->tenant_key, session->key, call->service->node, &call->failure);
     }

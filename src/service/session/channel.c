@@ -70,7 +70,6 @@ static enum status look_up(struct call *call, const struct session *session, con
 
 static enum status put(struct call *call, const struct channel *channel)
 {
-    transaction_mark_write(call->transaction);
     return store_channel_put(call->db, channel, &call->failure);
 }
 
@@ -111,7 +110,6 @@ enum status channel_unbind(struct call *call, struct slice session_id, struct sl
         return failure_set(&call->failure, STATUS_NOT_FOUND, "channel_not_found", "The session has no such channel.");
     }
     if (status == STATUS_OK) {
-        transaction_mark_write(call->transaction);
         status =
             store_channel_delete(call->db, session->tenant_key, session->key, channel_id, &deleted, &call->failure);
     }

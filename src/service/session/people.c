@@ -77,7 +77,6 @@ enum status participant_add(struct call *call, struct slice session_id, struct s
     }
     if (status == STATUS_OK) {
         *out_user_id = user.id;
-        transaction_mark_write(call->transaction);
         status = store_participant_put(call->db, entry.loaded->session.tenant_key, entry.loaded->session.key, user.id,
                                        role, call->now_ms, &call->failure);
     }
@@ -92,7 +91,6 @@ enum status participant_remove(struct call *call, struct slice session_id, struc
     bool removed = false;
     enum status status = session_authorize(call, session_id, ACTION_PARTICIPANTS, &entry);
     if (status == STATUS_OK) {
-        transaction_mark_write(call->transaction);
         status = store_participant_delete(call->db, entry.loaded->session.tenant_key, entry.loaded->session.key,
                                           user_id, &removed, &call->failure);
     }
@@ -152,7 +150,6 @@ enum status share_create(struct call *call, struct slice session_id, const struc
         .created_by = call->who->name,
         .created_at_ms = call->now_ms,
     };
-    transaction_mark_write(call->transaction);
     status = store_share_insert(call->db, out, &call->failure);
     return status == STATUS_OK ? note(call, entry.loaded, EVENT_SESSION_SHARE_CREATED, "link_id", out->id, "role",
                                       slice_of(access_role_enum.names[out->role]))
@@ -165,7 +162,6 @@ enum status share_deactivate(struct call *call, struct slice session_id, struct 
     bool changed = false;
     enum status status = session_authorize(call, session_id, ACTION_SHARE, &entry);
     if (status == STATUS_OK) {
-        transaction_mark_write(call->transaction);
         status = store_share_deactivate(call->db, entry.loaded->session.tenant_key, entry.loaded->session.key, link_id,
                                         &changed, &call->failure);
     }
@@ -222,7 +218,6 @@ static enum status join(struct call *call, const struct share_link *link, struct
     bool first = false;
     enum status status = check_place(call, &loaded->session, call->who->user_id);
     if (status == STATUS_OK) {
-        transaction_mark_write(call->transaction);
         status = store_share_redeem(call->db, link, call->who->user_id, call->now_ms, &first, &call->failure);
     }
     if (status == STATUS_OK) {

@@ -21,7 +21,6 @@ static enum status load(struct call *call, const struct session *session, struct
 
 static enum status save(struct call *call, const struct introspection *row)
 {
-    transaction_mark_write(call->transaction);
     return store_introspection_put(call->db, row, &call->failure);
 }
 

@@ -164,7 +164,7 @@ static enum status cut_orphans(struct call *call, struct turn_host *turns)
 static enum status claim_run(struct call *call, struct command *command)
 {
     struct turn_host *turns = (struct turn_host *)command;
-    int64_t writes_before = call->transaction->writes;
+    int64_t writes_before = transaction_writes(call->transaction);
     forget_found(turns);
     if (turns->stopping) {
         return STATUS_OK;
@@ -173,7 +173,7 @@ static enum status claim_run(struct call *call, struct command *command)
     if (status == STATUS_OK) {
         status = claim_everywhere(call, turns);
     }
-    if (status == STATUS_OK && !turns->found && call->transaction->writes == writes_before) {
+    if (status == STATUS_OK && !turns->found && transaction_writes(call->transaction) == writes_before) {
         command->waits = true;
         command->waits_until_ms = call->steady_ms + LOOK_AGAIN_MS;
         turns->orphans_cut = true;

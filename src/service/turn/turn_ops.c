@@ -283,7 +283,6 @@ static enum status write_keep(struct call *call, struct turn *turn, struct turn_
     if (status != STATUS_OK) {
         return status;
     }
-    transaction_mark_write(call->transaction);
     return store_driver_state_put(call->db, turn->brief.tenant_key, turn->brief.session_key, said->text,
                                   &call->failure);
 }
@@ -301,11 +300,11 @@ static enum status write_serve(struct call *call, struct turn *turn, struct turn
         said->error = SLICE("not done: all calls of this look back are used up");
         return STATUS_OK;
     }
-    int64_t writes_before = call->transaction->writes;
+    int64_t writes_before = transaction_writes(call->transaction);
     status = turn_tool_serve(call, entry.loaded, said->id, said->text, &result);
     if (status == STATUS_OK) {
         said->result = arena_copy(&said->arena, result);
-    } else if (call->transaction->writes == writes_before && status != STATUS_UNAVAILABLE) {
+    } else if (transaction_writes(call->transaction) == writes_before && status != STATUS_UNAVAILABLE) {
         said->error = arena_copy(&said->arena, slice_of(call->failure.detail));
         status = STATUS_OK;
     }

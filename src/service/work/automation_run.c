@@ -12,7 +12,6 @@ enum status automation_run_begin(struct call *call, const struct session *sessio
     struct automation_run run = {
         .id = slice_of(id), .session_key = session->key, .created_at_ms = session->created_at_ms};
     run_follow(&run, session);
-    transaction_mark_write(call->transaction);
     return store_run_insert(call->db, session->tenant_key, &run, &call->failure);
 }
 
@@ -23,7 +22,6 @@ enum status automation_run_keep_up(struct call *call, const struct session *sess
     }
     struct automation_run run = {.session_key = session->key};
     run_follow(&run, session);
-    transaction_mark_write(call->transaction);
     return store_run_follow(call->db, session->tenant_key, &run, &call->failure);
 }
 
@@ -59,7 +57,6 @@ enum status automation_run_report(struct call *call, struct loaded_session *load
         status = run_complete(&run, &verdict, call->now_ms, &repeated, &call->failure);
     }
     if (status == STATUS_OK && !repeated) {
-        transaction_mark_write(call->transaction);
         status = store_run_update(call->db, session->tenant_key, &run, &call->failure);
     }
     *out = result_of(call->arena, &run);

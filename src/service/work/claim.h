@@ -31,7 +31,7 @@ MUST_CHECK enum status claim_take(struct call *call, const struct claim_request 
 MUST_CHECK enum status claim_take_key(struct call *call, const struct claim_request *request, int64_t session_key,
                                       struct claimed *out, bool *out_taken);
 /* Extends the caller's lease; lease_ms 0 keeps its length. When nothing was written
- * (unit->writes), the answer needs no commit: it says nothing that the running group changed. */
+ * (unit_writes), the answer needs no commit: it says nothing that the running group changed. */
 MUST_CHECK enum status claim_heartbeat(struct call *call, struct slice id, int64_t lease_ms, struct session_access *out,
                                        int64_t *out_expires_at_ms);
 /* TOO_LARGE `usage_too_large` when the session's totals would outgrow their limit with this usage. */

@@ -140,7 +140,6 @@ enum status entity_create(struct call *call, struct slice id, struct slice type,
     if (status != STATUS_OK) {
         return status;
     }
-    transaction_mark_write(call->transaction);
     return store_entity_insert(call->db, call->who->tenant_key, out, &call->failure);
 }
 
@@ -160,7 +159,6 @@ static enum status save(struct call *call, int64_t tenant_key, struct entity *en
 {
     entity->updated_at_ms = call->now_ms;
     entity->updated_by = call->who->name;
-    transaction_mark_write(call->transaction);
     return store_entity_update(call->db, tenant_key, entity, &call->failure);
 }
 
@@ -202,7 +200,6 @@ enum status entity_remove(struct call *call, struct slice id, int64_t version)
     if (status != STATUS_OK) {
         return status;
     }
-    transaction_mark_write(call->transaction);
     return store_entity_delete(call->db, call->who->tenant_key, id, version, &deleted, &call->failure);
 }
 

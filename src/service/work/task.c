@@ -68,7 +68,6 @@ enum status task_define(struct call *call, const struct json *object, struct tas
     }
     *out = (struct task_row){.created_at_ms = call->now_ms};
     fill_row(call, &task, out);
-    transaction_mark_write(call->transaction);
     return store_task_insert(call->db, call->who->tenant_key, out, &call->failure);
 }
 
@@ -133,7 +132,6 @@ enum status task_change(struct call *call, struct slice id, const struct json *p
         return status;
     }
     fill_row(call, &task, out);
-    transaction_mark_write(call->transaction);
     return store_task_update(call->db, call->who->tenant_key, out, &call->failure);
 }
 
@@ -148,6 +146,5 @@ enum status task_remove(struct call *call, struct slice id)
     if (status != STATUS_OK) {
         return status;
     }
-    transaction_mark_write(call->transaction);
     return store_task_delete(call->db, call->who->tenant_key, id, &deleted, &call->failure);
 }

@@ -4,21 +4,21 @@
 static void read_agent(struct query *query, struct arena *arena, void *item)
 {
     struct agent_row *out = item;
-    out->tenant_key = query_i64(query, 0);
-    out->slug = column_copy(query, 1, arena);
-    out->version = query_i64(query, 2);
-    out->definition = column_copy(query, 3, arena);
-    out->source = (enum agent_origin)query_i64(query, 4);
-    out->created_at_ms = query_i64(query, 5);
-    out->created_by = column_copy(query, 6, arena);
-    out->removed_at_ms = query_i64(query, 7);
+    out->tenant_key = query_i64(query, AGENT_COLUMN_TENANT_KEY);
+    out->slug = column_copy(query, AGENT_COLUMN_SLUG, arena);
+    out->version = query_i64(query, AGENT_COLUMN_VERSION);
+    out->definition = column_copy(query, AGENT_COLUMN_DEFINITION, arena);
+    out->source = (enum agent_origin)query_i64(query, AGENT_COLUMN_SOURCE);
+    out->created_at_ms = query_i64(query, AGENT_COLUMN_CREATED_AT_MS);
+    out->created_by = column_copy(query, AGENT_COLUMN_CREATED_BY, arena);
+    out->removed_at_ms = query_i64(query, AGENT_COLUMN_REMOVED_AT_MS);
 }
 
-static enum status read_one(struct db *db, enum sql sql, const struct value *values, struct arena *arena,
-                            struct agent_row *out, struct failure *failure)
+static enum status read_one(struct db *db, struct sql_call call, struct arena *arena, struct agent_row *out,
+                            struct failure *failure)
 {
     struct query query;
-    enum status status = statement_first(&query, db, sql, values, failure);
+    enum status status = statement_first(&query, db, call, failure);
     if (status == STATUS_NOT_FOUND) {
         return failure_set(failure, STATUS_NOT_FOUND, "agent_not_found", "There is no such agent.");
     }
@@ -34,12 +34,13 @@ enum status store_agent_insert(struct db *db, struct agent_row *agent, struct fa
 {
     int64_t inserted = 0;
     enum status status = statement_number(
-        db, SQL_AGENT_NEXT_VERSION, VALUES(number(agent->tenant_key), text(agent->slug)), 1, &agent->version, failure);
+        db, sql_agent_next_version(.tenant_key = agent->tenant_key, .slug = agent->slug), 1, &agent->version, failure);
     if (status == STATUS_OK) {
-        status = statement_run(db, SQL_AGENT_INSERT,
-                               VALUES(number(agent->tenant_key), text(agent->slug), number(agent->version),
-                                      text(agent->definition), number(agent->source), number(agent->created_at_ms),
-                                      text(agent->created_by)),
+        status = statement_run(db,
+                               sql_agent_insert(.tenant_key = agent->tenant_key, .slug = agent->slug,
+                                                .version = agent->version, .definition = agent->definition,
+                                                .source = agent->source, .created_at_ms = agent->created_at_ms,
+                                                .created_by = agent->created_by),
                                &inserted, failure);
     }
     if (status == STATUS_OK && inserted != 1) {
@@ -52,13 +53,13 @@ enum status store_agent_insert(struct db *db, struct agent_row *agent, struct fa
 enum status store_agent_newest(struct db *db, int64_t tenant_key, struct slice slug, struct arena *arena,
                                struct agent_row *out, struct failure *failure)
 {
-    return read_one(db, SQL_AGENT_NEWEST, VALUES(number(tenant_key), text(slug)), arena, out, failure);
+    return read_one(db, sql_agent_newest(.tenant_key = tenant_key, .slug = slug), arena, out, failure);
 }
 
 enum status store_agent_by_version(struct db *db, int64_t tenant_key, struct slice slug, int64_t version,
                                    struct arena *arena, struct agent_row *out, struct failure *failure)
 {
-    return read_one(db, SQL_AGENT_BY_VERSION, VALUES(number(tenant_key), text(slug), number(version)), arena, out,
+    return read_one(db, sql_agent_by_version(.tenant_key = tenant_key, .slug = slug, .version = version), arena, out,
                     failure);
 }
 
@@ -66,15 +67,16 @@ enum status store_agent_versions(struct db *db, int64_t tenant_key, struct slice
                                  struct arena *arena, struct agent_row **out, size_t *out_count,
                                  struct failure *failure)
 {
-    return statement_rows(db, SQL_AGENT_VERSIONS, VALUES(number(tenant_key), text(slug), number(before), number(limit)),
-                          sizeof **out, read_agent, arena, out, out_count, failure);
+    return statement_rows(
+        db, sql_agent_versions(.tenant_key = tenant_key, .slug = slug, .before_version = before, .limit = limit),
+        sizeof **out, read_agent, arena, out, out_count, failure);
 }
 
 enum status store_agent_list(struct db *db, int64_t tenant_key, struct slice after, int64_t limit, struct arena *arena,
                              struct agent_row **out, size_t *out_count, struct failure *failure)
 {
     struct slice from = slice_present(after) ? after : SLICE("");
-    return statement_rows(db, SQL_AGENT_LIST, VALUES(number(tenant_key), text(from), number(limit)), sizeof **out,
+    return statement_rows(db, sql_agent_list(.tenant_key = tenant_key, .after = from, .limit = limit), sizeof **out,
                           read_agent, arena, out, out_count, failure);
 }
 
@@ -82,8 +84,8 @@ enum status store_agent_remove(struct db *db, int64_t tenant_key, struct slice s
                                struct failure *failure)
 {
     int64_t removed = 0;
-    enum status status =
-        statement_run(db, SQL_AGENT_REMOVE, VALUES(number(tenant_key), text(slug), number(now_ms)), &removed, failure);
+    enum status status = statement_run(db, sql_agent_remove(.tenant_key = tenant_key, .slug = slug, .now_ms = now_ms),
+                                       &removed, failure);
     if (status == STATUS_OK) {
         *out_removed = removed > 0;
     }

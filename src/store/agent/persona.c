@@ -7,24 +7,25 @@ static void read_persona(struct query *query, struct arena *arena, void *item)
 {
     struct persona *out = item;
     *out = (struct persona){
-        .tenant_key = query_i64(query, 0),
-        .id = column_copy(query, 1, arena),
-        .owner = column_copy(query, 2, arena),
-        .name = column_open(query, 3, arena),
-        .prompt = column_open(query, 4, arena),
-        .shared = query_i64(query, 5) != 0,
-        .created_at_ms = query_i64(query, 6),
-        .updated_at_ms = query_i64(query, 7),
+        .tenant_key = query_i64(query, PERSONA_COLUMN_TENANT_KEY),
+        .id = column_copy(query, PERSONA_COLUMN_ID, arena),
+        .owner = column_copy(query, PERSONA_COLUMN_OWNER, arena),
+        .name = column_open(query, PERSONA_COLUMN_NAME, arena),
+        .prompt = column_open(query, PERSONA_COLUMN_PROMPT, arena),
+        .shared = query_i64(query, PERSONA_COLUMN_VISIBILITY) != 0,
+        .created_at_ms = query_i64(query, PERSONA_COLUMN_CREATED_AT_MS),
+        .updated_at_ms = query_i64(query, PERSONA_COLUMN_UPDATED_AT_MS),
     };
 }
 
 enum status store_persona_put(struct db *db, const struct persona *persona, struct failure *failure)
 {
-    return statement_run(db, SQL_PERSONA_PUT,
-                         VALUES(number(persona->tenant_key), text(persona->id), text(persona->owner),
-                                text(seal_text(db, persona->tenant_key, 0, persona->name)),
-                                text(seal_text(db, persona->tenant_key, 0, persona->prompt)), number(persona->shared),
-                                number(persona->created_at_ms), number(persona->updated_at_ms)),
+    return statement_run(db,
+                         sql_persona_put(.tenant_key = persona->tenant_key, .id = persona->id, .owner = persona->owner,
+                                         .name = seal_text(db, persona->tenant_key, 0, persona->name),
+                                         .prompt = seal_text(db, persona->tenant_key, 0, persona->prompt),
+                                         .visibility = persona->shared, .created_at_ms = persona->created_at_ms,
+                                         .updated_at_ms = persona->updated_at_ms),
                          NULL, failure);
 }
 
@@ -32,7 +33,7 @@ enum status store_persona_get(struct db *db, int64_t tenant_key, struct slice id
                               struct persona *out, struct failure *failure)
 {
     struct query query;
-    enum status status = statement_first(&query, db, SQL_PERSONA_GET, VALUES(number(tenant_key), text(id)), failure);
+    enum status status = statement_first(&query, db, sql_persona_get(.tenant_key = tenant_key, .id = id), failure);
     if (status != STATUS_OK) {
         return status;
     }
@@ -46,27 +47,29 @@ enum status store_persona_list(struct db *db, int64_t tenant_key, struct slice u
                                struct failure *failure)
 {
     struct slice from = slice_present(after) ? after : SLICE("");
-    return statement_rows(db, SQL_PERSONA_LIST, VALUES(number(tenant_key), text(user_id), text(from), number(limit)),
+    return statement_rows(db,
+                          sql_persona_list(.tenant_key = tenant_key, .user_id = user_id, .after = from, .limit = limit),
                           sizeof **out, read_persona, arena, out, out_count, failure);
 }
 
 enum status store_persona_count(struct db *db, int64_t tenant_key, struct slice owner, int64_t *out,
                                 struct failure *failure)
 {
-    return statement_number(db, SQL_PERSONA_COUNT, VALUES(number(tenant_key), text(owner)), 0, out, failure);
+    return statement_number(db, sql_persona_count(.tenant_key = tenant_key, .owner = owner), 0, out, failure);
 }
 
 enum status store_persona_delete(struct db *db, int64_t tenant_key, struct slice id, struct failure *failure)
 {
-    return statement_run(db, SQL_PERSONA_DELETE, VALUES(number(tenant_key), text(id)), NULL, failure);
+    return statement_run(db, sql_persona_delete(.tenant_key = tenant_key, .id = id), NULL, failure);
 }
 
 enum status store_preferences_put(struct db *db, int64_t tenant_key, struct slice user_id,
                                   const struct preferences *preferences, struct failure *failure)
 {
-    return statement_run(db, SQL_PREFERENCES_PUT,
-                         VALUES(number(tenant_key), text(user_id), number(preferences->idle_timeout_ms),
-                                number(preferences->queue_mode)),
+    return statement_run(db,
+                         sql_preferences_put(.tenant_key = tenant_key, .user_id = user_id,
+                                             .idle_timeout_ms = preferences->idle_timeout_ms,
+                                             .queue_mode = preferences->queue_mode),
                          NULL, failure);
 }
 
@@ -75,12 +78,13 @@ enum status store_preferences_get(struct db *db, int64_t tenant_key, struct slic
 {
     struct query query;
     enum status status =
-        statement_first(&query, db, SQL_PREFERENCES_GET, VALUES(number(tenant_key), text(user_id)), failure);
+        statement_first(&query, db, sql_preferences_get(.tenant_key = tenant_key, .user_id = user_id), failure);
     *out = (struct preferences){.queue_mode = -1};
     if (status != STATUS_OK) {
         return status == STATUS_NOT_FOUND ? STATUS_OK : status;
     }
-    *out = (struct preferences){query_i64(&query, 0), (int)query_i64(&query, 1)};
+    *out = (struct preferences){query_i64(&query, PREFERENCES_GET_COLUMN_IDLE_TIMEOUT_MS),
+                                (int)query_i64(&query, PREFERENCES_GET_COLUMN_QUEUE_MODE)};
     query_end(&query);
     return STATUS_OK;
 }

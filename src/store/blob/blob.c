@@ -46,9 +46,10 @@ static void about_read(struct slice text, struct arena *arena, struct blob *out)
 static void read_row(struct query *query, struct arena *arena, void *item)
 {
     struct blob *out = item;
-    *out = (struct blob){
-        .bytes = query_i64(query, 1), .created_at_ms = query_i64(query, 2), .actor = column_copy(query, 3, arena)};
-    about_read(column_open(query, 0, arena), arena, out);
+    *out = (struct blob){.bytes = query_i64(query, BLOB_COLUMN_BYTES),
+                         .created_at_ms = query_i64(query, BLOB_COLUMN_CREATED_AT_MS),
+                         .actor = column_copy(query, BLOB_COLUMN_ACTOR, arena)};
+    about_read(column_open(query, BLOB_COLUMN_ABOUT, arena), arena, out);
 }
 
 /* --- where bytes are --- */
@@ -75,18 +76,20 @@ static enum status put_chunks(struct db *db, int64_t tenant_key, const struct ha
                               int64_t now_ms, struct failure *failure)
 {
     int64_t known = 0;
-    const struct value *which = VALUES(number(tenant_key), bytes(hash_slice(address)), number(now_ms));
-    enum status status = statement_run(db, SQL_BLOB_CHUNK_TOUCH, which, &known, failure);
+    enum status status = statement_run(
+        db, sql_blob_chunk_touch(.tenant_key = tenant_key, .address = hash_slice(address), .now_ms = now_ms), &known,
+        failure);
     if (status != STATUS_OK || known) {
         return status;
     }
     int64_t chunk = 0;
     do { /* an empty file has one empty row */
         size_t len = content.len < CHUNK_BYTES ? content.len : CHUNK_BYTES;
-        status = statement_run(db, SQL_BLOB_CHUNK_PUT,
-                               VALUES(number(tenant_key), bytes(hash_slice(address)), number(chunk++), number(now_ms),
-                                      bytes(slice_from(content.ptr, len))),
-                               NULL, failure);
+        status =
+            statement_run(db,
+                          sql_blob_chunk_put(.tenant_key = tenant_key, .address = hash_slice(address), .chunk = chunk++,
+                                             .touched_at_ms = now_ms, .body = slice_from(content.ptr, len)),
+                          NULL, failure);
         content = slice_after(content, len);
     } while (status == STATUS_OK && content.len);
     return status;
@@ -121,11 +124,12 @@ enum status store_blob_put(struct db *db, const struct blob_place *place, int64_
         return status;
     }
     about_write(&about, blob);
-    status = statement_run(db, SQL_BLOB_USE_PUT,
-                           VALUES(number(tenant_key), number(session_key), bytes(hash_slice(&address)),
-                                  text(seal_text(db, tenant_key, session_key, buffer_slice(&about))),
-                                  number((int64_t)blob->content.len), number(now_ms), text(blob->actor)),
-                           out_new ? &added : NULL, failure);
+    status = statement_run(
+        db,
+        sql_blob_use_put(.tenant_key = tenant_key, .session_key = session_key, .address = hash_slice(&address),
+                         .about = seal_text(db, tenant_key, session_key, buffer_slice(&about)),
+                         .bytes = (int64_t)blob->content.len, .created_at_ms = now_ms, .actor = blob->actor),
+        out_new ? &added : NULL, failure);
     buffer_release(&about);
     if (out_new) {
         *out_new = added != 0;
@@ -139,9 +143,10 @@ static enum status get(struct db *db, int64_t tenant_key, int64_t session_key, c
                        struct arena *arena, struct blob *out, struct failure *failure)
 {
     struct query query;
-    enum status status =
-        statement_first(&query, db, SQL_BLOB_USE_GET,
-                        VALUES(number(tenant_key), number(session_key), bytes(hash_slice(address))), failure);
+    enum status status = statement_first(
+        &query, db,
+        sql_blob_use_get(.tenant_key = tenant_key, .session_key = session_key, .address = hash_slice(address)),
+        failure);
     if (status == STATUS_NOT_FOUND) {
         return failure_set(failure, STATUS_NOT_FOUND, "not_found", "The session has no such file.");
     }
@@ -168,11 +173,11 @@ static enum status read_chunks(struct db *db, int64_t tenant_key, const struct h
     struct query query;
     struct buffer whole = {0};
     bool row = false, any = false;
-    statement_start(&query, db, SQL_BLOB_CHUNK_READ, VALUES(number(tenant_key), bytes(hash_slice(address))));
+    query_start(&query, db, sql_blob_chunk_read(.tenant_key = tenant_key, .address = hash_slice(address)));
     enum status status = query_step(&query, &row, failure);
     while (status == STATUS_OK && row) {
         any = true;
-        buffer_add(&whole, query_text(&query, 0));
+        buffer_add(&whole, query_text(&query, BLOB_CHUNK_READ_COLUMN_BODY));
         status = query_step(&query, &row, failure);
     }
     query_end(&query);
@@ -237,14 +242,15 @@ enum status store_blob_read(struct db *db, const struct blob_place *place, int64
 enum status store_blob_list(struct db *db, int64_t tenant_key, int64_t session_key, int64_t limit, struct arena *arena,
                             struct blob **out, size_t *out_count, struct failure *failure)
 {
-    return statement_rows(db, SQL_BLOB_USE_LIST, VALUES(number(tenant_key), number(session_key), number(limit)),
+    return statement_rows(db, sql_blob_use_list(.tenant_key = tenant_key, .session_key = session_key, .limit = limit),
                           sizeof **out, read_row, arena, out, out_count, failure);
 }
 
 enum status store_blob_count(struct db *db, int64_t tenant_key, int64_t session_key, int64_t *out,
                              struct failure *failure)
 {
-    return statement_number(db, SQL_BLOB_USE_COUNT, VALUES(number(tenant_key), number(session_key)), 0, out, failure);
+    return statement_number(db, sql_blob_use_count(.tenant_key = tenant_key, .session_key = session_key), 0, out,
+                            failure);
 }
 
 /* --- sealing what was kept in the clear --- */
@@ -262,9 +268,10 @@ enum status store_blob_seal(struct db *db, const struct blob_place *place, int64
         status = store_blob_put(db, place, tenant_key, session_key, &whole, blob->created_at_ms, NULL, failure);
     }
     if (status == STATUS_OK) {
-        status = statement_run(db, SQL_RESEAL_BLOB_USE_DELETE,
-                               VALUES(number(tenant_key), number(session_key), bytes(hash_slice(&blob->sha256))), NULL,
-                               failure);
+        status = statement_run(db,
+                               sql_reseal_blob_use_delete(.tenant_key = tenant_key, .session_key = session_key,
+                                                          .address = hash_slice(&blob->sha256)),
+                               NULL, failure);
     }
     arena_release(&arena);
     return status;
@@ -276,8 +283,8 @@ static enum status is_used(struct db *db, int64_t tenant_key, const struct hash 
                            struct failure *failure)
 {
     int64_t used = 0;
-    enum status status = statement_number(db, SQL_BLOB_IS_USED, VALUES(number(tenant_key), bytes(hash_slice(address))),
-                                          0, &used, failure);
+    enum status status = statement_number(
+        db, sql_blob_is_used(.tenant_key = tenant_key, .address = hash_slice(address)), 0, &used, failure);
     *out = used != 0;
     return status;
 }
@@ -315,7 +322,7 @@ enum status blob_find_orphans(struct db *db, const struct blob_place *place, int
 enum status store_blob_collect(struct db *db, const struct blob_place *place, int64_t before_ms,
                                const struct blob_orphan *orphans, size_t count, struct failure *failure)
 {
-    enum status status = statement_run(db, SQL_BLOB_CHUNK_COLLECT, VALUES(number(before_ms)), NULL, failure);
+    enum status status = statement_run(db, sql_blob_chunk_collect(.before_ms = before_ms), NULL, failure);
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
         bool used;
         status = is_used(db, orphans[i].tenant_key, &orphans[i].address, &used, failure);

@@ -3,22 +3,23 @@
 
 static void read_user(struct query *query, struct arena *arena, struct user *out)
 {
-    out->id = column_copy(query, 0, arena);
-    out->email = column_copy(query, 1, arena);
-    out->name = column_copy(query, 2, arena);
-    out->password_hash = column_copy(query, 3, arena);
-    out->created_at_ms = query_i64(query, 4);
-    out->disabled_at_ms = query_i64(query, 5);
-    out->sessions_max = query_i64(query, 6);
+    out->id = column_copy(query, USER_COLUMN_ID, arena);
+    out->email = column_copy(query, USER_COLUMN_EMAIL, arena);
+    out->name = column_copy(query, USER_COLUMN_NAME, arena);
+    out->password_hash = column_copy(query, USER_COLUMN_PASSWORD_HASH, arena);
+    out->created_at_ms = query_i64(query, USER_COLUMN_CREATED_AT_MS);
+    out->disabled_at_ms = query_i64(query, USER_COLUMN_DISABLED_AT_MS);
+    out->sessions_max = query_i64(query, USER_COLUMN_SESSIONS_MAX);
 }
 
 enum status store_user_insert(struct db *db, const struct user *user, struct failure *failure)
 {
     int64_t changed = 0;
     enum status status =
-        statement_run(db, SQL_USER_INSERT,
-                      VALUES(text(user->id), text(user->email), text(user->name), text(user->password_hash),
-                             number(user->created_at_ms), number(user->disabled_at_ms), number(user->sessions_max)),
+        statement_run(db,
+                      sql_user_insert(.id = user->id, .email = user->email, .name = user->name,
+                                      .password_hash = user->password_hash, .created_at_ms = user->created_at_ms,
+                                      .disabled_at_ms = user->disabled_at_ms, .sessions_max = user->sessions_max),
                       &changed, failure);
     if (status == STATUS_OK && !changed) {
         return failure_set(failure, STATUS_CONFLICT, "user_exists", "A user with the id %.*s exists.",
@@ -30,11 +31,11 @@ enum status store_user_insert(struct db *db, const struct user *user, struct fai
 enum status store_user_update(struct db *db, const struct user *user, struct failure *failure)
 {
     int64_t changed = 0;
-    enum status status =
-        statement_run(db, SQL_USER_UPDATE,
-                      VALUES(text(user->id), text(user->email), text(user->name), text(user->password_hash),
-                             number(user->disabled_at_ms), number(user->sessions_max)),
-                      &changed, failure);
+    enum status status = statement_run(
+        db,
+        sql_user_update(.id = user->id, .email = user->email, .name = user->name, .password_hash = user->password_hash,
+                        .disabled_at_ms = user->disabled_at_ms, .sessions_max = user->sessions_max),
+        &changed, failure);
     if (status == STATUS_OK && !changed) {
         return failure_set(failure, STATUS_NOT_FOUND, "user_not_found", "There is no user with the id %.*s.",
                            SLICE_ARG(user->id));
@@ -42,11 +43,11 @@ enum status store_user_update(struct db *db, const struct user *user, struct fai
     return status;
 }
 
-static enum status read_one(struct db *db, enum sql statement, struct slice id, struct arena *arena, struct user *out,
+static enum status read_one(struct db *db, struct sql_call call, struct arena *arena, struct user *out,
                             struct failure *failure)
 {
     struct query query;
-    enum status status = statement_first(&query, db, statement, VALUES(text(id)), failure);
+    enum status status = statement_first(&query, db, call, failure);
     if (status != STATUS_OK) {
         return status;
     }
@@ -58,13 +59,13 @@ static enum status read_one(struct db *db, enum sql statement, struct slice id, 
 enum status store_user_by_id(struct db *db, struct slice id, struct arena *arena, struct user *out,
                              struct failure *failure)
 {
-    return read_one(db, SQL_USER_BY_ID, id, arena, out, failure);
+    return read_one(db, sql_user_by_id(.id = id), arena, out, failure);
 }
 
 enum status store_user_lock(struct db *db, struct slice id, struct arena *arena, struct user *out,
                             struct failure *failure)
 {
-    return read_one(db, SQL_USER_LOCK, id, arena, out, failure);
+    return read_one(db, sql_user_lock(.id = id), arena, out, failure);
 }
 
 static void read_account(struct query *query, struct arena *arena, void *item)
@@ -75,8 +76,8 @@ static void read_account(struct query *query, struct arena *arena, void *item)
 enum status store_users_by_email(struct db *db, struct slice email, int64_t max, struct arena *arena, struct user **out,
                                  size_t *out_count, struct failure *failure)
 {
-    return statement_rows(db, SQL_USERS_BY_EMAIL, VALUES(text(email), number(max)), sizeof **out, read_account, arena,
-                          out, out_count, failure);
+    return statement_rows(db, sql_users_by_email(.email = email, .limit = max), sizeof **out, read_account, arena, out,
+                          out_count, failure);
 }
 
 enum status store_member_by_email(struct db *db, int64_t tenant_key, struct slice email, struct arena *arena,
@@ -84,7 +85,7 @@ enum status store_member_by_email(struct db *db, int64_t tenant_key, struct slic
 {
     struct query query;
     enum status status =
-        statement_first(&query, db, SQL_MEMBER_BY_EMAIL, VALUES(number(tenant_key), text(email)), failure);
+        statement_first(&query, db, sql_member_by_email(.tenant_key = tenant_key, .email = email), failure);
     if (status != STATUS_OK) {
         return status;
     }
@@ -102,7 +103,7 @@ static void read_member(struct query *query, struct arena *arena, void *item)
 {
     struct member *out = item;
     read_user(query, arena, &out->user);
-    out->role = (enum member_role)query_i64(query, 7);
+    out->role = (enum member_role)query_i64(query, USER_LIST_COLUMN_ROLE);
 }
 
 enum status store_user_list(struct db *db, int64_t tenant_key, struct arena *arena, struct user **out,
@@ -110,8 +111,8 @@ enum status store_user_list(struct db *db, int64_t tenant_key, struct arena *are
 {
     struct member *found = NULL;
     size_t count = 0;
-    enum status status = statement_rows(db, SQL_USER_LIST, VALUES(number(tenant_key)), sizeof *found, read_member,
-                                        arena, &found, &count, failure);
+    enum status status = statement_rows(db, sql_user_list(.tenant_key = tenant_key), sizeof *found, read_member, arena,
+                                        &found, &count, failure);
     if (status != STATUS_OK) {
         return status;
     }
@@ -127,5 +128,5 @@ enum status store_user_list(struct db *db, int64_t tenant_key, struct arena *are
 
 enum status store_user_count(struct db *db, int64_t *out, struct failure *failure)
 {
-    return statement_number(db, SQL_USER_COUNT, NULL, 0, out, failure);
+    return statement_number(db, sql_user_count(), 0, out, failure);
 }

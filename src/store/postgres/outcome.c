@@ -49,24 +49,22 @@ static enum remains remains_see(struct postgres *postgres, const struct backend 
 
 static enum status witness_find(struct postgres *postgres, const struct witness *witness, bool *out_found)
 {
-    struct query query = {.db = &postgres->db, .sql = SQL_EVENT_BATCH};
+    struct query query;
     bool row = false;
-    postgres_start(&query);
-    postgres_bind_i64(&query, witness->tenant_key);
-    postgres_bind_i64(&query, witness->session_key);
-    postgres_bind_i64(&query, witness->sequence);
+    query_start(&query, &postgres->db,
+                sql_event_batch(.tenant_key = witness->tenant_key, .session_key = witness->session_key,
+                                .sequence = witness->sequence));
     enum status status = postgres_step(&query, &row, NULL);
-    *out_found = status == STATUS_OK && row && postgres_get_i64(&query, 0) == postgres->batch;
+    *out_found = status == STATUS_OK && row && postgres_get_i64(&query, EVENT_BATCH_COLUMN_BATCH) == postgres->batch;
     postgres_end(&query);
     return status;
 }
 
 static enum status session_is_deleted(struct postgres *postgres, const struct witness *witness, bool *out_deleted)
 {
-    struct query query = {.db = &postgres->db, .sql = SQL_EVENT_SESSION_DELETED};
-    postgres_start(&query);
-    postgres_bind_i64(&query, witness->tenant_key);
-    postgres_bind_i64(&query, witness->session_key);
+    struct query query;
+    query_start(&query, &postgres->db,
+                sql_event_session_deleted(.tenant_key = witness->tenant_key, .session_key = witness->session_key));
     enum status status = postgres_step(&query, out_deleted, NULL);
     postgres_end(&query);
     return status;

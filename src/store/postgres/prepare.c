@@ -33,7 +33,7 @@ static void gather_init(struct postgres *postgres, enum sql sql, const char *tex
     while (is_word(table[len]) && len < sizeof gather->table - 1) {
         len++;
     }
-    *gather = (struct gather){.sql = sql, .updates = updates, .parameter_count = sql_texts[sql].parameters};
+    *gather = (struct gather){.sql = sql, .updates = updates, .parameter_count = sql_texts[sql].parameter_count};
     memcpy(gather->table, table, len);
     postgres->statements[sql].gather = postgres->gather_count++;
 }
@@ -47,7 +47,7 @@ static bool may_meet_key(const char *text)
 static void statement_init(struct postgres *postgres, enum sql sql, const char *text)
 {
     struct statement *statement = &postgres->statements[sql];
-    *statement = (struct statement){.gather = -1, .parameter_count = sql_texts[sql].parameters};
+    *statement = (struct statement){.gather = -1, .parameter_count = sql_texts[sql].parameter_count};
     snprintf(statement->name, sizeof statement->name, "s%d", (int)sql);
     if (starts_with(text, "update ")) {
         snprintf(statement->guarded_name, sizeof statement->guarded_name, "g%d", (int)sql);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "store/postgres/connection.h"
+#include "store/statement.h"
 
 /* A statement between start and end: its parameters, then its answer. */
 struct running {
@@ -307,40 +308,28 @@ void running_free_all(struct running *spare)
 /* Once in a transaction, before its first event: readers of the firehose stop before what it may write. */
 static enum status positions_announce(struct postgres *postgres, struct failure *failure)
 {
-    struct query query = {.db = &postgres->db, .sql = SQL_EVENT_POSITIONS_ANNOUNCE};
     if (postgres->announced) {
         return STATUS_OK;
     }
     postgres->announced = true;
-    postgres_start(&query);
-    enum status status = postgres_run(&query, NULL, failure);
-    postgres_end(&query);
-    return status;
+    return statement_run(&postgres->db, sql_event_positions_announce(), NULL, failure);
 }
 
 enum status postgres_event_insert(struct db *db, int64_t tenant_key, int64_t session_key, const struct event *event,
                                   struct failure *failure)
 {
-    struct query query = {.db = db, .sql = SQL_EVENT_INSERT};
     enum status status = positions_announce((struct postgres *)db, failure);
     if (status != STATUS_OK) {
         return status;
     }
-    postgres_start(&query);
-    postgres_bind_i64(&query, tenant_key);
-    postgres_bind_i64(&query, session_key);
-    postgres_bind_i64(&query, event->sequence);
-    postgres_bind_i64(&query, event->at_ms);
-    postgres_bind_bytes(&query, event_type(event));
-    postgres_bind_i64(&query, (int64_t)event->role);
-    postgres_bind_bytes(&query, event->content);
-    postgres_bind_bytes(&query, event->metadata);
-    postgres_bind_bytes(&query, event->thread_id);
-    postgres_bind_bytes(&query, event->external_id);
-    postgres_bind_bytes(&query, event->actor);
-    postgres_bind_i64(&query, ((struct postgres *)db)->batch);
-    status = postgres_run(&query, NULL, failure);
-    postgres_end(&query);
+    status =
+        statement_run(db,
+                      sql_event_insert(.tenant_key = tenant_key, .session_key = session_key,
+                                       .sequence = event->sequence, .at_ms = event->at_ms, .type = event_type(event),
+                                       .role = event->role, .content = event->content, .metadata = event->metadata,
+                                       .thread_id = event->thread_id, .external_id = event->external_id,
+                                       .actor = event->actor, .batch = ((struct postgres *)db)->batch),
+                      NULL, failure);
     if (status == STATUS_OK) {
         touches_add(&((struct postgres *)db)->touches, tenant_key, session_key);
         witness_take(&((struct postgres *)db)->witness, tenant_key, session_key, event);

@@ -7,17 +7,12 @@
 static void start_search(struct query *query, struct db *db, const struct claim_search *search, struct id_range *ids)
 {
     enum sql of_workers = slice_present(search->agent) ? SQL_CLAIM_CANDIDATES_OF_AGENT : SQL_CLAIM_CANDIDATES;
-    struct value type = search->type < 0 ? null_value() : number(search->type);
     id_range_of(search->id_prefix, ids);
-    if (search->hosted) {
-        statement_start(query, db, SQL_CLAIM_CANDIDATES_HOSTED,
-                        VALUES(number(search->tenant_key), text(search->agent), type, text(ids->from), text(ids->to),
-                               number(search->limit), text(search->node), number(search->steady_ms)));
-    } else {
-        statement_start(query, db, of_workers,
-                        VALUES(number(search->tenant_key), text(search->agent), type, text(ids->from), text(ids->to),
-                               number(search->limit)));
-    }
+    query_start(query, db,
+                sql_claim_candidates(
+                    search->hosted ? SQL_CLAIM_CANDIDATES_HOSTED : of_workers, .tenant_key = search->tenant_key,
+                    .agent = search->agent, .type = optional(search->type, search->type >= 0), .id_from = ids->from,
+                    .id_to = ids->to, .limit = search->limit, .node = search->node, .steady_ms = search->steady_ms));
 }
 
 enum status store_claim_candidates(struct db *db, const struct claim_search *search, int64_t *out_keys,
@@ -31,9 +26,9 @@ enum status store_claim_candidates(struct db *db, const struct claim_search *sea
     start_search(&query, db, search, &ids);
     enum status status = query_step(&query, &row, failure);
     while (status == STATUS_OK && row) {
-        out_keys[count] = query_i64(&query, 0);
-        out_priority[count] = query_i64(&query, 1);
-        out_queued_ms[count++] = query_i64(&query, 2);
+        out_keys[count] = query_i64(&query, CLAIM_CANDIDATES_COLUMN_KEY);
+        out_priority[count] = query_i64(&query, CLAIM_CANDIDATES_COLUMN_PRIORITY);
+        out_queued_ms[count++] = query_i64(&query, CLAIM_CANDIDATES_COLUMN_QUEUED_AT_MS);
         status = query_step(&query, &row, failure);
     }
     query_end(&query);
@@ -47,26 +42,27 @@ enum status store_claim_candidates(struct db *db, const struct claim_search *sea
 
 enum status store_lease_put(struct db *db, const struct lease *lease, struct failure *failure)
 {
-    return statement_run(db, SQL_LEASE_PUT,
-                         VALUES(number(lease->tenant_key), number(lease->session_key), bytes(lease->token_hash),
-                                number(lease->fence), text(lease->worker), number(lease->lease_ms),
-                                number(lease->expires_at_ms), number(lease->claimed_at_ms),
-                                number(lease->heartbeat_at_ms)),
+    return statement_run(db,
+                         sql_lease_put(.tenant_key = lease->tenant_key, .session_key = lease->session_key,
+                                       .token_hash = lease->token_hash, .fence = lease->fence, .worker = lease->worker,
+                                       .lease_ms = lease->lease_ms, .expires_at_ms = lease->expires_at_ms,
+                                       .claimed_at_ms = lease->claimed_at_ms,
+                                       .heartbeat_at_ms = lease->heartbeat_at_ms),
                          NULL, failure);
 }
 
 static void read_lease(struct query *query, struct arena *arena, void *item)
 {
     struct lease *out = item;
-    out->tenant_key = query_i64(query, 0);
-    out->session_key = query_i64(query, 1);
-    out->token_hash = column_copy(query, 2, arena);
-    out->fence = query_i64(query, 3);
-    out->worker = column_copy(query, 4, arena);
-    out->lease_ms = query_i64(query, 5);
-    out->expires_at_ms = query_i64(query, 6);
-    out->claimed_at_ms = query_i64(query, 7);
-    out->heartbeat_at_ms = query_i64(query, 8);
+    out->tenant_key = query_i64(query, LEASE_COLUMN_TENANT_KEY);
+    out->session_key = query_i64(query, LEASE_COLUMN_SESSION_KEY);
+    out->token_hash = column_copy(query, LEASE_COLUMN_TOKEN_HASH, arena);
+    out->fence = query_i64(query, LEASE_COLUMN_FENCE);
+    out->worker = column_copy(query, LEASE_COLUMN_WORKER, arena);
+    out->lease_ms = query_i64(query, LEASE_COLUMN_LEASE_MS);
+    out->expires_at_ms = query_i64(query, LEASE_COLUMN_EXPIRES_AT_MS);
+    out->claimed_at_ms = query_i64(query, LEASE_COLUMN_CLAIMED_AT_MS);
+    out->heartbeat_at_ms = query_i64(query, LEASE_COLUMN_HEARTBEAT_AT_MS);
 }
 
 enum status store_lease_get(struct db *db, int64_t tenant_key, int64_t session_key, struct arena *arena,
@@ -74,7 +70,7 @@ enum status store_lease_get(struct db *db, int64_t tenant_key, int64_t session_k
 {
     struct query query;
     enum status status =
-        statement_first(&query, db, SQL_LEASE_GET, VALUES(number(tenant_key), number(session_key)), failure);
+        statement_first(&query, db, sql_lease_get(.tenant_key = tenant_key, .session_key = session_key), failure);
     if (status != STATUS_OK) {
         return status;
     }
@@ -86,27 +82,31 @@ enum status store_lease_get(struct db *db, int64_t tenant_key, int64_t session_k
 enum status store_lease_of_worker(struct db *db, struct slice worker, struct arena *arena, struct lease **out,
                                   size_t *out_count, struct failure *failure)
 {
-    return statement_rows(db, SQL_LEASE_OF_WORKER, VALUES(text(worker)), sizeof **out, read_lease, arena, out,
-                          out_count, failure);
+    return statement_rows(db, sql_lease_of_worker(.worker = worker), sizeof **out, read_lease, arena, out, out_count,
+                          failure);
 }
 
 enum status store_lease_delete(struct db *db, int64_t tenant_key, int64_t session_key, struct failure *failure)
 {
-    return statement_run(db, SQL_SESSION_DELETE_LEASE, VALUES(number(tenant_key), number(session_key)), NULL, failure);
+    return statement_run(
+        db, sql_session_part(SQL_SESSION_DELETE_LEASE, .tenant_key = tenant_key, .session_key = session_key), NULL,
+        failure);
 }
 
 enum status store_lease_renew(struct db *db, const struct lease *lease, int64_t stored_expires_at_ms,
                               struct failure *failure)
 {
-    return statement_run(db, SQL_LEASE_RENEW,
-                         VALUES(number(lease->expires_at_ms), number(lease->heartbeat_at_ms), number(lease->tenant_key),
-                                number(lease->session_key), number(lease->fence), number(stored_expires_at_ms)),
+    return statement_run(db,
+                         sql_lease_renew(.expires_at_ms = lease->expires_at_ms,
+                                         .heartbeat_at_ms = lease->heartbeat_at_ms, .tenant_key = lease->tenant_key,
+                                         .session_key = lease->session_key, .fence = lease->fence,
+                                         .stored_expires_at_ms = stored_expires_at_ms),
                          NULL, failure);
 }
 
 enum status store_lease_renew_all(struct db *db, int64_t now_ms, struct failure *failure)
 {
-    return statement_run(db, SQL_LEASE_RENEW_ALL, VALUES(number(now_ms)), NULL, failure);
+    return statement_run(db, sql_lease_renew_all(.now_ms = now_ms), NULL, failure);
 }
 
 /* --- figures --- */
@@ -114,32 +114,34 @@ enum status store_lease_renew_all(struct db *db, int64_t now_ms, struct failure 
 static void read_queue(struct query *query, struct arena *arena, void *item)
 {
     struct queue_stats *out = item;
-    out->agent = column_copy(query, 0, arena);
-    out->pending = query_i64(query, 1);
-    out->oldest_queued_ms = query_i64(query, 2);
-    out->leased = query_i64(query, 3);
+    out->agent = column_copy(query, QUEUE_FIGURES_COLUMN_AGENT, arena);
+    out->pending = query_i64(query, QUEUE_FIGURES_COLUMN_PENDING);
+    out->oldest_queued_ms = query_i64(query, QUEUE_FIGURES_COLUMN_OLDEST_MS);
+    out->leased = query_i64(query, QUEUE_FIGURES_COLUMN_LEASED);
 }
 
 enum status store_queue_stats(struct db *db, const struct session_filter *who, struct arena *arena,
                               struct queue_stats **out, size_t *out_count, struct failure *failure)
 {
-    return statement_rows(db, SQL_QUEUE_FIGURES,
-                          VALUES(number(who->tenant_key), text(who->visible_to), text(who->private_of)), sizeof **out,
-                          read_queue, arena, out, out_count, failure);
+    return statement_rows(
+        db,
+        sql_queue_figures(.tenant_key = who->tenant_key, .visible_to = who->visible_to, .private_of = who->private_of),
+        sizeof **out, read_queue, arena, out, out_count, failure);
 }
 
 static void read_worker(struct query *query, struct arena *arena, void *item)
 {
     struct worker_stats *out = item;
-    out->worker = column_copy(query, 0, arena);
-    out->leases = query_i64(query, 1);
-    out->last_heartbeat_ms = query_i64(query, 2);
+    out->worker = column_copy(query, WORKER_FIGURES_COLUMN_WORKER, arena);
+    out->leases = query_i64(query, WORKER_FIGURES_COLUMN_LEASES);
+    out->last_heartbeat_ms = query_i64(query, WORKER_FIGURES_COLUMN_HEARTBEAT_AT_MS);
 }
 
 enum status store_worker_stats(struct db *db, const struct session_filter *who, struct arena *arena,
                                struct worker_stats **out, size_t *out_count, struct failure *failure)
 {
-    return statement_rows(db, SQL_WORKER_FIGURES,
-                          VALUES(number(who->tenant_key), text(who->visible_to), text(who->private_of)), sizeof **out,
-                          read_worker, arena, out, out_count, failure);
+    return statement_rows(
+        db,
+        sql_worker_figures(.tenant_key = who->tenant_key, .visible_to = who->visible_to, .private_of = who->private_of),
+        sizeof **out, read_worker, arena, out, out_count, failure);
 }

@@ -7,22 +7,23 @@ enum status store_tool_call_get(struct db *db, int64_t tenant_key, int64_t sessi
                                 struct failure *failure)
 {
     struct query query;
-    enum status status =
-        statement_first(&query, db, SQL_TOOL_CALL_GET,
-                        VALUES(number(tenant_key), number(session_key), text(tool), text(call_id)), failure);
+    enum status status = statement_first(
+        &query, db,
+        sql_tool_call_get(.tenant_key = tenant_key, .session_key = session_key, .tool = tool, .call_id = call_id),
+        failure);
     if (status != STATUS_OK) {
         return status;
     }
     *out = (struct gateway_call_row){
-        .tenant_key = query_i64(&query, 0),
-        .session_key = query_i64(&query, 1),
-        .tool = column_copy(&query, 2, arena),
-        .call_id = column_copy(&query, 3, arena),
-        .arguments_hash = column_copy(&query, 4, arena),
-        .state = (enum tool_call_state)query_i64(&query, 5),
-        .result = column_open(&query, 6, arena),
-        .created_at_ms = query_i64(&query, 7),
-        .ended_at_ms = query_i64(&query, 8),
+        .tenant_key = query_i64(&query, TOOL_CALL_COLUMN_TENANT_KEY),
+        .session_key = query_i64(&query, TOOL_CALL_COLUMN_SESSION_KEY),
+        .tool = column_copy(&query, TOOL_CALL_COLUMN_TOOL, arena),
+        .call_id = column_copy(&query, TOOL_CALL_COLUMN_CALL_ID, arena),
+        .arguments_hash = column_copy(&query, TOOL_CALL_COLUMN_ARGUMENTS_HASH, arena),
+        .state = (enum tool_call_state)query_i64(&query, TOOL_CALL_COLUMN_STATE),
+        .result = column_open(&query, TOOL_CALL_COLUMN_RESULT, arena),
+        .created_at_ms = query_i64(&query, TOOL_CALL_COLUMN_CREATED_AT_MS),
+        .ended_at_ms = query_i64(&query, TOOL_CALL_COLUMN_ENDED_AT_MS),
     };
     query_end(&query);
     return seal_check(db, failure);
@@ -30,34 +31,29 @@ enum status store_tool_call_get(struct db *db, int64_t tenant_key, int64_t sessi
 
 enum status store_tool_call_insert(struct db *db, const struct gateway_call_row *call, struct failure *failure)
 {
-    return statement_run(db, SQL_TOOL_CALL_INSERT,
-                         VALUES(number(call->tenant_key), number(call->session_key), text(call->tool),
-                                text(call->call_id), bytes(call->arguments_hash), number(call->state),
-                                text(seal_text(db, call->tenant_key, call->session_key, call->result)),
-                                number(call->created_at_ms), number(call->ended_at_ms)),
-                         NULL, failure);
+    return statement_run(
+        db,
+        sql_tool_call_insert(.tenant_key = call->tenant_key, .session_key = call->session_key, .tool = call->tool,
+                             .call_id = call->call_id, .arguments_hash = call->arguments_hash, .state = call->state,
+                             .result = seal_text(db, call->tenant_key, call->session_key, call->result),
+                             .created_at_ms = call->created_at_ms, .ended_at_ms = call->ended_at_ms),
+        NULL, failure);
 }
 
 enum status store_tool_call_end(struct db *db, const struct gateway_call_row *call, struct failure *failure)
 {
-    return statement_run(db, SQL_TOOL_CALL_END,
-                         VALUES(number(call->tenant_key), number(call->session_key), text(call->tool),
-                                text(call->call_id), number(call->state),
-                                text(seal_text(db, call->tenant_key, call->session_key, call->result)),
-                                number(call->ended_at_ms)),
+    return statement_run(db,
+                         sql_tool_call_end(.tenant_key = call->tenant_key, .session_key = call->session_key,
+                                           .tool = call->tool, .call_id = call->call_id, .state = call->state,
+                                           .result = seal_text(db, call->tenant_key, call->session_key, call->result),
+                                           .ended_at_ms = call->ended_at_ms),
                          NULL, failure);
 }
 
 enum status store_tool_call_count_running(struct db *db, int64_t tenant_key, int64_t session_key, int64_t since_ms,
                                           int64_t *out, struct failure *failure)
 {
-    struct query query;
-    enum status status = statement_first(&query, db, SQL_TOOL_CALL_COUNT_RUNNING,
-                                         VALUES(number(tenant_key), number(session_key), number(since_ms)), failure);
-    if (status != STATUS_OK) {
-        return status;
-    }
-    *out = query_i64(&query, 0);
-    query_end(&query);
-    return STATUS_OK;
+    return statement_number(
+        db, sql_tool_call_count_running(.tenant_key = tenant_key, .session_key = session_key, .since_ms = since_ms), 0,
+        out, failure);
 }

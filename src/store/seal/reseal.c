@@ -46,13 +46,13 @@ struct owner {
 };
 
 /* At most a page of rows, in the arena. */
-static enum status read_page(struct db *db, const struct content *content, const struct value *values,
-                             struct arena *arena, struct plain_row *rows, size_t *out_count, struct failure *failure)
+static enum status read_page(struct db *db, const struct content *content, struct sql_call call, struct arena *arena,
+                             struct plain_row *rows, size_t *out_count, struct failure *failure)
 {
     struct query query;
     bool row = false;
     *out_count = 0;
-    statement_start(&query, db, content->read, values);
+    query_start(&query, db, call);
     enum status status = query_step(&query, &row, failure);
     while (status == STATUS_OK && row) {
         struct plain_row *one = &rows[(*out_count)++];
@@ -71,17 +71,19 @@ static enum status read_page(struct db *db, const struct content *content, const
 static enum status write_sealed(struct db *db, const struct content *content, const struct owner *owner,
                                 const struct plain_row *row, int64_t *out_texts, struct failure *failure)
 {
-    struct value values[2 + NAMES + CONTENTS_MAX] = {number(owner->tenant_key), number(owner->session_key),
-                                                     text(row->names[0]), text(row->names[1])};
+    struct sql_reseal_write values = {.tenant_key = owner->tenant_key,
+                                      .session_key = owner->session_key,
+                                      .name_1 = row->names[0],
+                                      .name_2 = row->names[1]};
     int64_t plain = 0;
     for (int i = 0; i < content->columns; i++) {
         bool seals = slice_present(row->contents[i]) && !seal_is_sealed(db, row->contents[i]);
-        values[2 + NAMES + i] =
-            text(seals ? seal_text(db, owner->tenant_key, owner->session_key, row->contents[i]) : row->contents[i]);
+        values.contents[i] =
+            seals ? seal_text(db, owner->tenant_key, owner->session_key, row->contents[i]) : row->contents[i];
         plain += seals;
     }
     *out_texts += plain;
-    return plain ? statement_run(db, content->write, values, NULL, failure) : STATUS_OK;
+    return plain ? statement_run(db, (struct sql_call){content->write, &values}, NULL, failure) : STATUS_OK;
 }
 
 /* Where a page ended. */
@@ -104,10 +106,11 @@ static enum status seal_page(struct db *db, const struct content *content, const
 {
     struct arena arena = {0};
     struct plain_row *rows = arena_array(&arena, ROWS_PER_PAGE, sizeof *rows);
-    enum status status = read_page(db, content,
-                                   VALUES(number(owner->tenant_key), number(owner->session_key), text(place->names[0]),
-                                          text(place->names[1]), number(ROWS_PER_PAGE)),
-                                   &arena, rows, out_rows, failure);
+    enum status status =
+        read_page(db, content,
+                  sql_reseal_read(content->read, .tenant_key = owner->tenant_key, .session_key = owner->session_key,
+                                  .after_1 = place->names[0], .after_2 = place->names[1], .limit = ROWS_PER_PAGE),
+                  &arena, rows, out_rows, failure);
     for (size_t i = 0; status == STATUS_OK && i < *out_rows; i++) {
         status = write_sealed(db, content, owner, &rows[i], out_texts, failure);
     }
@@ -185,7 +188,8 @@ static enum status seal_one_tenant(struct db *db, const struct blob_place *place
 static void read_owner(struct query *query, struct arena *arena, void *item)
 {
     (void)arena;
-    *(struct owner *)item = (struct owner){query_i64(query, 0), query_i64(query, 1)};
+    *(struct owner *)item = (struct owner){query_i64(query, RESEAL_PAGE_COLUMN_TENANT_KEY),
+                                           query_i64(query, RESEAL_PAGE_COLUMN_SESSION_KEY)};
 }
 
 static enum status read_owners(struct db *db, enum sql page, int64_t after, struct arena *arena, struct owner **out,
@@ -195,8 +199,8 @@ static enum status read_owners(struct db *db, enum sql page, int64_t after, stru
     if (status != STATUS_OK) {
         return status;
     }
-    status = statement_rows(db, page, VALUES(number(after), number(OWNERS_PER_PAGE)), sizeof **out, read_owner, arena,
-                            out, out_count, failure);
+    status = statement_rows(db, sql_reseal_page(page, .after_key = after, .limit = OWNERS_PER_PAGE), sizeof **out,
+                            read_owner, arena, out, out_count, failure);
     db_rollback(db);
     return status;
 }

@@ -81,10 +81,10 @@ static enum status load_key(struct db *db, int64_t tenant_key, int64_t session_k
     struct seal *seal = db->seal;
     char name[NAME_BYTES];
     bool row = false;
-    statement_start(&query, db, SQL_SESSION_KEY_GET, VALUES(number(tenant_key), number(session_key)));
+    query_start(&query, db, sql_session_key_get(.tenant_key = tenant_key, .session_key = session_key));
     enum status status = query_step(&query, &row, &seal->trouble);
     if (status == STATUS_OK && row) {
-        struct slice wrapped = query_text(&query, 0);
+        struct slice wrapped = query_text(&query, SESSION_KEY_GET_COLUMN_WRAPPED);
         out->present = wrapped.len == WRAPPED_BYTES &&
                        seal_box_open(out->bytes, wrapped, seal_name(name, tenant_key, session_key), seal->kept->master);
         status = out->present ? STATUS_OK : unreadable(seal, "the key of its session is damaged");
@@ -125,8 +125,9 @@ enum status seal_session(struct db *db, int64_t tenant_key, int64_t session_key,
     randombytes_buf(key->bytes, KEY_BYTES);
     seal_box_write(wrapped, slice_from(key->bytes, KEY_BYTES), seal_name(name, tenant_key, session_key),
                    db->seal->kept->master);
-    return statement_run(db, SQL_SESSION_KEY_PUT,
-                         VALUES(number(tenant_key), number(session_key), bytes(slice_from(wrapped, sizeof wrapped))),
+    return statement_run(db,
+                         sql_session_key_put(.tenant_key = tenant_key, .session_key = session_key,
+                                             .wrapped = slice_from(wrapped, sizeof wrapped)),
                          NULL, failure);
 }
 

@@ -26,8 +26,7 @@ static enum status make_common(struct db *db, const unsigned char *master, struc
     if (status != STATUS_OK) {
         return status;
     }
-    status =
-        statement_run(db, SQL_COMMON_KEY_PUT, VALUES((struct value){VALUE_TEXT, 0, slice_of(text)}), NULL, failure);
+    status = statement_run(db, sql_common_key_put(.value = slice_of(text)), NULL, failure);
     if (status == STATUS_OK) {
         return db_commit(db, failure);
     }
@@ -40,11 +39,11 @@ static enum status read_common(struct db *db, char out[WRAPPED_TEXT_BYTES], bool
 {
     struct query query;
     bool row = false;
-    statement_start(&query, db, SQL_COMMON_KEY_GET, NULL);
+    query_start(&query, db, sql_common_key_get());
     enum status status = query_step(&query, &row, failure);
     *out_present = status == STATUS_OK && row;
     if (*out_present) {
-        snprintf(out, WRAPPED_TEXT_BYTES, "%.*s", SLICE_ARG(query_text(&query, 0)));
+        snprintf(out, WRAPPED_TEXT_BYTES, "%.*s", SLICE_ARG(query_text(&query, COMMON_KEY_GET_COLUMN_VALUE)));
     }
     query_end(&query);
     return status;
@@ -112,7 +111,9 @@ struct wrapped_row {
 static void read_wrapped(struct query *query, struct arena *arena, void *item)
 {
     struct wrapped_row *row = item;
-    *row = (struct wrapped_row){query_i64(query, 0), query_i64(query, 1), column_copy(query, 2, arena)};
+    *row = (struct wrapped_row){query_i64(query, SESSION_KEY_PAGE_COLUMN_TENANT_KEY),
+                                query_i64(query, SESSION_KEY_PAGE_COLUMN_SESSION_KEY),
+                                column_copy(query, SESSION_KEY_PAGE_COLUMN_WRAPPED, arena)};
 }
 
 static enum status rewrap(struct db *db, const struct wrapped_row *row, const unsigned char *master,
@@ -127,10 +128,10 @@ static enum status rewrap(struct db *db, const struct wrapped_row *row, const un
     }
     seal_box_write(wrapped, slice_from(key, sizeof key), name, master);
     sodium_memzero(key, sizeof key);
-    return statement_run(
-        db, SQL_SESSION_KEY_REWRAP,
-        VALUES(number(row->tenant_key), number(row->session_key), bytes(slice_from(wrapped, sizeof wrapped))), NULL,
-        failure);
+    return statement_run(db,
+                         sql_session_key_rewrap(.tenant_key = row->tenant_key, .session_key = row->session_key,
+                                                .wrapped = slice_from(wrapped, sizeof wrapped)),
+                         NULL, failure);
 }
 
 static enum status rewrap_common(struct db *db, const unsigned char *master, struct failure *failure)
@@ -139,8 +140,7 @@ static enum status rewrap_common(struct db *db, const unsigned char *master, str
     char text[WRAPPED_TEXT_BYTES];
     seal_box_write(wrapped, slice_from(db->seal->kept->common, KEY_BYTES), common_name, master);
     sodium_bin2hex(text, sizeof text, wrapped, sizeof wrapped);
-    return statement_run(db, SQL_COMMON_KEY_REPLACE, VALUES((struct value){VALUE_TEXT, 0, slice_of(text)}), NULL,
-                         failure);
+    return statement_run(db, sql_common_key_replace(.value = slice_of(text)), NULL, failure);
 }
 
 static enum status rewrap_all(struct db *db, const unsigned char *master, int64_t *out_count, struct failure *failure)
@@ -151,7 +151,7 @@ static enum status rewrap_all(struct db *db, const unsigned char *master, int64_
     for (*out_count = 0; status == STATUS_OK && count;) {
         struct arena arena = {0};
         struct wrapped_row *rows = NULL;
-        status = statement_rows(db, SQL_SESSION_KEY_PAGE, VALUES(number(after), number(REWRAPPED_PER_PAGE)),
+        status = statement_rows(db, sql_session_key_page(.after_session_key = after, .limit = REWRAPPED_PER_PAGE),
                                 sizeof *rows, read_wrapped, &arena, &rows, &count, failure);
         for (size_t i = 0; status == STATUS_OK && i < count; i++, ++*out_count) {
             status = rewrap(db, &rows[i], master, failure);

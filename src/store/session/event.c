@@ -18,22 +18,22 @@ enum status store_event_insert(struct db *db, int64_t tenant_key, int64_t sessio
 enum status store_event_by_external_id(struct db *db, int64_t tenant_key, int64_t session_key, struct slice external_id,
                                        int64_t *out_sequence, struct failure *failure)
 {
-    return statement_number(db, SQL_EVENT_BY_EXTERNAL_ID,
-                            VALUES(number(tenant_key), number(session_key), text(external_id)), 0, out_sequence,
-                            failure);
+    return statement_number(
+        db, sql_event_by_external_id(.tenant_key = tenant_key, .session_key = session_key, .external_id = external_id),
+        0, out_sequence, failure);
 }
 
 void event_read_row(struct query *query, int first, struct event *out)
 {
-    out->sequence = query_i64(query, first);
-    out->at_ms = query_i64(query, first + 1);
-    event_set_type(out, query_text(query, first + 2));
-    out->role = (enum event_role)query_i64(query, first + 3);
-    out->content = seal_slot_open(query->db, query_text(query, first + 4), 0);
-    out->metadata = seal_slot_open(query->db, query_text(query, first + 5), 1);
-    out->thread_id = query_text(query, first + 6);
-    out->external_id = query_text(query, first + 7);
-    out->actor = query_text(query, first + 8);
+    out->sequence = query_i64(query, first + EVENT_COLUMN_SEQUENCE);
+    out->at_ms = query_i64(query, first + EVENT_COLUMN_AT_MS);
+    event_set_type(out, query_text(query, first + EVENT_COLUMN_TYPE));
+    out->role = (enum event_role)query_i64(query, first + EVENT_COLUMN_ROLE);
+    out->content = seal_slot_open(query->db, query_text(query, first + EVENT_COLUMN_CONTENT), 0);
+    out->metadata = seal_slot_open(query->db, query_text(query, first + EVENT_COLUMN_METADATA), 1);
+    out->thread_id = query_text(query, first + EVENT_COLUMN_THREAD_ID);
+    out->external_id = query_text(query, first + EVENT_COLUMN_EXTERNAL_ID);
+    out->actor = query_text(query, first + EVENT_COLUMN_ACTOR);
 }
 
 /* --- the filter on types, as JSON arrays --- */
@@ -94,9 +94,9 @@ static void type_lists_release(struct type_lists *lists)
     buffer_release(&lists->audited);
 }
 
-static struct value maybe(const struct buffer *buffer)
+static struct slice maybe(const struct buffer *buffer)
 {
-    return buffer->len ? text(buffer_slice(buffer)) : null_value();
+    return buffer->len ? buffer_slice(buffer) : (struct slice){0};
 }
 
 /* --- reading --- */
@@ -128,15 +128,16 @@ static enum status read_batch(struct db *db, const struct event_filter *filter,
     bool row = false;
     *out = (struct batch){.more = true};
     type_lists_init(&lists, filter);
-    statement_start(&query, db, read_statement(filter),
-                    VALUES(number(filter->tenant_key), number(filter->session_key), number(filter->after),
-                           number(filter->before ? filter->before : INT64_MAX), number(filter->limit),
-                           maybe(&lists.whole), maybe(&lists.prefixes), maybe(&lists.audited),
-                           text(filter->thread_id)));
+    query_start(&query, db,
+                sql_event_read(read_statement(filter), .tenant_key = filter->tenant_key,
+                               .session_key = filter->session_key, .after = filter->after,
+                               .before = filter->before ? filter->before : INT64_MAX, .limit = filter->limit,
+                               .types = maybe(&lists.whole), .prefixes = maybe(&lists.prefixes),
+                               .audited = maybe(&lists.audited), .thread_id = filter->thread_id));
     enum status status = query_step(&query, &row, failure);
     while (status == STATUS_OK && row && out->more) {
         struct event event;
-        event_read_row(&query, 0, &event);
+        event_read_row(&query, EVENT_COLUMN_SEQUENCE, &event);
         out->rows++;
         out->last_sequence = event.sequence;
         status = seal_check(db, failure);
@@ -171,13 +172,7 @@ enum status store_event_read(struct db *db, const struct event_filter *filter,
 
 enum status store_firehose_horizon(struct db *db, int64_t *out, struct failure *failure)
 {
-    struct query query;
-    enum status status = statement_first(&query, db, SQL_FIREHOSE_HORIZON, NULL, failure);
-    if (status == STATUS_OK) {
-        *out = query_i64(&query, 0);
-    }
-    query_end(&query);
-    return status;
+    return statement_number(db, sql_firehose_horizon(), 0, out, failure);
 }
 
 enum status store_firehose_end(struct db *db, int64_t tenant_key, int64_t horizon, struct position *out,
@@ -185,10 +180,12 @@ enum status store_firehose_end(struct db *db, int64_t tenant_key, int64_t horizo
 {
     struct query query;
     bool row = false;
-    statement_start(&query, db, SQL_FIREHOSE_END, VALUES(number(tenant_key), number(horizon)));
+    query_start(&query, db, sql_firehose_end(.tenant_key = tenant_key, .horizon = horizon));
     enum status status = query_step(&query, &row, failure);
     if (status == STATUS_OK) {
-        *out = row ? (struct position){query_i64(&query, 0), query_i64(&query, 1)} : (struct position){0, 0};
+        *out =
+            row ? (struct position){query_i64(&query, FIREHOSE_COLUMN_MAJOR), query_i64(&query, FIREHOSE_COLUMN_MINOR)}
+                : (struct position){0, 0};
     }
     query_end(&query);
     return status;
@@ -200,18 +197,19 @@ enum status store_firehose_read(struct db *db, int64_t tenant_key, struct positi
 {
     struct query query;
     bool found = false, more = true;
-    statement_start(
-        &query, db, SQL_FIREHOSE_READ,
-        VALUES(number(tenant_key), number(after.major), number(after.minor), number(horizon), number(limit)));
+    query_start(&query, db,
+                sql_firehose_read(.tenant_key = tenant_key, .after_major = after.major, .after_minor = after.minor,
+                                  .horizon = horizon, .limit = limit));
     enum status status = query_step(&query, &found, failure);
     while (status == STATUS_OK && found && more) {
         struct event event;
-        struct firehose_row row = {.at = {query_i64(&query, 0), query_i64(&query, 1)},
-                                   .session_key = query_i64(&query, 2),
-                                   .session_id = query_text(&query, 3),
-                                   .audience = query_text(&query, 4),
-                                   .event = &event};
-        event_read_row(&query, 5, &event);
+        struct firehose_row row = {
+            .at = {query_i64(&query, FIREHOSE_COLUMN_MAJOR), query_i64(&query, FIREHOSE_COLUMN_MINOR)},
+            .session_key = query_i64(&query, FIREHOSE_COLUMN_SESSION_KEY),
+            .session_id = query_text(&query, FIREHOSE_COLUMN_SESSION_ID),
+            .audience = query_text(&query, FIREHOSE_COLUMN_AUDIENCE),
+            .event = &event};
+        event_read_row(&query, FIREHOSE_COLUMN_SEQUENCE, &event);
         status = seal_check(db, failure);
         more = status == STATUS_OK && each(owner, &row);
         if (more) {
@@ -227,10 +225,11 @@ enum status store_firehose_read(struct db *db, int64_t tenant_key, struct positi
 enum status store_partial_save(struct db *db, int64_t tenant_key, int64_t session_key, const struct partial *partial,
                                struct failure *failure)
 {
-    return statement_run(db, SQL_PARTIAL_SAVE,
-                         VALUES(number(tenant_key), number(session_key), number(partial->sequence),
-                                number(partial->count), text(seal_text(db, tenant_key, session_key, partial->body)),
-                                number(partial->saved_at_ms)),
+    return statement_run(db,
+                         sql_partial_save(.tenant_key = tenant_key, .session_key = session_key,
+                                          .sequence = partial->sequence, .deltas = partial->count,
+                                          .body = seal_text(db, tenant_key, session_key, partial->body),
+                                          .saved_at_ms = partial->saved_at_ms),
                          NULL, failure);
 }
 
@@ -240,15 +239,16 @@ enum status store_partial_load(struct db *db, int64_t tenant_key, int64_t sessio
     struct query query;
     *out = (struct partial){0};
     enum status status =
-        statement_first(&query, db, SQL_PARTIAL_LOAD, VALUES(number(tenant_key), number(session_key)), failure);
+        statement_first(&query, db, sql_partial_load(.tenant_key = tenant_key, .session_key = session_key), failure);
     if (status == STATUS_NOT_FOUND) {
         return STATUS_OK;
     }
     if (status != STATUS_OK) {
         return status;
     }
-    *out = (struct partial){query_i64(&query, 0), query_i64(&query, 1), column_open(&query, 2, arena),
-                            query_i64(&query, 3)};
+    *out = (struct partial){
+        query_i64(&query, PARTIAL_LOAD_COLUMN_SEQUENCE), query_i64(&query, PARTIAL_LOAD_COLUMN_DELTAS),
+        column_open(&query, PARTIAL_LOAD_COLUMN_BODY, arena), query_i64(&query, PARTIAL_LOAD_COLUMN_SAVED_AT_MS)};
     query_end(&query);
     return seal_check(db, failure);
 }

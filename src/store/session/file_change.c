@@ -5,23 +5,24 @@ enum status store_file_change_put(struct db *db, int64_t tenant_key, int64_t ses
                                   const struct file_change *change, int64_t sequence, int64_t at_ms,
                                   struct failure *failure)
 {
-    return statement_run(db, SQL_FILE_CHANGE_PUT,
-                         VALUES(number(tenant_key), number(session_key), text(change->path),
-                                text(change->previous_path), number((int64_t)change->status), number(change->additions),
-                                number(change->deletions), number(sequence), number(at_ms)),
+    return statement_run(db,
+                         sql_file_change_put(.tenant_key = tenant_key, .session_key = session_key, .path = change->path,
+                                             .previous_path = change->previous_path, .status = (int64_t)change->status,
+                                             .additions = change->additions, .deletions = change->deletions,
+                                             .sequence = sequence, .changed_at_ms = at_ms),
                          NULL, failure);
 }
 
 static void read_file(struct query *query, struct arena *arena, void *item)
 {
     struct changed_file *out = item;
-    out->change.path = column_copy(query, 0, arena);
-    out->change.previous_path = column_copy(query, 1, arena);
-    out->change.status = (enum file_status)query_i64(query, 2);
-    out->change.additions = query_i64(query, 3);
-    out->change.deletions = query_i64(query, 4);
-    out->sequence = query_i64(query, 5);
-    out->changed_at_ms = query_i64(query, 6);
+    out->change.path = column_copy(query, FILE_CHANGE_LIST_COLUMN_PATH, arena);
+    out->change.previous_path = column_copy(query, FILE_CHANGE_LIST_COLUMN_PREVIOUS_PATH, arena);
+    out->change.status = (enum file_status)query_i64(query, FILE_CHANGE_LIST_COLUMN_STATUS);
+    out->change.additions = query_i64(query, FILE_CHANGE_LIST_COLUMN_ADDITIONS);
+    out->change.deletions = query_i64(query, FILE_CHANGE_LIST_COLUMN_DELETIONS);
+    out->sequence = query_i64(query, FILE_CHANGE_LIST_COLUMN_SEQUENCE);
+    out->changed_at_ms = query_i64(query, FILE_CHANGE_LIST_COLUMN_CHANGED_AT_MS);
 }
 
 enum status store_file_change_list(struct db *db, int64_t tenant_key, int64_t session_key, struct slice after,
@@ -29,7 +30,7 @@ enum status store_file_change_list(struct db *db, int64_t tenant_key, int64_t se
                                    struct failure *failure)
 {
     struct slice from = slice_present(after) ? after : SLICE("");
-    return statement_rows(db, SQL_FILE_CHANGE_LIST,
-                          VALUES(number(tenant_key), number(session_key), text(from), number(limit)), sizeof **out,
-                          read_file, arena, out, out_count, failure);
+    return statement_rows(
+        db, sql_file_change_list(.tenant_key = tenant_key, .session_key = session_key, .after = from, .limit = limit),
+        sizeof **out, read_file, arena, out, out_count, failure);
 }

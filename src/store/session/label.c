@@ -39,9 +39,10 @@ static enum status insert_label(struct db *db, const struct session *session, co
     if (!is_label(member)) {
         return STATUS_OK;
     }
-    return statement_run(db, SQL_LABEL_INSERT,
-                         VALUES(number(session->tenant_key), text(member->key), text(label_value(member)),
-                                number(session->listed_at_ms), number(session->key)),
+    return statement_run(db,
+                         sql_label_insert(.tenant_key = session->tenant_key, .name = member->key,
+                                          .value = label_value(member), .listed_at_ms = session->listed_at_ms,
+                                          .session_key = session->key),
                          NULL, failure);
 }
 
@@ -77,8 +78,9 @@ int64_t labels_count(const struct session *session)
 
 enum status labels_replace(struct db *db, const struct session *session, struct failure *failure)
 {
-    enum status status = statement_run(db, SQL_SESSION_DELETE_LABELS,
-                                       VALUES(number(session->tenant_key), number(session->key)), NULL, failure);
+    enum status status = statement_run(
+        db, sql_session_part(SQL_SESSION_DELETE_LABELS, .tenant_key = session->tenant_key, .session_key = session->key),
+        NULL, failure);
     return status != STATUS_OK ? status : labels_insert(db, session, failure);
 }
 
@@ -87,7 +89,8 @@ enum status labels_relist(struct db *db, const struct session *session, struct f
     if (session->metadata.len <= 2) {
         return STATUS_OK;
     }
-    return statement_run(db, SQL_LABEL_RELIST,
-                         VALUES(number(session->listed_at_ms), number(session->tenant_key), number(session->key)), NULL,
-                         failure);
+    return statement_run(db,
+                         sql_label_relist(.listed_at_ms = session->listed_at_ms, .tenant_key = session->tenant_key,
+                                          .session_key = session->key),
+                         NULL, failure);
 }

@@ -10,18 +10,6 @@
 #include "store/session/session_row.h"
 #include "store/statement.h"
 
-/* The numbers written into store/sql/session.sql and lease.sql. */
-static_assert(SESSION_PENDING == 1 && SESSION_RUNNING == 2 && SESSION_COMPLETED == 6, "work states in store/sql");
-static_assert(PURPOSE_ORCHESTRATOR == 1 && PURPOSE_WORKFLOW == 2, "purposes in store/sql");
-
-enum {
-    GROUP_ACTIVITY = 1u << COLUMN_ACTIVITY,
-    GROUP_LISTED = 1u << COLUMN_LISTED,
-    GROUP_MACHINE = 1u << COLUMN_MACHINE,
-    GROUP_OTHER = 1u << COLUMN_OTHER,
-    GROUP_SESSIONS = GROUP_LISTED | GROUP_MACHINE | GROUP_OTHER,
-};
-
 static enum status count(struct db *db, const struct session *session, enum session_status work, int64_t add,
                          struct failure *failure)
 {
@@ -34,12 +22,10 @@ static enum status insert_row(struct db *db, struct session *session, struct fai
 {
     struct query query;
     bool row = false;
-    query_start(&query, db, SQL_SESSION_INSERT);
-    session_bind(&query, session, GROUP_SESSIONS);
-    query_bind_i64(&query, (int64_t)display_status(session));
+    query_start(&query, db, sql_session_insert(.session = session, .display = display_status(session)));
     enum status status = query_step(&query, &row, failure);
     if (status == STATUS_OK && row) {
-        session->key = query_i64(&query, 0);
+        session->key = query_i64(&query, SESSION_INSERT_COLUMN_KEY);
     }
     query_end(&query);
     if (status == STATUS_OK && !row) {
@@ -49,32 +35,9 @@ static enum status insert_row(struct db *db, struct session *session, struct fai
     return status;
 }
 
-static enum status insert_activity(struct db *db, const struct session *session, struct failure *failure)
+static enum status save(struct db *db, const struct session *session, struct failure *failure)
 {
-    struct query query;
-    query_start(&query, db, SQL_SESSION_ACTIVITY_INSERT);
-    query_bind_i64(&query, session->key);
-    query_bind_i64(&query, session->tenant_key);
-    session_bind(&query, session, GROUP_ACTIVITY);
-    enum status status = query_run(&query, NULL, failure);
-    query_end(&query);
-    return status;
-}
-
-static enum status write_columns(struct db *db, const struct session *session, enum sql sql, unsigned groups,
-                                 struct failure *failure)
-{
-    struct query query;
-    query_start(&query, db, sql);
-    session_bind(&query, session, groups);
-    if (groups != GROUP_LISTED) {
-        query_bind_i64(&query, (int64_t)display_status(session));
-    }
-    query_bind_i64(&query, session->key);
-    query_bind_i64(&query, session->tenant_key);
-    enum status status = query_run(&query, NULL, failure);
-    query_end(&query);
-    return status;
+    return statement_run(db, sql_session_save(.session = session, .display = display_status(session)), NULL, failure);
 }
 
 enum status store_session_insert(struct db *db, struct session *session, struct failure *failure)
@@ -84,10 +47,10 @@ enum status store_session_insert(struct db *db, struct session *session, struct 
         status = seal_session(db, session->tenant_key, session->key, failure);
     }
     if (status == STATUS_OK && db->seal) {
-        status = write_columns(db, session, SQL_SESSION_SAVE, GROUP_SESSIONS, failure);
+        status = save(db, session, failure);
     }
     if (status == STATUS_OK) {
-        status = insert_activity(db, session, failure);
+        status = statement_run(db, sql_session_activity_insert(.session = session), NULL, failure);
     }
     if (status == STATUS_OK) {
         status = labels_insert(db, session, failure);
@@ -106,8 +69,7 @@ static enum status touch(struct db *db, const struct session *session, int64_t o
         return db->vtable->session_touch(db, session, old_sequence, failure);
     }
     struct query query;
-    query_start(&query, db, SQL_SESSION_TOUCH);
-    session_bind_touch(&query, session, old_sequence);
+    query_start(&query, db, sql_session_touch(.session = session, .old_sequence = old_sequence));
     enum status status = query_run_guarded(&query, failure);
     query_end(&query);
     return status;
@@ -121,12 +83,13 @@ static enum status write_session(struct db *db, const struct session *session, u
         return STATUS_OK;
     }
     if (rest == CHANGED_LISTED) {
-        return write_columns(db, session, SQL_SESSION_RELIST, GROUP_LISTED, failure);
+        return statement_run(db, sql_session_relist(.session = session), NULL, failure);
     }
     if (rest == CHANGED_MACHINE) {
-        return write_columns(db, session, SQL_SESSION_MOVE, GROUP_MACHINE, failure);
+        return statement_run(db, sql_session_move(.session = session, .display = display_status(session)), NULL,
+                             failure);
     }
-    return write_columns(db, session, SQL_SESSION_SAVE, GROUP_SESSIONS, failure);
+    return save(db, session, failure);
 }
 
 static enum status write_copies(struct db *db, const struct session *session, unsigned what, struct failure *failure)
@@ -138,8 +101,9 @@ static enum status write_copies(struct db *db, const struct session *session, un
         status = labels_relist(db, session, failure);
     }
     if (status == STATUS_OK && (what & (CHANGED_LISTED | CHANGED_ALL))) {
-        status = statement_run(db, SQL_PARTICIPANT_RELIST,
-                               VALUES(number(session->listed_at_ms), number(session->tenant_key), number(session->key)),
+        status = statement_run(db,
+                               sql_participant_relist(.listed_at_ms = session->listed_at_ms,
+                                                      .tenant_key = session->tenant_key, .session_key = session->key),
                                NULL, failure);
     }
     return status;
@@ -164,11 +128,11 @@ enum status store_session_update(struct db *db, const struct session *session, u
 
 /* --- read --- */
 
-static enum status read_one(struct db *db, enum sql sql, const struct value *values, struct arena *arena,
-                            struct session *out, struct failure *failure)
+static enum status read_one(struct db *db, struct sql_call call, struct arena *arena, struct session *out,
+                            struct failure *failure)
 {
     struct query query;
-    enum status status = statement_first(&query, db, sql, values, failure);
+    enum status status = statement_first(&query, db, call, failure);
     if (status == STATUS_NOT_FOUND) {
         return failure_set(failure, STATUS_NOT_FOUND, "session_not_found", "There is no such session.");
     }
@@ -183,34 +147,34 @@ static enum status read_one(struct db *db, enum sql sql, const struct value *val
 enum status store_session_by_id(struct db *db, int64_t tenant_key, struct slice id, struct arena *arena,
                                 struct session *out, struct failure *failure)
 {
-    return read_one(db, SQL_SESSION_BY_ID, VALUES(number(tenant_key), text(id)), arena, out, failure);
+    return read_one(db, sql_session_by_id(.tenant_key = tenant_key, .id = id), arena, out, failure);
 }
 
 static void read_session_key(struct query *query, struct arena *arena, void *item)
 {
     struct session_key *key = item;
     (void)arena;
-    key->tenant_key = query_i64(query, 0);
-    key->key = query_i64(query, 1);
+    key->tenant_key = query_i64(query, SESSION_WITH_SANDBOX_COLUMN_TENANT_KEY);
+    key->key = query_i64(query, SESSION_WITH_SANDBOX_COLUMN_SESSION_KEY);
 }
 
 enum status store_session_with_sandbox(struct db *db, struct arena *arena, struct session_key **out, size_t *out_count,
                                        struct failure *failure)
 {
-    return statement_rows(db, SQL_SESSION_WITH_SANDBOX, NULL, sizeof **out, read_session_key, arena, out, out_count,
+    return statement_rows(db, sql_session_with_sandbox(), sizeof **out, read_session_key, arena, out, out_count,
                           failure);
 }
 
 enum status store_session_by_key(struct db *db, int64_t tenant_key, int64_t key, struct arena *arena,
                                  struct session *out, struct failure *failure)
 {
-    return read_one(db, SQL_SESSION_BY_KEY, VALUES(number(tenant_key), number(key)), arena, out, failure);
+    return read_one(db, sql_session_by_key(.tenant_key = tenant_key, .key = key), arena, out, failure);
 }
 
 enum status store_session_active_human(struct db *db, int64_t tenant_key, struct slice owner, struct arena *arena,
                                        struct session *out, struct failure *failure)
 {
-    return read_one(db, SQL_SESSION_ACTIVE_HUMAN, VALUES(number(tenant_key), text(owner)), arena, out, failure);
+    return read_one(db, sql_session_active_human(.tenant_key = tenant_key, .owner = owner), arena, out, failure);
 }
 
 enum status store_session_count_concurrent(struct db *db, int64_t tenant_key, struct slice owner, int64_t *out,
@@ -222,14 +186,14 @@ enum status store_session_count_concurrent(struct db *db, int64_t tenant_key, st
             counted |= (int64_t)1 << work;
         }
     }
-    return statement_number(db, SQL_SESSION_COUNT_CONCURRENT, VALUES(number(tenant_key), text(owner), number(counted)),
-                            0, out, failure);
+    return statement_number(
+        db, sql_session_count_concurrent(.tenant_key = tenant_key, .owner = owner, .states = counted), 0, out, failure);
 }
 
 enum status store_session_count_children(struct db *db, int64_t tenant_key, struct slice parent_id, int64_t *out,
                                          struct failure *failure)
 {
-    return statement_number(db, SQL_SESSION_COUNT_CHILDREN, VALUES(number(tenant_key), text(parent_id)), 0, out,
+    return statement_number(db, sql_session_count_children(.tenant_key = tenant_key, .parent_id = parent_id), 0, out,
                             failure);
 }
 
@@ -240,10 +204,11 @@ enum status store_session_active_children(struct db *db, int64_t tenant_key, str
     struct query query;
     bool row = false;
     *out_count = 0;
-    statement_start(&query, db, SQL_SESSION_ACTIVE_CHILDREN, VALUES(number(tenant_key), text(parent_id), number(max)));
+    query_start(&query, db,
+                sql_session_active_children(.tenant_key = tenant_key, .parent_id = parent_id, .limit = max));
     enum status status = query_step(&query, &row, failure);
     while (status == STATUS_OK && row) {
-        out[(*out_count)++] = arena_copy(arena, query_text(&query, 0));
+        out[(*out_count)++] = arena_copy(arena, query_text(&query, SESSION_ACTIVE_CHILDREN_COLUMN_ID));
         status = query_step(&query, &row, failure);
     }
     query_end(&query);
@@ -258,10 +223,10 @@ static enum status delete_events(struct db *db, const struct session *session, s
         return db->vtable->events_delete(db, session->tenant_key, session->key, failure);
     }
     int64_t ignored;
-    enum status status = statement_number(db, SQL_EVENT_POSITIONS_ANNOUNCE, NULL, 0, &ignored, failure);
+    enum status status = statement_number(db, sql_event_positions_announce(), 0, &ignored, failure);
     return status != STATUS_OK
                ? status
-               : statement_run(db, SQL_EVENT_DELETE_ALL, VALUES(number(session->tenant_key), number(session->key)),
+               : statement_run(db, sql_event_delete_all(.tenant_key = session->tenant_key, .session_key = session->key),
                                NULL, failure);
 }
 
@@ -300,7 +265,7 @@ static enum status lock_as_known(struct db *db, const struct session *session, s
         return STATUS_OK;
     }
     enum status status = statement_number(
-        db, SQL_SESSION_LOCK, VALUES(number(session->tenant_key), number(session->key)), last, &last, failure);
+        db, sql_session_lock(.tenant_key = session->tenant_key, .session_key = session->key), last, &last, failure);
     if (status == STATUS_OK && last != session->last_sequence) {
         return failure_set(failure, STATUS_STALE, "stale_row", "Another node changed the same session meanwhile.");
     }
@@ -310,11 +275,12 @@ static enum status lock_as_known(struct db *db, const struct session *session, s
 enum status store_session_delete(struct db *db, const struct session *session, struct slice actor, int64_t now_ms,
                                  struct failure *failure)
 {
-    const struct value *keys = VALUES(number(session->tenant_key), number(session->key));
+    struct sql_call row =
+        sql_session_part(SQL_SESSION_DELETE, .tenant_key = session->tenant_key, .session_key = session->key);
     int64_t deleted = 0;
     enum status status = lock_as_known(db, session, failure);
     if (status == STATUS_OK) {
-        status = statement_run(db, SQL_SESSION_DELETE, keys, &deleted, failure);
+        status = statement_run(db, row, &deleted, failure);
     }
     if (status == STATUS_OK && deleted != 1) {
         return failure_set(failure, STATUS_NOT_FOUND, "session_not_found", "There is no such session.");
@@ -323,14 +289,16 @@ enum status store_session_delete(struct db *db, const struct session *session, s
         status = delete_events(db, session, failure);
     }
     if (status == STATUS_OK) { /* while it is known who takes part */
-        status = statement_run(db, SQL_TOMBSTONE_INSERT,
-                               VALUES(number(session->tenant_key), text(session->id), text(actor), number(now_ms),
-                                      number(session->key), number(session->last_sequence + 1), text(session->owner),
-                                      number(session->visibility), number(session->purpose)),
-                               NULL, failure);
+        status =
+            statement_run(db,
+                          sql_tombstone_insert(.tenant_key = session->tenant_key, .id = session->id, .actor = actor,
+                                               .deleted_at_ms = now_ms, .session_key = session->key,
+                                               .sequence = session->last_sequence + 1, .owner = session->owner,
+                                               .visibility = session->visibility, .purpose = session->purpose),
+                          NULL, failure);
     }
     for (size_t i = 0; status == STATUS_OK && i < sizeof session_parts / sizeof session_parts[0]; i++) {
-        status = statement_run(db, session_parts[i], keys, NULL, failure);
+        status = statement_run(db, (struct sql_call){session_parts[i], row.values}, NULL, failure);
     }
     return status != STATUS_OK ? status : count(db, session, session->status, -1, failure);
 }
@@ -340,7 +308,7 @@ enum status store_tombstone_exists(struct db *db, int64_t tenant_key, struct sli
 {
     int64_t found = 0;
     enum status status =
-        statement_number(db, SQL_TOMBSTONE_EXISTS, VALUES(number(tenant_key), text(id)), 0, &found, failure);
+        statement_number(db, sql_tombstone_exists(.tenant_key = tenant_key, .id = id), 0, &found, failure);
     if (status == STATUS_OK) {
         *out = found != 0;
     }

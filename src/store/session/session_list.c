@@ -152,11 +152,6 @@ static struct slice like_pattern(struct slice wanted, struct arena *arena)
     return slice_from(out, len);
 }
 
-static struct value given(int64_t value, bool is_set)
-{
-    return is_set ? number(value) : null_value();
-}
-
 /* listed_at_ms lags behind the last activity by less than a step, so it bounds the search. */
 static int64_t least_listed_ms(const struct session_filter *filter)
 {
@@ -180,19 +175,25 @@ static void start_source(struct query *query, struct db *db, const struct sessio
     bool grouped = f->group > 0;
     int work = source->work >= 0 ? source->work : f->work;
     int display = f->display < 0 && asks_for_failing(f) ? DISPLAY_FAILED : f->display;
-    statement_start(
-        query, db, source->sql,
-        VALUES(number(f->tenant_key), number(first_listed_ms(f)), number(f->cursor_key ? f->cursor_key : INT64_MAX),
-               number(f->limit + 1), number(least_listed_ms(f)), given(f->type, f->type >= 0),
-               given(grouped ? work_bits(f->group) : 0, grouped), given(display, display >= 0),
-               given(f->archived, f->archived >= 0), given(f->interactive, f->interactive >= 0),
-               given(f->visibility, f->visibility >= 0), text(f->source_kind), text(f->source_platform), text(f->owner),
-               text(f->parent_id), text(f->task_id), text(f->entity_id), text(f->workspace), text(f->agent),
-               text(pattern), given(f->created_after_ms, f->created_after_ms > 0),
-               given(f->created_before_ms, f->created_before_ms > 0), given(f->active_after_ms, f->active_after_ms > 0),
-               given(f->active_before_ms, f->active_before_ms > 0), text(ids->from), text(ids->to), text(f->visible_to),
-               text(f->private_of), text(f->participant), number(f->shared_with_me), text(f->label_name),
-               text(f->label_value), given(work, work >= 0), given(f->kind, f->kind > 0), number(f->parents_only)));
+    query_start(query, db,
+                sql_session_list(
+                    source->sql, .tenant_key = f->tenant_key, .before_listed_ms = first_listed_ms(f),
+                    .before_key = f->cursor_key ? f->cursor_key : INT64_MAX, .limit = f->limit + 1,
+                    .least_listed_ms = least_listed_ms(f), .type = optional(f->type, f->type >= 0),
+                    .states = optional(grouped ? work_bits(f->group) : 0, grouped),
+                    .display = optional(display, display >= 0), .archived = optional(f->archived, f->archived >= 0),
+                    .interactive = optional(f->interactive, f->interactive >= 0),
+                    .visibility = optional(f->visibility, f->visibility >= 0), .source_kind = f->source_kind,
+                    .source_platform = f->source_platform, .owner = f->owner, .parent_id = f->parent_id,
+                    .task_id = f->task_id, .entity_id = f->entity_id, .workspace = f->workspace, .agent = f->agent,
+                    .pattern = pattern, .created_from_ms = optional(f->created_after_ms, f->created_after_ms > 0),
+                    .created_to_ms = optional(f->created_before_ms, f->created_before_ms > 0),
+                    .active_from_ms = optional(f->active_after_ms, f->active_after_ms > 0),
+                    .active_to_ms = optional(f->active_before_ms, f->active_before_ms > 0), .id_from = ids->from,
+                    .id_to = ids->to, .visible_to = f->visible_to, .private_of = f->private_of,
+                    .participant = f->participant, .shared_only = f->shared_with_me, .label_name = f->label_name,
+                    .label_value = f->label_value, .work = optional(work, work >= 0),
+                    .kind = optional(f->kind, f->kind > 0), .parents_only = f->parents_only));
 }
 
 /* --- gathering and merging keys --- */
@@ -215,7 +216,8 @@ static enum status gather(struct query *query, struct place *places, size_t *cou
     bool row = false;
     enum status status = query_step(query, &row, failure);
     while (status == STATUS_OK && row) {
-        places[(*count)++] = (struct place){query_i64(query, 1), query_i64(query, 0)};
+        places[(*count)++] = (struct place){query_i64(query, SESSION_LIST_COLUMN_LISTED_AT_MS),
+                                            query_i64(query, SESSION_LIST_COLUMN_KEY)};
         status = query_step(query, &row, failure);
     }
     return status;
@@ -316,9 +318,9 @@ enum status store_session_list(struct db *db, const struct session_filter *filte
     if (out->has_more) {
         count = (size_t)filter->limit;
     }
-    status = statement_rows(db, SQL_SESSION_BY_KEYS,
-                            VALUES(number(filter->tenant_key), text(keys_json(places, count, &keys))), sizeof *rows,
-                            read_session, arena, &rows, &row_count, failure);
+    status = statement_rows(
+        db, sql_session_by_keys(.tenant_key = filter->tenant_key, .keys = keys_json(places, count, &keys)),
+        sizeof *rows, read_session, arena, &rows, &row_count, failure);
     buffer_release(&keys);
     if (status == STATUS_OK) {
         place_rows(places, count, rows, row_count, arena, out);

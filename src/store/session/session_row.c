@@ -4,17 +4,6 @@
 #include "store/seal/seal.h"
 #include "store/statement.h"
 
-enum column_group column_group_of(const struct session_field *field)
-{
-    if (field->offset == offsetof(struct session, listed_at_ms)) {
-        return COLUMN_LISTED;
-    }
-    if (field->hot) {
-        return COLUMN_ACTIVITY;
-    }
-    return field->changed == CHANGED_MACHINE ? COLUMN_MACHINE : COLUMN_OTHER;
-}
-
 static bool holds_number(const struct session_field *field)
 {
     return field->kind == FIELD_I64 || field->kind == FIELD_BOOL || field->kind == FIELD_ENUM;
@@ -47,36 +36,26 @@ static struct slice stored_text(struct db *db, const struct session *session, co
     return session->key ? seal_text(db, session->tenant_key, session->key, text) : (struct slice){0};
 }
 
-void session_bind(struct query *query, const struct session *session, unsigned groups)
+void session_bind(struct query *query, const struct session *session, int row)
 {
-    for (size_t i = 0; i < session_fields_count; i++) {
-        const struct session_field *field = &session_fields[i];
-        if (!(groups & 1u << column_group_of(field))) {
-            continue;
-        }
-        if (holds_number(field)) {
-            query_bind_i64(query, session_field_number(session, field));
-        } else {
-            query_bind_text(query, stored_text(query->db, session, field));
-        }
+    const struct db_vtable *vtable = query->db->vtable;
+    const struct session_field *field = &session_fields[row];
+    if (row < 0) {
+        vtable->bind_i64(query, session->key);
+    } else if (holds_number(field)) {
+        vtable->bind_i64(query, session_field_number(session, field));
+    } else {
+        vtable->bind_text(query, stored_text(query->db, session, field));
     }
-}
-
-void session_bind_touch(struct query *query, const struct session *session, int64_t old_sequence)
-{
-    session_bind(query, session, 1u << COLUMN_ACTIVITY);
-    query_bind_i64(query, session->key);
-    query_bind_i64(query, session->tenant_key);
-    query_bind_i64(query, old_sequence);
 }
 
 void session_read(struct query *query, struct arena *arena, struct session *out)
 {
     memset(out, 0, sizeof *out);
-    out->key = query_i64(query, 0);
+    out->key = query_i64(query, SESSION_COLUMN_KEY);
     for (size_t i = 0; i < session_fields_count; i++) {
         const struct session_field *field = &session_fields[i];
-        int column = (int)i + 1;
+        int column = SESSION_COLUMN_TENANT_KEY + (int)i;
         if (holds_number(field)) {
             session_field_set_number(out, field, query_i64(query, column));
         } else if (field->kind == FIELD_PREVIEW) {

@@ -5,19 +5,8 @@
 #include "domain/session_fields.h"
 #include "store/store.h"
 
-/* Which table and statement a field belongs to. */
-enum column_group {
-    COLUMN_ACTIVITY, /* session_activity: rewritten by every event */
-    COLUMN_LISTED,   /* listed_at_ms */
-    COLUMN_MACHINE,  /* changes with the state */
-    COLUMN_OTHER,
-};
-enum column_group column_group_of(const struct session_field *field);
-
-/* Binds the fields of the groups (bits: 1 << COLUMN_…) in the order of the table. */
-void session_bind(struct query *query, const struct session *session, unsigned groups);
-/* Binds the parameters of session_touch. */
-void session_bind_touch(struct query *query, const struct session *session, int64_t old_sequence);
+/* Binds one field as the next parameter, by its row in the table; -1 = the key. */
+void session_bind(struct query *query, const struct session *session, int row);
 /* Reads a row selected with {session_columns}: the key, then every field. Text is copied into the arena. */
 void session_read(struct query *query, struct arena *arena, struct session *out);
 

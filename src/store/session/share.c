@@ -7,9 +7,9 @@ enum status store_participant_role(struct db *db, int64_t tenant_key, int64_t se
                                    enum access_role *out, struct failure *failure)
 {
     int64_t role = ACCESS_NONE;
-    enum status status =
-        statement_number(db, SQL_PARTICIPANT_ROLE, VALUES(number(tenant_key), number(session_key), text(user_id)),
-                         ACCESS_NONE, &role, failure);
+    enum status status = statement_number(
+        db, sql_participant_role(.tenant_key = tenant_key, .session_key = session_key, .user_id = user_id), ACCESS_NONE,
+        &role, failure);
     if (status == STATUS_OK) {
         *out = (enum access_role)role;
     }
@@ -19,8 +19,9 @@ enum status store_participant_role(struct db *db, int64_t tenant_key, int64_t se
 enum status store_participant_put(struct db *db, int64_t tenant_key, int64_t session_key, struct slice user_id,
                                   enum access_role role, int64_t now_ms, struct failure *failure)
 {
-    return statement_run(db, SQL_PARTICIPANT_PUT,
-                         VALUES(number(tenant_key), number(session_key), text(user_id), number(role), number(now_ms)),
+    return statement_run(db,
+                         sql_participant_put(.tenant_key = tenant_key, .session_key = session_key, .user_id = user_id,
+                                             .role = role, .added_at_ms = now_ms),
                          NULL, failure);
 }
 
@@ -29,7 +30,8 @@ enum status store_participant_delete(struct db *db, int64_t tenant_key, int64_t 
 {
     int64_t changed = 0;
     enum status status = statement_run(
-        db, SQL_PARTICIPANT_DELETE, VALUES(number(tenant_key), number(session_key), text(user_id)), &changed, failure);
+        db, sql_participant_delete(.tenant_key = tenant_key, .session_key = session_key, .user_id = user_id), &changed,
+        failure);
     if (status == STATUS_OK) {
         *out_deleted = changed > 0;
     }
@@ -39,17 +41,17 @@ enum status store_participant_delete(struct db *db, int64_t tenant_key, int64_t 
 static void read_participant(struct query *query, struct arena *arena, void *item)
 {
     struct participant *out = item;
-    out->user_id = column_copy(query, 0, arena);
-    out->name = column_copy(query, 1, arena);
-    out->email = column_copy(query, 2, arena);
-    out->role = (enum access_role)query_i64(query, 3);
-    out->added_at_ms = query_i64(query, 4);
+    out->user_id = column_copy(query, PARTICIPANT_LIST_COLUMN_USER_ID, arena);
+    out->name = column_copy(query, PARTICIPANT_LIST_COLUMN_NAME, arena);
+    out->email = column_copy(query, PARTICIPANT_LIST_COLUMN_EMAIL, arena);
+    out->role = (enum access_role)query_i64(query, PARTICIPANT_LIST_COLUMN_ROLE);
+    out->added_at_ms = query_i64(query, PARTICIPANT_LIST_COLUMN_ADDED_AT_MS);
 }
 
 enum status store_participant_list(struct db *db, int64_t tenant_key, int64_t session_key, struct arena *arena,
                                    struct participant **out, size_t *out_count, struct failure *failure)
 {
-    return statement_rows(db, SQL_PARTICIPANT_LIST, VALUES(number(tenant_key), number(session_key)), sizeof **out,
+    return statement_rows(db, sql_participant_list(.tenant_key = tenant_key, .session_key = session_key), sizeof **out,
                           read_participant, arena, out, out_count, failure);
 }
 
@@ -58,35 +60,36 @@ enum status store_participant_list(struct db *db, int64_t tenant_key, int64_t se
 static void read_link(struct query *query, struct arena *arena, void *item)
 {
     struct share_link *out = item;
-    out->id = column_copy(query, 0, arena);
-    out->tenant_key = query_i64(query, 1);
-    out->session_key = query_i64(query, 2);
-    out->session_id = column_copy(query, 3, arena);
-    out->token_hash = column_copy(query, 4, arena);
-    out->role = (enum access_role)query_i64(query, 5);
-    out->expires_at_ms = query_i64(query, 6);
-    out->max_uses = query_i64(query, 7);
-    out->use_count = query_i64(query, 8);
-    out->active = query_i64(query, 9) != 0;
-    out->created_by = column_copy(query, 10, arena);
-    out->created_at_ms = query_i64(query, 11);
+    out->id = column_copy(query, SHARE_COLUMN_ID, arena);
+    out->tenant_key = query_i64(query, SHARE_COLUMN_TENANT_KEY);
+    out->session_key = query_i64(query, SHARE_COLUMN_SESSION_KEY);
+    out->session_id = column_copy(query, SHARE_COLUMN_SESSION_ID, arena);
+    out->token_hash = column_copy(query, SHARE_COLUMN_TOKEN_HASH, arena);
+    out->role = (enum access_role)query_i64(query, SHARE_COLUMN_ROLE);
+    out->expires_at_ms = query_i64(query, SHARE_COLUMN_EXPIRES_AT_MS);
+    out->max_uses = query_i64(query, SHARE_COLUMN_MAX_USES);
+    out->use_count = query_i64(query, SHARE_COLUMN_USE_COUNT);
+    out->active = query_i64(query, SHARE_COLUMN_ACTIVE) != 0;
+    out->created_by = column_copy(query, SHARE_COLUMN_CREATED_BY, arena);
+    out->created_at_ms = query_i64(query, SHARE_COLUMN_CREATED_AT_MS);
 }
 
 enum status store_share_insert(struct db *db, const struct share_link *link, struct failure *failure)
 {
-    return statement_run(db, SQL_SHARE_INSERT,
-                         VALUES(text(link->id), number(link->tenant_key), number(link->session_key),
-                                bytes(link->token_hash), number(link->role), number(link->expires_at_ms),
-                                number(link->max_uses), number(link->use_count), number(link->active),
-                                text(link->created_by), number(link->created_at_ms)),
-                         NULL, failure);
+    return statement_run(
+        db,
+        sql_share_insert(.id = link->id, .tenant_key = link->tenant_key, .session_key = link->session_key,
+                         .token_hash = link->token_hash, .role = link->role, .expires_at_ms = link->expires_at_ms,
+                         .max_uses = link->max_uses, .use_count = link->use_count, .active = link->active,
+                         .created_by = link->created_by, .created_at_ms = link->created_at_ms),
+        NULL, failure);
 }
 
 enum status store_share_by_hash(struct db *db, struct slice token_hash, struct arena *arena, struct share_link *out,
                                 struct failure *failure)
 {
     struct query query;
-    enum status status = statement_first(&query, db, SQL_SHARE_BY_HASH, VALUES(bytes(token_hash)), failure);
+    enum status status = statement_first(&query, db, sql_share_by_hash(.token_hash = token_hash), failure);
     if (status != STATUS_OK) {
         return status;
     }
@@ -98,16 +101,17 @@ enum status store_share_by_hash(struct db *db, struct slice token_hash, struct a
 enum status store_share_list(struct db *db, int64_t tenant_key, int64_t session_key, struct arena *arena,
                              struct share_link **out, size_t *out_count, struct failure *failure)
 {
-    return statement_rows(db, SQL_SHARE_LIST, VALUES(number(tenant_key), number(session_key)), sizeof **out, read_link,
-                          arena, out, out_count, failure);
+    return statement_rows(db, sql_share_list(.tenant_key = tenant_key, .session_key = session_key), sizeof **out,
+                          read_link, arena, out, out_count, failure);
 }
 
 enum status store_share_deactivate(struct db *db, int64_t tenant_key, int64_t session_key, struct slice link_id,
                                    bool *out_changed, struct failure *failure)
 {
     int64_t changed = 0;
-    enum status status = statement_run(
-        db, SQL_SHARE_DEACTIVATE, VALUES(number(tenant_key), number(session_key), text(link_id)), &changed, failure);
+    enum status status =
+        statement_run(db, sql_share_deactivate(.tenant_key = tenant_key, .session_key = session_key, .id = link_id),
+                      &changed, failure);
     if (status == STATUS_OK) {
         *out_changed = changed > 0;
     }
@@ -118,9 +122,11 @@ enum status store_share_deactivate(struct db *db, int64_t tenant_key, int64_t se
 static enum status refuse_use(struct db *db, const struct share_link *link, struct slice user_id,
                               struct failure *failure)
 {
-    enum status status = statement_run(
-        db, SQL_SHARE_USE_DELETE,
-        VALUES(number(link->tenant_key), number(link->session_key), text(link->id), text(user_id)), NULL, failure);
+    enum status status =
+        statement_run(db,
+                      sql_share_use_delete(.tenant_key = link->tenant_key, .session_key = link->session_key,
+                                           .link_id = link->id, .user_id = user_id),
+                      NULL, failure);
     if (status != STATUS_OK) {
         return status;
     }
@@ -133,19 +139,20 @@ enum status store_share_redeem(struct db *db, const struct share_link *link, str
                                bool *out_first, struct failure *failure)
 {
     int64_t noted = 0, counted = 0;
-    enum status status = statement_run(
-        db, SQL_SHARE_USE_INSERT,
-        VALUES(number(link->tenant_key), number(link->session_key), text(link->id), text(user_id), number(now_ms)),
-        &noted, failure);
+    enum status status =
+        statement_run(db,
+                      sql_share_use_insert(.tenant_key = link->tenant_key, .session_key = link->session_key,
+                                           .link_id = link->id, .user_id = user_id, .used_at_ms = now_ms),
+                      &noted, failure);
     if (status == STATUS_OK && !noted) {
         *out_first = false;
     }
     if (status != STATUS_OK || !noted) {
         return status;
     }
-    status =
-        statement_run(db, SQL_SHARE_COUNT_USE,
-                      VALUES(number(link->tenant_key), number(link->session_key), text(link->id)), &counted, failure);
+    status = statement_run(
+        db, sql_share_count_use(.tenant_key = link->tenant_key, .session_key = link->session_key, .id = link->id),
+        &counted, failure);
     if (status == STATUS_OK && !counted) {
         return refuse_use(db, link, user_id, failure);
     }
@@ -157,6 +164,6 @@ enum status store_share_redeem(struct db *db, const struct share_link *link, str
 
 enum status store_share_prune(struct db *db, int64_t before_ms, struct failure *failure)
 {
-    enum status status = statement_run(db, SQL_SHARE_PRUNE_USES, VALUES(number(before_ms)), NULL, failure);
-    return status != STATUS_OK ? status : statement_run(db, SQL_SHARE_PRUNE, VALUES(number(before_ms)), NULL, failure);
+    enum status status = statement_run(db, sql_share_prune_uses(.before_ms = before_ms), NULL, failure);
+    return status != STATUS_OK ? status : statement_run(db, sql_share_prune(.before_ms = before_ms), NULL, failure);
 }

@@ -2,19 +2,24 @@
 position, id, mode, actor, content, metadata, thread_id, created_at_ms, revision, due_ms, priority
 -- name: prompt_insert
 INSERT INTO prompts (tenant_key, session_key, {prompt_columns})
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+    VALUES (:tenant_key, :session_key, :position, :id, :mode, :actor, :content, :metadata, :thread_id, :created_at_ms,
+        :revision, :due_ms, :priority)
 -- name: prompt_list
-SELECT {prompt_columns} FROM prompts WHERE tenant_key = $1 AND session_key = $2 ORDER BY position
+SELECT {prompt_columns} FROM prompts WHERE tenant_key = :tenant_key AND session_key = :session_key ORDER BY position
 -- name: prompt_first
-SELECT {prompt_columns} FROM prompts WHERE tenant_key = $1 AND session_key = $2 ORDER BY position LIMIT 1
+SELECT {prompt_columns} FROM prompts WHERE tenant_key = :tenant_key AND session_key = :session_key
+    ORDER BY position LIMIT 1
 -- name: prompt_figures
-SELECT COUNT(*), COALESCE(MIN(position), 0), COALESCE(MAX(position), 0), COALESCE(MIN(priority), 0)
+SELECT COUNT(*) AS waiting, COALESCE(MIN(position), 0) AS first, COALESCE(MAX(position), 0) AS last,
+    COALESCE(MIN(priority), 0) AS least_priority
     FROM prompts
-    WHERE tenant_key = $1 AND session_key = $2
+    WHERE tenant_key = :tenant_key AND session_key = :session_key
 -- name: prompt_update
-UPDATE prompts SET position = $4, mode = $5, content = $6, metadata = $7, revision = $8, due_ms = $9
-    WHERE tenant_key = $1 AND session_key = $2 AND id = $3
+UPDATE prompts SET position = :position, mode = :mode, content = :content, metadata = :metadata, revision = :revision,
+    due_ms = :due_ms
+    WHERE tenant_key = :tenant_key AND session_key = :session_key AND id = :id
 -- name: prompt_make_room
-UPDATE prompts SET position = position + 1 WHERE tenant_key = $1 AND session_key = $2 AND position >= $3
+UPDATE prompts SET position = position + 1 WHERE tenant_key = :tenant_key AND session_key = :session_key
+    AND position >= :position
 -- name: prompt_delete
-DELETE FROM prompts WHERE tenant_key = $1 AND session_key = $2 AND id = $3
+DELETE FROM prompts WHERE tenant_key = :tenant_key AND session_key = :session_key AND id = :id

@@ -1,11 +1,11 @@
 -- Sessions of all tenants in the order of their keys, some at a time.
 -- name: verify_sessions
 SELECT {session_columns}, s.display,
-    (SELECT COUNT(*) FROM labels l WHERE l.tenant_key = s.tenant_key AND l.session_key = s.key)
+    (SELECT COUNT(*) FROM labels l WHERE l.tenant_key = s.tenant_key AND l.session_key = s.key) AS labels
 FROM sessions s JOIN session_activity a ON a.tenant_key = s.tenant_key AND a.session_key = s.key
-WHERE s.key > $1 ORDER BY s.key LIMIT $2
+WHERE s.key > :after_key ORDER BY s.key LIMIT :limit
 -- name: verify_totals
-SELECT (SELECT COUNT(*) FROM sessions), (SELECT COUNT(*) FROM events)
+SELECT (SELECT COUNT(*) FROM sessions) AS sessions, (SELECT COUNT(*) FROM events) AS events
 
 -- Each row is one sentence about something wrong; at most 100 of a kind.
 -- name: verify_counts
@@ -66,7 +66,7 @@ JOIN sessions s ON s.tenant_key = t.tenant_key AND s.id = t.id LIMIT 100
 -- name: verify_runs
 SELECT 'the run ' || r.id || ' goes on though its session ' || s.id || ' has ended' FROM automation_runs r
 JOIN sessions s ON s.tenant_key = r.tenant_key AND s.key = r.session_key
-WHERE r.ended_at_ms = 0 AND s.work >= 6 LIMIT 100
+WHERE r.ended_at_ms = 0 AND s.work >= {SESSION_COMPLETED} LIMIT 100
 -- name: verify_unmade_runs
 SELECT 'session ' || s.id || ' was started by an automation and has no run' FROM sessions s
 WHERE s.source_kind = 'automation' AND NOT EXISTS (SELECT 1 FROM automation_runs r
@@ -74,9 +74,9 @@ WHERE s.source_kind = 'automation' AND NOT EXISTS (SELECT 1 FROM automation_runs
 -- The session over all steps of a task ends with the last of them, in one transaction.
 -- name: verify_steps
 SELECT 'session ' || p.id || ' goes on though all its steps have ended' FROM sessions p
-WHERE p.work < 6 AND p.key IN (SELECT st.parent_key FROM steps st WHERE st.tenant_key = p.tenant_key)
+WHERE p.work < {SESSION_COMPLETED} AND p.key IN (SELECT st.parent_key FROM steps st WHERE st.tenant_key = p.tenant_key)
     AND NOT EXISTS (SELECT 1 FROM steps st JOIN sessions s ON s.tenant_key = st.tenant_key AND s.key = st.session_key
-        WHERE st.tenant_key = p.tenant_key AND st.parent_key = p.key AND s.work < 6)
+        WHERE st.tenant_key = p.tenant_key AND st.parent_key = p.key AND s.work < {SESSION_COMPLETED})
     AND NOT EXISTS (SELECT 1 FROM events e
         WHERE e.tenant_key = p.tenant_key AND e.session_key = p.key AND e.type = 'session.reopened') LIMIT 100
 

@@ -225,7 +225,7 @@ static enum status sqlite_prepare(struct db *db, struct failure *failure)
         }
     }
     if (status == STATUS_OK) {
-        status = statement_number(db, SQL_EVENT_POSITION_LAST, NULL, 0, &self->tails.last_position, failure);
+        status = statement_number(db, sql_event_position_last(), 0, &self->tails.last_position, failure);
     }
     return status;
 }

@@ -140,14 +140,14 @@ static int load_tail(struct positions_cursor *cursor)
 {
     struct query query;
     enum status status =
-        statement_first(&query, &self_of(cursor)->base, SQL_EVENT_TAIL_READ, VALUES(number(cursor->session_key)), NULL);
+        statement_first(&query, &self_of(cursor)->base, sql_event_tail_read(.session_key = cursor->session_key), NULL);
     cursor->count = 0;
     cursor->full_chunks = 0;
     if (status != STATUS_OK) {
         return status == STATUS_NOT_FOUND ? SQLITE_OK : SQLITE_IOERR;
     }
-    decode(cursor, query_text(&query, 0));
-    cursor->full_chunks = query_i64(&query, 1);
+    decode(cursor, query_text(&query, EVENT_TAIL_READ_COLUMN_TAIL));
+    cursor->full_chunks = query_i64(&query, EVENT_TAIL_READ_COLUMN_FULL_CHUNKS);
     query_end(&query);
     cursor->chunk = cursor->full_chunks;
     return SQLITE_OK;
@@ -161,12 +161,12 @@ static int load_chunk(struct positions_cursor *cursor, int64_t chunk)
     }
     cursor->chunk = chunk;
     cursor->count = 0;
-    enum status status = statement_first(&query, &self_of(cursor)->base, SQL_EVENT_CHUNK_READ,
-                                         VALUES(number(cursor->session_key), number(chunk)), NULL);
+    enum status status = statement_first(
+        &query, &self_of(cursor)->base, sql_event_chunk_read(.session_key = cursor->session_key, .chunk = chunk), NULL);
     if (status != STATUS_OK) {
         return status == STATUS_NOT_FOUND ? SQLITE_CORRUPT_VTAB : SQLITE_IOERR;
     }
-    decode(cursor, query_text(&query, 0));
+    decode(cursor, query_text(&query, EVENT_CHUNK_READ_COLUMN_POSITIONS));
     query_end(&query);
     return SQLITE_OK;
 }

@@ -1,7 +1,7 @@
 #include <assert.h>
 
-#include "store/session/session_row.h"
 #include "store/sqlite/connection.h"
+#include "store/statement.h"
 
 static sqlite3_stmt *statement_of(struct query *query)
 {
@@ -151,23 +151,13 @@ void sqlite_end(struct query *query)
 static enum status insert_event(struct db *db, int64_t position, int64_t tenant_key, int64_t session_key,
                                 const struct event *event, struct failure *failure)
 {
-    struct query query;
-    query_start(&query, db, SQL_EVENT_INSERT_AT);
-    sqlite_bind_i64(&query, position);
-    sqlite_bind_i64(&query, tenant_key);
-    sqlite_bind_i64(&query, session_key);
-    sqlite_bind_i64(&query, event->sequence);
-    sqlite_bind_i64(&query, event->at_ms);
-    sqlite_bind_text(&query, event_type(event));
-    sqlite_bind_i64(&query, (int64_t)event->role);
-    sqlite_bind_text(&query, event->content);
-    sqlite_bind_text(&query, event->metadata);
-    sqlite_bind_text(&query, event->thread_id);
-    sqlite_bind_text(&query, event->external_id);
-    sqlite_bind_text(&query, event->actor);
-    enum status status = sqlite_run(&query, NULL, failure);
-    sqlite_end(&query);
-    return status;
+    return statement_run(db,
+                         sql_event_insert_at(.position = position, .tenant_key = tenant_key, .session_key = session_key,
+                                             .sequence = event->sequence, .at_ms = event->at_ms,
+                                             .type = event_type(event), .role = event->role, .content = event->content,
+                                             .metadata = event->metadata, .thread_id = event->thread_id,
+                                             .external_id = event->external_id, .actor = event->actor),
+                         NULL, failure);
 }
 
 enum status sqlite_event_insert(struct db *db, int64_t tenant_key, int64_t session_key, const struct event *event,
@@ -184,14 +174,15 @@ enum status sqlite_session_touch(struct db *db, const struct session *session, i
 {
     struct tail *tail = tail_pending(sqlite_db_of(db), session->key);
     struct query query;
-    query_start(&query, db, tail ? SQL_SESSION_TOUCH_TAIL : SQL_SESSION_TOUCH);
-    session_bind_touch(&query, session, old_sequence);
     if (tail) {
-        sqlite_bind_bytes(&query, slice_from(tail->bytes, tail->len));
-        sqlite_bind_i64(&query, tail->replaces);
+        query_start(&query, db,
+                    sql_session_touch_tail(.session = session, .old_sequence = old_sequence,
+                                           .tail = slice_from(tail->bytes, tail->len), .replaces = tail->replaces));
+    } else {
+        query_start(&query, db, sql_session_touch(.session = session, .old_sequence = old_sequence));
     }
-    enum status status = sqlite_run_guarded(&query, failure);
-    sqlite_end(&query);
+    enum status status = query_run_guarded(&query, failure);
+    query_end(&query);
     if (status == STATUS_OK && tail) {
         tail_written(tail);
     }

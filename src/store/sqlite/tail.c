@@ -68,11 +68,10 @@ struct tail *tail_pending(struct sqlite_db *self, int64_t session_key)
     return tail->session_key == session_key && tail->dirty ? tail : NULL;
 }
 
-static enum status run_for_one_row(struct sqlite_db *self, enum sql sql, const struct value *values,
-                                   struct failure *failure)
+static enum status run_for_one_row(struct sqlite_db *self, struct sql_call call, struct failure *failure)
 {
     int64_t changed = 0;
-    enum status status = statement_run(&self->base, sql, values, &changed, failure);
+    enum status status = statement_run(&self->base, call, &changed, failure);
     if (status == STATUS_OK && changed != 1) {
         return failure_set(failure, STATUS_INTERNAL, "session_missing",
                            "An event was written for a session that is not there.");
@@ -82,9 +81,11 @@ static enum status run_for_one_row(struct sqlite_db *self, enum sql sql, const s
 
 static enum status write_tail(struct sqlite_db *self, struct tail *tail, struct failure *failure)
 {
-    enum status status = run_for_one_row(
-        self, SQL_EVENT_TAIL_WRITE,
-        VALUES(number(tail->session_key), bytes(slice_from(tail->bytes, tail->len)), number(tail->replaces)), failure);
+    enum status status =
+        run_for_one_row(self,
+                        sql_event_tail_write(.session_key = tail->session_key,
+                                             .tail = slice_from(tail->bytes, tail->len), .replaces = tail->replaces),
+                        failure);
     if (status == STATUS_OK) {
         tail_written(tail);
     }
@@ -93,11 +94,11 @@ static enum status write_tail(struct sqlite_db *self, struct tail *tail, struct 
 
 static enum status write_chunk(struct sqlite_db *self, struct tail *tail, struct failure *failure)
 {
-    enum status status =
-        run_for_one_row(self, SQL_EVENT_CHUNK_WRITE,
-                        VALUES(number(tail->session_key), bytes(slice_from(tail->bytes, tail->len)),
-                               number(tail->replaces), number((tail->sequence - 1) / EVENTS_PER_CHUNK)),
-                        failure);
+    enum status status = run_for_one_row(
+        self,
+        sql_event_chunk_write(.session_key = tail->session_key, .tail = slice_from(tail->bytes, tail->len),
+                              .replaces = tail->replaces, .chunk = (tail->sequence - 1) / EVENTS_PER_CHUNK),
+        failure);
     tail->replaces = true;
     tail->len = 0;
     return status;
@@ -127,7 +128,7 @@ static enum status note_block(struct sqlite_db *self, int64_t tenant_key, struct
     }
     self->tails.blocks[slot].tenant_key = tenant_key;
     self->tails.blocks[slot].block = block;
-    return statement_run(&self->base, SQL_EVENT_BLOCK_INSERT, VALUES(number(tenant_key), number(block)), NULL, failure);
+    return statement_run(&self->base, sql_event_block_insert(.tenant_key = tenant_key, .block = block), NULL, failure);
 }
 
 enum status tail_add(struct sqlite_db *self, int64_t tenant_key, int64_t session_key, int64_t sequence,
@@ -158,6 +159,7 @@ enum status tail_add(struct sqlite_db *self, int64_t tenant_key, int64_t session
 
 enum status tails_flush(struct sqlite_db *self, struct failure *failure)
 {
+    int64_t writes = self->base.writes;
     enum status status = STATUS_OK;
     for (size_t i = 0; status == STATUS_OK && i < self->tails.dirty_count; i++) {
         struct tail *tail = &self->tails.slots[self->tails.dirty[i]];
@@ -167,6 +169,7 @@ enum status tails_flush(struct sqlite_db *self, struct failure *failure)
     if (status == STATUS_OK) {
         self->tails.dirty_count = 0;
     }
+    self->base.writes = writes; /* counted with the events; a query may have come to this */
     return status;
 }
 
@@ -180,15 +183,15 @@ enum status tail_delete_events(struct sqlite_db *self, int64_t tenant_key, int64
         *tail = (struct tail){0};
     }
     if (status == STATUS_OK) {
-        status = statement_run(&self->base, SQL_EVENT_DELETE_ALL, VALUES(number(tenant_key), number(session_key)), NULL,
-                               failure);
+        status = statement_run(&self->base, sql_event_delete_all(.tenant_key = tenant_key, .session_key = session_key),
+                               NULL, failure);
     }
     if (status == STATUS_OK) {
-        status = statement_run(&self->base, SQL_EVENT_CHUNKS_DELETE, VALUES(number(session_key)), NULL, failure);
+        status = statement_run(&self->base, sql_event_chunks_delete(.session_key = session_key), NULL, failure);
     }
     if (status == STATUS_OK) {
-        status = statement_run(&self->base, SQL_EVENT_POSITION_KEEP, VALUES(number(self->tails.last_position)), NULL,
-                               failure);
+        status =
+            statement_run(&self->base, sql_event_position_keep(.position = self->tails.last_position), NULL, failure);
     }
     return status;
 }

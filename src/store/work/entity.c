@@ -7,13 +7,13 @@ static void read_entity(struct query *query, struct arena *arena, void *item)
 {
     struct entity *out = item;
     *out = (struct entity){
-        .id = column_copy(query, 0, arena),
-        .type = column_copy(query, 1, arena),
-        .fields = column_open(query, 2, arena),
-        .version = query_i64(query, 3),
-        .created_at_ms = query_i64(query, 4),
-        .updated_at_ms = query_i64(query, 5),
-        .updated_by = column_copy(query, 6, arena),
+        .id = column_copy(query, ENTITY_COLUMN_ID, arena),
+        .type = column_copy(query, ENTITY_COLUMN_TYPE, arena),
+        .fields = column_open(query, ENTITY_COLUMN_FIELDS, arena),
+        .version = query_i64(query, ENTITY_COLUMN_VERSION),
+        .created_at_ms = query_i64(query, ENTITY_COLUMN_CREATED_AT_MS),
+        .updated_at_ms = query_i64(query, ENTITY_COLUMN_UPDATED_AT_MS),
+        .updated_by = column_copy(query, ENTITY_COLUMN_UPDATED_BY, arena),
     };
 }
 
@@ -21,10 +21,11 @@ enum status store_entity_insert(struct db *db, int64_t tenant_key, const struct 
 {
     int64_t inserted = 0;
     enum status status =
-        statement_run(db, SQL_ENTITY_INSERT,
-                      VALUES(number(tenant_key), text(entity->id), text(entity->type),
-                             text(seal_text(db, tenant_key, 0, entity->fields)), number(entity->version),
-                             number(entity->created_at_ms), number(entity->updated_at_ms), text(entity->updated_by)),
+        statement_run(db,
+                      sql_entity_insert(.tenant_key = tenant_key, .id = entity->id, .type = entity->type,
+                                        .fields = seal_text(db, tenant_key, 0, entity->fields),
+                                        .version = entity->version, .created_at_ms = entity->created_at_ms,
+                                        .updated_at_ms = entity->updated_at_ms, .updated_by = entity->updated_by),
                       &inserted, failure);
     if (status == STATUS_OK && inserted != 1) {
         return failure_set(failure, STATUS_CONFLICT, "entity_exists",
@@ -33,11 +34,11 @@ enum status store_entity_insert(struct db *db, int64_t tenant_key, const struct 
     return status;
 }
 
-static enum status read_one(struct db *db, enum sql sql, int64_t tenant_key, struct slice id, struct arena *arena,
-                            struct entity *out, struct failure *failure)
+static enum status read_one(struct db *db, struct sql_call call, struct arena *arena, struct entity *out,
+                            struct failure *failure)
 {
     struct query query;
-    enum status status = statement_first(&query, db, sql, VALUES(number(tenant_key), text(id)), failure);
+    enum status status = statement_first(&query, db, call, failure);
     if (status != STATUS_OK) {
         return status;
     }
@@ -49,24 +50,24 @@ static enum status read_one(struct db *db, enum sql sql, int64_t tenant_key, str
 enum status store_entity_get(struct db *db, int64_t tenant_key, struct slice id, struct arena *arena,
                              struct entity *out, struct failure *failure)
 {
-    return read_one(db, SQL_ENTITY_GET, tenant_key, id, arena, out, failure);
+    return read_one(db, sql_entity_get(.tenant_key = tenant_key, .id = id), arena, out, failure);
 }
 
 enum status store_entity_lock(struct db *db, int64_t tenant_key, struct slice id, struct arena *arena,
                               struct entity *out, struct failure *failure)
 {
-    return read_one(db, SQL_ENTITY_LOCK, tenant_key, id, arena, out, failure);
+    return read_one(db, sql_entity_lock(.tenant_key = tenant_key, .id = id), arena, out, failure);
 }
 
 enum status store_entity_update(struct db *db, int64_t tenant_key, const struct entity *entity, struct failure *failure)
 {
     int64_t changed = 0;
-    enum status status =
-        statement_run(db, SQL_ENTITY_UPDATE,
-                      VALUES(number(tenant_key), text(entity->id), text(entity->type),
-                             text(seal_text(db, tenant_key, 0, entity->fields)), number(entity->version),
-                             number(entity->updated_at_ms), text(entity->updated_by)),
-                      &changed, failure);
+    enum status status = statement_run(
+        db,
+        sql_entity_update(.tenant_key = tenant_key, .id = entity->id, .type = entity->type,
+                          .fields = seal_text(db, tenant_key, 0, entity->fields), .version = entity->version,
+                          .updated_at_ms = entity->updated_at_ms, .updated_by = entity->updated_by),
+        &changed, failure);
     if (status == STATUS_OK && changed != 1) {
         return failure_set(failure, STATUS_STALE, "entity_changed", "The entity was changed at the same moment.");
     }
@@ -78,7 +79,7 @@ enum status store_entity_delete(struct db *db, int64_t tenant_key, struct slice 
 {
     int64_t deleted = 0;
     enum status status =
-        statement_run(db, SQL_ENTITY_DELETE, VALUES(number(tenant_key), text(id), number(version)), &deleted, failure);
+        statement_run(db, sql_entity_delete(.tenant_key = tenant_key, .id = id, .version = version), &deleted, failure);
     if (status == STATUS_OK) {
         *out_deleted = deleted > 0;
     }
@@ -89,6 +90,6 @@ enum status store_entity_list(struct db *db, int64_t tenant_key, struct slice af
                               struct arena *arena, struct entity **out, size_t *out_count, struct failure *failure)
 {
     struct slice from = slice_present(after) ? after : SLICE("");
-    return statement_rows(db, SQL_ENTITY_LIST, VALUES(number(tenant_key), text(from), text(type), number(limit)),
+    return statement_rows(db, sql_entity_list(.tenant_key = tenant_key, .after = from, .type = type, .limit = limit),
                           sizeof **out, read_entity, arena, out, out_count, failure);
 }

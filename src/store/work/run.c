@@ -2,21 +2,19 @@
 #include "store/statement.h"
 #include "store/store.h"
 
-enum { RUN_COLUMNS = 9 };
-
 static void read_run(struct query *query, struct arena *arena, struct automation_run *out)
 {
     *out = (struct automation_run){
-        .id = column_copy(query, 0, arena),
-        .session_key = query_i64(query, 1),
-        .status = (enum run_status)query_i64(query, 2),
-        .outcome = (int)query_i64(query, 3),
-        .summary = column_open(query, 4, arena),
-        .completion_id = column_copy(query, 5, arena),
-        .created_at_ms = query_i64(query, 6),
-        .started_at_ms = query_i64(query, 7),
-        .ended_at_ms = query_i64(query, 8),
-        .session_id = column_copy(query, RUN_COLUMNS, arena),
+        .id = column_copy(query, RUN_COLUMN_ID, arena),
+        .session_key = query_i64(query, RUN_COLUMN_SESSION_KEY),
+        .status = (enum run_status)query_i64(query, RUN_COLUMN_STATUS),
+        .outcome = (int)query_i64(query, RUN_COLUMN_OUTCOME),
+        .summary = column_open(query, RUN_COLUMN_SUMMARY, arena),
+        .completion_id = column_copy(query, RUN_COLUMN_COMPLETION_ID, arena),
+        .created_at_ms = query_i64(query, RUN_COLUMN_CREATED_AT_MS),
+        .started_at_ms = query_i64(query, RUN_COLUMN_STARTED_AT_MS),
+        .ended_at_ms = query_i64(query, RUN_COLUMN_ENDED_AT_MS),
+        .session_id = column_copy(query, RUN_COLUMN_SESSION_ID, arena),
     };
 }
 
@@ -27,20 +25,21 @@ static void read_seen(struct query *query, struct arena *arena, void *item)
     read_run(query, arena, &out->run);
     out->session.key = out->run.session_key;
     out->session.id = out->run.session_id;
-    out->session.owner = column_copy(query, RUN_COLUMNS + 1, arena);
-    out->session.visibility = (enum visibility)query_i64(query, RUN_COLUMNS + 2);
-    out->session.purpose = (enum purpose)query_i64(query, RUN_COLUMNS + 3);
-    out->participant = (enum access_role)query_i64(query, RUN_COLUMNS + 4);
+    out->session.owner = column_copy(query, RUN_SEEN_COLUMN_OWNER, arena);
+    out->session.visibility = (enum visibility)query_i64(query, RUN_SEEN_COLUMN_VISIBILITY);
+    out->session.purpose = (enum purpose)query_i64(query, RUN_SEEN_COLUMN_PURPOSE);
+    out->participant = (enum access_role)query_i64(query, RUN_SEEN_COLUMN_PARTICIPANT);
 }
 
 enum status store_run_insert(struct db *db, int64_t tenant_key, const struct automation_run *run,
                              struct failure *failure)
 {
-    return statement_run(db, SQL_RUN_INSERT,
-                         VALUES(number(tenant_key), text(run->id), number(run->session_key), number(run->status),
-                                number(run->outcome), text(seal_text(db, tenant_key, run->session_key, run->summary)),
-                                text(run->completion_id), number(run->created_at_ms), number(run->started_at_ms),
-                                number(run->ended_at_ms)),
+    return statement_run(db,
+                         sql_run_insert(.tenant_key = tenant_key, .id = run->id, .session_key = run->session_key,
+                                        .status = run->status, .outcome = run->outcome,
+                                        .summary = seal_text(db, tenant_key, run->session_key, run->summary),
+                                        .completion_id = run->completion_id, .created_at_ms = run->created_at_ms,
+                                        .started_at_ms = run->started_at_ms, .ended_at_ms = run->ended_at_ms),
                          NULL, failure);
 }
 
@@ -49,7 +48,7 @@ enum status store_run_of_session(struct db *db, int64_t tenant_key, int64_t sess
 {
     struct query query;
     enum status status =
-        statement_first(&query, db, SQL_RUN_OF_SESSION, VALUES(number(tenant_key), number(session_key)), failure);
+        statement_first(&query, db, sql_run_of_session(.tenant_key = tenant_key, .session_key = session_key), failure);
     if (status != STATUS_OK) {
         return status;
     }
@@ -61,19 +60,22 @@ enum status store_run_of_session(struct db *db, int64_t tenant_key, int64_t sess
 enum status store_run_update(struct db *db, int64_t tenant_key, const struct automation_run *run,
                              struct failure *failure)
 {
-    return statement_run(db, SQL_RUN_UPDATE,
-                         VALUES(number(tenant_key), number(run->session_key), number(run->status), number(run->outcome),
-                                text(seal_text(db, tenant_key, run->session_key, run->summary)),
-                                text(run->completion_id), number(run->started_at_ms), number(run->ended_at_ms)),
+    return statement_run(db,
+                         sql_run_update(.tenant_key = tenant_key, .session_key = run->session_key,
+                                        .status = run->status, .outcome = run->outcome,
+                                        .summary = seal_text(db, tenant_key, run->session_key, run->summary),
+                                        .completion_id = run->completion_id, .started_at_ms = run->started_at_ms,
+                                        .ended_at_ms = run->ended_at_ms),
                          NULL, failure);
 }
 
 enum status store_run_follow(struct db *db, int64_t tenant_key, const struct automation_run *run,
                              struct failure *failure)
 {
-    return statement_run(db, SQL_RUN_FOLLOW,
-                         VALUES(number(tenant_key), number(run->session_key), number(run->status), number(run->outcome),
-                                number(run->started_at_ms), number(run->ended_at_ms)),
+    return statement_run(db,
+                         sql_run_follow(.tenant_key = tenant_key, .session_key = run->session_key,
+                                        .status = run->status, .outcome = run->outcome,
+                                        .started_at_ms = run->started_at_ms, .ended_at_ms = run->ended_at_ms),
                          NULL, failure);
 }
 
@@ -82,11 +84,12 @@ enum status store_run_list(struct db *db, const struct run_filter *filter, struc
 {
     struct slice nobody = SLICE("");
     struct slice user = slice_present(filter->user_id) ? filter->user_id : nobody;
-    enum status status = statement_rows(db, SQL_RUN_LIST,
-                                        VALUES(number(filter->tenant_key), text(user), text(filter->before),
-                                               filter->status >= 0 ? number(filter->status) : null_value(),
-                                               filter->sees_all ? null_value() : text(user), number(filter->limit)),
-                                        sizeof **out, read_seen, arena, out, out_count, failure);
+    enum status status =
+        statement_rows(db,
+                       sql_run_list(.tenant_key = filter->tenant_key, .user_id = user, .before = filter->before,
+                                    .wanted_status = optional(filter->status, filter->status >= 0),
+                                    .visible_to = filter->sees_all ? (struct slice){0} : user, .limit = filter->limit),
+                       sizeof **out, read_seen, arena, out, out_count, failure);
     for (size_t i = 0; status == STATUS_OK && i < *out_count; i++) {
         (*out)[i].session.tenant_key = filter->tenant_key;
     }
@@ -99,7 +102,7 @@ enum status store_run_get(struct db *db, int64_t tenant_key, struct slice user_i
     struct query query;
     struct slice user = slice_present(user_id) ? user_id : SLICE("");
     enum status status =
-        statement_first(&query, db, SQL_RUN_GET, VALUES(number(tenant_key), text(user), text(id)), failure);
+        statement_first(&query, db, sql_run_get(.tenant_key = tenant_key, .user_id = user, .id = id), failure);
     if (status != STATUS_OK) {
         return status;
     }

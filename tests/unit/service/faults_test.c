@@ -141,7 +141,6 @@ static enum status lose_lease(struct call *call)
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
         status = timer_fire(call, &due[i]);
     }
-    call->transaction->writes++;
     return status;
 }
 

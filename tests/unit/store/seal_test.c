@@ -49,8 +49,9 @@ static void unwrap(struct db *db, int64_t session_key, unsigned char out[KEY_BYT
     struct failure failure = {0};
     char name[48];
     int len = snprintf(name, sizeof name, "1.%lld", (long long)session_key);
-    assert_int_equal(statement_first(&query, db, SQL_SESSION_KEY_GET, VALUES(number(1), number(session_key)), &failure),
-                     STATUS_OK);
+    assert_int_equal(
+        statement_first(&query, db, sql_session_key_get(.tenant_key = 1, .session_key = session_key), &failure),
+        STATUS_OK);
     struct slice box = query_text(&query, 0);
     assert_int_equal(box.len, NONCE_BYTES + KEY_BYTES + TAG_BYTES);
     const unsigned char *bytes = (const unsigned char *)box.ptr;

@@ -8,6 +8,7 @@ struct probe {
     struct command command; /* first */
     struct scene *scene;
     const char *append_to; /* a session, or NULL */
+    const char *tenant;    /* makes one, beside all sessions, or NULL */
     bool spoils;           /* fails after it wrote */
     int park_times;        /* waits this often */
     int64_t park_ms;
@@ -288,6 +289,26 @@ static void test_full_queue_is_refused(void **state)
     scene_free(scene);
 }
 
+/* Nothing but the statement says that there is something to commit. */
+static void test_what_was_written_is_committed(void **state)
+{
+    (void)state;
+    struct writer *writer;
+    struct fanout *fanout;
+    struct loop *loop;
+    struct scene *scene = start(&writer, &fanout, &loop);
+    struct probe probe = {.tenant = "beside"};
+    struct tenant tenant;
+    struct failure failure = {0};
+    submit(writer, scene, &probe);
+    writer_start(writer);
+    wait_finished(1);
+    assert_int_equal(probe.status, STATUS_OK);
+    stop(scene, writer, fanout, loop);
+    assert_int_equal(store_tenant_by_id(scene->db, SLICE("beside"), &scene->arena, &tenant, &failure), STATUS_OK);
+    scene_free(scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -297,6 +318,7 @@ int main(void)
         cmocka_unit_test(test_parked_command_runs_again_when_work_is_queued),
         cmocka_unit_test(test_parked_commands_are_answered_when_the_writer_stops),
         cmocka_unit_test(test_full_queue_is_refused),
+        cmocka_unit_test(test_what_was_written_is_committed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
