@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "api/frame_encoders.h"
 #include "api/handlers.h"
 #include "api/problem.h"
 #include "api/speaker.h"
@@ -124,8 +125,8 @@ static void take_over(struct exchange *exchange)
     struct watcher *watcher = memory_zeroed(sizeof *watcher);
     struct viewer_options options = opening->options; /* its slices live in the arena of the exchange */
     memcpy(options.accounts, exchange->hold.accounts, sizeof options.accounts);
-    options.sink = (struct viewer_sink){watcher, sink_write, sink_end};
-    options.framing = opening->kind == STREAM_SSE ? FRAMING_SSE : FRAMING_WEBSOCKET;
+    options.sink = (struct viewer_sink){.owner = watcher, .write = sink_write, .end = sink_end};
+    options.encoder = opening->kind == STREAM_SSE ? &encoder_sse : &encoder_websocket;
     struct viewer *viewer;
     if (viewer_open(opening->fanout, loop, &options, &viewer, &failure) != STATUS_OK) {
         free(watcher);

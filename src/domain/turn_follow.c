@@ -128,6 +128,15 @@ static const struct {
     {"session.completed", take_completed, true}, {"session.status_change", take_status, true},
 };
 
+static bool reads_in_turn(struct slice type)
+{
+    bool reads = false;
+    for (size_t i = 0; i < sizeof in_turn / sizeof *in_turn; i++) {
+        reads |= slice_is(type, in_turn[i].type);
+    }
+    return reads;
+}
+
 static bool take_in_turn(struct seen *seen, struct slice type)
 {
     struct turn_follow *follow = seen->follow;
@@ -144,10 +153,20 @@ static bool take_in_turn(struct seen *seen, struct slice type)
     return belongs;
 }
 
+static bool is_said(struct slice type)
+{
+    return slice_is(type, "user.message");
+}
+
+static bool is_of_prompt(struct slice type)
+{
+    return slice_starts(type, SLICE("prompt."));
+}
+
 static bool take_of_prompt(struct seen *seen, struct slice type)
 {
     struct turn_follow *follow = seen->follow;
-    bool said = slice_is(type, "user.message");
+    bool said = is_said(type);
     if (!names_prompt(follow, seen->metadata)) {
         return false;
     }
@@ -158,21 +177,31 @@ static bool take_of_prompt(struct seen *seen, struct slice type)
         follow->state = FOLLOW_WITHDRAWN;
         replace(&follow->status, json_text_of(seen->metadata, "reason"));
     }
-    return said || slice_starts(type, SLICE("prompt."));
+    return said || is_of_prompt(type);
 }
 
-bool turn_follow_take(struct turn_follow *follow, const struct json *event)
+static bool take(struct seen *seen, struct slice type)
 {
-    struct slice type = json_text_of(event, "type");
-    struct seen seen = {follow, event, json_get(event, "metadata"), json_i64_of(event, "sequence")};
+    if (take_of_prompt(seen, type)) {
+        return true;
+    }
+    return seen->follow->state != FOLLOW_QUEUED && !is_of_prompt(type) && take_in_turn(seen, type);
+}
+
+bool turn_follow_take(struct turn_follow *follow, struct slice type, int64_t sequence, struct slice json)
+{
+    struct arena arena = {0};
+    struct seen seen = {.follow = follow, .sequence = sequence};
     if (follow->state == FOLLOW_WITHDRAWN || follow->sealed) {
         return false;
     }
-    if (take_of_prompt(&seen, type)) {
-        return true;
+    bool reads = is_said(type) || is_of_prompt(type) || reads_in_turn(type);
+    if (reads && json_parse(&arena, json, &seen.event, NULL) == STATUS_OK) {
+        seen.metadata = json_get(seen.event, "metadata");
     }
-    bool of_others = slice_starts(type, SLICE("prompt."));
-    return follow->state != FOLLOW_QUEUED && !of_others && take_in_turn(&seen, type);
+    bool mine = take(&seen, type);
+    arena_release(&arena);
+    return mine;
 }
 
 /* --- the result --- */

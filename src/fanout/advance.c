@@ -41,11 +41,21 @@ static bool viewer_write(struct viewer *viewer, struct slice bytes, size_t *writ
     return *written >= bytes.len;
 }
 
+/* True when the frame is taken whole. */
+static bool write_frame(struct viewer *viewer)
+{
+    if (!viewer->encoder) {
+        return viewer->sink.take(viewer->sink.owner, viewer->frame);
+    }
+    size_t written = viewer->written;
+    bool whole = viewer_write(viewer, frame_bytes(viewer->frame, viewer->encoder), &written);
+    viewer->written = (uint32_t)written;
+    return whole;
+}
+
 static bool flush_frame(struct viewer *viewer)
 {
-    size_t written = viewer->written;
-    bool whole = viewer_write(viewer, frame_bytes(viewer->frame, viewer->framing), &written);
-    viewer->written = (uint32_t)written;
+    bool whole = write_frame(viewer);
     if (whole) {
         frame_unref(viewer->frame);
         viewer->frame = NULL;
@@ -55,10 +65,21 @@ static bool flush_frame(struct viewer *viewer)
     return whole;
 }
 
+static bool flush_frames(struct viewer *viewer)
+{
+    struct page *page = viewer->page;
+    while (page->taken < page->frame_count && viewer->sink.take(viewer->sink.owner, page->frames[page->taken])) {
+        frame_unref(page->frames[page->taken++]);
+    }
+    return page->taken == page->frame_count;
+}
+
 static bool flush_page(struct viewer *viewer)
 {
     struct page *page = viewer->page;
-    bool whole = page->bytes.len == 0 || viewer_write(viewer, buffer_slice(&page->bytes), &page->written);
+    bool whole = viewer->encoder
+                     ? page->bytes.len == 0 || viewer_write(viewer, buffer_slice(&page->bytes), &page->written)
+                     : flush_frames(viewer);
     if (whole) {
         viewer_drop_page(viewer);
     }
@@ -90,38 +111,38 @@ void viewer_say(struct viewer *viewer, struct frame *frame)
 
 enum wish { WISH_SEND, WISH_SKIP, WISH_ASK };
 
-static enum wish event_wish(struct viewer *viewer, const struct frame_parts *parts)
+static enum wish event_wish(struct viewer *viewer, const struct frame *frame)
 {
-    if (viewer->sight && sight_depends_on(parts->type)) {
-        sight_forget(viewer->sight, parts->session_key);
+    if (viewer->sight && sight_depends_on(frame->entry.type)) {
+        sight_forget(viewer->sight, frame->entry.session_key);
     }
-    if (!filter_passes_event(viewer->filter, parts->type, parts->thread_id)) {
+    if (!filter_passes_event(viewer->filter, frame->entry.type, frame->entry.thread_id)) {
         return WISH_SKIP;
     }
     static const enum wish wishes[] = {
         [SIGHT_UNKNOWN] = WISH_ASK, [SIGHT_ALLOWED] = WISH_SEND, [SIGHT_DENIED] = WISH_SKIP};
-    return viewer->sight ? wishes[sight_recall(viewer->sight, parts->session_key)] : WISH_SEND;
+    return viewer->sight ? wishes[sight_recall(viewer->sight, frame->entry.session_key)] : WISH_SEND;
 }
 
-static enum wish viewer_wish(struct viewer *viewer, const struct frame_parts *parts)
+static enum wish viewer_wish(struct viewer *viewer, const struct frame *frame)
 {
-    if (parts->kind == FRAME_EVENT) {
-        return event_wish(viewer, parts);
+    if (frame->kind == FRAME_EVENT) {
+        return event_wish(viewer, frame);
     }
-    bool wanted = parts->kind != FRAME_DELTA || filter_passes_delta(viewer->filter, parts->thread_id);
+    bool wanted = frame->kind != FRAME_DELTA || filter_passes_delta(viewer->filter, frame->entry.thread_id);
     return wanted ? WISH_SEND : WISH_SKIP;
 }
 
 /* Nothing is pending; the frame follows the cursor. Borrows the frame. */
 static void viewer_take(struct viewer *viewer, struct frame *frame)
 {
-    switch (viewer_wish(viewer, &frame->parts)) {
+    switch (viewer_wish(viewer, frame)) {
     case WISH_SEND:
-        viewer->cursor = frame->parts.at;
+        viewer->cursor = frame->at;
         viewer_hold(viewer, frame_ref(frame));
         break;
     case WISH_SKIP:
-        viewer->cursor = frame->parts.at;
+        viewer->cursor = frame->at;
         break;
     case WISH_ASK:
         /* The decision is made on a reader thread: this stretch is read from the store. */
@@ -214,7 +235,7 @@ static void viewer_read(struct viewer *viewer)
     struct feed *feed = viewer->feed;
     struct page *page = memory_zeroed(sizeof *page);
     page->viewer = viewer;
-    page->framing = viewer->framing;
+    page->encoder = viewer->encoder;
     page->style = feed_style(feed);
     page->tenant_key = feed->key[0];
     page->session_key = feed->key[1];
@@ -273,8 +294,11 @@ static bool step_start(struct viewer *viewer)
     }
     viewer->started = true;
     viewer->wants_whole = !viewer->from_end && !stands_in_window(viewer);
-    viewer_hold(viewer, frame_ready(viewer->cursor, feed_style(feed), feed->tail.end,
-                                    feed_is_firehose(feed) ? (struct slice){0} : SLICE("[]")));
+    struct slice asks = feed_is_firehose(feed) ? (struct slice){0} : SLICE("[]");
+    viewer_hold(
+        viewer,
+        frame_new(&(struct frame){
+            .kind = FRAME_READY, .style = feed_style(feed), .at = viewer->cursor, .ready = {feed->tail.end, asks}}));
     return true;
 }
 
@@ -287,7 +311,10 @@ static bool step_lagging(struct viewer *viewer)
     viewer->wants_whole = dropped > 0;
     if (!viewer_is_caught_up(viewer) || dropped > 0) {
         figure_add(&hub_of(viewer)->figures.slow_total, 1);
-        viewer_hold(viewer, frame_slow(viewer->cursor, feed_style(viewer->feed), dropped));
+        viewer_hold(viewer, frame_new(&(struct frame){.kind = FRAME_SLOW,
+                                                      .style = feed_style(viewer->feed),
+                                                      .at = viewer->cursor,
+                                                      .slow.dropped_deltas = dropped}));
     }
     return true;
 }
@@ -379,8 +406,8 @@ void viewer_recheck(struct viewer *viewer)
 /* True when nothing lies between the cursor and the frame. */
 static bool follows_cursor(const struct viewer *viewer, const struct frame *frame)
 {
-    struct cursor at = frame->parts.at, cursor = viewer->cursor;
-    if (frame->parts.kind == FRAME_DELTA) {
+    struct cursor at = frame->at, cursor = viewer->cursor;
+    if (frame->kind == FRAME_DELTA) {
         return at.sequence == cursor.sequence && at.delta == cursor.delta + 1;
     }
     return feed_is_firehose(viewer->feed) || at.sequence == cursor.sequence + 1;
@@ -388,8 +415,8 @@ static bool follows_cursor(const struct viewer *viewer, const struct frame *fram
 
 void viewer_offer(struct viewer *viewer, struct frame *frame)
 {
-    bool wanted = frame->parts.kind != FRAME_DELTA || viewer->deltas;
-    if (!viewer->live || !wanted || !cursor_before(viewer->cursor, frame->parts.at)) {
+    bool wanted = frame->kind != FRAME_DELTA || viewer->deltas;
+    if (!viewer->live || !wanted || !cursor_before(viewer->cursor, frame->at)) {
         return;
     }
     if (!follows_cursor(viewer, frame)) {

@@ -61,19 +61,21 @@ struct cursor {
 MUST_CHECK enum status cursor_parse(struct slice text, struct cursor *out, struct failure *failure);
 MUST_CHECK enum status position_parse(struct slice text, struct position *out, struct failure *failure);
 
-enum framing { FRAMING_SSE, FRAMING_WEBSOCKET };
+struct frame;
+struct encoder; /* fanout/frame.h */
 
-/* Where a viewer's bytes go. */
+/* Where a viewer's frames go: as bytes of its encoder, or, without one, as they are. Neither calls anybody back. */
 struct viewer_sink {
     void *owner;
-    size_t (*write)(void *owner, struct slice bytes); /* like stream_write: calls nobody back */
-    void (*end)(void *owner, int code);               /* like stream_end; viewer_closed follows */
+    size_t (*write)(void *owner, struct slice bytes);     /* like stream_write */
+    bool (*take)(void *owner, const struct frame *frame); /* false: full; it is offered again after viewer_writable */
+    void (*end)(void *owner, int code);                   /* like stream_end; viewer_closed follows */
 };
 
 enum { VIEWER_TYPES_MAX = 16 };
 
 struct viewer_options {
-    enum framing framing;
+    const struct encoder *encoder; /* NULL: the sink takes frames. Outlives the fanout */
     struct viewer_sink sink;
     int64_t tenant_key;
     struct byte_account *accounts[BYTE_ACCOUNTS_MAX]; /* whose memory the pages of its backlog are; NULL = nobody's */

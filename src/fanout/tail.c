@@ -14,7 +14,7 @@ void tail_drop_oldest(struct tail *tail)
 {
     assert(tail->count > 0);
     struct frame *oldest = tail_at(tail, 0);
-    tail->base = oldest->parts.at;
+    tail->base = oldest->at;
     tail->bytes -= frame_weight(oldest);
     tail->head = (tail->head + 1) & (tail->room - 1);
     tail->count--;
@@ -52,13 +52,13 @@ static void tail_grow(struct tail *tail)
 
 void tail_append(struct tail *tail, struct frame *frame, size_t bytes_max)
 {
-    assert(cursor_before(tail->end, frame->parts.at));
+    assert(cursor_before(tail->end, frame->at));
     if (tail->count == tail->room) {
         tail_grow(tail);
     }
     tail->ring[(tail->head + tail->count++) & (tail->room - 1)] = frame_ref(frame);
     tail->bytes += frame_weight(frame);
-    tail->end = frame->parts.at;
+    tail->end = frame->at;
     while (tail->bytes > bytes_max && tail->count > 0) {
         tail_drop_oldest(tail);
     }
@@ -74,7 +74,7 @@ struct frame *tail_next(const struct tail *tail, struct cursor cursor)
     uint32_t low = 0, high = tail->count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (cursor_before(cursor, tail_at(tail, middle)->parts.at)) {
+        if (cursor_before(cursor, tail_at(tail, middle)->at)) {
             high = middle;
         } else {
             low = middle + 1;

@@ -61,7 +61,7 @@ static struct viewer *viewer_new(const struct viewer_options *options)
     struct viewer *viewer = memory_zeroed(sizeof *viewer + user_len);
     viewer->sink = options->sink;
     viewer->blocked = true; /* until the first viewer_writable */
-    viewer->framing = (uint8_t)options->framing;
+    viewer->encoder = options->encoder;
     viewer->deltas = options->deltas && options->session_key;
     viewer->from_end = options->from_end;
     viewer->cursor = options->session_key ? options->after : cursor_of_position(options->position);
@@ -193,7 +193,8 @@ void viewer_close(struct viewer *viewer, struct slice reason)
     viewer->leaving = true;
     viewer->live = false;
     viewer->end_code = end_code(reason);
-    viewer->farewell = frame_closed(viewer->cursor, feed_style(viewer->feed), reason);
+    viewer->farewell = frame_new(&(struct frame){
+        .kind = FRAME_CLOSED, .style = feed_style(viewer->feed), .at = viewer->cursor, .closed.reason = reason});
     viewer_advance(viewer);
 }
 
@@ -226,7 +227,7 @@ void viewer_beat(struct viewer *viewer)
     if (viewer->blocked) {
         beat_blocked(viewer);
     } else if (viewer->started) {
-        viewer_say(viewer, frame_ref(viewer->feed->hub->ping));
+        viewer_say(viewer, frame_ref(viewer->feed->hub->heartbeat));
     }
 }
 

@@ -23,17 +23,17 @@ struct viewer {
     struct viewer *next, **link;           /* among the feed's viewers */
     struct viewer *beat_next, **beat_link; /* in its slot of the wheel */
     struct viewer_sink sink;
-    struct cursor cursor;   /* everything up to here was written, is pending, or was not asked for */
-    struct frame *frame;    /* pending, or NULL */
-    struct page *page;      /* being read or pending, or NULL; behind `frame` */
-    struct frame *farewell; /* the last frame to be said, or NULL */
-    struct filter *filter;  /* NULL = everything */
-    struct sight *sight;    /* NULL = everything */
+    const struct encoder *encoder; /* NULL: the sink takes frames */
+    struct cursor cursor;          /* everything up to here was written, is pending, or was not asked for */
+    struct frame *frame;           /* pending, or NULL */
+    struct page *page;             /* being read or pending, or NULL; behind `frame` */
+    struct frame *farewell;        /* the last frame to be said, or NULL */
+    struct filter *filter;         /* NULL = everything */
+    struct sight *sight;           /* NULL = everything */
     struct byte_account *accounts[BYTE_ACCOUNTS_MAX];
     uint32_t written;     /* of `frame` */
     uint32_t deltas_mark; /* lagging: how many deltas of the feed it had */
     int16_t end_code;
-    uint8_t framing;
     bool deltas;      /* wanted */
     bool from_end;    /* until started */
     bool started;     /* `ready` was said */
