@@ -1,5 +1,7 @@
 #include "fanout/viewer.h"
 
+#include <assert.h>
+
 #include "base/arena.h"
 #include "fanout/hub.h"
 #include "fanout/page.h"
@@ -25,10 +27,9 @@ static uint32_t deltas_had(const struct viewer *viewer)
 static void viewer_block(struct viewer *viewer)
 {
     viewer->blocked = true;
-    viewer->live = false;
-    if (viewer->caught_up && !viewer->lagging) {
-        viewer->lagging = true;
+    if (viewer->state == VIEWER_FOLLOWING || viewer->state == VIEWER_LIVE) {
         viewer->deltas_mark = deltas_had(viewer);
+        viewer_enter(viewer, VIEWER_LAGGING);
     }
 }
 
@@ -89,7 +90,8 @@ static bool flush_page(struct viewer *viewer)
 /* True when nothing is pending. */
 static bool viewer_flush(struct viewer *viewer)
 {
-    bool done = (!viewer->frame || flush_frame(viewer)) && (!viewer->page || viewer->reading || flush_page(viewer));
+    bool done =
+        (!viewer->frame || flush_frame(viewer)) && (!viewer->page || viewer_is_reading(viewer) || flush_page(viewer));
     if (!done) {
         viewer_block(viewer);
     }
@@ -99,6 +101,7 @@ static bool viewer_flush(struct viewer *viewer)
 /* Nothing is pending. Takes over the reference. */
 static void viewer_hold(struct viewer *viewer, struct frame *frame)
 {
+    assert(!viewer->frame && (!viewer->page || viewer_is_reading(viewer)));
     viewer->frame = frame;
     viewer->written = 0;
 }
@@ -107,49 +110,6 @@ void viewer_say(struct viewer *viewer, struct frame *frame)
 {
     viewer_hold(viewer, frame);
     viewer_flush(viewer);
-}
-
-enum wish { WISH_SEND, WISH_SKIP, WISH_ASK };
-
-static enum wish event_wish(struct viewer *viewer, const struct frame *frame)
-{
-    if (viewer->sight && sight_depends_on(frame->entry.type)) {
-        sight_forget(viewer->sight, frame->entry.session_key);
-    }
-    if (!filter_passes_event(viewer->filter, frame->entry.type, frame->entry.thread_id)) {
-        return WISH_SKIP;
-    }
-    static const enum wish wishes[] = {
-        [SIGHT_UNKNOWN] = WISH_ASK, [SIGHT_ALLOWED] = WISH_SEND, [SIGHT_DENIED] = WISH_SKIP};
-    return viewer->sight ? wishes[sight_recall(viewer->sight, frame->entry.session_key)] : WISH_SEND;
-}
-
-static enum wish viewer_wish(struct viewer *viewer, const struct frame *frame)
-{
-    if (frame->kind == FRAME_EVENT) {
-        return event_wish(viewer, frame);
-    }
-    bool wanted = frame->kind != FRAME_DELTA || filter_passes_delta(viewer->filter, frame->entry.thread_id);
-    return wanted ? WISH_SEND : WISH_SKIP;
-}
-
-/* Nothing is pending; the frame follows the cursor. Borrows the frame. */
-static void viewer_take(struct viewer *viewer, struct frame *frame)
-{
-    switch (viewer_wish(viewer, frame)) {
-    case WISH_SEND:
-        viewer->cursor = frame->at;
-        viewer_hold(viewer, frame_ref(frame));
-        break;
-    case WISH_SKIP:
-        viewer->cursor = frame->at;
-        break;
-    case WISH_ASK:
-        /* The decision is made on a reader thread: this stretch is read from the store. */
-        viewer->caught_up = false;
-        viewer->must_read = true;
-        break;
-    }
 }
 
 /* --- reading --- */
@@ -197,16 +157,14 @@ static void page_accept(struct viewer *viewer, const struct page *page)
         viewer->cursor = page->reached;
     }
     viewer->wants_whole = !page->from_end && (moved || (page->first && !stands_in_window(viewer)));
-    viewer->started = true;
-    viewer->caught_up = page->at_end;
+    viewer_enter(viewer, page->at_end ? VIEWER_FOLLOWING : VIEWER_BEHIND);
 }
 
 static void viewer_page_done(struct viewer *viewer, struct page *page)
 {
-    viewer->reading = false;
     if (viewer->sight_stale) {
         viewer->sight_stale = false;
-        viewer_forget_sight(viewer, 0);
+        sight_forget_all(viewer->sight);
     }
     if (page->status == STATUS_OK) {
         page_accept(viewer, page);
@@ -215,7 +173,8 @@ static void viewer_page_done(struct viewer *viewer, struct page *page)
         struct slice reason = page->status == STATUS_NOT_FOUND ? SLICE("deleted")
                               : page->status == STATUS_LIMITED ? SLICE("too_many_bytes")
                                                                : SLICE("store_unavailable");
-        viewer_drop_page(viewer);
+        viewer->page = NULL;
+        page_free(page);
         viewer_close(viewer, reason);
     }
 }
@@ -240,32 +199,67 @@ static void viewer_read(struct viewer *viewer)
     page->tenant_key = feed->key[0];
     page->session_key = feed->key[1];
     page->after = viewer->cursor;
-    page->first = !viewer->started;
-    page->from_end = !viewer->started && viewer->from_end;
+    page->first = viewer->state == VIEWER_NEW;
+    page->from_end = page->first && viewer->from_end;
     page->events_max = feed->hub->fanout->options.page_events;
     page->filter = viewer->filter;
     page->sight = viewer->sight;
     memcpy(page->hold.accounts, viewer->accounts, sizeof viewer->accounts);
     viewer->page = page;
-    viewer->reading = true;
-    viewer->must_read = false;
+    viewer_enter(viewer, page->first ? VIEWER_STARTING : VIEWER_READING);
     page_start(page, feed->hub, slice_from(feed->session_id, feed->session_id_len), on_page);
 }
 
 /* --- deciding --- */
 
+enum wish { WISH_SEND, WISH_SKIP, WISH_ASK };
+
+static enum wish event_wish(struct viewer *viewer, const struct frame *frame)
+{
+    if (viewer->sight && sight_depends_on(frame->entry.type)) {
+        sight_forget(viewer->sight, frame->entry.session_key);
+    }
+    if (!filter_passes_event(viewer->filter, frame->entry.type, frame->entry.thread_id)) {
+        return WISH_SKIP;
+    }
+    static const enum wish wishes[] = {
+        [SIGHT_UNKNOWN] = WISH_ASK, [SIGHT_ALLOWED] = WISH_SEND, [SIGHT_DENIED] = WISH_SKIP};
+    return viewer->sight ? wishes[sight_recall(viewer->sight, frame->entry.session_key)] : WISH_SEND;
+}
+
+static enum wish viewer_wish(struct viewer *viewer, const struct frame *frame)
+{
+    if (frame->kind == FRAME_EVENT) {
+        return event_wish(viewer, frame);
+    }
+    bool wanted = frame->kind != FRAME_DELTA || filter_passes_delta(viewer->filter, frame->entry.thread_id);
+    return wanted ? WISH_SEND : WISH_SKIP;
+}
+
+/* Nothing is pending; the frame follows the cursor. Borrows the frame. */
+static void viewer_take(struct viewer *viewer, struct frame *frame)
+{
+    switch (viewer_wish(viewer, frame)) {
+    case WISH_SEND:
+        viewer->cursor = frame->at;
+        viewer_hold(viewer, frame_ref(frame));
+        break;
+    case WISH_SKIP:
+        viewer->cursor = frame->at;
+        break;
+    case WISH_ASK:
+        viewer_read(viewer); /* the decision is made on a reader thread: this stretch is read from the store */
+        break;
+    }
+}
+
 /* True when the tail leads from the cursor to the feed's end, or the viewer has read beyond it. */
-static bool viewer_is_caught_up(struct viewer *viewer)
+static bool reaches_end(const struct viewer *viewer)
 {
     const struct feed *feed = viewer->feed;
     struct cursor place = place_of(viewer);
-    if (viewer->must_read) {
-        return false;
-    }
-    if (!viewer->caught_up || cursor_before(place, feed->tail.end)) {
-        viewer->caught_up = feed_reaches(feed, place);
-    }
-    return viewer->caught_up;
+    bool has_passed = viewer_is_caught_up(viewer) && !cursor_before(place, feed->tail.end);
+    return has_passed || feed_reaches(feed, place);
 }
 
 static bool step_farewell(struct viewer *viewer)
@@ -288,11 +282,13 @@ static bool step_start(struct viewer *viewer)
     }
     if (viewer->from_end && feed->end_known) {
         start_at_end(viewer, feed->tail.end);
-    } else if (viewer->from_end || !viewer_is_caught_up(viewer)) {
+        viewer_enter(viewer, VIEWER_BEHIND);
+    } else if (viewer->from_end || !reaches_end(viewer)) {
         viewer_read(viewer);
         return false;
+    } else {
+        viewer_enter(viewer, VIEWER_FOLLOWING);
     }
-    viewer->started = true;
     viewer->wants_whole = !viewer->from_end && !stands_in_window(viewer);
     struct slice asks = feed_is_firehose(feed) ? (struct slice){0} : SLICE("[]");
     viewer_hold(
@@ -307,9 +303,10 @@ static bool step_lagging(struct viewer *viewer)
 {
     int32_t lost = (int32_t)(viewer->feed->deltas_before - viewer->deltas_mark);
     int64_t dropped = viewer->deltas && lost > 0 ? lost : 0;
-    viewer->lagging = false;
+    bool reaches = reaches_end(viewer);
+    viewer_enter(viewer, reaches ? VIEWER_FOLLOWING : VIEWER_BEHIND);
     viewer->wants_whole = dropped > 0;
-    if (!viewer_is_caught_up(viewer) || dropped > 0) {
+    if (!reaches || dropped > 0) {
         figure_add(&hub_of(viewer)->figures.slow_total, 1);
         viewer_hold(viewer, frame_new(&(struct frame){.kind = FRAME_SLOW,
                                                       .style = feed_style(viewer->feed),
@@ -354,38 +351,54 @@ static bool step_next(struct viewer *viewer)
         take_delta(viewer);
     }
     bool moved = before.sequence != viewer->cursor.sequence || before.delta != viewer->cursor.delta;
-    return moved || viewer->frame || viewer->must_read;
+    return moved || viewer->frame;
 }
 
-static bool viewer_step(struct viewer *viewer)
+static bool step_follow(struct viewer *viewer)
 {
-    if (viewer->leaving) {
-        return step_farewell(viewer);
-    }
-    if (viewer->reading) {
-        return false;
-    }
-    if (!viewer->started) {
-        return step_start(viewer);
-    }
-    if (viewer->lagging) {
-        return step_lagging(viewer);
-    }
-    if (!viewer_is_caught_up(viewer)) {
+    if (!reaches_end(viewer)) {
         viewer_read(viewer);
         return false;
     }
+    if (viewer->state != VIEWER_FOLLOWING) {
+        viewer_enter(viewer, VIEWER_FOLLOWING);
+    }
     bool moved = step_next(viewer);
-    viewer->live = !moved;
+    if (!moved && viewer->state == VIEWER_FOLLOWING) {
+        viewer_enter(viewer, VIEWER_LIVE);
+    }
     return moved;
+}
+
+/* Nothing is pending. False when there is nothing to do now. */
+static bool viewer_step(struct viewer *viewer)
+{
+    switch ((enum viewer_state)viewer->state) {
+    case VIEWER_NEW:
+        return step_start(viewer);
+    case VIEWER_BEHIND:
+    case VIEWER_FOLLOWING:
+    case VIEWER_LIVE:
+        return step_follow(viewer);
+    case VIEWER_LAGGING:
+        return step_lagging(viewer);
+    case VIEWER_LEAVING:
+    case VIEWER_OVERDUE:
+        return step_farewell(viewer);
+    case VIEWER_STARTING:
+    case VIEWER_READING:
+    case VIEWER_ENDED:
+    case VIEWER_STATE_COUNT:
+        break;
+    }
+    return false;
 }
 
 void viewer_advance(struct viewer *viewer)
 {
-    if (viewer->blocked || viewer->ended) {
+    if (viewer->blocked || viewer->state == VIEWER_ENDED) {
         return;
     }
-    viewer->live = false;
     while (viewer_flush(viewer) && viewer_step(viewer)) {
     }
 }
@@ -398,7 +411,7 @@ void viewer_writable(struct viewer *viewer)
 
 void viewer_recheck(struct viewer *viewer)
 {
-    if (viewer->live) {
+    if (viewer->state == VIEWER_LIVE) {
         viewer_advance(viewer);
     }
 }
@@ -416,7 +429,7 @@ static bool follows_cursor(const struct viewer *viewer, const struct frame *fram
 void viewer_offer(struct viewer *viewer, struct frame *frame)
 {
     bool wanted = frame->kind != FRAME_DELTA || viewer->deltas;
-    if (!viewer->live || !wanted || !cursor_before(viewer->cursor, frame->at)) {
+    if (viewer->state != VIEWER_LIVE || !wanted || !cursor_before(viewer->cursor, frame->at)) {
         return;
     }
     if (!follows_cursor(viewer, frame)) {
@@ -424,9 +437,7 @@ void viewer_offer(struct viewer *viewer, struct frame *frame)
         return;
     }
     viewer_take(viewer, frame);
-    if (viewer->must_read) {
-        viewer_advance(viewer);
-    } else if (viewer->frame) {
+    if (viewer->frame) {
         viewer_flush(viewer);
     }
 }

@@ -1,5 +1,6 @@
 #include "fanout/viewer.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/arena.h"
@@ -44,6 +45,60 @@ static void viewer_unlink(struct viewer *viewer)
     if (viewer->beat_next) {
         viewer->beat_next->beat_link = viewer->beat_link;
     }
+}
+
+/* --- states --- */
+
+#define TO(state) (1u << VIEWER_##state)
+
+static const uint16_t edges[VIEWER_STATE_COUNT] = {
+    [VIEWER_NEW] = TO(STARTING) | TO(BEHIND) | TO(FOLLOWING) | TO(LEAVING),
+    [VIEWER_STARTING] = TO(BEHIND) | TO(FOLLOWING) | TO(LEAVING),
+    [VIEWER_READING] = TO(BEHIND) | TO(FOLLOWING) | TO(LEAVING),
+    [VIEWER_BEHIND] = TO(READING) | TO(FOLLOWING) | TO(LEAVING),
+    [VIEWER_FOLLOWING] = TO(READING) | TO(LIVE) | TO(LAGGING) | TO(LEAVING),
+    [VIEWER_LIVE] = TO(READING) | TO(FOLLOWING) | TO(LAGGING) | TO(LEAVING),
+    [VIEWER_LAGGING] = TO(BEHIND) | TO(FOLLOWING) | TO(LEAVING),
+    [VIEWER_LEAVING] = TO(OVERDUE) | TO(ENDED),
+    [VIEWER_OVERDUE] = TO(ENDED),
+    [VIEWER_ENDED] = 0,
+};
+
+/* What holds when a state is entered. */
+static void check(const struct viewer *viewer)
+{
+    assert(!viewer->sight_stale || viewer_is_reading(viewer));
+    switch ((enum viewer_state)viewer->state) {
+    case VIEWER_STARTING:
+    case VIEWER_READING:
+        assert(viewer->page && !viewer->frame && !viewer->blocked);
+        break;
+    case VIEWER_LIVE:
+        assert(!viewer->page && !viewer->frame && !viewer->blocked);
+        break;
+    case VIEWER_LAGGING:
+        assert(viewer->blocked && (viewer->page || viewer->frame));
+        break;
+    case VIEWER_LEAVING:
+        assert(viewer->farewell);
+        break;
+    case VIEWER_OVERDUE:
+        assert(viewer->blocked);
+        break;
+    case VIEWER_NEW:
+    case VIEWER_BEHIND:
+    case VIEWER_FOLLOWING:
+    case VIEWER_ENDED:
+    case VIEWER_STATE_COUNT:
+        break;
+    }
+}
+
+void viewer_enter(struct viewer *viewer, enum viewer_state state)
+{
+    assert(edges[viewer->state] & (1u << state));
+    viewer->state = (uint8_t)state;
+    check(viewer);
 }
 
 static struct hub *hub_on(struct fanout *fanout, const struct loop *loop)
@@ -126,7 +181,7 @@ void viewer_drop_page(struct viewer *viewer)
         return;
     }
     viewer->page = NULL;
-    if (viewer->reading) {
+    if (viewer_is_reading(viewer)) {
         page->viewer = NULL; /* whoever reads it frees it, with filter and sight */
         atomic_store(&page->lookup.abandoned, true);
         viewer->filter = NULL;
@@ -134,7 +189,6 @@ void viewer_drop_page(struct viewer *viewer)
     } else {
         page_free(page);
     }
-    viewer->reading = false;
 }
 
 void viewer_closed(struct viewer *viewer)
@@ -184,23 +238,23 @@ static int16_t end_code(struct slice reason)
 
 void viewer_close(struct viewer *viewer, struct slice reason)
 {
-    if (viewer->leaving) {
+    if (viewer->state >= VIEWER_LEAVING) {
         return;
     }
-    if (viewer->reading) {
+    if (viewer_is_reading(viewer)) {
         viewer_drop_page(viewer);
+        viewer->sight_stale = false;
     }
-    viewer->leaving = true;
-    viewer->live = false;
     viewer->end_code = end_code(reason);
     viewer->farewell = frame_new(&(struct frame){
         .kind = FRAME_CLOSED, .style = feed_style(viewer->feed), .at = viewer->cursor, .closed.reason = reason});
+    viewer_enter(viewer, VIEWER_LEAVING);
     viewer_advance(viewer);
 }
 
 void viewer_end(struct viewer *viewer)
 {
-    viewer->ended = true;
+    viewer_enter(viewer, VIEWER_ENDED);
     viewer->sink.end(viewer->sink.owner, viewer->end_code);
 }
 
@@ -209,24 +263,32 @@ void viewer_end(struct viewer *viewer)
 /* A viewer that does not even take its farewell has one heartbeat's time. */
 static void beat_blocked(struct viewer *viewer)
 {
-    if (viewer->leaving && viewer->beaten) {
+    if (viewer->state == VIEWER_OVERDUE) {
         viewer_end(viewer);
-        return;
+    } else if (viewer->state == VIEWER_LEAVING) {
+        viewer_enter(viewer, VIEWER_OVERDUE);
     }
-    viewer->beaten = viewer->leaving;
+}
+
+/* Where a viewer may be between calls. */
+static bool rests(const struct viewer *viewer)
+{
+    return viewer->blocked || viewer_is_reading(viewer) || viewer->state == VIEWER_LIVE ||
+           viewer->state == VIEWER_ENDED;
 }
 
 void viewer_beat(struct viewer *viewer)
 {
+    assert(rests(viewer));
     if (viewer->feed->viewers == viewer) {
         feed_trim(viewer->feed);
     }
-    if (viewer->ended) {
+    if (viewer->state == VIEWER_ENDED) {
         return;
     }
     if (viewer->blocked) {
         beat_blocked(viewer);
-    } else if (viewer->started) {
+    } else if (viewer->state != VIEWER_STARTING) {
         viewer_say(viewer, frame_ref(viewer->feed->hub->heartbeat));
     }
 }
@@ -241,7 +303,7 @@ void viewer_forget_sight(struct viewer *viewer, int64_t session_key)
     if (!viewer->sight) {
         return;
     }
-    if (viewer->reading) {
+    if (viewer_is_reading(viewer)) {
         viewer->sight_stale = true;
     } else if (session_key) {
         sight_forget(viewer->sight, session_key);

@@ -392,6 +392,40 @@ static void frames_left_behind(void **state)
     viewer_closed(taker.viewer);
 }
 
+static void from_state_to_state(void **state)
+{
+    struct scene *scene = *state;
+    struct socket socket;
+    append_many(1, 12);
+    socket_open(scene, &socket, watch(1, 0));
+    assert_int_equal(socket.viewer->state, VIEWER_STARTING);
+    socket.room = 10;
+    while (scene_run_job(scene) || scene_run_loops(scene)) {
+    }
+    assert_int_equal(socket.viewer->state, VIEWER_BEHIND); /* a page of ten, and no room for it */
+    socket_drain(&socket, SIZE_MAX);
+    assert_int_equal(socket.viewer->state, VIEWER_READING);
+    scene_run(scene);
+    assert_int_equal(socket.viewer->state, VIEWER_LIVE);
+    socket.room = 10;
+    say(scene, 1, "agent.message");
+    scene_run(scene);
+    assert_int_equal(socket.viewer->state, VIEWER_LAGGING);
+    socket_drain(&socket, SIZE_MAX);
+    assert_int_equal(socket.viewer->state, VIEWER_LIVE);
+    socket.room = 10;
+    publish_close(scene->fanout, 1, "deleted", NULL);
+    scene_run(scene);
+    assert_int_equal(socket.viewer->state, VIEWER_LEAVING);
+    for (int i = 0; i < HUB_WHEEL_SLOTS; i++) {
+        hub_beat(&scene->fanout->hubs[0]);
+    }
+    assert_int_equal(socket.viewer->state, VIEWER_OVERDUE);
+    socket_drain(&socket, SIZE_MAX);
+    assert_int_equal(socket.viewer->state, VIEWER_ENDED);
+    socket_close(&socket);
+}
+
 static void closed_by_the_service(void **state)
 {
     struct scene *scene = *state;
@@ -657,6 +691,7 @@ int main(void)
         SCENE(readers_that_refuse_are_asked_again),
         SCENE(stopping),
         cmocka_unit_test(an_idle_viewer_is_small),
+        SCENE(from_state_to_state),
         SCENE(frames_as_they_are),
         SCENE(frames_wait_for_room),
         SCENE(frames_left_behind),
