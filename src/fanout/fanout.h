@@ -22,8 +22,28 @@ struct read_job {
     void (*run)(struct read_job *job, struct db *db);
 };
 
+/* What a viewer showed to be let in. The fanout keeps it and shows it again. */
+struct viewer_pass {
+    int64_t tenant_key;
+    struct credential credential;
+    enum member_role member; /* of a user, when the viewer was opened; else MEMBER_NONE */
+    struct slice user_id;
+};
+
+/* Who may watch what, and whether they still may, is for others to decide. Called on reader threads. */
+struct viewer_rights {
+    /* Of the firehose: may this viewer see the session? Asked once per session and change. */
+    enum status (*may_see)(struct db *db, const struct principal *who, int64_t session_key, bool *out_may,
+                           struct failure *failure);
+    /* The same of a session that was deleted; `audience` as in struct firehose_row. */
+    bool (*could_see)(const struct principal *who, int64_t session_key, struct slice audience);
+    /* Would the same pass not let it in any more? Asked after something changed about who may come in. */
+    enum status (*is_over)(struct db *db, const struct viewer_pass *pass, bool *out_over, struct failure *failure);
+};
+
 struct fanout_options {
     struct clock *clock;
+    const struct viewer_rights *rights;
     int64_t heartbeat_ms;
     int64_t partial_flush_ms;
     size_t tail_bytes_max;   /* of recent frames kept per watched session */
@@ -81,7 +101,7 @@ struct viewer_options {
     struct byte_account *accounts[BYTE_ACCOUNTS_MAX]; /* whose memory the pages of its backlog are; NULL = nobody's */
     struct slice user_id;                             /* who watches; for PUBLISH_CLOSE */
     struct credential credential; /* the stream ends with it: `credential_over`, or `access_revoked` before its time */
-    enum member_role member;      /* of a user, as it was: another one ends the stream too */
+    enum member_role member;      /* of a user; the stream ends when it is another one */
     /* a session's stream */
     int64_t session_key; /* 0 = the tenant's firehose */
     struct slice session_id;

@@ -38,39 +38,15 @@ static struct shown_key key_of(const struct viewer *viewer)
 
 /* --- reader thread --- */
 
-static enum status ask_credential(struct recheck *recheck, struct db *db, struct shown *shown, struct failure *failure)
+static enum status ask(const struct viewer_rights *rights, struct db *db, struct shown *shown, struct failure *failure)
 {
-    struct slice hash = hash_slice(&shown->key.hash);
-    struct token token = {0};
-    struct grant grant = {0};
-    struct share_link link = {.active = true};
-    enum status status = STATUS_OK;
-    switch ((enum credential_kind)shown->key.kind) {
-    case CREDENTIAL_NONE:
-        break;
-    case CREDENTIAL_TOKEN:
-        status = store_token_by_hash(db, hash, &recheck->arena, &token, failure);
-        break;
-    case CREDENTIAL_COOKIE:
-        status = store_grant_by_hash(db, GRANT_COOKIE, hash, &recheck->arena, &grant, failure);
-        break;
-    case CREDENTIAL_SHARE_LINK:
-        status = store_share_by_hash(db, hash, &recheck->arena, &link, failure);
-        break;
-    }
-    shown->is_over = status == STATUS_NOT_FOUND || (status == STATUS_OK && (token.revoked_at_ms != 0 || !link.active));
-    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
-}
-
-static enum status ask_member(struct db *db, struct shown *shown, struct failure *failure)
-{
-    enum member_role member = MEMBER_NONE;
-    if (shown->is_over || shown->key.member == MEMBER_NONE) {
-        return STATUS_OK;
-    }
-    enum status status = store_membership_get(db, shown->key.tenant_key, shown->user_id, &member, failure);
-    shown->is_over = status == STATUS_OK && member != (enum member_role)shown->key.member;
-    return status;
+    struct viewer_pass pass = {
+        .tenant_key = shown->key.tenant_key,
+        .credential = {.kind = (enum credential_kind)shown->key.kind, .hash = shown->key.hash},
+        .member = (enum member_role)shown->key.member,
+        .user_id = shown->user_id,
+    };
+    return rights->is_over(db, &pass, &shown->is_over, failure);
 }
 
 static void recheck_ask(struct lookup *lookup, struct db *db)
@@ -80,8 +56,7 @@ static void recheck_ask(struct lookup *lookup, struct db *db)
     enum status status = STATUS_OK;
     size_t cursor = 0;
     for (struct shown *shown; status == STATUS_OK && (shown = map_next(&recheck->shown, &cursor));) {
-        status = ask_credential(recheck, db, shown, &failure);
-        status = status == STATUS_OK ? ask_member(db, shown, &failure) : status;
+        status = ask(lookup->hub->fanout->options.rights, db, shown, &failure);
     }
     if (status != STATUS_OK) {
         log_error("credentials of streams not read", LOG_TEXT("code", slice_of(failure.code)),

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
-#include "base/json.h"
 
 enum { SIGHT_SLOTS = 256 }; /* a power of two */
 
@@ -14,15 +13,17 @@ struct sight_slot {
 };
 
 struct sight {
+    const struct viewer_rights *rights;
     struct principal who; /* texts live in `arena` */
     struct arena arena;
     struct sight_slot slots[SIGHT_SLOTS];
 };
 
-struct sight *sight_new(const struct principal *who)
+struct sight *sight_new(const struct viewer_rights *rights, const struct principal *who)
 {
     struct sight *sight = memory_zeroed(sizeof *sight);
     struct principal *copy = &sight->who;
+    sight->rights = rights;
     *copy = *who;
     copy->tenant_id = arena_copy(&sight->arena, who->tenant_id);
     copy->user_id = arena_copy(&sight->arena, who->user_id);
@@ -65,27 +66,6 @@ void sight_forget_all(struct sight *sight)
     memset(sight->slots, 0, sizeof sight->slots);
 }
 
-static enum status ask(const struct sight *sight, struct db *db, int64_t session_key, bool *out_allowed,
-                       struct failure *failure)
-{
-    struct arena arena = {0};
-    struct session session;
-    enum access_role participant = ACCESS_NONE;
-    const struct principal *who = &sight->who;
-    enum status status = store_session_by_key(db, who->tenant_key, session_key, &arena, &session, failure);
-    if (status == STATUS_OK && slice_present(who->user_id)) {
-        status = store_participant_role(db, who->tenant_key, session_key, who->user_id, &participant, failure);
-    }
-    if (status == STATUS_OK) {
-        *out_allowed = access_role(who, &session, participant, false) != ACCESS_NONE;
-    } else if (status == STATUS_NOT_FOUND) {
-        *out_allowed = false;
-        status = STATUS_OK;
-    }
-    arena_release(&arena);
-    return status;
-}
-
 enum status sight_decide(struct sight *sight, struct db *db, int64_t session_key, bool *out_allowed,
                          struct failure *failure)
 {
@@ -94,7 +74,7 @@ enum status sight_decide(struct sight *sight, struct db *db, int64_t session_key
         *out_allowed = known == SIGHT_ALLOWED;
         return STATUS_OK;
     }
-    enum status status = ask(sight, db, session_key, out_allowed, failure);
+    enum status status = sight->rights->may_see(db, &sight->who, session_key, out_allowed, failure);
     if (status == STATUS_OK) {
         sight->slots[slot_of(session_key)] =
             (struct sight_slot){session_key, *out_allowed ? SIGHT_ALLOWED : SIGHT_DENIED};
@@ -102,40 +82,12 @@ enum status sight_decide(struct sight *sight, struct db *db, int64_t session_key
     return status;
 }
 
-static bool took_part(const struct json *audience, struct slice user_id)
-{
-    const struct json *participants = json_get(audience, "participants");
-    for (const struct json *one = participants ? participants->child : NULL; one; one = one->next) {
-        struct slice id;
-        if (json_as_text(one, &id) && slice_present(user_id) && slice_eq(id, user_id)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Its number is never given to another, so what is known of it stays true. */
 bool sight_had(const struct sight *sight, int64_t session_key, struct slice audience)
 {
-    struct arena arena = {0};
-    const struct json *said;
-    const struct principal *who = &sight->who;
     enum sight_verdict known = sight_recall(sight, session_key);
-    bool had = known == SIGHT_ALLOWED;
-    if (known == SIGHT_UNKNOWN && json_parse(&arena, audience, &said, NULL) == STATUS_OK) {
-        struct session session = {
-            .key = session_key,
-            .tenant_key = who->tenant_key,
-            .id = json_text_of(said, "id"),
-            .owner = json_text_of(said, "owner"),
-            .visibility = (enum visibility)json_i64_of(said, "visibility"),
-            .purpose = (enum purpose)json_i64_of(said, "purpose"),
-        };
-        enum access_role participant = took_part(said, who->user_id) ? ACCESS_VIEWER : ACCESS_NONE;
-        had = access_role(who, &session, participant, false) != ACCESS_NONE;
-    }
-    arena_release(&arena);
-    return had;
+    return known == SIGHT_UNKNOWN ? sight->rights->could_see(&sight->who, session_key, audience)
+                                  : known == SIGHT_ALLOWED;
 }
 
 bool sight_depends_on(struct slice event_type)

@@ -110,7 +110,7 @@ static struct hub *hub_on(struct fanout *fanout, const struct loop *loop)
     return &fanout->hubs[i];
 }
 
-static struct viewer *viewer_new(const struct viewer_options *options)
+static struct viewer *viewer_new(const struct hub *hub, const struct viewer_options *options)
 {
     size_t user_len = options->user_id.len < UINT8_MAX ? options->user_id.len : UINT8_MAX;
     struct viewer *viewer = memory_zeroed(sizeof *viewer + user_len);
@@ -121,7 +121,8 @@ static struct viewer *viewer_new(const struct viewer_options *options)
     viewer->from_end = options->from_end;
     viewer->cursor = options->session_key ? options->after : cursor_of_position(options->position);
     viewer->filter = filter_new(options);
-    viewer->sight = options->session_key || options->sees_all ? NULL : sight_new(&options->who);
+    viewer->sight =
+        options->session_key || options->sees_all ? NULL : sight_new(hub->fanout->options.rights, &options->who);
     memcpy(viewer->accounts, options->accounts, sizeof viewer->accounts);
     viewer->credential_kind = (uint8_t)options->credential.kind;
     viewer->credential_hash = options->credential.hash;
@@ -159,7 +160,7 @@ enum status viewer_open(struct fanout *fanout, struct loop *loop, const struct v
     atomic_fetch_add(&fanout->viewers, 1);
     /* Before the first read: what is committed after it is seen either by the read or by the hub. */
     atomic_fetch_add(&fanout->interest, 1);
-    struct viewer *viewer = viewer_new(options);
+    struct viewer *viewer = viewer_new(hub, options);
     struct feed *feed = hub_find_or_add(hub, options->tenant_key, options->session_key, options->session_id);
     if (!feed->viewers && !feed_is_firehose(feed)) {
         figure_add(&hub->figures.watched_sessions, 1);

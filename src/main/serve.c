@@ -30,6 +30,7 @@
 #include "net/server.h"
 #include "service/identity.h"
 #include "service/secret.h"
+#include "service/viewer_rights.h"
 #include "store/secret_file.h"
 
 enum { ADDRESS_BYTES = 256, FIRST_START_TRIES = 8 };
@@ -277,6 +278,7 @@ static void start_fanout(struct instance *instance)
     const struct options *options = instance->options;
     struct fanout_options fanout = {
         .clock = &instance->clock,
+        .rights = &service_viewer_rights,
         .heartbeat_ms = options->heartbeat_ms,
         .partial_flush_ms = options->partial_flush_ms,
         .tail_bytes_max = (size_t)options->stream_tail_bytes,

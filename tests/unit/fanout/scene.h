@@ -41,6 +41,7 @@ static bool scene_submit(void *owner, struct read_job *job)
 static struct fanout_options scene_options(struct scene *scene)
 {
     return (struct fanout_options){.clock = &scene->clock,
+                                   .rights = &fake_rights,
                                    .heartbeat_ms = 15000,
                                    .partial_flush_ms = 1000,
                                    .tail_bytes_max = 4096,

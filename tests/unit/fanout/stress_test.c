@@ -447,6 +447,7 @@ static void everybody_sees_everything_once(void **state)
         fake_append(session_key, "session.created", NULL, 0);
     }
     struct fanout_options options = {.clock = &clock,
+                                     .rights = &fake_rights,
                                      .heartbeat_ms = 15000,
                                      .partial_flush_ms = 1000,
                                      .tail_bytes_max = 8192,

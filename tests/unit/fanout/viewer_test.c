@@ -426,6 +426,30 @@ static void from_state_to_state(void **state)
     socket_close(&socket);
 }
 
+static void a_pass_that_is_over_ends_the_stream(void **state)
+{
+    struct scene *scene = *state;
+    struct socket gone, good, none;
+    struct viewer_options options = watch(1, 1);
+    append_many(1, 1);
+    socket_open(scene, &none, options);
+    options.credential.kind = CREDENTIAL_TOKEN;
+    socket_open(scene, &gone, options);
+    options.credential.hash = hash_of(SLICE("good"));
+    socket_open(scene, &good, options);
+    scene_run(scene);
+    fanout_recheck(scene->fanout);
+    scene_run(scene);
+    assert_true(gone.ended);
+    assert_int_equal(gone.end_code, 1008);
+    assert_non_null(strstr(socket_story(&gone), "closed{\"reason\":\"access_revoked\",\"cursor\":\"1\"}"));
+    assert_false(good.ended);
+    assert_false(none.ended);
+    socket_close(&gone);
+    socket_close(&good);
+    socket_close(&none);
+}
+
 static void closed_by_the_service(void **state)
 {
     struct scene *scene = *state;
@@ -692,6 +716,7 @@ int main(void)
         SCENE(stopping),
         cmocka_unit_test(an_idle_viewer_is_small),
         SCENE(from_state_to_state),
+        SCENE(a_pass_that_is_over_ends_the_stream),
         SCENE(frames_as_they_are),
         SCENE(frames_wait_for_room),
         SCENE(frames_left_behind),

@@ -2,6 +2,7 @@
 #include <pthread.h>
 
 #include "scene.h"
+#include "service/viewer_rights.h"
 #include "service/writer.h"
 
 struct probe {
@@ -103,8 +104,12 @@ static struct scene *start(struct writer **out, struct fanout **out_fanout, stru
     scene_commit(scene);
     unit_release(&scene->unit);
     *out_loop = loop_new(0);
-    struct fanout_options fanout = {
-        .clock = &scene->clock, .heartbeat_ms = 1000, .partial_flush_ms = 1000, .viewers_max = 1, .page_events = 10};
+    struct fanout_options fanout = {.clock = &scene->clock,
+                                    .rights = &service_viewer_rights,
+                                    .heartbeat_ms = 1000,
+                                    .partial_flush_ms = 1000,
+                                    .viewers_max = 1,
+                                    .page_events = 10};
     *out_fanout = fanout_new(&fanout, out_loop, 1);
     loop_start(*out_loop);
     struct writer_options options = {.service = &scene->service,
