@@ -2,8 +2,6 @@
 
 #include <stdlib.h>
 
-#include "api/frame_encoders.h"
-#include "api/problem.h"
 #include "domain/turn_follow.h"
 #include "loop/timer.h"
 #include "net/stream.h"
@@ -14,6 +12,7 @@
  * stream it answers; a timer of no time ends it, because a viewer must not be closed while it writes. */
 struct follower {
     struct turn_follow follow;
+    const struct door *door;
     struct viewer *viewer;
     struct loop_timer *timer;  /* the end, or the time that a wait has */
     struct exchange *exchange; /* a wait; else NULL */
@@ -29,6 +28,7 @@ struct follower {
 struct opening {
     struct viewer_options options;
     struct fanout *fanout;
+    const struct door *door;
     struct slice prompt_id;
     int64_t timeout_ms; /* 0 = a stream */
 };
@@ -100,7 +100,7 @@ static bool sink_take(void *owner, const struct frame *frame)
         return false;
     }
     if (take_frame(follower, frame) && follower->stream) {
-        encoder_sse.encode(&follower->out, frame);
+        follower->door->sse->encode(&follower->out, frame);
         flush(follower);
     }
     if (turn_follow_is_over(&follower->follow)) {
@@ -155,6 +155,7 @@ static void answer_wait(struct follower *follower)
 {
     struct failure failure = {0};
     struct exchange *exchange = follower->exchange;
+    const struct door *door = follower->door;
     struct json_out out = json_out_to(&exchange->body);
     if (outcome(follower, &failure) == STATUS_OK) {
         exchange->status = 200;
@@ -162,12 +163,12 @@ static void answer_wait(struct follower *follower)
         write_result(&follower->follow, &out);
         return;
     }
-    problem_answer(exchange, &failure);
-    exchange->body.len--; /* its members go on */
-    out.need_comma = true;
+    struct buffer members = {0};
+    out = json_out_to(&members);
     json_key(&out, "result");
     write_result(&follower->follow, &out);
-    json_end_object(&out);
+    door->refuse(exchange, &failure, buffer_slice(&members));
+    buffer_release(&members);
 }
 
 static void on_time(void *owner)
@@ -194,11 +195,12 @@ static struct follower *follower_new(struct opening *opening, struct exchange *e
     struct loop *loop = exchange->loop;
     options.sink = (struct viewer_sink){.owner = follower, .take = sink_take, .end = sink_end};
     memcpy(options.accounts, exchange->hold.accounts, sizeof options.accounts);
+    follower->door = opening->door;
     memcpy(follower->prompt_id, opening->prompt_id.ptr, opening->prompt_id.len);
     follower->follow.prompt_id = slice_from(follower->prompt_id, opening->prompt_id.len);
     if (viewer_open(opening->fanout, loop, &options, &follower->viewer, &failure) != STATUS_OK) {
         follower_free(follower);
-        problem_answer(exchange, &failure);
+        request_refuse(exchange->owner, &failure);
         exchange_send(exchange);
         return NULL;
     }
@@ -320,6 +322,7 @@ enum status follow_begin(struct request *request)
     opening->options.user_id = access_holder(&request->who);
     opening->options.deltas = streams;
     opening->fanout = api->fanout;
+    opening->door = request->door;
     opening->timeout_ms = timeout_ms < api->prompt_wait_ms_max ? timeout_ms : api->prompt_wait_ms_max;
     request->state = opening;
     request->exchange->owner = request;

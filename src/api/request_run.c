@@ -3,7 +3,6 @@
 #include "api/authenticate.h"
 #include "api/follow.h"
 #include "api/handlers.h"
-#include "api/problem.h"
 #include "api/request_parts.h"
 #include "base/budget.h"
 #include "base/hash.h"
@@ -272,7 +271,7 @@ static enum job_outcome run_on_writer(struct write_job *job, struct unit *unit)
     if (status == STATUS_OK) {
         return request->exchange->status == 0 ? JOB_PARKED : JOB_DONE;
     }
-    problem_answer(request->exchange, &request->call.failure);
+    request_refuse(request, &request->call.failure);
     log_refused_move(request);
     return unit->writes != writes_before ? JOB_SPOILED : JOB_DONE;
 }
@@ -357,7 +356,7 @@ void request_run(struct request *request)
             status = request_take_bytes(request);
         }
         if (status != STATUS_OK) {
-            problem_answer(request->exchange, &request->call.failure);
+            request_refuse(request, &request->call.failure);
         }
         if (status == STATUS_OK && request->defer) {
             request->defer(request);

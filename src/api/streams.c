@@ -2,9 +2,7 @@
 
 #include <stdlib.h>
 
-#include "api/frame_encoders.h"
 #include "api/handlers.h"
-#include "api/problem.h"
 #include "api/speaker.h"
 #include "service/runtime.h"
 #include "service/session.h"
@@ -126,11 +124,11 @@ static void take_over(struct exchange *exchange)
     struct viewer_options options = opening->options; /* its slices live in the arena of the exchange */
     memcpy(options.accounts, exchange->hold.accounts, sizeof options.accounts);
     options.sink = (struct viewer_sink){.owner = watcher, .write = sink_write, .end = sink_end};
-    options.encoder = opening->kind == STREAM_SSE ? &encoder_sse : &encoder_websocket;
+    options.encoder = opening->kind == STREAM_SSE ? request->door->sse : request->door->websocket;
     struct viewer *viewer;
     if (viewer_open(opening->fanout, loop, &options, &viewer, &failure) != STATUS_OK) {
         free(watcher);
-        problem_answer(exchange, &failure);
+        request_refuse(request, &failure);
         exchange_send(exchange);
         return;
     }

@@ -3,7 +3,7 @@
 #define FANOUT_SCENE_H
 
 #include "fakes.h"
-#include "api/frame_encoders.h"
+#include "doors/native/frame_encoders.h"
 #include "fanout/hub.h"
 
 enum { JOBS_MAX = 4096, LOOPS = 2 };

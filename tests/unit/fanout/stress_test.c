@@ -3,7 +3,7 @@
 #include <time.h>
 
 #include "fakes.h"
-#include "api/frame_encoders.h"
+#include "doors/native/frame_encoders.h"
 #include "fanout/hub.h"
 
 enum { LOOPS = 2, READERS = 2, PUBLISHERS = 2, SESSIONS = 4, SOCKETS = 40, ROUNDS = 4000, MEANINGS = 1 << 14 };

@@ -1,4 +1,4 @@
-#include "api/frame_encoders.h"
+#include "doors/native/frame_encoders.h"
 
 #include "base/json.h"
 #include "wire/sse.h"

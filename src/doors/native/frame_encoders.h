@@ -1,6 +1,6 @@
 /* How the native API writes the frames of a viewer: as server-sent events and as WebSocket messages. */
-#ifndef API_FRAME_ENCODERS_H
-#define API_FRAME_ENCODERS_H
+#ifndef DOORS_NATIVE_FRAME_ENCODERS_H
+#define DOORS_NATIVE_FRAME_ENCODERS_H
 
 #include "fanout/frame.h"
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-#include "api/frame_encoders.h"
+#include "doors/native/frame_encoders.h"
 
 static void assert_encoded(const struct encoder *encoder, const struct frame *frame, const char *expected)
 {

@@ -1,0 +1,58 @@
+#include "doors/native/native.h"
+
+#include "api/authenticate.h"
+#include "api/handlers.h"
+#include "api/problem.h"
+#include "doors/native/frame_encoders.h"
+#include "wire/cookie.h"
+
+static bool bearer_token(const struct request *request, struct slice *out)
+{
+    struct slice header = request_header(request, "authorization");
+    if (header.len < 7 || !slice_eq_nocase(slice_from(header.ptr, 7), SLICE("bearer "))) {
+        return false;
+    }
+    *out = slice_trim(slice_after(header, 7));
+    return true;
+}
+
+/* A token goes before a ticket, a ticket before a cookie. */
+static struct shown_credential credential(const struct request *request)
+{
+    struct slice secret;
+    if (bearer_token(request, &secret)) {
+        return (struct shown_credential){SHOWN_TOKEN, secret};
+    }
+    struct slice ticket = request_ticket(request);
+    if (slice_present(ticket)) {
+        return (struct shown_credential){SHOWN_TICKET, ticket};
+    }
+    struct slice cookies = request_header(request, "cookie");
+    struct slice cookie = cookie_find(cookies, COOKIE_NAME);
+    if (slice_present(cookie)) {
+        return (struct shown_credential){SHOWN_COOKIE, cookie};
+    }
+    bool any = slice_present(cookies) || slice_present(request_header(request, "authorization"));
+    return (struct shown_credential){.kind = any ? SHOWN_UNUSABLE : SHOWN_NOTHING};
+}
+
+static bool serve_page(struct request *request)
+{
+    if (!dashboard_is_wanted(request)) {
+        return false;
+    }
+    request->exchange->status = 404;
+    return dashboard_page(request) == STATUS_OK;
+}
+
+const struct door native_door = {
+    .name = "native",
+    .prefix = "",
+    .routes = routes,
+    .credential = credential,
+    .unauthenticated = "Send a valid API token as \"Authorization: Bearer TOKEN\", or sign in.",
+    .refuse = problem_answer,
+    .serve_page = serve_page,
+    .sse = &encoder_sse,
+    .websocket = &encoder_websocket,
+};
