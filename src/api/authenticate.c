@@ -84,22 +84,22 @@ static enum status by_token(struct request *request, struct slice secret)
 
 static enum status by_credential(struct request *request)
 {
-    struct shown_credential shown = request->door->credential(request);
-    switch (shown.kind) {
-    case SHOWN_TOKEN:
-        return by_token(request, shown.secret);
-    case SHOWN_TICKET:
-        return identity_of_ticket(&request->call, shown.secret, &request->who, &request->ticket_session);
-    case SHOWN_COOKIE:
-        return by_cookie(request, shown.secret);
-    case SHOWN_NOTHING:
-    case SHOWN_UNUSABLE:
+    struct presented_credential presented = request->door->credential(request);
+    switch (presented.kind) {
+    case PRESENTED_TOKEN:
+        return by_token(request, presented.secret);
+    case PRESENTED_TICKET:
+        return identity_of_ticket(&request->call, presented.secret, &request->who, &request->ticket_session);
+    case PRESENTED_COOKIE:
+        return by_cookie(request, presented.secret);
+    case PRESENTED_NOTHING:
+    case PRESENTED_UNUSABLE:
         break;
     }
-    return refuse_stranger(request, &request->call.failure);
+    return refuse_unauthenticated(request, &request->call.failure);
 }
 
-enum status refuse_stranger(const struct request *request, struct failure *failure)
+enum status refuse_unauthenticated(const struct request *request, struct failure *failure)
 {
     return failure_set(failure, STATUS_UNAUTHENTICATED, "unauthenticated", "%s", request->door->unauthenticated);
 }

@@ -10,7 +10,7 @@
  * with X-CSRF-Token on unsafe methods. Reader or writer thread. */
 MUST_CHECK enum status authenticate(struct request *request);
 /* UNAUTHENTICATED, with what the door's clients have to show. */
-MUST_CHECK enum status refuse_stranger(const struct request *request, struct failure *failure);
+MUST_CHECK enum status refuse_unauthenticated(const struct request *request, struct failure *failure);
 /* The principals this thread keeps. */
 void authenticate_thread_end(void);
 

@@ -10,16 +10,16 @@
 struct exchange;
 struct request;
 
-enum shown_kind {
-    SHOWN_NOTHING,
-    SHOWN_UNUSABLE, /* something, but none of these */
-    SHOWN_TOKEN,
-    SHOWN_TICKET, /* once */
-    SHOWN_COOKIE, /* by a browser, which adds it to requests of any page */
+enum presented_kind {
+    PRESENTED_NOTHING,
+    PRESENTED_UNUSABLE, /* something, but none of these */
+    PRESENTED_TOKEN,
+    PRESENTED_TICKET, /* once */
+    PRESENTED_COOKIE, /* by a browser, which adds it to requests of any page */
 };
 
-struct shown_credential {
-    enum shown_kind kind;
+struct presented_credential {
+    enum presented_kind kind;
     struct slice secret;
 };
 
@@ -28,7 +28,7 @@ struct door {
     const char *prefix;         /* of its paths: "/anthropic"; "" = all that no other door has */
     const struct route *routes; /* ends with a NULL path */
     /* Any thread; the query may not be read yet. */
-    struct shown_credential (*credential)(const struct request *request);
+    struct presented_credential (*credential)(const struct request *request);
     const char *unauthenticated; /* a sentence: what to show */
     /* Fills the exchange's answer, dropping whatever was there. `members` are further members of a JSON object, or
      * absent; a protocol that has no place for them leaves them out. */

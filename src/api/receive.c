@@ -102,10 +102,10 @@ static enum status check_credentials(struct request *request, struct failure *fa
 {
     bool may_be_ticket = request->route->auth >= AUTH_TICKET && request->exchange->request.query.len > 0;
     if (request->route->auth == AUTH_NONE || may_be_ticket ||
-        request->door->credential(request).kind != SHOWN_NOTHING) {
+        request->door->credential(request).kind != PRESENTED_NOTHING) {
         return STATUS_OK;
     }
-    return refuse_stranger(request, failure);
+    return refuse_unauthenticated(request, failure);
 }
 
 /* All that the head alone decides. Otherwise the request is answered, and false. */

@@ -22,23 +22,24 @@ struct read_job {
     void (*run)(struct read_job *job, struct db *db);
 };
 
-/* What a viewer showed to be let in. The fanout keeps it and shows it again. */
-struct viewer_pass {
+/* What a viewer was authenticated with. The fanout keeps it for `is_revoked`. */
+struct viewer_credential {
     int64_t tenant_key;
     struct credential credential;
     enum member_role member; /* of a user, when the viewer was opened; else MEMBER_NONE */
     struct slice user_id;
 };
 
-/* Who may watch what, and whether they still may, is for others to decide. Called on reader threads. */
+/* Decides who may watch what, and whether they still may. Called on reader threads. */
 struct viewer_rights {
     /* Of the firehose: may this viewer see the session? Asked once per session and change. */
     enum status (*may_see)(struct db *db, const struct principal *who, int64_t session_key, bool *out_may,
                            struct failure *failure);
     /* The same of a session that was deleted; `audience` as in struct firehose_row. */
     bool (*could_see)(const struct principal *who, int64_t session_key, struct slice audience);
-    /* Would the same pass not let it in any more? Asked after something changed about who may come in. */
-    enum status (*is_over)(struct db *db, const struct viewer_pass *pass, bool *out_over, struct failure *failure);
+    /* Is the credential no longer valid? Asked after credentials or memberships changed. */
+    enum status (*is_revoked)(struct db *db, const struct viewer_credential *credential, bool *out_revoked,
+                              struct failure *failure);
 };
 
 struct fanout_options {

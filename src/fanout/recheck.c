@@ -16,7 +16,7 @@ struct shown {
         uint8_t kind, member;
     } key;
     struct slice user_id;
-    bool is_over;
+    bool is_revoked;
 };
 
 struct recheck {
@@ -40,13 +40,13 @@ static struct shown_key key_of(const struct viewer *viewer)
 
 static enum status ask(const struct viewer_rights *rights, struct db *db, struct shown *shown, struct failure *failure)
 {
-    struct viewer_pass pass = {
+    struct viewer_credential credential = {
         .tenant_key = shown->key.tenant_key,
         .credential = {.kind = (enum credential_kind)shown->key.kind, .hash = shown->key.hash},
         .member = (enum member_role)shown->key.member,
         .user_id = shown->user_id,
     };
-    return rights->is_over(db, &pass, &shown->is_over, failure);
+    return rights->is_revoked(db, &credential, &shown->is_revoked, failure);
 }
 
 static void recheck_ask(struct lookup *lookup, struct db *db)
@@ -66,12 +66,12 @@ static void recheck_ask(struct lookup *lookup, struct db *db)
 
 /* --- hub thread --- */
 
-static bool is_over(void *owner, const struct viewer *viewer)
+static bool is_revoked(void *owner, const struct viewer *viewer)
 {
     const struct recheck *recheck = owner;
     struct shown_key key = key_of(viewer);
     const struct shown *shown = map_get(&recheck->shown, slice_from(&key, sizeof key));
-    return shown && shown->is_over;
+    return shown && shown->is_revoked;
 }
 
 static void on_rechecked(struct lookup *lookup)
@@ -80,7 +80,7 @@ static void on_rechecked(struct lookup *lookup)
     struct hub *hub = lookup->hub;
     hub->recheck = NULL;
     if (!atomic_load(&lookup->abandoned)) {
-        hub_close_where(hub, is_over, recheck, SLICE("access_revoked"));
+        hub_close_where(hub, is_revoked, recheck, SLICE("access_revoked"));
     }
     map_release(&recheck->shown);
     arena_release(&recheck->arena);

@@ -1,5 +1,5 @@
-/* A check of all viewers of a hub, after something changed about who may come in, here or on another node: those whose
- * pass is over are told `access_revoked`. One check at a time; a change meanwhile asks for another. */
+/* Checks all viewers of a hub after credentials or memberships changed, here or on another node. Viewers whose
+ * credential is revoked are closed with `access_revoked`. One check at a time; a change meanwhile starts another. */
 #ifndef FANOUT_RECHECK_H
 #define FANOUT_RECHECK_H
 

@@ -57,10 +57,10 @@ static bool could_see(const struct principal *who, int64_t session_key, struct s
     return could;
 }
 
-/* --- what a viewer was let in with --- */
+/* --- the credential of a viewer --- */
 
-static enum status credential_is_over(struct db *db, const struct credential *credential, bool *out_over,
-                                      struct failure *failure)
+static enum status credential_is_revoked(struct db *db, const struct credential *credential, bool *out_revoked,
+                                         struct failure *failure)
 {
     struct arena arena = {0};
     struct slice hash = hash_slice(&credential->hash);
@@ -81,21 +81,22 @@ static enum status credential_is_over(struct db *db, const struct credential *cr
         status = store_share_by_hash(db, hash, &arena, &link, failure);
         break;
     }
-    *out_over = status == STATUS_NOT_FOUND || (status == STATUS_OK && (token.revoked_at_ms != 0 || !link.active));
+    *out_revoked = status == STATUS_NOT_FOUND || (status == STATUS_OK && (token.revoked_at_ms != 0 || !link.active));
     arena_release(&arena);
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
-static enum status is_over(struct db *db, const struct viewer_pass *pass, bool *out_over, struct failure *failure)
+static enum status is_revoked(struct db *db, const struct viewer_credential *shown, bool *out_revoked,
+                              struct failure *failure)
 {
     enum member_role member = MEMBER_NONE;
-    enum status status = credential_is_over(db, &pass->credential, out_over, failure);
-    if (status != STATUS_OK || *out_over || pass->member == MEMBER_NONE) {
+    enum status status = credential_is_revoked(db, &shown->credential, out_revoked, failure);
+    if (status != STATUS_OK || *out_revoked || shown->member == MEMBER_NONE) {
         return status;
     }
-    status = store_membership_get(db, pass->tenant_key, pass->user_id, &member, failure);
-    *out_over = status == STATUS_OK && member != pass->member;
+    status = store_membership_get(db, shown->tenant_key, shown->user_id, &member, failure);
+    *out_revoked = status == STATUS_OK && member != shown->member;
     return status;
 }
 
-const struct viewer_rights service_viewer_rights = {may_see, could_see, is_over};
+const struct viewer_rights service_viewer_rights = {may_see, could_see, is_revoked};

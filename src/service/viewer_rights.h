@@ -4,7 +4,7 @@
 
 #include "fanout/fanout.h"
 
-/* A pass is over when its token, cookie or link is gone, or its user is another kind of member than before. */
+/* A credential is revoked when its token, cookie or link is gone, or its user's role in the tenant has changed. */
 extern const struct viewer_rights service_viewer_rights;
 
 #endif

@@ -17,23 +17,23 @@ static bool bearer_token(const struct request *request, struct slice *out)
 }
 
 /* A token goes before a ticket, a ticket before a cookie. */
-static struct shown_credential credential(const struct request *request)
+static struct presented_credential credential(const struct request *request)
 {
     struct slice secret;
     if (bearer_token(request, &secret)) {
-        return (struct shown_credential){SHOWN_TOKEN, secret};
+        return (struct presented_credential){PRESENTED_TOKEN, secret};
     }
     struct slice ticket = request_ticket(request);
     if (slice_present(ticket)) {
-        return (struct shown_credential){SHOWN_TICKET, ticket};
+        return (struct presented_credential){PRESENTED_TICKET, ticket};
     }
     struct slice cookies = request_header(request, "cookie");
     struct slice cookie = cookie_find(cookies, COOKIE_NAME);
     if (slice_present(cookie)) {
-        return (struct shown_credential){SHOWN_COOKIE, cookie};
+        return (struct presented_credential){PRESENTED_COOKIE, cookie};
     }
     bool any = slice_present(cookies) || slice_present(request_header(request, "authorization"));
-    return (struct shown_credential){.kind = any ? SHOWN_UNUSABLE : SHOWN_NOTHING};
+    return (struct presented_credential){.kind = any ? PRESENTED_UNUSABLE : PRESENTED_NOTHING};
 }
 
 static bool serve_page(struct request *request)

@@ -4,11 +4,11 @@
 #include "doors/native/native.h"
 
 /* A foreign protocol, as small as one can be. */
-static struct shown_credential key_header(const struct request *request)
+static struct presented_credential key_header(const struct request *request)
 {
     struct slice key = request_header(request, "x-api-key");
-    return slice_present(key) ? (struct shown_credential){SHOWN_TOKEN, key}
-                              : (struct shown_credential){.kind = SHOWN_NOTHING};
+    return slice_present(key) ? (struct presented_credential){PRESENTED_TOKEN, key}
+                              : (struct presented_credential){.kind = PRESENTED_NOTHING};
 }
 
 static void refuse_tersely(struct exchange *exchange, const struct failure *failure, struct slice members)
@@ -109,12 +109,12 @@ static void each_door_finds_its_credential(void **state)
     assert_slice(foreign.credential(&request).secret, "k");
     assert_slice(native_door.credential(&request).secret, "t");
     headers[1].value = SLICE("Basic t");
-    assert_int_equal(native_door.credential(&request).kind, SHOWN_UNUSABLE);
+    assert_int_equal(native_door.credential(&request).kind, PRESENTED_UNUSABLE);
     headers[1] = (struct http_header){SLICE("cookie"), SLICE("sojourn_session=c")};
-    assert_int_equal(native_door.credential(&request).kind, SHOWN_COOKIE);
+    assert_int_equal(native_door.credential(&request).kind, PRESENTED_COOKIE);
     assert_slice(native_door.credential(&request).secret, "c");
     exchange.request.header_count = 1;
-    assert_int_equal(native_door.credential(&request).kind, SHOWN_NOTHING);
+    assert_int_equal(native_door.credential(&request).kind, PRESENTED_NOTHING);
 }
 
 static void each_door_phrases_failures(void **state)

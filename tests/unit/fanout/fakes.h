@@ -347,17 +347,18 @@ static bool fake_could_see(const struct principal *who, int64_t session_key, str
     return false;
 }
 
-/* A token is over when its hash is empty; everything else lasts. */
-static enum status fake_is_over(struct db *db, const struct viewer_pass *pass, bool *out_over, struct failure *failure)
+/* A token is revoked when its hash is empty; everything else is valid. */
+static enum status fake_is_revoked(struct db *db, const struct viewer_credential *shown, bool *out_revoked,
+                                   struct failure *failure)
 {
     static const struct hash empty;
     (void)db, (void)failure;
-    *out_over =
-        pass->credential.kind == CREDENTIAL_TOKEN && hash_equal(hash_slice(&pass->credential.hash), hash_slice(&empty));
+    *out_revoked = shown->credential.kind == CREDENTIAL_TOKEN &&
+                   hash_equal(hash_slice(&shown->credential.hash), hash_slice(&empty));
     return STATUS_OK;
 }
 
-static UNUSED const struct viewer_rights fake_rights = {fake_may_see, fake_could_see, fake_is_over};
+static UNUSED const struct viewer_rights fake_rights = {fake_may_see, fake_could_see, fake_is_revoked};
 
 static UNUSED void fake_save_partial(void *owner, int64_t tenant_key, int64_t session_key,
                                      const struct partial *partial)

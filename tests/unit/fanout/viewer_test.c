@@ -426,7 +426,7 @@ static void from_state_to_state(void **state)
     socket_close(&socket);
 }
 
-static void a_pass_that_is_over_ends_the_stream(void **state)
+static void a_revoked_credential_ends_the_stream(void **state)
 {
     struct scene *scene = *state;
     struct socket gone, good, none;
@@ -716,7 +716,7 @@ int main(void)
         SCENE(stopping),
         cmocka_unit_test(an_idle_viewer_is_small),
         SCENE(from_state_to_state),
-        SCENE(a_pass_that_is_over_ends_the_stream),
+        SCENE(a_revoked_credential_ends_the_stream),
         SCENE(frames_as_they_are),
         SCENE(frames_wait_for_room),
         SCENE(frames_left_behind),
