@@ -129,6 +129,15 @@ static const struct {
     {EVENT_SESSION_COMPLETED, take_completed, true}, {EVENT_SESSION_STATUS_CHANGE, take_status, true},
 };
 
+static bool reads_in_turn(enum event_kind kind)
+{
+    bool reads = false;
+    for (size_t i = 0; i < sizeof in_turn / sizeof *in_turn; i++) {
+        reads |= kind == in_turn[i].kind;
+    }
+    return reads;
+}
+
 static bool take_in_turn(struct seen *seen, enum event_kind kind)
 {
     struct turn_follow *follow = seen->follow;
@@ -162,18 +171,28 @@ static bool take_of_prompt(struct seen *seen, enum event_kind kind)
     return said || event_kind_is_of_prompt(kind);
 }
 
-bool turn_follow_take(struct turn_follow *follow, const struct json *event)
+static bool take(struct seen *seen, enum event_kind kind)
 {
-    enum event_kind kind = event_kind_find(json_text_of(event, "type"));
-    struct seen seen = {follow, event, json_get(event, "metadata"), json_i64_of(event, "sequence")};
+    if (take_of_prompt(seen, kind)) {
+        return true;
+    }
+    return seen->follow->state != FOLLOW_QUEUED && !event_kind_is_of_prompt(kind) && take_in_turn(seen, kind);
+}
+
+bool turn_follow_take(struct turn_follow *follow, enum event_kind kind, int64_t sequence, struct slice json)
+{
+    struct arena arena = {0};
+    struct seen seen = {.follow = follow, .sequence = sequence};
     if (follow->state == FOLLOW_WITHDRAWN || follow->sealed) {
         return false;
     }
-    if (take_of_prompt(&seen, kind)) {
-        return true;
+    bool reads = kind == EVENT_USER_MESSAGE || event_kind_is_of_prompt(kind) || reads_in_turn(kind);
+    if (reads && json_parse(&arena, json, &seen.event, NULL) == STATUS_OK) {
+        seen.metadata = json_get(seen.event, "metadata");
     }
-    bool of_others = event_kind_is_of_prompt(kind);
-    return follow->state != FOLLOW_QUEUED && !of_others && take_in_turn(&seen, kind);
+    bool mine = take(&seen, kind);
+    arena_release(&arena);
+    return mine;
 }
 
 /* --- the result --- */

@@ -5,6 +5,7 @@
 
 #include "base/buffer.h"
 #include "base/json.h"
+#include "domain/event_kind.h"
 
 enum follow_state {
     FOLLOW_QUEUED,
@@ -29,8 +30,9 @@ struct turn_follow {
 };
 
 void turn_follow_release(struct turn_follow *follow);
-/* The next event of the session, as event_write writes it. True when it belongs to the prompt or its turn. */
-bool turn_follow_take(struct turn_follow *follow, const struct json *event);
+/* The next event of the session; `json` as event_write writes it, read only where its type says that it may matter.
+ * True when it belongs to the prompt or its turn. */
+bool turn_follow_take(struct turn_follow *follow, enum event_kind kind, int64_t sequence, struct slice json);
 static inline bool turn_follow_is_over(const struct turn_follow *follow)
 {
     return follow->state == FOLLOW_ENDED || follow->state == FOLLOW_WITHDRAWN;

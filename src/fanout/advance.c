@@ -1,5 +1,7 @@
 #include "fanout/viewer.h"
 
+#include <assert.h>
+
 #include "base/arena.h"
 #include "fanout/hub.h"
 #include "fanout/page.h"
@@ -25,10 +27,9 @@ static uint32_t deltas_had(const struct viewer *viewer)
 static void viewer_block(struct viewer *viewer)
 {
     viewer->blocked = true;
-    viewer->live = false;
-    if (viewer->caught_up && !viewer->lagging) {
-        viewer->lagging = true;
+    if (viewer->state == VIEWER_FOLLOWING || viewer->state == VIEWER_LIVE) {
         viewer->deltas_mark = deltas_had(viewer);
+        viewer_enter(viewer, VIEWER_LAGGING);
     }
 }
 
@@ -41,11 +42,21 @@ static bool viewer_write(struct viewer *viewer, struct slice bytes, size_t *writ
     return *written >= bytes.len;
 }
 
+/* True when the frame is taken whole. */
+static bool write_frame(struct viewer *viewer)
+{
+    if (!viewer->encoder) {
+        return viewer->sink.take(viewer->sink.owner, viewer->frame);
+    }
+    size_t written = viewer->written;
+    bool whole = viewer_write(viewer, frame_bytes(viewer->frame, viewer->encoder), &written);
+    viewer->written = (uint32_t)written;
+    return whole;
+}
+
 static bool flush_frame(struct viewer *viewer)
 {
-    size_t written = viewer->written;
-    bool whole = viewer_write(viewer, frame_bytes(viewer->frame, viewer->framing), &written);
-    viewer->written = (uint32_t)written;
+    bool whole = write_frame(viewer);
     if (whole) {
         frame_unref(viewer->frame);
         viewer->frame = NULL;
@@ -55,10 +66,21 @@ static bool flush_frame(struct viewer *viewer)
     return whole;
 }
 
+static bool flush_frames(struct viewer *viewer)
+{
+    struct page *page = viewer->page;
+    while (page->taken < page->frame_count && viewer->sink.take(viewer->sink.owner, page->frames[page->taken])) {
+        frame_unref(page->frames[page->taken++]);
+    }
+    return page->taken == page->frame_count;
+}
+
 static bool flush_page(struct viewer *viewer)
 {
     struct page *page = viewer->page;
-    bool whole = page->bytes.len == 0 || viewer_write(viewer, buffer_slice(&page->bytes), &page->written);
+    bool whole = viewer->encoder
+                     ? page->bytes.len == 0 || viewer_write(viewer, buffer_slice(&page->bytes), &page->written)
+                     : flush_frames(viewer);
     if (whole) {
         viewer_drop_page(viewer);
     }
@@ -68,7 +90,8 @@ static bool flush_page(struct viewer *viewer)
 /* True when nothing is pending. */
 static bool viewer_flush(struct viewer *viewer)
 {
-    bool done = (!viewer->frame || flush_frame(viewer)) && (!viewer->page || viewer->reading || flush_page(viewer));
+    bool done =
+        (!viewer->frame || flush_frame(viewer)) && (!viewer->page || viewer_is_reading(viewer) || flush_page(viewer));
     if (!done) {
         viewer_block(viewer);
     }
@@ -78,6 +101,7 @@ static bool viewer_flush(struct viewer *viewer)
 /* Nothing is pending. Takes over the reference. */
 static void viewer_hold(struct viewer *viewer, struct frame *frame)
 {
+    assert(!viewer->frame && (!viewer->page || viewer_is_reading(viewer)));
     viewer->frame = frame;
     viewer->written = 0;
 }
@@ -86,50 +110,6 @@ void viewer_send_frame(struct viewer *viewer, struct frame *frame)
 {
     viewer_hold(viewer, frame);
     viewer_flush(viewer);
-}
-
-enum wish { WISH_SEND, WISH_SKIP, WISH_CHECK_ACCESS };
-
-static enum wish event_wish(struct viewer *viewer, const struct frame_parts *parts)
-{
-    if (viewer->access_cache && access_cache_depends_on(parts->event)) {
-        access_cache_forget(viewer->access_cache, parts->session_key);
-    }
-    if (!filter_passes_event(viewer->filter, parts->type, parts->thread_id)) {
-        return WISH_SKIP;
-    }
-    static const enum wish wishes[] = {[ACCESS_CACHE_UNKNOWN] = WISH_CHECK_ACCESS,
-                                       [ACCESS_CACHE_ALLOWED] = WISH_SEND,
-                                       [ACCESS_CACHE_DENIED] = WISH_SKIP};
-    return viewer->access_cache ? wishes[access_cache_recall(viewer->access_cache, parts->session_key)] : WISH_SEND;
-}
-
-static enum wish viewer_wish(struct viewer *viewer, const struct frame_parts *parts)
-{
-    if (parts->kind == FRAME_EVENT) {
-        return event_wish(viewer, parts);
-    }
-    bool wanted = parts->kind != FRAME_DELTA || filter_passes_delta(viewer->filter, parts->thread_id);
-    return wanted ? WISH_SEND : WISH_SKIP;
-}
-
-/* Nothing is pending; the frame follows the cursor. Borrows the frame. */
-static void viewer_take(struct viewer *viewer, struct frame *frame)
-{
-    switch (viewer_wish(viewer, &frame->parts)) {
-    case WISH_SEND:
-        viewer->cursor = frame->parts.at;
-        viewer_hold(viewer, frame_ref(frame));
-        break;
-    case WISH_SKIP:
-        viewer->cursor = frame->parts.at;
-        break;
-    case WISH_CHECK_ACCESS:
-        /* The decision is made on a reader thread: this stretch is read from the store. */
-        viewer->caught_up = false;
-        viewer->must_read = true;
-        break;
-    }
 }
 
 /* --- reading --- */
@@ -177,16 +157,14 @@ static void page_accept(struct viewer *viewer, const struct page *page)
         viewer->cursor = page->reached;
     }
     viewer->wants_whole = !page->from_end && (moved || (page->first && !stands_in_window(viewer)));
-    viewer->started = true;
-    viewer->caught_up = page->at_end;
+    viewer_enter(viewer, page->at_end ? VIEWER_FOLLOWING : VIEWER_BEHIND);
 }
 
 static void viewer_page_done(struct viewer *viewer, struct page *page)
 {
-    viewer->reading = false;
     if (viewer->access_cache_stale) {
         viewer->access_cache_stale = false;
-        viewer_forget_sight(viewer, 0);
+        access_cache_forget_all(viewer->access_cache);
     }
     if (page->status == STATUS_OK) {
         page_accept(viewer, page);
@@ -195,7 +173,8 @@ static void viewer_page_done(struct viewer *viewer, struct page *page)
         struct slice reason = page->status == STATUS_NOT_FOUND ? SLICE("deleted")
                               : page->status == STATUS_LIMITED ? SLICE("too_many_bytes")
                                                                : SLICE("store_unavailable");
-        viewer_drop_page(viewer);
+        viewer->page = NULL;
+        page_free(page);
         viewer_close(viewer, reason);
     }
 }
@@ -215,37 +194,74 @@ static void viewer_read(struct viewer *viewer)
     struct feed *feed = viewer->feed;
     struct page *page = memory_zeroed(sizeof *page);
     page->viewer = viewer;
-    page->framing = viewer->framing;
+    page->encoder = viewer->encoder;
     page->style = feed_style(feed);
     page->tenant_key = feed->key[0];
     page->session_key = feed->key[1];
     page->after = viewer->cursor;
-    page->first = !viewer->started;
-    page->from_end = !viewer->started && viewer->from_end;
+    page->first = viewer->state == VIEWER_NEW;
+    page->from_end = page->first && viewer->from_end;
     page->events_max = feed->hub->fanout->options.page_events;
     page->filter = viewer->filter;
     page->access_cache = viewer->access_cache;
     memcpy(page->hold.accounts, viewer->accounts, sizeof viewer->accounts);
     viewer->page = page;
-    viewer->reading = true;
-    viewer->must_read = false;
+    viewer_enter(viewer, page->first ? VIEWER_STARTING : VIEWER_READING);
     page_start(page, feed->hub, slice_from(feed->session_id, feed->session_id_len), on_page);
 }
 
 /* --- deciding --- */
 
+enum wish { WISH_SEND, WISH_SKIP, WISH_CHECK_ACCESS };
+
+static enum wish event_wish(struct viewer *viewer, const struct frame *frame)
+{
+    if (viewer->access_cache && access_cache_depends_on(frame->entry.kind)) {
+        access_cache_forget(viewer->access_cache, frame->entry.session_key);
+    }
+    if (!filter_passes_event(viewer->filter, frame->entry.type, frame->entry.thread_id)) {
+        return WISH_SKIP;
+    }
+    static const enum wish wishes[] = {[ACCESS_CACHE_UNKNOWN] = WISH_CHECK_ACCESS,
+                                       [ACCESS_CACHE_ALLOWED] = WISH_SEND,
+                                       [ACCESS_CACHE_DENIED] = WISH_SKIP};
+    return viewer->access_cache ? wishes[access_cache_recall(viewer->access_cache, frame->entry.session_key)]
+                                : WISH_SEND;
+}
+
+static enum wish viewer_wish(struct viewer *viewer, const struct frame *frame)
+{
+    if (frame->kind == FRAME_EVENT) {
+        return event_wish(viewer, frame);
+    }
+    bool wanted = frame->kind != FRAME_DELTA || filter_passes_delta(viewer->filter, frame->entry.thread_id);
+    return wanted ? WISH_SEND : WISH_SKIP;
+}
+
+/* Nothing is pending; the frame follows the cursor. Borrows the frame. */
+static void viewer_take(struct viewer *viewer, struct frame *frame)
+{
+    switch (viewer_wish(viewer, frame)) {
+    case WISH_SEND:
+        viewer->cursor = frame->at;
+        viewer_hold(viewer, frame_ref(frame));
+        break;
+    case WISH_SKIP:
+        viewer->cursor = frame->at;
+        break;
+    case WISH_CHECK_ACCESS:
+        viewer_read(viewer); /* the decision is made on a reader thread: this stretch is read from the store */
+        break;
+    }
+}
+
 /* True when the tail leads from the cursor to the feed's end, or the viewer has read beyond it. */
-static bool viewer_is_caught_up(struct viewer *viewer)
+static bool reaches_end(const struct viewer *viewer)
 {
     const struct feed *feed = viewer->feed;
     struct cursor place = place_of(viewer);
-    if (viewer->must_read) {
-        return false;
-    }
-    if (!viewer->caught_up || cursor_before(place, feed->tail.end)) {
-        viewer->caught_up = feed_reaches(feed, place);
-    }
-    return viewer->caught_up;
+    bool has_passed = viewer_is_caught_up(viewer) && !cursor_before(place, feed->tail.end);
+    return has_passed || feed_reaches(feed, place);
 }
 
 static bool step_closing_frame(struct viewer *viewer)
@@ -268,14 +284,19 @@ static bool step_start(struct viewer *viewer)
     }
     if (viewer->from_end && feed->end_known) {
         start_at_end(viewer, feed->tail.end);
-    } else if (viewer->from_end || !viewer_is_caught_up(viewer)) {
+        viewer_enter(viewer, VIEWER_BEHIND);
+    } else if (viewer->from_end || !reaches_end(viewer)) {
         viewer_read(viewer);
         return false;
+    } else {
+        viewer_enter(viewer, VIEWER_FOLLOWING);
     }
-    viewer->started = true;
     viewer->wants_whole = !viewer->from_end && !stands_in_window(viewer);
-    viewer_hold(viewer, frame_ready(viewer->cursor, feed_style(feed), feed->tail.end,
-                                    feed_is_firehose(feed) ? (struct slice){0} : SLICE("[]")));
+    struct slice asks = feed_is_firehose(feed) ? (struct slice){0} : SLICE("[]");
+    viewer_hold(
+        viewer,
+        frame_new(&(struct frame){
+            .kind = FRAME_READY, .style = feed_style(feed), .at = viewer->cursor, .ready = {feed->tail.end, asks}}));
     return true;
 }
 
@@ -284,11 +305,15 @@ static bool step_lagging(struct viewer *viewer)
 {
     int32_t lost = (int32_t)(viewer->feed->deltas_before - viewer->deltas_mark);
     int64_t dropped = viewer->deltas && lost > 0 ? lost : 0;
-    viewer->lagging = false;
+    bool reaches = reaches_end(viewer);
+    viewer_enter(viewer, reaches ? VIEWER_FOLLOWING : VIEWER_BEHIND);
     viewer->wants_whole = dropped > 0;
-    if (!viewer_is_caught_up(viewer) || dropped > 0) {
+    if (!reaches || dropped > 0) {
         counter_add(&hub_of(viewer)->figures.slow_total, 1);
-        viewer_hold(viewer, frame_slow(viewer->cursor, feed_style(viewer->feed), dropped));
+        viewer_hold(viewer, frame_new(&(struct frame){.kind = FRAME_SLOW,
+                                                      .style = feed_style(viewer->feed),
+                                                      .at = viewer->cursor,
+                                                      .slow.dropped_deltas = dropped}));
     }
     return true;
 }
@@ -328,38 +353,54 @@ static bool step_next(struct viewer *viewer)
         take_delta(viewer);
     }
     bool moved = before.sequence != viewer->cursor.sequence || before.delta != viewer->cursor.delta;
-    return moved || viewer->frame || viewer->must_read;
+    return moved || viewer->frame;
 }
 
-static bool viewer_step(struct viewer *viewer)
+static bool step_follow(struct viewer *viewer)
 {
-    if (viewer->leaving) {
-        return step_closing_frame(viewer);
-    }
-    if (viewer->reading) {
-        return false;
-    }
-    if (!viewer->started) {
-        return step_start(viewer);
-    }
-    if (viewer->lagging) {
-        return step_lagging(viewer);
-    }
-    if (!viewer_is_caught_up(viewer)) {
+    if (!reaches_end(viewer)) {
         viewer_read(viewer);
         return false;
     }
+    if (viewer->state != VIEWER_FOLLOWING) {
+        viewer_enter(viewer, VIEWER_FOLLOWING);
+    }
     bool moved = step_next(viewer);
-    viewer->live = !moved;
+    if (!moved && viewer->state == VIEWER_FOLLOWING) {
+        viewer_enter(viewer, VIEWER_LIVE);
+    }
     return moved;
+}
+
+/* Nothing is pending. False when there is nothing to do now. */
+static bool viewer_step(struct viewer *viewer)
+{
+    switch ((enum viewer_state)viewer->state) {
+    case VIEWER_NEW:
+        return step_start(viewer);
+    case VIEWER_BEHIND:
+    case VIEWER_FOLLOWING:
+    case VIEWER_LIVE:
+        return step_follow(viewer);
+    case VIEWER_LAGGING:
+        return step_lagging(viewer);
+    case VIEWER_LEAVING:
+    case VIEWER_OVERDUE:
+        return step_closing_frame(viewer);
+    case VIEWER_STARTING:
+    case VIEWER_READING:
+    case VIEWER_ENDED:
+    case VIEWER_STATE_COUNT:
+        break;
+    }
+    return false;
 }
 
 void viewer_advance(struct viewer *viewer)
 {
-    if (viewer->blocked || viewer->ended) {
+    if (viewer->blocked || viewer->state == VIEWER_ENDED) {
         return;
     }
-    viewer->live = false;
     while (viewer_flush(viewer) && viewer_step(viewer)) {
     }
 }
@@ -372,7 +413,7 @@ void viewer_writable(struct viewer *viewer)
 
 void viewer_recheck(struct viewer *viewer)
 {
-    if (viewer->live) {
+    if (viewer->state == VIEWER_LIVE) {
         viewer_advance(viewer);
     }
 }
@@ -380,8 +421,8 @@ void viewer_recheck(struct viewer *viewer)
 /* True when nothing lies between the cursor and the frame. */
 static bool follows_cursor(const struct viewer *viewer, const struct frame *frame)
 {
-    struct cursor at = frame->parts.at, cursor = viewer->cursor;
-    if (frame->parts.kind == FRAME_DELTA) {
+    struct cursor at = frame->at, cursor = viewer->cursor;
+    if (frame->kind == FRAME_DELTA) {
         return at.sequence == cursor.sequence && at.delta == cursor.delta + 1;
     }
     return feed_is_firehose(viewer->feed) || at.sequence == cursor.sequence + 1;
@@ -389,8 +430,8 @@ static bool follows_cursor(const struct viewer *viewer, const struct frame *fram
 
 void viewer_offer(struct viewer *viewer, struct frame *frame)
 {
-    bool wanted = frame->parts.kind != FRAME_DELTA || viewer->deltas;
-    if (!viewer->live || !wanted || !cursor_before(viewer->cursor, frame->parts.at)) {
+    bool wanted = frame->kind != FRAME_DELTA || viewer->deltas;
+    if (viewer->state != VIEWER_LIVE || !wanted || !cursor_before(viewer->cursor, frame->at)) {
         return;
     }
     if (!follows_cursor(viewer, frame)) {
@@ -398,9 +439,7 @@ void viewer_offer(struct viewer *viewer, struct frame *frame)
         return;
     }
     viewer_take(viewer, frame);
-    if (viewer->must_read) {
-        viewer_advance(viewer);
-    } else if (viewer->frame) {
+    if (viewer->frame) {
         viewer_flush(viewer);
     }
 }

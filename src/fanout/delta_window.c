@@ -35,8 +35,8 @@ static void snapshot_forget(struct delta_window *window)
 
 bool delta_window_append(struct delta_window *window, struct frame *frame, size_t bytes_max)
 {
-    int64_t number = frame->parts.at.delta;
-    assert(frame->parts.at.sequence == window->sequence);
+    int64_t number = frame->at.delta;
+    assert(frame->at.sequence == window->sequence);
     if (number <= window->count) {
         return false;
     }
@@ -45,7 +45,7 @@ bool delta_window_append(struct delta_window *window, struct frame *frame, size_
         recent_frames_restart(&window->recent, (struct cursor){window->sequence, number - 1});
     }
     recent_frames_append(&window->recent, frame, bytes_max);
-    live_output_add(&window->fold, frame->parts.json, bytes_max);
+    live_output_add(&window->fold, frame->entry.json, bytes_max);
     window->count = number;
     snapshot_forget(window);
     return true;
@@ -102,8 +102,8 @@ void delta_window_complete(struct delta_window *window, const struct partial *pa
         window->carried = true;
         at = cursor_max(at, (struct cursor){partial->sequence, partial->count});
     }
-    for (struct frame *frame; (frame = recent_frames_next(&window->recent, at)); at = frame->parts.at) {
-        live_output_add(&window->fold, frame->parts.json, bytes_max);
+    for (struct frame *frame; (frame = recent_frames_next(&window->recent, at)); at = frame->at) {
+        live_output_add(&window->fold, frame->entry.json, bytes_max);
     }
     window->complete = true;
     snapshot_forget(window);
@@ -120,18 +120,8 @@ struct frame *delta_window_next(struct delta_window *window, int64_t delta)
 
 static struct frame *snapshot_new(struct cursor at, struct slice partial)
 {
-    char cursor[CURSOR_TEXT_BYTES];
-    struct buffer text = {0};
-    struct json_out out = json_out_to(&text);
-    json_begin_object(&out);
-    json_put_i64(&out, "sequence", at.sequence);
-    json_put_text(&out, "cursor", cursor_format(at, CURSOR_SESSION, cursor));
-    json_put_raw(&out, "partial", partial);
-    json_end_object(&out);
-    struct frame *frame =
-        frame_new(&(struct frame_parts){.kind = FRAME_SNAPSHOT, .at = at, .json = buffer_slice(&text)});
-    buffer_release(&text);
-    return frame;
+    return frame_new(
+        &(struct frame){.kind = FRAME_SNAPSHOT, .style = CURSOR_SESSION, .at = at, .snapshot.partial = partial});
 }
 
 struct frame *delta_window_snapshot(struct delta_window *window)

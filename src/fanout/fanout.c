@@ -1,5 +1,6 @@
 #include "fanout/fanout.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/arena.h"
@@ -8,6 +9,7 @@
 struct fanout *fanout_new(const struct fanout_options *options, struct loop *const *loops, size_t loop_count)
 {
     struct fanout *fanout = memory_zeroed(sizeof *fanout);
+    assert(options->rights && loop_count > 0);
     fanout->options = *options;
     fanout->hubs = memory_zeroed(loop_count * sizeof *fanout->hubs);
     fanout->hub_count = loop_count;

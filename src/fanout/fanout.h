@@ -22,8 +22,29 @@ struct read_job {
     void (*run)(struct read_job *job, struct db *db);
 };
 
+/* What a viewer was authenticated with. The fanout keeps it for `is_revoked`. */
+struct viewer_credential {
+    int64_t tenant_key;
+    struct credential credential;
+    enum member_role member; /* of a user, when the viewer was opened; else MEMBER_NONE */
+    struct slice user_id;
+};
+
+/* Decides who may watch what, and whether they still may. Called on reader threads. */
+struct viewer_rights {
+    /* Of the firehose: may this viewer see the session? Asked once per session and change. */
+    enum status (*may_see)(struct db *db, const struct principal *who, int64_t session_key, bool *out_may,
+                           struct failure *failure);
+    /* The same of a session that was deleted; `audience` as in struct firehose_row. */
+    bool (*could_see)(const struct principal *who, int64_t session_key, struct slice audience);
+    /* Is the credential no longer valid? Asked after credentials or memberships changed. */
+    enum status (*is_revoked)(struct db *db, const struct viewer_credential *credential, bool *out_revoked,
+                              struct failure *failure);
+};
+
 struct fanout_options {
     struct clock *clock;
+    const struct viewer_rights *rights;
     int64_t heartbeat_ms;
     int64_t partial_flush_ms;
     size_t tail_bytes_max;   /* of recent frames kept per watched session */
@@ -61,25 +82,27 @@ struct cursor {
 MUST_CHECK enum status cursor_parse(struct slice text, struct cursor *out, struct failure *failure);
 MUST_CHECK enum status position_parse(struct slice text, struct position *out, struct failure *failure);
 
-enum framing { FRAMING_SSE, FRAMING_WEBSOCKET };
+struct frame;
+struct encoder; /* fanout/frame.h */
 
-/* Where a viewer's bytes go. */
+/* Where a viewer's frames go: as bytes of its encoder, or, without one, as they are. Neither calls anybody back. */
 struct viewer_sink {
     void *owner;
-    size_t (*write)(void *owner, struct slice bytes); /* like stream_write: calls nobody back */
-    void (*end)(void *owner, int code);               /* like stream_end; viewer_closed follows */
+    size_t (*write)(void *owner, struct slice bytes);     /* like stream_write */
+    bool (*take)(void *owner, const struct frame *frame); /* false: full; it is offered again after viewer_writable */
+    void (*end)(void *owner, int code);                   /* like stream_end; viewer_closed follows */
 };
 
 enum { VIEWER_TYPES_MAX = 16 };
 
 struct viewer_options {
-    enum framing framing;
+    const struct encoder *encoder; /* NULL: the sink takes frames. Outlives the fanout */
     struct viewer_sink sink;
     int64_t tenant_key;
     struct byte_account *accounts[BYTE_ACCOUNTS_MAX]; /* whose memory the pages of its backlog are; NULL = nobody's */
     struct slice user_id;                             /* who watches; for PUBLISH_CLOSE */
     struct credential credential; /* the stream ends with it: `credential_over`, or `access_revoked` before its time */
-    enum member_role member;      /* of a user, as it was: another one ends the stream too */
+    enum member_role member;      /* of a user; the stream ends when it is another one */
     /* a session's stream */
     int64_t session_key; /* 0 = the tenant's firehose */
     struct slice session_id;

@@ -144,14 +144,11 @@ void feed_forget_sight(struct feed *feed, int64_t session_key, struct slice only
 
 static struct frame *frame_of(const struct feed *feed, enum frame_kind kind, const struct publication_entry *entry)
 {
-    return frame_new(&(struct frame_parts){.kind = kind,
-                                           .style = feed_style(feed),
-                                           .at = {entry->sequence, entry->delta},
-                                           .session_key = entry->session_key,
-                                           .event = entry->event.kind,
-                                           .type = entry->type,
-                                           .thread_id = entry->thread_id,
-                                           .json = entry->json});
+    return frame_new(
+        &(struct frame){.kind = kind,
+                        .style = feed_style(feed),
+                        .at = {entry->sequence, entry->delta},
+                        .entry = {entry->session_key, entry->event.kind, entry->type, entry->thread_id, entry->json}});
 }
 
 /* The entry follows the feed's end. */
@@ -213,7 +210,7 @@ static bool needs_partial(const struct feed *feed)
 
 static void take_into_window(struct feed *feed, struct frame *frame)
 {
-    struct cursor at = frame->parts.at;
+    struct cursor at = frame->at;
     if (!feed->window || feed->window->sequence < at.sequence) {
         delta_window_set(feed, delta_window_new(at.sequence, at.delta - 1));
     }

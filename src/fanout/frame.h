@@ -1,6 +1,7 @@
-/* One frame on its way to viewers: an event, a delta, or one of the frames that tell the truth about the stream. It is
- * encoded once per framing, when the first viewer of that framing needs it, and shared. Counted on one thread: frames
- * never leave their hub. */
+/* What a viewer yields, one after the other: an event, a delta, or one of the frames that tell the truth about the
+ * stream. A frame is facts; what it looks like on a wire is an encoder's matter, and encoders live outside this room.
+ * Whoever watches names one, or takes the frames as they are. Each encoder runs once for a frame that many viewers
+ * share. Counted on one thread: frames never leave their hub. */
 #ifndef FANOUT_FRAME_H
 #define FANOUT_FRAME_H
 
@@ -15,51 +16,61 @@ enum frame_kind {
     FRAME_SLOW,
     FRAME_CLOSED,
     FRAME_READY,
-    FRAME_PING,
+    FRAME_HEARTBEAT,
     FRAME_KIND_COUNT
 };
 
-enum { FRAMING_COUNT = FRAMING_WEBSOCKET + 1 };
+struct encoding;
 
-/* What a frame is made of; the slices are borrowed. */
-struct frame_parts {
+/* The slices of a frame that is made on the stack are borrowed. */
+struct frame {
     enum frame_kind kind;
     enum cursor_style style;
-    struct cursor at;      /* written as the id of events and deltas */
-    int64_t session_key;   /* of the firehose */
-    enum event_kind event; /* of FRAME_EVENT */
-    struct slice type, thread_id, json;
-};
-
-struct frame {
+    struct cursor at; /* event, delta, snapshot: its place; else where the viewer stands; heartbeat: nowhere */
+    union {
+        struct { /* event, delta */
+            int64_t session_key;
+            enum event_kind kind; /* event */
+            struct slice type, thread_id;
+            struct slice json; /* as it is stored */
+        } entry;
+        struct {
+            struct slice partial; /* JSON array: what streamed and is in no event yet */
+        } snapshot;
+        struct { /* events `from` … `until` cannot be delivered */
+            int64_t from, until;
+            struct slice reason; /* "ahead", "erased" */
+        } gap;
+        struct {
+            int64_t dropped_deltas;
+        } slow;
+        struct {
+            struct slice reason;
+        } closed;
+        struct {
+            struct cursor end; /* of the log */
+            struct slice asks; /* JSON array: pending in the session; absent for a firehose */
+        } ready;
+    };
+    struct encoding *encodings; /* those made so far */
     uint32_t refs;
-    struct frame_parts parts; /* slices point behind the struct */
-    struct slice encoded[FRAMING_COUNT];
 };
 
-struct frame *frame_new(const struct frame_parts *parts);
+/* How frames look on one kind of wire. Stateless: pages of a backlog are encoded on reader threads. */
+struct encoder {
+    const char *name;
+    void (*encode)(struct buffer *to, const struct frame *frame);
+};
+
+/* A counted copy of the facts, with a reference for the caller. */
+struct frame *frame_new(const struct frame *facts);
 struct frame *frame_ref(struct frame *frame);
 void frame_unref(struct frame *frame); /* accepts NULL */
-struct slice frame_bytes(struct frame *frame, enum framing framing);
+/* Encodes when it was not done before. The bytes are the frame's. */
+struct slice frame_bytes(struct frame *frame, const struct encoder *encoder);
 /* The encoded bytes, which are made again when somebody still needs them. */
 void frame_forget_bytes(struct frame *frame);
 /* What it costs while it is kept. */
 size_t frame_weight(const struct frame *frame);
-
-/* Appends one encoded frame. Only events and deltas carry an id, so that nothing else moves a client's cursor. */
-void frame_write(struct buffer *to, enum framing framing, enum frame_kind kind, struct slice id, struct slice json);
-
-/* The frames about the stream itself. */
-/* `asks` is the JSON array of a session's asks that are pending; absent for a firehose. */
-struct frame *frame_ready(struct cursor cursor, enum cursor_style style, struct cursor end, struct slice asks);
-struct frame *frame_slow(struct cursor cursor, enum cursor_style style, int64_t dropped_deltas);
-struct frame *frame_closed(struct cursor cursor, enum cursor_style style, struct slice reason);
-struct frame *frame_ping(void);
-/* The same as text, for pages that are encoded on a reader thread. */
-void frame_write_ready(struct buffer *to, enum framing framing, struct cursor cursor, enum cursor_style style,
-                       struct cursor end, struct slice asks);
-/* Events `from` … `to` cannot be delivered; the stream goes on after `cursor`. */
-void frame_write_gap(struct buffer *to, enum framing framing, int64_t from, int64_t until, struct cursor cursor,
-                     const char *reason);
 
 #endif

@@ -376,7 +376,7 @@ void hub_init(struct hub *hub, struct fanout *fanout, struct loop *loop)
 {
     hub->fanout = fanout;
     hub->loop = loop;
-    hub->ping = frame_ping();
+    hub->heartbeat = frame_new(&(struct frame){.kind = FRAME_HEARTBEAT});
     hub->start_message.run = on_start;
     loop_post(loop, &hub->start_message);
 }
@@ -416,6 +416,6 @@ void hub_release(struct hub *hub)
         sweep_free(sweep);
     }
     map_release(&hub->sweeps);
-    frame_unref(hub->ping);
+    frame_unref(hub->heartbeat);
     map_release(&hub->feeds);
 }

@@ -26,7 +26,7 @@ struct hub {
     struct viewer *wheel_walk; /* the next one of a walk over a slot */
     unsigned wheel_hand;
     unsigned wheel_next;
-    struct frame *ping;
+    struct frame *heartbeat;
     struct lookup_queue lookups;
     struct recheck *recheck; /* under way, or NULL */
     bool recheck_again;

@@ -23,6 +23,10 @@ void page_free(struct page *page)
         free(page->filter);
         access_cache_free(page->access_cache);
     }
+    while (page->taken < page->frame_count) {
+        frame_unref(page->frames[page->taken++]);
+    }
+    free(page->frames);
     buffer_release(&page->bytes);
     buffer_release(&page->partial_bytes);
     byte_hold_release(&page->hold);
@@ -31,17 +35,53 @@ void page_free(struct page *page)
 
 static bool page_is_full(const struct reading *reading)
 {
-    return reading->page->bytes.len >= PAGE_BYTES_MAX;
+    return reading->page->bytes.len + reading->page->frame_weight >= PAGE_BYTES_MAX;
 }
 
-static void write_event(struct reading *reading, struct slice session_id, const struct event *event)
+static void keep_frame(struct page *page, const struct frame *facts)
 {
-    char id[CURSOR_TEXT_BYTES];
+    if (page->frame_count == page->frame_room) {
+        page->frame_room = page->frame_room ? 2 * page->frame_room : 16;
+        page->frames = memory_resize(page->frames, page->frame_room * sizeof(struct frame *));
+    }
+    struct frame *frame = frame_new(facts);
+    page->frames[page->frame_count++] = frame;
+    page->frame_weight += frame_weight(frame);
+}
+
+static void put_frame(struct page *page, const struct frame *facts)
+{
+    if (page->encoder) {
+        page->encoder->encode(&page->bytes, facts);
+    } else {
+        keep_frame(page, facts);
+    }
+}
+
+static void put_ready(struct page *page, struct cursor end, struct slice asks)
+{
+    put_frame(page,
+              &(struct frame){.kind = FRAME_READY, .style = page->style, .at = page->after, .ready = {end, asks}});
+}
+
+/* The stream goes on after `at`. */
+static void put_gap(struct page *page, int64_t from, int64_t until, struct cursor at, struct slice reason)
+{
+    put_frame(page, &(struct frame){.kind = FRAME_GAP, .style = page->style, .at = at, .gap = {from, until, reason}});
+}
+
+static void put_event(struct reading *reading, const struct event *event)
+{
     struct page *page = reading->page;
     reading->json.len = 0;
-    event_write(&reading->json, session_id, event);
-    frame_write(&page->bytes, page->framing, FRAME_EVENT, cursor_format(page->reached, page->style, id),
-                buffer_slice(&reading->json));
+    event_write(&reading->json, page->session_id, event);
+    put_frame(page, &(struct frame){
+                        .kind = FRAME_EVENT,
+                        .style = page->style,
+                        .at = page->reached,
+                        .entry = {page->session_key, event->kind, event_type(event), event->thread_id,
+                                  buffer_slice(&reading->json)},
+                    });
 }
 
 static bool on_event(void *owner, const struct event *event)
@@ -52,9 +92,9 @@ static bool on_event(void *owner, const struct event *event)
     page->reached = (struct cursor){event->sequence, 0};
     if (!page->filter && event->sequence > expected) {
         struct cursor before = {event->sequence - 1, 0};
-        frame_write_gap(&page->bytes, page->framing, expected, before.sequence, before, "erased");
+        put_gap(page, expected, before.sequence, before, SLICE("erased"));
     }
-    write_event(reading, page->session_id, event);
+    put_event(reading, event);
     reading->rows++;
     reading->cut = page_is_full(reading);
     return !reading->cut;
@@ -106,9 +146,9 @@ static void begin_session(struct page *page, int64_t end, struct slice asks)
     if (page->from_end || asked.sequence > end) {
         page->after = (struct cursor){end, 0};
     }
-    frame_write_ready(&page->bytes, page->framing, page->after, page->style, (struct cursor){end, 0}, asks);
+    put_ready(page, (struct cursor){end, 0}, asks);
     if (!page->from_end && asked.sequence > end) {
-        frame_write_gap(&page->bytes, page->framing, end + 1, asked.sequence, page->after, "ahead");
+        put_gap(page, end + 1, asked.sequence, page->after, SLICE("ahead"));
     }
 }
 
@@ -171,8 +211,10 @@ static enum status read_session(struct reading *reading, struct failure *failure
 struct kept_row {
     struct cursor at;
     int64_t session_key;
-    size_t json_start, json_len;
-    size_t audience_start, audience_len; /* of a delete */
+    enum event_kind kind;
+    size_t text_start; /* its texts, one behind the other */
+    size_t json_len, type_len, thread_len;
+    size_t audience_len; /* of a delete */
     bool wanted;
     bool renews_sight;
 };
@@ -183,6 +225,20 @@ struct firehose_rows {
     size_t count;
 };
 
+static size_t keep_text(struct reading *reading, struct slice text)
+{
+    buffer_add(&reading->json, text);
+    return text.len;
+}
+
+/* In the order in which they were kept. */
+static struct slice next_text(const char **at, size_t len)
+{
+    struct slice text = slice_from(*at, len);
+    *at += len;
+    return text;
+}
+
 static bool on_firehose(void *owner, const struct firehose_row *told)
 {
     struct firehose_rows *rows = owner;
@@ -191,15 +247,16 @@ static bool on_firehose(void *owner, const struct firehose_row *told)
     struct kept_row *row = &rows->rows[rows->count++];
     *row = (struct kept_row){.at = cursor_of_position(told->at),
                              .session_key = told->session_key,
-                             .json_start = reading->json.len,
+                             .kind = event->kind,
+                             .text_start = reading->json.len,
                              .wanted = filter_passes_event(reading->page->filter, event_type(event), event->thread_id),
                              .renews_sight = access_cache_depends_on(event->kind)};
     if (row->wanted) {
         event_write(&reading->json, told->session_id, event);
-        row->json_len = reading->json.len - row->json_start;
-        row->audience_start = reading->json.len;
-        row->audience_len = told->audience.len;
-        buffer_add(&reading->json, told->audience);
+        row->json_len = reading->json.len - row->text_start;
+        row->type_len = keep_text(reading, event_type(event));
+        row->thread_len = keep_text(reading, event->thread_id);
+        row->audience_len = keep_text(reading, told->audience);
     }
     reading->cut = reading->json.len >= PAGE_BYTES_MAX || (int64_t)rows->count >= reading->page->events_max;
     return !reading->cut;
@@ -217,12 +274,26 @@ static enum status row_is_visible(struct reading *reading, const struct kept_row
         access_cache_forget(access_cache, row->session_key);
     }
     if (row->wanted && row->audience_len > 0) {
-        struct slice audience = slice_from(reading->json.ptr + row->audience_start, row->audience_len);
+        size_t before = row->json_len + row->type_len + row->thread_len;
+        struct slice audience = slice_from(reading->json.ptr + row->text_start + before, row->audience_len);
         *out_visible = access_cache_had(access_cache, row->session_key, audience);
         return STATUS_OK;
     }
     return row->wanted ? access_cache_decide(access_cache, reading->db, row->session_key, out_visible, failure)
                        : STATUS_OK;
+}
+
+static void put_row(const struct firehose_rows *rows, const struct kept_row *row)
+{
+    struct page *page = rows->reading->page;
+    const char *at = rows->reading->json.ptr + row->text_start;
+    struct frame frame = {.kind = FRAME_EVENT, .style = page->style, .at = row->at};
+    frame.entry.session_key = row->session_key;
+    frame.entry.kind = row->kind;
+    frame.entry.json = next_text(&at, row->json_len);
+    frame.entry.type = next_text(&at, row->type_len);
+    frame.entry.thread_id = next_text(&at, row->thread_len);
+    put_frame(page, &frame);
 }
 
 static enum status write_rows(struct firehose_rows *rows, struct failure *failure)
@@ -232,11 +303,9 @@ static enum status write_rows(struct firehose_rows *rows, struct failure *failur
     for (size_t i = 0; status == STATUS_OK && i < rows->count; i++) {
         const struct kept_row *row = &rows->rows[i];
         bool visible;
-        char id[CURSOR_TEXT_BYTES];
         status = row_is_visible(rows->reading, row, &visible, failure);
         if (status == STATUS_OK && visible) {
-            frame_write(&page->bytes, page->framing, FRAME_EVENT, cursor_format(row->at, page->style, id),
-                        slice_from(rows->reading->json.ptr + row->json_start, row->json_len));
+            put_row(rows, row);
         }
         page->reached = row->at;
     }
@@ -252,7 +321,7 @@ static enum status read_firehose(struct reading *reading, struct failure *failur
         page->from_end ? store_firehose_end(reading->db, page->tenant_key, reading->horizon, &end, failure) : STATUS_OK;
     page->after = page->reached = cursor_of_position(end);
     if (status == STATUS_OK && page->first) {
-        frame_write_ready(&page->bytes, page->framing, page->after, page->style, page->after, (struct slice){0});
+        put_ready(page, page->after, (struct slice){0});
     }
     if (status == STATUS_OK && !page->from_end) {
         rows.rows = memory_alloc((size_t)page->events_max * sizeof *rows.rows);
@@ -271,7 +340,8 @@ static enum status read_firehose(struct reading *reading, struct failure *failur
 static enum status hold_page(struct page *page)
 {
     struct failure failure;
-    return byte_hold_take(&page->hold, (int64_t)(page->bytes.room + page->partial_bytes.room), &failure);
+    return byte_hold_take(&page->hold, (int64_t)(page->bytes.room + page->frame_weight + page->partial_bytes.room),
+                          &failure);
 }
 
 static void page_ask(struct lookup *lookup, struct db *db)

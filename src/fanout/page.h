@@ -1,4 +1,4 @@
-/* One page of the backlog, read for one viewer on a reader thread and already encoded in its framing. Until it comes
+/* One page of the backlog, read for one viewer on a reader thread and already encoded by its encoder. Until it comes
  * back the page belongs to the reader; afterwards to its viewer, who writes it out and frees it. */
 #ifndef FANOUT_PAGE_H
 #define FANOUT_PAGE_H
@@ -15,7 +15,7 @@ struct page {
     struct viewer *viewer; /* hub thread only; NULL when it left meanwhile: then filter and sight are the page's */
 
     /* what is asked */
-    enum framing framing;
+    const struct encoder *encoder; /* NULL: `frames` */
     enum cursor_style style;
     int64_t tenant_key, session_key;
     struct slice session_id; /* in session_id_bytes */
@@ -30,8 +30,11 @@ struct page {
     enum status status; /* NOT_FOUND: the log is gone; LIMITED: no room for what was read */
     struct byte_hold hold;
     struct buffer bytes;
-    size_t written;
-    struct cursor reached;  /* everything durable up to here is in `bytes` or was not asked for */
+    size_t written; /* of `bytes` */
+    struct frame **frames;
+    size_t frame_count, frame_room, frame_weight;
+    size_t taken;           /* of `frames` */
+    struct cursor reached;  /* everything durable up to here is in here or was not asked for */
     bool has_no_asks;       /* `first` of a session: nobody was asked anything when the end was read */
     bool at_end;            /* and there was nothing behind it */
     struct partial partial; /* at the end of a session's log: saved live output; the body is in partial_bytes */

@@ -14,7 +14,7 @@ void recent_frames_drop_oldest(struct recent_frames *tail)
 {
     assert(tail->count > 0);
     struct frame *oldest = recent_frames_at(tail, 0);
-    tail->base = oldest->parts.at;
+    tail->base = oldest->at;
     tail->bytes -= frame_weight(oldest);
     tail->head = (tail->head + 1) & (tail->room - 1);
     tail->count--;
@@ -52,13 +52,13 @@ static void recent_frames_grow(struct recent_frames *tail)
 
 void recent_frames_append(struct recent_frames *tail, struct frame *frame, size_t bytes_max)
 {
-    assert(cursor_before(tail->end, frame->parts.at));
+    assert(cursor_before(tail->end, frame->at));
     if (tail->count == tail->room) {
         recent_frames_grow(tail);
     }
     tail->ring[(tail->head + tail->count++) & (tail->room - 1)] = frame_ref(frame);
     tail->bytes += frame_weight(frame);
-    tail->end = frame->parts.at;
+    tail->end = frame->at;
     while (tail->bytes > bytes_max && tail->count > 0) {
         recent_frames_drop_oldest(tail);
     }
@@ -74,7 +74,7 @@ struct frame *recent_frames_next(const struct recent_frames *tail, struct cursor
     uint32_t low = 0, high = tail->count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (cursor_before(cursor, recent_frames_at(tail, middle)->parts.at)) {
+        if (cursor_before(cursor, recent_frames_at(tail, middle)->at)) {
             high = middle;
         } else {
             low = middle + 1;

@@ -16,7 +16,7 @@ struct shown {
         uint8_t kind, member;
     } key;
     struct slice user_id;
-    bool is_over;
+    bool is_revoked;
 };
 
 struct recheck {
@@ -38,39 +38,15 @@ static struct shown_key key_of(const struct viewer *viewer)
 
 /* --- reader thread --- */
 
-static enum status ask_credential(struct recheck *recheck, struct db *db, struct shown *shown, struct failure *failure)
+static enum status ask(const struct viewer_rights *rights, struct db *db, struct shown *shown, struct failure *failure)
 {
-    struct slice hash = hash_slice(&shown->key.hash);
-    struct token token = {0};
-    struct grant grant = {0};
-    struct share_link link = {.active = true};
-    enum status status = STATUS_OK;
-    switch ((enum credential_kind)shown->key.kind) {
-    case CREDENTIAL_NONE:
-        break;
-    case CREDENTIAL_TOKEN:
-        status = store_token_by_hash(db, hash, &recheck->arena, &token, failure);
-        break;
-    case CREDENTIAL_COOKIE:
-        status = store_grant_by_hash(db, GRANT_COOKIE, hash, &recheck->arena, &grant, failure);
-        break;
-    case CREDENTIAL_SHARE_LINK:
-        status = store_share_by_hash(db, hash, &recheck->arena, &link, failure);
-        break;
-    }
-    shown->is_over = status == STATUS_NOT_FOUND || (status == STATUS_OK && (token.revoked_at_ms != 0 || !link.active));
-    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
-}
-
-static enum status ask_member(struct db *db, struct shown *shown, struct failure *failure)
-{
-    enum member_role member = MEMBER_NONE;
-    if (shown->is_over || shown->key.member == MEMBER_NONE) {
-        return STATUS_OK;
-    }
-    enum status status = store_membership_get(db, shown->key.tenant_key, shown->user_id, &member, failure);
-    shown->is_over = status == STATUS_OK && member != (enum member_role)shown->key.member;
-    return status;
+    struct viewer_credential credential = {
+        .tenant_key = shown->key.tenant_key,
+        .credential = {.kind = (enum credential_kind)shown->key.kind, .hash = shown->key.hash},
+        .member = (enum member_role)shown->key.member,
+        .user_id = shown->user_id,
+    };
+    return rights->is_revoked(db, &credential, &shown->is_revoked, failure);
 }
 
 static void recheck_ask(struct lookup *lookup, struct db *db)
@@ -80,8 +56,7 @@ static void recheck_ask(struct lookup *lookup, struct db *db)
     enum status status = STATUS_OK;
     size_t cursor = 0;
     for (struct shown *shown; status == STATUS_OK && (shown = map_next(&recheck->shown, &cursor));) {
-        status = ask_credential(recheck, db, shown, &failure);
-        status = status == STATUS_OK ? ask_member(db, shown, &failure) : status;
+        status = ask(lookup->hub->fanout->options.rights, db, shown, &failure);
     }
     if (status != STATUS_OK) {
         log_error("credentials of streams not read", LOG_TEXT("code", slice_of(failure.code)),
@@ -91,12 +66,12 @@ static void recheck_ask(struct lookup *lookup, struct db *db)
 
 /* --- hub thread --- */
 
-static bool is_over(void *owner, const struct viewer *viewer)
+static bool is_revoked(void *owner, const struct viewer *viewer)
 {
     const struct recheck *recheck = owner;
     struct shown_key key = key_of(viewer);
     const struct shown *shown = map_get(&recheck->shown, slice_from(&key, sizeof key));
-    return shown && shown->is_over;
+    return shown && shown->is_revoked;
 }
 
 static void on_rechecked(struct lookup *lookup)
@@ -105,7 +80,7 @@ static void on_rechecked(struct lookup *lookup)
     struct hub *hub = lookup->hub;
     hub->recheck = NULL;
     if (!atomic_load(&lookup->abandoned)) {
-        hub_close_where(hub, is_over, recheck, SLICE("access_revoked"));
+        hub_close_where(hub, is_revoked, recheck, SLICE("access_revoked"));
     }
     map_release(&recheck->shown);
     arena_release(&recheck->arena);

@@ -1,6 +1,5 @@
-/* A look at the credentials of all viewers of a hub, after something changed about who may come in, here or on another
- * node: viewers whose token, cookie or link is gone, or whose user is another member than he was, are told
- * `access_revoked`. One look at a time; a change meanwhile asks for another. */
+/* Checks all viewers of a hub after credentials or memberships changed, here or on another node. Viewers whose
+ * credential is revoked are closed with `access_revoked`. One check at a time; a change meanwhile starts another. */
 #ifndef FANOUT_RECHECK_H
 #define FANOUT_RECHECK_H
 

@@ -1,5 +1,6 @@
 #include "fanout/viewer.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/arena.h"
@@ -46,6 +47,60 @@ static void viewer_unlink(struct viewer *viewer)
     }
 }
 
+/* --- states --- */
+
+#define TO(state) (1u << VIEWER_##state)
+
+static const uint16_t edges[VIEWER_STATE_COUNT] = {
+    [VIEWER_NEW] = TO(STARTING) | TO(BEHIND) | TO(FOLLOWING) | TO(LEAVING),
+    [VIEWER_STARTING] = TO(BEHIND) | TO(FOLLOWING) | TO(LEAVING),
+    [VIEWER_READING] = TO(BEHIND) | TO(FOLLOWING) | TO(LEAVING),
+    [VIEWER_BEHIND] = TO(READING) | TO(FOLLOWING) | TO(LEAVING),
+    [VIEWER_FOLLOWING] = TO(READING) | TO(LIVE) | TO(LAGGING) | TO(LEAVING),
+    [VIEWER_LIVE] = TO(READING) | TO(FOLLOWING) | TO(LAGGING) | TO(LEAVING),
+    [VIEWER_LAGGING] = TO(BEHIND) | TO(FOLLOWING) | TO(LEAVING),
+    [VIEWER_LEAVING] = TO(OVERDUE) | TO(ENDED),
+    [VIEWER_OVERDUE] = TO(ENDED),
+    [VIEWER_ENDED] = 0,
+};
+
+/* What holds when a state is entered. */
+static void check(const struct viewer *viewer)
+{
+    assert(!viewer->access_cache_stale || viewer_is_reading(viewer));
+    switch ((enum viewer_state)viewer->state) {
+    case VIEWER_STARTING:
+    case VIEWER_READING:
+        assert(viewer->page && !viewer->frame && !viewer->blocked);
+        break;
+    case VIEWER_LIVE:
+        assert(!viewer->page && !viewer->frame && !viewer->blocked);
+        break;
+    case VIEWER_LAGGING:
+        assert(viewer->blocked && (viewer->page || viewer->frame));
+        break;
+    case VIEWER_LEAVING:
+        assert(viewer->closing_frame);
+        break;
+    case VIEWER_OVERDUE:
+        assert(viewer->blocked);
+        break;
+    case VIEWER_NEW:
+    case VIEWER_BEHIND:
+    case VIEWER_FOLLOWING:
+    case VIEWER_ENDED:
+    case VIEWER_STATE_COUNT:
+        break;
+    }
+}
+
+void viewer_enter(struct viewer *viewer, enum viewer_state state)
+{
+    assert(edges[viewer->state] & (1u << state));
+    viewer->state = (uint8_t)state;
+    check(viewer);
+}
+
 static struct hub *hub_on(struct fanout *fanout, const struct loop *loop)
 {
     size_t i = 0;
@@ -55,18 +110,19 @@ static struct hub *hub_on(struct fanout *fanout, const struct loop *loop)
     return &fanout->hubs[i];
 }
 
-static struct viewer *viewer_new(const struct viewer_options *options)
+static struct viewer *viewer_new(const struct hub *hub, const struct viewer_options *options)
 {
     size_t user_len = options->user_id.len < UINT8_MAX ? options->user_id.len : UINT8_MAX;
     struct viewer *viewer = memory_zeroed(sizeof *viewer + user_len);
     viewer->sink = options->sink;
     viewer->blocked = true; /* until the first viewer_writable */
-    viewer->framing = (uint8_t)options->framing;
+    viewer->encoder = options->encoder;
     viewer->deltas = options->deltas && options->session_key;
     viewer->from_end = options->from_end;
     viewer->cursor = options->session_key ? options->after : cursor_of_position(options->position);
     viewer->filter = filter_new(options);
-    viewer->access_cache = options->session_key || options->sees_all ? NULL : access_cache_new(&options->who);
+    viewer->access_cache =
+        options->session_key || options->sees_all ? NULL : access_cache_new(hub->fanout->options.rights, &options->who);
     memcpy(viewer->accounts, options->accounts, sizeof viewer->accounts);
     viewer->credential_kind = (uint8_t)options->credential.kind;
     viewer->credential_hash = options->credential.hash;
@@ -104,7 +160,7 @@ enum status viewer_open(struct fanout *fanout, struct loop *loop, const struct v
     atomic_fetch_add(&fanout->viewers, 1);
     /* Before the first read: what is committed after it is seen either by the read or by the hub. */
     atomic_fetch_add(&fanout->interest, 1);
-    struct viewer *viewer = viewer_new(options);
+    struct viewer *viewer = viewer_new(hub, options);
     struct feed *feed = hub_find_or_add(hub, options->tenant_key, options->session_key, options->session_id);
     if (!feed->viewers && !feed_is_firehose(feed)) {
         counter_add(&hub->figures.watched_sessions, 1);
@@ -126,7 +182,7 @@ void viewer_drop_page(struct viewer *viewer)
         return;
     }
     viewer->page = NULL;
-    if (viewer->reading) {
+    if (viewer_is_reading(viewer)) {
         page->viewer = NULL; /* whoever reads it frees it, with filter and sight */
         atomic_store(&page->lookup.abandoned, true);
         viewer->filter = NULL;
@@ -134,7 +190,6 @@ void viewer_drop_page(struct viewer *viewer)
     } else {
         page_free(page);
     }
-    viewer->reading = false;
 }
 
 void viewer_closed(struct viewer *viewer)
@@ -184,22 +239,23 @@ static int16_t end_code(struct slice reason)
 
 void viewer_close(struct viewer *viewer, struct slice reason)
 {
-    if (viewer->leaving) {
+    if (viewer->state >= VIEWER_LEAVING) {
         return;
     }
-    if (viewer->reading) {
+    if (viewer_is_reading(viewer)) {
         viewer_drop_page(viewer);
+        viewer->access_cache_stale = false;
     }
-    viewer->leaving = true;
-    viewer->live = false;
     viewer->end_code = end_code(reason);
-    viewer->closing_frame = frame_closed(viewer->cursor, feed_style(viewer->feed), reason);
+    viewer->closing_frame = frame_new(&(struct frame){
+        .kind = FRAME_CLOSED, .style = feed_style(viewer->feed), .at = viewer->cursor, .closed.reason = reason});
+    viewer_enter(viewer, VIEWER_LEAVING);
     viewer_advance(viewer);
 }
 
 void viewer_end(struct viewer *viewer)
 {
-    viewer->ended = true;
+    viewer_enter(viewer, VIEWER_ENDED);
     viewer->sink.end(viewer->sink.owner, viewer->end_code);
 }
 
@@ -208,25 +264,33 @@ void viewer_end(struct viewer *viewer)
 /* A viewer that does not even take its farewell has one heartbeat's time. */
 static void beat_blocked(struct viewer *viewer)
 {
-    if (viewer->leaving && viewer->beaten) {
+    if (viewer->state == VIEWER_OVERDUE) {
         viewer_end(viewer);
-        return;
+    } else if (viewer->state == VIEWER_LEAVING) {
+        viewer_enter(viewer, VIEWER_OVERDUE);
     }
-    viewer->beaten = viewer->leaving;
+}
+
+/* Where a viewer may be between calls. */
+static bool rests(const struct viewer *viewer)
+{
+    return viewer->blocked || viewer_is_reading(viewer) || viewer->state == VIEWER_LIVE ||
+           viewer->state == VIEWER_ENDED;
 }
 
 void viewer_beat(struct viewer *viewer)
 {
+    assert(rests(viewer));
     if (viewer->feed->viewers == viewer) {
         feed_trim(viewer->feed);
     }
-    if (viewer->ended) {
+    if (viewer->state == VIEWER_ENDED) {
         return;
     }
     if (viewer->blocked) {
         beat_blocked(viewer);
-    } else if (viewer->started) {
-        viewer_send_frame(viewer, frame_ref(viewer->feed->hub->ping));
+    } else if (viewer->state != VIEWER_STARTING) {
+        viewer_send_frame(viewer, frame_ref(viewer->feed->hub->heartbeat));
     }
 }
 
@@ -240,7 +304,7 @@ void viewer_forget_sight(struct viewer *viewer, int64_t session_key)
     if (!viewer->access_cache) {
         return;
     }
-    if (viewer->reading) {
+    if (viewer_is_reading(viewer)) {
         viewer->access_cache_stale = true;
     } else if (session_key) {
         access_cache_forget(viewer->access_cache, session_key);

@@ -19,6 +19,7 @@
 #include "main/agent_check.h"
 #include "main/agents.h"
 #include "main/announce.h"
+#include "main/doors.h"
 #include "main/environment.h"
 #include "main/hosting.h"
 #include "main/limits.h"
@@ -30,6 +31,7 @@
 #include "net/server.h"
 #include "service/identity/identity.h"
 #include "service/identity/secret.h"
+#include "service/core/viewer_rights.h"
 #include "store/seal/secret_file.h"
 
 enum { ADDRESS_BYTES = 256, FIRST_START_TRIES = 8 };
@@ -88,6 +90,7 @@ static void fill_api(struct instance *instance)
         .proxy_frame_bytes_max = options->proxy_frame_bytes_max,
         .proxy_sockets_max = options->proxy_sockets_max,
         .proxy_guards = proxy_guards_new(),
+        .doors = doors_new(server_doors),
         .tunnel_hosts = (const char *const *)options->tunnel_hosts.items,
         .tunnel_host_count = options->tunnel_hosts.count,
         .accounts = accounts_new(&(struct accounts_options){
@@ -277,6 +280,7 @@ static void start_fanout(struct instance *instance)
     const struct options *options = instance->options;
     struct fanout_options fanout = {
         .clock = &instance->clock,
+        .rights = &service_viewer_rights,
         .heartbeat_ms = options->heartbeat_ms,
         .partial_flush_ms = options->partial_flush_ms,
         .tail_bytes_max = (size_t)options->stream_tail_bytes,
@@ -420,7 +424,6 @@ static enum status start(struct instance *instance, struct failure *failure)
     if (status != STATUS_OK) {
         return status;
     }
-    routes_prepare();
     fill_api(instance);
     start_server(instance);
     readers_start(instance->readers);
@@ -503,6 +506,7 @@ static void stop(struct instance *instance)
     accounts_free(instance->api.accounts);
     outgoing_free(instance->api.outgoing);
     proxy_guards_free(instance->api.proxy_guards);
+    doors_free(instance->api.doors);
     store_unlock_directory(instance->lock_fd);
 }
 

@@ -1,5 +1,6 @@
 #include "net/connection.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,70 @@ enum {
     LINGER_DRAINING_MS = 100, /* the server stops: who does not close at once is not waited for */
     BODY_BYTES_PER_MS = 4,    /* a body that keeps at least this pace is not timed out */
 };
+
+/* --- states --- */
+
+#define TO(state) (1u << CONNECTION_##state)
+
+static const uint16_t edges[CONNECTION_STATE_COUNT] = {
+    [CONNECTION_FRESH] = TO(OPEN) | TO(LAST) | TO(LINGERING) | TO(BROKEN) | TO(CLOSED),
+    [CONNECTION_OPEN] = TO(UPGRADING) | TO(LAST) | TO(STREAMING) | TO(LINGERING) | TO(BROKEN) | TO(CLOSED),
+    [CONNECTION_UPGRADING] = TO(OPEN) | TO(LAST) | TO(STREAMING) | TO(LINGERING) | TO(BROKEN) | TO(CLOSED),
+    [CONNECTION_LAST] = TO(STREAMING) | TO(LINGERING) | TO(BROKEN) | TO(CLOSED),
+    [CONNECTION_STREAMING] = TO(ENDING) | TO(BROKEN) | TO(CLOSED),
+    [CONNECTION_ENDING] = TO(LINGERING) | TO(BROKEN) | TO(CLOSED),
+    [CONNECTION_LINGERING] = TO(CLOSED),
+    [CONNECTION_BROKEN] = TO(CLOSED),
+    [CONNECTION_CLOSED] = 0,
+};
+
+/* What holds when a state is entered. */
+static void check(const struct connection *connection)
+{
+    bool is_stream = connection->stream.handler != NULL;
+    switch ((enum connection_state)connection->state) {
+    case CONNECTION_FRESH:
+    case CONNECTION_OPEN:
+    case CONNECTION_UPGRADING:
+    case CONNECTION_LAST:
+        assert(!is_stream);
+        break;
+    case CONNECTION_STREAMING:
+        assert(is_stream && connection->in_flight == 1);
+        break;
+    case CONNECTION_ENDING:
+        assert(is_stream);
+        break;
+    case CONNECTION_LINGERING:
+        assert(!is_stream && !connection->first && !connection->peer_closed);
+        break;
+    case CONNECTION_BROKEN:
+    case CONNECTION_CLOSED:
+    case CONNECTION_STATE_COUNT:
+        break;
+    }
+}
+
+void connection_enter(struct connection *connection, enum connection_state state)
+{
+    assert(edges[connection->state] & (1u << state));
+    connection->state = (uint8_t)state;
+    check(connection);
+}
+
+void connection_take_no_more(struct connection *connection)
+{
+    if (connection_takes_requests(connection)) {
+        connection_enter(connection, CONNECTION_LAST);
+    }
+}
+
+void connection_break(struct connection *connection)
+{
+    if (edges[connection->state] & TO(BROKEN)) {
+        connection_enter(connection, CONNECTION_BROKEN);
+    }
+}
 
 static void list_remove(struct connection *connection)
 {
@@ -79,7 +144,7 @@ void connection_note_progress(struct connection *connection)
 static enum connection_wait wait_of(const struct connection *connection)
 {
     const struct input *input = connection->input;
-    if (connection->lingering) {
+    if (connection->state == CONNECTION_LINGERING) {
         return WAIT_LINGER;
     }
     if (connection->write_blocked) {
@@ -94,7 +159,7 @@ static enum connection_wait wait_of(const struct connection *connection)
     if (connection->in_flight > 0 || (input && input->stage == INPUT_ADMITTING)) {
         return WAIT_NOTHING;
     }
-    return connection->fresh || (input && input->held.len > 0) ? WAIT_HEAD : WAIT_IDLE;
+    return connection->state == CONNECTION_FRESH || (input && input->held.len > 0) ? WAIT_HEAD : WAIT_IDLE;
 }
 
 /* Nothing is read while a request waits for its turn, or to be let in: that is the back-pressure. */
@@ -103,17 +168,17 @@ static bool wants_bytes(const struct connection *connection)
     if (connection->peer_closed || connection->stream.paused) {
         return false;
     }
-    if (connection->lingering || connection->stream.handler || connection->last_request_taken) {
-        return true;
+    if (!connection_takes_requests(connection)) {
+        return true; /* as a stream, or to notice when the peer closes */
     }
-    return !connection->upgrading && !connection_input_waits(connection);
+    return connection->state != CONNECTION_UPGRADING && !connection_input_waits(connection);
 }
 
 static void on_poll(uv_poll_t *poll, int status, int events);
 
 void connection_update_watches(struct connection *connection)
 {
-    if (connection->closed) {
+    if (connection->state == CONNECTION_CLOSED) {
         return;
     }
     enum connection_wait wait = wait_of(connection);
@@ -139,11 +204,13 @@ static void on_poll(uv_poll_t *poll, int status, int events)
     if (events & UV_WRITABLE) {
         connection_flush(connection);
     }
-    if ((events & UV_READABLE) && !connection->closed) {
+    if ((events & UV_READABLE) && connection->state != CONNECTION_CLOSED) {
         connection_read(connection);
     }
     /* A TLS handshake writes while it reads. */
-    connection->write_blocked = connection->write_blocked || (!connection->closed && connection_has_unsent(connection));
+    if (connection->state != CONNECTION_CLOSED && connection_has_unsent(connection)) {
+        connection->write_blocked = true;
+    }
     connection_update_watches(connection);
 }
 
@@ -153,7 +220,6 @@ struct connection *connection_open(struct server_loop *home, int fd, struct tls 
     connection->home = home;
     connection->fd = fd;
     connection->tls = tls;
-    connection->fresh = true;
     strncpy(connection->peer, peer, sizeof connection->peer - 1);
     connection->poll.data = connection;
     if (uv_poll_init_socket(loop_uv(home->loop), &connection->poll, fd) != 0) {
@@ -211,10 +277,10 @@ static void remove_from_dirty(struct connection *connection)
 
 void connection_close(struct connection *connection)
 {
-    if (connection->closed) {
+    if (connection->state == CONNECTION_CLOSED) {
         return;
     }
-    connection->closed = true;
+    connection_enter(connection, CONNECTION_CLOSED);
     uv_close((uv_handle_t *)&connection->poll, on_handle_closed);
     tls_free(connection->tls);
     connection->tls = NULL;
@@ -237,7 +303,7 @@ void connection_finish(struct connection *connection)
         tls_say_goodbye(connection->tls);
     }
     shutdown(connection->fd, SHUT_WR);
-    connection->lingering = true;
+    connection_enter(connection, CONNECTION_LINGERING);
     connection_drop_input(connection);
     connection_update_watches(connection);
 }
@@ -308,7 +374,7 @@ void connection_refuse(struct connection *connection, int status, const char *co
         exchange_header(exchange, "Retry-After", SLICE("5"));
     }
     exchange->ready = true;
-    connection->last_request_taken = true;
+    connection_take_no_more(connection);
     counter_add(&connection->home->figures.refused_total, 1);
     connection_enqueue(connection, exchange);
     server_loop_mark_dirty(connection->home, connection);
@@ -332,7 +398,7 @@ ssize_t connection_receive(struct connection *connection, char *bytes, size_t ro
 
 bool connection_has_unread(const struct connection *connection)
 {
-    return !connection->closed && connection->tls && tls_has_unread(connection->tls);
+    return connection->state != CONNECTION_CLOSED && connection->tls && tls_has_unread(connection->tls);
 }
 
 /* One part is the common case of streams, and send is the cheaper call. */

@@ -6,7 +6,32 @@
  * Bytes come in through connection_read (connection_read.c), which cuts them into exchanges and hands these out; what
  * was answered leaves through connection_flush (connection_write.c) in the order the requests came. After every event
  * connection_update_watches derives from the state which events are watched and which deadline runs, so no other place
- * has to. A connection ends in connection_finish (politely) or connection_close (at once). */
+ * has to. A connection ends in connection_finish (politely) or connection_close (at once).
+ *
+ *   FRESH ──→ OPEN ←──→ UPGRADING                 the first head; a request that may leave HTTP, and its answer
+ *     │        │           │
+ *     ├────────┼───────────┤
+ *     ▼        │           ▼
+ *    LAST ─────┴────→ STREAMING ──→ ENDING        stream_accept; stream_end, or the peer's close frame
+ *     │                                │
+ *     └────────→ LINGERING ←───────────┘          connection_finish; so do FRESH, OPEN and UPGRADING in a drain
+ *
+ *   any but these two ──→ BROKEN ──→ CLOSED       a write failed; connection_flush
+ *   any ──→ CLOSED                                connection_close
+ *
+ * state      what is read                                   | left by
+ * FRESH      requests; none came yet                        | take_head; connection_refuse
+ * OPEN       requests                                       | dispatch, connection_refuse, server_loop_drain
+ * UPGRADING  nothing: the next bytes may not be HTTP        | after_last_answer, stream_accept
+ * LAST       and ignored: it ends with the last answer      | connection_flush, stream_accept
+ * STREAMING  what the stream's owner, or its WebSocket, gets | stream_end, websocket_feed
+ * ENDING     and ignored; what was taken is still sent      | stream_on_flushed
+ * LINGERING  and ignored, until the peer closes             | connection_read, connection_expire
+ * BROKEN     and ignored; closes with the next flush        | connection_flush
+ * CLOSED     nothing; it is freed when its handle is closed | –
+ *
+ * Whether the peer closed its side, and whether the socket is full, are facts of their own: each may come in any state
+ * that is not CLOSED. */
 #ifndef NET_CONNECTION_H
 #define NET_CONNECTION_H
 
@@ -61,7 +86,19 @@ struct stream {
     bool blocked;   /* stream_write took less than offered */
     bool mid_frame; /* and stopped inside what was offered */
     bool paused;    /* nothing is read */
-    bool ending;
+};
+
+enum connection_state {
+    CONNECTION_FRESH,
+    CONNECTION_OPEN,
+    CONNECTION_UPGRADING,
+    CONNECTION_LAST,
+    CONNECTION_STREAMING,
+    CONNECTION_ENDING,
+    CONNECTION_LINGERING,
+    CONNECTION_BROKEN,
+    CONNECTION_CLOSED,
+    CONNECTION_STATE_COUNT
 };
 
 struct connection {
@@ -77,20 +114,25 @@ struct connection {
     int fd;
     uint16_t in_flight; /* exchanges in the list above */
     uint8_t wait;
-    uint8_t watched;         /* UV_READABLE, UV_WRITABLE */
-    bool dirty;              /* in home->dirty */
-    bool fresh;              /* no request came yet */
-    bool exclusive;          /* a request in flight changes something: the next one waits */
-    bool upgrading;          /* the next bytes may not be HTTP */
-    bool last_request_taken; /* whatever comes is ignored, and the connection ends with the last answer */
-    bool peer_closed;        /* the peer sends nothing more */
+    uint8_t watched;  /* UV_READABLE, UV_WRITABLE */
+    uint8_t state;    /* enum connection_state; set by connection_enter alone */
+    bool dirty;       /* in home->dirty */
+    bool peer_closed; /* the peer sends nothing more */
     bool write_blocked;
-    bool lingering;
-    bool broken; /* close at the next opportunity */
-    bool closed;
     char peer[46];
 };
 
+/* Asserts that the edge exists and that what the state promises holds. */
+void connection_enter(struct connection *connection, enum connection_state state);
+/* Unless it is so already: whatever comes is ignored, and the connection ends with the last answer. */
+void connection_take_no_more(struct connection *connection);
+/* A write failed: nothing can be done with it any more. */
+void connection_break(struct connection *connection);
+/* Further requests are, or will be, taken from it. */
+static inline bool connection_takes_requests(const struct connection *connection)
+{
+    return connection->state <= CONNECTION_UPGRADING;
+}
 /* Takes the socket over. NULL when it cannot be watched. */
 struct connection *connection_open(struct server_loop *home, int fd, struct tls *tls, const char *peer);
 void connection_read(struct connection *connection);
@@ -139,6 +181,8 @@ bool connection_has_unsent(const struct connection *connection);
 void stream_on_readable(struct connection *connection);
 void stream_on_flushed(struct connection *connection);
 void stream_on_lost(struct connection *connection);
+/* What was taken is still sent. */
+void connection_end_stream(struct connection *connection);
 
 /* stream_websocket.c: what a WebSocket does besides carrying the owner's frames. */
 /* The head of the 101 answer into `out`; false, with the exchange filled with a refusal, when the handshake is bad. */

@@ -40,8 +40,7 @@ static void refuse_fault(struct connection *connection, enum http_fault fault)
 
 static bool may_parse(const struct connection *connection)
 {
-    return !connection->last_request_taken && !connection->upgrading && !connection->stream.handler &&
-           !connection_input_waits(connection);
+    return connection->state <= CONNECTION_OPEN && !connection_input_waits(connection);
 }
 
 /* An answer that the peer does not read holds its memory. */
@@ -54,22 +53,33 @@ static bool is_clogged(const struct connection *connection)
     return most > 0 && unsent > most;
 }
 
+static bool has_change_in_flight(const struct connection *connection)
+{
+    const struct exchange *exchange = connection->first;
+    while (exchange && http_method_is_safe(exchange->request.method)) {
+        exchange = exchange->next;
+    }
+    return exchange;
+}
+
 /* Requests run side by side only when none of them changes anything (RFC 9112, 9.3.2). */
 static bool may_dispatch(const struct connection *connection, const struct exchange *exchange)
 {
     if (connection->in_flight == 0) {
         return true;
     }
-    return !connection->exclusive && http_method_is_safe(exchange->request.method) &&
+    return http_method_is_safe(exchange->request.method) && !has_change_in_flight(connection) &&
            connection->in_flight < connection->home->options->limits.pipeline_max && !is_clogged(connection);
 }
 
 static void dispatch(struct connection *connection, struct exchange *exchange)
 {
     const struct server_options *options = connection->home->options;
-    connection->exclusive = !http_method_is_safe(exchange->request.method);
-    connection->upgrading = slice_present(exchange->request.upgrade);
-    connection->last_request_taken = !exchange->request.keep_alive || connection->home->draining;
+    if (!exchange->request.keep_alive || connection->home->draining) {
+        connection_take_no_more(connection);
+    } else if (slice_present(exchange->request.upgrade)) {
+        connection_enter(connection, CONNECTION_UPGRADING);
+    }
     counter_add(&connection->home->figures.requests_total, 1);
     connection_enqueue(connection, exchange);
     options->on_request(options->owner, exchange);
@@ -125,7 +135,7 @@ void connection_answer_head(struct connection *connection)
     struct exchange *exchange = connection->input->exchange;
     connection->input->exchange = NULL;
     connection->input->stage = INPUT_HEAD;
-    connection->last_request_taken = true;
+    connection_take_no_more(connection);
     counter_add(&connection->home->figures.refused_total, 1);
     connection_enqueue(connection, exchange);
 }
@@ -203,7 +213,9 @@ static size_t take_head(struct connection *connection, struct slice bytes)
     if (connection->input) {
         http_scan_init(&connection->input->scan, HTTP_REQUEST);
     }
-    connection->fresh = false;
+    if (connection->state == CONNECTION_FRESH) {
+        connection_enter(connection, CONNECTION_OPEN);
+    }
     struct exchange *exchange = exchange_take_spare(home);
     exchange->connection = connection;
     struct slice head = arena_copy(&exchange->arena, slice_from(bytes.ptr, scan.at));
@@ -301,8 +313,9 @@ void connection_tidy_input(struct connection *connection)
     if (!input) {
         return;
     }
-    bool waits = input->stage == INPUT_COMPLETE || (input->exchange && !connection->last_request_taken);
-    bool holds = input->held.len > 0 && !connection->last_request_taken;
+    bool is_last = connection->state == CONNECTION_LAST;
+    bool waits = input->stage == INPUT_COMPLETE || (input->exchange && !is_last);
+    bool holds = input->held.len > 0 && !is_last;
     if (!waits && !holds) {
         connection_drop_input(connection);
     } else if (!holds) {
@@ -313,7 +326,7 @@ void connection_tidy_input(struct connection *connection)
 static void feed(struct connection *connection, struct slice bytes)
 {
     struct input *input = connection->input;
-    if (connection->last_request_taken) {
+    if (!connection_takes_requests(connection)) {
         return;
     }
     if (input && input->held.len > 0) {
@@ -321,7 +334,7 @@ static void feed(struct connection *connection, struct slice bytes)
         buffer_consume(&input->held, take_bytes(connection, buffer_slice(&input->held)));
     } else {
         size_t used = take_bytes(connection, bytes);
-        if (used < bytes.len && !connection->last_request_taken) {
+        if (used < bytes.len && connection_takes_requests(connection)) {
             buffer_add(&input_of(connection)->held, slice_after(bytes, used));
         }
     }
@@ -355,7 +368,7 @@ static void peer_closed(struct connection *connection)
     if (connection->input && connection->input->stage != INPUT_COMPLETE) {
         connection_drop_input(connection);
     }
-    if (connection->lingering || (connection->in_flight == 0 && !connection->input)) {
+    if (connection->state == CONNECTION_LINGERING || (connection->in_flight == 0 && !connection->input)) {
         connection_close(connection);
     }
 }
@@ -389,7 +402,7 @@ static bool read_once(struct connection *connection)
 
 void connection_read(struct connection *connection)
 {
-    if (connection->stream.handler && !connection->lingering) {
+    if (connection->stream.handler) {
         stream_on_readable(connection);
         return;
     }

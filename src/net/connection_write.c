@@ -37,7 +37,7 @@ static int gather(struct connection *connection, struct iovec parts[PARTS_MAX], 
     struct exchange *exchange = connection->first;
     for (; writable(exchange) && count + 2 <= PARTS_MAX; exchange = exchange->next) {
         if (!slice_present(exchange->head)) {
-            exchange_compose_head(exchange, exchange->next || !connection->last_request_taken);
+            exchange_compose_head(exchange, exchange->next || connection->state != CONNECTION_LAST);
         }
         struct slice body = body_of(exchange);
         size_t skip = exchange->sent_bytes;
@@ -71,7 +71,7 @@ bool connection_write_ready(struct connection *connection)
         int count = gather(connection, parts, &offered);
         ssize_t sent = connection_transmit(connection, parts, count);
         if (sent < 0 && errno != EAGAIN) {
-            connection->broken = true;
+            connection_break(connection);
             return false;
         }
         if (sent > 0) {
@@ -101,17 +101,18 @@ static bool flush_unsent(struct connection *connection)
         return true;
     }
     if (connection_transmit(connection, NULL, 0) < 0 && errno != EAGAIN) {
-        connection->broken = true;
+        connection_break(connection);
     }
     connection->write_blocked = connection_has_unsent(connection);
-    return !connection->write_blocked && !connection->broken;
+    return !connection->write_blocked && connection->state != CONNECTION_BROKEN;
 }
 
 static void after_last_answer(struct connection *connection)
 {
-    connection->exclusive = false;
-    connection->upgrading = false;
-    if ((connection->last_request_taken || connection->home->draining) && !connection->input) {
+    if (connection->state == CONNECTION_UPGRADING) {
+        connection_enter(connection, CONNECTION_OPEN);
+    }
+    if ((connection->state == CONNECTION_LAST || connection->home->draining) && !connection->input) {
         connection_finish(connection);
     } else if (connection->peer_closed && !connection->input) {
         connection_close(connection);
@@ -130,15 +131,15 @@ static void write_all(struct connection *connection)
 
 void connection_flush(struct connection *connection)
 {
-    if (connection->closed || connection->lingering) {
+    if (connection->state == CONNECTION_CLOSED || connection->state == CONNECTION_LINGERING) {
         return;
     }
     connection->write_blocked = false;
-    if (connection->last_request_taken) {
+    if (connection->state == CONNECTION_LAST) {
         connection_tidy_input(connection); /* of a request that was answered without its body */
     }
     write_all(connection);
-    if (connection->broken) {
+    if (connection->state == CONNECTION_BROKEN) {
         connection_close(connection);
         return;
     }
@@ -147,7 +148,7 @@ void connection_flush(struct connection *connection)
     } else if (!connection->first && !connection->write_blocked) {
         after_last_answer(connection);
     }
-    if (!connection->closed && !connection->lingering && !connection->stream.handler) {
+    if (connection->state <= CONNECTION_LAST) {
         connection_resume(connection);
     }
     connection_update_watches(connection);

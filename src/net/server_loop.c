@@ -185,7 +185,9 @@ void server_loop_drain(struct server_loop *home, int64_t timeout_ms)
     close_quiet(home, WAIT_IDLE);
     close_quiet(home, WAIT_HEAD);
     for (struct connection *busy = home->waiting[WAIT_NOTHING].first; busy; busy = busy->next) {
-        busy->last_request_taken = busy->in_flight > 0;
+        if (busy->in_flight > 0) {
+            connection_take_no_more(busy);
+        }
     }
     if (timeout_ms <= 0) {
         cut_everything(home);

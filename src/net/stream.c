@@ -87,7 +87,7 @@ static void refuse_gone(struct exchange *exchange)
 {
     struct connection *connection = exchange->connection;
     if (connection) {
-        connection->broken = true;
+        connection_break(connection);
         server_loop_mark_dirty(connection->home, connection);
         connection_dequeue(connection);
     }
@@ -111,7 +111,7 @@ struct stream *stream_accept(struct exchange *exchange, enum stream_kind kind, c
     send_raw_head(exchange);
     connection->stream = (struct stream){.handler = handler, .owner = owner, .kind = (uint8_t)kind};
     memcpy(connection->stream.hold.accounts, exchange->hold.accounts, sizeof exchange->hold.accounts);
-    connection->last_request_taken = true;
+    connection_enter(connection, CONNECTION_STREAMING);
     if (kind == STREAM_WEBSOCKET) {
         /* Bytes that came with the request are frames already; they are kept until the owner knows its stream. */
         connection->stream.websocket = websocket_new(connection->home->options->limits.body_bytes_max);
@@ -134,18 +134,20 @@ static size_t write_bytes(struct connection *connection, struct slice bytes)
         connection_note_progress(connection);
         return (size_t)sent;
     }
-    connection->broken = connection->broken || (sent < 0 && errno != EAGAIN);
+    if (sent < 0 && errno != EAGAIN) {
+        connection_break(connection);
+    }
     return 0;
 }
 
 size_t stream_write(struct stream *stream, struct slice bytes)
 {
     struct connection *connection = connection_of(stream);
-    if (connection->broken || connection->closed || stream->ending || bytes.len == 0) {
+    if (connection->state != CONNECTION_STREAMING || bytes.len == 0) {
         return 0;
     }
     size_t taken = write_bytes(connection, bytes);
-    if (connection->broken) {
+    if (connection->state == CONNECTION_BROKEN) {
         server_loop_mark_dirty(connection->home, connection);
         return 0;
     }
@@ -165,10 +167,17 @@ void stream_pause(struct stream *stream, bool paused)
     connection_update_watches(connection_of(stream));
 }
 
+void connection_end_stream(struct connection *connection)
+{
+    if (connection->state == CONNECTION_STREAMING) {
+        connection_enter(connection, CONNECTION_ENDING);
+    }
+}
+
 void stream_end_because(struct stream *stream, int code, struct slice reason)
 {
     struct connection *connection = connection_of(stream);
-    stream->ending = true;
+    connection_end_stream(connection);
     stream->paused = false;
     if (stream->websocket) {
         websocket_say_close(stream->websocket, code ? code : WEBSOCKET_CLOSE_NORMAL, reason);
@@ -206,7 +215,7 @@ static void feed(struct connection *connection, struct slice bytes)
     struct stream *stream = &connection->stream;
     if (stream->websocket) {
         websocket_feed(connection, bytes);
-    } else if (stream->kind == STREAM_RAW && stream->handler && !stream->ending) {
+    } else if (stream->kind == STREAM_RAW && connection->state == CONNECTION_STREAMING) {
         stream->handler->on_message(stream->owner, bytes);
     }
 }
@@ -226,12 +235,12 @@ void stream_on_flushed(struct connection *connection)
 {
     struct stream *stream = &connection->stream;
     feed_held(connection);
-    if (connection->write_blocked || connection->closed || !stream->handler) {
+    if (connection->write_blocked || connection->state == CONNECTION_CLOSED || !stream->handler) {
         return;
     }
     if (!websocket_write_control(connection)) {
         connection->write_blocked = true;
-    } else if (stream->ending) {
+    } else if (connection->state == CONNECTION_ENDING) {
         stream_on_lost(connection);
         connection_finish(connection);
     } else if (stream->blocked) {

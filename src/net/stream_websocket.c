@@ -81,7 +81,7 @@ bool websocket_write_control(struct connection *connection)
     struct iovec part = {websocket->control.ptr, websocket->control.len};
     ssize_t sent = connection_has_unsent(connection) ? 0 : connection_transmit(connection, &part, 1);
     if (sent < 0 && errno != EAGAIN) {
-        connection->broken = true;
+        connection_break(connection);
         server_loop_mark_dirty(connection->home, connection);
         return false;
     }
@@ -124,7 +124,7 @@ void websocket_say_close(struct websocket *websocket, int code, struct slice rea
 static void end(struct connection *connection, int code, struct slice reason)
 {
     websocket_say_close(connection->stream.websocket, code, reason);
-    connection->stream.ending = true;
+    connection_end_stream(connection);
 }
 
 static void take_message(struct connection *connection, const struct websocket_message *message)
@@ -166,7 +166,7 @@ static void count_message(struct connection *connection)
 void websocket_feed(struct connection *connection, struct slice bytes)
 {
     struct stream *stream = &connection->stream;
-    while (stream->handler && !stream->ending) {
+    while (connection->state == CONNECTION_STREAMING) {
         struct websocket_decoder *decoder = &stream->websocket->decoder;
         struct websocket_message message;
         enum websocket_step step = websocket_decode(decoder, &bytes, &message);
@@ -179,10 +179,10 @@ void websocket_feed(struct connection *connection, struct slice bytes)
             take_message(connection, &message);
         }
     }
-    if (stream->handler && !stream->ending) {
+    if (connection->state == CONNECTION_STREAMING) {
         count_message(connection);
     }
-    if (stream->handler && (stream->ending || websocket_has_control(stream->websocket))) {
+    if (stream->handler && (connection->state != CONNECTION_STREAMING || websocket_has_control(stream->websocket))) {
         server_loop_mark_dirty(connection->home, connection);
     }
 }

@@ -8,6 +8,7 @@
 #include "../store/sim_disk.h"
 #include "../unit/service/stage.h"
 #include "service/agent/agent.h"
+#include "service/core/viewer_rights.h"
 #include "talker.h"
 
 static const struct db_options database = {
@@ -141,6 +142,7 @@ static void save_partial(void *owner, int64_t tenant_key, int64_t session_key, c
 void world_run(struct world *world)
 {
     struct fanout_options fanout = {.clock = &world->clock,
+                                    .rights = &service_viewer_rights,
                                     .heartbeat_ms = 3600000,
                                     .partial_flush_ms = 3600000, /* of the loop's own time, which is not the world's */
                                     .viewers_max = 1,

@@ -50,6 +50,21 @@ def test_includes_follow_the_table():
 
 
 @test
+def test_a_door_is_a_folder_and_a_row():
+    listed = set(re.findall(r"&(\w+)_door\b", read("src/main/doors.c")))
+    folders = {path.split("/")[2] for path in tracked_files() if re.match(r"src/doors/\w+/", path)}
+    check.equal(sorted(listed), sorted(folders), "rows of src/main/doors.c and folders in src/doors")
+    problems = []
+    for path, text in texts(".c", ".h"):
+        for mark, name in INCLUDE.findall(text):
+            target = re.match(r"doors/(\w+)/", name)
+            if mark == '"' and target and path.startswith("src/") and path != "src/main/doors.c":
+                if not path.startswith(f"src/doors/{target.group(1)}/"):
+                    problems.append(f"{path} includes \"{name}\", which belongs to one door")
+    report(problems, "includes of doors")
+
+
+@test
 def test_the_rules_of_the_table_have_no_circle():
     allowed = {room: others - {room} for room, others in rooms().items() if room != "main"}
     while allowed:

@@ -5,7 +5,6 @@
 #include "api/core/origin.h"
 #include "base/hash.h"
 #include "service/identity/identity.h"
-#include "wire/cookie.h"
 
 /* Each reader and writer thread keeps the principals it met; nothing is shared between them. */
 static _Thread_local struct principal_cache principals;
@@ -13,16 +12,6 @@ static _Thread_local struct principal_cache principals;
 void authenticate_thread_end(void)
 {
     principal_cache_release(&principals);
-}
-
-static bool bearer_token(struct request *request, struct slice *out)
-{
-    struct slice header = request_header(request, "authorization");
-    if (header.len < 7 || !slice_eq_nocase(slice_from(header.ptr, 7), SLICE("bearer "))) {
-        return false;
-    }
-    *out = slice_trim(slice_after(header, 7));
-    return true;
 }
 
 static enum status check_csrf(struct request *request, struct slice expected)
@@ -84,27 +73,42 @@ static void keep_principal(struct request *request)
     }
 }
 
+static enum status by_token(struct request *request, struct slice secret)
+{
+    enum status status = identity_of_token(&request->call, &principals, secret, &request->who);
+    if (status == STATUS_OK) {
+        keep_principal(request);
+    }
+    return status;
+}
+
+static enum status by_credential(struct request *request)
+{
+    struct presented_credential presented = request->door->credential(request);
+    switch (presented.kind) {
+    case PRESENTED_TOKEN:
+        return by_token(request, presented.secret);
+    case PRESENTED_TICKET:
+        return identity_of_ticket(&request->call, presented.secret, &request->who, &request->ticket_session);
+    case PRESENTED_COOKIE:
+        return by_cookie(request, presented.secret);
+    case PRESENTED_NOTHING:
+    case PRESENTED_UNUSABLE:
+        break;
+    }
+    return refuse_unauthenticated(request, &request->call.failure);
+}
+
+enum status refuse_unauthenticated(const struct request *request, struct failure *failure)
+{
+    return failure_set(failure, STATUS_UNAUTHENTICATED, "unauthenticated", "%s", request->door->unauthenticated);
+}
+
 enum status authenticate(struct request *request)
 {
-    struct slice secret;
-    enum status status;
     if (request->route->auth == AUTH_NONE) {
         return STATUS_OK; /* a browser sends its old cookie along when it signs in */
     }
-    struct slice ticket = request_ticket(request);
-    struct slice cookie = cookie_find(request_header(request, "cookie"), COOKIE_NAME);
-    if (bearer_token(request, &secret)) {
-        status = identity_of_token(&request->call, &principals, secret, &request->who);
-        if (status == STATUS_OK) {
-            keep_principal(request);
-        }
-    } else if (slice_present(ticket)) {
-        status = identity_of_ticket(&request->call, ticket, &request->who, &request->ticket_session);
-    } else if (slice_present(cookie)) {
-        status = by_cookie(request, cookie);
-    } else {
-        status = failure_set(&request->call.failure, STATUS_UNAUTHENTICATED, "unauthenticated",
-                             "Send a valid API token as \"Authorization: Bearer TOKEN\", or sign in.");
-    }
+    enum status status = by_credential(request);
     return status == STATUS_OK ? check_scope(request) : status;
 }

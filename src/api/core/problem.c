@@ -2,7 +2,15 @@
 
 #include "base/json.h"
 
-void problem_answer(struct exchange *exchange, const struct failure *failure)
+static void put_members(struct json_out *out, struct slice members)
+{
+    if (members.len > 0) {
+        buffer_add_byte(out->buffer, ',');
+        buffer_add(out->buffer, members);
+    }
+}
+
+void problem_answer(struct exchange *exchange, const struct failure *failure, struct slice members)
 {
     int status = status_http(failure->status);
     exchange->status = status;
@@ -18,10 +26,8 @@ void problem_answer(struct exchange *exchange, const struct failure *failure)
     json_put_i64(&out, "status", status);
     json_put_text(&out, "code", slice_of(failure->code[0] ? failure->code : status_name(failure->status)));
     json_put_text(&out, "detail", slice_of(failure->detail));
-    if (failure->members[0]) {
-        buffer_add_byte(out.buffer, ',');
-        buffer_add(out.buffer, slice_of(failure->members));
-    }
+    put_members(&out, slice_of(failure->members));
+    put_members(&out, members);
     json_end_object(&out);
     if (failure->status == STATUS_UNAUTHENTICATED) {
         exchange_header(exchange, "WWW-Authenticate", SLICE("Bearer"));

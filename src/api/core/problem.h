@@ -4,7 +4,7 @@
 
 #include "net/exchange.h"
 
-/* Fills the exchange's answer, dropping whatever was there. */
-void problem_answer(struct exchange *exchange, const struct failure *failure);
+/* Fills the exchange's answer, dropping whatever was there. `members` are further ones of the object, or absent. */
+void problem_answer(struct exchange *exchange, const struct failure *failure, struct slice members);
 
 #endif

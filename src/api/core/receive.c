@@ -1,5 +1,5 @@
+#include "api/core/authenticate.h"
 #include "api/core/handlers.h"
-#include "api/core/problem.h"
 #include "api/core/request_internal.h"
 #include "api/core/validate.h"
 
@@ -13,8 +13,9 @@ static enum status read_query(struct request *request, struct failure *failure)
     enum status status = url_query_parse(request_arena(request), text, query, failure);
     request->query = query;
     return request->route->query == any_query ? STATUS_OK
-           : status == STATUS_OK              ? validate_query(request->route->query, query, failure)
-                                              : status;
+           : status == STATUS_OK
+               ? validate_query_as(request->door->ignores_unknown, request->route->query, query, failure)
+               : status;
 }
 
 static const struct {
@@ -60,6 +61,8 @@ static enum status match(struct request *request, unsigned *out_allowed, struct 
 {
     struct path path;
     const struct http_request *http = &request->exchange->request;
+    const struct route_index *index;
+    request->door = doors_find(request->api->doors, http->path, &index);
     if (http->method == HTTP_OPTIONS && slice_is(http->path, "*")) { /* of the server as a whole */
         *out_allowed = ~0u;
         return STATUS_OK;
@@ -69,7 +72,7 @@ static enum status match(struct request *request, unsigned *out_allowed, struct 
     if (status != STATUS_OK) {
         return status;
     }
-    request->route = route_find(http->method, &path, request->params, out_allowed);
+    request->route = route_find(index, http->method, &path, request->params, out_allowed);
     if (request->route) {
         return STATUS_OK;
     }
@@ -82,14 +85,12 @@ static enum status match(struct request *request, unsigned *out_allowed, struct 
 
 static void refuse(struct request *request, const struct failure *failure, unsigned allowed)
 {
-    if (failure->status == STATUS_NOT_FOUND && dashboard_is_wanted(request)) {
-        request->exchange->status = 404;
-        if (dashboard_page(request) == STATUS_OK) {
-            request_reply(request);
-            return;
-        }
+    const struct door *door = request->door;
+    if (failure->status == STATUS_NOT_FOUND && door->serve_page && door->serve_page(request)) {
+        request_reply(request);
+        return;
     }
-    problem_answer(request->exchange, failure);
+    request_refuse(request, failure);
     if (failure->status == STATUS_NOT_ALLOWED) {
         exchange_header(request->exchange, "Allow", allow_list(request, allowed));
     }
@@ -99,14 +100,12 @@ static void refuse(struct request *request, const struct failure *failure, unsig
 /* Who shows no credentials at all hears that first, before anything about the request itself. */
 static enum status check_credentials(struct request *request, struct failure *failure)
 {
-    bool shown = slice_present(request_header(request, "authorization")) ||
-                 slice_present(request_header(request, "cookie")) ||
-                 (request->route->auth >= AUTH_TICKET && request->exchange->request.query.len > 0);
-    if (request->route->auth == AUTH_NONE || shown) {
+    bool may_be_ticket = request->route->auth >= AUTH_TICKET && request->exchange->request.query.len > 0;
+    if (request->route->auth == AUTH_NONE || may_be_ticket ||
+        request->door->credential(request).kind != PRESENTED_NOTHING) {
         return STATUS_OK;
     }
-    return failure_set(failure, STATUS_UNAUTHENTICATED, "unauthenticated",
-                       "Send a valid API token as \"Authorization: Bearer TOKEN\", or sign in.");
+    return refuse_unauthenticated(request, failure);
 }
 
 /* All that the head alone decides. Otherwise the request is answered, and false. */

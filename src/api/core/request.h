@@ -2,7 +2,7 @@
 #ifndef API_REQUEST_H
 #define API_REQUEST_H
 
-#include "api/core/route.h"
+#include "api/core/door.h"
 #include "net/exchange.h"
 #include "service/session/media.h"
 #include "service/core/reader.h"
@@ -33,6 +33,7 @@ struct api {
     struct server *server; /* for figures only */
     struct signin_guard *signin_guard;
     struct accounts *accounts;
+    struct doors *doors;
     const char *const *cors_origins;
     size_t cors_origin_count;
     int64_t guest_body_bytes_max, body_values_max, message_values_max;
@@ -63,6 +64,7 @@ struct request {
     struct read_job read_job;
     struct exchange *exchange;
     struct api *api;
+    const struct door *door;
     const struct route *route;
     struct slice params[ROUTE_PARAMS_MAX];
     const struct url_query *query; /* NULL when there is none */
@@ -131,6 +133,8 @@ MUST_CHECK enum status request_once(struct request *request, struct slice key, c
                                     enum status (*handle)(struct request *request));
 void request_reply(struct request *request);
 void request_fail(struct request *request, const struct failure *failure);
+/* Fills the answer as the request's door phrases failures, and does not send it. */
+void request_refuse(struct request *request, const struct failure *failure);
 struct slice request_copy(struct request *request, const char *text);
 
 #endif

@@ -1,4 +1,3 @@
-#include "api/core/problem.h"
 #include "api/core/request_internal.h"
 #include "base/log.h"
 #include "wire/traceparent.h"
@@ -71,8 +70,13 @@ void request_reply(struct request *request)
     exchange_reply(request->exchange);
 }
 
+void request_refuse(struct request *request, const struct failure *failure)
+{
+    request->door->refuse(request->exchange, failure, (struct slice){0});
+}
+
 void request_fail(struct request *request, const struct failure *failure)
 {
-    problem_answer(request->exchange, failure);
+    request_refuse(request, failure);
     request_reply(request);
 }

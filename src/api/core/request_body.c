@@ -46,5 +46,6 @@ enum status request_read_body(struct request *request, struct failure *failure)
         status = json_parse_within(request_arena(request), text.len ? text : SLICE("{}"),
                                    (size_t)request->api->body_values_max, &request->body, failure);
     }
-    return status == STATUS_OK ? validate_body(fields, request->body, failure) : status;
+    return status == STATUS_OK ? validate_body_as(request->door->ignores_unknown, fields, request->body, failure)
+                               : status;
 }

@@ -3,7 +3,6 @@
 #include "api/core/authenticate.h"
 #include "api/prompt/follow.h"
 #include "api/core/handlers.h"
-#include "api/core/problem.h"
 #include "api/core/request_internal.h"
 #include "base/budget.h"
 #include "base/hash.h"
@@ -277,7 +276,7 @@ void request_run(struct request *request)
             status = request_take_bytes(request);
         }
         if (status != STATUS_OK) {
-            problem_answer(request->exchange, &request->call.failure);
+            request_refuse(request, &request->call.failure);
         }
         if (status == STATUS_OK && request->defer) {
             request->defer(request);

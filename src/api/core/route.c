@@ -1,17 +1,23 @@
 #include "api/core/route.h"
 
 #include <assert.h>
+#include <stdlib.h>
 
-enum { ROUTES_MAX = 192 };
+#include "base/arena.h"
 
 const struct field any_query[] = {{0}}, any_body[] = {{0}};
 
-/* The patterns, cut into segments once, so that a request only compares. */
-static struct pattern {
+struct pattern {
+    const struct route *route;
     struct slice segments[PATH_SEGMENTS_MAX];
     size_t count;
     bool is_open; /* anything may follow */
-} patterns[ROUTES_MAX];
+};
+
+struct route_index {
+    size_t count;
+    struct pattern patterns[];
+};
 
 static void cut_pattern(const char *path, struct pattern *out)
 {
@@ -25,12 +31,24 @@ static void cut_pattern(const char *path, struct pattern *out)
     out->count -= out->is_open;
 }
 
-void routes_prepare(void)
+struct route_index *route_index_new(const struct route *table)
 {
-    for (size_t i = 0; routes[i].path; i++) {
-        assert(i < ROUTES_MAX);
-        cut_pattern(routes[i].path, &patterns[i]);
+    size_t count = 0;
+    while (table[count].path) {
+        count++;
     }
+    struct route_index *index = memory_zeroed(sizeof *index + count * sizeof *index->patterns);
+    index->count = count;
+    for (size_t i = 0; i < count; i++) {
+        index->patterns[i].route = &table[i];
+        cut_pattern(table[i].path, &index->patterns[i]);
+    }
+    return index;
+}
+
+void route_index_free(struct route_index *index)
+{
+    free(index);
 }
 
 static bool is_parameter(struct slice segment)
@@ -61,26 +79,28 @@ static bool pattern_matches(const struct pattern *pattern, const struct path *pa
     return true;
 }
 
-const struct route *route_find(enum http_method method, const struct path *path, struct slice params[ROUTE_PARAMS_MAX],
-                               unsigned *out_allowed)
+const struct route *route_find(const struct route_index *index, enum http_method method, const struct path *path,
+                               struct slice params[ROUTE_PARAMS_MAX], unsigned *out_allowed)
 {
     enum http_method wanted = method == HTTP_HEAD ? HTTP_GET : method;
     *out_allowed = 0;
-    for (size_t i = 0; routes[i].path; i++) {
+    for (size_t i = 0; i < index->count; i++) {
+        const struct route *route = index->patterns[i].route;
         struct slice found[ROUTE_PARAMS_MAX] = {{0}};
-        if (!pattern_matches(&patterns[i], path, found)) {
+        if (!pattern_matches(&index->patterns[i], path, found)) {
             continue;
         }
-        if (routes[i].method == wanted) {
+        if (route->method == wanted) {
             memcpy(params, found, sizeof found);
-            return &routes[i];
+            return route;
         }
-        *out_allowed |= 1u << routes[i].method;
+        *out_allowed |= 1u << route->method;
     }
     return NULL;
 }
 
 bool route_names_session(const struct route *route)
 {
-    return slice_starts(slice_of(route->path), SLICE("/api/sessions/{id}"));
+    const char *at = strstr(route->path, "/sessions/{id}");
+    return at && at + strlen("/sessions/") == strchr(route->path, '{');
 }

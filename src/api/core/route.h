@@ -1,4 +1,4 @@
-/* The route table: every path the server answers, who may call it, where it runs and what it takes. Dispatch, the
+/* The route table: every path that a door answers, who may call it, where it runs and what it takes. Dispatch, the
  * OpenAPI document and the tests all read this one table. */
 #ifndef API_ROUTE_H
 #define API_ROUTE_H
@@ -68,18 +68,22 @@ struct route {
     enum status (*handle)(struct request *request);
 };
 
-extern const struct route routes[]; /* ends with a NULL path */
+/* Of the native API; ends with a NULL path. */
+extern const struct route routes[];
 
-/* Once, before the first request. */
-void routes_prepare(void);
+/* A table of routes whose patterns are cut into segments, so that a request only compares. */
+struct route_index;
+/* The table ends with a NULL path and outlives the index. */
+struct route_index *route_index_new(const struct route *table);
+void route_index_free(struct route_index *index); /* accepts NULL */
 
 /* What the route is about, for the OpenAPI document: "Sessions". */
 const char *route_tag(const struct route *route);
 
 /* The route for method and path; NULL with *out_allowed = bits (1 << enum http_method) of the methods the path has
  * (0 = no such path). The first match in the table wins; fixed segments stand before parameters. */
-const struct route *route_find(enum http_method method, const struct path *path, struct slice params[ROUTE_PARAMS_MAX],
-                               unsigned *out_allowed);
+const struct route *route_find(const struct route_index *index, enum http_method method, const struct path *path,
+                               struct slice params[ROUTE_PARAMS_MAX], unsigned *out_allowed);
 /* Is it about one session, the first parameter of its path? */
 bool route_names_session(const struct route *route);
 

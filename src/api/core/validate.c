@@ -116,16 +116,18 @@ static enum status check_member(const struct field *field, const struct json *va
     return STATUS_OK;
 }
 
-enum status validate_body(const struct field *fields, const struct json *body, struct failure *failure)
+enum status validate_body_as(bool ignores_unknown, const struct field *fields, const struct json *body,
+                             struct failure *failure)
 {
     if (!json_is(body, JSON_OBJECT)) {
         return failure_set(failure, STATUS_INVALID, "invalid_body", "The body must be a JSON object.");
     }
     for (const struct json *member = body->child; member; member = member->next) {
         const struct field *field = find_field(fields, member->key);
-        enum status status = !field                      ? refuse_unknown(fields, "member", member->key, failure)
-                             : member->kind == JSON_NULL ? STATUS_OK
-                                                         : check_member(field, member, failure);
+        bool passes = field ? member->kind == JSON_NULL : ignores_unknown;
+        enum status status = passes   ? STATUS_OK
+                             : !field ? refuse_unknown(fields, "member", member->key, failure)
+                                      : check_member(field, member, failure);
         if (status != STATUS_OK) {
             return status;
         }
@@ -137,6 +139,11 @@ enum status validate_body(const struct field *fields, const struct json *body, s
         }
     }
     return STATUS_OK;
+}
+
+enum status validate_body(const struct field *fields, const struct json *body, struct failure *failure)
+{
+    return validate_body_as(false, fields, body, failure);
 }
 
 static enum status check_param(const struct field *field, struct slice value, struct failure *failure)
@@ -165,10 +172,14 @@ static enum status check_param(const struct field *field, struct slice value, st
     return STATUS_OK;
 }
 
-enum status validate_query(const struct field *fields, const struct url_query *query, struct failure *failure)
+enum status validate_query_as(bool ignores_unknown, const struct field *fields, const struct url_query *query,
+                              struct failure *failure)
 {
     for (size_t i = 0; query && i < query->count; i++) {
         const struct field *field = find_field(fields, query->params[i].name);
+        if (!field && ignores_unknown) {
+            continue;
+        }
         enum status status = field ? check_param(field, query->params[i].value, failure)
                                    : refuse_unknown(fields, "query parameter", query->params[i].name, failure);
         if (status != STATUS_OK) {
@@ -182,4 +193,9 @@ enum status validate_query(const struct field *fields, const struct url_query *q
         }
     }
     return STATUS_OK;
+}
+
+enum status validate_query(const struct field *fields, const struct url_query *query, struct failure *failure)
+{
+    return validate_query_as(false, fields, query, failure);
 }

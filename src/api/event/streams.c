@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "api/core/handlers.h"
-#include "api/core/problem.h"
 #include "api/event/ws_commands.h"
 #include "service/sandbox/runtime.h"
 #include "service/session/session.h"
@@ -124,12 +123,12 @@ static void take_over(struct exchange *exchange)
     struct watcher *watcher = memory_zeroed(sizeof *watcher);
     struct viewer_options options = opening->options; /* its slices live in the arena of the exchange */
     memcpy(options.accounts, exchange->hold.accounts, sizeof options.accounts);
-    options.sink = (struct viewer_sink){watcher, sink_write, sink_end};
-    options.framing = opening->kind == STREAM_SSE ? FRAMING_SSE : FRAMING_WEBSOCKET;
+    options.sink = (struct viewer_sink){.owner = watcher, .write = sink_write, .end = sink_end};
+    options.encoder = opening->kind == STREAM_SSE ? request->door->sse : request->door->websocket;
     struct viewer *viewer;
     if (viewer_open(opening->fanout, loop, &options, &viewer, &failure) != STATUS_OK) {
         free(watcher);
-        problem_answer(exchange, &failure);
+        request_refuse(request, &failure);
         exchange_send(exchange);
         return;
     }

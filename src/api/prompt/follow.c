@@ -2,9 +2,7 @@
 
 #include <stdlib.h>
 
-#include "api/core/problem.h"
 #include "domain/turn_follow.h"
-#include "fanout/fanout.h"
 #include "loop/timer.h"
 #include "net/stream.h"
 #include "service/session/session.h"
@@ -14,12 +12,12 @@
  * stream it answers; a timer of no time ends it, because a viewer must not be closed while it writes. */
 struct follower {
     struct turn_follow follow;
+    const struct door *door;
     struct viewer *viewer;
     struct loop_timer *timer;  /* the end, or the time that a wait has */
     struct exchange *exchange; /* a wait; else NULL */
     struct stream *stream;     /* else NULL */
-    struct sse_decoder decoder;
-    struct buffer out; /* of the stream: not yet taken by its socket */
+    struct buffer out;         /* of the stream: not yet taken by its socket */
     bool over;
     bool stopping; /* the server */
     bool closed;   /* the viewer: access, deletion, stop */
@@ -30,9 +28,9 @@ struct follower {
 struct opening {
     struct viewer_options options;
     struct fanout *fanout;
+    const struct door *door;
     struct slice prompt_id;
     int64_t timeout_ms; /* 0 = a stream */
-    size_t frame_bytes_max;
 };
 
 static void follower_free(struct follower *follower)
@@ -43,7 +41,6 @@ static void follower_free(struct follower *follower)
     if (follower->timer) {
         loop_timer_free(follower->timer);
     }
-    sse_decoder_release(&follower->decoder);
     buffer_release(&follower->out);
     turn_follow_release(&follower->follow);
     free(follower);
@@ -59,50 +56,35 @@ static void finish_soon(struct follower *follower)
 
 /* --- frames of the viewer --- */
 
-static bool belongs(struct follower *follower, const struct sse_event *frame)
+static void finish_if_alone(struct follower *follower)
 {
-    struct arena arena = {0};
-    const struct json *event;
-    bool mine = false;
-    if (json_parse(&arena, frame->data, &event, NULL) == STATUS_OK) {
-        mine = turn_follow_take(&follower->follow, event);
-    }
-    arena_release(&arena);
-    return mine;
-}
-
-static bool take_frame(struct follower *follower, const struct sse_event *frame)
-{
-    if (slice_is(frame->event, "event")) {
-        return belongs(follower, frame);
-    }
-    if (slice_is(frame->event, "closed")) {
-        struct arena arena = {0};
-        const struct json *closed;
-        if (json_parse(&arena, frame->data, &closed, NULL) == STATUS_OK) {
-            follower->stopping = slice_is(json_text_of(closed, "reason"), "server_stopping");
-        }
-        arena_release(&arena);
-        return true;
-    }
-    return !slice_is(frame->event, "ready") && follower->follow.state == FOLLOW_RUNNING;
-}
-
-static void take_frames(struct follower *follower, struct slice bytes)
-{
-    struct sse_event frame;
-    enum sse_step step;
-    while ((step = sse_decode(&follower->decoder, &bytes, &frame)) == SSE_EVENT) {
-        bool shown = take_frame(follower, &frame);
-        bool numbered = slice_is(frame.event, "event") || slice_is(frame.event, "delta");
-        frame.id = numbered ? frame.id : (struct slice){0};
-        if (shown && follower->stream) {
-            sse_write(&follower->out, &frame);
-        }
-    }
-    if (step == SSE_TOO_LARGE || turn_follow_is_over(&follower->follow)) {
+    if (follower->exchange && exchange_peer_closed(follower->exchange)) {
         finish_soon(follower);
     }
+}
+
+/* True when the client of a stream is shown the frame. */
+static bool take_frame(struct follower *follower, const struct frame *frame)
+{
+    switch (frame->kind) {
+    case FRAME_EVENT:
+        return turn_follow_take(&follower->follow, frame->entry.kind, frame->at.sequence, frame->entry.json);
+    case FRAME_DELTA:
+    case FRAME_SNAPSHOT:
+    case FRAME_GAP:
+    case FRAME_SLOW:
+        return follower->follow.state == FOLLOW_RUNNING;
+    case FRAME_CLOSED:
+        follower->stopping = slice_is(frame->closed.reason, "server_stopping");
+        return true;
+    case FRAME_HEARTBEAT:
+        finish_if_alone(follower);
+        return true;
+    case FRAME_READY:
+    case FRAME_KIND_COUNT:
+        break;
+    }
+    return false;
 }
 
 static void flush(struct follower *follower)
@@ -111,24 +93,20 @@ static void flush(struct follower *follower)
     buffer_consume(&follower->out, taken);
 }
 
-static size_t sink_write(void *owner, struct slice bytes)
+static bool sink_take(void *owner, const struct frame *frame)
 {
     struct follower *follower = owner;
-    bool heartbeat = bytes.len > 0 && bytes.ptr[0] == ':';
     if (follower->out.len > 0) {
-        return 0;
+        return false;
     }
-    if (heartbeat && follower->stream) {
-        buffer_add(&follower->out, bytes);
-    } else if (heartbeat && follower->exchange && exchange_peer_closed(follower->exchange)) {
-        finish_soon(follower);
-    } else {
-        take_frames(follower, bytes);
-    }
-    if (follower->stream) {
+    if (take_frame(follower, frame) && follower->stream) {
+        follower->door->sse->encode(&follower->out, frame);
         flush(follower);
     }
-    return bytes.len;
+    if (turn_follow_is_over(&follower->follow)) {
+        finish_soon(follower);
+    }
+    return true;
 }
 
 static void sink_end(void *owner, int code)
@@ -177,6 +155,7 @@ static void answer_wait(struct follower *follower)
 {
     struct failure failure = {0};
     struct exchange *exchange = follower->exchange;
+    const struct door *door = follower->door;
     struct json_out out = json_out_to(&exchange->body);
     if (outcome(follower, &failure) == STATUS_OK) {
         exchange->status = 200;
@@ -184,12 +163,12 @@ static void answer_wait(struct follower *follower)
         write_result(&follower->follow, &out);
         return;
     }
-    problem_answer(exchange, &failure);
-    exchange->body.len--; /* its members go on */
-    out.need_comma = true;
+    struct buffer members = {0};
+    out = json_out_to(&members);
     json_key(&out, "result");
     write_result(&follower->follow, &out);
-    json_end_object(&out);
+    door->refuse(exchange, &failure, buffer_slice(&members));
+    buffer_release(&members);
 }
 
 static void on_time(void *owner)
@@ -214,15 +193,14 @@ static struct follower *follower_new(struct opening *opening, struct exchange *e
     struct follower *follower = memory_zeroed(sizeof *follower);
     struct viewer_options options = opening->options;
     struct loop *loop = exchange->loop;
-    options.sink = (struct viewer_sink){follower, sink_write, sink_end};
-    options.framing = FRAMING_SSE;
+    options.sink = (struct viewer_sink){.owner = follower, .take = sink_take, .end = sink_end};
     memcpy(options.accounts, exchange->hold.accounts, sizeof options.accounts);
+    follower->door = opening->door;
     memcpy(follower->prompt_id, opening->prompt_id.ptr, opening->prompt_id.len);
     follower->follow.prompt_id = slice_from(follower->prompt_id, opening->prompt_id.len);
-    sse_decoder_init(&follower->decoder, opening->frame_bytes_max);
     if (viewer_open(opening->fanout, loop, &options, &follower->viewer, &failure) != STATUS_OK) {
         follower_free(follower);
-        problem_answer(exchange, &failure);
+        request_refuse(exchange->owner, &failure);
         exchange_send(exchange);
         return NULL;
     }
@@ -251,14 +229,14 @@ static void begin_wait(struct exchange *exchange)
 static void on_writable(void *owner)
 {
     struct follower *follower = owner;
+    bool over = follower->over;
     flush(follower);
     if (follower->out.len > 0) {
         return;
     }
-    if (follower->over) {
+    viewer_writable(follower->viewer); /* after the end, too: what the last transaction added waits there */
+    if (over && follower->out.len == 0) {
         stream_end(follower->stream, 0);
-    } else {
-        viewer_writable(follower->viewer);
     }
 }
 
@@ -344,8 +322,8 @@ enum status follow_begin(struct request *request)
     opening->options.user_id = access_holder(&request->who);
     opening->options.deltas = streams;
     opening->fanout = api->fanout;
+    opening->door = request->door;
     opening->timeout_ms = timeout_ms < api->prompt_wait_ms_max ? timeout_ms : api->prompt_wait_ms_max;
-    opening->frame_bytes_max = 4 * api->service->event_bytes_max + 65536;
     request->state = opening;
     request->exchange->owner = request;
     request->exchange->take_over = streams ? begin_stream : begin_wait;

@@ -151,10 +151,12 @@ static void ask(struct proxy_guard *guard)
 
 /* --- the session --- */
 
-static size_t sink_write(void *owner, struct slice bytes)
+/* Whatever comes, a heartbeat too, may have changed who may pass. */
+static bool sink_take(void *owner, const struct frame *frame)
 {
+    (void)frame;
     ask(owner);
-    return bytes.len;
+    return true;
 }
 
 static void sink_end(void *owner, int code)
@@ -194,8 +196,7 @@ static enum status watch(struct proxy_guard *guard, struct failure *failure)
 {
     const struct principal *who = &guard->who;
     struct viewer_options options = {
-        .framing = FRAMING_SSE,
-        .sink = {guard, sink_write, sink_end},
+        .sink = {.owner = guard, .take = sink_take, .end = sink_end},
         .tenant_key = guard->tenant_key,
         .session_key = guard->session_key,
         .session_id = guard->session_id,

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "api/core/outgoing.h"
-#include "api/core/problem.h"
 #include "api/sandbox/proxy_guard.h"
 #include "api/sandbox/proxy_target.h"
 #include "loop/timer.h"
@@ -224,7 +223,7 @@ static const struct stream_handler stream_handler = {on_room_back, on_bytes, on_
 static void refuse(struct relay *relay, const struct failure *failure)
 {
     struct exchange *exchange = relay->exchange;
-    problem_answer(exchange, failure);
+    request_refuse(exchange->owner, failure);
     relay_free(relay);
     exchange_send(exchange);
 }

@@ -3,7 +3,9 @@
 
 static bool take(struct turn_follow *follow, const char *event)
 {
-    return turn_follow_take(follow, json_of(event));
+    const struct json *json = json_of(event);
+    return turn_follow_take(follow, event_kind_find(json_text_of(json, "type")), json_i64_of(json, "sequence"),
+                            slice_of(event));
 }
 
 static struct turn_follow follow_of(const char *prompt_id)

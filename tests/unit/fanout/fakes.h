@@ -331,53 +331,35 @@ enum status store_partial_load(struct db *db, int64_t tenant_key, int64_t sessio
     return STATUS_OK;
 }
 
-enum status store_session_by_key(struct db *db, int64_t tenant_key, int64_t key, struct arena *arena,
-                                 struct session *out, struct failure *failure)
+static enum status fake_may_see(struct db *db, const struct principal *who, int64_t session_key, bool *out_may,
+                                struct failure *failure)
 {
-    (void)db, (void)arena, (void)failure;
-    *out = (struct session){.key = key, .tenant_key = tenant_key, .id = SLICE("s"), .owner = SLICE("somebody")};
-    return STATUS_OK;
-}
-
-enum status store_participant_role(struct db *db, int64_t tenant_key, int64_t session_key, struct slice user_id,
-                                   enum access_role *out, struct failure *failure)
-{
-    (void)db, (void)tenant_key, (void)user_id, (void)failure;
+    (void)db, (void)who, (void)failure;
     pthread_mutex_lock(&fake.mutex);
     fake.decisions++;
-    *out = fake.participants[session_key];
+    *out_may = fake.participants[session_key] != ACCESS_NONE;
     pthread_mutex_unlock(&fake.mutex);
     return STATUS_OK;
 }
 
-enum status store_token_by_hash(struct db *db, struct slice hash, struct arena *arena, struct token *out,
-                                struct failure *failure)
+static bool fake_could_see(const struct principal *who, int64_t session_key, struct slice audience)
 {
-    (void)db, (void)hash, (void)arena, (void)out, (void)failure;
-    return STATUS_NOT_FOUND;
+    (void)who, (void)session_key, (void)audience;
+    return false;
 }
 
-enum status store_grant_by_hash(struct db *db, enum grant_kind kind, struct slice hash, struct arena *arena,
-                                struct grant *out, struct failure *failure)
+/* A token is revoked when its hash is empty; everything else is valid. */
+static enum status fake_is_revoked(struct db *db, const struct viewer_credential *shown, bool *out_revoked,
+                                   struct failure *failure)
 {
-    (void)db, (void)kind, (void)hash, (void)arena, (void)out, (void)failure;
-    return STATUS_NOT_FOUND;
-}
-
-enum status store_share_by_hash(struct db *db, struct slice hash, struct arena *arena, struct share_link *out,
-                                struct failure *failure)
-{
-    (void)db, (void)hash, (void)arena, (void)out, (void)failure;
-    return STATUS_NOT_FOUND;
-}
-
-enum status store_membership_get(struct db *db, int64_t tenant_key, struct slice user_id, enum member_role *out,
-                                 struct failure *failure)
-{
-    (void)db, (void)tenant_key, (void)user_id, (void)failure;
-    *out = MEMBER_NONE;
+    static const struct hash empty;
+    (void)db, (void)failure;
+    *out_revoked = shown->credential.kind == CREDENTIAL_TOKEN &&
+                   hash_equal(hash_slice(&shown->credential.hash), hash_slice(&empty));
     return STATUS_OK;
 }
+
+static UNUSED const struct viewer_rights fake_rights = {fake_may_see, fake_could_see, fake_is_revoked};
 
 static UNUSED void fake_save_partial(void *owner, int64_t tenant_key, int64_t session_key,
                                      const struct partial *partial)

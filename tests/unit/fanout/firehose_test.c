@@ -8,8 +8,11 @@ static void say(struct scene *scene, int64_t session_key, const char *type)
 
 static struct viewer_options firehose(int64_t after)
 {
-    return (struct viewer_options){
-        .tenant_key = FAKE_TENANT, .user_id = SLICE("ann"), .position = {after, 0}, .sees_all = true};
+    return (struct viewer_options){.encoder = &encoder_sse,
+                                   .tenant_key = FAKE_TENANT,
+                                   .user_id = SLICE("ann"),
+                                   .position = {after, 0},
+                                   .sees_all = true};
 }
 
 /* A member who is nobody's owner: sees what she takes part in. */

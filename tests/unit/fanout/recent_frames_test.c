@@ -8,7 +8,7 @@
 static void add(struct recent_frames *tail, int64_t sequence, size_t bytes_max)
 {
     struct frame *frame = frame_new(
-        &(struct frame_parts){.kind = FRAME_EVENT, .at = {sequence, 0}, .json = SLICE("{\"some\":\"text\"}")});
+        &(struct frame){.kind = FRAME_EVENT, .at = {sequence, 0}, .entry.json = SLICE("{\"some\":\"text\"}")});
     recent_frames_append(tail, frame, bytes_max);
     frame_unref(frame);
 }
@@ -25,7 +25,7 @@ static void finds_the_next_frame(void **state)
     }
     for (int64_t i = 10; i < 40; i++) {
         assert_true(recent_frames_covers(&tail, (struct cursor){i, 0}));
-        assert_int_equal(recent_frames_next(&tail, (struct cursor){i, 0})->parts.at.sequence, i + 1);
+        assert_int_equal(recent_frames_next(&tail, (struct cursor){i, 0})->at.sequence, i + 1);
     }
     assert_null(recent_frames_next(&tail, (struct cursor){40, 0}));
     assert_false(recent_frames_covers(&tail, (struct cursor){9, 0}));
@@ -45,7 +45,7 @@ static void old_frames_go_first(void **state)
     assert_true(tail.count >= 9 && tail.count <= 11);
     assert_int_equal(tail.base.sequence, 1000 - (int64_t)tail.count);
     assert_false(recent_frames_covers(&tail, (struct cursor){tail.base.sequence - 1, 0}));
-    assert_int_equal(recent_frames_next(&tail, tail.base)->parts.at.sequence, tail.base.sequence + 1);
+    assert_int_equal(recent_frames_next(&tail, tail.base)->at.sequence, tail.base.sequence + 1);
     recent_frames_release(&tail);
 }
 

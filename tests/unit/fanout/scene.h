@@ -3,6 +3,7 @@
 #define FANOUT_SCENE_H
 
 #include "fakes.h"
+#include "doors/native/frame_encoders.h"
 #include "fanout/hub.h"
 
 enum { JOBS_MAX = 4096, LOOPS = 2 };
@@ -40,6 +41,7 @@ static bool scene_submit(void *owner, struct read_job *job)
 static struct fanout_options scene_options(struct scene *scene)
 {
     return (struct fanout_options){.clock = &scene->clock,
+                                   .rights = &fake_rights,
                                    .heartbeat_ms = 15000,
                                    .partial_flush_ms = 1000,
                                    .tail_bytes_max = 4096,
@@ -141,7 +143,8 @@ static void socket_end(void *owner, int code)
 
 static UNUSED struct viewer_options watch(int64_t session_key, int64_t after)
 {
-    return (struct viewer_options){.tenant_key = FAKE_TENANT,
+    return (struct viewer_options){.encoder = &encoder_sse,
+                                   .tenant_key = FAKE_TENANT,
                                    .user_id = SLICE("ann"),
                                    .session_key = session_key,
                                    .session_id = SLICE("s1"),
@@ -154,7 +157,7 @@ static UNUSED void socket_open_on(struct scene *scene, int loop, struct socket *
 {
     struct failure failure;
     *socket = (struct socket){.room = SIZE_MAX, .loop = scene->loops[loop]};
-    options.sink = (struct viewer_sink){socket, socket_write, socket_end};
+    options.sink = (struct viewer_sink){.owner = socket, .write = socket_write, .end = socket_end};
     assert_int_equal(viewer_open(scene->fanout, socket->loop, &options, &socket->viewer, &failure), STATUS_OK);
     viewer_writable(socket->viewer);
 }

@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "fakes.h"
+#include "doors/native/frame_encoders.h"
 #include "fanout/hub.h"
 
 enum { LOOPS = 2, READERS = 2, PUBLISHERS = 2, SESSIONS = 4, SOCKETS = 40, ROUNDS = 4000, MEANINGS = 1 << 14 };
@@ -60,7 +61,7 @@ struct socket {
     size_t room;
     int64_t session_key; /* 0 = firehose */
     struct cursor at;
-    enum framing framing;
+    const struct encoder *encoder;
     bool blocked;
     bool ready;
     bool ended;
@@ -125,7 +126,7 @@ static void check_snapshot(struct socket *socket, struct slice frame)
 
 static void check_text(struct socket *socket, struct slice frame)
 {
-    bool sse = socket->framing == FRAMING_SSE;
+    bool sse = socket->encoder == &encoder_sse;
     const char *id_mark = sse ? "id: " : "\"id\":\"";
     if (has(frame, sse ? "event: ready" : "\"type\":\"ready\"")) {
         if (socket->ready) {
@@ -156,11 +157,11 @@ static void check_frame(struct socket *socket, struct slice frame)
 }
 
 /* The length of the first complete frame, 0 when there is none. */
-static size_t frame_length(struct slice bytes, enum framing framing, size_t *out_head)
+static size_t frame_length(struct slice bytes, const struct encoder *encoder, size_t *out_head)
 {
     const unsigned char *at = (const unsigned char *)bytes.ptr;
     *out_head = 0;
-    if (framing == FRAMING_SSE) {
+    if (encoder == &encoder_sse) {
         const char *end = memmem(bytes.ptr, bytes.len, "\n\n", 2);
         return end ? (size_t)(end - bytes.ptr) + 2 : 0;
     }
@@ -185,7 +186,7 @@ static size_t socket_write(void *owner, struct slice bytes)
     socket->room -= taken;
     socket->blocked = taken < bytes.len;
     buffer_add(&socket->got, slice_from(bytes.ptr, taken));
-    while ((len = frame_length(buffer_slice(&socket->got), socket->framing, &head)) > 0) {
+    while ((len = frame_length(buffer_slice(&socket->got), socket->encoder, &head)) > 0) {
         check_frame(socket, slice_from(socket->got.ptr + head, len - head));
         buffer_consume(&socket->got, len);
     }
@@ -208,9 +209,9 @@ static void socket_open(struct socket *socket, struct loop *loop, uint64_t *luck
     *socket = (struct socket){.session_key = session_key,
                               .at = {after, 0},
                               .room = chance(luck) % 20000,
-                              .framing = one_in(luck, 3) ? FRAMING_WEBSOCKET : FRAMING_SSE};
-    struct viewer_options options = {.framing = socket->framing,
-                                     .sink = {socket, socket_write, socket_end},
+                              .encoder = one_in(luck, 3) ? &encoder_websocket : &encoder_sse};
+    struct viewer_options options = {.encoder = socket->encoder,
+                                     .sink = {.owner = socket, .write = socket_write, .end = socket_end},
                                      .tenant_key = FAKE_TENANT,
                                      .user_id = SLICE("ann"),
                                      .session_key = session_key,
@@ -446,6 +447,7 @@ static void everybody_sees_everything_once(void **state)
         fake_append(session_key, "session.created", NULL, 0);
     }
     struct fanout_options options = {.clock = &clock,
+                                     .rights = &fake_rights,
                                      .heartbeat_ms = 15000,
                                      .partial_flush_ms = 1000,
                                      .tail_bytes_max = 8192,

@@ -277,7 +277,7 @@ static void websocket_frames(void **state)
     struct scene *scene = *state;
     struct socket socket;
     struct viewer_options options = watch(1, 0);
-    options.framing = FRAMING_WEBSOCKET;
+    options.encoder = &encoder_websocket;
     fake_append(1, "session.created", NULL, 0);
     socket_open(scene, &socket, options);
     scene_run(scene);
@@ -287,6 +287,167 @@ static void websocket_frames(void **state)
     assert_non_null(
         memmem(socket.got.ptr, socket.got.len, "{\"type\":\"event\",\"id\":\"1\",\"data\":{\"session_id\":", 46));
     socket_close(&socket);
+}
+
+/* Takes frames as they are, as many as it has room for. */
+struct taker {
+    struct viewer *viewer;
+    enum frame_kind kinds[64];
+    struct cursor cursors[64];
+    size_t count, room;
+    struct slice reason; /* static */
+    bool ended;
+};
+
+static bool taker_take(void *owner, const struct frame *frame)
+{
+    struct taker *taker = owner;
+    if (taker->count == taker->room) {
+        return false;
+    }
+    taker->kinds[taker->count] = frame->kind;
+    taker->cursors[taker->count++] = frame->at;
+    if (frame->kind == FRAME_CLOSED && slice_is(frame->closed.reason, "deleted")) {
+        taker->reason = SLICE("deleted");
+    }
+    return true;
+}
+
+static void taker_end(void *owner, int code)
+{
+    (void)code;
+    ((struct taker *)owner)->ended = true;
+}
+
+static void taker_open(struct scene *scene, struct taker *taker, struct viewer_options options)
+{
+    struct failure failure;
+    options.encoder = NULL;
+    options.sink = (struct viewer_sink){.owner = taker, .take = taker_take, .end = taker_end};
+    assert_int_equal(viewer_open(scene->fanout, scene->loops[0], &options, &taker->viewer, &failure), STATUS_OK);
+    viewer_writable(taker->viewer);
+}
+
+static void frames_as_they_are(void **state)
+{
+    struct scene *scene = *state;
+    struct taker taker = {.room = 64};
+    append_many(1, 12);
+    taker_open(scene, &taker, watch(1, 0));
+    scene_run(scene);
+    say(scene, 1, "agent.message");
+    publish_delta(scene->fanout, 1, 13, 0, "{\"kind\":\"text\",\"text\":\"a\"}");
+    scene_run(scene);
+    for (int i = 0; i < HUB_WHEEL_SLOTS; i++) {
+        hub_beat(&scene->fanout->hubs[0]);
+    }
+    publish_close(scene->fanout, 1, "deleted", NULL);
+    scene_run(scene);
+    assert_int_equal(taker.count, 1 + 13 + 1 + 1 + 1);
+    assert_int_equal(taker.kinds[0], FRAME_READY);
+    for (size_t i = 1; i <= 13; i++) {
+        assert_int_equal(taker.kinds[i], FRAME_EVENT);
+        assert_int_equal(taker.cursors[i].sequence, i);
+    }
+    assert_int_equal(taker.kinds[14], FRAME_DELTA);
+    assert_int_equal(taker.kinds[15], FRAME_HEARTBEAT);
+    assert_int_equal(taker.kinds[16], FRAME_CLOSED);
+    assert_true(slice_is(taker.reason, "deleted"));
+    assert_true(taker.ended);
+    viewer_closed(taker.viewer);
+}
+
+/* One that is full is offered the same frame again, and goes on in the middle of a page. */
+static void frames_wait_for_room(void **state)
+{
+    struct scene *scene = *state;
+    struct taker taker = {0};
+    append_many(1, 12);
+    taker_open(scene, &taker, watch(1, 0));
+    scene_run(scene);
+    say(scene, 1, "agent.message");
+    for (; taker.room < 14; viewer_writable(taker.viewer)) {
+        assert_int_equal(taker.count, taker.room);
+        taker.room++;
+        scene_run(scene);
+    }
+    scene_run(scene);
+    assert_int_equal(taker.count, 14);
+    assert_int_equal(taker.kinds[0], FRAME_READY);
+    for (size_t i = 1; i < 14; i++) {
+        assert_int_equal(taker.cursors[i].sequence, i);
+    }
+    viewer_closed(taker.viewer);
+}
+
+/* What was read for a viewer that left is freed. */
+static void frames_left_behind(void **state)
+{
+    struct scene *scene = *state;
+    struct taker taker = {.room = 3};
+    append_many(1, 12);
+    taker_open(scene, &taker, watch(1, 0));
+    scene_run(scene);
+    assert_int_equal(taker.count, 3);
+    viewer_closed(taker.viewer);
+}
+
+static void from_state_to_state(void **state)
+{
+    struct scene *scene = *state;
+    struct socket socket;
+    append_many(1, 12);
+    socket_open(scene, &socket, watch(1, 0));
+    assert_int_equal(socket.viewer->state, VIEWER_STARTING);
+    socket.room = 10;
+    while (scene_run_job(scene) || scene_run_loops(scene)) {
+    }
+    assert_int_equal(socket.viewer->state, VIEWER_BEHIND); /* a page of ten, and no room for it */
+    socket_drain(&socket, SIZE_MAX);
+    assert_int_equal(socket.viewer->state, VIEWER_READING);
+    scene_run(scene);
+    assert_int_equal(socket.viewer->state, VIEWER_LIVE);
+    socket.room = 10;
+    say(scene, 1, "agent.message");
+    scene_run(scene);
+    assert_int_equal(socket.viewer->state, VIEWER_LAGGING);
+    socket_drain(&socket, SIZE_MAX);
+    assert_int_equal(socket.viewer->state, VIEWER_LIVE);
+    socket.room = 10;
+    publish_close(scene->fanout, 1, "deleted", NULL);
+    scene_run(scene);
+    assert_int_equal(socket.viewer->state, VIEWER_LEAVING);
+    for (int i = 0; i < HUB_WHEEL_SLOTS; i++) {
+        hub_beat(&scene->fanout->hubs[0]);
+    }
+    assert_int_equal(socket.viewer->state, VIEWER_OVERDUE);
+    socket_drain(&socket, SIZE_MAX);
+    assert_int_equal(socket.viewer->state, VIEWER_ENDED);
+    socket_close(&socket);
+}
+
+static void a_revoked_credential_ends_the_stream(void **state)
+{
+    struct scene *scene = *state;
+    struct socket gone, good, none;
+    struct viewer_options options = watch(1, 1);
+    append_many(1, 1);
+    socket_open(scene, &none, options);
+    options.credential.kind = CREDENTIAL_TOKEN;
+    socket_open(scene, &gone, options);
+    options.credential.hash = hash_of(SLICE("good"));
+    socket_open(scene, &good, options);
+    scene_run(scene);
+    fanout_recheck(scene->fanout);
+    scene_run(scene);
+    assert_true(gone.ended);
+    assert_int_equal(gone.end_code, 1008);
+    assert_non_null(strstr(socket_story(&gone), "closed{\"reason\":\"access_revoked\",\"cursor\":\"1\"}"));
+    assert_false(good.ended);
+    assert_false(none.ended);
+    socket_close(&gone);
+    socket_close(&good);
+    socket_close(&none);
 }
 
 static void closed_by_the_service(void **state)
@@ -554,6 +715,11 @@ int main(void)
         SCENE(readers_that_refuse_are_asked_again),
         SCENE(stopping),
         cmocka_unit_test(an_idle_viewer_is_small),
+        SCENE(from_state_to_state),
+        SCENE(a_revoked_credential_ends_the_stream),
+        SCENE(frames_as_they_are),
+        SCENE(frames_wait_for_room),
+        SCENE(frames_left_behind),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -424,6 +424,41 @@ static void test_websocket_early_frames_and_end(void **state)
     finish(fixture);
 }
 
+static struct exchange *late;
+
+static void do_accept(struct loop_message *message)
+{
+    (void)message;
+    accept_websocket(late);
+}
+
+/* As a tunnel does, which asks the service first. */
+static void accept_later(struct exchange *exchange)
+{
+    late = exchange;
+    viewer.message.run = do_accept;
+    loop_post(viewer.fixture->loops[0], &viewer.message);
+}
+
+static void test_websocket_early_frames_of_a_late_stream(void **state)
+{
+    (void)state;
+    struct fixture *fixture = start(accept_later, fixture_options());
+    struct buffer text = {0};
+    struct reply reply;
+    buffer_add(&text, SLICE(WEBSOCKET_REQUEST));
+    buffer_add(&text, slice_from("\x81\x85\0\0\0\0early", 11));
+    int fd = client_open(fixture);
+    client_send(fd, buffer_slice(&text));
+    buffer_release(&text);
+    client_receive_head(fd, &reply);
+    reply_release(&reply);
+    expect_message(fd, WEBSOCKET_TEXT, 0, "early");
+    close(fd);
+    FIXTURE_WAIT(fixture, viewer.closed);
+    finish(fixture);
+}
+
 /* A pong never lands inside a frame that the socket took only in part. */
 static void test_websocket_ping_while_blocked(void **state)
 {
@@ -593,6 +628,7 @@ int main(void)
         cmocka_unit_test(test_websocket_fragments_bytewise),
         cmocka_unit_test(test_websocket_refusals),
         cmocka_unit_test(test_websocket_early_frames_and_end),
+        cmocka_unit_test(test_websocket_early_frames_of_a_late_stream),
         cmocka_unit_test(test_websocket_ping_while_blocked),
         cmocka_unit_test(test_websocket_bad_handshake),
         cmocka_unit_test(test_raw),

@@ -2,6 +2,8 @@
 #include "api/core/handlers.h"
 #include "domain/agent_fields.h"
 
+static struct route_index *route_index;
+
 static const struct route *find(enum http_method method, const char *text, struct slice *params, unsigned *allowed)
 {
     static struct arena arena;
@@ -9,7 +11,7 @@ static const struct route *find(enum http_method method, const char *text, struc
     struct failure failure;
     arena_reset(&arena);
     assert_int_equal(path_split(&arena, slice_of(text), &path, &failure), STATUS_OK);
-    return route_find(method, &path, params, allowed);
+    return route_find(route_index, method, &path, params, allowed);
 }
 
 static void test_fixed_segments_win(void **state)
@@ -90,7 +92,7 @@ static void test_agents_have_the_members_of_a_definition(void **state)
 static int prepare(void **state)
 {
     (void)state;
-    routes_prepare();
+    route_index = route_index_new(routes);
     return 0;
 }
 

@@ -2,6 +2,7 @@
 #include <pthread.h>
 
 #include "service/scene.h"
+#include "service/core/viewer_rights.h"
 #include "service/core/writer.h"
 
 struct probe {
@@ -36,6 +37,10 @@ static enum status probe_run(struct call *given, struct command *command)
     enum status status = STATUS_OK;
     if (probe->append_to) {
         status = append_text(&call, probe->append_to, "note.x", 1);
+    }
+    if (status == STATUS_OK && probe->tenant) {
+        struct tenant tenant = {.id = slice_of(probe->tenant)};
+        status = store_tenant_insert(call.db, &tenant, &call.failure);
     }
     if (probe->park_times-- > 0) {
         command->waits = true;
@@ -102,8 +107,12 @@ static struct scene *start(struct writer **out, struct fanout **out_fanout, stru
     scene_commit(scene);
     transaction_release(&scene->transaction);
     *out_loop = loop_new(0);
-    struct fanout_options fanout = {
-        .clock = &scene->clock, .heartbeat_ms = 1000, .partial_flush_ms = 1000, .viewers_max = 1, .page_events = 10};
+    struct fanout_options fanout = {.clock = &scene->clock,
+                                    .rights = &service_viewer_rights,
+                                    .heartbeat_ms = 1000,
+                                    .partial_flush_ms = 1000,
+                                    .viewers_max = 1,
+                                    .page_events = 10};
     *out_fanout = fanout_new(&fanout, out_loop, 1);
     loop_start(*out_loop);
     struct writer_options options = {.service = &scene->service,
