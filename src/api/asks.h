@@ -5,6 +5,7 @@
 #include "api/request.h"
 #include "service/ask.h"
 
+extern const struct field answer_body[];
 extern const struct words answer_words; /* once, session, always, deny */
 
 /* One ask with the session it belongs to. */

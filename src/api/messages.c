@@ -6,7 +6,7 @@
 static const char *const order_names[] = {"oldest", "newest"};
 static const struct words order_words = {order_names, 2};
 
-const struct field message_list_query[] = {
+static const struct field message_list_query[] = {
     {"after", FIELD_INTEGER, false, "Only messages behind this sequence.", NULL, 0, INT64_MAX},
     {"before", FIELD_INTEGER, false, "Only messages before this sequence.", NULL, 1, INT64_MAX},
     {"thread_id", FIELD_STRING, false, "Only of this thread.", NULL, 1, 128},
@@ -240,7 +240,7 @@ static enum status read_roles(struct request *request, struct slice types[MESSAG
     return STATUS_OK;
 }
 
-enum status messages_list(struct request *request)
+static enum status messages_list(struct request *request)
 {
     struct session session;
     struct slice types[MESSAGE_TYPES];
@@ -269,3 +269,9 @@ enum status messages_list(struct request *request)
     }
     return status == STATUS_OK ? write_page(request, &session, &page) : status;
 }
+
+const struct route message_routes[] = {
+    {HTTP_GET, "/api/sessions/{id}/messages", messages_list, .query = message_list_query, .answer = "MessageList",
+     .summary = "The messages of people and of the agent, with their senders."},
+    {0},
+};

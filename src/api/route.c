@@ -1,17 +1,28 @@
 #include "api/route.h"
 
 #include <assert.h>
+#include <stdlib.h>
+
+#include "domain/principal.h"
 
 enum { ROUTES_MAX = 192 };
 
-const struct field any_query[] = {{0}}, any_body[] = {{0}};
+const struct field any_query[] = {{0}}, any_body[] = {{0}}, empty_body[] = {{0}};
 
-/* The patterns, cut into segments once, so that a request only compares. */
-static struct pattern {
+static struct route rows[ROUTES_MAX + 1];
+const struct route *const routes = rows;
+
+/* A path cut into segments once, so that a request only compares. */
+struct pattern {
+    const struct route *route;
     struct slice segments[PATH_SEGMENTS_MAX];
     size_t count;
     bool is_open; /* anything may follow */
-} patterns[ROUTES_MAX];
+};
+
+/* In the order in which they are tried. */
+static struct pattern patterns[ROUTES_MAX];
+static size_t pattern_count;
 
 static void cut_pattern(const char *path, struct pattern *out)
 {
@@ -25,17 +36,80 @@ static void cut_pattern(const char *path, struct pattern *out)
     out->count -= out->is_open;
 }
 
-void routes_prepare(void)
-{
-    for (size_t i = 0; routes[i].path; i++) {
-        assert(i < ROUTES_MAX);
-        cut_pattern(routes[i].path, &patterns[i]);
-    }
-}
-
 static bool is_parameter(struct slice segment)
 {
     return segment.len > 0 && segment.ptr[0] == '{';
+}
+
+static int compare_segments(struct slice a, struct slice b)
+{
+    if (is_parameter(a) || is_parameter(b)) { /* the names of parameters do not count */
+        return (int)is_parameter(a) - (int)is_parameter(b);
+    }
+    size_t both = a.len < b.len ? a.len : b.len;
+    int order = memcmp(a.ptr, b.ptr, both);
+    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
+}
+
+/* Of two patterns that fit the same path, the one with the earlier fixed segment is tried first; an open one last. */
+static int compare_patterns(const void *left, const void *right)
+{
+    const struct pattern *a = left, *b = right;
+    for (size_t i = 0; i < a->count && i < b->count; i++) {
+        int order = compare_segments(a->segments[i], b->segments[i]);
+        if (order != 0) {
+            return order;
+        }
+    }
+    if (a->count != b->count) {
+        return a->count > b->count ? -1 : 1;
+    }
+    if (a->is_open != b->is_open) {
+        return a->is_open ? 1 : -1;
+    }
+    return (int)a->route->method - (int)b->route->method;
+}
+
+static bool sends_body(enum http_method method)
+{
+    return method == HTTP_POST || method == HTTP_PUT || method == HTTP_PATCH;
+}
+
+static void fill_in(struct route *route, const char *tag)
+{
+    bool is_get = route->method == HTTP_GET;
+    unsigned usual = is_get ? SCOPE_READ : SCOPE_WRITE;
+    route->tag = tag;
+    route->run_on = route->run_on ? route->run_on : is_get ? RUN_READER : RUN_WRITER;
+    route->scope = route->auth == AUTH_NONE || route->scope == SCOPE_ANY ? 0 : route->scope ? route->scope : usual;
+    route->success = route->success ? route->success : 200;
+    route->body = route->body || !sends_body(route->method) ? route->body : empty_body;
+}
+
+/* The copies are private: the tables stay as they are written. */
+static void collect(const struct route_table *table)
+{
+    for (const struct route *row = table->rows; row->path; row++) {
+        assert(pattern_count < ROUTES_MAX && row->handle && row->summary);
+        rows[pattern_count] = *row;
+        fill_in(&rows[pattern_count], table->tag);
+        patterns[pattern_count].route = &rows[pattern_count];
+        cut_pattern(row->path, &patterns[pattern_count]);
+        pattern_count++;
+    }
+}
+
+void routes_prepare(const struct route_table *tables)
+{
+    memset(rows, 0, sizeof rows);
+    pattern_count = 0;
+    for (const struct route_table *table = tables; table->rows; table++) {
+        collect(table);
+    }
+    qsort(patterns, pattern_count, sizeof patterns[0], compare_patterns);
+    for (size_t i = 1; i < pattern_count; i++) {
+        assert(compare_patterns(&patterns[i - 1], &patterns[i]) < 0);
+    }
 }
 
 /* A parameter takes any text that is not empty. */
@@ -66,16 +140,17 @@ const struct route *route_find(enum http_method method, const struct path *path,
 {
     enum http_method wanted = method == HTTP_HEAD ? HTTP_GET : method;
     *out_allowed = 0;
-    for (size_t i = 0; routes[i].path; i++) {
+    for (size_t i = 0; i < pattern_count; i++) {
+        const struct route *route = patterns[i].route;
         struct slice found[ROUTE_PARAMS_MAX] = {{0}};
         if (!pattern_matches(&patterns[i], path, found)) {
             continue;
         }
-        if (routes[i].method == wanted) {
+        if (route->method == wanted) {
             memcpy(params, found, sizeof found);
-            return &routes[i];
+            return route;
         }
-        *out_allowed |= 1u << routes[i].method;
+        *out_allowed |= 1u << route->method;
     }
     return NULL;
 }

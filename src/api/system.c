@@ -2,7 +2,7 @@
 #include "api/accounts.h"
 #include "net/server.h"
 
-enum status system_health(struct request *request)
+static enum status system_health(struct request *request)
 {
     buffer_add(&request->exchange->body, SLICE("{\"status\":\"ok\"}"));
     return STATUS_OK;
@@ -35,7 +35,7 @@ static void write_watchdogs(struct buffer *body, struct service *service)
 }
 
 /* Whole-server figures only: no tenant is named or told apart. */
-enum status system_metrics(struct request *request)
+static enum status system_metrics(struct request *request)
 {
     struct api *api = request->api;
     struct server_figures net;
@@ -84,3 +84,14 @@ enum status system_metrics(struct request *request)
     write_watchdogs(&request->exchange->body, api->service);
     return STATUS_OK;
 }
+
+const struct route system_routes[] = {
+    {HTTP_GET, "/healthz", system_health, .run_on = RUN_LOOP, .auth = AUTH_NONE, .answer = "Health",
+     .summary = "The process is running."},
+    {HTTP_GET, "/readyz", system_ready, .run_on = RUN_LOOP, .auth = AUTH_NONE, .answer = "Health",
+     .summary = "The server accepts requests and its database answers."},
+    {HTTP_GET, "/metrics", system_metrics, .run_on = RUN_LOOP, .auth = AUTH_NONE,
+     .summary = "Metrics in the Prometheus text format."},
+    {HTTP_GET, "/api/openapi.json", system_openapi, .run_on = RUN_LOOP, .auth = AUTH_NONE, .summary = "This document."},
+    {0},
+};

@@ -420,7 +420,7 @@ static enum status start(struct instance *instance, struct failure *failure)
     if (status != STATUS_OK) {
         return status;
     }
-    routes_prepare();
+    routes_prepare(route_tables);
     fill_api(instance);
     start_server(instance);
     readers_start(instance->readers);

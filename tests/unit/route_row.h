@@ -1,0 +1,25 @@
+/* Rows of the server's routes, for tests. */
+#ifndef TESTS_UNIT_ROUTE_ROW_H
+#define TESTS_UNIT_ROUTE_ROW_H
+
+#include "api/route.h"
+
+static int prepare_routes(void **state)
+{
+    (void)state;
+    routes_prepare(route_tables);
+    return 0;
+}
+
+/* The row as it is written, without matching. */
+static const struct route *route_row(enum http_method method, const char *path)
+{
+    const struct route *route = routes;
+    while (route->path && (route->method != method || strcmp(route->path, path) != 0)) {
+        route++;
+    }
+    assert_non_null(route->path);
+    return route;
+}
+
+#endif
