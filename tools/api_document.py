@@ -32,6 +32,8 @@ def type_words(schema):
     if "$ref" in schema:
         name = schema["$ref"].split("/")[-1]
         return f"[{name}](#{name.lower()})"
+    if "anyOf" in schema:
+        return " or ".join(type_words(one) for one in schema["anyOf"])
     kinds = schema.get("type", "anything")
     kinds = [kinds] if isinstance(kinds, str) else kinds
     words = [("time" if schema.get("format") == "date-time" else kind) if kind != "null" else "null" for kind in kinds]

@@ -327,6 +327,10 @@ enum status system_openapi(struct request *request)
     json_key(out, "schemas");
     schemas_write(out);
     json_end_object(out);
+    json_key(out, "x-vocabularies");
+    vocabularies_write(out);
+    json_key(out, "x-states");
+    states_write(out);
     json_end_object(out);
     return STATUS_OK;
 }

@@ -42,6 +42,10 @@ extern const struct words turn_error_words; /* "" validation content_filter prov
 enum work turn_ends_step(enum turn_stop stop);
 bool turn_error_is_retryable(enum turn_error error);
 
+/* Live output of a turn. */
+enum delta_kind { DELTA_TEXT, DELTA_REASONING, DELTA_TOOL_INPUT, DELTA_TOOL_OUTPUT, DELTA_COUNT };
+extern const struct words delta_kind_words; /* text reasoning tool_input tool_output */
+
 struct turn_end {
     enum turn_stop stop;
     enum turn_error error;

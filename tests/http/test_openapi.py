@@ -2,6 +2,7 @@
 import importlib.util
 import os
 import re
+import sys
 
 from harness import check, test
 from harness.model_server import ModelServer
@@ -34,6 +35,8 @@ def walk(schema, where):
         yield from walk(member, f"{where}.{name}")
     if "items" in schema:
         yield from walk(schema["items"], where + "[]")
+    for choice in schema.get("anyOf", []):
+        yield from walk(choice, where)
 
 
 def all_schemas(document):
@@ -55,7 +58,8 @@ def the_document_has_the_form_of_openapi_3_1(server):
     """Everything OpenAPI 3.1 requires of what is used here."""
     document = get_document(server)
     check.equal(document["openapi"], "3.1.0")
-    check.equal(sorted(document), ["components", "info", "openapi", "paths", "tags"])
+    check.equal(sorted(document), ["components", "info", "openapi", "paths", "tags", "x-states",
+                                      "x-vocabularies"])
     check.equal(sorted(document["info"]), ["description", "title", "version"])
     schemes = document["components"]["securitySchemes"]
     groups = [tag["name"] for tag in document["tags"]]
@@ -558,9 +562,9 @@ def nothing_is_ignored(server):
     client.request("DELETE", session(client), {}, expect=204)
 
 
-def tool():
-    """tools/api_document.py as a module."""
-    spec = importlib.util.spec_from_file_location("api_document", os.path.join(ROOT, "tools", "api_document.py"))
+def tool(name="api_document"):
+    """A program of tools/ as a module."""
+    spec = importlib.util.spec_from_file_location(name, os.path.join(ROOT, "tools", f"{name}.py"))
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -571,3 +575,24 @@ def the_written_document_follows(server):
     """docs/api.md is what tools/docs makes of it."""
     written = tool().markdown(get_document(server))
     check.true(read("docs/api.md") == written, "docs/api.md is the document of this build (make docs writes it)")
+
+
+@test(on=("sqlite",))
+def the_types_of_the_dashboard_follow(server):
+    """web/src/types.ts is what tools/docs makes of it."""
+    sys.modules["api_document"] = tool()
+    written = tool("web_types").Writer(get_document(server)).text()
+    check.true(read("web/src/types.ts") == written, "web/src/types.ts is of this build (make docs writes it)")
+
+
+@test
+def the_vocabularies_are_those_of_the_schemas(server):
+    """Each list of words in an answer is a vocabulary, and every status has its row."""
+    document = get_document(server)
+    known = {tuple(words) for words in document["x-vocabularies"].values()}
+    problems = [f"{where}: {schema['enum']}" for where, schema in all_schemas(document)
+                if " " not in where and "enum" in schema and tuple(word for word in schema["enum"] if word) not in known]
+    report(problems, "words that are no vocabulary")
+    check.equal(list(document["x-states"]), document["x-vocabularies"]["status"])
+    for state in document["x-states"].values():
+        check.contains(document["x-vocabularies"]["display_status"], state["display_status"])

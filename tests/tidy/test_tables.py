@@ -1,10 +1,14 @@
 """Tables in the sources that a tool writes."""
 import importlib.util
 import os
+import re
 import unicodedata
 
 from harness import check, test
 from harness.server import ROOT
+from harness.tree import read, report, texts
+
+TYPES = "web/src/types.ts"
 
 
 @test
@@ -17,3 +21,17 @@ def test_the_table_of_glyphs_is_what_its_tool_writes():
         kept = file.read()
     if f"Unicode {unicodedata.unidata_version.split('.')[0]}." in kept:
         check.true(kept == tool.header(), "src/cli/glyph_table.h is what tools/glyph_table.py writes")
+
+
+@test
+def test_the_dashboard_has_no_vocabulary_of_its_own():
+    """Words of the server stand in web/src/types.ts, which tools/web_types.py writes; elsewhere they are used by name."""
+    unions = re.compile(r"'\w+'(?:\s*\|\s*'\w+'){2,}")
+    words = [set(re.findall(r"'([\w.]+)'", one)) for one in re.findall(r"export type \w+ =([^;]+);", read(TYPES))]
+    check.true(len(words) > 20, "vocabularies of the server")
+    problems = []
+    for path, text in texts(".ts", ".tsx"):
+        if path.startswith("web/src/") and path != TYPES:
+            problems += [f"{path}: {union}" for union in unions.findall(text)
+                         if any(set(re.findall(r"\w+", union)) <= one for one in words)]
+    report(problems, "copies of a vocabulary")
