@@ -68,8 +68,8 @@ static size_t tool_list(struct model_turn *turn, struct arena *arena, const stru
     for (size_t i = 0; i < agent->tool_count; i++) {
         const struct tool *tool = tool_find(agent->tools[i]);
         if (tool) {
-            list[count++] =
-                (struct model_tool){slice_of(tool->name), slice_of(tool->description), slice_of(tool->schema)};
+            list[count++] = (struct model_tool){slice_of(tool->spec->name), slice_of(tool->spec->description),
+                                                slice_of(tool->spec->schema)};
         }
     }
     *out = list;
@@ -93,7 +93,7 @@ size_t attempt_fixed_bytes(struct model_turn *turn)
     size_t bytes = turn->agent->system_prompt.len;
     for (size_t i = 0; i < turn->agent->tool_count; i++) {
         const struct tool *tool = tool_find(turn->agent->tools[i]);
-        bytes += tool ? strlen(tool->description) + strlen(tool->schema) : 0;
+        bytes += tool ? strlen(tool->spec->description) + strlen(tool->spec->schema) : 0;
     }
     return bytes;
 }

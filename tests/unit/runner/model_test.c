@@ -63,8 +63,8 @@ static void scene_init(struct scene *scene, const char *const *says)
     }
     scene->loop = loop_new(0);
     fake_turn_init(&scene->turn, scene->loop);
-    for (const struct tool *tool = tools; tool->name; tool++) {
-        scene->tools[scene->agent.tool_count++] = slice_of(tool->name);
+    for (const struct tool *tool = tools; tool->spec; tool++) {
+        scene->tools[scene->agent.tool_count++] = slice_of(tool->spec->name);
     }
     scene->agent.tools = scene->tools;
     scene->agent.model = (struct model_choice){SLICE("anthropic"), SLICE("first")};
