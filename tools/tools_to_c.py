@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Turns src/domain/tools/NAME.json into tool_id.h (their numbers) and tool_specs.c (their table), or into docs/tools.md:
+"""Turns src/domain/tools/NAME.json into tool_id.h (numbers) and tool_specs.c (the table), or into docs/tools.md:
 
     tools_to_c.py HEADER SOURCE FILE…
     tools_to_c.py --document FILE…
@@ -18,8 +18,8 @@ OPTIONAL = {"when", "path_argument", "logs_arguments"}
 
 DOCUMENT = """# Tools
 
-Written by `tools/docs` from `src/domain/tools`; change the file of the tool there. The loop around a model, the files in an
-agent's sandbox (`gateway_tools`) and `POST /api/sessions/{id}/tools/{tool}` read the same table.
+Written by `tools/docs` from `src/domain/tools`; change the file of the tool there. The loop around a model, the files
+in an agent's sandbox (`gateway_tools`) and `POST /api/sessions/{id}/tools/{tool}` read the same table.
 """
 
 
@@ -70,8 +70,8 @@ def text(value):
 
 
 def header(tools):
-    lines = ["/* Made by tools/tools_to_c.py from src/domain/tools. */", "#ifndef DOMAIN_TOOL_ID_H", "#define DOMAIN_TOOL_ID_H",
-             "", "enum tool_id {"]
+    lines = ["/* Made by tools/tools_to_c.py from src/domain/tools. */",
+             "#ifndef DOMAIN_TOOL_ID_H", "#define DOMAIN_TOOL_ID_H", "", "enum tool_id {"]
     lines += [f"    {constant(name)}," for name in tools]
     return "\n".join(lines + ["    TOOL_COUNT", "};", "", "#endif", ""])
 
