@@ -53,7 +53,8 @@ static enum status answer_sign_in(struct request *request, const struct sign_in 
     json_put_text(out, "csrf_token", slice_of(sign_in->csrf));
     json_put_time(out, "expires_at", sign_in->expires_at_ms);
     json_end_object(out);
-    return set_cookie(request, request_copy(request, sign_in->cookie), request->api->service->cookie_ms / 1000);
+    return set_cookie(request, request_copy(request, sign_in->cookie),
+                      request->api->service->limits.identity.cookie_ms / 1000);
 }
 
 /* The account with this email and password; the tenants of several people with one email do not know of each other. An

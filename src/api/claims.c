@@ -111,7 +111,7 @@ static bool may_wait(struct request *request)
 {
     struct write_job *job = &request->write_job;
     int64_t wait_ms = json_i64_of(request->body, "wait_ms");
-    int64_t wait_ms_max = request->api->claim_wait_ms_max;
+    int64_t wait_ms_max = request->api->limits.claim_wait_ms_max;
     if (job->parked_until_ms == 0) {
         job->parked_until_ms = request->call.steady_ms + (wait_ms < wait_ms_max ? wait_ms : wait_ms_max);
     }

@@ -65,19 +65,19 @@ static enum status read_events(struct request *request, struct append *append)
     const struct service *service = request->api->service;
     struct failure *failure = &request->call.failure;
     const struct json *list = json_get(request->body, "events");
-    if (list->count == 0 || list->count > service->events_per_append_max) {
+    if (list->count == 0 || list->count > service->limits.event.per_append_max) {
         return failure_set(failure, STATUS_INVALID, "invalid_member", "events must hold 1 to %zu events.",
-                           service->events_per_append_max);
+                           service->limits.event.per_append_max);
     }
     append->count = list->count;
     append->events = arena_array(request_arena(request), list->count, sizeof *append->events);
     append->duplicates = arena_array(request_arena(request), list->count, sizeof *append->duplicates);
     size_t at = 0;
     for (const struct json *one = list->child; one; one = one->next) {
-        if (one->raw.len > service->event_bytes_max) {
+        if (one->raw.len > service->limits.event.bytes_max) {
             return failure_set(failure, STATUS_TOO_LARGE, "event_too_large",
                                "Event %zu has %zu bytes; at most %zu are accepted (option event-bytes-max).", at + 1,
-                               one->raw.len, service->event_bytes_max);
+                               one->raw.len, service->limits.event.bytes_max);
         }
         enum status status = event_read(one, &append->events[at++], failure);
         if (status != STATUS_OK) {
@@ -165,8 +165,8 @@ static enum status answer_page(struct request *request, const struct session *se
 
 int64_t request_page_limit(const struct request *request)
 {
-    int64_t limit = request_param_i64(request, "limit", request->api->events_page_default);
-    return limit < request->api->events_page_max ? limit : request->api->events_page_max;
+    int64_t limit = request_param_i64(request, "limit", request->api->limits.events_page_default);
+    return limit < request->api->limits.events_page_max ? limit : request->api->limits.events_page_max;
 }
 
 enum status request_event_types(struct request *request, struct slice *types, size_t *count)
@@ -259,7 +259,7 @@ static const struct words delta_words = {delta_kinds, 4};
 static enum status check_delta(struct request *request, const struct json *delta)
 {
     struct slice text;
-    size_t bytes_max = request->api->service->delta_bytes_max;
+    size_t bytes_max = request->api->service->limits.event.delta_bytes_max;
     if (delta->raw.len > bytes_max) {
         return failure_set(&request->call.failure, STATUS_TOO_LARGE, "delta_too_large",
                            "A delta has at most %zu bytes (option delta-bytes-max).", bytes_max);

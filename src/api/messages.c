@@ -247,7 +247,7 @@ static enum status messages_list(struct request *request)
     struct message_page page = {
         .arena = request_arena(request),
         .room = (size_t)request_page_limit(request),
-        .bytes_max = (size_t)request->api->page_bytes_max,
+        .bytes_max = (size_t)request->api->limits.page_bytes_max,
     };
     struct event_filter filter = {
         .types = types,

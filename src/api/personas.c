@@ -107,8 +107,8 @@ static enum status personas_list(struct request *request)
     size_t count = 0;
     struct call *call = &request->call;
     struct json_out *out = &request->out;
-    int64_t asked = request_param_i64(request, "limit", request->api->sessions_page_default);
-    int64_t limit = asked < request->api->sessions_page_max ? asked : request->api->sessions_page_max;
+    int64_t asked = request_param_i64(request, "limit", request->api->limits.sessions_page_default);
+    int64_t limit = asked < request->api->limits.sessions_page_max ? asked : request->api->limits.sessions_page_max;
     struct slice self = slice_present(request->who.user_id) ? request->who.user_id : SLICE("");
     enum status status = request_check_unbound(request);
     if (status == STATUS_OK) {

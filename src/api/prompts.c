@@ -71,12 +71,12 @@ enum status prompts_read_content(struct request *request, bool needed, struct sl
                    : failure_set(failure, STATUS_INVALID, "invalid_message", "`content` must hold at least one part.");
     }
     *out = prompt_content_of(request_arena(request), text);
-    return input_check_chars(text, "text", 1, service->session_limits.prompt_chars_max, failure);
+    return input_check_chars(text, "text", 1, service->limits.session.prompt_chars_max, failure);
 }
 
 enum status prompts_check_size(struct request *request, struct slice content, struct slice metadata)
 {
-    size_t bytes_max = request->api->service->event_bytes_max;
+    size_t bytes_max = request->api->service->limits.event.bytes_max;
     size_t bytes = content.len + metadata.len;
     return bytes <= bytes_max
                ? STATUS_OK

@@ -94,7 +94,7 @@ static void take_over(struct exchange *exchange)
     struct runners *runners = request->api->runners;
     struct runner_socket *socket = memory_zeroed(sizeof *socket);
     struct runner_sink sink = {socket, send_text, end};
-    socket->frame_chars_max = (size_t)request->api->runner_frame_chars_max;
+    socket->frame_chars_max = (size_t)request->api->limits.runner_frame_chars_max;
     websocket_write(&socket->unsent, WEBSOCKET_TEXT, opening->init);
     struct arena arena = {0}; /* the exchange is gone once the stream is accepted */
     struct runner_hello hello = opening->hello;

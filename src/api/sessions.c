@@ -285,7 +285,7 @@ static enum status sessions_retry(struct request *request)
 
 static enum status check_ids(struct request *request, const struct json *ids)
 {
-    size_t max = request->api->service->bulk_delete_max;
+    size_t max = request->api->service->limits.sessions.bulk_delete_max;
     if (ids->count == 0 || ids->count > max) {
         return failure_set(&request->call.failure, STATUS_INVALID, "invalid_member",
                            "`ids` must name 1 to %zu sessions.", max);

@@ -192,7 +192,7 @@ enum status streams_session(struct request *request, enum stream_kind kind)
     if (status != STATUS_OK) {
         return status;
     }
-    if (request->api->wake_on_view && runtime_is_down(session.runtime)) {
+    if (request->api->limits.wake_on_view && runtime_is_down(session.runtime)) {
         runtime_wake_soon(request->api->service, request->api->writer, session.tenant_key, session.key);
     }
     options->tenant_key = session.tenant_key;

@@ -1,4 +1,5 @@
 #include "api/handlers.h"
+#include "service/watchdog.h"
 #include "api/accounts.h"
 #include "net/server.h"
 
@@ -23,14 +24,14 @@ static void write_metrics(struct buffer *body, const struct metric *metrics, siz
     }
 }
 
-static void write_watchdogs(struct buffer *body, struct service *service)
+static void write_watchdogs(struct buffer *body, const struct service *service)
 {
     for (int i = 0; i < WATCHDOG_COUNT; i++) {
         const char *name = watchdog_words.names[i];
         buffer_format(body,
                       "# HELP sojourn_watchdog_%s_total Times this watchdog acted.\n"
                       "# TYPE sojourn_watchdog_%s_total counter\nsojourn_watchdog_%s_total %lld\n",
-                      name, name, name, (long long)service->watchdogs_barked[i]);
+                      name, name, name, (long long)service->watchdog_record->findings[i]);
     }
 }
 

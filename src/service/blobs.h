@@ -6,7 +6,7 @@
 #include "service/writer.h"
 
 struct blobs_options {
-    struct service *service;
+    const struct service *service;
     struct writer *writer;
     struct loop *loop; /* of its timer */
     void *read_owner;

@@ -139,8 +139,9 @@ enum status ending_run(struct call *call, struct loaded_session *loaded)
     if (status == STATUS_OK) {
         status = work_after_end(call, loaded);
     }
-    return status == STATUS_OK && call->service->children_end_with_parent ? end_descendants(call, loaded, &rest)
-                                                                          : status;
+    return status == STATUS_OK && call->service->limits.sessions.children_end_with_parent
+               ? end_descendants(call, loaded, &rest)
+               : status;
 }
 
 enum status ending_continue(struct call *call, struct loaded_session *loaded, bool *out_again)
@@ -166,7 +167,7 @@ enum status ending_end(struct call *call, struct loaded_session *loaded, enum st
 enum status ending_erase(struct call *call, struct loaded_session *loaded)
 {
     struct session gone = loaded->session;
-    bool rest = call->service->children_end_with_parent, step;
+    bool rest = call->service->limits.sessions.children_end_with_parent, step;
     enum status status = work_is_step(call, &gone, &step);
     if (status == STATUS_OK && step) { /* its run must not wait for it */
         status = ending_end(call, loaded, STOP_DELETED, "deleted");

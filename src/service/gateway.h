@@ -18,7 +18,7 @@ struct gateway_done {
 };
 
 struct gateway_options {
-    struct service *service;
+    const struct service *service;
     struct writer *writer;
     void *read_owner;
     bool (*submit_read)(void *owner, struct read_job *job);

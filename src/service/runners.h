@@ -14,7 +14,7 @@
 #include "service/turns.h"
 
 struct runners_options {
-    struct service *service;
+    const struct service *service;
     struct writer *writer;
     struct loop *loop; /* of the turns */
     int64_t grace_ms;

@@ -123,7 +123,7 @@ enum status runtime_pause(struct call *call, struct slice session_id, bool pause
 
 struct waking {
     struct write_job job; /* first: the job is the waking */
-    struct service *service;
+    const struct service *service;
     int64_t tenant_key, session_key;
 };
 
@@ -159,7 +159,7 @@ static void waking_finish(struct write_job *job, enum status status, const struc
     free(job);
 }
 
-void runtime_wake_soon(struct service *service, struct writer *writer, int64_t tenant_key, int64_t session_key)
+void runtime_wake_soon(const struct service *service, struct writer *writer, int64_t tenant_key, int64_t session_key)
 {
     struct waking *waking = memory_zeroed(sizeof *waking);
     *waking = (struct waking){{.run = waking_run, .finish = waking_finish}, service, tenant_key, session_key};

@@ -25,6 +25,6 @@ MUST_CHECK enum status runtime_pause(struct call *call, struct slice session_id,
  * that were made for it alone, and the token of its sandbox ends with that. */
 MUST_CHECK enum status runtime_append(struct call *call, struct loaded_session *loaded, struct changes *changes);
 /* Any thread. Somebody looks at a session that sleeps: it is woken soon, unless it wakes already. */
-void runtime_wake_soon(struct service *service, struct writer *writer, int64_t tenant_key, int64_t session_key);
+void runtime_wake_soon(const struct service *service, struct writer *writer, int64_t tenant_key, int64_t session_key);
 
 #endif

@@ -15,7 +15,7 @@
 #include "service/writer.h"
 
 struct runtimes_options {
-    struct service *service;
+    const struct service *service;
     struct writer *writer;
     struct fanout *fanout;
     struct loop *loop; /* where the turns live */

@@ -16,7 +16,7 @@ static enum status update(struct call *call, struct loaded_session *loaded, stru
     buffer_release(buffer);
     enum status status = json_parse(call->arena, text, &patch, &call->failure);
     if (status == STATUS_OK) {
-        status = change_update(call->arena, &loaded->session, patch, &call->service->session_limits, call->now_ms,
+        status = change_update(call->arena, &loaded->session, patch, &call->service->limits.session, call->now_ms,
                                &changes, &call->failure);
     }
     *out = SLICE("{\"ok\":true}");

@@ -24,7 +24,7 @@ struct turn_candidate {
 enum { TURN_CANDIDATES_MAX = 64 };
 
 struct turns_options {
-    struct service *service;
+    const struct service *service;
     struct writer *writer;
     struct fanout *fanout;
     struct loop *loop; /* where the turns live */

@@ -1,9 +1,10 @@
+#include "service/identity.h"
 #include "service/unit_parts.h"
 
 /* Above this a session's strings are copied together into a fresh arena. */
 enum { SESSION_ARENA_BYTES_MAX = 64 * 1024 };
 
-void unit_init(struct unit *unit, struct service *service, struct db *db)
+void unit_init(struct unit *unit, const struct service *service, struct db *db)
 {
     *unit = (struct unit){.service = service, .db = db};
 }
@@ -12,7 +13,7 @@ const struct principal server_principal = {.kind = PRINCIPAL_SYSTEM, .name = {"s
 
 struct call unit_call(struct unit *unit, struct arena *arena, const struct principal *who)
 {
-    struct service *service = unit->service;
+    const struct service *service = unit->service;
     return (struct call){
         .service = service,
         .db = unit->db,
@@ -117,7 +118,7 @@ enum status unit_commit(struct unit *unit, struct publication **out_publication,
         repack(loaded);
     }
     if (unit->identity_changed) {
-        unit->service->identity_epoch++;
+        unit->service->identity_epoch->value++;
     }
     *out_publication = unit->publication;
     unit->publication = NULL;

@@ -41,7 +41,7 @@ struct loaded_session {
 };
 
 struct unit {
-    struct service *service;
+    const struct service *service;
     struct db *db;
     struct map sessions; /* tenant and id → loaded_session */
     struct map by_key;   /* the same by the bytes of session.key */
@@ -58,7 +58,7 @@ struct unit {
     bool identity_changed;
 };
 
-void unit_init(struct unit *unit, struct service *service, struct db *db);
+void unit_init(struct unit *unit, const struct service *service, struct db *db);
 void unit_release(struct unit *unit);
 
 /* Who acts when nobody asked: timers, watchdogs, what a start finds. */

@@ -39,7 +39,7 @@ void unit_forget(struct unit *unit, struct loaded_session *loaded)
 static void forget_oldest(struct unit *unit)
 {
     struct loaded_session *at = unit->oldest;
-    while (at && unit->sessions.count >= unit->service->cached_sessions_max) {
+    while (at && unit->sessions.count >= unit->service->limits.sessions.cached_max) {
         struct loaded_session *newer = at->newer;
         if (!at->touched) {
             unit_forget(unit, at);

@@ -41,7 +41,7 @@ static bool is_avoided(const struct watchdogs *watchdogs, int64_t session_key)
 static enum status find_suspects(struct call *call, struct watchdogs *watchdogs, struct health_suspect *out,
                                  size_t *out_count)
 {
-    const struct health_limits *limits = &call->service->health;
+    const struct health_limits *limits = &call->service->limits.health;
     int64_t silence_ms = health_first_silence_ms(limits);
     int64_t unled_ms = limits->error_ms && (!limits->waiting_ms || limits->error_ms < limits->waiting_ms)
                            ? limits->error_ms
@@ -95,7 +95,7 @@ static void note_clock(struct call *call, struct watchdogs *watchdogs)
     int64_t jump_ms = ahead_ms - watchdogs->wall_ahead_ms;
     watchdogs->wall_ahead_ms = ahead_ms;
     if (jump_ms > CLOCK_JUMP_MS || jump_ms < -CLOCK_JUMP_MS) {
-        call->service->wall_known_since_ms = call->steady_ms;
+        call->service->watchdog_record->wall_known_since_ms = call->steady_ms;
         log_warn("clock_jumped", LOG_NUM("by_ms", jump_ms));
     }
 }
