@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/option_layers.h"
 #include "net/server.h"
+#include "runner/limits.h"
 #include "runner/tool_settings.h"
 #include "service/limits.h"
 
@@ -22,6 +23,8 @@ struct options {
     struct limits limits;     /* of the service, by noun */
     struct server_limits net; /* of connections and requests */
     struct api_limits api;
+    struct acp_limits acp;
+    struct model_limits model;
     struct tool_settings tools; /* of built-in agents; tool_options() adds what is no number */
     struct secrets *secrets;    /* no option: what serve() opened, or NULL */
 
@@ -69,17 +72,10 @@ struct options {
     const char *default_anthropic_model;
     const char *default_openai_model;
     struct text_list tunnel_hosts;
-    int64_t turns_max;
-    int64_t interrupt_ms, history_events_max, said_bytes_max;
-    int64_t runner_grace_ms, runner_lost_ms, runner_silence_ms;
     const char *gateway_url;
-    int64_t gateway_timeout_ms, gateway_call_ms_max, gateway_result_bytes_max;
-    int64_t watchdog_sweep_ms, watchdog_sessions_max;
     const char *ca_file;
-    int64_t model_retries, model_backoff_ms, model_wait_ms_max, model_connect_ms, model_silence_ms;
-    int64_t models_cache_ms, models_timeout_ms;
-    int64_t model_gather_us, model_output_tokens_max, model_answer_bytes_max, model_event_bytes_max;
-    int64_t acp_start_ms, acp_cancel_ms, acp_silence_ms, acp_line_bytes_max, acp_file_bytes_max;
+    int64_t model_connect_ms, model_silence_ms;
+    int64_t model_answer_bytes_max, model_event_bytes_max;
 
     /* tools of built-in agents */
     struct text_list tool_http_open;
@@ -95,9 +91,6 @@ struct options {
     int64_t sandbox_disk_bytes_max;
     int64_t sandbox_prepare_ms;
     int64_t sandbox_backend_ms;
-    int64_t idle_grace_ms, idle_grace_automated_ms;
-    int64_t snapshot_failures_max;
-    int64_t runtime_lock_ms;
     const char *snapshots;
     int64_t process_grace_ms;
     int64_t process_stdin_bytes_max;
@@ -106,7 +99,6 @@ struct options {
 
     /* events and streams */
     int blobs;
-    int64_t blob_sweep_ms, blob_grace_ms, turn_media_bytes_max;
     int64_t heartbeat_ms;
     int64_t viewers_max;
     int64_t stream_page_events;

@@ -27,7 +27,7 @@ void gateway_free(struct gateway *gateway)
 
 int64_t gateway_timeout_ms(const struct gateway *gateway)
 {
-    return gateway->options.timeout_ms;
+    return gateway->options.limits.timeout_ms;
 }
 
 /* --- results --- */
@@ -39,7 +39,7 @@ struct slice gateway_tidy(const struct gateway *gateway, struct arena *arena, st
     redact_add(&text, json);
     struct slice tidy = arena_copy(arena, buffer_slice(&text));
     buffer_release(&text);
-    bool fits = tidy.len <= gateway->options.result_bytes_max;
+    bool fits = tidy.len <= gateway->options.limits.result_bytes_max;
     return fits && json_parse(arena, tidy, &ignored, NULL) == STATUS_OK ? tidy : SLICE("\"[too long, or secret]\"");
 }
 
@@ -124,7 +124,7 @@ static enum status refuse_ambiguous(struct call *call)
 static bool may_run_elsewhere(const struct one_call *one, const struct tool_call *row)
 {
     int64_t age_ms = one->call->now_ms - row->created_at_ms;
-    return db_engine(one->call->db) == DB_POSTGRES && age_ms < one->gateway->options.timeout_ms;
+    return db_engine(one->call->db) == DB_POSTGRES && age_ms < one->gateway->options.limits.timeout_ms;
 }
 
 static enum status answer_from_row(const struct one_call *one, const struct tool_call *row, struct gateway_answer *out)

@@ -99,6 +99,49 @@ struct agent_limits {
     bool reach_host; /* admins of any tenant may define agents that run programs on the machine */
 };
 
+/* --- of hosts --- */
+
+struct turns_limits {
+    int64_t max;                /* at a time */
+    int64_t interrupt_ms;       /* how long a driver may take to end an interrupted turn */
+    int64_t history_events_max; /* of the conversation that a turn starts with */
+    size_t said_bytes_max;      /* output that is not yet durable, per turn */
+    size_t media_bytes_max;     /* of the files that a turn starts with */
+};
+
+struct runners_limits {
+    int64_t grace_ms;
+    int64_t lost_ms;
+    int64_t silence_ms; /* without a message the connection counts as lost; 0 = never */
+};
+
+struct runtimes_limits {
+    int64_t idle_grace_ms, idle_grace_automated_ms;
+    int64_t snapshot_failures_max; /* in a row; then the session ends */
+    int64_t tool_call_ms;          /* a call of a gateway tool that runs longer was aborted, and keeps nothing awake */
+    int64_t lock_ms;               /* PostgreSQL: an older transition has lost its node */
+};
+
+struct gateway_limits {
+    int64_t timeout_ms; /* how long a call waits for its result */
+    size_t result_bytes_max;
+};
+
+struct blobs_limits {
+    int64_t sweep_ms;
+    int64_t grace_ms; /* how long bytes stay that nothing refers to */
+};
+
+struct watchdogs_limits {
+    int64_t sweep_ms;     /* between two sweeps */
+    int64_t sessions_max; /* of one sweep; at most WATCHDOG_SESSIONS_MAX */
+};
+
+struct models_limits {
+    int64_t cache_ms;   /* how long an answer is good; failures are asked again at once */
+    int64_t timeout_ms; /* of one question */
+};
+
 struct limits {
     struct session_limits session;
     struct sessions_limits sessions;
@@ -116,6 +159,13 @@ struct limits {
     struct retention_limits retention;
     struct agent_limits agent;
     struct health_limits health;
+    struct turns_limits turns;
+    struct runners_limits runners;
+    struct runtimes_limits runtimes;
+    struct gateway_limits gateway;
+    struct blobs_limits blobs;
+    struct watchdogs_limits watchdogs;
+    struct models_limits models;
 };
 
 #endif

@@ -130,7 +130,7 @@ static void narrow_agent(struct agent *agent, struct arena *arena)
 enum status turn_introspect_brief(struct call *call, struct turn *turn)
 {
     struct turn_brief *brief = &turn->brief;
-    struct telling telling = {.room = (size_t)turn->turns->options.history_events_max,
+    struct telling telling = {.room = (size_t)turn->turns->options.limits.history_events_max,
                               .bytes_max = call->service->limits.introspection.bytes_max,
                               .kept = call->arena};
     struct buffer text = {0}, fenced = {0};

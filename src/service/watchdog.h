@@ -18,9 +18,8 @@ struct watchdog_record {
 struct watchdogs_options {
     const struct service *service;
     struct writer *writer;
-    struct loop *loop;    /* whose timer it uses */
-    int64_t sweep_ms;     /* between two looks */
-    int64_t sessions_max; /* of one look; at most WATCHDOG_SESSIONS_MAX */
+    struct loop *loop; /* whose timer it uses */
+    struct watchdogs_limits limits;
 };
 
 struct watchdogs;

@@ -52,7 +52,7 @@ static enum status find_suspects(struct call *call, struct watchdogs *watchdogs,
         .silent_since_ms = silence_ms ? call->now_ms - silence_ms : 0,
         .queued_since_ms = limits->queue_ms ? call->now_ms - limits->queue_ms : 0,
         .unled_since_ms = unled_ms ? call->now_ms - unled_ms : 0,
-        .limit = watchdogs->options.sessions_max,
+        .limit = watchdogs->options.limits.sessions_max,
     };
     return store_health_candidates(call->db, &search, out, out_count, &call->failure);
 }
@@ -82,7 +82,7 @@ static enum status look(struct call *call, struct watchdogs *watchdogs)
         }
     }
     if (status == STATUS_OK) {
-        bool is_page = count == (size_t)watchdogs->options.sessions_max;
+        bool is_page = count == (size_t)watchdogs->options.limits.sessions_max;
         watchdogs->after = is_page ? suspects[count - 1].session_key : 0;
     }
     return status;
@@ -136,14 +136,14 @@ static void on_timer(void *owner)
             watchdogs->looks = false; /* it is busy: the next time */
         }
     }
-    loop_timer_set(watchdogs->timer, watchdogs->options.sweep_ms);
+    loop_timer_set(watchdogs->timer, watchdogs->options.limits.sweep_ms);
 }
 
 static void on_start(struct loop_message *message)
 {
     struct watchdogs *watchdogs = (struct watchdogs *)((char *)message - offsetof(struct watchdogs, start_message));
     watchdogs->timer = loop_timer_new(watchdogs->options.loop, on_timer, watchdogs);
-    loop_timer_set(watchdogs->timer, watchdogs->options.sweep_ms);
+    loop_timer_set(watchdogs->timer, watchdogs->options.limits.sweep_ms);
 }
 
 static void on_stop(struct loop_message *message)

@@ -165,11 +165,11 @@ void world_run(struct world *world)
                                                      .read_owner = world,
                                                      .submit_read = take_read,
                                                      .drivers = {[DRIVER_DEMO] = &talker},
-                                                     .turns_max = 8,
-                                                     .interrupt_ms = 5000,
-                                                     .history_events_max = 200,
-                                                     .said_bytes_max = 65536,
-                                                     .media_bytes_max = 65536});
+                                                     .limits.max = 8,
+                                                     .limits.interrupt_ms = 5000,
+                                                     .limits.history_events_max = 200,
+                                                     .limits.said_bytes_max = 65536,
+                                                     .limits.media_bytes_max = 65536});
     turns_start(world->turns);
 }
 

@@ -83,7 +83,7 @@ static void test_former_names_are_accepted(void **state)
     const char *const environment[] = {"SOJOURN_SAID_BYTES_MAX=8KiB", "SOJOURN_TURN_CUT_MS=5s",
                                        "SOJOURN_TURN_ABORT_MS=6s", NULL};
     assert_int_equal(LOAD(environment, "--config", path), STATUS_OK);
-    assert_int_equal(options.said_bytes_max, 8192);
+    assert_int_equal(options.limits.turns.said_bytes_max, 8192);
     assert_int_equal(options.limits.health.cut_ms, 6000);
     assert_int_equal(options.limits.health.error_ms, 7000);
     assert_int_equal(options.node_look_ms, 2000);

@@ -73,9 +73,9 @@ static void scene_init(struct scene *scene, const char *const *says)
     scene->agent.output_microcents_per_mtok = 1500000000;
     scene->options = (struct model_options){
         .provider = {.secret = no_secret, .silence_ms = 5000, .event_bytes_max = 100000},
-        .retries = 2,
-        .backoff_ms = 1,
-        .wait_ms_max = 1000,
+        .limits.retries = 2,
+        .limits.backoff_ms = 1,
+        .limits.wait_ms_max = 1000,
     };
     scene->turn.brief.agent = &scene->agent;
     scene->turn.brief.prompt = SLICE("[{\"type\":\"text\",\"text\":\"hello\"}]");
