@@ -35,10 +35,7 @@ static void make_directory(char *path, size_t room, const char *data, const char
 static void add_model(struct drivers *drivers, const struct options *options)
 {
     drivers->provider = (struct provider_options){
-        .connect_ms = options->model_connect_ms,
-        .silence_ms = options->model_silence_ms,
-        .answer_bytes_max = (size_t)options->model_answer_bytes_max,
-        .event_bytes_max = (size_t)options->model_event_bytes_max,
+        .limits = options->provider,
     };
     provider_options_read_environment(&drivers->provider);
     if (options->secrets) {

@@ -25,6 +25,8 @@ struct options {
     struct api_limits api;
     struct acp_limits acp;
     struct model_limits model;
+    struct provider_limits provider;
+    struct sandbox_limits sandbox;
     struct tool_settings tools; /* of built-in agents; tool_options() adds what is no number */
     struct secrets *secrets;    /* no option: what serve() opened, or NULL */
 
@@ -74,8 +76,6 @@ struct options {
     struct text_list tunnel_hosts;
     const char *gateway_url;
     const char *ca_file;
-    int64_t model_connect_ms, model_silence_ms;
-    int64_t model_answer_bytes_max, model_event_bytes_max;
 
     /* tools of built-in agents */
     struct text_list tool_http_open;
@@ -86,16 +86,7 @@ struct options {
     struct text_list sandbox_show;
     struct text_list sandbox_projects;
     struct text_list sandbox_backends;
-    int64_t sandbox_memory_bytes_max;
-    int64_t sandbox_processes_max;
-    int64_t sandbox_disk_bytes_max;
-    int64_t sandbox_prepare_ms;
-    int64_t sandbox_backend_ms;
     const char *snapshots;
-    int64_t process_grace_ms;
-    int64_t process_stdin_bytes_max;
-    int64_t snapshot_bytes_max;
-    int64_t snapshots_kept;
 
     /* events and streams */
     int blobs;

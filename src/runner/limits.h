@@ -21,4 +21,21 @@ struct model_limits {
     int64_t output_tokens_max; /* of one answer; 0 = the provider's own */
 };
 
+struct sandbox_limits {
+    int64_t memory_bytes_max, processes_max, disk_bytes_max; /* of one sandbox */
+    int64_t prepare_ms_max;                                  /* clone, copy, unpack, pack: each */
+    int64_t snapshot_bytes_max;
+    int64_t snapshots_kept;
+    int64_t grace_ms;        /* from TERM to KILL */
+    int64_t stdin_bytes_max; /* that wait for one process */
+    int64_t backend_ms_max;  /* http: one call */
+};
+
+struct provider_limits {
+    int64_t connect_ms;      /* 0 = 30 s */
+    int64_t silence_ms;      /* no byte for that long ends a call */
+    size_t answer_bytes_max; /* of one call */
+    size_t event_bytes_max;  /* of one event of its stream */
+};
+
 #endif

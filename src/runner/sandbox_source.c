@@ -88,7 +88,8 @@ static enum status git_start(const struct local_provider *local, struct loop *lo
                                    arena_format(&launch.arena, "HOME=%s", home ? home : "/nonexistent").ptr, NULL};
     const char *const *environment = git_environment(&launch.arena, reach, (struct slice){0}, further);
     launch_plain(&launch, &(struct process_spec){.argv = call->words, .environment = environment});
-    return job_start(loop, &launch, local->options.prepare_ms_max, (struct job_told){fetch, on_fetched}, failure);
+    return job_start(loop, &launch, local->options.limits.prepare_ms_max, (struct job_told){fetch, on_fetched},
+                     failure);
 }
 
 static enum status fetch_repository(const struct local_provider *local, struct loop *loop,
@@ -138,8 +139,8 @@ static enum status fetch_project(const struct local_provider *local, struct loop
                           path,
                           order->workspace,
                           NULL};
-    enum status status =
-        job_start_plain(loop, argv, local->options.prepare_ms_max, (struct job_told){fetch, on_fetched}, failure);
+    enum status status = job_start_plain(loop, argv, local->options.limits.prepare_ms_max,
+                                         (struct job_told){fetch, on_fetched}, failure);
     free(path);
     return status;
 }
