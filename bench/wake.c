@@ -46,12 +46,12 @@ int main(int argc, char **argv)
     const int64_t much = (int64_t)8 << 30;
     struct sandboxes_options options = {.data = argv[2],
                                         .projects = projects,
-                                        .memory_bytes_max = much,
-                                        .processes_max = 100,
-                                        .disk_bytes_max = much,
-                                        .snapshot_bytes_max = much,
-                                        .snapshots_kept = 1,
-                                        .grace_ms = 1000};
+                                        .limits.memory_bytes_max = much,
+                                        .limits.processes_max = 100,
+                                        .limits.disk_bytes_max = much,
+                                        .limits.snapshot_bytes_max = much,
+                                        .limits.snapshots_kept = 1,
+                                        .limits.grace_ms = 1000};
     struct sandbox_settings settings = {.kind = SANDBOX_LOCAL};
     struct sandbox_spec spec = {.session_id = SLICE("bench"), .tenant_key = 1, .session_key = 1, .settings = &settings};
     struct heard heard = {0};

@@ -10,8 +10,8 @@ import time
 
 INTRODUCTION = """# The API
 
-Written by `tools/docs` from `/api/openapi.json`; change the route table (`src/api/core/routes.c`) and the fields
-beside the handlers, not this file.
+Written by `tools/docs` from `/api/openapi.json`; change the routes and fields beside their
+handlers in `src/api`, not this file.
 
 - **Who calls**: `Authorization: Bearer TOKEN`, or the cookie of a signed-in browser with `X-CSRF-Token` on every
   method that writes. Streams also take `?ticket=` from `POST /api/tickets`.
@@ -26,16 +26,14 @@ beside the handlers, not this file.
   `initial_prompt` and `metadata` only.
 """
 
-GROUPS = ("Health and figures", "Signing in", "Users, tokens, tenants", "Sessions", "Messages", "Events and streams",
-          "Approvals, questions, forms", "Claims", "People in a session", "Files and changes",
-          "Sandboxes, runners, tunnels", "Agents, models, personas", "Tasks, entities, runs", "Pages of the dashboard")
-
 
 def type_words(schema):
     """A schema in a few words: `string`, `integer or null`, `list of Event`."""
     if "$ref" in schema:
         name = schema["$ref"].split("/")[-1]
         return f"[{name}](#{name.lower()})"
+    if "anyOf" in schema:
+        return " or ".join(type_words(one) for one in schema["anyOf"])
     kinds = schema.get("type", "anything")
     kinds = [kinds] if isinstance(kinds, str) else kinds
     words = [("time" if schema.get("format") == "date-time" else kind) if kind != "null" else "null" for kind in kinds]
@@ -105,7 +103,7 @@ def schema_section(name, schema):
 def markdown(document):
     """The whole document."""
     parts = [INTRODUCTION]
-    for title in GROUPS:
+    for title in [tag["name"] for tag in document["tags"]]:
         sections = [section(method, path, operation) for path, methods in document["paths"].items()
                     for method, operation in methods.items() if operation["tags"] == [title]]
         if sections:

@@ -5,27 +5,53 @@
 const struct option *option_find(const struct option *table, struct slice name)
 {
     for (const struct option *option = table; option->name; option++) {
-        if (option->type != OPTION_SECTION && slice_is(name, option->name)) {
+        bool is_it = slice_is(name, option->name) || (option->alias && slice_is(name, option->alias));
+        if (option->type != OPTION_SECTION && is_it) {
             return option;
         }
     }
     return NULL;
 }
 
-void option_environment_name(const struct option *option, char *out, size_t room)
+static void write_variable(const char *name, char *out, size_t room)
 {
-    snprintf(out, room, "SOJOURN_%s", option->name);
+    snprintf(out, room, "SOJOURN_%s", name);
     for (char *c = out; *c; c++) {
         *c = *c == '-' ? '_' : (char)(*c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c);
     }
 }
 
-void option_file_key(const struct option *option, char *out, size_t room)
+static void write_key(const char *name, char *out, size_t room)
 {
-    snprintf(out, room, "%s", option->name);
+    snprintf(out, room, "%s", name);
     for (char *c = out; *c; c++) {
         *c = *c == '-' ? '_' : *c;
     }
+}
+
+void option_environment_name(const struct option *option, char *out, size_t room)
+{
+    write_variable(option->name, out, room);
+}
+
+void option_environment_alias(const struct option *option, char *out, size_t room)
+{
+    write_variable(option->alias ? option->alias : option->name, out, room);
+}
+
+void option_file_key(const struct option *option, char *out, size_t room)
+{
+    write_key(option->name, out, room);
+}
+
+bool option_has_key(const struct option *option, struct slice key)
+{
+    char text[96];
+    write_key(option->name, text, sizeof text);
+    if (!slice_is(key, text) && option->alias) {
+        write_key(option->alias, text, sizeof text);
+    }
+    return option->type != OPTION_SECTION && slice_is(key, text);
 }
 
 static size_t least_of(size_t a, size_t b, size_t c)

@@ -12,9 +12,9 @@
 enum option_type {
     OPTION_SECTION, /* not an option: the heading of the rows that follow */
     OPTION_TEXT,    /* const char * */
-    OPTION_NUMBER,  /* int64_t between min and max */
+    OPTION_NUMBER,  /* int64_t or size_t between min and max */
     OPTION_SWITCH,  /* bool */
-    OPTION_CHOICE,  /* int: the index in `choices` */
+    OPTION_CHOICE,  /* int: the index in `choices`, counted from min */
     OPTION_LIST,    /* struct text_list; may be given several times */
 };
 
@@ -24,7 +24,8 @@ struct text_list {
 };
 
 struct option {
-    const char *name; /* "log-level"; of a section: its title. NULL ends a table */
+    const char *name;  /* "log-level"; of a section: its title. NULL ends a table */
+    const char *alias; /* a former name, which is accepted too; NULL = none */
     enum option_type type;
     size_t offset;        /* of the field in the struct the table fills */
     const char *value;    /* what stands for the value in help: "FILE" */
@@ -38,13 +39,21 @@ struct option {
 
 /* The offset of a field, refused by the compiler when the field is not of the type the row claims. */
 #define OPTION_FIELD(owner, field, type) _Generic(((owner *)0)->field, type : offsetof(owner, field))
+/* The same for numbers, which may be sizes: their values are never negative then. */
+#define OPTION_NUMBER_FIELD(owner, field)                                                                              \
+    _Generic(((owner *)0)->field, int64_t : offsetof(owner, field), size_t : offsetof(owner, field))
 
 /* --- names --- */
+/* By its name, or its former one. */
 const struct option *option_find(const struct option *table, struct slice name);
 /* "SOJOURN_LOG_LEVEL" */
 void option_environment_name(const struct option *option, char *out, size_t room);
+/* The same of its former name; without one, of its name. */
+void option_environment_alias(const struct option *option, char *out, size_t room);
 /* "log_level" */
 void option_file_key(const struct option *option, char *out, size_t room);
+/* Is this the key of its name, or of its former one? */
+bool option_has_key(const struct option *option, struct slice key);
 /* The candidate that a person most probably meant, or NULL when nothing is near. */
 const char *closest_name(struct slice name, const char *const *candidates, size_t count);
 const struct option *option_closest(const struct option *table, struct slice name);

@@ -84,10 +84,8 @@ static enum status read_member(const struct option_target *target, const struct 
 
 static const struct option *find_by_key(const struct option *table, struct slice key)
 {
-    char name[96];
     for (const struct option *option = table; option->name; option++) {
-        option_file_key(option, name, sizeof name);
-        if (option->type != OPTION_SECTION && slice_is(key, name)) {
+        if (option_has_key(option, key)) {
             return option;
         }
     }
@@ -169,6 +167,10 @@ enum status options_read_environment(const struct option_target *target, char *c
         char name[96];
         option_environment_name(option, name, sizeof name);
         struct slice text = option->type == OPTION_SECTION ? (struct slice){0} : environment_get(environment, name);
+        if (text.len == 0 && option->alias) {
+            option_environment_alias(option, name, sizeof name);
+            text = environment_get(environment, name);
+        }
         if (text.len == 0) {
             continue;
         }

@@ -50,7 +50,7 @@ static bool value_parse(const struct option *option, void *field, struct slice t
     case OPTION_CHOICE:
         choice = enum_names_find(option->choices, text);
         if (choice >= 0) {
-            *(int *)field = choice;
+            *(int *)field = choice + (int)option->min;
         }
         return choice >= 0;
     case OPTION_NUMBER:
@@ -139,7 +139,7 @@ void option_show(const struct option *option, const void *values, struct buffer 
         buffer_add(out, slice_of(*(const bool *)field ? "true" : "false"));
         break;
     case OPTION_CHOICE:
-        buffer_add(out, slice_of(option->choices.names[*(const int *)field]));
+        buffer_add(out, slice_of(option->choices.names[*(const int *)field - (int)option->min]));
         break;
     case OPTION_NUMBER:
         quantity_show(*(const int64_t *)field, option->unit, out);

@@ -10,13 +10,6 @@ static const char *const reason_names[INTROSPECT_REASON_COUNT] = {
 };
 const struct enum_names introspection_reason_enum = {reason_names, INTROSPECT_REASON_COUNT};
 
-const struct slice introspection_tools[] = {
-    SLICE("memory_recall"),         SLICE("memory_add"), SLICE("memory_update"),
-    SLICE("memory_delete"),         SLICE("set_title"),  SLICE("session_description_update"),
-    SLICE("working_memory_update"),
-};
-const size_t introspection_tool_count = sizeof introspection_tools / sizeof *introspection_tools;
-
 bool introspection_applies(const struct session *session, const struct introspection_settings *settings)
 {
     return session->driver == DRIVER_MODEL && settings->enabled && session_is_chat(session);

@@ -26,6 +26,14 @@ static const char *const turn_error_names[TURN_ERROR_COUNT] = {
 };
 const struct enum_names turn_error_enum = {turn_error_names, TURN_ERROR_COUNT};
 
+static const char *const delta_kind_names[DELTA_COUNT] = {
+    [DELTA_TEXT] = "text",
+    [DELTA_REASONING] = "reasoning",
+    [DELTA_TOOL_INPUT] = "tool_input",
+    [DELTA_TOOL_OUTPUT] = "tool_output",
+};
+const struct enum_names delta_kind_enum = {delta_kind_names, DELTA_COUNT};
+
 bool turn_stop_is_early(enum turn_stop_reason stop)
 {
     static const bool early[TURN_STOP_COUNT] = {[TURN_ERROR] = true, [TURN_ABORTED] = true};

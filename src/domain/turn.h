@@ -42,6 +42,10 @@ extern const struct enum_names turn_error_enum; /* "" validation content_filter 
 enum session_status turn_ends_step(enum turn_stop_reason stop);
 bool turn_error_is_retryable(enum turn_error error);
 
+/* Live output of a turn. */
+enum delta_kind { DELTA_TEXT, DELTA_REASONING, DELTA_TOOL_INPUT, DELTA_TOOL_OUTPUT, DELTA_COUNT };
+extern const struct enum_names delta_kind_enum; /* text reasoning tool_input tool_output */
+
 struct turn_end {
     enum turn_stop_reason stop;
     enum turn_error error;

@@ -35,10 +35,7 @@ static void make_directory(char *path, size_t room, const char *data, const char
 static void add_model(struct drivers *drivers, const struct options *options)
 {
     drivers->provider = (struct provider_options){
-        .connect_ms = options->model_connect_ms,
-        .silence_ms = options->model_silence_ms,
-        .answer_bytes_max = (size_t)options->model_answer_bytes_max,
-        .event_bytes_max = (size_t)options->model_event_bytes_max,
+        .limits = options->provider,
     };
     provider_options_read_environment(&drivers->provider);
     if (options->secrets) {
@@ -50,11 +47,7 @@ static void add_model(struct drivers *drivers, const struct options *options)
         .ca_file = options->ca_file,
         .tools = &drivers->tools,
         .files_dir = slice_of(drivers->files_dir),
-        .gather_us = options->model_gather_us,
-        .retries = options->model_retries,
-        .backoff_ms = options->model_backoff_ms,
-        .wait_ms_max = options->model_wait_ms_max,
-        .output_tokens_max = options->model_output_tokens_max,
+        .limits = options->model,
     };
     tool_options(options, &drivers->tools);
     drivers->model = model_driver_new(&model);
@@ -63,11 +56,7 @@ static void add_model(struct drivers *drivers, const struct options *options)
 static void add_acp(struct drivers *drivers, const struct options *options)
 {
     struct acp_options acp = {
-        .start_ms = options->acp_start_ms,
-        .cancel_ms = options->acp_cancel_ms,
-        .silence_ms = options->acp_silence_ms,
-        .line_bytes_max = options->acp_line_bytes_max,
-        .file_bytes_max = options->acp_file_bytes_max,
+        .limits = options->acp,
         .directory = options->sandbox_unprotected ? drivers->unprotected : NULL,
     };
     if (options->secrets) {

@@ -41,6 +41,8 @@ static bool is_row(struct slice variable)
         if (option) {
             option_environment_name(option, full, sizeof full);
             found = found || slice_is(variable, full + sizeof PREFIX - 1);
+            option_environment_alias(option, full, sizeof full);
+            found = found || slice_is(variable, full + sizeof PREFIX - 1);
         }
     }
     return found;

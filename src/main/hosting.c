@@ -16,13 +16,9 @@ static void make_runtimes(struct hosting *hosting)
         .fanout = hosting->place.fanout,
         .loop = hosting->place.loop,
         .sandboxes = sandboxing_registry(hosting->sandboxing),
-        .idle_grace_ms = options->idle_grace_ms,
-        .idle_grace_automated_ms = options->idle_grace_automated_ms,
-        .snapshot_failures_max = options->snapshot_failures_max,
-        .tool_call_ms = options->gateway_call_ms_max,
-        .lock_ms = options->runtime_lock_ms,
         .owner = hosting,
         .on_stopped = leave_backends,
+        .limits = options->limits.runtimes,
     };
     for (int kind = 0; kind < DRIVER_COUNT; kind++) {
         runtimes.drivers[kind] = drivers_of(hosting->drivers, (enum agent_driver)kind);
@@ -36,9 +32,7 @@ static void make_runners(struct hosting *hosting)
         .service = hosting->place.service,
         .writer = hosting->place.writer,
         .loop = hosting->place.loop,
-        .grace_ms = hosting->place.options->runner_grace_ms,
-        .lost_ms = hosting->place.options->runner_lost_ms,
-        .silence_ms = hosting->place.options->runner_silence_ms,
+        .limits = hosting->place.options->limits.runners,
     };
     hosting->runners = runners_new(&runners);
 }
@@ -50,10 +44,9 @@ static void make_gateway(struct hosting *hosting)
         .writer = hosting->place.writer,
         .read_owner = hosting->place.read_owner,
         .submit_read = hosting->place.submit_read,
-        .timeout_ms = hosting->place.options->gateway_timeout_ms,
-        .result_bytes_max = (size_t)hosting->place.options->gateway_result_bytes_max,
         .snapshot_owner = &hosting->snapshots,
         .snapshot = gateway_snapshot_take,
+        .limits = hosting->place.options->limits.gateway,
     };
     hosting->snapshots = (struct gateway_snapshots){
         .runtimes = hosting->runtimes,
@@ -74,15 +67,11 @@ static void make_turns(struct hosting *hosting)
         .read_owner = hosting->place.read_owner,
         .submit_read = hosting->place.submit_read,
         .runtimes = hosting->runtimes,
-        .turns_max = options->turns_max,
-        .interrupt_ms = options->interrupt_ms,
-        .history_events_max = options->history_events_max,
-        .said_bytes_max = (size_t)options->said_bytes_max,
-        .media_bytes_max = (size_t)options->turn_media_bytes_max,
         .snapshot_owner = &hosting->snapshots,
         .snapshot = gateway_snapshot_take,
         .project_dirs = (const char *const *)options->tool_project_dir.items,
         .project_dir_count = options->tool_project_dir.count,
+        .limits = options->limits.turns,
     };
     for (int kind = 0; kind < DRIVER_COUNT; kind++) {
         turns.drivers[kind] = drivers_of(hosting->drivers, (enum agent_driver)kind);
@@ -99,8 +88,7 @@ static void make_watchdogs(struct hosting *hosting)
         .service = hosting->place.service,
         .writer = hosting->place.writer,
         .loop = hosting->place.loop,
-        .sweep_ms = hosting->place.options->watchdog_sweep_ms,
-        .sessions_max = hosting->place.options->watchdog_sessions_max,
+        .limits = hosting->place.options->limits.watchdogs,
     };
     hosting->watchdogs = watchdogs_new(&watchdogs);
 }
@@ -113,8 +101,7 @@ static void make_blobs(struct hosting *hosting)
         .loop = hosting->place.loop,
         .read_owner = hosting->place.read_owner,
         .submit_read = hosting->place.submit_read,
-        .sweep_ms = hosting->place.options->blob_sweep_ms,
-        .grace_ms = hosting->place.options->blob_grace_ms,
+        .limits = hosting->place.options->limits.blobs,
     };
     hosting->blobs = blobs_new(&blobs);
 }
@@ -125,8 +112,7 @@ static void make_models(struct hosting *hosting)
         .providers = drivers_providers(hosting->drivers),
         .clock = hosting->place.service->clock,
         .loop = hosting->place.loop,
-        .cache_ms = hosting->place.options->models_cache_ms,
-        .timeout_ms = hosting->place.options->models_timeout_ms,
+        .limits = hosting->place.options->limits.models,
     };
     hosting->models = models_new(&models);
 }

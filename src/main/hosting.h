@@ -16,7 +16,7 @@
 /* Where they live; set before hosting_make. */
 struct hosting_place {
     const struct options *options;
-    struct service *service;
+    const struct service *service;
     struct writer *writer;
     struct fanout *fanout;
     struct loop *loop;

@@ -55,21 +55,21 @@ static const struct {
     size_t less, more;
     const char *what;
 } ordered_pairs[] = {
-    {offsetof(struct options, events_page_default), offsetof(struct options, events_page_max),
+    {offsetof(struct options, api.events_page_default), offsetof(struct options, api.events_page_max),
      "--events-page-default must not be greater than --events-page-max"},
-    {offsetof(struct options, sessions_page_default), offsetof(struct options, sessions_page_max),
+    {offsetof(struct options, api.sessions_page_default), offsetof(struct options, api.sessions_page_max),
      "--sessions-page-default must not be greater than --sessions-page-max"},
-    {offsetof(struct options, lease_ms_min), offsetof(struct options, lease_ms_default),
+    {offsetof(struct options, limits.claim.lease_ms_min), offsetof(struct options, limits.claim.lease_ms_default),
      "--lease-ms-min must not be greater than --lease-ms-default"},
-    {offsetof(struct options, lease_ms_default), offsetof(struct options, lease_ms_max),
+    {offsetof(struct options, limits.claim.lease_ms_default), offsetof(struct options, limits.claim.lease_ms_max),
      "--lease-ms-default must not be greater than --lease-ms-max"},
-    {offsetof(struct options, event_bytes_max), offsetof(struct options, body_bytes_max),
+    {offsetof(struct options, limits.event.bytes_max), offsetof(struct options, net.body_bytes_max),
      "--event-bytes-max must not be greater than --body-bytes-max"},
-    {offsetof(struct options, body_bytes_max), offsetof(struct options, caller_bytes_max),
+    {offsetof(struct options, net.body_bytes_max), offsetof(struct options, caller_bytes_max),
      "--body-bytes-max must not be greater than --caller-bytes-max"},
     {offsetof(struct options, caller_bytes_max), offsetof(struct options, tenant_bytes_max),
      "--caller-bytes-max must not be greater than --tenant-bytes-max"},
-    {offsetof(struct options, guest_body_bytes_max), offsetof(struct options, guest_bytes_max),
+    {offsetof(struct options, api.guest_body_bytes_max), offsetof(struct options, guest_bytes_max),
      "--guest-body-bytes-max must not be greater than --guest-bytes-max"},
 };
 

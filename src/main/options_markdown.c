@@ -32,7 +32,11 @@ static void add_row(struct buffer *out, const struct option *option)
     } else {
         buffer_add(out, SLICE(" | – | "));
     }
-    buffer_format(out, "%s%s |\n", option->help, option->type == OPTION_LIST ? " May be given several times." : "");
+    buffer_format(out, "%s%s", option->help, option->type == OPTION_LIST ? " May be given several times." : "");
+    if (option->alias) {
+        buffer_format(out, " Formerly `--%s`, which is still accepted.", option->alias);
+    }
+    buffer_add(out, SLICE(" |\n"));
 }
 
 void options_write_markdown(struct buffer *out)

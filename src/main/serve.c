@@ -48,6 +48,8 @@ struct instance {
     struct db_options db;
     char sqlite_path[4096], blobs_path[4096];
     struct service service;
+    struct identity_epoch identity_epoch;
+    struct watchdog_record watchdog_record;
     char node[NODE_NAME_BYTES];
     struct loop **loops;
     size_t loop_count;
@@ -83,12 +85,7 @@ static void fill_api(struct instance *instance)
         .runtimes = instance->hosting.runtimes,
         .models = instance->hosting.models,
         .outgoing = outgoing_new(options->ca_file),
-        .ready_timeout_ms = options->ready_timeout_ms,
-        .proxy_connect_ms = options->proxy_connect_ms,
-        .proxy_silence_ms = options->proxy_silence_ms,
-        .proxy_idle_ms = options->proxy_idle_ms,
-        .proxy_frame_bytes_max = options->proxy_frame_bytes_max,
-        .proxy_sockets_max = options->proxy_sockets_max,
+        .limits = options->api,
         .proxy_guards = proxy_guards_new(),
         .doors = doors_new(server_doors),
         .tunnel_hosts = (const char *const *)options->tunnel_hosts.items,
@@ -102,19 +99,6 @@ static void fill_api(struct instance *instance)
         .signin_guard = signin_guard_new(options->signin_attempts_max, options->signin_window_ms),
         .cors_origins = (const char *const *)options->cors_origin.items,
         .cors_origin_count = options->cors_origin.count,
-        .guest_body_bytes_max = options->guest_body_bytes_max,
-        .body_values_max = options->body_values_max,
-        .page_bytes_max = options->page_bytes_max,
-        .message_values_max = options->message_values_max,
-        .reads_waiting_max = options->reads_waiting_max,
-        .events_page_default = options->events_page_default,
-        .events_page_max = options->events_page_max,
-        .sessions_page_default = options->sessions_page_default,
-        .sessions_page_max = options->sessions_page_max,
-        .claim_wait_ms_max = options->claim_wait_ms_max,
-        .prompt_wait_ms_max = options->prompt_wait_max_ms,
-        .runner_frame_chars_max = options->runner_frame_chars_max,
-        .wake_on_view = options->wake_on_view,
         .metrics_public = options->metrics == METRICS_PUBLIC,
         .public_url = options->public_url,
         .secure_cookies = options->tls_cert != NULL || speaks_https(options->public_url),
@@ -360,7 +344,7 @@ static void start_server(struct instance *instance)
 {
     const struct options *options = instance->options;
     struct server_options server = {
-        .limits = limits_of_server(options),
+        .limits = options->net,
         .tls_cert_path = options->tls_cert,
         .tls_key_path = options->tls_key,
         .clock = &instance->clock,
@@ -404,9 +388,13 @@ static enum status start(struct instance *instance, struct failure *failure)
     id_source_init_system(&instance->ids);
     instance->ids.fill(&instance->ids, seeds, sizeof seeds);
     slice_hash_seed(seeds[0], seeds[1]);
-    instance->service = limits_of_service(instance->options);
-    instance->service.clock = &instance->clock;
-    instance->service.ids = &instance->ids;
+    instance->service = (struct service){
+        .clock = &instance->clock,
+        .ids = &instance->ids,
+        .limits = instance->options->limits,
+        .identity_epoch = &instance->identity_epoch,
+        .watchdog_record = &instance->watchdog_record,
+    };
     enum status status = open_store(instance, &db, failure);
     if (status != STATUS_OK) {
         if (db) {

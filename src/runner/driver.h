@@ -83,9 +83,7 @@ struct driver {
 
 /* --- what a driver says (defined by the host) --- */
 
-/* Live output: text, reasoning, tool_input, tool_output. `id` names the message or tool call it belongs to. */
-enum delta_kind { DELTA_TEXT, DELTA_REASONING, DELTA_TOOL_INPUT, DELTA_TOOL_OUTPUT, DELTA_COUNT };
-extern const struct enum_names delta_kind_enum;
+/* Live output. `id` names the message or tool call it belongs to. */
 void turn_delta(struct turn *turn, enum delta_kind kind, struct slice id, struct slice text);
 /* Something for the log; copied. Type, role, content, metadata. */
 void turn_event(struct turn *turn, const struct event *event);

@@ -40,12 +40,12 @@ static void set_up(struct world *world)
 {
     world->clock = (struct clock){.wall_ms = world_time, .steady_ms = world_time};
     world->service = stage_service(&world->clock, &world->ids);
-    world->service.sessions_per_user_max = 100;
-    world->service.claim_attempts_max = 100;
-    world->service.asks_pending_max = 10;
-    world->service.ask_rules_max = 10;
-    world->service.ask_role = ACCESS_COLLABORATOR;
-    world->service.idempotency_keep_ms = 24 * 3600 * 1000;
+    world->service.limits.sessions.per_user_max = 100;
+    world->service.limits.claim.attempts_max = 100;
+    world->service.limits.ask.pending_max = 10;
+    world->service.limits.ask.rules_max = 10;
+    world->service.limits.ask.role = ACCESS_COLLABORATOR;
+    world->service.limits.retention.idempotency_ms = 24 * 3600 * 1000;
 }
 
 static void open_database(struct world *world)
@@ -167,11 +167,11 @@ void world_run(struct world *world)
                                                              .read_owner = world,
                                                              .submit_read = take_read,
                                                              .drivers = {[DRIVER_DEMO] = &talker},
-                                                             .turns_max = 8,
-                                                             .interrupt_ms = 5000,
-                                                             .history_events_max = 200,
-                                                             .said_bytes_max = 65536,
-                                                             .media_bytes_max = 65536});
+                                                             .limits.max = 8,
+                                                             .limits.interrupt_ms = 5000,
+                                                             .limits.history_events_max = 200,
+                                                             .limits.said_bytes_max = 65536,
+                                                             .limits.media_bytes_max = 65536});
     turn_host_start(world->turns);
 }
 

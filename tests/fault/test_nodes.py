@@ -9,7 +9,7 @@ from harness.suite import test
 from harness.talk import events, send
 
 QUICK = ["--lease-ms-default", "1000", "--lease-ms-min", "100", "--claim-attempts-max", "1000", "--demo-pace-percent", "10"]
-MORTAL = QUICK + ["--node-lease-ms", "3s", "--node-look-ms", "100ms"]
+MORTAL = QUICK + ["--node-lease-ms", "3s", "--node-heartbeat-ms", "100ms"]
 
 
 def pair(env, *options, second=True):

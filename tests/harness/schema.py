@@ -4,7 +4,7 @@ import re
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 KINDS = {"string": str, "integer": int, "boolean": bool, "object": dict, "array": list, "null": type(None)}
 KNOWN = {"type", "format", "enum", "properties", "required", "items", "description", "additionalProperties", "$ref",
-         "minLength", "maxLength", "minimum", "maximum"}
+         "minLength", "maxLength", "minimum", "maximum", "anyOf"}
 
 
 def is_kind(value, kind):
@@ -26,6 +26,9 @@ def mistakes(value, schema, document, at="answer"):
     unknown = set(schema) - KNOWN
     if unknown:
         return [f"{at}: the schema uses {sorted(unknown)}, which this validator does not know"]
+    if "anyOf" in schema:
+        tried = [mistakes(value, one, document, at) for one in schema["anyOf"]]
+        return min(tried, key=len)
     kinds = schema.get("type", [])
     kinds = [kinds] if isinstance(kinds, str) else kinds
     if kinds and not any(is_kind(value, kind) for kind in kinds):

@@ -414,7 +414,7 @@ def what_means_nothing_is_refused(server):
     model = {"driver": "model", "provider": "anthropic", "model": "m", "system_prompt": "You help.", "tools": ["read_file"]}
     acp = {"driver": "acp", "command": ["agent"], "sandbox": {"kind": "local"}}
     for definition, code, words in (
-            (model | {"tools": ["read_fil"]}, "unknown_tool", "read_file, write_file"),
+            (model | {"tools": ["read_fil"]}, "unknown_tool", "read_file, request_approval"),
             (model | {"permissions": [{"tool": "run_comand", "then": "deny"}]}, "unknown_tool", "run_command"),
             (model | {"permissions": [{"tool": "Read*", "then": "deny"}]}, "unknown_tool", "read_file"),
             (model | {"permissions": [{"tol": "read_file", "then": "deny"}]}, "invalid_agent", "tool, argument, command, path"),

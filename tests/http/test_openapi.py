@@ -2,6 +2,7 @@
 import importlib.util
 import os
 import re
+import sys
 
 from harness import check, test
 from harness.model_server import ModelServer
@@ -34,6 +35,8 @@ def walk(schema, where):
         yield from walk(member, f"{where}.{name}")
     if "items" in schema:
         yield from walk(schema["items"], where + "[]")
+    for choice in schema.get("anyOf", []):
+        yield from walk(choice, where)
 
 
 def all_schemas(document):
@@ -55,10 +58,11 @@ def the_document_has_the_form_of_openapi_3_1(server):
     """Everything OpenAPI 3.1 requires of what is used here."""
     document = get_document(server)
     check.equal(document["openapi"], "3.1.0")
-    check.equal(sorted(document), ["components", "info", "openapi", "paths"])
+    check.equal(sorted(document), ["components", "info", "openapi", "paths", "tags", "x-states",
+                                      "x-vocabularies"])
     check.equal(sorted(document["info"]), ["description", "title", "version"])
     schemes = document["components"]["securitySchemes"]
-    groups = tool().GROUPS
+    groups = [tag["name"] for tag in document["tags"]]
     problems, seen = [], set()
     for method, path, operation in operations(document):
         where = f"{method} {path}"
@@ -82,9 +86,11 @@ def the_document_has_the_form_of_openapi_3_1(server):
         problems += [f"{where}: unknown security {name}" for one in operation["security"] for name in one
                      if name not in schemes]
         if len(operation["tags"]) != 1 or operation["tags"][0] not in groups:
-            problems.append(f"{where}: tags {operation['tags']}, which docs/api.md does not know")
+            problems.append(f"{where}: tags {operation['tags']}, which the document does not list")
         if not operation.get("summary", "").endswith("."):
             problems.append(f"{where}: the summary is no sentence")
+    if len(groups) != len(set(groups)):
+        problems.append(f"a group stands twice: {groups}")
     report(problems, "operations")
 
 
@@ -117,7 +123,7 @@ def the_schemas_are_sound(server):
 
 @test
 def the_document_equals_the_route_table(server):
-    """The same paths, methods, success codes and credentials as src/api/core/routes.c, nothing more and nothing less."""
+    """The same paths, methods, success codes and credentials as the tables in src/api, nothing more and nothing less."""
     document = get_document(server)
     rows = table()
     check.equal(sorted(rows), sorted((method, path) for method, path, _ in operations(document)))
@@ -556,9 +562,9 @@ def nothing_is_ignored(server):
     client.request("DELETE", session(client), {}, expect=204)
 
 
-def tool():
-    """tools/api_document.py as a module."""
-    spec = importlib.util.spec_from_file_location("api_document", os.path.join(ROOT, "tools", "api_document.py"))
+def tool(name="api_document"):
+    """A program of tools/ as a module."""
+    spec = importlib.util.spec_from_file_location(name, os.path.join(ROOT, "tools", f"{name}.py"))
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -569,3 +575,24 @@ def the_written_document_follows(server):
     """docs/api.md is what tools/docs makes of it."""
     written = tool().markdown(get_document(server))
     check.true(read("docs/api.md") == written, "docs/api.md is the document of this build (make docs writes it)")
+
+
+@test(on=("sqlite",))
+def the_types_of_the_dashboard_follow(server):
+    """web/src/types.ts is what tools/docs makes of it."""
+    sys.modules["api_document"] = tool()
+    written = tool("web_types").Writer(get_document(server)).text()
+    check.true(read("web/src/types.ts") == written, "web/src/types.ts is of this build (make docs writes it)")
+
+
+@test
+def the_vocabularies_are_those_of_the_schemas(server):
+    """Each list of words in an answer is a vocabulary, and every status has its row."""
+    document = get_document(server)
+    known = {tuple(words) for words in document["x-vocabularies"].values()}
+    problems = [f"{where}: {schema['enum']}" for where, schema in all_schemas(document)
+                if " " not in where and "enum" in schema and tuple(word for word in schema["enum"] if word) not in known]
+    report(problems, "words that are no vocabulary")
+    check.equal(list(document["x-states"]), document["x-vocabularies"]["status"])
+    for state in document["x-states"].values():
+        check.contains(document["x-vocabularies"]["display_status"], state["display_status"])

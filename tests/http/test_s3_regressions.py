@@ -89,8 +89,8 @@ def unscoped_complete_wipes_sibling_threads(server):
     check.equal(waiting(client, path), ["in three"])
 
 
-@test(options=["--watchdog-sweep-ms", "20", "--queue-stuck-ms", "1", "--waiting-unasked-ms", "1", "--turn-unled-ms", "1",
-               "--turn-cut-ms", "1"])
+@test(options=["--watchdog-sweep-ms", "20", "--queue-stuck-ms", "1", "--waiting-unasked-ms", "1", "--turn-without-lease-ms", "1",
+               "--turn-abort-ms", "1"])
 def tight_alarm_loops(server):
     """Deadlines that are over fire once; nothing spins around them."""
     client = server.client()

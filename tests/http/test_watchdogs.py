@@ -77,7 +77,7 @@ def demo_in_a_turn(client):
     return path
 
 
-@test(options=QUICK + ["--worker-silence-ms", "400", "--turn-cut-ms", "400"])
+@test(options=QUICK + ["--worker-silence-ms", "400", "--turn-abort-ms", "400"])
 def stuck_worker(server):
     """A worker that keeps its lease and says nothing is told to end, then loses the turn; it does not run again."""
     client = server.client()
@@ -184,7 +184,7 @@ def processes(mark, name=""):
     return found
 
 
-@test(options=QUICK + ["--turn-silence-ms", "3s", "--turn-cut-ms", "500"])
+@test(options=QUICK + ["--turn-silence-ms", "3s", "--turn-abort-ms", "500"])
 def a_stopped_agent_holds_up_nobody(server):
     """An agent's process that hangs (SIGSTOP) hears no interrupt: its turn is cut, what waits behind it runs, it goes."""
     client = server.client()
@@ -308,7 +308,7 @@ def queue_stuck(env):
 @test
 def error_safety_net(env):
     """A hosted session that runs although nobody holds it comes to rest, with one end of its turn."""
-    server = env.server(QUICK + ["--turn-unled-ms", "300"])
+    server = env.server(QUICK + ["--turn-without-lease-ms", "300"])
     client = server.client()
     path, over = demo_in_a_turn(client), demo_in_a_turn(client)
     client.post(over + "/interrupt", {}, expect=200)
@@ -380,8 +380,8 @@ def stale_chats(server):
     wait_barked(client, path, *[("stale", "mark_inactive")] * 2)
 
 
-@test(options=QUICK + ["--turn-silence-ms", "10s", "--stream-silence-ms", "10s", "--turn-cut-ms", "200", "--queue-stuck-ms", "200",
-                       "--turn-unled-ms", "200", "--waiting-unasked-ms", "200", "--worker-silence-ms", "1500"])
+@test(options=QUICK + ["--turn-silence-ms", "10s", "--stream-silence-ms", "10s", "--turn-abort-ms", "200", "--queue-stuck-ms", "200",
+                       "--turn-without-lease-ms", "200", "--waiting-unasked-ms", "200", "--worker-silence-ms", "1500"])
 def the_healthy_are_left_alone(server):
     """Whatever waits for somebody is not stuck, however short the watchdogs' patience."""
     client = server.client()
@@ -397,7 +397,7 @@ def the_healthy_are_left_alone(server):
     check.equal(client.get(stuck).json()["last_sequence"], last)  # found once, not again and again
 
 
-@test(options=QUICK + ["--worker-silence-ms", "300", "--turn-cut-ms", "1h", "--watchdog-sessions-max", "3"])
+@test(options=QUICK + ["--worker-silence-ms", "300", "--turn-abort-ms", "1h", "--watchdog-sessions-max", "3"])
 def a_look_goes_on_where_the_last_ended(server):
     """More stuck sessions than one look takes: none is passed over."""
     client = server.client()

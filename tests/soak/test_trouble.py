@@ -46,7 +46,7 @@ def suspended(env):
 @test(on=("postgres",), timeout_s=1800)
 def one_of_two_suspended(env):
     """The other one takes over what it ran, and it lets go."""
-    with Soak(env, nodes=2, options=["--node-lease-ms", "2s", "--node-look-ms", "100ms", "--lease-ms-default", "1000"]) as soak:
+    with Soak(env, nodes=2, options=["--node-lease-ms", "2s", "--node-heartbeat-ms", "100ms", "--lease-ms-default", "1000"]) as soak:
         def trouble(number):
             server = soak.servers[number % 2]
             soak.open(soak.servers[1 - number % 2])

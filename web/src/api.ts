@@ -2,17 +2,17 @@
 import type {
   Agent,
   Ask,
-  AskPage,
+  AskList,
   ChangedFile,
   Entity,
-  EntityPage,
+  EntityList,
   EntitySession,
-  EventPage,
+  EventList,
   Explanation,
   Export,
   File as SessionFile,
   Me,
-  Participant,
+  ListedParticipant,
   Persona,
   Preferences,
   Prompt,
@@ -22,10 +22,10 @@ import type {
   Rule,
   Session,
   SessionEvent,
-  SessionPage,
+  SessionList,
   ShareLink,
   Task,
-  TaskPage,
+  TaskList,
   Token,
   User,
 } from './types';
@@ -145,7 +145,7 @@ export const api = {
   revokeToken: (id: string) => call<void>('DELETE', workAt('tokens', id)),
 
   sessions: (query: Query, signal?: AbortSignal) =>
-    call<SessionPage>('GET', withQuery('/api/sessions', query), { signal }),
+    call<SessionList>('GET', withQuery('/api/sessions', query), { signal }),
   session: (id: string, sequence?: number, signal?: AbortSignal) =>
     call<Session>('GET', withQuery(at(id), { at: sequence }), { signal }),
   create: (body: Record<string, unknown>, key: string) => call<Session>('POST', '/api/sessions', { body, key }),
@@ -157,7 +157,7 @@ export const api = {
   remove: (id: string) => call<void>('DELETE', at(id)),
 
   events: (id: string, query: Query, signal?: AbortSignal) =>
-    call<EventPage>('GET', withQuery(at(id, '/events'), query), { signal }),
+    call<EventList>('GET', withQuery(at(id, '/events'), query), { signal }),
   /** Makes the session's agent run, now or when its turn is over. */
   send: (id: string, content: unknown[], mode: QueueMode | null, key: string) =>
     call<Receipt>('POST', at(id, '/messages'), { body: mode ? { content, mode } : { content }, key }),
@@ -196,8 +196,8 @@ export const api = {
   explain: (id: string, signal?: AbortSignal) => call<Explanation>('GET', at(id, '/explain'), { signal }),
 
   /** What waits for a decision the caller may make. */
-  inbox: () => call<AskPage>('GET', withQuery('/api/asks', { limit: 200 })),
-  asks: (id: string) => call<AskPage>('GET', withQuery(at(id, '/asks'), { descendants: 'true', limit: 50 })),
+  inbox: () => call<AskList>('GET', withQuery('/api/asks', { limit: 200 })),
+  asks: (id: string) => call<AskList>('GET', withQuery(at(id, '/asks'), { descendants: 'true', limit: 50 })),
   askAgain: (id: string, ask: string, key: string) =>
     call<Receipt>('POST', at(id, `/asks/${encodeURIComponent(ask)}/again`), { body: {}, key }),
   answer: (id: string, ask: string, reply: Reply, key: string) =>
@@ -212,14 +212,14 @@ export const api = {
   agentVersions: (id: string, signal?: AbortSignal) =>
     call<{ agents: Agent[]; has_more: boolean }>('GET', agentAt(id, '/versions'), { signal }),
 
-  tasks: (signal?: AbortSignal) => call<TaskPage>('GET', withQuery('/api/tasks', { limit: 200 }), { signal }),
+  tasks: (signal?: AbortSignal) => call<TaskList>('GET', withQuery('/api/tasks', { limit: 200 }), { signal }),
   task: (id: string, signal?: AbortSignal) => call<Task>('GET', workAt('tasks', id), { signal }),
   createTask: (body: Record<string, unknown>, key: string) => call<Task>('POST', '/api/tasks', { body, key }),
   runTask: (id: string, body: Record<string, unknown>, key: string) =>
     call<{ session: Session }>('POST', workAt('tasks', id, '/runs'), { body, key }),
 
   entities: (query: Query, signal?: AbortSignal) =>
-    call<EntityPage>('GET', withQuery('/api/entities', query), { signal }),
+    call<EntityList>('GET', withQuery('/api/entities', query), { signal }),
   entity: (id: string, signal?: AbortSignal) => call<Entity>('GET', workAt('entities', id), { signal }),
   createEntity: (body: Record<string, unknown>, key: string) => call<Entity>('POST', '/api/entities', { body, key }),
   /** Refused when it has another version than the one that was seen. */
@@ -242,7 +242,7 @@ export const api = {
     call<Persona>('PATCH', workAt('personas', id), { body }),
   removePersona: (id: string) => call<void>('DELETE', workAt('personas', id)),
 
-  participants: (id: string) => call<{ participants: Participant[] }>('GET', at(id, '/participants')),
+  participants: (id: string) => call<{ participants: ListedParticipant[] }>('GET', at(id, '/participants')),
   addParticipant: (id: string, email: string, role: string) =>
     call<unknown>('POST', at(id, '/participants'), { body: { email, role } }),
   removeParticipant: (id: string, user: string) =>

@@ -1,5 +1,5 @@
 // The one table of what a session's state looks like: mark, colour and word always agree.
-import type { Session } from './types';
+import { type DisplayStatus, type Session, STATES, type Status } from './types';
 
 export type Tone = 'orange' | 'blue' | 'grey' | 'amber' | 'red' | 'violet' | 'green';
 export type Mark = 'dot' | 'pulse' | 'hollow' | 'bars' | 'lock' | 'ring' | 'check' | 'cross' | 'dash';
@@ -10,7 +10,10 @@ export interface Look {
   tone: Tone;
 }
 
-const LOOKS = {
+/** The server's words, and those that its state says more precisely. */
+export type Display = DisplayStatus | 'needs_you' | 'queued' | 'stopped' | 'expired' | 'abandoned';
+
+const LOOKS: Record<Display, Look> = {
   needs_you: { word: 'Needs you', mark: 'dot', tone: 'orange' },
   active: { word: 'Active', mark: 'pulse', tone: 'blue' },
   queued: { word: 'Queued', mark: 'hollow', tone: 'blue' },
@@ -23,12 +26,10 @@ const LOOKS = {
   failed: { word: 'Failed', mark: 'cross', tone: 'red' },
   expired: { word: 'Expired', mark: 'dash', tone: 'grey' },
   abandoned: { word: 'Abandoned', mark: 'dash', tone: 'grey' },
-} satisfies Record<string, Look>;
-
-export type Display = keyof typeof LOOKS;
+};
 
 /** Where the server's display status leaves open what its state says more precisely. */
-const REFINED: Record<string, Display> = {
+const REFINED: Partial<Record<`${DisplayStatus}/${Status}`, Display>> = {
   'blocked/waiting_human': 'needs_you',
   'blocked/awaiting_tool': 'needs_you',
   'active/pending': 'queued',
@@ -38,8 +39,7 @@ const REFINED: Record<string, Display> = {
 };
 
 export function displayOf(session: Pick<Session, 'display_status' | 'status'>): Display {
-  const known = session.display_status in LOOKS ? (session.display_status as Display) : 'idle';
-  return REFINED[`${session.display_status}/${session.status}`] ?? known;
+  return REFINED[`${session.display_status}/${session.status}`] ?? session.display_status;
 }
 
 export function lookOf(session: Pick<Session, 'display_status' | 'status'>): Look {
@@ -51,26 +51,15 @@ export function reasonBeside(session: Pick<Session, 'display_status' | 'status' 
   return session.display_reason === lookOf(session).word.toLowerCase() ? '' : session.display_reason;
 }
 
-/** Of a state of the work machine alone, as it stands in the log. */
-const BY_STATE: Record<string, Display> = {
-  draft: 'idle',
-  pending: 'queued',
-  running: 'active',
-  waiting_human: 'needs_you',
-  awaiting_tool: 'needs_you',
-  idle: 'idle',
-  completed: 'completed',
-  failed: 'failed',
-  expired: 'expired',
-  abandoned: 'abandoned',
-};
+const isStatus = (text: string): text is Status => text in STATES;
 
-export function lookOfState(state: string): Look {
-  return LOOKS[BY_STATE[state] ?? 'idle'];
+/** Of a status alone, as it stands in the log. */
+export function lookOfState(status: string): Look {
+  return isStatus(status) ? lookOf({ ...STATES[status], status }) : LOOKS.idle;
 }
 
-export function isEnded(state: string): boolean {
-  return ['completed', 'failed', 'expired', 'abandoned'].includes(state);
+export function isEnded(status: Status): boolean {
+  return STATES[status].ended;
 }
 
 // --- tabs of lists ---
@@ -78,7 +67,7 @@ export function isEnded(state: string): boolean {
 export interface Tab {
   name: string;
   word: string;
-  display: string | null; // display_status of the API
+  display: DisplayStatus | null;
   isCounted: boolean; // how many there are says what to do
 }
 

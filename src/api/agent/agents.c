@@ -2,7 +2,7 @@
 #include "service/agent/agent.h"
 
 /* A definition is checked by domain/agent_read.c; what stands here is for the description and the first look. */
-const struct field agent_body[] = {
+static const struct field agent_body[] = {
     {"id", FIELD_STRING, true, "Its slug, in kebab-case; an id that exists gets a new version.", NULL, 1, 64},
     {"version", FIELD_INTEGER, false, "Given by the server; what is sent is not heard.", NULL, 0, INT64_MAX},
     {"name", FIELD_STRING, false, "The name for people.", NULL, 1, 200},
@@ -50,11 +50,11 @@ const struct field agent_body[] = {
     {"gateway_tools", FIELD_TEXTS, false,
      "acp: tools of the server that the agent gets as files of its sandbox (.opencode/tool).", NULL, 0, 0},
     {"idle_timeout_ms", FIELD_ANY, false, "Milliseconds, or a text with a unit: 15m.", NULL, 0, 0},
-    {"queue_mode", FIELD_WORD, false, "What a prompt does while a turn runs.", &queue_mode_enum, 0, 0},
     {"ask_expiry_ms", FIELD_ANY, false,
      "How long its approvals, questions and forms wait: milliseconds, or a text with a unit: 2m. 0 = the options of "
      "the server.",
      NULL, 0, 0},
+    {"queue_mode", FIELD_WORD, false, "What a prompt does while a turn runs.", &queue_mode_enum, 0, 0},
     {"resume", FIELD_WORD, false, "What follows a crash within a turn.", &resume_policy_enum, 0, 0},
     {"introspection", FIELD_OBJECT, false,
      "How it looks back at its chats: enabled (true), turn_interval (5), passive_turn_interval (20), idle_timeout_ms "
@@ -63,16 +63,16 @@ const struct field agent_body[] = {
     {0},
 };
 
-const struct field agent_list_query[] = {
+static const struct field agent_list_query[] = {
     {"limit", FIELD_INTEGER, false, "At most so many.", NULL, 1, INT64_MAX},
     {"after", FIELD_STRING, false, "Only those after this id: the next_cursor of the page before.", NULL, 1, 128},
     {0},
 };
-const struct field agent_view_query[] = {
+static const struct field agent_view_query[] = {
     {"version", FIELD_INTEGER, false, "This version instead of the newest.", NULL, 1, INT64_MAX},
     {0},
 };
-const struct field agent_versions_query[] = {
+static const struct field agent_versions_query[] = {
     {"limit", FIELD_INTEGER, false, "At most so many.", NULL, 1, INT64_MAX},
     {"before", FIELD_INTEGER, false, "Only versions below this: the next_before of the page before.", NULL, 1,
      INT64_MAX},
@@ -129,7 +129,7 @@ static enum status begin_page(struct request *request, const struct agent_row *r
 
 /* --- queries --- */
 
-enum status agents_list(struct request *request)
+static enum status agents_list(struct request *request)
 {
     struct agent_row *rows;
     size_t count = 0;
@@ -151,7 +151,7 @@ enum status agents_list(struct request *request)
     return status;
 }
 
-enum status agents_versions(struct request *request)
+static enum status agents_versions(struct request *request)
 {
     struct agent_row *rows;
     size_t count = 0;
@@ -180,7 +180,7 @@ enum status agents_versions(struct request *request)
     return status;
 }
 
-enum status agents_get(struct request *request)
+static enum status agents_get(struct request *request)
 {
     struct agent_row row;
     enum status status = request_check_unbound(request);
@@ -192,7 +192,7 @@ enum status agents_get(struct request *request)
 
 /* --- commands --- */
 
-enum status agents_push(struct request *request)
+static enum status agents_push(struct request *request)
 {
     struct agent_row row;
     bool is_new = false;
@@ -207,8 +207,23 @@ enum status agents_push(struct request *request)
     return status;
 }
 
-enum status agents_remove(struct request *request)
+static enum status agents_remove(struct request *request)
 {
     enum status status = request_check_tenant_wide(request);
     return status == STATUS_OK ? agent_remove(&request->call, request->params[0]) : status;
 }
+
+const struct route agent_routes[] = {
+    {HTTP_GET, "/api/agents", agents_list, .query = agent_list_query, .answer = "AgentList",
+     .summary = "The latest version of every agent, ordered by id."},
+    {HTTP_POST, "/api/agents", agents_push, .scope = SCOPE_ADMIN, .idempotent = true, .body = agent_body,
+     .success = 201, .answer = "Agent",
+     .summary = "Create an agent or its next version; 200 if the latest version is identical."},
+    {HTTP_GET, "/api/agents/{agent}", agents_get, .query = agent_view_query, .answer = "Agent",
+     .summary = "One agent with its definition."},
+    {HTTP_GET, "/api/agents/{agent}/versions", agents_versions, .query = agent_versions_query,
+     .answer = "AgentVersions", .summary = "All versions of an agent, newest first."},
+    {HTTP_DELETE, "/api/agents/{agent}", agents_remove, .scope = SCOPE_ADMIN, .success = 204,
+     .summary = "Remove an agent; existing sessions keep their version."},
+    {0},
+};

@@ -1,7 +1,7 @@
 #include "api/core/handlers.h"
 #include "service/agent/memory.h"
 
-const struct field memory_list_query[] = {
+static const struct field memory_list_query[] = {
     {"limit", FIELD_INTEGER, false, "At most so many.", NULL, 1, INT64_MAX},
     {"after", FIELD_STRING, false, "Only those after this id: the next_cursor of the page before.", NULL, 1, 128},
     {0},
@@ -19,7 +19,7 @@ static void write_memory(struct json_out *out, const struct memory *memory)
     json_end_object(out);
 }
 
-enum status memories_list(struct request *request)
+static enum status memories_list(struct request *request)
 {
     struct memory *memories;
     size_t count = 0;
@@ -49,8 +49,16 @@ enum status memories_list(struct request *request)
     return STATUS_OK;
 }
 
-enum status memories_delete(struct request *request)
+static enum status memories_delete(struct request *request)
 {
     enum status status = request_check_unbound(request);
     return status == STATUS_OK ? memory_forget(&request->call, request->params[0], request->params[1]) : status;
 }
+
+const struct route memory_routes[] = {
+    {HTTP_GET, "/api/agents/{agent}/memories", memories_list, .query = memory_list_query, .answer = "MemoryList",
+     .summary = "The agent's memories from the caller's sessions, oldest first; for admins, from all sessions."},
+    {HTTP_DELETE, "/api/agents/{agent}/memories/{memory}", memories_delete, .success = 204,
+     .summary = "Delete a memory."},
+    {0},
+};

@@ -152,7 +152,7 @@ static enum status name_agents(struct call *call, struct listing *listing, const
     return status;
 }
 
-enum status models_list(struct request *request)
+static enum status models_list(struct request *request)
 {
     struct call *call = &request->call;
     struct agent_row *rows;
@@ -176,3 +176,9 @@ enum status models_list(struct request *request)
     request->defer = ask;
     return STATUS_OK;
 }
+
+const struct route model_routes[] = {
+    {HTTP_GET, "/api/models", models_list, .answer = "ModelList",
+     .summary = "The models that agents can use, by provider."},
+    {0},
+};

@@ -6,7 +6,7 @@ enum { PREFERRED_IDLE_MS = 900000, IDLE_MS_MAX = 2592000 * 1000LL };
 static const char *const persona_visibility_names[] = {"private", "shared"};
 static const struct enum_names persona_visibility_enum = {persona_visibility_names, 2};
 
-const struct field persona_body[] = {
+static const struct field persona_body[] = {
     {"id", FIELD_STRING, false, "Its id; made up unless told.", NULL, 1, 64},
     {"name", FIELD_STRING, true, "The name for people.", NULL, 1, 200},
     {"prompt", FIELD_STRING, true, "What the agent is told, behind its own system prompt.", NULL, 1, 500000},
@@ -14,19 +14,19 @@ const struct field persona_body[] = {
      &persona_visibility_enum, 0, 0},
     {0},
 };
-const struct field persona_update_body[] = {
+static const struct field persona_update_body[] = {
     {"name", FIELD_STRING, false, "The name for people.", NULL, 1, 200},
     {"prompt", FIELD_STRING, false, "What the agent is told; sessions that run keep what they began with.", NULL, 1,
      500000},
     {"visibility", FIELD_WORD, false, "private or shared.", &persona_visibility_enum, 0, 0},
     {0},
 };
-const struct field persona_list_query[] = {
+static const struct field persona_list_query[] = {
     {"limit", FIELD_INTEGER, false, "At most so many.", NULL, 1, INT64_MAX},
     {"after", FIELD_STRING, false, "Only those after this id: the next_cursor of the page before.", NULL, 1, 64},
     {0},
 };
-const struct field preferences_body[] = {
+static const struct field preferences_body[] = {
     {"idle_timeout_ms", FIELD_INTEGER, false, "How long a sandbox of yours is idle before it is put to sleep.", NULL,
      1000, IDLE_MS_MAX},
     {"queue_mode", FIELD_WORD, false, "What a prompt does while a turn runs.", &queue_mode_enum, 0, 0},
@@ -72,23 +72,23 @@ static enum status put(struct request *request, struct slice id, bool create)
     return status;
 }
 
-enum status personas_create(struct request *request)
+static enum status personas_create(struct request *request)
 {
     return put(request, json_text_of(request->body, "id"), true);
 }
 
-enum status personas_update(struct request *request)
+static enum status personas_update(struct request *request)
 {
     return put(request, request->params[0], false);
 }
 
-enum status personas_remove(struct request *request)
+static enum status personas_remove(struct request *request)
 {
     enum status status = request_check_unbound(request);
     return status == STATUS_OK ? persona_delete(&request->call, request->params[0]) : status;
 }
 
-enum status personas_get(struct request *request)
+static enum status personas_get(struct request *request)
 {
     struct persona persona;
     enum status status = request_check_unbound(request);
@@ -101,14 +101,14 @@ enum status personas_get(struct request *request)
     return status;
 }
 
-enum status personas_list(struct request *request)
+static enum status personas_list(struct request *request)
 {
     struct persona *personas;
     size_t count = 0;
     struct call *call = &request->call;
     struct json_out *out = &request->out;
-    int64_t asked = request_param_i64(request, "limit", request->api->sessions_page_default);
-    int64_t limit = asked < request->api->sessions_page_max ? asked : request->api->sessions_page_max;
+    int64_t asked = request_param_i64(request, "limit", request->api->limits.sessions_page_default);
+    int64_t limit = asked < request->api->limits.sessions_page_max ? asked : request->api->limits.sessions_page_max;
     struct slice self = slice_present(request->who.user_id) ? request->who.user_id : SLICE("");
     enum status status = request_check_unbound(request);
     if (status == STATUS_OK) {
@@ -155,7 +155,7 @@ static void write_preferences(struct json_out *out, const struct preferences *pr
     json_end_object(out);
 }
 
-enum status preferences_get(struct request *request)
+static enum status preferences_get(struct request *request)
 {
     struct preferences preferences;
     enum status status = request_check_unbound(request);
@@ -168,7 +168,7 @@ enum status preferences_get(struct request *request)
     return status;
 }
 
-enum status preferences_patch(struct request *request)
+static enum status preferences_patch(struct request *request)
 {
     struct preferences preferences;
     struct slice mode = json_text_of(request->body, "queue_mode");
@@ -185,3 +185,19 @@ enum status preferences_patch(struct request *request)
     }
     return status;
 }
+
+const struct route persona_routes[] = {
+    {HTTP_GET, "/api/me/preferences", preferences_get, .answer = "Preferences",
+     .summary = "The caller's defaults for new sessions."},
+    {HTTP_PATCH, "/api/me/preferences", preferences_patch, .body = preferences_body, .answer = "Preferences",
+     .summary = "Change the caller's defaults for new sessions."},
+    {HTTP_GET, "/api/personas", personas_list, .query = persona_list_query, .answer = "PersonaList",
+     .summary = "The caller's own and the shared personas, ordered by id."},
+    {HTTP_POST, "/api/personas", personas_create, .body = persona_body, .success = 201, .answer = "Persona",
+     .summary = "Create a persona: a named prompt for new sessions."},
+    {HTTP_GET, "/api/personas/{persona_id}", personas_get, .answer = "Persona", .summary = "One persona."},
+    {HTTP_PATCH, "/api/personas/{persona_id}", personas_update, .body = persona_update_body, .answer = "Persona",
+     .summary = "Change a persona; existing sessions do not change."},
+    {HTTP_DELETE, "/api/personas/{persona_id}", personas_remove, .success = 204, .summary = "Delete a persona."},
+    {0},
+};

@@ -16,7 +16,13 @@ static const char page_head[] =
 
 /* --- making one --- */
 
-enum status ask_links_create(struct request *request)
+static const struct field ask_link_body[] = {
+    {"expires_in_ms", FIELD_INTEGER, false, "How long it works; at most, and unless told, the option ask-link-ms.",
+     NULL, 1, 366 * DAY_MS},
+    {0},
+};
+
+static enum status ask_links_create(struct request *request)
 {
     char token[TOKEN_TEXT_BYTES];
     int64_t expires_at_ms;
@@ -160,7 +166,7 @@ static void answer(struct request *request, const struct ask *ask, const struct 
     ask_write(&request->out, ask);
 }
 
-enum status ask_links_show(struct request *request)
+static enum status ask_links_show(struct request *request)
 {
     struct ask_link link;
     struct ask ask;
@@ -225,7 +231,7 @@ static enum status read_decision(struct request *request, const struct json **ou
     return status == STATUS_OK ? validate_body(answer_body, *out, &request->call.failure) : status;
 }
 
-enum status ask_links_answer(struct request *request)
+static enum status ask_links_answer(struct request *request)
 {
     struct ask_link link;
     struct ask_reply reply;
@@ -246,3 +252,13 @@ enum status ask_links_answer(struct request *request)
     }
     return status;
 }
+
+const struct route ask_link_routes[] = {
+    {HTTP_POST, "/api/sessions/{id}/asks/{ask_id}/link", ask_links_create, .body = ask_link_body, .success = 201,
+     .answer = "AskLink", .summary = "Create a one-time link that shows and answers the ask."},
+    {HTTP_GET, "/asks/{token}", ask_links_show, .auth = AUTH_NONE, .answer = "AskShown",
+     .summary = "The ask of a one-time link: JSON, or a page for browsers."},
+    {HTTP_POST, "/asks/{token}", ask_links_answer, .auth = AUTH_NONE, .body = any_body, .answer = "AskShown",
+     .summary = "Answer the ask of a one-time link: JSON, or a page's form."},
+    {0},
+};

@@ -12,7 +12,7 @@ static const struct enum_names role_enum = {role_names, 3};
 static const char *const action_names[] = {"accept", "decline", "cancel"};
 static const struct enum_names action_enum = {action_names, 3};
 
-const struct field ask_body[] = {
+static const struct field ask_body[] = {
     {"id", FIELD_STRING, false, "Unique in the session; generated unless told.", NULL, 1, ASK_ID_BYTES_MAX},
     {"kind", FIELD_WORD, true, "What is asked.", &ask_kind_enum, 0, 0},
     {"text", FIELD_STRING, false, "One line for people; an approval of a tool has its own.", NULL, 1,
@@ -46,21 +46,21 @@ const struct field answer_body[] = {
     {0},
 };
 
-const struct field approve_body[] = {
+static const struct field approve_body[] = {
     {"tool_call_id", FIELD_STRING, true, "The tool call that waits, or the id of the ask.", NULL, 1, ASK_ID_BYTES_MAX},
     {"approved", FIELD_BOOLEAN, true, "Whether it may run.", NULL, 0, 0},
     {"reason", FIELD_STRING, false, "Why it was denied.", NULL, 1, ASK_TEXT_CHARS_MAX},
     {0},
 };
 
-const struct field elicitation_body[] = {
+static const struct field elicitation_body[] = {
     {"ask_id", FIELD_STRING, false, "Which form; the one that is pending unless told.", NULL, 1, ASK_ID_BYTES_MAX},
     {"action", FIELD_WORD, false, "accept unless told.", &action_enum, 0, 0},
     {"content", FIELD_OBJECT, false, "The form, when accepted.", NULL, 0, 0},
     {0},
 };
 
-const struct field ask_list_query[] = {
+static const struct field ask_list_query[] = {
     {"state", FIELD_WORD, false, "pending unless told.", &ask_state_filter_enum, 0, 0},
     {"descendants", FIELD_BOOLEAN, false, "Also of the sessions below this one.", NULL, 0, 0},
     {"cursor", FIELD_STRING, false, "next_cursor of the page before.", NULL, 1, 30},
@@ -68,15 +68,9 @@ const struct field ask_list_query[] = {
     {0},
 };
 
-const struct field inbox_query[] = {
+static const struct field inbox_query[] = {
     {"cursor", FIELD_STRING, false, "next_cursor of the page before.", NULL, 1, 30},
     {"limit", FIELD_INTEGER, false, "Rows per page.", NULL, 1, 200},
-    {0},
-};
-
-const struct field ask_link_body[] = {
-    {"expires_in_ms", FIELD_INTEGER, false, "How long it works; at most, and unless told, the option ask-link-ms.",
-     NULL, 1, 366 * DAY_MS},
     {0},
 };
 
@@ -133,7 +127,7 @@ static enum status read_cursor(struct request *request, int64_t *out)
 
 enum { ASKS_PAGE_DEFAULT = 50 };
 
-enum status asks_inbox(struct request *request)
+static enum status asks_inbox(struct request *request)
 {
     struct ask_page page;
     int64_t before;
@@ -147,7 +141,7 @@ enum status asks_inbox(struct request *request)
     return status == STATUS_OK ? answer_page(request, &page) : status;
 }
 
-enum status asks_list(struct request *request)
+static enum status asks_list(struct request *request)
 {
     struct ask_page page;
     int64_t before;
@@ -162,7 +156,7 @@ enum status asks_list(struct request *request)
     return status == STATUS_OK ? answer_page(request, &page) : status;
 }
 
-enum status asks_get(struct request *request)
+static enum status asks_get(struct request *request)
 {
     struct ask ask;
     struct session session;
@@ -175,7 +169,7 @@ enum status asks_get(struct request *request)
 
 /* --- asking --- */
 
-enum status asks_open(struct request *request)
+static enum status asks_open(struct request *request)
 {
     const struct json *body = request->body;
     int64_t expires_in_ms = json_i64_of(body, "expires_in_ms");
@@ -199,7 +193,7 @@ enum status asks_open(struct request *request)
     return status == STATUS_OK ? answer_ask(request, &ask) : status;
 }
 
-enum status asks_withdraw(struct request *request)
+static enum status asks_withdraw(struct request *request)
 {
     return ask_withdraw(&request->call, request->params[0], request->params[1], SLICE("withdrawn"));
 }
@@ -225,14 +219,14 @@ static enum status answer(struct request *request, struct slice ask_id, const st
     return status == STATUS_OK ? answer_ask(request, &ask) : status;
 }
 
-enum status asks_answer(struct request *request)
+static enum status asks_answer(struct request *request)
 {
     struct ask_reply reply;
     asks_read_reply(request->body, &reply);
     return answer(request, request->params[1], &reply);
 }
 
-enum status asks_again(struct request *request)
+static enum status asks_again(struct request *request)
 {
     struct prompt_receipt receipt;
     enum status status = ask_again(&request->call, request->params[0], request->params[1], &receipt);
@@ -242,7 +236,7 @@ enum status asks_again(struct request *request)
     return status;
 }
 
-enum status asks_approve(struct request *request)
+static enum status asks_approve(struct request *request)
 {
     bool approved = false;
     struct slice ask_id;
@@ -256,7 +250,7 @@ enum status asks_approve(struct request *request)
     return status == STATUS_OK ? answer(request, ask_id, &reply) : status;
 }
 
-enum status asks_elicitation_reply(struct request *request)
+static enum status asks_elicitation_reply(struct request *request)
 {
     struct slice ask_id, action = json_text_of(request->body, "action");
     bool accepted = !slice_present(action) || slice_is(action, "accept");
@@ -272,7 +266,7 @@ enum status asks_elicitation_reply(struct request *request)
 
 /* --- standing decisions --- */
 
-enum status rules_list(struct request *request)
+static enum status rules_list(struct request *request)
 {
     struct ask_rule *rules;
     size_t count = 0;
@@ -294,8 +288,33 @@ enum status rules_list(struct request *request)
     return STATUS_OK;
 }
 
-enum status rules_revoke(struct request *request)
+static enum status rules_revoke(struct request *request)
 {
     enum status status = request_check_unbound(request);
     return status == STATUS_OK ? ask_rule_revoke(&request->call, request->params[0]) : status;
 }
+
+const struct route ask_routes[] = {
+    {HTTP_GET, "/api/asks", asks_inbox, .query = inbox_query, .answer = "AskList",
+     .summary = "Pending asks the caller may answer, newest first."},
+    {HTTP_GET, "/api/rules", rules_list, .answer = "RuleList",
+     .summary = "Saved rules: all of them for admins, otherwise those for the caller's own sessions."},
+    {HTTP_DELETE, "/api/rules/{rule_id}", rules_revoke, .success = 204, .summary = "Revoke a rule."},
+    {HTTP_GET, "/api/sessions/{id}/asks", asks_list, .query = ask_list_query, .answer = "AskList",
+     .summary = "The session's asks, newest first."},
+    {HTTP_POST, "/api/sessions/{id}/asks", asks_open, .idempotent = true, .body = ask_body, .success = 201,
+     .answer = "Ask", .summary = "Open an ask, as lease holder, runner or sandbox."},
+    {HTTP_GET, "/api/sessions/{id}/asks/{ask_id}", asks_get, .answer = "Ask", .summary = "One ask."},
+    {HTTP_DELETE, "/api/sessions/{id}/asks/{ask_id}", asks_withdraw, .success = 204,
+     .summary = "Withdraw an ask, as lease holder, runner or sandbox."},
+    {HTTP_POST, "/api/sessions/{id}/asks/{ask_id}/answer", asks_answer, .idempotent = true, .body = answer_body,
+     .answer = "Ask", .summary = "Answer an ask, once."},
+    {HTTP_POST, "/api/sessions/{id}/asks/{ask_id}/again", asks_again, .idempotent = true, .success = 202,
+     .answer = "Receipt",
+     .summary = "Send a message in the caller's name that asks the agent to repeat an expired ask."},
+    {HTTP_POST, "/api/sessions/{id}/approve", asks_approve, .idempotent = true, .body = approve_body, .answer = "Ask",
+     .summary = "Approve or deny a tool call, once."},
+    {HTTP_POST, "/api/sessions/{id}/elicitation-reply", asks_elicitation_reply, .idempotent = true,
+     .body = elicitation_body, .answer = "Ask", .summary = "Submit or decline a form."},
+    {0},
+};

@@ -5,6 +5,7 @@
 #include "api/core/request.h"
 #include "service/ask/ask.h"
 
+extern const struct field answer_body[];
 extern const struct enum_names answer_enum; /* once, session, always, deny */
 
 /* One ask with the session it belongs to. */

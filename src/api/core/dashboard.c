@@ -7,7 +7,7 @@
     "default-src 'self'; base-uri 'none'; object-src 'none'; form-action 'self'; frame-ancestors 'none'"
 
 /* The page's script reads the query, whatever it holds. */
-const struct field page_query[] = {{"", FIELD_LABEL, false, "Anything.", NULL, 0, 0}, {0}};
+static const struct field page_query[] = {{"", FIELD_LABEL, false, "Anything.", NULL, 0, 0}, {0}};
 
 static enum status answer_asset(struct request *request, const struct dashboard_asset *asset, struct slice caching)
 {
@@ -39,7 +39,7 @@ bool dashboard_is_wanted(const struct request *request)
            http_list_has(request_header(request, "accept"), "text/html");
 }
 
-enum status dashboard_file(struct request *request)
+static enum status dashboard_file(struct request *request)
 {
     for (const struct dashboard_asset *asset = dashboard_assets; asset->name; asset++) {
         if (slice_is(request->params[0], asset->name)) {
@@ -48,3 +48,37 @@ enum status dashboard_file(struct request *request)
     }
     return failure_set(&request->call.failure, STATUS_NOT_FOUND, "not_found", "There is nothing here.");
 }
+
+const struct route dashboard_routes[] = {
+    {HTTP_GET, "/", dashboard_page, .run_on = RUN_LOOP, .auth = AUTH_NONE, .query = page_query,
+     .summary = "The dashboard."},
+    {HTTP_GET, "/sign-in", dashboard_page, .run_on = RUN_LOOP, .auth = AUTH_NONE, .query = page_query,
+     .summary = "The dashboard: sign in."},
+    {HTTP_GET, "/inbox", dashboard_page, .run_on = RUN_LOOP, .auth = AUTH_NONE, .query = page_query,
+     .summary = "The dashboard: pending asks."},
+    {HTTP_GET, "/sessions", dashboard_page, .run_on = RUN_LOOP, .auth = AUTH_NONE, .query = page_query,
+     .summary = "The dashboard: sessions."},
+    {HTTP_GET, "/sessions/{id}", dashboard_page, .run_on = RUN_LOOP, .auth = AUTH_NONE, .query = page_query,
+     .summary = "The dashboard: one session."},
+    {HTTP_GET, "/agents", dashboard_page, .run_on = RUN_LOOP, .auth = AUTH_NONE, .query = page_query,
+     .summary = "The dashboard: agents."},
+    {HTTP_GET, "/agents/{agent}", dashboard_page, .run_on = RUN_LOOP, .auth = AUTH_NONE, .query = page_query,
+     .summary = "The dashboard: one agent."},
+    {HTTP_GET, "/rules", dashboard_page, .run_on = RUN_LOOP, .auth = AUTH_NONE, .query = page_query,
+     .summary = "The dashboard: saved rules."},
+    {HTTP_GET, "/today", dashboard_page, .run_on = RUN_LOOP, .auth = AUTH_NONE, .query = page_query,
+     .summary = "The dashboard: today."},
+    {HTTP_GET, "/tasks", dashboard_page, .run_on = RUN_LOOP, .auth = AUTH_NONE, .query = page_query,
+     .summary = "The dashboard: tasks."},
+    {HTTP_GET, "/tasks/{task}", dashboard_page, .run_on = RUN_LOOP, .auth = AUTH_NONE, .query = page_query,
+     .summary = "The dashboard: one task."},
+    {HTTP_GET, "/entities", dashboard_page, .run_on = RUN_LOOP, .auth = AUTH_NONE, .query = page_query,
+     .summary = "The dashboard: entities."},
+    {HTTP_GET, "/entities/{entity}", dashboard_page, .run_on = RUN_LOOP, .auth = AUTH_NONE, .query = page_query,
+     .summary = "The dashboard: one entity."},
+    {HTTP_GET, "/settings", dashboard_page, .run_on = RUN_LOOP, .auth = AUTH_NONE, .query = page_query,
+     .summary = "The dashboard: the user's settings."},
+    {HTTP_GET, "/assets/{name}", dashboard_file, .run_on = RUN_LOOP, .auth = AUTH_NONE,
+     .summary = "A file of the dashboard."},
+    {0},
+};

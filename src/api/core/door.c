@@ -28,7 +28,7 @@ struct doors *doors_new(const struct door *const *table)
     for (size_t i = 0; i < count; i++) {
         const struct door *door = table[i];
         assert(door->credential && door->refuse && door->sse && door->websocket);
-        doors->entries[i] = (struct entry){door, slice_of(door->prefix), route_index_new(door->routes)};
+        doors->entries[i] = (struct entry){door, slice_of(door->prefix), route_index_new(door->tables)};
     }
     return doors;
 }

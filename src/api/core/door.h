@@ -25,8 +25,8 @@ struct presented_credential {
 
 struct door {
     const char *name;
-    const char *prefix;         /* of its paths: "/anthropic"; "" = all that no other door has */
-    const struct route *routes; /* ends with a NULL path */
+    const char *prefix;               /* of its paths: "/anthropic"; "" = all that no other door has */
+    const struct route_table *tables; /* of its routes; end with NULL rows */
     /* Any thread; the query may not be read yet. */
     struct presented_credential (*credential)(const struct request *request);
     const char *unauthenticated; /* a sentence: what to show */

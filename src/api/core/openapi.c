@@ -99,23 +99,29 @@ static void write_path_parameters(struct json_out *out, const char *path)
 
 static void write_headers(struct json_out *out, const struct route *route)
 {
-    static const struct field key = {
-        "Idempotency-Key", FIELD_STRING, false, "Repeating it repeats the answer.", NULL, 1, 255};
-    static const struct field lease = {"Sojourn-Lease", FIELD_STRING, false, "Of the holder of a claim.", NULL, 0, 0};
+    static const struct field key = {"Idempotency-Key",
+                                     FIELD_STRING,
+                                     false,
+                                     "A repeated request with the same key gets the same answer.",
+                                     NULL,
+                                     1,
+                                     255};
+    static const struct field lease = {
+        "Sojourn-Lease", FIELD_STRING, false, "The lease token of the claim's holder.", NULL, 0, 0};
     static const struct field sequence = {
-        "If-Sequence", FIELD_INTEGER, false, "Append only when the log ends here.", NULL, 0, INT64_MAX};
+        "If-Sequence", FIELD_INTEGER, false, "Append only if the log ends at this sequence.", NULL, 0, INT64_MAX};
     static const struct field prefer = {
-        "Prefer", FIELD_STRING, false, "return=minimal: only what whoever runs a session needs of it.", NULL, 0, 0};
+        "Prefer", FIELD_STRING, false, "return=minimal: only the members that a worker needs.", NULL, 0, 0};
     if (route->idempotent) {
         write_parameter(out, slice_of(key.name), "header", false, &key);
     }
     if (route->run_on == RUN_WRITER && strstr(route->path, "/{id}")) {
         write_parameter(out, slice_of(lease.name), "header", false, &lease);
     }
-    if (route->handle == claims_take || route->handle == claims_settle || route->handle == claims_release) {
+    if (route->headers & HEADER_PREFER) {
         write_parameter(out, slice_of(prefer.name), "header", false, &prefer);
     }
-    if (route->handle == events_append) {
+    if (route->headers & HEADER_IF_SEQUENCE) {
         write_parameter(out, slice_of(sequence.name), "header", false, &sequence);
     }
 }
@@ -231,7 +237,7 @@ static void write_tag(struct json_out *out, const struct route *route)
 {
     json_key(out, "tags");
     json_begin_array(out);
-    json_text(out, slice_of(route_tag(route)));
+    json_text(out, slice_of(route->tag));
     json_end_array(out);
 }
 
@@ -252,9 +258,9 @@ static void write_operation(struct json_out *out, const struct route *route)
     json_end_object(out);
 }
 
-static bool path_came_before(const struct route *route)
+static bool path_came_before(const struct route *rows, const struct route *route)
 {
-    for (const struct route *earlier = routes; earlier < route; earlier++) {
+    for (const struct route *earlier = rows; earlier < route; earlier++) {
         if (strcmp(earlier->path, route->path) == 0) {
             return true;
         }
@@ -262,12 +268,27 @@ static bool path_came_before(const struct route *route)
     return false;
 }
 
-static void write_paths(struct json_out *out)
+/* The groups in their order; routes of one group may stand in several tables. */
+static void write_tags(struct json_out *out)
+{
+    json_key(out, "tags");
+    json_begin_array(out);
+    for (const struct route_table *table = route_tables; table->rows; table++) {
+        if (table == route_tables || strcmp(table->tag, table[-1].tag) != 0) {
+            json_begin_object(out);
+            json_put_text(out, "name", slice_of(table->tag));
+            json_end_object(out);
+        }
+    }
+    json_end_array(out);
+}
+
+static void write_paths(struct json_out *out, const struct route *rows)
 {
     json_key(out, "paths");
     json_begin_object(out);
-    for (const struct route *route = routes; route->path; route++) {
-        if (path_came_before(route)) {
+    for (const struct route *route = rows; route->path; route++) {
+        if (path_came_before(rows, route)) {
             continue;
         }
         json_key(out, route->path);
@@ -285,6 +306,8 @@ static void write_paths(struct json_out *out)
 enum status system_openapi(struct request *request)
 {
     struct json_out *out = &request->out;
+    const struct route_index *index;
+    (void)doors_find(request->api->doors, SLICE("/api"), &index);
     json_begin_object(out);
     json_put_text(out, "openapi", SLICE("3.1.0"));
     json_key(out, "info");
@@ -296,7 +319,8 @@ enum status system_openapi(struct request *request)
                         "Query parameters and members of bodies that are unknown, or mean nothing for what is asked, "
                         "are refused with 400 and the names that are accepted; so is a body where none is taken."));
     json_end_object(out);
-    write_paths(out);
+    write_tags(out);
+    write_paths(out, route_index_rows(index));
     json_key(out, "components");
     json_begin_object(out);
     json_put_raw(out, "securitySchemes",
@@ -305,6 +329,10 @@ enum status system_openapi(struct request *request)
     json_key(out, "schemas");
     schemas_write(out);
     json_end_object(out);
+    json_key(out, "x-vocabularies");
+    vocabularies_write(out);
+    json_key(out, "x-states");
+    states_write(out);
     json_end_object(out);
     return STATUS_OK;
 }

@@ -65,7 +65,7 @@ static void begin(struct request *request)
     readiness->loop = request->exchange->loop;
     readiness->request = request;
     readiness->timer = loop_timer_new(readiness->loop, on_late, readiness);
-    loop_timer_set(readiness->timer, request->api->ready_timeout_ms);
+    loop_timer_set(readiness->timer, request->api->limits.ready_timeout_ms);
     if (!readers_submit(request->api->readers, &readiness->job)) {
         on_looked(&readiness->message);
     }

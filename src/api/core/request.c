@@ -24,13 +24,13 @@ void request_end_page(struct request *request, bool has_more, struct slice last)
 
 bool request_page_is_full(const struct request *request)
 {
-    return (int64_t)request->exchange->body.len >= request->api->page_bytes_max;
+    return (int64_t)request->exchange->body.len >= request->api->limits.page_bytes_max;
 }
 
 int64_t request_list_limit(const struct request *request)
 {
-    int64_t limit = request_param_i64(request, "limit", request->api->sessions_page_default);
-    return limit < request->api->sessions_page_max ? limit : request->api->sessions_page_max;
+    int64_t limit = request_param_i64(request, "limit", request->api->limits.sessions_page_default);
+    return limit < request->api->limits.sessions_page_max ? limit : request->api->limits.sessions_page_max;
 }
 
 struct slice request_header(const struct request *request, const char *name)

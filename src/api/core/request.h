@@ -3,6 +3,7 @@
 #define API_REQUEST_H
 
 #include "api/core/door.h"
+#include "api/core/limits.h"
 #include "net/exchange.h"
 #include "service/session/media.h"
 #include "service/core/reader.h"
@@ -20,7 +21,7 @@ struct signin_guard;
 
 /* What all handlers share; set once by main. */
 struct api {
-    struct service *service;
+    const struct service *service;
     struct fanout *fanout;
     struct writer *writer;
     struct readers *readers;
@@ -36,20 +37,9 @@ struct api {
     struct doors *doors;
     const char *const *cors_origins;
     size_t cors_origin_count;
-    int64_t guest_body_bytes_max, body_values_max, message_values_max;
-    int64_t page_bytes_max;
-    int64_t reads_waiting_max;
-    int64_t events_page_default, events_page_max;
-    int64_t sessions_page_default, sessions_page_max;
-    int64_t claim_wait_ms_max;
-    int64_t prompt_wait_ms_max;
-    int64_t runner_frame_chars_max;
-    int64_t ready_timeout_ms;
-    int64_t proxy_connect_ms, proxy_silence_ms, proxy_idle_ms;
-    int64_t proxy_frame_bytes_max, proxy_sockets_max;
+    struct api_limits limits;
     const char *const *tunnel_hosts; /* of tunnels that may lead to addresses which are not public */
     size_t tunnel_host_count;
-    bool wake_on_view; /* a viewer wakes a session that sleeps */
     bool metrics_public;
     bool secure_cookies;
     const char *public_url; /* NULL = not told: links are paths */

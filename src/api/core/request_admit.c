@@ -10,7 +10,7 @@ int64_t request_body_bytes_max(const struct request *request)
 {
     const struct route *route = request->route;
     bool is_short = route->auth == AUTH_NONE || !route->body || route->body == empty_body;
-    int64_t most = (int64_t)request->exchange->body_bytes_max, guest = request->api->guest_body_bytes_max;
+    int64_t most = (int64_t)request->exchange->body_bytes_max, guest = request->api->limits.guest_body_bytes_max;
     return is_short && guest < most ? guest : most;
 }
 
@@ -20,7 +20,7 @@ enum status request_check_length(const struct request *request, struct failure *
     if (request->exchange->request.content_length <= most) {
         return STATUS_OK;
     }
-    bool is_guest = most == request->api->guest_body_bytes_max;
+    bool is_guest = most == request->api->limits.guest_body_bytes_max;
     return failure_set(failure, STATUS_TOO_LARGE, "body_too_large",
                        "The body of %s has at most %lld bytes (option %s).",
                        is_guest ? "a request without credentials, or to a path that takes none," : "a request",
@@ -64,7 +64,7 @@ static bool is_short(const struct request *request)
 {
     const struct http_request *http = &request->exchange->request;
     int64_t bytes = http->chunked ? request_body_bytes_max(request) : http->content_length;
-    return bytes <= request->api->guest_body_bytes_max;
+    return bytes <= request->api->limits.guest_body_bytes_max;
 }
 
 /* Only on the writer, when the whole request is there, is it known whose ticket this is. */

@@ -18,7 +18,7 @@ static const struct field *body_fields(const struct request *request)
 static bool is_long(const struct request *request)
 {
     size_t bytes = request->exchange->request.body.len;
-    return body_fields(request) != any_body && bytes > (size_t)request->api->guest_body_bytes_max;
+    return body_fields(request) != any_body && bytes > (size_t)request->api->limits.guest_body_bytes_max;
 }
 
 bool request_body_waits(const struct request *request)
@@ -44,7 +44,7 @@ enum status request_read_body(struct request *request, struct failure *failure)
     enum status status = text.len > 0 ? request_check_type(request, failure) : STATUS_OK;
     if (status == STATUS_OK) {
         status = json_parse_within(request_arena(request), text.len ? text : SLICE("{}"),
-                                   (size_t)request->api->body_values_max, &request->body, failure);
+                                   (size_t)request->api->limits.body_values_max, &request->body, failure);
     }
     return status == STATUS_OK ? validate_body_as(request->door->ignores_unknown, fields, request->body, failure)
                                : status;

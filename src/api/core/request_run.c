@@ -28,7 +28,7 @@ static void start_over(struct request *request)
 
 static void start_call(struct request *request, struct db *db, struct transaction *transaction)
 {
-    struct service *service = request->api->service;
+    const struct service *service = request->api->service;
     request->call = (struct call){
         .service = service,
         .db = db,
@@ -248,7 +248,7 @@ static void run_on_reader(struct read_job *job, struct db *db)
 void request_read_on(struct request *request, void (*run)(struct read_job *job, struct db *db))
 {
     request->read_job.run = run;
-    bool full = readers_queue_length(request->api->readers) >= request->api->reads_waiting_max;
+    bool full = readers_queue_length(request->api->readers) >= request->api->limits.reads_waiting_max;
     if (full || !readers_submit(request->api->readers, &request->read_job)) {
         struct failure failure;
         failure_set(&failure, STATUS_UNAVAILABLE, "overloaded",

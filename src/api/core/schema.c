@@ -15,7 +15,7 @@ static const struct member session_members[] = {
     {"stop_reason", "s?", &stop_reason_enum},
     {"status_reason", "s?", NULL},
     {"display_status", "s", &display_status_enum},
-    {"display_reason", "s?", NULL},
+    {"display_reason", "s", NULL},
     {"active", "b", NULL},
     {"live", "b", NULL},
     {"failing", "b", NULL},
@@ -42,7 +42,7 @@ static const struct member session_members[] = {
     {"priority", "i", NULL},
     {"result", "x", NULL},
     {"usage", "o?", NULL},
-    {"error", "o?", NULL},
+    {"error", "@SessionError?", NULL},
     {"fence", "i", NULL},
     {"claim_attempts", "i", NULL},
     {"last_sequence", "i", NULL},
@@ -80,6 +80,8 @@ static const struct member session_source_members[] = {
     {"kind", "s", NULL},        {"platform", "s?", NULL}, {"interactive", "b", NULL},
     {"trigger_id", "s?", NULL}, {"type", "s?", NULL},     {0},
 };
+
+static const struct member session_error_members[] = {{"code", "s?", NULL}, {"message", "s?", NULL}, {0}};
 
 static const struct member event_members[] = {
     {"session_id", "s", NULL},       {"sequence", "i", NULL},   {"type", "s", NULL},
@@ -167,6 +169,15 @@ static const struct member queue_worker_members[] = {
     {"worker", "s", NULL}, {"leases", "i", NULL}, {"last_heartbeat_at", "t", NULL}, {0}};
 static const struct member stopped_members[] = {{"changed", "b", NULL}, {"session", "@Session", NULL}, {0}};
 static const struct member unblocker_members[] = {{"kind", "s", NULL}, {"name", "s-", NULL}, {"how", "s?", NULL}, {0}};
+static const struct member waiting_prompts_members[] = {
+    {"length", "i", NULL}, {"first_prompt_id", "s?", NULL}, {"first_created_at", "t?", NULL}, {0}};
+static const struct member held_lease_members[] = {
+    {"worker", "s", NULL}, {"fence", "i", NULL}, {"claimed_at", "t", NULL}, {"expires_at", "t?", NULL}, {0}};
+static const struct member running_turn_members[] = {
+    {"number", "i", NULL}, {"since", "t", NULL}, {"last_activity_at", "t?", NULL}, {0}};
+static const struct member next_timer_members[] = {{"kind", "s", NULL}, {"due_at", "t", NULL}, {0}};
+static const struct member last_watchdog_members[] = {
+    {"type", "s", NULL}, {"at", "t", NULL}, {"metadata", "o?", NULL}, {0}};
 static const struct member explained_members[] = {{"session_id", "s", NULL},
                                                   {"status", "s", &session_status_enum},
                                                   {"waits_for", "s", &wait_kind_enum},
@@ -174,14 +185,14 @@ static const struct member explained_members[] = {{"session_id", "s", NULL},
                                                   {"detail", "s", NULL},
                                                   {"reason", "s?", NULL},
                                                   {"unblocked_by", "[Unblocker", NULL},
-                                                  {"asks", "a", NULL},
-                                                  {"queue", "o", NULL},
-                                                  {"lease", "o?", NULL},
-                                                  {"turn", "o?", NULL},
-                                                  {"children", "a", NULL},
-                                                  {"child_asks", "a", NULL},
-                                                  {"next_timer", "o?", NULL},
-                                                  {"last_watchdog", "o?", NULL},
+                                                  {"asks", "[AskShown", NULL},
+                                                  {"queue", "@WaitingPrompts", NULL},
+                                                  {"lease", "@HeldLease?", NULL},
+                                                  {"turn", "@RunningTurn?", NULL},
+                                                  {"children", "l", NULL},
+                                                  {"child_asks", "[Ask", NULL},
+                                                  {"next_timer", "@NextTimer?", NULL},
+                                                  {"last_watchdog", "@LastWatchdog?", NULL},
                                                   {0}};
 static const struct member receipt_members[] = {{"prompt_id", "s", NULL},
                                                 {"status", "s", NULL},
@@ -217,6 +228,17 @@ static const struct member prompt_members[] = {
     {"priority", "i", NULL},
     {0},
 };
+static const struct member vote_members[] = {
+    {"by", "s", NULL}, {"decision", "s", &ask_decision_enum}, {"at", "t", NULL}, {0}};
+static const struct member grant_members[] = {
+    {"id", "s", NULL}, {"scope", "s", &ask_decision_enum}, {"subject", "@Subject", NULL}, {"text", "s", NULL}, {0}};
+static const struct member subject_members[] = {{"tool", "s-", NULL},
+                                                {"command", "s-", NULL},
+                                                {"path", "s-", NULL},
+                                                {"host", "s-", NULL},
+                                                {"arguments", "o-", NULL},
+                                                {"*", "-", NULL},
+                                                {0}};
 static const struct member ask_members[] = {{"session_id", "s", NULL},
                                             {"session_title", "s?-", NULL},
                                             {"agent", "s?-", NULL},
@@ -237,13 +259,13 @@ static const struct member ask_members[] = {{"session_id", "s", NULL},
                                             {"quorum", "i", NULL},
                                             {"created_at", "t", NULL},
                                             {"expires_at", "t?", NULL},
-                                            {"votes", "a-", NULL},
+                                            {"votes", "[Vote-", NULL},
                                             {"decision", "s-", &ask_decision_enum},
                                             {"answer", "x-", NULL},
                                             {"reason", "s-", NULL},
                                             {"answered_by", "s-", NULL},
                                             {"answered_at", "t-", NULL},
-                                            {"grants", "a-", NULL},
+                                            {"grants", "[Grant-", NULL},
                                             {0}};
 static const struct member ask_list_members[] = {{"asks", "[Ask", NULL}, {"next_cursor", "s?", NULL}, {0}};
 static const struct member ask_link_members[] = {{"url", "s", NULL}, {"expires_at", "t", NULL}, {0}};
@@ -252,9 +274,9 @@ static const struct member rule_members[] = {{"id", "s", NULL},
                                              {"agent", "s?", NULL},
                                              {"user_id", "s?", NULL},
                                              {"arguments", "o?", NULL},
-                                             {"subject", "o", NULL},
+                                             {"subject", "@Subject", NULL},
                                              {"text", "s", NULL},
-                                             {"scope", "s", NULL},
+                                             {"scope", "s", &ask_decision_enum},
                                              {"session_id", "s", NULL},
                                              {"ask_id", "s", NULL},
                                              {"created_by", "s", NULL},
@@ -398,6 +420,7 @@ const struct schema main_schemas[] = {
     {"Part", part_members},
     {"SessionWords", session_words_members},
     {"SessionSource", session_source_members},
+    {"SessionError", session_error_members},
     {"SessionList", session_list_members},
     {"Event", event_members},
     {"EventList", event_list_members},
@@ -424,6 +447,9 @@ const struct schema main_schemas[] = {
     {"QueueWorker", queue_worker_members},
     {"Ask", ask_members},
     {"AskShown", ask_members + 4},
+    {"Vote", vote_members},
+    {"Grant", grant_members},
+    {"Subject", subject_members},
     {"AskList", ask_list_members},
     {"AskLink", ask_link_members},
     {"Rule", rule_members},
@@ -431,6 +457,11 @@ const struct schema main_schemas[] = {
     {"Stopped", stopped_members},
     {"Explanation", explained_members},
     {"Unblocker", unblocker_members},
+    {"WaitingPrompts", waiting_prompts_members},
+    {"HeldLease", held_lease_members},
+    {"RunningTurn", running_turn_members},
+    {"NextTimer", next_timer_members},
+    {"LastWatchdog", last_watchdog_members},
     {"Export", export_members},
     {"Receipt", receipt_members},
     {"Interrupted", interrupted_members},

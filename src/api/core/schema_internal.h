@@ -5,8 +5,8 @@
 #include "base/enum_names.h"
 
 /* A member's shape in a few letters: s string, s? string or null, i integer, i? , b boolean, t time, t? , o object, o?,
- * a array, l array of strings, x anything, @Name another schema, [Name an array of it; a last - may be missing; words
- * come from their table. The member "*" says that there may be others.
+ * a array, l array of strings, x anything, @Name another schema, @Name? that or null, [Name an array of it; a last -
+ * may be missing; words come from their table. The member "*" says that there may be others.
  */
 struct member {
     const char *name;

@@ -25,9 +25,14 @@ static const struct member entity_session_members[] = {
 };
 static const struct member entity_sessions_members[] = {
     {"sessions", "[EntitySession", NULL}, {"has_more", "b", NULL}, {0}};
+static const struct member step_members[] = {{"id", "s", NULL},        {"name", "s?", NULL},
+                                             {"agent", "s-", NULL},    {"human", "b-", NULL},
+                                             {"prompt", "s-", NULL},   {"depends_on", "l-", NULL},
+                                             {"output", "o-", NULL},   {"requires_approval", "b", NULL},
+                                             {"criteria", "x-", NULL}, {0}};
 static const struct member task_members[] = {
     {"id", "s", NULL},         {"name", "s", NULL},       {"description", "s?", NULL},
-    {"version", "i", NULL},    {"steps", "a", NULL},      {"created_at", "t", NULL},
+    {"version", "i", NULL},    {"steps", "[Step", NULL},  {"created_at", "t", NULL},
     {"updated_at", "t", NULL}, {"updated_by", "s", NULL}, {0}};
 static const struct member task_list_members[] = {
     {"tasks", "[Task", NULL}, {"has_more", "b", NULL}, {"next_cursor", "s?", NULL}, {0}};
@@ -55,6 +60,7 @@ const struct schema work_schemas[] = {
     {"EntitySession", entity_session_members},
     {"EntitySessions", entity_sessions_members},
     {"Task", task_members},
+    {"Step", step_members},
     {"TaskList", task_list_members},
     {"TaskRun", task_run_members},
     {"StartedStep", started_step_members},

@@ -3,13 +3,24 @@
 #include "api/core/schema.h"
 #include "api/core/schema_internal.h"
 
-/* `name` may end in the mark of a member that may be missing. */
+/* `name` may end in the marks of a member that may be null, or missing. */
 static void write_reference(struct json_out *out, const char *name)
 {
     json_begin_object(out);
     json_key(out, "$ref");
-    buffer_format(out->buffer, "\"#/components/schemas/%.*s\"", (int)strcspn(name, "-"), name);
+    buffer_format(out->buffer, "\"#/components/schemas/%.*s\"", (int)strcspn(name, "?-"), name);
     out->need_comma = true;
+    json_end_object(out);
+}
+
+static void write_reference_or_null(struct json_out *out, const char *name)
+{
+    json_begin_object(out);
+    json_key(out, "anyOf");
+    json_begin_array(out);
+    write_reference(out, name);
+    json_raw(out, SLICE("{\"type\":\"null\"}"));
+    json_end_array(out);
     json_end_object(out);
 }
 
@@ -96,6 +107,10 @@ static void write_inside(struct json_out *out, const struct member *member)
 static void write_member(struct json_out *out, const struct member *member)
 {
     json_key(out, member->name);
+    if (member->shape[0] == '@' && strchr(member->shape, '?')) {
+        write_reference_or_null(out, member->shape + 1);
+        return;
+    }
     if (member->shape[0] == '@') {
         write_reference(out, member->shape + 1);
         return;

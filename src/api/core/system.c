@@ -1,8 +1,9 @@
 #include "api/core/handlers.h"
+#include "service/core/watchdog.h"
 #include "api/core/accounts.h"
 #include "net/server.h"
 
-enum status system_health(struct request *request)
+static enum status system_health(struct request *request)
 {
     buffer_add(&request->exchange->body, SLICE("{\"status\":\"ok\"}"));
     return STATUS_OK;
@@ -23,19 +24,19 @@ static void write_metrics(struct buffer *body, const struct metric *metrics, siz
     }
 }
 
-static void write_watchdogs(struct buffer *body, struct service *service)
+static void write_watchdogs(struct buffer *body, const struct service *service)
 {
     for (int i = 0; i < WATCHDOG_COUNT; i++) {
         const char *name = watchdog_enum.names[i];
         buffer_format(body,
                       "# HELP sojourn_watchdog_%s_total Times this watchdog acted.\n"
                       "# TYPE sojourn_watchdog_%s_total counter\nsojourn_watchdog_%s_total %lld\n",
-                      name, name, name, (long long)service->watchdog_findings[i]);
+                      name, name, name, (long long)service->watchdog_record->findings[i]);
     }
 }
 
 /* Whole-server figures only: no tenant is named or told apart. */
-enum status system_metrics(struct request *request)
+static enum status system_metrics(struct request *request)
 {
     struct api *api = request->api;
     struct server_stats net;
@@ -84,3 +85,14 @@ enum status system_metrics(struct request *request)
     write_watchdogs(&request->exchange->body, api->service);
     return STATUS_OK;
 }
+
+const struct route system_routes[] = {
+    {HTTP_GET, "/healthz", system_health, .run_on = RUN_LOOP, .auth = AUTH_NONE, .answer = "Health",
+     .summary = "The process is running."},
+    {HTTP_GET, "/readyz", system_ready, .run_on = RUN_LOOP, .auth = AUTH_NONE, .answer = "Health",
+     .summary = "The server accepts requests and its database answers."},
+    {HTTP_GET, "/metrics", system_metrics, .run_on = RUN_LOOP, .auth = AUTH_NONE,
+     .summary = "Metrics in the Prometheus text format."},
+    {HTTP_GET, "/api/openapi.json", system_openapi, .run_on = RUN_LOOP, .auth = AUTH_NONE, .summary = "This document."},
+    {0},
+};

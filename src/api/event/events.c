@@ -6,12 +6,12 @@
 static const char *const order_names[] = {"oldest", "newest"};
 static const struct enum_names order_enum = {order_names, 2};
 
-const struct field event_append_body[] = {
+static const struct field event_append_body[] = {
     {"events", FIELD_LIST, true, "Events in order; all are appended or none.", NULL, 0, 0},
     {0},
 };
 
-const struct field event_list_query[] = {
+static const struct field event_list_query[] = {
     {"after", FIELD_STRING, false, "Only events behind this sequence or cursor (SEQ or SEQ.N).", NULL, 1, 40},
     {"afterSequence", FIELD_STRING, false, "The same as after.", NULL, 1, 40},
     {"before", FIELD_INTEGER, false, "Pages only: events before this sequence.", NULL, 1, INT64_MAX},
@@ -33,7 +33,7 @@ static const char *const page_param_names[] = {"after",     "afterSequence", "be
                                                "thread_id", "limit",         "order",  "ticket"};
 static const struct enum_names page_params = {page_param_names, 9};
 
-const struct field audit_query[] = {
+static const struct field audit_query[] = {
     {"after", FIELD_INTEGER, false, "Only events behind this sequence.", NULL, 0, INT64_MAX},
     {"before", FIELD_INTEGER, false, "Only events before this sequence.", NULL, 1, INT64_MAX},
     {"limit", FIELD_INTEGER, false, "Events per page.", NULL, 1, 1000},
@@ -41,7 +41,7 @@ const struct field audit_query[] = {
     {0},
 };
 
-const struct field delta_body[] = {
+static const struct field delta_body[] = {
     {"deltas", FIELD_LIST, true, "Live output: objects with kind (text, reasoning, tool_input, tool_output) and text.",
      NULL, 0, 0},
     {0},
@@ -65,19 +65,19 @@ static enum status read_events(struct request *request, struct append *append)
     const struct service *service = request->api->service;
     struct failure *failure = &request->call.failure;
     const struct json *list = json_get(request->body, "events");
-    if (list->count == 0 || list->count > service->events_per_append_max) {
+    if (list->count == 0 || list->count > service->limits.event.per_append_max) {
         return failure_set(failure, STATUS_INVALID, "invalid_member", "events must hold 1 to %zu events.",
-                           service->events_per_append_max);
+                           service->limits.event.per_append_max);
     }
     append->count = list->count;
     append->events = arena_array(request_arena(request), list->count, sizeof *append->events);
     append->duplicates = arena_array(request_arena(request), list->count, sizeof *append->duplicates);
     size_t at = 0;
     for (const struct json *one = list->child; one; one = one->next) {
-        if (one->raw.len > service->event_bytes_max) {
+        if (one->raw.len > service->limits.event.bytes_max) {
             return failure_set(failure, STATUS_TOO_LARGE, "event_too_large",
                                "Event %zu has %zu bytes; at most %zu are accepted (option event-bytes-max).", at + 1,
-                               one->raw.len, service->event_bytes_max);
+                               one->raw.len, service->limits.event.bytes_max);
         }
         enum status status = event_read(one, &append->events[at++], failure);
         if (status != STATUS_OK) {
@@ -107,7 +107,7 @@ static void write_appended(struct request *request, const struct append *append)
     buffer_add_byte(body, '}');
 }
 
-enum status events_append(struct request *request)
+static enum status events_append(struct request *request)
 {
     struct append append = {0};
     enum status status = read_if_sequence(request, &append.if_sequence);
@@ -165,8 +165,8 @@ static enum status answer_page(struct request *request, const struct session *se
 
 int64_t request_page_limit(const struct request *request)
 {
-    int64_t limit = request_param_i64(request, "limit", request->api->events_page_default);
-    return limit < request->api->events_page_max ? limit : request->api->events_page_max;
+    int64_t limit = request_param_i64(request, "limit", request->api->limits.events_page_default);
+    return limit < request->api->limits.events_page_max ? limit : request->api->limits.events_page_max;
 }
 
 enum status request_event_types(struct request *request, struct slice *types, size_t *count)
@@ -229,7 +229,7 @@ static enum status list_page(struct request *request)
     return answer_page(request, &session, &filter);
 }
 
-enum status events_list(struct request *request)
+static enum status events_list(struct request *request)
 {
     bool streams = wants_stream(request);
     enum status status = streams ? request_check_query(request, &stream_params, "a stream of server-sent events")
@@ -237,7 +237,7 @@ enum status events_list(struct request *request)
     return status != STATUS_OK ? status : streams ? streams_session(request, STREAM_SSE) : list_page(request);
 }
 
-enum status events_audit(struct request *request)
+static enum status events_audit(struct request *request)
 {
     struct session session;
     struct event_filter filter = {
@@ -259,7 +259,7 @@ static const struct enum_names delta_enum = {delta_kinds, 4};
 static enum status check_delta(struct request *request, const struct json *delta)
 {
     struct slice text;
-    size_t bytes_max = request->api->service->delta_bytes_max;
+    size_t bytes_max = request->api->service->limits.event.delta_bytes_max;
     if (delta->raw.len > bytes_max) {
         return failure_set(&request->call.failure, STATUS_TOO_LARGE, "delta_too_large",
                            "A delta has at most %zu bytes (option delta-bytes-max).", bytes_max);
@@ -358,7 +358,7 @@ static enum status check_turn(struct call *call, const struct session *session)
 }
 
 /* Live output is not stored here and waits for nobody: it runs on a reader and goes straight to the viewers. */
-enum status deltas_accept(struct request *request)
+static enum status deltas_accept(struct request *request)
 {
     struct session session;
     struct partial saved;
@@ -384,3 +384,16 @@ enum status deltas_accept(struct request *request)
     }
     return status;
 }
+
+const struct route event_routes[] = {
+    {HTTP_GET, "/api/sessions/{id}/audit-log", events_audit, .query = audit_query, .answer = "EventList",
+     .summary = "The events relevant to an audit, with who caused them."},
+    {HTTP_POST, "/api/sessions/{id}/events", events_append, .idempotent = true, .headers = HEADER_IF_SEQUENCE,
+     .body = event_append_body, .prepare = media_prepare, .success = 201, .answer = "Appended",
+     .summary = "Append events, all or none."},
+    {HTTP_GET, "/api/sessions/{id}/events", events_list, .auth = AUTH_TICKET, .query = event_list_query,
+     .answer = "EventList", .summary = "The session's events; with Accept: text/event-stream, a stream of them."},
+    {HTTP_POST, "/api/sessions/{id}/deltas", deltas_accept, .run_on = RUN_READER, .body = delta_body, .success = 202,
+     .summary = "Publish live output of the running turn."},
+    {0},
+};

@@ -10,7 +10,7 @@
 static const char *const stream_role_names[] = {"client", "runner"};
 static const struct enum_names stream_role_enum = {stream_role_names, 2};
 
-const struct field stream_query[] = {
+static const struct field stream_query[] = {
     {"resume_from", FIELD_STRING, false, "Cursor SEQ or SEQ.N to continue behind.", NULL, 1, 40},
     {"after", FIELD_STRING, false, "The same as resume_from.", NULL, 1, 40},
     {"types", FIELD_STRING, false, "Comma-separated types; tool.* matches a prefix.", NULL, 1, 1000},
@@ -21,7 +21,7 @@ const struct field stream_query[] = {
     {0},
 };
 
-const struct field firehose_query[] = {
+static const struct field firehose_query[] = {
     {"after", FIELD_STRING, false, "Cursor of the last frame seen; the end unless told.", NULL, 1, 60},
     {"types", FIELD_STRING, false, "Comma-separated types; tool.* matches a prefix.", NULL, 1, 1000},
     {"ticket", FIELD_STRING, false, "A one-use ticket.", NULL, 1, 100},
@@ -191,7 +191,7 @@ enum status streams_session(struct request *request, enum stream_kind kind)
     if (status != STATUS_OK) {
         return status;
     }
-    if (request->api->wake_on_view && runtime_is_hibernated(session.runtime)) {
+    if (request->api->limits.wake_on_view && runtime_is_hibernated(session.runtime)) {
         runtime_wake_soon(request->api->writer, session.tenant_key, session.key);
     }
     options->tenant_key = session.tenant_key;
@@ -207,7 +207,7 @@ enum status streams_session(struct request *request, enum stream_kind kind)
     return begin(request, opening);
 }
 
-enum status streams_websocket(struct request *request)
+static enum status streams_websocket(struct request *request)
 {
     static const char *const names[] = {"role", "ticket"};
     static const struct enum_names runner_params = {names, 2};
@@ -227,7 +227,7 @@ static enum status firehose_end(struct request *request, struct position *out)
                : status;
 }
 
-enum status streams_firehose(struct request *request)
+static enum status streams_firehose(struct request *request)
 {
     struct opening *opening = arena_alloc(request_arena(request), sizeof *opening);
     struct viewer_options *options = &opening->options;
@@ -254,3 +254,11 @@ enum status streams_firehose(struct request *request)
         slice_eq_nocase(request->exchange->request.upgrade, SLICE("websocket")) ? STREAM_WEBSOCKET : STREAM_SSE;
     return begin(request, opening);
 }
+
+const struct route stream_routes[] = {
+    {HTTP_GET, "/api/stream", streams_firehose, .auth = AUTH_TICKET, .query = firehose_query,
+     .summary = "All events the caller may see, as server-sent events or over WebSocket."},
+    {HTTP_GET, "/api/sessions/{id}/ws", streams_websocket, .auth = AUTH_TICKET, .query = stream_query, .success = 101,
+     .summary = "The session's stream over WebSocket."},
+    {0},
+};

@@ -207,7 +207,7 @@ static enum status read_content(struct ws_command *spoken, const struct json *sa
     bool has_text = slice_present(text) || json_as_text(content, &text);
     spoken->prompt.request.content = has_text ? prompt_content_of(&spoken->arena, text) : (struct slice){0};
     if (has_text) {
-        return input_check_chars(text, "content", 1, service->session_limits.prompt_chars_max, &spoken->failure);
+        return input_check_chars(text, "content", 1, service->limits.session.prompt_chars_max, &spoken->failure);
     }
     if (!json_is(content, JSON_ARRAY) || content->count == 0) {
         return failure_set(&spoken->failure, STATUS_INVALID, "invalid_message",
@@ -221,7 +221,7 @@ static enum status check_prompt(struct ws_command *spoken, struct slice mode)
 {
     const struct prompt_request *request = &spoken->prompt.request;
     size_t bytes = request->content.len + request->metadata.len;
-    size_t bytes_max = spoken->speaker->api->service->event_bytes_max;
+    size_t bytes_max = spoken->speaker->api->service->limits.event.bytes_max;
     if (slice_present(mode) && request->mode < 0) {
         return failure_set(&spoken->failure, STATUS_INVALID, "invalid_message",
                            "`mode` must be followup, steer, collect or reject.");
@@ -357,7 +357,7 @@ void ws_commands_hear(struct ws_commands *speaker, struct slice text)
     const struct json *said = NULL;
     struct ws_command *spoken = memory_zeroed(sizeof *spoken);
     struct slice copy = arena_copy(&spoken->arena, text);
-    size_t values_max = (size_t)speaker->api->message_values_max; /* it is read on the loop */
+    size_t values_max = (size_t)speaker->api->limits.message_values_max; /* it is read on the loop */
     bool readable = json_parse_within(&spoken->arena, copy, values_max, &said, NULL) == STATUS_OK;
     spoken->speaker = speaker;
     spoken->what = readable ? utterance_of(json_text_of(said, "type")) : NULL;

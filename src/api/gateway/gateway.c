@@ -2,7 +2,7 @@
 
 #include "api/core/handlers.h"
 
-const struct field tool_call_body[] = {
+static const struct field tool_call_body[] = {
     {"call_id", FIELD_STRING, true, "Your name for this call: called again with it, the answer is the same.", NULL, 1,
      200},
     {"arguments", FIELD_OBJECT, false, "Of the tool.", NULL, 0, 0},
@@ -30,7 +30,7 @@ static void write_answer(struct json_out *out, const struct gateway_request *ask
     json_end_object(out);
 }
 
-enum status gateway_call_tool(struct request *request)
+static enum status gateway_call_tool(struct request *request)
 {
     static const struct json nothing = {.kind = JSON_OBJECT, .raw = {"{}", 2}};
     const struct json *arguments = json_get_value(request->body, "arguments");
@@ -55,3 +55,9 @@ enum status gateway_call_tool(struct request *request)
     write_answer(&request->out, &asked, &answer);
     return STATUS_OK;
 }
+
+const struct route gateway_routes[] = {
+    {HTTP_POST, "/api/sessions/{id}/tools/{tool}", gateway_call_tool, .body = tool_call_body, .answer = "ToolCall",
+     .summary = "Call a server tool from the session's sandbox; runs once per call_id."},
+    {0},
+};

@@ -8,21 +8,21 @@
 
 enum { ACCOUNTS_PER_EMAIL_MAX = 8 };
 
-const struct field sign_in_body[] = {
+static const struct field sign_in_body[] = {
     {"email", FIELD_STRING, true, "Email of the user.", NULL, 1, 254},
     {"password", FIELD_STRING, true, "Password of the user.", NULL, 1, 512},
     {0},
 };
-const struct field link_body[] = {
+static const struct field link_body[] = {
     {"secret", FIELD_STRING, true, "The secret of the one-time link.", NULL, 1, 100},
     {0},
 };
-const struct field password_body[] = {
+static const struct field password_body[] = {
     {"password", FIELD_STRING, true, "The new password.", NULL, 1, 512},
     {"current", FIELD_STRING, false, "The password until now, when there is one.", NULL, 1, 512},
     {0},
 };
-const struct field ticket_body[] = {
+static const struct field ticket_body[] = {
     {"session_id", FIELD_STRING, false, "Only for this session; all unless told.", NULL, 1, 128},
     {0},
 };
@@ -53,7 +53,8 @@ static enum status answer_sign_in(struct request *request, const struct sign_in 
     json_put_text(out, "csrf_token", slice_of(sign_in->csrf));
     json_put_time(out, "expires_at", sign_in->expires_at_ms);
     json_end_object(out);
-    return set_cookie(request, request_copy(request, sign_in->cookie), request->api->service->cookie_ms / 1000);
+    return set_cookie(request, request_copy(request, sign_in->cookie),
+                      request->api->service->limits.identity.cookie_ms / 1000);
 }
 
 /* The account with this email and password; the tenants of several people with one email do not know of each other. An
@@ -119,7 +120,7 @@ static enum status enter_guard(struct request *request, struct slice email)
 }
 
 /* Reader: the slow part. Keeps the user's id for the writer. */
-enum status auth_sign_in_prepare(struct request *request)
+static enum status auth_sign_in_prepare(struct request *request)
 {
     struct call *call = &request->call;
     struct slice email = json_text_of(request->body, "email");
@@ -141,7 +142,7 @@ enum status auth_sign_in_prepare(struct request *request)
     return STATUS_OK;
 }
 
-enum status auth_sign_in(struct request *request)
+static enum status auth_sign_in(struct request *request)
 {
     struct sign_in sign_in;
     const struct slice *user_id = request->state;
@@ -149,7 +150,7 @@ enum status auth_sign_in(struct request *request)
     return status == STATUS_OK ? answer_sign_in(request, &sign_in) : status;
 }
 
-enum status auth_link(struct request *request)
+static enum status auth_link(struct request *request)
 {
     struct sign_in sign_in;
     enum status status = origin_check(request);
@@ -159,14 +160,14 @@ enum status auth_link(struct request *request)
     return status == STATUS_OK ? answer_sign_in(request, &sign_in) : status;
 }
 
-enum status auth_sign_out(struct request *request)
+static enum status auth_sign_out(struct request *request)
 {
     struct slice cookie = cookie_find(request_header(request, "cookie"), COOKIE_NAME);
     enum status status = slice_present(cookie) ? sign_out(&request->call, cookie) : STATUS_OK;
     return status == STATUS_OK ? set_cookie(request, SLICE(""), 0) : status;
 }
 
-enum status auth_me(struct request *request)
+static enum status auth_me(struct request *request)
 {
     const struct principal *who = &request->who;
     struct json_out *out = &request->out;
@@ -199,7 +200,7 @@ static enum status check_current(struct request *request, const struct user *use
     return status;
 }
 
-enum status auth_password_prepare(struct request *request)
+static enum status auth_password_prepare(struct request *request)
 {
     struct call *call = &request->call;
     const struct principal *who = &request->who;
@@ -219,14 +220,14 @@ enum status auth_password_prepare(struct request *request)
     return status == STATUS_OK ? password_hash(call, json_text_of(request->body, "password"), hash) : status;
 }
 
-enum status auth_password(struct request *request)
+static enum status auth_password(struct request *request)
 {
     struct user user;
     struct user_request change = {.sessions_max = -1, .password_hash = *(const struct slice *)request->state};
     return user_update(&request->call, request->who.user_id, &change, &user);
 }
 
-enum status auth_ticket(struct request *request)
+static enum status auth_ticket(struct request *request)
 {
     char ticket[TOKEN_TEXT_BYTES];
     int64_t expires_at_ms;
@@ -241,3 +242,19 @@ enum status auth_ticket(struct request *request)
     }
     return status;
 }
+
+const struct route auth_routes[] = {
+    {HTTP_POST, "/api/auth/sign-in", auth_sign_in, .auth = AUTH_NONE, .body = sign_in_body,
+     .prepare = auth_sign_in_prepare, .answer = "SignIn",
+     .summary = "Sign in with a password; sets the browser's cookie."},
+    {HTTP_POST, "/api/auth/link", auth_link, .auth = AUTH_NONE, .body = link_body, .answer = "SignIn",
+     .summary = "Sign in with a one-time link."},
+    {HTTP_POST, "/api/auth/sign-out", auth_sign_out, .scope = SCOPE_ANY, .success = 204,
+     .summary = "Sign the browser out."},
+    {HTTP_GET, "/api/me", auth_me, .scope = SCOPE_ANY, .answer = "Me", .summary = "The authenticated caller."},
+    {HTTP_PUT, "/api/me/password", auth_password, .scope = SCOPE_ANY, .body = password_body,
+     .prepare = auth_password_prepare, .success = 204, .summary = "Set the caller's password."},
+    {HTTP_POST, "/api/tickets", auth_ticket, .scope = SCOPE_READ, .body = ticket_body, .success = 201,
+     .answer = "Ticket", .summary = "Create a one-use ticket for EventSource or WebSocket."},
+    {0},
+};

@@ -6,20 +6,20 @@ static const struct enum_names giveable_enum = {giveable_names, 3};
 static const char *const token_kind_names[] = {"user", "worker", "runner", "sandbox", "channel"};
 static const struct enum_names token_kind_enum = {token_kind_names, 5};
 
-const struct field user_body[] = {
+static const struct field user_body[] = {
     {"email", FIELD_STRING, true, "Email, unique.", NULL, 3, 254},
     {"name", FIELD_STRING, false, "Name for people.", NULL, 1, 100},
     {"role", FIELD_WORD, false, "Role in the tenant; member unless told.", &giveable_enum, 0, 0},
     {"sessions_max", FIELD_INTEGER, false, "Own limit of active sessions; 0 = the server's.", NULL, 0, 1000000},
     {0},
 };
-const struct field user_update_body[] = {
+static const struct field user_update_body[] = {
     {"name", FIELD_STRING, false, "Name for people.", NULL, 1, 100},
     {"role", FIELD_WORD, false, "Role in the tenant.", &giveable_enum, 0, 0},
     {"sessions_max", FIELD_INTEGER, false, "Own limit of active sessions; 0 = the server's.", NULL, 0, 1000000},
     {0},
 };
-const struct field token_body[] = {
+static const struct field token_body[] = {
     {"name", FIELD_STRING, true, "Name for people; workers show it as their actor.", NULL, 1, 100},
     {"kind", FIELD_WORD, false, "What uses it; user unless told.", &token_kind_enum, 0, 0},
     {"scopes", FIELD_TEXTS, false, "What it may; all the maker may unless told.", &scope_enum, 0, 0},
@@ -29,7 +29,7 @@ const struct field token_body[] = {
     {"expires_at", FIELD_TIMESTAMP, false, "When it ends; never unless told.", NULL, 0, 0},
     {0},
 };
-const struct field tenant_body[] = {
+static const struct field tenant_body[] = {
     {"id", FIELD_STRING, true, "Short name: a-z, 0-9 and -.", NULL, 1, 64},
     {"name", FIELD_STRING, false, "Name for people.", NULL, 1, 100},
     {0},
@@ -50,7 +50,7 @@ static void write_user(struct json_out *out, const struct user *user, enum membe
     json_end_object(out);
 }
 
-enum status users_list(struct request *request)
+static enum status users_list(struct request *request)
 {
     struct user *users;
     enum member_role *roles;
@@ -82,7 +82,7 @@ static enum member_role read_role(const struct request *request, enum member_rol
     return role > 0 ? (enum member_role)role : fallback;
 }
 
-enum status users_create(struct request *request)
+static enum status users_create(struct request *request)
 {
     struct user user;
     char link[TOKEN_TEXT_BYTES];
@@ -102,7 +102,7 @@ enum status users_create(struct request *request)
     return status;
 }
 
-enum status users_update(struct request *request)
+static enum status users_update(struct request *request)
 {
     struct user user;
     int64_t sessions_max = -1;
@@ -127,7 +127,7 @@ enum status users_update(struct request *request)
     return status;
 }
 
-enum status users_remove(struct request *request)
+static enum status users_remove(struct request *request)
 {
     enum status status = request_check_tenant_wide(request);
     return status == STATUS_OK ? user_remove(&request->call, request->params[0]) : status;
@@ -164,13 +164,13 @@ void token_write(struct json_out *out, const struct token *token, struct slice s
     json_end_object(out);
 }
 
-const struct field token_list_query[] = {
+static const struct field token_list_query[] = {
     {"revoked", FIELD_BOOLEAN, false,
      "Also those that were revoked or have expired, as long as they are kept (option ended-keep-ms).", NULL, 0, 0},
     {0},
 };
 
-enum status tokens_list(struct request *request)
+static enum status tokens_list(struct request *request)
 {
     struct token *tokens;
     size_t count;
@@ -212,7 +212,7 @@ static enum status read_scopes(struct request *request, unsigned *out)
     return STATUS_OK;
 }
 
-enum status tokens_create(struct request *request)
+static enum status tokens_create(struct request *request)
 {
     struct token token;
     char secret[TOKEN_TEXT_BYTES];
@@ -240,7 +240,7 @@ enum status tokens_create(struct request *request)
     return status;
 }
 
-enum status tokens_revoke(struct request *request)
+static enum status tokens_revoke(struct request *request)
 {
     return token_revoke(&request->call, request->params[0]);
 }
@@ -258,7 +258,7 @@ static void write_tenant(struct json_out *out, const struct tenant *tenant, enum
 }
 
 /* Only the caller's own: other tenants do not exist for him. */
-enum status tenants_list(struct request *request)
+static enum status tenants_list(struct request *request)
 {
     struct tenant *tenants = NULL;
     enum member_role *roles = NULL;
@@ -285,7 +285,7 @@ enum status tenants_list(struct request *request)
 }
 
 /* The first token of the new tenant is told with it, since every other token of the caller belongs elsewhere. */
-enum status tenants_create(struct request *request)
+static enum status tenants_create(struct request *request)
 {
     struct tenant tenant;
     struct token token;
@@ -317,3 +317,23 @@ enum status tenants_create(struct request *request)
     json_end_object(out);
     return STATUS_OK;
 }
+
+const struct route identity_routes[] = {
+    {HTTP_GET, "/api/users", users_list, .answer = "UserList", .summary = "The tenant's users."},
+    {HTTP_POST, "/api/users", users_create, .scope = SCOPE_ADMIN, .body = user_body, .success = 201, .answer = "User",
+     .summary = "Add a user; the answer contains a one-time sign-in link."},
+    {HTTP_PATCH, "/api/users/{user_id}", users_update, .scope = SCOPE_ADMIN, .body = user_update_body, .answer = "User",
+     .summary = "Change a user."},
+    {HTTP_DELETE, "/api/users/{user_id}", users_remove, .scope = SCOPE_ADMIN, .success = 204,
+     .summary = "Remove a user from the tenant."},
+    {HTTP_GET, "/api/tokens", tokens_list, .scope = SCOPE_ADMIN, .query = token_list_query, .answer = "TokenList",
+     .summary = "Valid API tokens: all of them for admins, otherwise the caller's own."},
+    {HTTP_POST, "/api/tokens", tokens_create, .scope = SCOPE_ADMIN, .body = token_body, .success = 201,
+     .answer = "Token", .summary = "Create an API token; its value is shown only in this answer."},
+    {HTTP_DELETE, "/api/tokens/{token_id}", tokens_revoke, .scope = SCOPE_ADMIN, .success = 204,
+     .summary = "Revoke a token immediately."},
+    {HTTP_GET, "/api/tenants", tenants_list, .answer = "TenantList", .summary = "The caller's tenants."},
+    {HTTP_POST, "/api/tenants", tenants_create, .scope = SCOPE_ADMIN, .body = tenant_body, .success = 201,
+     .answer = "TenantCreated", .summary = "Create a tenant; the answer contains its first token."},
+    {0},
+};

@@ -315,7 +315,7 @@ enum status follow_begin(struct request *request)
         return status;
     }
     bool streams = asks(request, "stream");
-    int64_t timeout_ms = request_param_i64(request, "timeout_ms", api->prompt_wait_ms_max);
+    int64_t timeout_ms = request_param_i64(request, "timeout_ms", api->limits.prompt_wait_ms_max);
     opening->options.tenant_key = entry.loaded->session.tenant_key;
     opening->options.session_key = entry.loaded->session.key;
     opening->options.session_id = arena_copy(request_arena(request), entry.loaded->session.id);
@@ -323,7 +323,7 @@ enum status follow_begin(struct request *request)
     opening->options.deltas = streams;
     opening->fanout = api->fanout;
     opening->door = request->door;
-    opening->timeout_ms = timeout_ms < api->prompt_wait_ms_max ? timeout_ms : api->prompt_wait_ms_max;
+    opening->timeout_ms = timeout_ms < api->limits.prompt_wait_ms_max ? timeout_ms : api->limits.prompt_wait_ms_max;
     request->state = opening;
     request->exchange->owner = request;
     request->exchange->take_over = streams ? begin_stream : begin_wait;

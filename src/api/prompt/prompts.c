@@ -7,7 +7,7 @@
 
 enum { DEBOUNCE_MS_MAX = 3600000, TIMEOUT_MS_MAX = 86400000 };
 
-const struct field message_body[] = {
+static const struct field message_body[] = {
     {"text", FIELD_STRING, false, "What is said. Either this or content.", NULL, 0, 0},
     {"content", FIELD_LIST, false, "What is said, as parts of a message.", NULL, 0, 0},
     {"mode", FIELD_WORD, false,
@@ -28,7 +28,7 @@ const struct field message_body[] = {
     {0},
 };
 
-const struct field message_query[] = {
+static const struct field message_query[] = {
     {"wait", FIELD_BOOLEAN, false, "Answer when the turn of this message ended, with its result.", NULL, 0, 0},
     {"timeout_ms", FIELD_INTEGER, false, "With wait: then 504 with what there is so far.", NULL, 1, TIMEOUT_MS_MAX},
     {"stream", FIELD_BOOLEAN, false, "Answer with the turn as server-sent events; the first is message_ack.", NULL, 0,
@@ -71,12 +71,12 @@ enum status prompts_read_content(struct request *request, bool needed, struct sl
                    : failure_set(failure, STATUS_INVALID, "invalid_message", "`content` must hold at least one part.");
     }
     *out = prompt_content_of(request_arena(request), text);
-    return input_check_chars(text, "text", 1, service->session_limits.prompt_chars_max, failure);
+    return input_check_chars(text, "text", 1, service->limits.session.prompt_chars_max, failure);
 }
 
 enum status prompts_check_size(struct request *request, struct slice content, struct slice metadata)
 {
-    size_t bytes_max = request->api->service->event_bytes_max;
+    size_t bytes_max = request->api->service->limits.event.bytes_max;
     size_t bytes = content.len + metadata.len;
     return bytes <= bytes_max
                ? STATUS_OK
@@ -164,7 +164,7 @@ static enum status check_ways(struct request *request)
 }
 
 /* The client's own id of the message is a key like Idempotency-Key, within the session and however it asks. */
-enum status prompts_send(struct request *request)
+static enum status prompts_send(struct request *request)
 {
     struct slice message_id = json_text_of(request->body, "message_id");
     enum status status = check_ways(request);
@@ -177,3 +177,10 @@ enum status prompts_send(struct request *request)
         arena_format(request_arena(request), "message:%.*s:%.*s", SLICE_ARG(request->params[0]), SLICE_ARG(message_id));
     return request_once(request, key, &fingerprint, take_message);
 }
+
+const struct route prompt_routes[] = {
+    {HTTP_POST, "/api/sessions/{id}/messages", prompts_send, .idempotent = true, .query = message_query,
+     .body = message_body, .prepare = media_prepare, .success = 202, .answer = "Receipt",
+     .summary = "Send a message; starts a turn, or queues the message while one is running."},
+    {0},
+};

@@ -2,7 +2,7 @@
 #include "service/prompt/prompt.h"
 #include "service/turn/turn.h"
 
-const struct field prompt_edit_body[] = {
+static const struct field prompt_edit_body[] = {
     {"text", FIELD_STRING, false, "What is said instead. At most one of this and content.", NULL, 0, 0},
     {"content", FIELD_LIST, false, "What is said instead, as parts of a message.", NULL, 0, 0},
     {"metadata", FIELD_OBJECT, false, "Kept with the message, in place of all that was kept.", NULL, 0, 0},
@@ -10,20 +10,20 @@ const struct field prompt_edit_body[] = {
     {0},
 };
 
-const struct field prompt_move_body[] = {
+static const struct field prompt_move_body[] = {
     {"before", FIELD_STRING, false, "The message it shall stand before. Either this or position.", NULL, 1, 64},
     {"position", FIELD_INTEGER, false, "Its new place, from 1.", NULL, 1, 1000000},
     {"revision", FIELD_INTEGER, false, "The revision it is a change of; If-Match says the same.", NULL, 1, INT64_MAX},
     {0},
 };
 
-const struct field prompt_promote_body[] = {
+static const struct field prompt_promote_body[] = {
     {"steer", FIELD_BOOLEAN, false, "Also interrupt the running turn of its thread.", NULL, 0, 0},
     {"revision", FIELD_INTEGER, false, "The revision it is a change of; If-Match says the same.", NULL, 1, INT64_MAX},
     {0},
 };
 
-const struct field clear_queue_query[] = {
+static const struct field clear_queue_query[] = {
     {"thread_id", FIELD_STRING, false, "Only of this thread.", NULL, 1, 128},
     {0},
 };
@@ -102,7 +102,7 @@ static enum status read_revision(struct request *request, int64_t *out)
 
 /* --- the routes --- */
 
-enum status prompts_list(struct request *request)
+static enum status prompts_list(struct request *request)
 {
     struct prompt *prompts;
     size_t count;
@@ -113,7 +113,7 @@ enum status prompts_list(struct request *request)
     return status;
 }
 
-enum status prompts_withdraw(struct request *request)
+static enum status prompts_withdraw(struct request *request)
 {
     int64_t revision;
     enum status status = read_revision(request, &revision);
@@ -138,7 +138,7 @@ static enum status read_edit(struct request *request, struct prompt_edit *out)
     return status == STATUS_OK ? prompts_check_size(request, out->content, out->metadata) : status;
 }
 
-enum status prompts_edit(struct request *request)
+static enum status prompts_edit(struct request *request)
 {
     struct prompt_edit edit;
     struct prompt prompt;
@@ -153,7 +153,7 @@ enum status prompts_edit(struct request *request)
     return status;
 }
 
-enum status prompts_move(struct request *request)
+static enum status prompts_move(struct request *request)
 {
     struct prompt_move move = {.before = json_text_of(request->body, "before"),
                                .place = json_i64_of(request->body, "position")};
@@ -173,7 +173,7 @@ enum status prompts_move(struct request *request)
     return status;
 }
 
-enum status prompts_promote(struct request *request)
+static enum status prompts_promote(struct request *request)
 {
     struct prompt_receipt receipt;
     int64_t revision;
@@ -189,7 +189,7 @@ enum status prompts_promote(struct request *request)
     return status;
 }
 
-enum status prompts_clear(struct request *request)
+static enum status prompts_clear(struct request *request)
 {
     struct prompt *prompts;
     size_t count;
@@ -202,7 +202,7 @@ enum status prompts_clear(struct request *request)
     return status;
 }
 
-enum status prompts_interrupt(struct request *request)
+static enum status prompts_interrupt(struct request *request)
 {
     struct turn_interrupted interrupted;
     struct json_out *out = &request->out;
@@ -215,3 +215,21 @@ enum status prompts_interrupt(struct request *request)
     }
     return status;
 }
+
+const struct route prompt_queue_routes[] = {
+    {HTTP_GET, "/api/sessions/{id}/queue", prompts_list, .answer = "PromptList",
+     .summary = "Queued messages in dispatch order."},
+    {HTTP_DELETE, "/api/sessions/{id}/queue/{prompt_id}", prompts_withdraw, .success = 204,
+     .summary = "Withdraw a queued message; If-Match names its revision."},
+    {HTTP_PATCH, "/api/sessions/{id}/queue/{prompt_id}", prompts_edit, .body = prompt_edit_body,
+     .prepare = media_prepare, .answer = "Prompt", .summary = "Change a queued message."},
+    {HTTP_POST, "/api/sessions/{id}/queue/{prompt_id}/move", prompts_move, .body = prompt_move_body, .answer = "Prompt",
+     .summary = "Move a queued message to another position."},
+    {HTTP_POST, "/api/sessions/{id}/queue/{prompt_id}/promote", prompts_promote, .body = prompt_promote_body,
+     .answer = "Receipt", .summary = "Make a queued message the next one."},
+    {HTTP_POST, "/api/sessions/{id}/clear-queue", prompts_clear, .idempotent = true, .query = clear_queue_query,
+     .answer = "PromptList", .summary = "Withdraw all queued messages; the answer lists them."},
+    {HTTP_POST, "/api/sessions/{id}/interrupt", prompts_interrupt, .idempotent = true, .answer = "Interrupted",
+     .summary = "Interrupt the running turn; the session continues with the next message."},
+    {0},
+};

@@ -94,7 +94,7 @@ static void take_over(struct exchange *exchange)
     struct runners *runners = request->api->runners;
     struct runner_socket *socket = memory_zeroed(sizeof *socket);
     struct runner_sink sink = {socket, send_text, end};
-    socket->frame_chars_max = (size_t)request->api->runner_frame_chars_max;
+    socket->frame_chars_max = (size_t)request->api->limits.runner_frame_chars_max;
     websocket_write(&socket->unsent, WEBSOCKET_TEXT, opening->init);
     struct arena arena = {0}; /* the exchange is gone once the stream is accepted */
     struct runner_hello hello = opening->hello;
@@ -221,12 +221,20 @@ static enum status create_token(struct request *request, enum principal_kind kin
     return status;
 }
 
-enum status runner_tokens_create(struct request *request)
+static enum status runner_tokens_create(struct request *request)
 {
     return create_token(request, PRINCIPAL_RUNNER);
 }
 
-enum status sandbox_tokens_create(struct request *request)
+static enum status sandbox_tokens_create(struct request *request)
 {
     return create_token(request, PRINCIPAL_SANDBOX);
 }
+
+const struct route runner_routes[] = {
+    {HTTP_POST, "/api/sessions/{id}/runner-token", runner_tokens_create, .success = 201, .answer = "Token",
+     .summary = "Create a token for the session's runner; revokes the previous one."},
+    {HTTP_POST, "/api/sessions/{id}/sandbox-token", sandbox_tokens_create, .success = 201, .answer = "Token",
+     .summary = "Create a token for code in the session's sandbox; revokes the previous one."},
+    {0},
+};

@@ -54,8 +54,8 @@ static void start(struct loop_message *message)
         .headers = headers,
         .header_count = proxy_target_headers(&passage->way, http, headers),
         .body = http->body.len > 0 ? http->body : (struct slice){0},
-        .connect_ms = request->api->proxy_connect_ms,
-        .silence_ms = request->api->proxy_silence_ms,
+        .connect_ms = request->api->limits.proxy_connect_ms,
+        .silence_ms = request->api->limits.proxy_silence_ms,
         .allow_http = true,
         .allow_address = proxy_target_allows,
         .address_owner = &passage->way,
@@ -196,7 +196,7 @@ static void on_end(void *owner, const struct failure *failure)
     }
 }
 
-enum status proxy_pass(struct request *request)
+static enum status proxy_pass(struct request *request)
 {
     struct session session;
     struct slice target;
@@ -218,3 +218,18 @@ enum status proxy_pass(struct request *request)
     request->defer = defer;
     return STATUS_OK;
 }
+
+const struct route proxy_routes[] = {
+    {HTTP_GET, "/api/sessions/{id}/proxy/{tunnel}/{rest}", proxy_pass, .auth = AUTH_UPGRADE, .query = any_query,
+     .body = any_body,
+     .summary = "Send a GET through a tunnel to a service in the sandbox, or open a WebSocket as a collaborator."},
+    {HTTP_POST, "/api/sessions/{id}/proxy/{tunnel}/{rest}", proxy_pass, .run_on = RUN_READER, .query = any_query,
+     .body = any_body, .summary = "Send a POST through a tunnel, as a collaborator."},
+    {HTTP_PUT, "/api/sessions/{id}/proxy/{tunnel}/{rest}", proxy_pass, .run_on = RUN_READER, .query = any_query,
+     .body = any_body, .summary = "Send a PUT through a tunnel, as a collaborator."},
+    {HTTP_PATCH, "/api/sessions/{id}/proxy/{tunnel}/{rest}", proxy_pass, .run_on = RUN_READER, .query = any_query,
+     .body = any_body, .summary = "Send a PATCH through a tunnel, as a collaborator."},
+    {HTTP_DELETE, "/api/sessions/{id}/proxy/{tunnel}/{rest}", proxy_pass, .run_on = RUN_READER, .query = any_query,
+     .body = any_body, .summary = "Send a DELETE through a tunnel, as a collaborator."},
+    {0},
+};

@@ -119,7 +119,7 @@ static void on_asked(struct loop_message *message)
 static void run(struct read_job *job, struct db *db)
 {
     struct proxy_guard *guard = (struct proxy_guard *)job;
-    struct service *service = guard->api->service;
+    const struct service *service = guard->api->service;
     struct arena arena = {0};
     struct session session;
     struct slice target;
@@ -215,7 +215,7 @@ enum status proxy_guard_open(struct request *request, const struct session *sess
                              struct failure *failure)
 {
     struct proxy_guard *guard = guard_new(request, session);
-    int64_t max = request->api->proxy_sockets_max;
+    int64_t max = request->api->limits.proxy_sockets_max;
     enum status status = STATUS_OK;
     guard->owner = owner;
     guard->over = over;

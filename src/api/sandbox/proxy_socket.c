@@ -145,7 +145,7 @@ static int64_t now_ms(const struct relay *relay)
 static int64_t patience_ms(const struct relay *relay)
 {
     bool closing = relay->there.frames.closed || relay->back.frames.closed;
-    return closing ? relay->api->proxy_connect_ms : relay->api->proxy_idle_ms;
+    return closing ? relay->api->limits.proxy_connect_ms : relay->api->limits.proxy_idle_ms;
 }
 
 static void on_timer(void *owner)
@@ -294,8 +294,8 @@ static enum status start(struct relay *relay, struct request *request, struct fa
         .url = relay->way.url,
         .headers = headers,
         .header_count = proxy_target_headers(&relay->way, &request->exchange->request, headers),
-        .connect_ms = relay->api->proxy_connect_ms,
-        .silence_ms = relay->api->proxy_silence_ms,
+        .connect_ms = relay->api->limits.proxy_connect_ms,
+        .silence_ms = relay->api->limits.proxy_silence_ms,
         .allow_http = true,
         .allow_address = proxy_target_allows,
         .address_owner = &relay->way,
@@ -313,7 +313,7 @@ static void take_over(struct exchange *exchange)
     struct opening *opening = request->state;
     struct failure failure;
     struct relay *relay = memory_zeroed(sizeof *relay);
-    uint64_t frame_bytes_max = (uint64_t)request->api->proxy_frame_bytes_max;
+    uint64_t frame_bytes_max = (uint64_t)request->api->limits.proxy_frame_bytes_max;
     relay->api = request->api;
     relay->exchange = exchange;
     relay->timer = loop_timer_new(exchange->loop, on_timer, relay);

@@ -1,7 +1,7 @@
 #include "api/core/handlers.h"
 #include "service/sandbox/runtime.h"
 
-const struct field pause_body[] = {
+static const struct field pause_body[] = {
     {"reason", FIELD_STRING, false, "One line for people.", NULL, 0, 200},
     {0},
 };
@@ -21,7 +21,7 @@ static void write_outcome(struct request *request, const struct runtime_outcome 
     json_end_object(out);
 }
 
-enum status runtime_post_hibernate(struct request *request)
+static enum status runtime_post_hibernate(struct request *request)
 {
     struct runtime_outcome outcome;
     enum status status = runtime_hibernate(&request->call, request->params[0], &outcome);
@@ -31,7 +31,7 @@ enum status runtime_post_hibernate(struct request *request)
     return status;
 }
 
-enum status runtime_post_wake(struct request *request)
+static enum status runtime_post_wake(struct request *request)
 {
     struct runtime_outcome outcome;
     enum status status = runtime_wake(&request->call, request->params[0], &outcome);
@@ -51,13 +51,25 @@ static enum status set_paused(struct request *request, bool paused, const char *
     return status;
 }
 
-enum status runtime_post_pause(struct request *request)
+static enum status runtime_post_pause(struct request *request)
 {
     struct slice reason = json_text_of(request->body, "reason");
     return set_paused(request, true, slice_present(reason) ? arena_copy(request->call.arena, reason).ptr : "paused");
 }
 
-enum status runtime_post_unpause(struct request *request)
+static enum status runtime_post_unpause(struct request *request)
 {
     return set_paused(request, false, "unpaused");
 }
+
+const struct route runtime_routes[] = {
+    {HTTP_POST, "/api/sessions/{id}/hibernate", runtime_post_hibernate, .answer = "RuntimeOutcome",
+     .summary = "Hibernate the session's sandbox: saves a snapshot and stops its processes."},
+    {HTTP_POST, "/api/sessions/{id}/wake", runtime_post_wake, .answer = "RuntimeOutcome",
+     .summary = "Wake the session's sandbox; sending a message also wakes it."},
+    {HTTP_POST, "/api/sessions/{id}/pause", runtime_post_pause, .body = pause_body, .answer = "RuntimeOutcome",
+     .summary = "Pause the session: the running turn finishes, messages queue."},
+    {HTTP_POST, "/api/sessions/{id}/unpause", runtime_post_unpause, .answer = "RuntimeOutcome",
+     .summary = "Unpause the session and dispatch queued messages."},
+    {0},
+};

@@ -5,20 +5,20 @@
 #include "service/prompt/prompt.h"
 #include "service/session/tunnel.h"
 
-const struct field channel_body[] = {
+static const struct field channel_body[] = {
     {"kind", FIELD_STRING, true, "Where it is: web, slack, telegram …", NULL, 1, 64},
     {"address", FIELD_STRING, false, "Which one of that kind.", NULL, 1, 200},
     {"followup_ms", FIELD_INTEGER, false,
      "After how long an unanswered message becomes channel.followup_due; 0 = never.", NULL, 0, 30 * DAY_MS},
     {0},
 };
-const struct field tunnel_body[] = {
+static const struct field tunnel_body[] = {
     {"name", FIELD_STRING, true, "Its name in the session.", NULL, 1, 64},
     {"url", FIELD_STRING, false, "Where it leads. Either this or port.", NULL, 1, 2048},
     {"port", FIELD_INTEGER, false, "A port in the session's sandbox on this machine.", NULL, 1, 65535},
     {0},
 };
-const struct field system_message_body[] = {
+static const struct field system_message_body[] = {
     {"text", FIELD_STRING, false, "What is said. Either this or content.", NULL, 0, 0},
     {"content", FIELD_LIST, false, "What is said, as parts of a message.", NULL, 0, 0},
     {"trigger", FIELD_BOOLEAN, false, "Say it to the agent too, as a message that begins a turn.", NULL, 0, 0},
@@ -39,7 +39,7 @@ static void write_channel(struct json_out *out, const struct channel *channel)
     json_end_object(out);
 }
 
-enum status channels_list(struct request *request)
+static enum status channels_list(struct request *request)
 {
     struct session session;
     struct channel *channels;
@@ -65,7 +65,7 @@ enum status channels_list(struct request *request)
     return STATUS_OK;
 }
 
-enum status channels_bind(struct request *request)
+static enum status channels_bind(struct request *request)
 {
     const struct json *body = request->body;
     struct channel channel;
@@ -81,7 +81,7 @@ enum status channels_bind(struct request *request)
     return status;
 }
 
-enum status channels_unbind(struct request *request)
+static enum status channels_unbind(struct request *request)
 {
     return channel_unbind(&request->call, request->params[0], request->params[1]);
 }
@@ -107,7 +107,7 @@ static void write_tunnel(struct request *request, struct slice session_id, struc
     json_end_object(out);
 }
 
-enum status tunnels_list(struct request *request)
+static enum status tunnels_list(struct request *request)
 {
     struct session session;
     struct json_out *out = &request->out;
@@ -127,7 +127,7 @@ enum status tunnels_list(struct request *request)
     return STATUS_OK;
 }
 
-enum status tunnels_open(struct request *request)
+static enum status tunnels_open(struct request *request)
 {
     const struct json *body = request->body;
     struct slice name = json_text_of(body, "name"), target = json_text_of(body, "url");
@@ -147,7 +147,7 @@ enum status tunnels_open(struct request *request)
     return status;
 }
 
-enum status tunnels_close(struct request *request)
+static enum status tunnels_close(struct request *request)
 {
     return tunnel_close(&request->call, request->params[0], request->params[1]);
 }
@@ -166,7 +166,7 @@ static enum status trigger(struct request *request, struct slice content)
     return status;
 }
 
-enum status system_messages_append(struct request *request)
+static enum status system_messages_append(struct request *request)
 {
     struct session_access entry;
     struct slice content;
@@ -193,3 +193,26 @@ enum status system_messages_append(struct request *request)
     json_end_object(&request->out);
     return status;
 }
+
+const struct route channel_routes[] = {
+    {HTTP_GET, "/api/sessions/{id}/channels", channels_list, .answer = "ChannelList",
+     .summary = "The channels bound to the session."},
+    {HTTP_POST, "/api/sessions/{id}/channels", channels_bind, .idempotent = true, .body = channel_body, .success = 201,
+     .answer = "Channel",
+     .summary = "Bind a channel; binding the same kind and address again changes its notifications."},
+    {HTTP_DELETE, "/api/sessions/{id}/channels/{channel_id}", channels_unbind, .success = 204,
+     .summary = "Unbind a channel."},
+    {HTTP_POST, "/api/sessions/{id}/system-messages", system_messages_append, .idempotent = true,
+     .body = system_message_body, .success = 201, .answer = "SystemMessage",
+     .summary = "Append a system message to the log, as owner; no turn starts."},
+    {0},
+};
+
+const struct route tunnel_routes[] = {
+    {HTTP_GET, "/api/sessions/{id}/tunnels", tunnels_list, .answer = "TunnelList",
+     .summary = "The tunnels into the session's sandbox."},
+    {HTTP_POST, "/api/sessions/{id}/tunnels", tunnels_open, .idempotent = true, .body = tunnel_body, .success = 201,
+     .answer = "Tunnel", .summary = "Open a tunnel, as owner or lease holder; 200 if the name already exists."},
+    {HTTP_DELETE, "/api/sessions/{id}/tunnels/{tunnel}", tunnels_close, .success = 204, .summary = "Close a tunnel."},
+    {0},
+};

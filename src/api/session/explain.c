@@ -135,7 +135,7 @@ static void write_watchdog(struct json_out *out, const struct session_explained 
     json_end_object(out);
 }
 
-enum status sessions_explain(struct request *request)
+static enum status sessions_explain(struct request *request)
 {
     struct session_explained explained;
     struct json_out *out = &request->out;
@@ -162,3 +162,9 @@ enum status sessions_explain(struct request *request)
     json_end_object(out);
     return STATUS_OK;
 }
+
+const struct route explain_routes[] = {
+    {HTTP_GET, "/api/sessions/{id}/explain", sessions_explain, .answer = "Explanation",
+     .summary = "What the session is waiting for, since when, and who or what can unblock it."},
+    {0},
+};

@@ -1,20 +1,20 @@
 #include "api/core/handlers.h"
 #include "service/session/export.h"
 
-const struct field export_body[] = {
+static const struct field export_body[] = {
     {"path", FIELD_STRING, false, "Where you keep the file; noted in the log. ID.relavium.yaml unless told.", NULL, 1,
      1000},
     {0},
 };
 
-enum status exports_prepare(struct request *request)
+static enum status exports_prepare(struct request *request)
 {
     struct export_document *document = arena_alloc(request_arena(request), sizeof *document);
     request->state = document;
     return export_make(&request->call, request->params[0], document);
 }
 
-enum status exports_create(struct request *request)
+static enum status exports_create(struct request *request)
 {
     const struct export_document *document = request->state;
     struct slice path = json_text_of(request->body, "path");
@@ -36,3 +36,11 @@ enum status exports_create(struct request *request)
     }
     return status;
 }
+
+const struct route export_routes[] = {
+    {HTTP_POST, "/api/sessions/{id}/export", exports_create, .body = export_body, .prepare = exports_prepare,
+     .answer = "Export",
+     .summary =
+         "Export the conversation as a YAML workflow with secrets masked; the session's status becomes exported."},
+    {0},
+};

@@ -6,7 +6,7 @@
 
 enum { NAME_CHARS_MAX = 255, MEDIA_TYPE_BYTES_MAX = 100, FILES_LISTED_MAX = 10000 };
 
-const struct field file_upload_query[] = {
+static const struct field file_upload_query[] = {
     {"name", FIELD_STRING, false, "The file's name.", NULL, 1, NAME_CHARS_MAX},
     {"media_type", FIELD_STRING, false, "What it is; the Content-Type of the request unless told.", NULL, 1,
      MEDIA_TYPE_BYTES_MAX},
@@ -89,7 +89,7 @@ static enum status read_upload(struct request *request, struct blob *out)
     return input_check_chars(slice_present(out->name) ? out->name : SLICE("-"), "name", 1, NAME_CHARS_MAX, failure);
 }
 
-enum status files_prepare(struct request *request)
+static enum status files_prepare(struct request *request)
 {
     struct blob *file = arena_alloc(request_arena(request), sizeof *file);
     enum status status = read_upload(request, file);
@@ -97,7 +97,7 @@ enum status files_prepare(struct request *request)
     return status == STATUS_OK ? file_prepare(&request->call, request->params[0], file) : status;
 }
 
-enum status files_upload(struct request *request)
+static enum status files_upload(struct request *request)
 {
     bool is_new = false;
     struct blob file = *(struct blob *)request->state;
@@ -111,7 +111,7 @@ enum status files_upload(struct request *request)
 
 /* --- reading --- */
 
-enum status files_list(struct request *request)
+static enum status files_list(struct request *request)
 {
     struct session session;
     struct blob *files;
@@ -241,7 +241,7 @@ static enum status answer_content(struct request *request, const struct blob *fi
     return STATUS_OK;
 }
 
-enum status files_get(struct request *request)
+static enum status files_get(struct request *request)
 {
     struct session session;
     struct hash sha256;
@@ -257,3 +257,16 @@ enum status files_get(struct request *request)
     }
     return status == STATUS_OK ? answer_content(request, &file) : status;
 }
+
+const struct route file_routes[] = {
+    {HTTP_POST, "/api/sessions/{id}/files", files_upload, .idempotent = true, .query = file_upload_query,
+     .body = any_body, .prepare = files_prepare, .success = 201, .answer = "File",
+     .summary = "Upload a file; the body is its content. 200 if the session already has it."},
+    {HTTP_GET, "/api/sessions/{id}/files", files_list, .answer = "FileList",
+     .summary = "The session's files, oldest first."},
+    {HTTP_GET, "/api/sessions/{id}/files/{handle}", files_get,
+     .summary = "The content of a file, or with Range a part of it."},
+    {HTTP_GET, "/api/sessions/{id}/evidence/{sha256}", files_get,
+     .summary = "A file saved by the verify tool, by its checksum."},
+    {0},
+};

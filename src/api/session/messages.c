@@ -6,7 +6,7 @@
 static const char *const order_names[] = {"oldest", "newest"};
 static const struct enum_names order_enum = {order_names, 2};
 
-const struct field message_list_query[] = {
+static const struct field message_list_query[] = {
     {"after", FIELD_INTEGER, false, "Only messages behind this sequence.", NULL, 0, INT64_MAX},
     {"before", FIELD_INTEGER, false, "Only messages before this sequence.", NULL, 1, INT64_MAX},
     {"thread_id", FIELD_STRING, false, "Only of this thread.", NULL, 1, 128},
@@ -236,14 +236,14 @@ static enum status read_roles(struct request *request, enum event_kind kinds[MES
     return STATUS_OK;
 }
 
-enum status messages_list(struct request *request)
+static enum status messages_list(struct request *request)
 {
     struct session session;
     enum event_kind kinds[MESSAGE_TYPES];
     struct message_page page = {
         .arena = request_arena(request),
         .room = (size_t)request_page_limit(request),
-        .bytes_max = (size_t)request->api->page_bytes_max,
+        .bytes_max = (size_t)request->api->limits.page_bytes_max,
     };
     struct event_filter filter = {
         .kinds = kinds,
@@ -265,3 +265,9 @@ enum status messages_list(struct request *request)
     }
     return status == STATUS_OK ? write_page(request, &session, &page) : status;
 }
+
+const struct route message_routes[] = {
+    {HTTP_GET, "/api/sessions/{id}/messages", messages_list, .query = message_list_query, .answer = "MessageList",
+     .summary = "The messages of people and of the agent, with their senders."},
+    {0},
+};

@@ -6,14 +6,14 @@
 static const char *const share_role_names[] = {"viewer", "collaborator"};
 static const struct enum_names share_role_enum = {share_role_names, 2};
 
-const struct field participant_body[] = {
+static const struct field participant_body[] = {
     {"user_id", FIELD_STRING, false, "The user; or give email.", NULL, 1, 128},
     {"email", FIELD_STRING, false, "The user's email; or give user_id.", NULL, 3, 254},
     {"role", FIELD_WORD, false, "collaborator unless told.", &share_role_enum, 0, 0},
     {0},
 };
 
-const struct field share_body[] = {
+static const struct field share_body[] = {
     {"role", FIELD_WORD, false, "collaborator unless told.", &share_role_enum, 0, 0},
     {"expires_at", FIELD_TIMESTAMP, false, "When the link ends; never unless told.", NULL, 0, 0},
     {"max_uses", FIELD_INTEGER, false, "How many users may redeem it; any number unless told.", NULL, 1, 1000000},
@@ -25,7 +25,7 @@ static enum access_role read_role(const struct request *request)
     return slice_is(json_text_of(request->body, "role"), "viewer") ? ACCESS_VIEWER : ACCESS_COLLABORATOR;
 }
 
-enum status participants_list(struct request *request)
+static enum status participants_list(struct request *request)
 {
     struct session session;
     struct participant *list;
@@ -57,7 +57,7 @@ enum status participants_list(struct request *request)
     return STATUS_OK;
 }
 
-enum status participants_add(struct request *request)
+static enum status participants_add(struct request *request)
 {
     struct slice user_id = json_text_of(request->body, "user_id");
     struct slice email = json_text_of(request->body, "email");
@@ -78,7 +78,7 @@ enum status participants_add(struct request *request)
     return status;
 }
 
-enum status participants_remove(struct request *request)
+static enum status participants_remove(struct request *request)
 {
     return participant_remove(&request->call, request->params[0], request->params[1]);
 }
@@ -103,7 +103,7 @@ static void write_link(struct json_out *out, const struct share_link *link, stru
     json_end_object(out);
 }
 
-enum status shares_list(struct request *request)
+static enum status shares_list(struct request *request)
 {
     struct session session;
     struct share_link *links;
@@ -129,7 +129,7 @@ enum status shares_list(struct request *request)
     return STATUS_OK;
 }
 
-enum status shares_create(struct request *request)
+static enum status shares_create(struct request *request)
 {
     struct share_link link;
     char token[TOKEN_TEXT_BYTES];
@@ -147,12 +147,12 @@ enum status shares_create(struct request *request)
     return status;
 }
 
-enum status shares_deactivate(struct request *request)
+static enum status shares_deactivate(struct request *request)
 {
     return share_deactivate(&request->call, request->params[0], request->params[1]);
 }
 
-enum status shares_redeem(struct request *request)
+static enum status shares_redeem(struct request *request)
 {
     struct session_access entry;
     enum access_role role;
@@ -166,3 +166,20 @@ enum status shares_redeem(struct request *request)
     }
     return status;
 }
+
+const struct route people_routes[] = {
+    {HTTP_POST, "/api/sessions/join/{token}", shares_redeem, .answer = "Joined", .summary = "Redeem a share link."},
+    {HTTP_GET, "/api/sessions/{id}/participants", participants_list, .answer = "ParticipantList",
+     .summary = "The session's participants."},
+    {HTTP_POST, "/api/sessions/{id}/participants", participants_add, .idempotent = true, .body = participant_body,
+     .success = 201, .answer = "Participant", .summary = "Add a user of the tenant as a participant."},
+    {HTTP_DELETE, "/api/sessions/{id}/participants/{user_id}", participants_remove, .success = 204,
+     .summary = "Remove a participant."},
+    {HTTP_POST, "/api/sessions/{id}/share-link", shares_create, .body = share_body, .success = 201,
+     .answer = "ShareLink", .summary = "Create a share link; its token is shown only in this answer."},
+    {HTTP_GET, "/api/sessions/{id}/share-links", shares_list, .answer = "ShareLinkList",
+     .summary = "The session's share links."},
+    {HTTP_DELETE, "/api/sessions/{id}/share-link/{link_id}", shares_deactivate, .success = 204,
+     .summary = "Deactivate a share link."},
+    {0},
+};

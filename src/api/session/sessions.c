@@ -5,7 +5,7 @@
 #include "service/session/session.h"
 #include "service/turn/turn_close.h"
 
-const struct field session_create_body[] = {
+static const struct field session_create_body[] = {
     {"id", FIELD_STRING, false, "Own id; an existing session with this id is opened instead.", NULL, 1, 128},
     {"type", FIELD_WORD, true, "What kind of work it is.", &session_type_enum, 0, 0},
     {"status", FIELD_WORD, false, "Initial state; only one its type allows.", &session_status_enum, 0, 0},
@@ -42,12 +42,12 @@ const struct field session_create_body[] = {
     {0},
 };
 
-const struct field session_view_query[] = {
+static const struct field session_view_query[] = {
     {"at", FIELD_INTEGER, false, "Show the session as it was after this event.", NULL, 1, INT64_MAX},
     {0},
 };
 
-const struct field session_update_body[] = {
+static const struct field session_update_body[] = {
     {"title", FIELD_STRING, false, "New title; how long at most: title-chars-max.", NULL, 0, INT64_MAX},
     {"metadata", FIELD_OBJECT, false, "Merged over the old; a null value removes its key.", NULL, 0, 0},
     {"details", FIELD_OBJECT, false, "Merged over the old; a null value removes its key.", NULL, 0, 0},
@@ -57,13 +57,13 @@ const struct field session_update_body[] = {
     {0},
 };
 
-const struct field session_move_body[] = {
+static const struct field session_move_body[] = {
     {"status", FIELD_WORD, true, "The state to move to.", &session_status_enum, 0, 0},
     {"reason", FIELD_STRING, false, "One line for people.", NULL, 0, 200},
     {0},
 };
 
-const struct field bulk_delete_body[] = {
+static const struct field bulk_delete_body[] = {
     {"ids", FIELD_TEXTS, true, "Ids of sessions you own.", NULL, 0, 0},
     {0},
 };
@@ -166,7 +166,7 @@ static struct session_input read_input(const struct json *body)
     };
 }
 
-enum status sessions_create(struct request *request)
+static enum status sessions_create(struct request *request)
 {
     struct session_input input = read_input(request->body);
     struct session_access entry;
@@ -207,7 +207,7 @@ static enum status write_waiting_for(struct request *request, const struct sessi
     return status;
 }
 
-enum status sessions_get(struct request *request)
+static enum status sessions_get(struct request *request)
 {
     struct session session;
     int64_t at = request_param_i64(request, "at", 0);
@@ -225,33 +225,33 @@ enum status sessions_get(struct request *request)
     return status;
 }
 
-enum status sessions_update(struct request *request)
+static enum status sessions_update(struct request *request)
 {
     struct session_access entry;
     enum status status = session_update(&request->call, request->params[0], request->body, &entry);
     return answer_entry(request, status, &entry);
 }
 
-enum status sessions_delete(struct request *request)
+static enum status sessions_delete(struct request *request)
 {
     return session_delete(&request->call, request->params[0]);
 }
 
-enum status sessions_archive(struct request *request)
+static enum status sessions_archive(struct request *request)
 {
     struct session_access entry;
     enum status status = session_set_archived(&request->call, request->params[0], true, &entry);
     return answer_entry(request, status, &entry);
 }
 
-enum status sessions_unarchive(struct request *request)
+static enum status sessions_unarchive(struct request *request)
 {
     struct session_access entry;
     enum status status = session_set_archived(&request->call, request->params[0], false, &entry);
     return answer_entry(request, status, &entry);
 }
 
-enum status sessions_move(struct request *request)
+static enum status sessions_move(struct request *request)
 {
     struct session_access entry;
     int to = enum_names_find(session_status_enum, json_text_of(request->body, "status"));
@@ -260,21 +260,21 @@ enum status sessions_move(struct request *request)
     return answer_entry(request, status, &entry);
 }
 
-enum status sessions_reopen(struct request *request)
+static enum status sessions_reopen(struct request *request)
 {
     struct session_access entry;
     enum status status = session_reopen(&request->call, request->params[0], &entry);
     return answer_entry(request, status, &entry);
 }
 
-enum status sessions_resume(struct request *request)
+static enum status sessions_resume(struct request *request)
 {
     struct session_access entry;
     enum status status = turn_resume(&request->call, request->params[0], &entry);
     return answer_entry(request, status, &entry);
 }
 
-enum status sessions_retry(struct request *request)
+static enum status sessions_retry(struct request *request)
 {
     struct session_access entry;
     enum status status = session_retry(&request->call, request->params[0], &entry);
@@ -285,7 +285,7 @@ enum status sessions_retry(struct request *request)
 
 static enum status check_ids(struct request *request, const struct json *ids)
 {
-    size_t max = request->api->service->bulk_delete_max;
+    size_t max = request->api->service->limits.sessions.bulk_delete_max;
     if (ids->count == 0 || ids->count > max) {
         return failure_set(&request->call.failure, STATUS_INVALID, "invalid_member",
                            "`ids` must name 1 to %zu sessions.", max);
@@ -299,7 +299,7 @@ static enum status check_ids(struct request *request, const struct json *ids)
 }
 
 /* Each id gets its own answer; one that cannot be deleted does not stop the others. */
-enum status sessions_bulk_delete(struct request *request)
+static enum status sessions_bulk_delete(struct request *request)
 {
     const struct json *ids = json_get(request->body, "ids");
     enum status status = check_ids(request, ids);
@@ -331,3 +331,28 @@ enum status sessions_bulk_delete(struct request *request)
     json_end_object(out);
     return STATUS_OK;
 }
+
+const struct route session_routes[] = {
+    {HTTP_POST, "/api/sessions", sessions_create, .idempotent = true, .body = session_create_body, .success = 201,
+     .answer = "Session", .summary = "Create a session, or return the one with the given id."},
+    {HTTP_POST, "/api/sessions/bulk-delete", sessions_bulk_delete, .body = bulk_delete_body, .answer = "BulkDeleted",
+     .summary = "Delete several sessions; each has its own result."},
+    {HTTP_GET, "/api/sessions/{id}", sessions_get, .query = session_view_query, .answer = "Session",
+     .summary = "One session; with `at`, as it was at that event."},
+    {HTTP_PATCH, "/api/sessions/{id}", sessions_update, .body = session_update_body, .answer = "Session",
+     .summary = "Change a session's title, metadata, visibility, queue mode, details or time to live."},
+    {HTTP_DELETE, "/api/sessions/{id}", sessions_delete, .success = 204, .summary = "Delete a session and its events."},
+    {HTTP_POST, "/api/sessions/{id}/archive", sessions_archive, .answer = "Session",
+     .summary = "Hide a session from lists."},
+    {HTTP_POST, "/api/sessions/{id}/unarchive", sessions_unarchive, .answer = "Session",
+     .summary = "Show a session in lists again."},
+    {HTTP_POST, "/api/sessions/{id}/status", sessions_move, .idempotent = true, .body = session_move_body,
+     .answer = "Session", .summary = "Change a session's status; docs/states.md lists the allowed transitions."},
+    {HTTP_POST, "/api/sessions/{id}/reopen", sessions_reopen, .idempotent = true, .answer = "Session",
+     .summary = "Reopen an ended conversation."},
+    {HTTP_POST, "/api/sessions/{id}/retry", sessions_retry, .idempotent = true, .success = 201, .answer = "Session",
+     .summary = "Create a new session for the same work."},
+    {HTTP_POST, "/api/sessions/{id}/resume", sessions_resume, .idempotent = true, .answer = "Session",
+     .summary = "Rerun the message of a turn that a crash or a shutdown aborted."},
+    {0},
+};

@@ -12,7 +12,7 @@ static const struct enum_names ownership_enum = {ownership_names, 3};
 static const char *const archived_names[] = {"false", "true", "all"};
 static const struct enum_names archived_enum = {archived_names, 3};
 
-const struct field session_list_query[] = {
+static const struct field session_list_query[] = {
     {"type", FIELD_WORD, false, "Only this type.", &session_type_enum, 0, 0},
     {"status", FIELD_WORD, false, "Only in this state.", &session_status_enum, 0, 0},
     {"display_status", FIELD_WORD, false, "Only with this display status.", &display_status_enum, 0, 0},
@@ -211,7 +211,7 @@ static enum status answer_page(struct request *request, const struct session_fil
     return STATUS_OK;
 }
 
-enum status sessions_list(struct request *request)
+static enum status sessions_list(struct request *request)
 {
     struct session_filter filter;
     enum status status = request_check_unbound(request);
@@ -223,7 +223,7 @@ enum status sessions_list(struct request *request)
     return status == STATUS_OK ? answer_page(request, &filter) : status;
 }
 
-enum status sessions_children(struct request *request)
+static enum status sessions_children(struct request *request)
 {
     struct session parent;
     struct session_filter filter;
@@ -269,7 +269,7 @@ static void write_by_type(struct json_out *out, int64_t counts[TYPE_COUNT][SESSI
     json_end_object(out);
 }
 
-enum status sessions_counts(struct request *request)
+static enum status sessions_counts(struct request *request)
 {
     int64_t counts[TYPE_COUNT][SESSION_STATUS_COUNT] = {{0}}, total;
     struct session_filter filter;
@@ -288,3 +288,13 @@ enum status sessions_counts(struct request *request)
     json_end_object(&request->out);
     return STATUS_OK;
 }
+
+const struct route session_list_routes[] = {
+    {HTTP_GET, "/api/counts", sessions_counts, .answer = "Counts",
+     .summary = "The number of sessions by status and type."},
+    {HTTP_GET, "/api/sessions", sessions_list, .query = session_list_query, .answer = "SessionList",
+     .summary = "Sessions, most recently active first."},
+    {HTTP_GET, "/api/sessions/{id}/children", sessions_children, .query = session_list_query, .answer = "SessionList",
+     .summary = "The session's children."},
+    {0},
+};

@@ -1,12 +1,12 @@
 #include "api/core/handlers.h"
 #include "service/session/session_end.h"
 
-const struct field stop_body[] = {
+static const struct field stop_body[] = {
     {"reason", FIELD_STRING, false, "One line for people.", NULL, 0, 200},
     {0},
 };
 
-enum status sessions_stop(struct request *request)
+static enum status sessions_stop(struct request *request)
 {
     struct session_access entry;
     bool changed;
@@ -23,3 +23,9 @@ enum status sessions_stop(struct request *request)
     }
     return status;
 }
+
+const struct route stop_routes[] = {
+    {HTTP_POST, "/api/sessions/{id}/stop", sessions_stop, .idempotent = true, .body = stop_body, .answer = "Stopped",
+     .summary = "End a session, its turn and its children; does nothing if it has ended."},
+    {0},
+};

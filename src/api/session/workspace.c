@@ -2,7 +2,7 @@
 #include "domain/session_details.h"
 #include "service/session/session.h"
 
-const struct field git_state_body[] = {
+static const struct field git_state_body[] = {
     {"source_type", FIELD_ANY, false, "What the work came from: pr, issue, branch or manual.", NULL, 0, 0},
     {"source_repo_url", FIELD_ANY, false, "The repository it came from.", NULL, 0, 0},
     {"source_repo_branch", FIELD_ANY, false, "The branch it came from.", NULL, 0, 0},
@@ -17,14 +17,14 @@ const struct field git_state_body[] = {
     {0},
 };
 
-const struct field files_changed_query[] = {
+static const struct field files_changed_query[] = {
     {"after", FIELD_STRING, false, "Only paths behind this one (next_cursor of the page before).", NULL, 1,
      FILE_PATH_BYTES_MAX},
     {"limit", FIELD_INTEGER, false, "Files per page.", NULL, 1, 1000},
     {0},
 };
 
-enum status git_state_get(struct request *request)
+static enum status git_state_get(struct request *request)
 {
     struct session session;
     enum status status = session_authorize_read(&request->call, request->params[0], ACTION_READ, &session, NULL);
@@ -34,7 +34,7 @@ enum status git_state_get(struct request *request)
     return status;
 }
 
-enum status git_state_update(struct request *request)
+static enum status git_state_update(struct request *request)
 {
     struct session_access entry;
     enum status status = session_set_git_state(&request->call, request->params[0], request->body, &entry);
@@ -71,7 +71,7 @@ static void write_files(struct json_out *out, const struct changed_file *files, 
     json_end_object(out);
 }
 
-enum status files_changed_list(struct request *request)
+static enum status files_changed_list(struct request *request)
 {
     struct session session;
     struct changed_file *files;
@@ -87,3 +87,13 @@ enum status files_changed_list(struct request *request)
     }
     return status;
 }
+
+const struct route workspace_routes[] = {
+    {HTTP_GET, "/api/sessions/{id}/git-state", git_state_get, .answer = "GitState",
+     .summary = "The git state of the session's work."},
+    {HTTP_PATCH, "/api/sessions/{id}/git-state", git_state_update, .body = git_state_body, .answer = "GitState",
+     .summary = "Update the git state, as collaborator or lease holder."},
+    {HTTP_GET, "/api/sessions/{id}/files-changed", files_changed_list, .query = files_changed_query,
+     .answer = "FilesChanged", .summary = "The files the session changed, each path once."},
+    {0},
+};

@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "service/work/claim.h"
 
-const struct field claim_body[] = {
+static const struct field claim_body[] = {
     {"worker", FIELD_STRING, true, "Name of the worker, for people.", NULL, 1, 128},
     {"agents", FIELD_TEXTS, false, "Slugs of the agents it runs; any unless told.", NULL, 0, 0},
     {"types", FIELD_TEXTS, false, "Session types it runs; any unless told.", &session_type_enum, 0, 0},
@@ -14,12 +14,12 @@ const struct field claim_body[] = {
     {0},
 };
 
-const struct field heartbeat_body[] = {
+static const struct field heartbeat_body[] = {
     {"lease_ms", FIELD_INTEGER, false, "New length of the lease.", NULL, 1, INT64_MAX},
     {0},
 };
 
-const struct field settle_body[] = {
+static const struct field settle_body[] = {
     {"status", FIELD_WORD, true, "The state the session goes to.", &session_status_enum, 0, 0},
     {"result", FIELD_ANY, false, "The result, any JSON.", NULL, 0, 0},
     {"error", FIELD_ANY, false, "What went wrong: text, or an object with code and message.", NULL, 0, 0},
@@ -32,8 +32,6 @@ const struct field settle_body[] = {
      NULL, 0, 0},
     {0},
 };
-
-const struct field empty_body[] = {{0}};
 
 static enum status read_agents(struct request *request, const struct json *body, struct claim_request *claim)
 {
@@ -113,14 +111,14 @@ static bool may_wait(struct request *request)
 {
     struct command *command = &request->command;
     int64_t wait_ms = json_i64_of(request->body, "wait_ms");
-    int64_t wait_ms_max = request->api->claim_wait_ms_max;
+    int64_t wait_ms_max = request->api->limits.claim_wait_ms_max;
     if (command->waits_until_ms == 0) {
         command->waits_until_ms = request->call.steady_ms + (wait_ms < wait_ms_max ? wait_ms : wait_ms_max);
     }
     return request->call.steady_ms < command->waits_until_ms && !request->api->stopping;
 }
 
-enum status claims_take(struct request *request)
+static enum status claims_take(struct request *request)
 {
     struct claim_request claim;
     struct claimed claimed[CLAIM_BATCH_MAX];
@@ -142,7 +140,7 @@ enum status claims_take(struct request *request)
     return STATUS_OK;
 }
 
-enum status claims_heartbeat(struct request *request)
+static enum status claims_heartbeat(struct request *request)
 {
     struct session_access entry;
     int64_t expires_at_ms;
@@ -254,7 +252,7 @@ static enum status settle_and_claim(struct request *request, const struct json *
     return status;
 }
 
-enum status claims_settle(struct request *request)
+static enum status claims_settle(struct request *request)
 {
     struct session_access entry;
     const struct json *next = json_get_value(request->body, "claim");
@@ -268,7 +266,7 @@ enum status claims_settle(struct request *request)
     return status;
 }
 
-enum status claims_release(struct request *request)
+static enum status claims_release(struct request *request)
 {
     struct session_access entry;
     enum status status = claim_release(&request->call, request->params[0], &entry);
@@ -278,7 +276,7 @@ enum status claims_release(struct request *request)
     return status;
 }
 
-enum status claims_queue(struct request *request)
+static enum status claims_queue(struct request *request)
 {
     struct session_filter filter;
     struct queue_stats *queues;
@@ -326,3 +324,18 @@ enum status claims_queue(struct request *request)
     json_end_object(out);
     return STATUS_OK;
 }
+
+const struct route claim_routes[] = {
+    {HTTP_POST, "/api/claims", claims_take, .scope = SCOPE_CLAIM, .headers = HEADER_PREFER, .body = claim_body,
+     .answer = "Claims",
+     .summary = "Claim pending sessions, highest priority first, then oldest; can wait if there are none."},
+    {HTTP_GET, "/api/queue", claims_queue, .scope = SCOPE_CLAIM, .answer = "Queue",
+     .summary = "Queue lengths and active workers."},
+    {HTTP_POST, "/api/sessions/{id}/lease", claims_heartbeat, .scope = SCOPE_CLAIM, .body = heartbeat_body,
+     .answer = "Lease", .summary = "Extend the lease (heartbeat)."},
+    {HTTP_POST, "/api/sessions/{id}/settle", claims_settle, .idempotent = true, .headers = HEADER_PREFER,
+     .body = settle_body, .answer = "Session", .summary = "End or park a claimed turn."},
+    {HTTP_POST, "/api/sessions/{id}/release", claims_release, .scope = SCOPE_CLAIM, .headers = HEADER_PREFER,
+     .answer = "Session", .summary = "Release a claimed session."},
+    {0},
+};

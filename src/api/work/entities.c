@@ -5,18 +5,18 @@
 
 enum { SESSIONS_DEFAULT = 20, SESSIONS_MAX = 100 };
 
-const struct field entity_body[] = {
+static const struct field entity_body[] = {
     {"id", FIELD_STRING, false, "Its id; one is made when left out.", NULL, 1, 128},
     {"type", FIELD_STRING, true, "What kind of thing it is.", NULL, 1, 64},
     {"fields", FIELD_OBJECT, false, "What is known of it.", NULL, 0, 0},
     {0},
 };
-const struct field entity_update_body[] = {
+static const struct field entity_update_body[] = {
     {"fields", FIELD_OBJECT, true, "Members replace those that stand; null removes one.", NULL, 0, 0},
     {"version", FIELD_INTEGER, false, "The version you saw: 409 when it is another by now.", NULL, 1, INT64_MAX},
     {0},
 };
-const struct field entity_list_query[] = {
+static const struct field entity_list_query[] = {
     {"type", FIELD_STRING, false, "Only those of this type.", NULL, 1, 64},
     {"q", FIELD_STRING, false,
      "Only those with this text in id, type, or a name or value of a field. A page may then be short and still have "
@@ -26,11 +26,11 @@ const struct field entity_list_query[] = {
     {"after", FIELD_STRING, false, "Only those after this id: the next_cursor of the page before.", NULL, 1, 128},
     {0},
 };
-const struct field entity_remove_query[] = {
+static const struct field entity_remove_query[] = {
     {"version", FIELD_INTEGER, false, "The version you saw: 409 when it is another by now.", NULL, 1, INT64_MAX},
     {0},
 };
-const struct field entity_sessions_query[] = {
+static const struct field entity_sessions_query[] = {
     {"limit", FIELD_INTEGER, false, "At most so many: 20 unless told, never more than 100.", NULL, 1, INT64_MAX},
     {"parents_only", FIELD_BOOLEAN, false, "One row for each run, without its steps.", NULL, 0, 0},
     {0},
@@ -38,7 +38,7 @@ const struct field entity_sessions_query[] = {
 
 /* --- commands --- */
 
-enum status entities_create(struct request *request)
+static enum status entities_create(struct request *request)
 {
     struct entity entity;
     const struct json *body = request->body;
@@ -50,7 +50,7 @@ enum status entities_create(struct request *request)
     return status;
 }
 
-enum status entities_update(struct request *request)
+static enum status entities_update(struct request *request)
 {
     struct entity entity;
     enum status status = entity_change(&request->call, request->params[0], json_get_value(request->body, "fields"),
@@ -61,14 +61,14 @@ enum status entities_update(struct request *request)
     return status;
 }
 
-enum status entities_delete(struct request *request)
+static enum status entities_delete(struct request *request)
 {
     return entity_remove(&request->call, request->params[0], request_param_i64(request, "version", 0));
 }
 
 /* --- queries --- */
 
-enum status entities_get(struct request *request)
+static enum status entities_get(struct request *request)
 {
     struct entity entity;
     enum status status = entity_check_reach(&request->call);
@@ -81,7 +81,7 @@ enum status entities_get(struct request *request)
     return status;
 }
 
-enum status entities_list(struct request *request)
+static enum status entities_list(struct request *request)
 {
     struct entity_page page;
     struct json_out *out = &request->out;
@@ -151,7 +151,7 @@ static enum status write_summary(struct request *request, const struct session *
     return STATUS_OK;
 }
 
-enum status entities_sessions(struct request *request)
+static enum status entities_sessions(struct request *request)
 {
     struct entity entity;
     struct session_page page;
@@ -184,3 +184,18 @@ enum status entities_sessions(struct request *request)
     json_end_object(out);
     return status;
 }
+
+const struct route entity_routes[] = {
+    {HTTP_GET, "/api/entities", entities_list, .query = entity_list_query, .answer = "EntityList",
+     .summary = "The tenant's entities, ordered by id."},
+    {HTTP_POST, "/api/entities", entities_create, .idempotent = true, .body = entity_body, .success = 201,
+     .answer = "Entity", .summary = "Create an entity."},
+    {HTTP_GET, "/api/entities/{entity}", entities_get, .answer = "Entity", .summary = "One entity."},
+    {HTTP_PATCH, "/api/entities/{entity}", entities_update, .body = entity_update_body, .answer = "Entity",
+     .summary = "Change fields of an entity if it still has the given version."},
+    {HTTP_DELETE, "/api/entities/{entity}", entities_delete, .query = entity_remove_query, .success = 204,
+     .summary = "Remove an entity; its sessions are kept."},
+    {HTTP_GET, "/api/entities/{entity}/sessions", entities_sessions, .query = entity_sessions_query,
+     .answer = "EntitySessions", .summary = "The sessions of an entity, most recently active first."},
+    {0},
+};

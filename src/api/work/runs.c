@@ -2,14 +2,14 @@
 
 #include "api/core/handlers.h"
 
-const struct field run_list_query[] = {
+static const struct field run_list_query[] = {
     {"status", FIELD_WORD, false, "Only those in this state.", &run_status_enum, 0, 0},
     {"limit", FIELD_INTEGER, false, "At most so many.", NULL, 1, INT64_MAX},
     {"before", FIELD_STRING, false, "Only those before this id: the next_before of the page before.", NULL, 1, 128},
     {0},
 };
 
-enum status runs_get(struct request *request)
+static enum status runs_get(struct request *request)
 {
     struct automation_run run;
     enum status status = request_check_unbound(request);
@@ -22,7 +22,7 @@ enum status runs_get(struct request *request)
     return status;
 }
 
-enum status runs_list(struct request *request)
+static enum status runs_list(struct request *request)
 {
     struct run_page page;
     struct json_out *out = &request->out;
@@ -48,3 +48,10 @@ enum status runs_list(struct request *request)
     json_end_object(out);
     return STATUS_OK;
 }
+
+const struct route run_routes[] = {
+    {HTTP_GET, "/api/runs", runs_list, .query = run_list_query, .answer = "RunList",
+     .summary = "Runs of automations, newest first."},
+    {HTTP_GET, "/api/runs/{run}", runs_get, .answer = "Run", .summary = "One run and its outcome."},
+    {0},
+};

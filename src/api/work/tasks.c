@@ -3,7 +3,7 @@
 #include "api/core/handlers.h"
 #include "service/work/entity.h"
 
-const struct field task_body[] = {
+static const struct field task_body[] = {
     {"id", FIELD_STRING, true, "Its slug, in kebab-case.", NULL, 1, 64},
     {"name", FIELD_STRING, false, "The name for people.", NULL, 1, 200},
     {"description", FIELD_STRING, false, "What it is for.", NULL, 0, 100000},
@@ -21,19 +21,19 @@ const struct field task_body[] = {
     {"criteria", FIELD_OBJECT, false, "Short form: dimensions with options (score, flag, hard_block).", NULL, 0, 0},
     {0},
 };
-const struct field task_update_body[] = {
+static const struct field task_update_body[] = {
     {"name", FIELD_STRING, false, "The name for people.", NULL, 1, 200},
     {"description", FIELD_STRING, false, "What it is for.", NULL, 0, 100000},
     {"steps", FIELD_LIST, false, "All steps anew; runs that began keep theirs.", NULL, 0, 0},
     {"version", FIELD_INTEGER, false, "The version you saw: 409 when it is another by now.", NULL, 1, INT64_MAX},
     {0},
 };
-const struct field task_list_query[] = {
+static const struct field task_list_query[] = {
     {"limit", FIELD_INTEGER, false, "At most so many.", NULL, 1, INT64_MAX},
     {"after", FIELD_STRING, false, "Only those after this id: the next_cursor of the page before.", NULL, 1, 128},
     {0},
 };
-const struct field task_run_body[] = {
+static const struct field task_run_body[] = {
     {"entity_id", FIELD_STRING, false, "What it is about; the output fills its fields.", NULL, 1, 128},
     {"input", FIELD_OBJECT, false, "Told to every step.", NULL, 0, 0},
     {"source", FIELD_ANY, false, "Where it comes from, as of a session; {\"kind\": \"task\"} when left out.", NULL, 0,
@@ -61,7 +61,7 @@ static enum status write_task(struct request *request, const struct task_row *ro
 
 /* --- queries --- */
 
-enum status tasks_get(struct request *request)
+static enum status tasks_get(struct request *request)
 {
     struct task_row row;
     enum status status = entity_check_reach(&request->call);
@@ -71,7 +71,7 @@ enum status tasks_get(struct request *request)
     return status == STATUS_OK ? write_task(request, &row) : status;
 }
 
-enum status tasks_list(struct request *request)
+static enum status tasks_list(struct request *request)
 {
     struct task_row *rows;
     size_t count = 0;
@@ -104,14 +104,14 @@ enum status tasks_list(struct request *request)
 
 /* --- commands --- */
 
-enum status tasks_create(struct request *request)
+static enum status tasks_create(struct request *request)
 {
     struct task_row row;
     enum status status = task_define(&request->call, request->body, &row);
     return status == STATUS_OK ? write_task(request, &row) : status;
 }
 
-enum status tasks_update(struct request *request)
+static enum status tasks_update(struct request *request)
 {
     struct task_row row;
     enum status status =
@@ -119,7 +119,7 @@ enum status tasks_update(struct request *request)
     return status == STATUS_OK ? write_task(request, &row) : status;
 }
 
-enum status tasks_delete(struct request *request)
+static enum status tasks_delete(struct request *request)
 {
     return task_remove(&request->call, request->params[0]);
 }
@@ -131,7 +131,7 @@ static void write_session(struct json_out *out, const struct session *session)
     json_end_object(out);
 }
 
-enum status tasks_run(struct request *request)
+static enum status tasks_run(struct request *request)
 {
     struct started_task *started = arena_alloc(request_arena(request), sizeof *started);
     struct json_out *out = &request->out;
@@ -161,3 +161,18 @@ enum status tasks_run(struct request *request)
     json_end_object(out);
     return STATUS_OK;
 }
+
+const struct route task_routes[] = {
+    {HTTP_GET, "/api/tasks", tasks_list, .query = task_list_query, .answer = "TaskList",
+     .summary = "The configured tasks, ordered by id."},
+    {HTTP_POST, "/api/tasks", tasks_create, .scope = SCOPE_ADMIN, .idempotent = true, .body = task_body, .success = 201,
+     .answer = "Task", .summary = "Create a task."},
+    {HTTP_GET, "/api/tasks/{task}", tasks_get, .answer = "Task", .summary = "One task."},
+    {HTTP_PATCH, "/api/tasks/{task}", tasks_update, .scope = SCOPE_ADMIN, .body = task_update_body, .answer = "Task",
+     .summary = "Change a task; existing runs keep their steps."},
+    {HTTP_DELETE, "/api/tasks/{task}", tasks_delete, .scope = SCOPE_ADMIN, .success = 204,
+     .summary = "Remove a task; its runs continue."},
+    {HTTP_POST, "/api/tasks/{task}/runs", tasks_run, .idempotent = true, .body = task_run_body, .success = 201,
+     .answer = "TaskRun", .summary = "Run a task: creates one session per step and a parent session."},
+    {0},
+};

@@ -48,7 +48,7 @@ static bool serve_page(struct request *request)
 const struct door native_door = {
     .name = "native",
     .prefix = "",
-    .routes = routes,
+    .tables = route_tables,
     .credential = credential,
     .unauthenticated = "Send a valid API token as \"Authorization: Bearer TOKEN\", or sign in.",
     .refuse = problem_answer,

@@ -160,7 +160,7 @@ static void driver_interrupt(void *state, bool gone)
     acp_agent_notify(agent, "session/cancel", buffer_slice(&params));
     buffer_release(&params);
     acp_asks_end(turn);
-    acp_agent_set_deadline(agent, agent->options->cancel_ms);
+    acp_agent_set_deadline(agent, agent->options->limits.cancel_ms);
 }
 
 static void driver_free(void *state)

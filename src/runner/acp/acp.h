@@ -8,16 +8,13 @@
 #ifndef RUNNER_ACP_H
 #define RUNNER_ACP_H
 
+#include "runner/limits.h"
 #include "runner/driver.h"
 
 struct acp_options {
-    int64_t start_ms;       /* for the process to come up and open its session */
-    int64_t cancel_ms;      /* for a cancelled prompt to end by itself */
-    int64_t silence_ms;     /* without a message while a prompt runs and nobody is asked */
-    int64_t line_bytes_max; /* one message of the agent */
-    int64_t file_bytes_max; /* one file it reads or writes through the server */
-    const char *directory;  /* where agents without a sandbox work, each session in a directory of its own; NULL = they
-                               can't; must outlive the driver */
+    struct acp_limits limits;
+    const char *directory; /* where agents without a sandbox work, each session in a directory of its own; NULL = they
+                              can't; must outlive the driver */
     /* The secret of that name, for agents whose definition names it in pass_environment; borrowed for the moment. NULL
      * = the server's environment alone. */
     struct slice (*secret)(void *owner, const char *name);

@@ -122,7 +122,7 @@ void acp_agent_guard_silence(struct acp_agent *agent)
 {
     if (agent->stage == ACP_PROMPTING) {
         bool waits = agent->turn && agent->turn->asks;
-        acp_agent_set_deadline(agent, waits ? 0 : agent->options->silence_ms);
+        acp_agent_set_deadline(agent, waits ? 0 : agent->options->limits.silence_ms);
     }
 }
 
@@ -138,10 +138,10 @@ static void on_deadline(void *owner)
         fail(agent, TURN_CANCELLED, "The turn was interrupted; the agent did not stop by itself and was ended.");
     } else if (agent->stage == ACP_PROMPTING) {
         fail(agent, TURN_TIMEOUT, "The agent said nothing for %lld ms and was ended.",
-             (long long)agent->options->silence_ms);
+             (long long)agent->options->limits.silence_ms);
     } else {
         fail(agent, TURN_TIMEOUT, "The agent was not ready within %lld ms after its start.",
-             (long long)agent->options->start_ms);
+             (long long)agent->options->limits.start_ms);
     }
 }
 
@@ -205,7 +205,7 @@ void acp_agent_enter(struct acp_agent *agent)
     if (!agent->can_load) {
         acp_session_lose(agent->session);
     }
-    acp_agent_set_deadline(agent, agent->options->start_ms);
+    acp_agent_set_deadline(agent, agent->options->limits.start_ms);
     open_session(agent);
 }
 
@@ -377,7 +377,7 @@ static void on_stdout(void *owner, struct slice bytes)
     }
     if (!agent->is_over && step == RPC_TOO_LONG) {
         fail(agent, TURN_INTERNAL, "The agent sent a message of more than %lld bytes.",
-             (long long)agent->options->line_bytes_max);
+             (long long)agent->options->limits.line_bytes_max);
     }
     agent->is_reading = false;
     if (agent->is_over) {
@@ -462,10 +462,10 @@ struct acp_agent *acp_agent_start(struct acp *acp, const struct acp_options *opt
     agent->idle_ms = brief->agent->idle_timeout_ms;
     agent->turn = turn;
     turn->agent = agent;
-    rpc_lines_init(&agent->lines, (size_t)options->line_bytes_max);
+    rpc_lines_init(&agent->lines, (size_t)options->limits.line_bytes_max);
     agent->deadline = loop_timer_new(agent->loop, on_deadline, agent);
     agent->pause = loop_timer_new(agent->loop, on_pause_over, agent);
-    acp_agent_set_deadline(agent, options->start_ms);
+    acp_agent_set_deadline(agent, options->limits.start_ms);
     initialize(agent);
     return agent;
 }

@@ -140,7 +140,7 @@ static void serve(struct acp_turn *turn, const struct rpc_message *message, enum
     struct slice path, content = {0};
     if (!acp_file_is_served(turn->brief) || !json_as_text(json_get(message->params, "path"), &path) ||
         (use == PATH_WRITE && !json_as_text(json_get(message->params, "content"), &content)) ||
-        content.len > (size_t)agent->options->file_bytes_max) {
+        content.len > (size_t)agent->options->limits.file_bytes_max) {
         acp_agent_refuse(agent, message->id, RPC_INVALID_PARAMS, SLICE("a path, and at most that much content"));
         return;
     }
@@ -153,7 +153,7 @@ static void serve(struct acp_turn *turn, const struct rpc_message *message, enum
     file->content = arena_copy(&file->arena, content);
     file->arguments = arena_copy(&file->arena, message->params->raw);
     file->rules = agent_copy_rules(&file->arena, turn->brief->agent);
-    file->bytes_max = (size_t)agent->options->file_bytes_max;
+    file->bytes_max = (size_t)agent->options->limits.file_bytes_max;
     json_as_i64(json_get(message->params, "line"), &file->line);
     json_as_i64(json_get(message->params, "limit"), &file->limit);
     file->scope = (struct path_scope){

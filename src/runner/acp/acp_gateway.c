@@ -15,7 +15,7 @@ struct acp_gateway {
     bool is_working;
     struct arena arena;
     struct slice tree; /* on this machine */
-    const struct gateway_template **tools;
+    const struct tool_spec **tools;
     size_t count;
     struct acp_access access;
     void (*then)(struct acp_turn *turn, const struct acp_access *access);
@@ -179,7 +179,7 @@ static const char *take_tools(struct acp_gateway *gateway, const struct turn_inp
     const struct agent *agent = brief->agent;
     gateway->tools = arena_array(&gateway->arena, agent->gateway_tool_count, sizeof *gateway->tools);
     for (; gateway->count < agent->gateway_tool_count; gateway->count++) {
-        const struct gateway_template *tool = gateway_template_find(agent->gateway_tools[gateway->count]);
+        const struct tool_spec *tool = gateway_tool_find(agent->gateway_tools[gateway->count]);
         if (!tool) {
             return "The agent names a gateway tool that there is not.";
         }

@@ -14,7 +14,7 @@ struct http_client *model_client(struct model_turn *turn)
 {
     struct loop *loop = turn->brief->loop;
     const struct model_options *given = &turn->owner->options;
-    struct http_client_options options = {.ca_file = given->ca_file, .gather_us = given->gather_us};
+    struct http_client_options options = {.ca_file = given->ca_file, .gather_us = given->limits.gather_us};
     int index = loop_index(loop);
     assert(index >= 0 && index < MODEL_LOOPS_MAX);
     struct http_client **client = &turn->owner->clients[index];

@@ -68,8 +68,8 @@ static size_t tool_list(struct model_turn *turn, struct arena *arena, const stru
     for (size_t i = 0; i < agent->tool_count; i++) {
         const struct tool *tool = tool_find(agent->tools[i]);
         if (tool) {
-            list[count++] =
-                (struct model_tool){slice_of(tool->name), slice_of(tool->description), slice_of(tool->schema)};
+            list[count++] = (struct model_tool){slice_of(tool->spec->name), slice_of(tool->spec->description),
+                                                slice_of(tool->spec->schema)};
         }
     }
     *out = list;
@@ -82,7 +82,7 @@ void attempt_build(struct model_turn *turn, struct arena *arena, struct model_re
         .model = model_choice_of(turn)->model,
         .system = system_prompt(turn, arena),
         .reasoning_effort = turn->agent->reasoning_effort,
-        .output_tokens_max = turn->owner->options.output_tokens_max,
+        .output_tokens_max = turn->owner->options.limits.output_tokens_max,
     };
     out->tool_count = tool_list(turn, arena, &out->tools);
     out->message_count = context_messages(&turn->context, arena, &out->messages);
@@ -93,7 +93,7 @@ size_t attempt_fixed_bytes(struct model_turn *turn)
     size_t bytes = turn->agent->system_prompt.len;
     for (size_t i = 0; i < turn->agent->tool_count; i++) {
         const struct tool *tool = tool_find(turn->agent->tools[i]);
-        bytes += tool ? strlen(tool->description) + strlen(tool->schema) : 0;
+        bytes += tool ? strlen(tool->spec->description) + strlen(tool->spec->schema) : 0;
     }
     return bytes;
 }
@@ -104,7 +104,7 @@ size_t attempt_fixed_bytes(struct model_turn *turn)
 static int64_t backoff_ms(const struct model_turn *turn)
 {
     int64_t doublings = turn->retries < BACKOFF_DOUBLINGS_MAX ? turn->retries : BACKOFF_DOUBLINGS_MAX;
-    int64_t whole = turn->owner->options.backoff_ms << doublings;
+    int64_t whole = turn->owner->options.limits.backoff_ms << doublings;
     int64_t seed[] = {turn->brief->session_key, turn->brief->number, turn->rounds, turn->retries};
     uint64_t jitter = slice_hash(slice_from(seed, sizeof seed));
     return whole / 2 + (int64_t)(jitter % (uint64_t)(whole / 2 + 1));
@@ -114,7 +114,7 @@ static bool back_off(struct model_turn *turn, const struct provider_failure *fai
 {
     const struct model_options *options = &turn->owner->options;
     int64_t wait_ms = failure->retry_after_ms >= 0 ? failure->retry_after_ms : backoff_ms(turn);
-    if (!failure->may_retry || turn->retries >= options->retries || wait_ms > options->wait_ms_max) {
+    if (!failure->may_retry || turn->retries >= options->limits.retries || wait_ms > options->limits.wait_ms_max) {
         return false;
     }
     turn->retries++;

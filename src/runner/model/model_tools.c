@@ -263,7 +263,7 @@ void tools_answered(struct model_turn *turn, const struct ask *ask)
 {
     struct tool_result result;
     turn->ask_id = (struct slice){NULL, 0};
-    if (turn->tool->asks) {
+    if (tool_asks(turn->tool)) {
         tool_answered(&turn->arena, ask, &result);
         result_keep(turn, &result, NULL);
         tools_next(turn);
@@ -308,10 +308,10 @@ static void decide(struct model_turn *turn)
     struct tool_place place = place_of(turn);
     switch (tool_permission(&place, turn->tool, call->value)) {
     case PERMISSION_ALLOW:
-        turn->tool->asks ? ask_by_tool(turn) : run(turn);
+        tool_asks(turn->tool) ? ask_by_tool(turn) : run(turn);
         return;
     case PERMISSION_ASK:
-        turn->tool->asks ? ask_by_tool(turn) : ask_approval(turn);
+        tool_asks(turn->tool) ? ask_by_tool(turn) : ask_approval(turn);
         return;
     case PERMISSION_DENY:
     case PERMISSION_COUNT:

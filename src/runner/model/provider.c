@@ -311,9 +311,9 @@ static enum status call_send(struct provider_call *call, struct http_client *cli
         .headers = headers,
         .header_count = headers_build(headers, call->provider, SLICE("text/event-stream"), buffer_slice(&key)),
         .body = buffer_slice(&body),
-        .connect_ms = options->connect_ms,
-        .silence_ms = options->silence_ms,
-        .body_bytes_max = options->answer_bytes_max,
+        .connect_ms = options->limits.connect_ms,
+        .silence_ms = options->limits.silence_ms,
+        .body_bytes_max = options->limits.answer_bytes_max,
         .allow_http = speaks_plainly(options, call->provider),
     };
     struct http_call_handler handler = {call, on_head, on_body, on_end};
@@ -359,7 +359,7 @@ enum status provider_list_models(struct http_client *client, const struct provid
         .url = url.ptr,
         .headers = headers,
         .header_count = headers_build(headers, provider, SLICE("application/json"), buffer_slice(&key)),
-        .connect_ms = options->connect_ms,
+        .connect_ms = options->limits.connect_ms,
         .total_ms = question->total_ms,
         .body_bytes_max = question->bytes_max,
         .allow_http = speaks_plainly(options, provider),
@@ -396,7 +396,7 @@ enum status provider_start(struct http_client *client, const struct provider_opt
     call->provider = provider;
     call->handler = *handler;
     call->retry_after_ms = -1;
-    model_stream_init(&call->stream, provider->wire, options->event_bytes_max);
+    model_stream_init(&call->stream, provider->wire, options->limits.event_bytes_max);
     if (call_send(call, client, options, secret, request, &failure) != STATUS_OK) {
         failure_fill(out_failure, unknown, provider->name, "the call can't be made", slice_of(failure.detail));
         call_free(call);

@@ -3,6 +3,7 @@
 #ifndef RUNNER_PROVIDER_H
 #define RUNNER_PROVIDER_H
 
+#include "runner/limits.h"
 #include "domain/agent.h"
 #include "domain/turn.h"
 #include "net/http_client.h"
@@ -16,10 +17,7 @@ struct provider_options {
     /* The secret of that name, or absent; borrowed for the moment. NULL = the environment. */
     struct slice (*secret)(void *owner, const char *name);
     void *secret_owner;
-    int64_t connect_ms;      /* 0 = 30 s */
-    int64_t silence_ms;      /* no byte for that long ends a call */
-    size_t answer_bytes_max; /* of one call */
-    size_t event_bytes_max;  /* of one event of its stream */
+    struct provider_limits limits;
 };
 
 /* Why a call failed, and what may be done about it. */

@@ -264,7 +264,7 @@ static void call_send(struct http_provider *http, struct call *call, const struc
     json_end_object(&out);
     snprintf(url, sizeof url, "%.*s/%s", SLICE_ARG(sandbox->url), call_kinds[call->kind].path);
     const struct sandbox_post *post = &http->options.post;
-    post->post(post->owner, sandbox->base.loop, url, buffer_slice(&body), http->options.backend_ms_max,
+    post->post(post->owner, sandbox->base.loop, url, buffer_slice(&body), http->options.limits.backend_ms_max,
                (struct sandbox_reply){call, on_reply});
     buffer_release(&body);
 }

@@ -244,10 +244,10 @@ struct local_sandbox *local_sandbox_new(struct local_provider *local, struct loo
     sandbox->tenant_key = spec->tenant_key;
     sandbox->session_key = spec->session_key;
     sandbox->network = spec->settings->network;
-    sandbox->disk_bytes_max = at_most(spec->settings->disk_bytes_max, options->disk_bytes_max);
+    sandbox->disk_bytes_max = at_most(spec->settings->disk_bytes_max, options->limits.disk_bytes_max);
     sandbox->limits = (struct bubble_limits){
-        .memory_bytes_max = at_most(spec->settings->memory_bytes_max, options->memory_bytes_max),
-        .processes_max = at_most(spec->settings->processes_max, options->processes_max),
+        .memory_bytes_max = at_most(spec->settings->memory_bytes_max, options->limits.memory_bytes_max),
+        .processes_max = at_most(spec->settings->processes_max, options->limits.processes_max),
         .file_bytes_max = sandbox->disk_bytes_max,
     };
     snprintf(name, sizeof name, "%" PRId64 "-%" PRId64, spec->tenant_key, spec->session_key);
@@ -258,7 +258,7 @@ struct local_sandbox *local_sandbox_new(struct local_provider *local, struct loo
         .id = arena_format(&sandbox->arena, "local-%s", name),
         .root = arena_format(&sandbox->arena, "%s/workspace", dir),
         .mount = local->etc ? slice_of(bubble_workspace) : (struct slice){NULL, 0},
-        .limits = {.stdin_bytes_max = (size_t)options->stdin_bytes_max, .grace_ms = options->grace_ms},
+        .limits = {.stdin_bytes_max = (size_t)options->limits.stdin_bytes_max, .grace_ms = options->limits.grace_ms},
         .prepare = local_prepare,
         .on_busy = on_busy,
         .on_empty = on_empty,

@@ -60,7 +60,7 @@ static void on_packed(void *owner, const struct snapshot_result *news)
         ending->news.snapshot = slice_of(ending->id);
         ending->news.snapshot_bytes = news->bytes;
         snapshot_collect(local->snapshots, sandbox->tenant_key, sandbox->session_key,
-                         (size_t)local->options.snapshots_kept);
+                         (size_t)local->options.limits.snapshots_kept);
     }
     finish(ending);
 }
@@ -75,8 +75,8 @@ static void pack(struct ending *ending)
         .session_key = sandbox->session_key,
         .tree = sandbox->dir,
         .etc = local->etc,
-        .bytes_max = local->options.snapshot_bytes_max,
-        .time_ms_max = local->options.prepare_ms_max,
+        .bytes_max = local->options.limits.snapshot_bytes_max,
+        .time_ms_max = local->options.limits.prepare_ms_max,
     };
     snapshot_save(sandbox->base.loop, &order, (struct snapshot_callback){ending, on_packed});
 }

@@ -136,7 +136,7 @@ static void restore(struct making *making)
         .tree = making->staging,
         .etc = making->local->etc,
         .bytes_max = sandbox->disk_bytes_max,
-        .time_ms_max = making->local->options.prepare_ms_max,
+        .time_ms_max = making->local->options.limits.prepare_ms_max,
     };
     snapshot_restore(making->loop, &order, making->snapshot, (struct snapshot_callback){making, on_restored});
 }

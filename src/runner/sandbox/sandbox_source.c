@@ -88,7 +88,7 @@ static enum status git_start(const struct local_provider *local, struct loop *lo
                                    arena_format(&launch.arena, "HOME=%s", home ? home : "/nonexistent").ptr, NULL};
     const char *const *environment = git_environment(&launch.arena, reach, (struct slice){0}, further);
     launch_plain(&launch, &(struct process_spec){.argv = call->words, .environment = environment});
-    return subprocess_start(loop, &launch, local->options.prepare_ms_max,
+    return subprocess_start(loop, &launch, local->options.limits.prepare_ms_max,
                             (struct subprocess_callback){fetch, on_fetched}, failure);
 }
 
@@ -139,7 +139,7 @@ static enum status fetch_project(const struct local_provider *local, struct loop
                           path,
                           order->workspace,
                           NULL};
-    enum status status = subprocess_start_plain(loop, argv, local->options.prepare_ms_max,
+    enum status status = subprocess_start_plain(loop, argv, local->options.limits.prepare_ms_max,
                                                 (struct subprocess_callback){fetch, on_fetched}, failure);
     free(path);
     return status;

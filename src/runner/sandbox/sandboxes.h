@@ -2,6 +2,7 @@
 #ifndef RUNNER_SANDBOXES_H
 #define RUNNER_SANDBOXES_H
 
+#include "runner/limits.h"
 #include "runner/sandbox/sandbox.h"
 
 struct sandboxes;
@@ -25,14 +26,8 @@ struct sandboxes_options {
     bool unprotected;            /* run without bubblewrap where it cannot work */
     const char *const *shown;    /* further directories seen read-only from inside; NULL-ended, or NULL */
     const char *const *projects; /* where projects and repositories may lie that are copied in; NULL-ended, or NULL */
-    int64_t memory_bytes_max, processes_max, disk_bytes_max; /* of one sandbox */
-    int64_t prepare_ms_max;                                  /* clone, copy, unpack, pack: each */
-    int64_t snapshot_bytes_max;
-    int64_t snapshots_kept;
-    int64_t grace_ms;            /* from TERM to KILL */
-    int64_t stdin_bytes_max;     /* that wait for one process */
+    struct sandbox_limits limits;
     const char *const *backends; /* http: addresses an agent may name; NULL-ended, or NULL */
-    int64_t backend_ms_max;      /* http: one call */
     struct sandbox_post post;    /* http: without it that kind is unavailable */
 };
 

@@ -6,28 +6,22 @@
 
 /* What is named must be there: a name that means nothing would forbid nothing. */
 
-static struct slice tool_names(struct arena *arena)
+static struct slice names_of(struct arena *arena, bool of_gateway)
 {
     struct slice list = SLICE("");
-    for (const struct tool *tool = tools; tool->name; tool++) {
-        list = arena_format(arena, "%.*s%s%s", SLICE_ARG(list), list.len > 0 ? ", " : "", tool->name);
-    }
-    return list;
-}
-
-static struct slice gateway_names(struct arena *arena)
-{
-    struct slice list = SLICE("");
-    for (const struct gateway_template *tool = gateway_templates; tool->name; tool++) {
-        list = arena_format(arena, "%.*s%s%s", SLICE_ARG(list), list.len > 0 ? ", " : "", tool->name);
+    for (int id = 0; id < TOOL_COUNT; id++) {
+        const struct tool_spec *tool = &tool_specs[id];
+        if (of_gateway ? tool->for_gateway : tool->for_model) {
+            list = arena_format(arena, "%.*s%s%s", SLICE_ARG(list), list.len > 0 ? ", " : "", tool->name);
+        }
     }
     return list;
 }
 
 static bool any_tool_matches(struct slice pattern)
 {
-    for (const struct tool *tool = tools; tool->name; tool++) {
-        if (agent_glob_matches(pattern, slice_of(tool->name))) {
+    for (const struct tool *tool = tools; tool->spec; tool++) {
+        if (agent_glob_matches(pattern, slice_of(tool->spec->name))) {
             return true;
         }
     }
@@ -45,13 +39,13 @@ static enum status check_tools(struct arena *arena, const struct agent *agent, s
 {
     for (size_t i = 0; i < agent->tool_count; i++) {
         if (!tool_find(agent->tools[i])) {
-            return refuse(failure, "tools", agent->tools[i], tool_names(arena));
+            return refuse(failure, "tools", agent->tools[i], names_of(arena, false));
         }
     }
     for (size_t i = 0; i < agent->permission_count; i++) {
         struct slice tool = agent->permissions[i].tool;
         if (slice_present(tool) && !any_tool_matches(tool)) {
-            return refuse(failure, "permissions", tool, tool_names(arena));
+            return refuse(failure, "permissions", tool, names_of(arena, false));
         }
     }
     return STATUS_OK;
@@ -65,8 +59,8 @@ enum status agent_check_names(const struct agent *agent, struct failure *failure
         status = check_tools(&arena, agent, failure);
     }
     for (size_t i = 0; i < agent->gateway_tool_count && status == STATUS_OK; i++) {
-        if (!gateway_template_find(agent->gateway_tools[i])) {
-            status = refuse(failure, "gateway_tools", agent->gateway_tools[i], gateway_names(&arena));
+        if (!gateway_tool_find(agent->gateway_tools[i])) {
+            status = refuse(failure, "gateway_tools", agent->gateway_tools[i], names_of(&arena, true));
         }
     }
     arena_release(&arena);

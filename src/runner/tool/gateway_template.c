@@ -1,46 +1,9 @@
 #include "runner/tool/gateway_template.h"
 
-#define NAME "{\"type\":\"string\",\"minLength\":1,\"maxLength\":200}"
-#define TEXT "{\"type\":\"string\",\"minLength\":1,\"maxLength\":2000}"
-#define OBJECT(required, properties)                                                                                   \
-    "{\"type\":\"object\",\"additionalProperties\":false,\"required\":[" required "],\"properties\":{" properties "}}"
-#define LIST(most, items) "{\"type\":\"array\",\"minItems\":1,\"maxItems\":" most ",\"items\":" items "}"
-
-const struct gateway_template gateway_templates[] = {
-    {"automation.complete", "Says how the automation that started this session came out.",
-     "as the last thing you do in a session that an automation started, and never before",
-     OBJECT("\"outcome\"", "\"outcome\":" NAME ",\"summary\":{\"type\":\"string\"},\"completion_id\":" NAME)},
-    {"save_env_files",
-     "Remembers which files of variables this project needs: their paths and the names in them, never a value.",
-     "once you found out which variables the project reads",
-     OBJECT("\"files\"",
-            "\"files\":" LIST("100", OBJECT("\"path\",\"names\"", "\"path\":" NAME ",\"names\":" LIST("500", NAME))))},
-    {"save_service_commands", "Remembers the commands that start the services of this project.",
-     "once a command that starts a service of the project has worked",
-     OBJECT("\"commands\"",
-            "\"commands\":" LIST(
-                "100", OBJECT("\"name\",\"command\"", "\"name\":" NAME ",\"command\":" TEXT ",\"directory\":" NAME)))},
-    {"save_snapshot", "Saves the whole file tree, so that the session can go back to it.",
-     "before something risky, and when the project is set up", OBJECT("", "\"reason\":" TEXT)},
-    {"session_status", "Tells how a session stands: this one, or one that it started.",
-     "when you need to know how far a session is", OBJECT("", "\"session_id\":" NAME)},
-    {"set_title", "Gives the session a title that people see in lists.",
-     "when you know what the session is about, in a few words", OBJECT("\"title\"", "\"title\":" TEXT)},
-    {"verify", "Keeps files as evidence that the work is done: test logs, pictures. People read them.",
-     "after you checked your work, with what shows the result",
-     OBJECT("\"files\"", "\"summary\":" TEXT ",\"files\":" LIST(
-                             "50", OBJECT("\"name\"", "\"name\":" NAME ",\"content\":{\"type\":\"string\"},"
-                                                      "\"content_base64\":{\"type\":\"string\"}")))},
-    {0},
-};
-
-const struct gateway_template *gateway_template_find(struct slice name)
+const struct tool_spec *gateway_tool_find(struct slice name)
 {
-    const struct gateway_template *tool = gateway_templates;
-    while (tool->name && !slice_is(name, tool->name)) {
-        tool++;
-    }
-    return tool->name ? tool : NULL;
+    const struct tool_spec *tool = tool_spec_find(name);
+    return tool && tool->for_gateway ? tool : NULL;
 }
 
 /* --- the files --- */
@@ -86,7 +49,7 @@ const char gateway_library_text[] =
     "}\n";
 
 /* Models know no dots in names of tools. */
-static struct slice model_name(struct arena *arena, const struct gateway_template *tool)
+static struct slice model_name(struct arena *arena, const struct tool_spec *tool)
 {
     struct slice name = arena_copy(arena, slice_of(tool->name));
     for (size_t i = 0; i < name.len; i++) {
@@ -97,12 +60,12 @@ static struct slice model_name(struct arena *arena, const struct gateway_templat
     return name;
 }
 
-struct slice gateway_template_path(struct arena *arena, const struct gateway_template *tool)
+struct slice gateway_template_path(struct arena *arena, const struct tool_spec *tool)
 {
     return arena_format(arena, ".opencode/tool/%.*s.ts", SLICE_ARG(model_name(arena, tool)));
 }
 
-void gateway_template_write(struct buffer *to, const struct gateway_template *tool)
+void gateway_template_write(struct buffer *to, const struct tool_spec *tool)
 {
     struct arena arena = {0};
     const struct json *schema = NULL;
@@ -131,7 +94,7 @@ void gateway_template_explain(struct buffer *to, const struct agent *agent)
         buffer_add(to, SLICE("Tools that the server does for you:"));
     }
     for (size_t i = 0; i < agent->gateway_tool_count; i++) {
-        const struct gateway_template *tool = gateway_template_find(agent->gateway_tools[i]);
+        const struct tool_spec *tool = gateway_tool_find(agent->gateway_tools[i]);
         if (tool) {
             buffer_format(to, "\n- `%.*s`: %s Use it %s.", SLICE_ARG(model_name(&arena, tool)), tool->description,
                           tool->when);

@@ -1,36 +1,16 @@
-/* The tools of the built-in agents: one table. A tool says what it is called, what it takes, how risky it is and how it
- * is run; the turn decides whether it may (permissions) and keeps its result. */
+/* The tools of the built-in agents: what each is stands in domain/tool_spec.h, how it is run here. The turn decides
+ * whether a call may run (permissions) and keeps its result. */
 #ifndef RUNNER_TOOL_H
 #define RUNNER_TOOL_H
 
 #include "domain/call_subject.h"
 #include "domain/file_change.h"
+#include "domain/tool_spec.h"
 #include "runner/driver.h"
 #include "runner/sandbox/sandbox.h"
+#include "runner/tool/tool_settings.h"
 
 struct http_client;
-
-/* What a tool touches; what may be done without asking depends on it. */
-enum tool_risk { RISK_READ, RISK_FS_WRITE, RISK_PROCESS, RISK_EGRESS, RISK_OS };
-
-/* What the operator set, the same for every call. Lives as long as the server. */
-struct tool_settings {
-    size_t result_bytes_max, result_lines_max; /* that the model reads; the rest goes into a file */
-    size_t read_bytes_max, write_bytes_max;    /* of one file */
-    size_t list_entries_max;
-    size_t search_files_max, search_matches_max;
-    int64_t search_ms_max;
-    size_t command_bytes_max; /* of output that is kept */
-    int64_t command_ms_max;   /* when the agent's sandbox names none */
-    size_t http_bytes_max;
-    int64_t http_ms_max;
-    bool allows_full_scope; /* otherwise `full` counts as `project` */
-    const char *data_dir;   /* the server's own files: never shown, whatever the scope; NULL = none */
-    /* "HOST:PORT" on this machine that may be called, over http too */
-    const char *const *open_hosts;
-    size_t open_host_count;
-};
-extern const struct tool_settings tool_settings_usual;
 
 /* Where a call runs. Lives as long as the call. */
 struct tool_place {
@@ -65,21 +45,20 @@ struct tool_done {
 };
 
 struct tool {
-    const char *name;
-    const char *description; /* for the model */
-    const char *schema;      /* JSON Schema of the arguments */
-    enum tool_risk risk;
-    enum permission fallback;  /* when no rule of the agent matches */
-    const char *path_argument; /* which argument is a path, or NULL */
+    const struct tool_spec *spec;
     /* Runs the call; `done` follows exactly once, on the loop, perhaps before it returns. Returns what tool_cancel
-     * needs, or NULL when nothing can be cancelled. */
+     * needs, or NULL when nothing can be cancelled. NULL for tools that ask a person: then the turn does. */
     void *(*run)(const struct tool_place *place, const struct tool_call *call, struct tool_done then);
     void (*cancel)(void *running); /* done is not called any more */
-    bool asks;                     /* ask_user, request_approval: the turn asks a person instead of running anything */
 };
 
-extern const struct tool tools[]; /* ends with a NULL name */
+extern const struct tool tools[]; /* ends with a NULL spec */
 const struct tool *tool_find(struct slice name);
+/* ask_user, request_approval: the turn asks a person instead of running anything. */
+static inline bool tool_asks(const struct tool *tool)
+{
+    return tool->spec->runs == TOOL_RUNS_PERSON;
+}
 /* Checks the arguments against the schema: INVALID with a sentence the model can act on. */
 MUST_CHECK enum status tool_check(const struct tool *tool, const struct json *arguments, struct failure *failure);
 /* Bounds a result: at most 50 KB or 2,000 lines go to the model, the rest into a file. Slices live in the arena. */

@@ -2,11 +2,11 @@
 
 void tool_ask(const struct tool *tool, const struct tool_call *call, struct ask *out)
 {
-    bool is_question = slice_is(slice_of(tool->name), "ask_user");
+    bool is_question = slice_is(slice_of(tool->spec->name), "ask_user");
     const struct json *options = json_get_value(call->arguments, "options");
     *out = (struct ask){
         .kind = is_question ? ASK_QUESTION : ASK_APPROVAL,
-        .tool = slice_of(tool->name),
+        .tool = slice_of(tool->spec->name),
         .call_id = call->id,
         .arguments = is_question ? (struct slice){0} : call->arguments->raw,
         .text = json_text_of(call->arguments, is_question ? "question" : "action"),

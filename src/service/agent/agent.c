@@ -85,7 +85,7 @@ static enum status check_reach(struct call *call, const struct agent *agent)
 {
     const char *key = agent_reaches_host(agent);
     bool is_operator = access_rank(call->who) == MEMBER_OWNER && slice_is(call->who->tenant_id, FIRST_TENANT_ID);
-    if (!key || is_operator || call->service->agents_reach_host) {
+    if (!key || is_operator || call->service->limits.agent.reach_host) {
         return STATUS_OK;
     }
     return failure_set(&call->failure, STATUS_FORBIDDEN, "operator_required",

@@ -17,7 +17,7 @@ static enum status list_own(struct call *call, const struct session *session, st
     struct memory_search search = {.tenant_key = session->tenant_key,
                                    .agent = session->agent,
                                    .owner = owner_of(session),
-                                   .limit = call->service->memories_max};
+                                   .limit = call->service->limits.memory.max};
     *out_count = 0;
     return store_memory_list(call->db, &search, call->arena, out, out_count, &call->failure);
 }
@@ -60,7 +60,7 @@ static void add_fenced(struct buffer *to, const char *mark, const char *what, st
 enum status memory_tell(struct call *call, const struct session *session, struct arena *arena, struct agent *agent)
 {
     struct memory *memories;
-    size_t count = 0, bytes_max = call->service->memories_prompt_bytes_max;
+    size_t count = 0, bytes_max = call->service->limits.memory.prompt_bytes_max;
     struct buffer lines = {0}, prompt = {0};
     if (!has_memory(session, agent)) {
         return STATUS_OK;
@@ -120,7 +120,7 @@ enum status memory_recall(struct call *call, struct loaded_session *loaded, cons
 
 static enum status check_text(struct call *call, struct slice text)
 {
-    size_t most = call->service->memory_bytes_max;
+    size_t most = call->service->limits.memory.bytes_max;
     if (slice_trim(text).len == 0 || text.len > most) {
         return failure_set(&call->failure, STATUS_INVALID, "invalid_memory",
                            "`text` must have 1 to %zu bytes (option memory-bytes-max), not %zu.", most, text.len);
@@ -130,7 +130,7 @@ static enum status check_text(struct call *call, struct slice text)
 
 static enum status check_room(struct call *call, const struct session *session)
 {
-    int64_t count = 0, most = call->service->memories_max;
+    int64_t count = 0, most = call->service->limits.memory.max;
     enum status status =
         store_memory_count(call->db, session->tenant_key, session->agent, owner_of(session), &count, &call->failure);
     if (status == STATUS_OK && count >= most) {

@@ -128,7 +128,7 @@ static void read_offers(struct vendor *vendor)
     shown->detail[0] = '\0';
     shown->offers = offers;
     shown->offer_count = count;
-    vendor->good_until_ms = clock_steady_ms(vendor->models->options.clock) + vendor->models->options.cache_ms;
+    vendor->good_until_ms = clock_steady_ms(vendor->models->options.clock) + vendor->models->options.limits.cache_ms;
 }
 
 static void on_head(void *owner, int status, const struct http_header *headers, size_t count)
@@ -169,7 +169,7 @@ static void ask_vendor(struct models *models, size_t index, struct http_client *
 {
     struct vendor *vendor = &models->vendors[index];
     struct http_call_handler handler = {vendor, on_head, on_body, on_end};
-    struct provider_question question = {models->options.timeout_ms, ANSWER_BYTES_MAX};
+    struct provider_question question = {models->options.limits.timeout_ms, ANSWER_BYTES_MAX};
     struct failure failure;
     if (vendor->call || clock_steady_ms(models->options.clock) < vendor->good_until_ms) {
         return;

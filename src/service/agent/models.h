@@ -3,6 +3,7 @@
 #ifndef SERVICE_MODELS_H
 #define SERVICE_MODELS_H
 
+#include "service/core/limits.h"
 #include "base/clock.h"
 #include "base/slice.h"
 #include "loop/loop.h"
@@ -31,8 +32,7 @@ struct models_options {
     const struct provider_options *providers;
     struct clock *clock;
     struct loop *loop;
-    int64_t cache_ms;   /* how long an answer is good; failures are asked again at once */
-    int64_t timeout_ms; /* of one question */
+    struct models_limits limits;
 };
 
 struct models *models_new(const struct models_options *options);

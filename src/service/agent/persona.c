@@ -37,10 +37,10 @@ static enum status check_texts(struct call *call, const struct persona_request *
     enum status status = input_check_name(request->id, "id", NAME_BYTES_MAX, &call->failure);
     if (status == STATUS_OK) {
         status =
-            input_check_chars(request->name, "name", 1, call->service->session_limits.title_chars_max, &call->failure);
+            input_check_chars(request->name, "name", 1, call->service->limits.session.title_chars_max, &call->failure);
     }
     if (status == STATUS_OK) {
-        status = input_check_chars(request->prompt, "prompt", 1, call->service->session_limits.prompt_chars_max,
+        status = input_check_chars(request->prompt, "prompt", 1, call->service->limits.session.prompt_chars_max,
                                    &call->failure);
     }
     return status;
@@ -51,10 +51,10 @@ static enum status check_room(struct call *call)
     int64_t count = 0;
     enum status status =
         store_persona_count(call->db, call->who->tenant_key, call->who->user_id, &count, &call->failure);
-    if (status == STATUS_OK && count >= call->service->personas_per_user_max) {
+    if (status == STATUS_OK && count >= call->service->limits.people.personas_per_user_max) {
         return failure_set(&call->failure, STATUS_LIMITED, "too_many_personas",
                            "One user has at most %lld personas (option personas-per-user-max); delete one.",
-                           (long long)call->service->personas_per_user_max);
+                           (long long)call->service->limits.people.personas_per_user_max);
     }
     return status;
 }

@@ -133,7 +133,8 @@ static int64_t expiry_ms(const struct call *call, const struct session *session,
 {
     const struct service *service = call->service;
     bool lives_on = kind == ASK_APPROVAL && session->source_interactive;
-    int64_t usual_ms = lives_on ? service->interactive_approval_expiry_ms : service->ask_expiry_ms[kind];
+    int64_t usual_ms =
+        lives_on ? service->limits.ask.interactive_approval_expiry_ms : service->limits.ask.expiry_ms[kind];
     return agent->ask_expiry_ms ? agent->ask_expiry_ms : usual_ms;
 }
 
@@ -155,7 +156,7 @@ enum status ask_fill(struct call *call, const struct session *session, struct as
     ask->state = ASK_PENDING;
     ask->decision = DECISION_NONE;
     ask->turn = ask->turn ? ask->turn : session->fence;
-    ask->role = ask->role == ACCESS_NONE ? service->ask_role : ask->role;
+    ask->role = ask->role == ACCESS_NONE ? (enum access_role)service->limits.ask.role : ask->role;
     ask->quorum = ask->quorum ? ask->quorum : 1;
     ask->created_at_ms = call->now_ms;
     if (!slice_present(ask->text) && ask->kind == ASK_APPROVAL && slice_present(ask->tool)) {
@@ -185,10 +186,10 @@ static enum status check_room(struct call *call, const struct loaded_session *lo
         return failure_set(&call->failure, STATUS_CONFLICT, "no_turn", "Only a turn asks; this session is %s.",
                            session_status_enum.names[loaded->session.status]);
     }
-    if (loaded->asks_pending >= call->service->asks_pending_max) {
+    if (loaded->asks_pending >= call->service->limits.ask.pending_max) {
         return failure_set(&call->failure, STATUS_LIMITED, "too_many_asks",
                            "%lld asks of this session are pending; the limit is %lld (option asks-pending-max).",
-                           (long long)loaded->asks_pending, (long long)call->service->asks_pending_max);
+                           (long long)loaded->asks_pending, (long long)call->service->limits.ask.pending_max);
     }
     return STATUS_OK;
 }
@@ -225,7 +226,7 @@ enum status ask_open(struct call *call, struct loaded_session *loaded, struct as
     const struct session *session = &loaded->session;
     enum status status = ask_fill(call, session, ask);
     if (status == STATUS_OK) {
-        status = ask_check(call->arena, ask, call->service->event_bytes_max, &call->failure);
+        status = ask_check(call->arena, ask, call->service->limits.event.bytes_max, &call->failure);
     }
     if (status == STATUS_OK) {
         status = check_form(call, ask);

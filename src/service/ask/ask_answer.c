@@ -16,11 +16,11 @@ static enum status check_form(struct call *call, const struct ask *ask, const st
 static enum status check_size(struct call *call, const struct ask_reply *reply)
 {
     size_t bytes = (reply->answer ? reply->answer->raw.len : 0) + reply->reason.len;
-    return bytes <= call->service->event_bytes_max
+    return bytes <= call->service->limits.event.bytes_max
                ? STATUS_OK
                : failure_set(&call->failure, STATUS_TOO_LARGE, "answer_too_large",
                              "The answer has %zu bytes; at most %zu are accepted (option event-bytes-max).", bytes,
-                             call->service->event_bytes_max);
+                             call->service->limits.event.bytes_max);
 }
 
 /* What is answered reaches the model like what is said. */

@@ -28,7 +28,7 @@ enum status ask_link_create(struct call *call, struct slice session_id, struct s
     if (ask.state != ASK_PENDING || ask_is_overdue(call, &ask)) {
         return ask_not_pending(&ask, &call->failure);
     }
-    int64_t longest = call->service->ask_link_ms;
+    int64_t longest = call->service->limits.ask.link_ms;
     id_token(call->service->ids, "sa_", out_token);
     struct hash hash = hash_of(slice_of(out_token));
     struct grant grant = {

@@ -42,10 +42,10 @@ enum status ask_check_rule(struct call *call, const struct session *session, enu
                            "or deny.");
     }
     enum status status = store_ask_rule_count(call->db, session->tenant_key, &count, &call->failure);
-    if (status == STATUS_OK && count >= call->service->ask_rules_max) {
+    if (status == STATUS_OK && count >= call->service->limits.ask.rules_max) {
         return failure_set(&call->failure, STATUS_LIMITED, "too_many_rules",
                            "%lld decisions stand already; the limit is %lld (option ask-rules-max).", (long long)count,
-                           (long long)call->service->ask_rules_max);
+                           (long long)call->service->limits.ask.rules_max);
     }
     return status;
 }

@@ -65,7 +65,7 @@ static void look_run(struct read_job *read, struct db *db)
     struct blobs *blobs = (struct blobs *)((char *)read - offsetof(struct blobs, read));
     const struct service *service = blobs->options.service;
     struct failure failure;
-    blobs->before_ms = clock_wall_ms(service->clock) - blobs->options.grace_ms;
+    blobs->before_ms = clock_wall_ms(service->clock) - blobs->options.limits.grace_ms;
     enum status status = blob_find_orphans(db, &service->blobs, blobs->before_ms, ORPHANS_PER_SWEEP, &blobs->arena,
                                            &blobs->orphans, &blobs->count, &failure);
     if (status != STATUS_OK) {
@@ -92,7 +92,7 @@ static void on_timer(void *owner)
     struct blobs *blobs = owner;
     blobs->sweeps = blobs->options.submit_read(blobs->options.read_owner, &blobs->read);
     if (!blobs->sweeps) {
-        loop_timer_set(blobs->timer, blobs->options.sweep_ms);
+        loop_timer_set(blobs->timer, blobs->options.limits.sweep_ms);
     }
 }
 
@@ -103,7 +103,7 @@ static void on_swept(struct loop_message *message)
     if (blobs->stops) {
         tell_over(blobs);
     } else {
-        loop_timer_set(blobs->timer, blobs->options.sweep_ms);
+        loop_timer_set(blobs->timer, blobs->options.limits.sweep_ms);
     }
 }
 

@@ -7,13 +7,12 @@
 #include "service/core/writer.h"
 
 struct blobs_options {
-    struct service *service;
+    const struct service *service;
     struct writer *writer;
     struct loop *loop; /* of its timer */
     void *read_owner;
     bool (*submit_read)(void *owner, struct read_job *job);
-    int64_t sweep_ms;
-    int64_t grace_ms; /* how long bytes stay that nobody refers to */
+    struct blobs_limits limits;
 };
 
 struct blobs;

@@ -8,7 +8,7 @@
 #include "service/sandbox/runtime_host.h"
 
 struct node_options {
-    struct service *service; /* whose `node` is this one */
+    const struct service *service; /* whose `node` is this one */
     struct writer *writer;
     struct loop *loop; /* where the sandboxes live */
     struct runtime_host *runtimes;

@@ -39,7 +39,7 @@ void transaction_forget(struct transaction *transaction, struct loaded_session *
 static void forget_oldest(struct transaction *transaction)
 {
     struct loaded_session *at = transaction->oldest;
-    while (at && transaction->sessions.count >= transaction->service->cached_sessions_max) {
+    while (at && transaction->sessions.count >= transaction->service->limits.sessions.cached_max) {
         struct loaded_session *newer = at->newer;
         if (!at->touched) {
             transaction_forget(transaction, at);

@@ -1,9 +1,10 @@
+#include "service/identity/identity.h"
 #include "service/core/transaction_internal.h"
 
 /* Above this a session's strings are copied together into a fresh arena. */
 enum { SESSION_ARENA_BYTES_MAX = 64 * 1024 };
 
-void transaction_init(struct transaction *transaction, struct service *service, struct db *db)
+void transaction_init(struct transaction *transaction, const struct service *service, struct db *db)
 {
     *transaction = (struct transaction){.service = service, .db = db};
 }
@@ -12,7 +13,7 @@ const struct principal server_principal = {.kind = PRINCIPAL_SYSTEM, .name = {"s
 
 struct call transaction_call(struct transaction *transaction, struct arena *arena, const struct principal *who)
 {
-    struct service *service = transaction->service;
+    const struct service *service = transaction->service;
     return (struct call){
         .service = service,
         .db = transaction->db,
@@ -120,7 +121,7 @@ enum status transaction_commit(struct transaction *transaction, struct publicati
         repack(loaded);
     }
     if (transaction->identity_changed) {
-        transaction->service->identity_epoch++;
+        transaction->service->identity_epoch->value++;
     }
     *out_publication = transaction->publication;
     transaction->publication = NULL;

@@ -41,7 +41,7 @@ struct loaded_session {
 };
 
 struct transaction {
-    struct service *service;
+    const struct service *service;
     struct db *db;
     struct map sessions; /* tenant and id → loaded_session */
     struct map by_key;   /* the same by the bytes of session.key */
@@ -59,7 +59,7 @@ struct transaction {
     bool identity_changed;
 };
 
-void transaction_init(struct transaction *transaction, struct service *service, struct db *db);
+void transaction_init(struct transaction *transaction, const struct service *service, struct db *db);
 void transaction_release(struct transaction *transaction);
 
 /* Who acts when nobody asked: timers, watchdogs, what a start finds. */

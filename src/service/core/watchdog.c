@@ -19,7 +19,7 @@ static int64_t since(int64_t at_ms, int64_t now_ms)
 static int64_t since_wall(const struct call *call, int64_t at_ms)
 {
     int64_t passed_ms = since(at_ms, call->now_ms);
-    int64_t known_ms = since(call->service->wall_known_since_ms, call->steady_ms);
+    int64_t known_ms = since(call->service->watchdog_record->wall_known_since_ms, call->steady_ms);
     return passed_ms < known_ms ? passed_ms : known_ms;
 }
 
@@ -76,7 +76,8 @@ static enum status gather_prompts(struct call *call, struct loaded_session *load
         return status;
     }
     struct prompt *picked = arena_array(call->arena, count, sizeof *picked);
-    out->prompts_ready = (int64_t)prompt_pick(queue, count, call->steady_ms, call->service->event_bytes_max, picked);
+    out->prompts_ready =
+        (int64_t)prompt_pick(queue, count, call->steady_ms, call->service->limits.event.bytes_max, picked);
     for (int64_t i = 0; i < out->prompts_ready; i++) {
         int64_t waited_ms = since_wall(call, picked[i].created_at_ms);
         out->prompt_waited_ms = waited_ms > out->prompt_waited_ms ? waited_ms : out->prompt_waited_ms;
@@ -174,7 +175,7 @@ static enum status act(struct call *call, struct loaded_session *loaded, const s
         status = acts[finding->action](call, loaded, watchdog_enum.names[finding->watchdog]);
     }
     if (status == STATUS_OK) {
-        call->service->watchdog_findings[finding->watchdog]++;
+        call->service->watchdog_record->findings[finding->watchdog]++;
     }
     return status;
 }
@@ -184,7 +185,7 @@ enum status watchdog_look(struct call *call, struct loaded_session *loaded)
     struct health_facts facts;
     struct health_finding findings[HEALTH_FINDINGS_MAX];
     enum status status = gather(call, loaded, &facts);
-    size_t count = status == STATUS_OK ? health_actions(&facts, &call->service->health, findings) : 0;
+    size_t count = status == STATUS_OK ? health_actions(&facts, &call->service->limits.health, findings) : 0;
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
         status = act(call, loaded, &findings[i], &facts);
     }
@@ -195,7 +196,7 @@ enum status watchdog_look(struct call *call, struct loaded_session *loaded)
 enum status watchdog_stale(struct call *call, struct loaded_session *loaded, bool *out_again)
 {
     const struct session *session = &loaded->session;
-    const struct health_limits *limits = &call->service->health;
+    const struct health_limits *limits = &call->service->limits.health;
     struct health_facts facts = {.status = session->status, .silent_ms = since_wall(call, session->last_active_at_ms)};
     if (health_is_stale(session, facts.silent_ms, limits)) {
         return act(call, loaded, &(struct health_finding){WATCHDOG_STALE, HEALTH_MARK_INACTIVE}, &facts);

@@ -9,12 +9,17 @@
 
 enum { WATCHDOG_SESSIONS_MAX = 200 };
 
+/* What the watchdogs note while they run; the writer writes it. One per server. */
+struct watchdog_record {
+    int64_t wall_known_since_ms; /* steady: when the wall clock last jumped, 0 = never; the writer's */
+    _Atomic int64_t findings[WATCHDOG_COUNT];
+};
+
 struct watchdogs_options {
-    struct service *service;
+    const struct service *service;
     struct writer *writer;
-    struct loop *loop;    /* whose timer it uses */
-    int64_t sweep_ms;     /* between two looks */
-    int64_t sessions_max; /* of one look; at most WATCHDOG_SESSIONS_MAX */
+    struct loop *loop; /* whose timer it uses */
+    struct watchdogs_limits limits;
 };
 
 struct watchdogs;

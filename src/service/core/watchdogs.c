@@ -41,7 +41,7 @@ static bool is_avoided(const struct watchdogs *watchdogs, int64_t session_key)
 static enum status find_suspects(struct call *call, struct watchdogs *watchdogs, struct health_suspect *out,
                                  size_t *out_count)
 {
-    const struct health_limits *limits = &call->service->health;
+    const struct health_limits *limits = &call->service->limits.health;
     int64_t silence_ms = health_first_silence_ms(limits);
     int64_t unled_ms = limits->error_ms && (!limits->waiting_ms || limits->error_ms < limits->waiting_ms)
                            ? limits->error_ms
@@ -52,7 +52,7 @@ static enum status find_suspects(struct call *call, struct watchdogs *watchdogs,
         .silent_since_ms = silence_ms ? call->now_ms - silence_ms : 0,
         .queued_since_ms = limits->queue_ms ? call->now_ms - limits->queue_ms : 0,
         .unled_since_ms = unled_ms ? call->now_ms - unled_ms : 0,
-        .limit = watchdogs->options.sessions_max,
+        .limit = watchdogs->options.limits.sessions_max,
     };
     return store_health_candidates(call->db, &search, out, out_count, &call->failure);
 }
@@ -82,7 +82,7 @@ static enum status look(struct call *call, struct watchdogs *watchdogs)
         }
     }
     if (status == STATUS_OK) {
-        bool is_page = count == (size_t)watchdogs->options.sessions_max;
+        bool is_page = count == (size_t)watchdogs->options.limits.sessions_max;
         watchdogs->after = is_page ? suspects[count - 1].session_key : 0;
     }
     return status;
@@ -95,7 +95,7 @@ static void note_clock(struct call *call, struct watchdogs *watchdogs)
     int64_t jump_ms = ahead_ms - watchdogs->wall_ahead_ms;
     watchdogs->wall_ahead_ms = ahead_ms;
     if (jump_ms > CLOCK_JUMP_MS || jump_ms < -CLOCK_JUMP_MS) {
-        call->service->wall_known_since_ms = call->steady_ms;
+        call->service->watchdog_record->wall_known_since_ms = call->steady_ms;
         log_warn("clock_jumped", LOG_NUM("by_ms", jump_ms));
     }
 }
@@ -130,14 +130,14 @@ static void on_timer(void *owner)
             watchdogs->looks = false; /* it is busy: the next time */
         }
     }
-    loop_timer_set(watchdogs->timer, watchdogs->options.sweep_ms);
+    loop_timer_set(watchdogs->timer, watchdogs->options.limits.sweep_ms);
 }
 
 static void on_start(struct loop_message *message)
 {
     struct watchdogs *watchdogs = (struct watchdogs *)((char *)message - offsetof(struct watchdogs, start_message));
     watchdogs->timer = loop_timer_new(watchdogs->options.loop, on_timer, watchdogs);
-    loop_timer_set(watchdogs->timer, watchdogs->options.sweep_ms);
+    loop_timer_set(watchdogs->timer, watchdogs->options.limits.sweep_ms);
 }
 
 static void on_stop(struct loop_message *message)

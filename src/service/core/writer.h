@@ -15,7 +15,7 @@
 #include "service/core/command.h"
 
 struct writer_options {
-    struct service *service;
+    const struct service *service;
     struct db *db; /* owned by the writer from now on */
     struct fanout *fanout;
     size_t group_max;

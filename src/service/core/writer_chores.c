@@ -121,22 +121,24 @@ void writer_save_renewals(struct writer *writer)
 static enum status prune(struct db *db, const struct service *service, struct failure *failure)
 {
     int64_t now_ms = clock_wall_ms(service->clock);
-    int64_t ended_ms = now_ms - service->ended_keep_ms;
-    enum status status = store_idempotency_prune(db, now_ms - service->idempotency_keep_ms, failure);
+    int64_t ended_ms = now_ms - service->limits.retention.ended_ms;
+    enum status status = store_idempotency_prune(db, now_ms - service->limits.retention.idempotency_ms, failure);
     if (status == STATUS_OK) {
         status = store_grant_prune(db, now_ms, failure);
     }
-    if (status == STATUS_OK && service->ended_keep_ms > 0) {
+    if (status == STATUS_OK && service->limits.retention.ended_ms > 0) {
         status = store_token_prune(db, ended_ms, failure);
     }
-    return status == STATUS_OK && service->ended_keep_ms > 0 ? store_share_prune(db, ended_ms, failure) : status;
+    return status == STATUS_OK && service->limits.retention.ended_ms > 0 ? store_share_prune(db, ended_ms, failure)
+                                                                         : status;
 }
 
 void writer_prune(struct writer *writer)
 {
-    struct service *service = writer->options.service;
+    const struct service *service = writer->options.service;
     struct failure failure = {0};
-    writer->next_prune_ms = writer_steady_ms(writer) + (service->prune_ms ? service->prune_ms : PRUNE_EVERY_MS);
+    writer->next_prune_ms = writer_steady_ms(writer) +
+                            (service->limits.retention.sweep_ms ? service->limits.retention.sweep_ms : PRUNE_EVERY_MS);
     enum status status = transaction_begin(&writer->transaction, &failure);
     if (status == STATUS_OK) {
         status = prune(writer->transaction.db, service, &failure);

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "domain/redact.h"
-#include "runner/tool/gateway_template.h"
 #include "service/gateway/gateway_internal.h"
 #include "wire/json_schema.h"
 
@@ -28,7 +27,7 @@ void gateway_free(struct gateway *gateway)
 
 int64_t gateway_timeout_ms(const struct gateway *gateway)
 {
-    return gateway->options.timeout_ms;
+    return gateway->options.limits.timeout_ms;
 }
 
 /* --- results --- */
@@ -40,7 +39,7 @@ struct slice gateway_tidy(const struct gateway *gateway, struct arena *arena, st
     redact_add(&text, json);
     struct slice tidy = arena_copy(arena, buffer_slice(&text));
     buffer_release(&text);
-    bool fits = tidy.len <= gateway->options.result_bytes_max;
+    bool fits = tidy.len <= gateway->options.limits.result_bytes_max;
     return fits && json_parse(arena, tidy, &ignored, NULL) == STATUS_OK ? tidy : SLICE("\"[too long, or secret]\"");
 }
 
@@ -52,7 +51,7 @@ enum status gateway_tell(struct call *call, struct loaded_session *loaded, const
     json_begin_object(&out);
     json_put_text(&out, "call_id", call_id);
     json_put_bool(&out, "success", success);
-    if (tool->tells) {
+    if (tool->spec->logs_arguments) {
         json_put_raw(&out, "arguments", arguments->raw);
     }
     json_put_raw(&out, "result", result);
@@ -62,7 +61,7 @@ enum status gateway_tell(struct call *call, struct loaded_session *loaded, const
         .metadata = arena_copy(call->arena, buffer_slice(&metadata)),
     };
     buffer_release(&metadata);
-    event_set_type(&event, arena_format(call->arena, "tool.%s", tool->name));
+    event_set_type(&event, arena_format(call->arena, "tool.%s", tool->spec->name));
     return session_append_events(call, loaded, &event, 1);
 }
 
@@ -71,8 +70,8 @@ enum status gateway_tell(struct call *call, struct loaded_session *loaded, const
 static enum status unknown_tool(struct call *call)
 {
     struct buffer names = {0};
-    for (const struct gateway_tool *tool = gateway_tools; tool->name; tool++) {
-        buffer_format(&names, "%s%s", names.len ? ", " : "", tool->name);
+    for (const struct gateway_tool *tool = gateway_tools; tool->spec; tool++) {
+        buffer_format(&names, "%s%s", names.len ? ", " : "", tool->spec->name);
     }
     failure_set(&call->failure, STATUS_NOT_FOUND, "unknown_tool", "There is no such tool. There are: %.*s.",
                 SLICE_ARG(buffer_slice(&names)));
@@ -83,10 +82,10 @@ static enum status unknown_tool(struct call *call)
 static const struct gateway_tool *find_tool(struct slice name)
 {
     const struct gateway_tool *tool = gateway_tools;
-    while (tool->name && !slice_is(name, tool->name)) {
+    while (tool->spec && !slice_is(name, tool->spec->name)) {
         tool++;
     }
-    return tool->name ? tool : NULL;
+    return tool->spec ? tool : NULL;
 }
 
 static enum status check_arguments(struct call *call, const struct gateway_tool *tool,
@@ -97,8 +96,7 @@ static enum status check_arguments(struct call *call, const struct gateway_tool 
         return failure_set(&call->failure, STATUS_INVALID, "invalid_call_id", "`call_id` has 1 to %d bytes.",
                            CALL_ID_BYTES_MAX);
     }
-    enum status status =
-        json_parse(call->arena, slice_of(gateway_template_find(slice_of(tool->name))->schema), &schema, &call->failure);
+    enum status status = json_parse(call->arena, slice_of(tool->spec->schema), &schema, &call->failure);
     return status == STATUS_OK ? json_schema_validate(schema, request->arguments, &call->failure) : status;
 }
 
@@ -126,7 +124,7 @@ static enum status refuse_ambiguous(struct call *call)
 static bool may_run_elsewhere(const struct one_call *one, const struct gateway_call_row *row)
 {
     int64_t age_ms = one->call->now_ms - row->created_at_ms;
-    return db_engine(one->call->db) == DB_POSTGRES && age_ms < one->gateway->options.timeout_ms;
+    return db_engine(one->call->db) == DB_POSTGRES && age_ms < one->gateway->options.limits.timeout_ms;
 }
 
 static enum status answer_from_row(const struct one_call *one, const struct gateway_call_row *row,
@@ -158,7 +156,7 @@ static enum status run_inside(const struct one_call *one, struct gateway_answer 
     struct gateway_call_row row = {
         .tenant_key = session->tenant_key,
         .session_key = session->key,
-        .tool = slice_of(one->tool->name),
+        .tool = slice_of(one->tool->spec->name),
         .call_id = one->request->call_id,
         .arguments_hash = hash_slice(&one->hash),
         .state = TOOL_CALL_DONE,
@@ -209,9 +207,10 @@ static enum status answer(struct one_call *one, struct gateway_answer *out)
     const struct session *session = &one->loaded->session;
     one->hash = hash_of(one->request->arguments->raw);
     one->key = arena_format(call->arena, "%lld/%lld/%s/%.*s", (long long)session->tenant_key, (long long)session->key,
-                            one->tool->name, SLICE_ARG(one->request->call_id));
-    enum status status = store_tool_call_get(call->db, session->tenant_key, session->key, slice_of(one->tool->name),
-                                             one->request->call_id, call->arena, &row, &call->failure);
+                            one->tool->spec->name, SLICE_ARG(one->request->call_id));
+    enum status status =
+        store_tool_call_get(call->db, session->tenant_key, session->key, slice_of(one->tool->spec->name),
+                            one->request->call_id, call->arena, &row, &call->failure);
     if (status == STATUS_OK) {
         return answer_from_row(one, &row, out);
     }

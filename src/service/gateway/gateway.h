@@ -18,12 +18,11 @@ struct gateway_done {
 };
 
 struct gateway_options {
-    struct service *service;
+    const struct service *service;
     struct writer *writer;
     void *read_owner;
     bool (*submit_read)(void *owner, struct read_job *job);
-    int64_t timeout_ms; /* how long a call waits for its result */
-    size_t result_bytes_max;
+    struct gateway_limits limits;
     /* Takes a snapshot of the session's live sandbox: {"snapshot","bytes"}. NULL = there are no sandboxes. */
     void *snapshot_owner;
     void (*snapshot)(void *owner, int64_t tenant_key, int64_t session_key, struct gateway_done done);

@@ -6,14 +6,14 @@
 
 #include "base/hash.h"
 #include "base/map.h"
+#include "domain/tool_spec.h"
 #include "service/gateway/gateway.h"
 
 struct gateway_job;
 
 /* One row of the registry: either `run` or `begin`. */
 struct gateway_tool {
-    const char *name;
-    bool tells; /* the event holds the arguments */
+    const struct tool_spec *spec;
     /* Writer: a command. The result is JSON in the call's arena. What it refuses is not remembered. */
     enum status (*run)(struct call *call, struct loaded_session *loaded, const struct json *arguments,
                        struct slice *out);
@@ -26,7 +26,7 @@ struct gateway_tool {
     enum status (*end)(struct call *call, struct loaded_session *loaded, const struct json *arguments,
                        struct slice result);
 };
-extern const struct gateway_tool gateway_tools[]; /* ends with a NULL name */
+extern const struct gateway_tool gateway_tools[]; /* ends with a NULL spec */
 
 /* A call that works outside the store. Owned by itself from gateway_job_start to the commit of its end. */
 struct gateway_job {

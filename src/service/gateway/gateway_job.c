@@ -25,7 +25,7 @@ static struct gateway_call_row row_of(const struct gateway_job *job, int64_t now
     return (struct gateway_call_row){
         .tenant_key = job->tenant_key,
         .session_key = job->session_key,
-        .tool = slice_of(job->tool->name),
+        .tool = slice_of(job->tool->spec->name),
         .call_id = job->call_id,
         .arguments_hash = hash_slice(&job->arguments_hash),
         .created_at_ms = now_ms,

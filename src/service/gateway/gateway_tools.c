@@ -94,14 +94,14 @@ static enum status end_snapshot(struct call *call, struct loaded_session *loaded
     return status == STATUS_OK ? gateway_snapshot_keep(call, loaded, snapshot) : status;
 }
 
-/* What each accepts is in gateway_templates. */
+/* What each is and takes, its file in domain/tools says. */
 const struct gateway_tool gateway_tools[] = {
-    {"automation.complete", true, automation_run_report, NULL, NULL, NULL},
-    {"save_env_files", true, run_save, NULL, NULL, NULL},
-    {"save_service_commands", true, run_save, NULL, NULL, NULL},
-    {"save_snapshot", true, NULL, check_snapshot, begin_snapshot, end_snapshot},
-    {"session_status", true, run_session_status, NULL, NULL, NULL},
-    {"set_title", true, run_set_title, NULL, NULL, NULL},
-    {"verify", false, NULL, gateway_verify_check, gateway_verify_begin, gateway_verify_end},
+    {&tool_specs[TOOL_AUTOMATION_COMPLETE], automation_run_report, NULL, NULL, NULL},
+    {&tool_specs[TOOL_SAVE_ENV_FILES], run_save, NULL, NULL, NULL},
+    {&tool_specs[TOOL_SAVE_SERVICE_COMMANDS], run_save, NULL, NULL, NULL},
+    {&tool_specs[TOOL_SAVE_SNAPSHOT], NULL, check_snapshot, begin_snapshot, end_snapshot},
+    {&tool_specs[TOOL_SESSION_STATUS], run_session_status, NULL, NULL, NULL},
+    {&tool_specs[TOOL_SET_TITLE], run_set_title, NULL, NULL, NULL},
+    {&tool_specs[TOOL_VERIFY], NULL, gateway_verify_check, gateway_verify_begin, gateway_verify_end},
     {0},
 };

@@ -34,10 +34,10 @@ enum status gateway_verify_check(const struct gateway *gateway, struct call *cal
             return failure_set(&call->failure, STATUS_INVALID, "invalid_evidence",
                                "Every file has either `content` or `content_base64`.");
         }
-        if (content.len > call->service->blob_bytes_max) {
+        if (content.len > call->service->limits.file.bytes_max) {
             return failure_set(&call->failure, STATUS_TOO_LARGE, "file_too_large",
                                "A file has %zu bytes; at most %zu are accepted (option blob-bytes-max).", content.len,
-                               call->service->blob_bytes_max);
+                               call->service->limits.file.bytes_max);
         }
     }
     return STATUS_OK;

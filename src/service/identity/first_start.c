@@ -47,7 +47,7 @@ enum status identity_first_start(struct call *call, struct slice bootstrap_token
         return identity_insert_token(call, &token, bootstrap_token);
     }
     struct grant link = {.kind = GRANT_LINK, .user_id = user.id, .tenant_key = tenant.key};
-    return identity_insert_grant(call, &link, "sk_", call->service->link_ms, out_link);
+    return identity_insert_grant(call, &link, "sk_", call->service->limits.identity.link_ms, out_link);
 }
 
 enum status identity_owner_token(struct call *call, struct slice name, char out_secret[TOKEN_TEXT_BYTES])

@@ -22,7 +22,7 @@ static void cache_refresh(struct call *call, struct principal_cache *cache)
     /* What another command of this transaction changed holds for the next one, and is not remembered: it may be rolled
      * back. */
     bool changes = call->transaction && call->transaction->identity_changed;
-    int64_t epoch = changes ? -1 : call->service->identity_epoch;
+    int64_t epoch = changes ? -1 : call->service->identity_epoch->value;
     bool old = changes || cache->epoch != epoch || call->steady_ms - cache->filled_at_ms > PRINCIPALS_KEPT_MS ||
                cache->principals.count > PRINCIPALS_MAX;
     if (old) {

@@ -5,6 +5,11 @@
 #include "base/map.h"
 #include "service/core/transaction.h"
 
+/* Grows whenever tokens, users or memberships change: caches of principals look at it. One per server. */
+struct identity_epoch {
+    _Atomic int64_t value;
+};
+
 /* Principals this thread has seen, by hash of their secret; thrown away when the identity epoch moves or after a second
  * (another node may have changed them). */
 struct principal_cache {

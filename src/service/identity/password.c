@@ -6,9 +6,9 @@ enum { PASSWORD_BYTES_MAX = 512 };
 
 enum status password_hash(struct call *call, struct slice password, struct slice *out_hash)
 {
-    if (password.len < call->service->password_chars_min || password.len > PASSWORD_BYTES_MAX) {
+    if (password.len < call->service->limits.identity.password_chars_min || password.len > PASSWORD_BYTES_MAX) {
         return failure_set(&call->failure, STATUS_INVALID, "weak_password", "A password has %zu to %d characters.",
-                           call->service->password_chars_min, PASSWORD_BYTES_MAX);
+                           call->service->limits.identity.password_chars_min, PASSWORD_BYTES_MAX);
     }
     char text[crypto_pwhash_STRBYTES];
     if (crypto_pwhash_str(text, password.ptr, password.len, crypto_pwhash_OPSLIMIT_INTERACTIVE,

@@ -22,8 +22,8 @@ enum status sign_in_start(struct call *call, struct slice user_id, int64_t tenan
     struct grant grant = {
         .kind = GRANT_COOKIE, .user_id = user_id, .csrf = slice_of(out->csrf), .tenant_key = tenants[at].key};
     out->user_id = user_id;
-    status = identity_insert_grant(call, &grant, "sc_", call->service->cookie_ms, out->cookie);
-    out->expires_at_ms = call->now_ms + call->service->cookie_ms;
+    status = identity_insert_grant(call, &grant, "sc_", call->service->limits.identity.cookie_ms, out->cookie);
+    out->expires_at_ms = call->now_ms + call->service->limits.identity.cookie_ms;
     return status;
 }
 
@@ -69,6 +69,6 @@ enum status ticket_create(struct call *call, struct slice session_id, char out_t
         hash_text(&call->who->credential.hash, text);
         grant.csrf = arena_copy(call->arena, slice_of(text));
     }
-    *out_expires_at_ms = call->now_ms + call->service->ticket_ms;
-    return identity_insert_grant(call, &grant, "st_", call->service->ticket_ms, out_ticket);
+    *out_expires_at_ms = call->now_ms + call->service->limits.identity.ticket_ms;
+    return identity_insert_grant(call, &grant, "st_", call->service->limits.identity.ticket_ms, out_ticket);
 }

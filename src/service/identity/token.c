@@ -67,10 +67,10 @@ static enum status check_token_room(struct call *call, struct slice user_id)
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
         own += tokens[i].revoked_at_ms == 0 && slice_eq(tokens[i].user_id, user_id);
     }
-    if (status == STATUS_OK && own >= call->service->tokens_per_user_max) {
+    if (status == STATUS_OK && own >= call->service->limits.identity.tokens_per_user_max) {
         return failure_set(&call->failure, STATUS_LIMITED, "too_many_tokens",
                            "One user has at most %zu tokens (option tokens-per-user-max); revoke one.",
-                           call->service->tokens_per_user_max);
+                           call->service->limits.identity.tokens_per_user_max);
     }
     return status;
 }

@@ -63,7 +63,9 @@ enum status user_create(struct call *call, const struct user_request *request, s
         status = store_membership_put(call->db, call->who->tenant_key, out->id, request->role, &call->failure);
     }
     struct grant link = {.kind = GRANT_LINK, .user_id = out->id, .tenant_key = call->who->tenant_key};
-    return status == STATUS_OK ? identity_insert_grant(call, &link, "sk_", call->service->link_ms, out_link) : status;
+    return status == STATUS_OK
+               ? identity_insert_grant(call, &link, "sk_", call->service->limits.identity.link_ms, out_link)
+               : status;
 }
 
 /* A new password ends what was begun with the old one: other browsers, tickets, links. API tokens stay. */

@@ -19,10 +19,10 @@ static enum status check_room(struct call *call, const struct loaded_session *lo
                            session_blocks_turns(&loaded->session) ? "paused"
                                                                   : session_status_enum.names[loaded->session.status]);
     }
-    if (loaded->prompts.waiting >= call->service->prompts_queued_max) {
+    if (loaded->prompts.waiting >= call->service->limits.prompt.queued_max) {
         return failure_set(&call->failure, STATUS_LIMITED, "queue_full",
                            "%lld messages wait already; the limit is %lld (option prompts-queued-max).",
-                           (long long)loaded->prompts.waiting, (long long)call->service->prompts_queued_max);
+                           (long long)loaded->prompts.waiting, (long long)call->service->limits.prompt.queued_max);
     }
     return STATUS_OK;
 }
@@ -218,7 +218,8 @@ enum status prompt_check_secrets(struct call *call, struct slice content, struct
 static struct prompt prompt_of(struct call *call, const struct session *session, const struct prompt_request *request)
 {
     char id[UUID_TEXT_BYTES];
-    int64_t debounce_ms = request->debounce_ms >= 0 ? request->debounce_ms : call->service->collect_debounce_ms;
+    int64_t debounce_ms =
+        request->debounce_ms >= 0 ? request->debounce_ms : call->service->limits.prompt.collect_debounce_ms;
     id_uuid7(call->service->ids, call->now_ms, id);
     return (struct prompt){
         .id = arena_copy(call->arena, slice_of(id)),

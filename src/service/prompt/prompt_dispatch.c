@@ -66,7 +66,7 @@ enum status prompt_withdraw_many(struct call *call, struct loaded_session *loade
 static enum status turn_host_max_of(struct call *call, const struct session *session, int64_t *out)
 {
     struct agent agent;
-    *out = call->service->turns_per_session_max;
+    *out = call->service->limits.prompt.turns_per_session_max;
     if (!session->agent_version) {
         return STATUS_OK;
     }
@@ -150,7 +150,7 @@ static enum status dispatch_ready(struct call *call, struct loaded_session *load
         return status;
     }
     struct prompt *picked = arena_array(call->arena, count, sizeof *picked);
-    size_t picked_count = prompt_pick(queue, count, call->steady_ms, call->service->event_bytes_max, picked);
+    size_t picked_count = prompt_pick(queue, count, call->steady_ms, call->service->limits.event.bytes_max, picked);
     return picked_count > 0 ? take_out_and_dispatch(call, loaded, picked, picked_count, receipt)
                             : arm_timer(call, loaded, queue, count, &armed);
 }

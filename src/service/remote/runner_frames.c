@@ -123,7 +123,7 @@ static void on_piece(const struct runner_frame *word, enum delta_kind kind)
         return;
     }
     struct buffer *text = kind == DELTA_TEXT ? &message->text : &message->reasoning;
-    size_t room = word->runner->runners->options.service->event_bytes_max / 2; /* escaped it may grow */
+    size_t room = word->runner->runners->options.service->limits.event.bytes_max / 2; /* escaped it may grow */
     if (text->len + delta.len > room) {
         tell_error(word, "message_too_large", "One message must fit an event (option event-bytes-max); begin another.");
         return;
@@ -320,7 +320,7 @@ static void note(const struct runner_frame *word, enum event_kind kind)
 {
     struct buffer metadata = {0};
     struct json_out out = json_out_to(&metadata);
-    if (word->said->raw.len > word->runner->runners->options.service->event_bytes_max / 2) {
+    if (word->said->raw.len > word->runner->runners->options.service->limits.event.bytes_max / 2) {
         tell_error(word, "message_too_large", "It must fit an event (option event-bytes-max).");
         return;
     }

@@ -136,7 +136,7 @@ static void set_timer(struct runners *runners, int64_t at_ms)
 
 static int64_t silent_at_ms(const struct runner *runner)
 {
-    int64_t silence_ms = runner->runners->options.silence_ms;
+    int64_t silence_ms = runner->runners->options.limits.silence_ms;
     return runner->line && silence_ms > 0 ? runner->heard_at_ms + silence_ms : 0;
 }
 
@@ -203,7 +203,7 @@ void runner_await(struct runner *runner)
 {
     struct runners *runners = runner->runners;
     need_timer(runners);
-    runner->return_at_ms = runners_steady_ms(runners) + runners->options.grace_ms;
+    runner->return_at_ms = runners_steady_ms(runners) + runners->options.limits.grace_ms;
     set_timer(runners, runner->return_at_ms);
 }
 
@@ -246,7 +246,7 @@ void runner_leaves(struct runner *runner, const char *reason)
     struct runners *runners = runner->runners;
     struct arena arena = {0};
     let_go(runner);
-    runner->lost_at_ms = runners_steady_ms(runners) + runners->options.lost_ms;
+    runner->lost_at_ms = runners_steady_ms(runners) + runners->options.limits.lost_ms;
     set_timer(runners, runner->lost_at_ms);
     if (runner->turn) {
         runner_await(runner);

@@ -11,15 +11,14 @@
 #ifndef SERVICE_RUNNERS_H
 #define SERVICE_RUNNERS_H
 
+#include "service/core/limits.h"
 #include "service/turn/turn_host.h"
 
 struct runners_options {
-    struct service *service;
+    const struct service *service;
     struct writer *writer;
     struct loop *loop; /* of the turns */
-    int64_t grace_ms;
-    int64_t lost_ms;
-    int64_t silence_ms; /* without a word the connection counts as lost; 0 = never */
+    struct runners_limits limits;
 };
 
 struct runners;

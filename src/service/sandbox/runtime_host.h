@@ -15,16 +15,13 @@
 #include "service/core/writer.h"
 
 struct runtime_host_options {
-    struct service *service;
+    const struct service *service;
     struct writer *writer;
     struct fanout *fanout;
     struct loop *loop; /* where the turns live */
     struct sandboxes *sandboxes;
     const struct driver *drivers[DRIVER_COUNT]; /* told to leave before a sandbox sleeps or ends */
-    int64_t idle_grace_ms, idle_grace_automated_ms;
-    int64_t snapshot_failures_max; /* in a row; then the session ends */
-    int64_t tool_call_ms;          /* a call of a gateway tool that runs longer was cut, and keeps nothing awake */
-    int64_t lock_ms;               /* PostgreSQL: what is older and in somebody's hands has lost them */
+    struct runtimes_limits limits;
     void *owner;
     void (*on_stopped)(void *owner); /* on the loop, last */
 };

@@ -121,7 +121,7 @@ static enum status note_not_saved(struct step *step, const struct runtime_result
     if (runtime_is_asleep(step->loaded->session.runtime)) {
         status = move(step, RUNTIME_RUNNING, PAUSE_NONE, news->failure.detail, &(struct runtime_update){0});
     }
-    if (status == STATUS_OK && box->snapshot_failures + 1 >= box->runtimes->options.snapshot_failures_max) {
+    if (status == STATUS_OK && box->snapshot_failures + 1 >= box->runtimes->options.limits.snapshot_failures_max) {
         status = session_end(step->call, step->loaded, STOP_SNAPSHOT_FAILED, news->failure.detail);
     }
     return status;
@@ -185,8 +185,8 @@ static int64_t grace_of(const struct step *step)
     if (own_ms > 0) { /* whoever began it chose: no other grace counts */
         return own_ms;
     }
-    return idle_grace_ms(step->loaded->session.source_interactive, options->idle_grace_ms,
-                         options->idle_grace_automated_ms, step->agent.idle_timeout_ms);
+    return idle_grace_ms(step->loaded->session.source_interactive, options->limits.idle_grace_ms,
+                         options->limits.idle_grace_automated_ms, step->agent.idle_timeout_ms);
 }
 
 /* The conditions are looked at again where nothing can change between the look and the lock, which is the state. */
@@ -207,7 +207,7 @@ static enum status fall_asleep_if_idle(struct step *step)
     if (!box->asks_idle || session_status_is_ended(session->status)) {
         return STATUS_OK;
     }
-    int64_t since_ms = call->now_ms - box->runtimes->options.tool_call_ms;
+    int64_t since_ms = call->now_ms - box->runtimes->options.limits.tool_call_ms;
     enum status status = store_tool_call_count_running(call->db, session->tenant_key, session->key, since_ms,
                                                        &facts.http_tool_calls, &call->failure);
     if (status != STATUS_OK) {

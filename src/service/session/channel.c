@@ -37,10 +37,10 @@ static enum status check_room(struct call *call, const struct session *session)
     size_t count = 0;
     enum status status =
         store_channel_list(call->db, session->tenant_key, session->key, call->arena, &channels, &count, &call->failure);
-    if (status == STATUS_OK && (int64_t)count >= call->service->channels_max) {
+    if (status == STATUS_OK && (int64_t)count >= call->service->limits.channel.max) {
         return failure_set(&call->failure, STATUS_LIMITED, "too_many_channels",
                            "A session has at most %lld channels (option channels-max).",
-                           (long long)call->service->channels_max);
+                           (long long)call->service->limits.channel.max);
     }
     return status;
 }
@@ -62,7 +62,7 @@ static enum status look_up(struct call *call, const struct session *session, con
         .id = id,
         .kind = request->kind,
         .address = request->address,
-        .followup_ms = slice_eq(request->kind, WEB) ? 0 : call->service->channel_followup_ms,
+        .followup_ms = slice_eq(request->kind, WEB) ? 0 : call->service->limits.channel.followup_ms,
         .created_at_ms = call->now_ms,
     };
     return check_room(call, session);

@@ -105,7 +105,7 @@ static enum status write_yaml(struct call *call, const struct export_source *sou
 enum status export_make(struct call *call, struct slice session_id, struct export_document *out)
 {
     struct session session;
-    struct transcript transcript = {.arena = call->arena, .bytes_max = call->service->export_bytes_max};
+    struct transcript transcript = {.arena = call->arena, .bytes_max = call->service->limits.event.export_bytes_max};
     struct export_source source = {.session = &session};
     enum status status = session_authorize_read(call, session_id, ACTION_READ, &session, NULL);
     if (status == STATUS_OK) {

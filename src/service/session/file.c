@@ -6,7 +6,7 @@ enum status file_prepare(struct call *call, struct slice session_id, struct blob
 {
     struct session session;
     struct media_list list = {file, 1, 1};
-    size_t bytes_max = call->service->blob_bytes_max;
+    size_t bytes_max = call->service->limits.file.bytes_max;
     enum status status = session_authorize_read(call, session_id, ACTION_APPEND, &session, NULL);
     if (status != STATUS_OK) {
         return status;

@@ -232,14 +232,14 @@ static enum status too_large(struct taking *taking, size_t bytes)
 {
     return failure_set(taking->failure, STATUS_TOO_LARGE, "file_too_large",
                        "A file has %zu bytes; at most %zu are accepted (option blob-bytes-max).", bytes,
-                       taking->service->blob_bytes_max);
+                       taking->service->limits.file.bytes_max);
 }
 
 static void write_value(struct taking *taking, struct json_out *out, const struct json *value)
 {
     struct medium medium;
     if (value->kind == JSON_OBJECT && find_medium(taking->arena, value, &medium)) {
-        if (medium.content.len > taking->service->blob_bytes_max) {
+        if (medium.content.len > taking->service->limits.file.bytes_max) {
             taking->status = too_large(taking, medium.content.len);
         }
         write_medium(taking, out, value, &medium);
@@ -305,7 +305,7 @@ enum status media_put(struct call *call, const struct session *session, const st
 
 enum status media_check_room(struct call *call, const struct session *session, size_t count)
 {
-    int64_t has = 0, max = call->service->files_per_session_max;
+    int64_t has = 0, max = call->service->limits.file.per_session_max;
     enum status status = store_blob_count(call->db, session->tenant_key, session->key, &has, &call->failure);
     if (status == STATUS_OK && has + (int64_t)count > max) {
         return failure_set(&call->failure, STATUS_LIMITED, "too_many_files",

@@ -21,7 +21,7 @@ struct media_list {
 /* False: there is nothing to take out. Cheap. */
 bool media_is_likely(struct slice json);
 /* `*json` with handles in place of media, in the arena; untouched when there are none. TOO_LARGE for a medium above
- * service->blob_bytes_max. */
+ * service->limits.file.bytes_max. */
 MUST_CHECK enum status media_extract(const struct service *service, struct arena *arena, struct slice session_id,
                                      struct slice *json, struct media_list *list, struct failure *failure);
 /* Reader or writer: the bytes are on disk. */

@@ -41,10 +41,10 @@ static enum status check_place(struct call *call, const struct session *session,
         is_there |= slice_eq(present[i].user_id, user_id);
         invited += present[i].role != ACCESS_OWNER;
     }
-    if (status == STATUS_OK && !is_there && invited >= call->service->participants_max) {
+    if (status == STATUS_OK && !is_there && invited >= call->service->limits.people.participants_max) {
         return failure_set(&call->failure, STATUS_LIMITED, "too_many_participants",
                            "A session has at most %zu participants (option participants-max).",
-                           call->service->participants_max);
+                           call->service->limits.people.participants_max);
     }
     return status;
 }
@@ -111,10 +111,10 @@ static enum status check_link_room(struct call *call, const struct session *sess
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
         active += links[i].active;
     }
-    if (status == STATUS_OK && active >= call->service->share_links_max) {
+    if (status == STATUS_OK && active >= call->service->limits.people.share_links_max) {
         return failure_set(&call->failure, STATUS_LIMITED, "too_many_share_links",
                            "A session has at most %zu share links (option share-links-max); deactivate one.",
-                           call->service->share_links_max);
+                           call->service->limits.people.share_links_max);
     }
     return status;
 }

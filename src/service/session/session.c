@@ -11,7 +11,7 @@
 
 static enum status start_stale(struct call *call, struct loaded_session *loaded)
 {
-    int64_t stale_ms = call->service->health.stale_ms;
+    int64_t stale_ms = call->service->limits.health.stale_ms;
     return stale_ms != 0 && session_is_from_channel(&loaded->session)
                ? transaction_timer(call, loaded, TIMER_STALE, call->steady_ms + stale_ms)
                : STATUS_OK;
@@ -25,7 +25,8 @@ enum status session_start_timers(struct call *call, struct loaded_session *loade
         status = transaction_timer(call, loaded, TIMER_EXPIRY, call->steady_ms + session->expires_at_ms - call->now_ms);
     }
     if (status == STATUS_OK && session_is_human_bridge(session)) {
-        status = transaction_timer(call, loaded, TIMER_HUMAN, call->steady_ms + call->service->human_session_ms);
+        status =
+            transaction_timer(call, loaded, TIMER_HUMAN, call->steady_ms + call->service->limits.sessions.human_ms);
     }
     return status == STATUS_OK ? start_stale(call, loaded) : status;
 }
@@ -62,7 +63,7 @@ enum status session_update(struct call *call, struct slice id, const struct json
     struct changes changes = {0};
     enum status status = session_authorize(call, id, ACTION_UPDATE, &entry);
     if (status == STATUS_OK) {
-        status = change_update(call->arena, &entry.loaded->session, patch, &call->service->session_limits, call->now_ms,
+        status = change_update(call->arena, &entry.loaded->session, patch, &call->service->limits.session, call->now_ms,
                                &changes, &call->failure);
     }
     if (status != STATUS_OK) {
@@ -97,7 +98,7 @@ enum status session_set_git_state(struct call *call, struct slice id, const stru
         status = session_authorize(call, id, ACTION_APPEND, out);
     }
     if (status == STATUS_OK) {
-        status = change_update(call->arena, &out->loaded->session, patch, &call->service->session_limits, call->now_ms,
+        status = change_update(call->arena, &out->loaded->session, patch, &call->service->limits.session, call->now_ms,
                                &changes, &call->failure);
     }
     return status == STATUS_OK && changes.count > 0 ? session_append_changes(call, out->loaded, &changes) : status;

@@ -37,10 +37,10 @@ static enum status check_children(struct call *call, const struct session *paren
     if (status == STATUS_OK) {
         status = store_session_count_children(call->db, parent->tenant_key, parent->id, &children, &call->failure);
     }
-    if (status == STATUS_OK && children >= call->service->children_max) {
+    if (status == STATUS_OK && children >= call->service->limits.sessions.children_max) {
         return failure_set(&call->failure, STATUS_LIMITED, "too_many_children",
                            "A session has at most %lld children (option children-max).",
-                           (long long)call->service->children_max);
+                           (long long)call->service->limits.sessions.children_max);
     }
     return status;
 }
@@ -98,7 +98,7 @@ static enum status open_existing(struct call *call, const struct session_input *
     }
     struct changes changes = {0};
     if (status == STATUS_OK) {
-        status = change_open(call->arena, &entry.loaded->session, input, &call->service->session_limits, &changes,
+        status = change_open(call->arena, &entry.loaded->session, input, &call->service->limits.session, &changes,
                              &call->failure);
     }
     if (status == STATUS_OK && changes.count > 0) {
@@ -142,7 +142,7 @@ static enum status create_new(struct call *call, const struct session_input *inp
     }
     struct changes changes = {0};
     if (status == STATUS_OK) {
-        status = change_create(call->arena, input, &call->service->session_limits, id, call->who->user_id, call->now_ms,
+        status = change_create(call->arena, input, &call->service->limits.session, id, call->who->user_id, call->now_ms,
                                &changes, &call->failure);
     }
     if (status == STATUS_OK && names_human_bridge(input)) {

@@ -140,8 +140,9 @@ enum status session_end_run(struct call *call, struct loaded_session *loaded)
     if (status == STATUS_OK) {
         status = step_after_end(call, loaded);
     }
-    return status == STATUS_OK && call->service->children_end_with_parent ? end_descendants(call, loaded, &rest)
-                                                                          : status;
+    return status == STATUS_OK && call->service->limits.sessions.children_end_with_parent
+               ? end_descendants(call, loaded, &rest)
+               : status;
 }
 
 enum status session_end_continue(struct call *call, struct loaded_session *loaded, bool *out_again)
@@ -167,7 +168,7 @@ enum status session_end(struct call *call, struct loaded_session *loaded, enum s
 enum status session_end_erase(struct call *call, struct loaded_session *loaded)
 {
     struct session gone = loaded->session;
-    bool rest = call->service->children_end_with_parent, step;
+    bool rest = call->service->limits.sessions.children_end_with_parent, step;
     enum status status = session_is_step(call, &gone, &step);
     if (status == STATUS_OK && step) { /* its run must not wait for it */
         status = session_end(call, loaded, STOP_DELETED, "deleted");

@@ -5,7 +5,7 @@
 static enum status limit_of(struct call *call, struct slice owner, int64_t *out)
 {
     struct user user;
-    *out = call->service->sessions_per_user_max;
+    *out = call->service->limits.sessions.per_user_max;
     enum status status = store_user_lock(call->db, owner, call->arena, &user, &call->failure);
     if (status == STATUS_OK && user.sessions_max > 0) {
         *out = user.sessions_max;

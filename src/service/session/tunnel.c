@@ -53,10 +53,10 @@ enum status tunnel_open(struct call *call, struct slice session_id, struct slice
     snprintf(key, sizeof key, "%.*s", SLICE_ARG(name));
     struct slice old = json_text_of(present, key);
     *out_new = !slice_present(old);
-    if (*out_new && present && (int64_t)present->count >= call->service->tunnels_max) {
+    if (*out_new && present && (int64_t)present->count >= call->service->limits.channel.tunnels_max) {
         return failure_set(&call->failure, STATUS_LIMITED, "too_many_tunnels",
                            "A session has at most %lld tunnels (option tunnels-max).",
-                           (long long)call->service->tunnels_max);
+                           (long long)call->service->limits.channel.tunnels_max);
     }
     if (slice_eq(old, target)) {
         return STATUS_OK;

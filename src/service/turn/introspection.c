@@ -30,7 +30,8 @@ static enum status read_settings(struct call *call, const struct session *sessio
     enum status status = agent_of_session_or_none(call, session, call->arena, &agent);
     if (status == STATUS_OK) {
         *out = agent.introspection;
-        out->enabled = introspection_applies(session, &agent.introspection) && call->service->introspections_max > 0;
+        out->enabled =
+            introspection_applies(session, &agent.introspection) && call->service->limits.introspection.max > 0;
     }
     return status;
 }
@@ -117,7 +118,7 @@ static enum status begin(struct call *call, struct loaded_session *loaded, struc
     if (status == STATUS_OK) {
         status = session_append_changes(call, loaded, &changes);
     }
-    return status == STATUS_OK ? set_timer(call, loaded, call->service->lease_ms_default) : status;
+    return status == STATUS_OK ? set_timer(call, loaded, call->service->limits.claim.lease_ms_default) : status;
 }
 
 static enum status begin_if_room(struct call *call, struct loaded_session *loaded, struct introspection *row,
@@ -131,7 +132,7 @@ static enum status begin_if_room(struct call *call, struct loaded_session *loade
         return status;
     }
     *out_again = true;
-    int64_t most = call->service->introspections_max;
+    int64_t most = call->service->limits.introspection.max;
     status = store_introspection_running(call->db, most, call->arena, &running, &count, &call->failure);
     if (status == STATUS_OK && (int64_t)count >= most) {
         return set_timer(call, loaded, BUSY_MS);
@@ -145,7 +146,7 @@ static enum status fail(struct call *call, struct loaded_session *loaded, struct
 {
     struct changes changes = {0};
     change_introspection_failed(call->arena, row, cause, end, &changes);
-    bool again = introspection_fail(row, call->service->introspection_attempts_max);
+    bool again = introspection_fail(row, call->service->limits.introspection.attempts_max);
     enum status status = save(call, row);
     if (status == STATUS_OK) {
         status = session_append_changes(call, loaded, &changes);
@@ -169,7 +170,7 @@ enum status introspection_due(struct call *call, struct loaded_session *loaded, 
         return fail(call, loaded, &row, "lease_lost", NULL, 0);
     }
     if (session_blocks_turns(session)) {
-        return set_timer(call, loaded, call->service->introspection_retry_ms);
+        return set_timer(call, loaded, call->service->limits.introspection.retry_ms);
     }
     return begin_if_room(call, loaded, &row, out_again);
 }
@@ -221,7 +222,7 @@ enum status introspection_renew(struct call *call, struct slice session_id, int6
 {
     struct session_access entry;
     enum status status = introspection_enter(call, session_id, run, &entry);
-    return status == STATUS_OK ? set_timer(call, entry.loaded, call->service->lease_ms_default) : status;
+    return status == STATUS_OK ? set_timer(call, entry.loaded, call->service->limits.claim.lease_ms_default) : status;
 }
 
 static enum status finish(struct call *call, struct loaded_session *loaded, struct introspection *row,
@@ -252,7 +253,7 @@ enum status introspection_settle(struct call *call, struct slice session_id, int
     }
     return introspection_is_done(end) ? finish(call, entry.loaded, &row, end, tool_calls)
                                       : fail(call, entry.loaded, &row, turn_error_enum.names[end->error], end,
-                                             call->service->introspection_retry_ms);
+                                             call->service->limits.introspection.retry_ms);
 }
 
 enum status introspection_return(struct call *call, struct slice session_id, int64_t run, const char *cause)
@@ -260,6 +261,7 @@ enum status introspection_return(struct call *call, struct slice session_id, int
     struct session_access entry;
     struct introspection row;
     enum status status = enter(call, session_id, run, &entry, &row);
-    return status == STATUS_OK ? fail(call, entry.loaded, &row, cause, NULL, call->service->introspection_retry_ms)
-                               : status;
+    return status == STATUS_OK
+               ? fail(call, entry.loaded, &row, cause, NULL, call->service->limits.introspection.retry_ms)
+               : status;
 }

@@ -114,8 +114,8 @@ static enum status apply_policy(struct call *call, struct loaded_session *loaded
     enum status status = STATUS_OK;
     switch (policy) {
     case RESUME_RETRY:
-        status = change_lease_over(call->arena, &loaded->session, false, call->service->claim_attempts_max, &changes,
-                                   &call->failure);
+        status = change_lease_over(call->arena, &loaded->session, false, call->service->limits.claim.attempts_max,
+                                   &changes, &call->failure);
         break;
     case RESUME_FAIL:
         status =

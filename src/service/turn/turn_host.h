@@ -12,6 +12,7 @@
 #ifndef SERVICE_TURN_HOST_H
 #define SERVICE_TURN_HOST_H
 
+#include "service/core/limits.h"
 #include "runner/driver.h"
 #include "runner/sandbox/sandbox.h"
 #include "service/gateway/gateway.h"
@@ -24,7 +25,7 @@ struct turn_candidate {
 enum { TURN_CANDIDATES_MAX = 64 };
 
 struct turn_host_options {
-    struct service *service;
+    const struct service *service;
     struct writer *writer;
     struct fanout *fanout;
     struct loop *loop; /* where the turns live */
@@ -32,11 +33,7 @@ struct turn_host_options {
     bool (*submit_read)(void *owner, struct read_job *job);
     const struct driver *drivers[DRIVER_COUNT]; /* NULL = not offered */
     struct runtime_host *runtimes;              /* where agents with a sandbox get it */
-    int64_t turns_max;                          /* at a time */
-    int64_t interrupt_ms;                       /* how long a driver may take to end an interrupted turn */
-    int64_t history_events_max;                 /* of the conversation that a turn starts with */
-    size_t said_bytes_max;                      /* said and not yet durable, per turn */
-    size_t media_bytes_max;                     /* of the files that a turn starts with */
+    struct turns_limits limits;
     const char *const *project_dirs; /* where sessions may work on this machine (agents of the project tier) */
     size_t project_dir_count;
     /* Of a live sandbox, for save_snapshot, as gateway_options says; NULL = there are none. */

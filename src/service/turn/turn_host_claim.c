@@ -121,7 +121,7 @@ static enum status claim_everywhere(struct call *call, struct turn_host *turns)
     struct tenant *tenants;
     size_t count = 0;
     bool is_more = false;
-    int64_t room = turns->options.turns_max - turns->count;
+    int64_t room = turns->options.limits.max - turns->count;
     if (room <= 0) {
         return STATUS_OK;
     }

@@ -163,8 +163,8 @@ static void brief_run(struct read_job *job, struct db *db)
 {
     struct turn *turn = (struct turn *)((char *)job - offsetof(struct turn, brief_job));
     struct arena scratch = {0};
-    struct history history = {.arena = &turn->arena, .room = (size_t)turn->turns->options.history_events_max};
-    struct service *service = turn->turns->options.service;
+    struct history history = {.arena = &turn->arena, .room = (size_t)turn->turns->options.limits.history_events_max};
+    const struct service *service = turn->turns->options.service;
     struct principal agent = turn_principal(turn->brief.tenant_key, turn->actor);
     struct call call = {.service = service, .db = db, .arena = &scratch, .who = &agent};
     call.now_ms = clock_wall_ms(service->clock);

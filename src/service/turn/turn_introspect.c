@@ -56,7 +56,7 @@ void turn_introspect(struct turn_host *turns, const struct publication_entry *st
     turn->actor = SLICE("introspection");
     turn->driver = turns->options.drivers[DRIVER_MODEL];
     turn->sequence = turn->log_read_to = started->sequence;
-    turn->lease_ms = turns->options.service->lease_ms_default;
+    turn->lease_ms = turns->options.service->limits.claim.lease_ms_default;
     *start = (struct start){{.run = on_start}, turn};
     loop_post(turns->options.loop, &start->message);
 }
@@ -130,8 +130,8 @@ static void narrow_agent(struct agent *agent, struct arena *arena)
 enum status turn_introspect_brief(struct call *call, struct turn *turn)
 {
     struct turn_input *brief = &turn->brief;
-    struct telling telling = {.room = (size_t)turn->turns->options.history_events_max,
-                              .bytes_max = call->service->introspection_bytes_max,
+    struct telling telling = {.room = (size_t)turn->turns->options.limits.history_events_max,
+                              .bytes_max = call->service->limits.introspection.bytes_max,
                               .kept = call->arena};
     struct buffer text = {0}, fenced = {0};
     enum status status = read_range(call, turn, &telling);

@@ -26,7 +26,7 @@ static void drop(struct turn *turn)
     }
     *link = turn->next;
     turn_free(turn);
-    if (turns->count-- == turns->options.turns_max) {
+    if (turns->count-- == turns->options.limits.max) {
         writer_retry_parked(turns->options.writer); /* there is room again */
     }
 }
@@ -98,7 +98,7 @@ static void interrupt(struct turn *turn)
     if (turn->interrupt_until_ms || turn->ended) {
         return;
     }
-    turn->interrupt_until_ms = turn_host_steady_ms(turn->turns) + turn->turns->options.interrupt_ms;
+    turn->interrupt_until_ms = turn_host_steady_ms(turn->turns) + turn->turns->options.limits.interrupt_ms;
     if (turn->started) {
         turn->driver->interrupt(turn->state, false);
     } else {

@@ -4,14 +4,6 @@
 
 enum { DELTA_ROOM_BYTES = 80 };
 
-static const char *const delta_kind_names[DELTA_COUNT] = {
-    [DELTA_TEXT] = "text",
-    [DELTA_REASONING] = "reasoning",
-    [DELTA_TOOL_INPUT] = "tool_input",
-    [DELTA_TOOL_OUTPUT] = "tool_output",
-};
-const struct enum_names delta_kind_enum = {delta_kind_names, DELTA_COUNT};
-
 void turn_publish_delta(const struct turn *turn, enum delta_kind kind, struct slice id, struct slice text)
 {
     struct publication *publication = publication_new();
@@ -19,7 +11,7 @@ void turn_publish_delta(const struct turn *turn, enum delta_kind kind, struct sl
     struct json_out out = json_out_to(&json);
     buffer_reserve(&json, id.len + text.len + DELTA_ROOM_BYTES);
     json_begin_object(&out);
-    json_put_text(&out, "kind", slice_of(delta_kind_names[kind]));
+    json_put_text(&out, "kind", slice_of(delta_kind_enum.names[kind]));
     if (slice_present(id)) {
         json_put_text(&out, "id", id);
     }
@@ -32,7 +24,7 @@ void turn_publish_delta(const struct turn *turn, enum delta_kind kind, struct sl
                                      .session_key = turn->brief.session_key,
                                      .session_id = turn->brief.session_id,
                                      .sequence = turn->sequence,
-                                     .type = slice_of(delta_kind_names[kind]),
+                                     .type = slice_of(delta_kind_enum.names[kind]),
                                      .thread_id = turn->brief.thread_id,
                                      .json = buffer_slice(&json),
                                  });

@@ -113,7 +113,7 @@ void turn_end(struct turn *turn, const struct turn_end *end)
 
 bool turn_is_full(const struct turn *turn)
 {
-    return turn->queued_bytes > turn->turns->options.said_bytes_max;
+    return turn->queued_bytes > turn->turns->options.limits.said_bytes_max;
 }
 
 /* --- the queue, on the loop --- */

@@ -1,3 +1,4 @@
+#include "domain/tool_spec.h"
 #include "service/gateway/gateway_snapshot.h"
 #include "service/identity/identity.h"
 #include "service/agent/memory.h"
@@ -15,7 +16,7 @@ static enum status update(struct call *call, struct loaded_session *loaded, stru
     buffer_release(buffer);
     enum status status = json_parse(call->arena, text, &patch, &call->failure);
     if (status == STATUS_OK) {
-        status = change_update(call->arena, &loaded->session, patch, &call->service->session_limits, call->now_ms,
+        status = change_update(call->arena, &loaded->session, patch, &call->service->limits.session, call->now_ms,
                                &changes, &call->failure);
     }
     *out = SLICE("{\"ok\":true}");
@@ -154,35 +155,34 @@ static enum status tool_gateway_token(struct call *call, struct loaded_session *
     return status;
 }
 
-static const struct {
-    const char *name;
-    enum status (*serve)(struct call *call, struct loaded_session *loaded, const struct json *arguments,
-                         struct slice *out);
-} served[] = {
-    {"save_snapshot", tool_save_snapshot},
-    {"set_title", tool_set_title},
-    {"spawn_session", tool_spawn_session},
-    {"session_status", tool_session_status},
-    {"session_description_update", tool_set_description},
-    {"working_memory_update", tool_set_working_memory},
-    {"memory_recall", memory_recall},
-    {"memory_add", memory_add},
-    {"memory_update", memory_update},
-    {"memory_delete", memory_delete},
-    {"gateway_token", tool_gateway_token},
+/* By tool; those that are not here run elsewhere. */
+static enum status (*const served[TOOL_COUNT])(struct call *call, struct loaded_session *loaded,
+                                               const struct json *arguments, struct slice *out) = {
+    [TOOL_SAVE_SNAPSHOT] = tool_save_snapshot,
+    [TOOL_SET_TITLE] = tool_set_title,
+    [TOOL_SPAWN_SESSION] = tool_spawn_session,
+    [TOOL_SESSION_STATUS] = tool_session_status,
+    [TOOL_SESSION_DESCRIPTION_UPDATE] = tool_set_description,
+    [TOOL_WORKING_MEMORY_UPDATE] = tool_set_working_memory,
+    [TOOL_MEMORY_RECALL] = memory_recall,
+    [TOOL_MEMORY_ADD] = memory_add,
+    [TOOL_MEMORY_UPDATE] = memory_update,
+    [TOOL_MEMORY_DELETE] = memory_delete,
 };
 
 enum status turn_tool_serve(struct call *call, struct loaded_session *loaded, struct slice tool, struct slice arguments,
                             struct slice *out)
 {
     const struct json *object = NULL;
+    const struct tool_spec *spec = tool_spec_find(tool);
     enum status status = json_parse(call->arena, arguments, &object, &call->failure);
-    for (size_t i = 0; i < sizeof served / sizeof *served && status == STATUS_OK; i++) {
-        if (slice_is(tool, served[i].name)) {
-            return served[i].serve(call, loaded, object, out);
-        }
+    if (status != STATUS_OK) {
+        return status;
     }
-    return status == STATUS_OK ? failure_set(&call->failure, STATUS_INVALID, "unknown_tool",
-                                             "The server has no tool %.*s for a turn.", SLICE_ARG(tool))
-                               : status;
+    if (slice_is(tool, "gateway_token")) { /* no tool: the host of an agent asks for it */
+        return tool_gateway_token(call, loaded, object, out);
+    }
+    return spec && served[spec - tool_specs] ? served[spec - tool_specs](call, loaded, object, out)
+                                             : failure_set(&call->failure, STATUS_INVALID, "unknown_tool",
+                                                           "The server has no tool %.*s for a turn.", SLICE_ARG(tool));
 }

@@ -127,9 +127,9 @@ static enum status find_candidates(struct call *call, const struct claim_request
 static int64_t lease_length(const struct call *call, int64_t asked_ms)
 {
     const struct service *service = call->service;
-    int64_t lease_ms = asked_ms ? asked_ms : service->lease_ms_default;
-    lease_ms = lease_ms < service->lease_ms_min ? service->lease_ms_min : lease_ms;
-    return lease_ms > service->lease_ms_max ? service->lease_ms_max : lease_ms;
+    int64_t lease_ms = asked_ms ? asked_ms : service->limits.claim.lease_ms_default;
+    lease_ms = lease_ms < service->limits.claim.lease_ms_min ? service->limits.claim.lease_ms_min : lease_ms;
+    return lease_ms > service->limits.claim.lease_ms_max ? service->limits.claim.lease_ms_max : lease_ms;
 }
 
 static enum status grant_lease(struct call *call, struct loaded_session *loaded, const struct claim_request *request,
@@ -184,7 +184,8 @@ static enum status claim_one(struct call *call, int64_t key, const struct claim_
 
 enum status claim_take(struct call *call, const struct claim_request *request, struct claimed *out, size_t *out_count)
 {
-    int64_t most = call->service->claim_max < CLAIM_BATCH_MAX ? call->service->claim_max : CLAIM_BATCH_MAX;
+    int64_t most =
+        call->service->limits.claim.max < CLAIM_BATCH_MAX ? call->service->limits.claim.max : CLAIM_BATCH_MAX;
     size_t max = (size_t)(request->max < most ? request->max : most);
     struct candidates candidates = {.count = 0};
     *out_count = 0;
@@ -245,7 +246,7 @@ enum status claim_heartbeat(struct call *call, struct slice id, int64_t lease_ms
 
 enum status claim_check_usage(struct call *call, const struct session *session, const struct json *usage)
 {
-    size_t bytes_max = call->service->usage_bytes_max;
+    size_t bytes_max = call->service->limits.sessions.usage_bytes_max;
     if (!json_is(usage, JSON_OBJECT) || bytes_max == 0) {
         return STATUS_OK;
     }
@@ -311,7 +312,7 @@ enum status claim_release(struct call *call, struct slice id, struct session_acc
         status = turn_keep_partial(call, out->loaded, (struct slice){0});
     }
     if (status == STATUS_OK) {
-        status = change_lease_over(call->arena, &out->loaded->session, true, call->service->claim_attempts_max,
+        status = change_lease_over(call->arena, &out->loaded->session, true, call->service->limits.claim.attempts_max,
                                    &changes, &call->failure);
     }
     if (status == STATUS_OK) {
@@ -337,8 +338,8 @@ enum status lease_revoke(struct call *call, struct loaded_session *loaded, const
         status = turn_keep_partial(call, loaded, (struct slice){0});
     }
     if (status == STATUS_OK && session_status_is_leased(loaded->session.status)) {
-        status = change_lease_over(call->arena, &loaded->session, false, call->service->claim_attempts_max, &changes,
-                                   &call->failure);
+        status = change_lease_over(call->arena, &loaded->session, false, call->service->limits.claim.attempts_max,
+                                   &changes, &call->failure);
     }
     if (status == STATUS_OK && changes.count > 0) {
         status = session_append_changes(call, loaded, &changes);

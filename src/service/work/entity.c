@@ -86,7 +86,8 @@ static enum status search(struct call *call, const struct entity_query *query, s
 {
     struct arena scratch = {0};
     enum status status = STATUS_OK;
-    int64_t left = call->service->entities_searched_max, bytes_left = call->service->search_bytes_max;
+    int64_t left = call->service->limits.work.entities_searched_max,
+            bytes_left = call->service->limits.work.search_bytes_max;
     size_t count = 0, wanted = 0;
     out->cursor = query->after;
     out->entities = arena_array(call->arena, (size_t)query->limit, sizeof *out->entities);
@@ -135,7 +136,7 @@ enum status entity_create(struct call *call, struct slice id, struct slice type,
     };
     enum status status = entity_check_reach(call);
     if (status == STATUS_OK) {
-        status = entity_check(out, call->service->entity_bytes_max, &call->failure);
+        status = entity_check(out, call->service->limits.work.entity_bytes_max, &call->failure);
     }
     if (status != STATUS_OK) {
         return status;
@@ -165,8 +166,8 @@ static enum status save(struct call *call, int64_t tenant_key, struct entity *en
 static enum status apply(struct call *call, int64_t tenant_key, struct entity *entity, const struct json *fields,
                          bool *out_changed)
 {
-    enum status status =
-        entity_apply(call->arena, entity, fields, call->service->entity_bytes_max, out_changed, &call->failure);
+    enum status status = entity_apply(call->arena, entity, fields, call->service->limits.work.entity_bytes_max,
+                                      out_changed, &call->failure);
     return status == STATUS_OK && *out_changed ? save(call, tenant_key, entity) : status;
 }
 

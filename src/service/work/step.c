@@ -65,8 +65,8 @@ static enum status judge_entity(struct call *call, const struct session *session
     if (status == STATUS_OK) {
         status = json_parse(call->arena, yield.fields, &patch, &call->failure);
     }
-    if (status == STATUS_OK &&
-        entity_apply(call->arena, &entity, patch, call->service->entity_bytes_max, &changed, &why) != STATUS_OK) {
+    if (status == STATUS_OK && entity_apply(call->arena, &entity, patch, call->service->limits.work.entity_bytes_max,
+                                            &changed, &why) != STATUS_OK) {
         fail(call, "output_contract", why.detail, settlement);
     }
     return status;

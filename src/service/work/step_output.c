@@ -67,7 +67,7 @@ enum status step_stage(struct call *call, struct loaded_session *loaded)
                              SLICE_ARG(slice_utf8_prefix(step.step.name, 200))),
         .details = details_of(call->arena, &step.step, staged),
         .fields = GATE,
-        .expires_at_ms = call->now_ms + call->service->output_expiry_ms,
+        .expires_at_ms = call->now_ms + call->service->limits.ask.output_expiry_ms,
     };
     return ask_open(call, loaded, &ask);
 }

@@ -35,7 +35,8 @@ enum status task_check_agents(struct call *call, const struct task *task)
 
 static enum status read_checked(struct call *call, const struct json *object, struct task *out)
 {
-    enum status status = task_read(call->arena, object, (size_t)call->service->task_steps_max, out, &call->failure);
+    enum status status =
+        task_read(call->arena, object, (size_t)call->service->limits.work.task_steps_max, out, &call->failure);
     if (status == STATUS_OK) {
         status = task_check_agents(call, out);
     }

@@ -85,7 +85,7 @@ static enum status make_step(const struct starting *starting, size_t position, c
         .type = human ? SLICE("response") : SLICE("agent"),
         .status = human || step->after ? SLICE("draft") : SLICE("pending"),
         .agent = step->agent,
-        .title = slice_utf8_prefix(title, call->service->session_limits.title_chars_max),
+        .title = slice_utf8_prefix(title, call->service->limits.session.title_chars_max),
         .prompt = task_brief(call->arena, starting->task, step,
                              starting->order->input ? starting->order->input->raw : (struct slice){0}),
         .parent_id = parent ? parent->session.id : (struct slice){0},

@@ -1,6 +1,6 @@
 #include "unit.h"
 
-#include "api/core/handlers.h"
+#include "../route_row.h"
 #include "cli/session_options.h"
 
 static void check_words(const char *name, struct enum_names ours, struct enum_names theirs)
@@ -35,14 +35,14 @@ static void check_table(const struct option *table, const struct field *fields)
 static void test_the_server_knows_the_options(void **state)
 {
     (void)state;
-    check_table(session_filter_table, session_list_query);
-    check_table(session_create_table, session_create_body);
-    check_table(session_update_table, session_update_body);
-    check_table(session_view_table, session_view_query);
+    check_table(session_filter_table, route_row(HTTP_GET, "/api/sessions")->query);
+    check_table(session_create_table, route_row(HTTP_POST, "/api/sessions")->body);
+    check_table(session_update_table, route_row(HTTP_PATCH, "/api/sessions/{id}")->body);
+    check_table(session_view_table, route_row(HTTP_GET, "/api/sessions/{id}")->query);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_the_server_knows_the_options)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, prepare_routes, release_routes);
 }

@@ -63,13 +63,47 @@ static void test_defaults(void **state)
     assert_int_equal(options.log_format, LOG_FORMAT_TEXT);
     assert_int_equal(options.metrics, METRICS_PUBLIC);
     assert_int_equal(options.heartbeat_ms, 15000);
-    assert_int_equal(options.events_page_default, 100);
-    assert_int_equal(options.events_page_max, 1000);
-    assert_int_equal(options.sessions_per_user_max, 10);
-    assert_int_equal(options.bulk_delete_max, 100);
-    assert_int_equal(options.human_session_ms, 12 * 3600 * 1000);
-    assert_int_equal(options.body_bytes_max, 4 << 20);
+    assert_int_equal(options.api.events_page_default, 100);
+    assert_int_equal(options.api.events_page_max, 1000);
+    assert_int_equal(options.limits.sessions.per_user_max, 10);
+    assert_int_equal(options.limits.sessions.bulk_delete_max, 100);
+    assert_int_equal(options.limits.sessions.human_ms, 12 * 3600 * 1000);
+    assert_int_equal(options.net.body_bytes_max, 4 << 20);
+    assert_int_equal(options.limits.ask.role, ACCESS_COLLABORATOR);
+    assert_int_equal(options.limits.ask.expiry_ms[ASK_QUESTION], 24 * 3600 * 1000);
     assert_int_equal(origin_of("data"), ORIGIN_DEFAULT);
+}
+
+/* On every layer. Of both names in the environment, the new one counts; in a file, the later. */
+static void test_former_names_are_accepted(void **state)
+{
+    (void)state;
+    char path[] = "options_test_XXXXXX";
+    write_file(path, "turn_unled_ms: 7s\nnode_look_ms: 3s\nnode_heartbeat_ms: 2s\n");
+    const char *const environment[] = {"SOJOURN_SAID_BYTES_MAX=8KiB", "SOJOURN_TURN_CUT_MS=5s",
+                                       "SOJOURN_TURN_ABORT_MS=6s", NULL};
+    assert_int_equal(LOAD(environment, "--config", path), STATUS_OK);
+    assert_int_equal(options.limits.turns.said_bytes_max, 8192);
+    assert_int_equal(options.limits.health.cut_ms, 6000);
+    assert_int_equal(options.limits.health.error_ms, 7000);
+    assert_int_equal(options.node_look_ms, 2000);
+    assert_int_equal(origin_of("turn-queue-bytes-max"), ORIGIN_ENVIRONMENT);
+    assert_int_equal(LOAD(environment, "--config", path, "--turn-cut-ms", "8s", "--ask-role", "owner"), STATUS_OK);
+    unlink(path);
+    assert_int_equal(options.limits.health.cut_ms, 8000);
+    assert_int_equal(options.limits.ask.role, ACCESS_OWNER);
+}
+
+/* A name, former or not, means one option. */
+static void test_names_are_unique(void **state)
+{
+    (void)state;
+    for (const struct option *option = server_options; option->name; option++) {
+        if (option->type != OPTION_SECTION) {
+            assert_ptr_equal(option_find(server_options, slice_of(option->name)), option);
+            assert_true(!option->alias || option_find(server_options, slice_of(option->alias)) == option);
+        }
+    }
 }
 
 static void test_layers(void **state)
@@ -216,6 +250,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_defaults),
         cmocka_unit_test(test_layers),
+        cmocka_unit_test(test_former_names_are_accepted),
+        cmocka_unit_test(test_names_are_unique),
         cmocka_unit_test(test_the_environment_names_the_file_and_lists),
         cmocka_unit_test(test_files_refused),
         cmocka_unit_test(test_an_empty_file_changes_nothing),

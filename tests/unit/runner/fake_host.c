@@ -6,9 +6,6 @@
 
 enum { HISTORY_MAX = 1024, ASK_BYTES_MAX = 65536 };
 
-static const char *const delta_kind_names[] = {"text", "reasoning", "tool_input", "tool_output"};
-const struct enum_names delta_kind_enum = {delta_kind_names, DELTA_COUNT};
-
 static void said(struct turn *turn)
 {
     buffer_add_byte(&turn->log, '\n');
@@ -21,7 +18,7 @@ static void said(struct turn *turn)
 void turn_delta(struct turn *turn, enum delta_kind kind, struct slice id, struct slice text)
 {
     assert(turn->end_count == 0);
-    buffer_format(&turn->log, "delta %s %.*s %.*s", delta_kind_names[kind], SLICE_ARG(id), SLICE_ARG(text));
+    buffer_format(&turn->log, "delta %s %.*s %.*s", delta_kind_enum.names[kind], SLICE_ARG(id), SLICE_ARG(text));
     if (kind == DELTA_TEXT || kind == DELTA_REASONING) {
         buffer_add(kind == DELTA_TEXT ? &turn->text : &turn->reasoning, text);
     }

@@ -39,20 +39,28 @@ static void cancel_slow(void *running)
 
 #define TEXT_SCHEMA "{\"type\":\"object\",\"properties\":{\"text\":{\"type\":\"string\"}},\"required\":[\"text\"]}"
 
+static const struct tool_spec specs[] = {
+    {.name = "echo", .description = "Says it again.", .schema = TEXT_SCHEMA},
+    {.name = "fail", .description = "Fails.", .schema = "{\"type\":\"object\"}"},
+    {.name = "slow", .description = "Never ends.", .schema = "{\"type\":\"object\"}", .risk = RISK_PROCESS},
+    {.name = "write",
+     .description = "Writes.",
+     .schema = TEXT_SCHEMA,
+     .risk = RISK_WRITE_FILES,
+     .permission = PERMISSION_ASK,
+     .path_argument = "path"},
+    {.name = "ask_user", .description = "Asks.", .schema = "{\"type\":\"object\"}", .runs = TOOL_RUNS_PERSON},
+};
+
 const struct tool tools[] = {
-    {"echo", "Says it again.", TEXT_SCHEMA, RISK_READ, PERMISSION_ALLOW, NULL, run_echo, NULL, false},
-    {"fail", "Fails.", "{\"type\":\"object\"}", RISK_READ, PERMISSION_ALLOW, NULL, run_fail, NULL, false},
-    {"slow", "Never ends.", "{\"type\":\"object\"}", RISK_PROCESS, PERMISSION_ALLOW, NULL, run_slow, cancel_slow,
-     false},
-    {"write", "Writes.", TEXT_SCHEMA, RISK_FS_WRITE, PERMISSION_ASK, "path", run_echo, NULL, false},
-    {"ask_user", "Asks.", "{\"type\":\"object\"}", RISK_READ, PERMISSION_ALLOW, NULL, NULL, NULL, true},
-    {0},
+    {&specs[0], run_echo, NULL}, {&specs[1], run_fail, NULL}, {&specs[2], run_slow, cancel_slow},
+    {&specs[3], run_echo, NULL}, {&specs[4], NULL, NULL},     {NULL, NULL, NULL},
 };
 
 const struct tool *tool_find(struct slice name)
 {
-    for (const struct tool *tool = tools; tool->name; tool++) {
-        if (slice_is(name, tool->name)) {
+    for (const struct tool *tool = tools; tool->spec; tool++) {
+        if (slice_is(name, tool->spec->name)) {
             return tool;
         }
     }
@@ -61,7 +69,7 @@ const struct tool *tool_find(struct slice name)
 
 enum status tool_check(const struct tool *tool, const struct json *arguments, struct failure *failure)
 {
-    if (strstr(tool->schema, "required") && !json_is(json_get(arguments, "text"), JSON_STRING)) {
+    if (strstr(tool->spec->schema, "required") && !json_is(json_get(arguments, "text"), JSON_STRING)) {
         return failure_set(failure, STATUS_INVALID, "invalid_arguments", "`text` is missing; it must be a text.");
     }
     return STATUS_OK;
@@ -72,19 +80,19 @@ void tool_facts(struct arena *arena, const struct tool_place *place, const struc
 {
     (void)arena;
     (void)place;
-    *out = (struct call_facts){.tool = slice_of(tool->name), .arguments = arguments->raw};
+    *out = (struct call_facts){.tool = slice_of(tool->spec->name), .arguments = arguments->raw};
 }
 
 enum permission tool_permission(const struct tool_place *place, const struct tool *tool, const struct json *arguments)
 {
     struct call_facts facts;
     tool_facts(NULL, place, tool, arguments, &facts);
-    return agent_permission(place->agent, &facts, tool->fallback);
+    return agent_permission(place->agent, &facts, tool->spec->permission);
 }
 
 void tool_ask(const struct tool *tool, const struct tool_call *call, struct ask *out)
 {
-    *out = (struct ask){.kind = ASK_QUESTION, .tool = slice_of(tool->name)};
+    *out = (struct ask){.kind = ASK_QUESTION, .tool = slice_of(tool->spec->name)};
     out->text = json_text_of(call->arguments, "question");
     out->options = json_raw_of(call->arguments, "options");
 }

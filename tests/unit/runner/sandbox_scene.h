@@ -32,15 +32,15 @@ static inline void scene_data(struct scene *scene)
     scene->loop = loop_new(0);
     scene->options = (struct sandboxes_options){
         .data = scene->data,
-        .memory_bytes_max = 256 << 20,
-        .processes_max = 64,
-        .disk_bytes_max = 64 << 20,
-        .prepare_ms_max = 60000,
-        .snapshot_bytes_max = 64 << 20,
-        .snapshots_kept = 2,
-        .grace_ms = 2000,
-        .stdin_bytes_max = 1 << 20,
-        .backend_ms_max = 1000,
+        .limits.memory_bytes_max = 256 << 20,
+        .limits.processes_max = 64,
+        .limits.disk_bytes_max = 64 << 20,
+        .limits.prepare_ms_max = 60000,
+        .limits.snapshot_bytes_max = 64 << 20,
+        .limits.snapshots_kept = 2,
+        .limits.grace_ms = 2000,
+        .limits.stdin_bytes_max = 1 << 20,
+        .limits.backend_ms_max = 1000,
     };
 }
 

@@ -254,7 +254,7 @@ static inline void scene_start(struct scene *scene, const char *name, const char
     struct failure failure = {0};
     assert_non_null(tool);
     scene->done_count = 0;
-    scene->call = (struct tool_call){.id = SLICE("call-1"), .name = slice_of(tool->name)};
+    scene->call = (struct tool_call){.id = SLICE("call-1"), .name = slice_of(tool->spec->name)};
     assert_status(
         json_parse(&scene->arena, arena_copy(&scene->arena, slice_of(arguments)), &scene->call.arguments, NULL),
         STATUS_OK);

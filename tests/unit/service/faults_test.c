@@ -284,7 +284,7 @@ static enum status collecting_is_over(struct call *call)
     struct loaded_session *loaded;
     enum status status =
         transaction_load(call->transaction, call->who->tenant_key, SLICE("talk"), &loaded, &call->failure);
-    call->steady_ms += call->service->collect_debounce_ms;
+    call->steady_ms += call->service->limits.prompt.collect_debounce_ms;
     struct timer timer = {TIMER_COLLECT, call->who->tenant_key, status == STATUS_OK ? loaded->session.key : 0,
                           call->steady_ms};
     return status == STATUS_OK ? timer_fire(call, &timer) : status;

@@ -98,7 +98,7 @@ static enum status answer(struct scene *scene)
 static void an_ask_is_over_at_its_end(void **state)
 {
     struct scene *scene = scene_new();
-    scene->service.asks_pending_max = 10;
+    scene->service.limits.ask.pending_max = 10;
     struct claimed claimed = claim(scene);
     struct call call = call_with(scene, &claimed);
     struct ask ask = {.id = SLICE("q"),

@@ -176,8 +176,8 @@ static inline struct scene *scene_new(void)
     scene->clock = (struct clock){.wall_ms = scene_time, .steady_ms = scene_time};
     id_source_init_seeded(&scene->ids, 7);
     scene->service = stage_service(&scene->clock, &scene->ids);
-    scene->service.collect_debounce_ms = 3000;
-    scene->service.turns_per_session_max = 50;
+    scene->service.limits.prompt.collect_debounce_ms = 3000;
+    scene->service.limits.prompt.turns_per_session_max = 50;
     strcpy(scene->directory, "/tmp/sojourn-unit-XXXXXX");
     assert_non_null(mkdtemp(scene->directory));
     snprintf(scene->path, sizeof scene->path, "%s/db", scene->directory);

@@ -4,37 +4,42 @@
 #define UNIT_SERVICE_STAGE_H
 
 #include "service/identity/identity.h"
+#include "service/core/watchdog.h"
 
 static inline struct service stage_service(struct clock *clock, struct id_source *ids)
 {
+    static struct identity_epoch epoch;
+    static struct watchdog_record record;
     return (struct service){
         .clock = clock,
         .ids = ids,
-        .session_limits = {.metadata_bytes_max = 16384,
+        .identity_epoch = &epoch,
+        .watchdog_record = &record,
+        .limits.session = {.metadata_bytes_max = 16384,
                            .title_chars_max = 200,
                            .workspace_chars_max = 100,
                            .prompt_chars_max = 100000},
-        .events_per_append_max = 100,
-        .event_bytes_max = 65536,
-        .sessions_per_user_max = 10,
-        .participants_max = 10,
-        .share_links_max = 10,
-        .children_max = 10,
-        .prompts_queued_max = 10,
-        .lease_ms_default = 30000,
-        .lease_ms_min = 1000,
-        .lease_ms_max = 600000,
-        .claim_max = 64,
-        .claim_attempts_max = 3,
-        .human_session_ms = 12 * 3600 * 1000,
-        .idempotency_keep_ms = 1000,
-        .cookie_ms = 1000000,
-        .ticket_ms = 30000,
-        .link_ms = 1000000,
-        .password_chars_min = 12,
-        .tokens_per_user_max = 10,
-        .delta_bytes_max = 65536,
-        .cached_sessions_max = 64,
+        .limits.event.per_append_max = 100,
+        .limits.event.bytes_max = 65536,
+        .limits.sessions.per_user_max = 10,
+        .limits.people.participants_max = 10,
+        .limits.people.share_links_max = 10,
+        .limits.sessions.children_max = 10,
+        .limits.prompt.queued_max = 10,
+        .limits.claim.lease_ms_default = 30000,
+        .limits.claim.lease_ms_min = 1000,
+        .limits.claim.lease_ms_max = 600000,
+        .limits.claim.max = 64,
+        .limits.claim.attempts_max = 3,
+        .limits.sessions.human_ms = 12 * 3600 * 1000,
+        .limits.retention.idempotency_ms = 1000,
+        .limits.identity.cookie_ms = 1000000,
+        .limits.identity.ticket_ms = 30000,
+        .limits.identity.link_ms = 1000000,
+        .limits.identity.password_chars_min = 12,
+        .limits.identity.tokens_per_user_max = 10,
+        .limits.event.delta_bytes_max = 65536,
+        .limits.sessions.cached_max = 64,
     };
 }
 

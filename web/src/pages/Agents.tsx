@@ -12,13 +12,13 @@ import { Time } from '../parts/Time';
 import { go, linkTo } from '../state/navigate';
 import { type Place, sessionsPlace } from '../state/place';
 import { dispatch } from '../state/store';
-import type { Agent } from '../types';
+import type { Agent, AgentSource, Driver } from '../types';
 
 type AgentsPlace = Place & { page: 'agents' };
 
 const agentPlace = (id: string, version: number | null = null): Place => ({ page: 'agents', id, version });
 
-const DRIVER_WORDS: Record<string, string> = {
+const DRIVER_WORDS: Record<Driver, string> = {
   demo: 'a script inside the server',
   model: 'the built-in loop around a model',
   acp: 'a program that speaks the Agent Client Protocol',
@@ -26,7 +26,7 @@ const DRIVER_WORDS: Record<string, string> = {
   worker: 'workers that claim its sessions',
 };
 
-const SOURCE_WORDS: Record<string, string> = {
+const SOURCE_WORDS: Partial<Record<AgentSource, string>> = {
   file: 'in a file of the server',
   built_in: 'built into the server',
 };
@@ -39,7 +39,7 @@ function Row({ agent }: { agent: Agent }) {
         <span class="muted">{[agent.driver, agent.model].filter(Boolean).join(' · ')}</span>
         <span class="muted">version {agent.version}</span>
         <Time at={agent.created_at} />
-        <span class="row-second">{agent.description ?? DRIVER_WORDS[agent.driver] ?? agent.driver}</span>
+        <span class="row-second">{agent.description ?? DRIVER_WORDS[agent.driver]}</span>
       </a>
     </li>
   );
@@ -135,7 +135,7 @@ function Facts({ agent, definition }: { agent: Agent; definition: Definition }) 
   const fallbacks = Array.isArray(definition['fallback_chain']) ? definition['fallback_chain'].filter(isObject) : [];
   return (
     <dl class="agent-facts">
-      <Fact word="Run by">{DRIVER_WORDS[agent.driver] ?? agent.driver}</Fact>
+      <Fact word="Run by">{DRIVER_WORDS[agent.driver]}</Fact>
       <Fact word="Model">{agent.model && `${agent.model} (${agent.provider})`}</Fact>
       <Fact word="Then">{fallbacks.map((one) => String(one['model'])).join(', ')}</Fact>
       <Fact word="Tools">{listed(definition['tools'])}</Fact>

@@ -4,11 +4,11 @@ import { exact } from '../format';
 import { linkTo } from '../state/navigate';
 import { sessionPlace } from '../state/place';
 import { useStore } from '../state/store';
-import type { Explanation, Session } from '../types';
+import type { Explanation, Session, WaitKind } from '../types';
 import { useLoaded } from './loaded';
 import { Time } from './Time';
 
-const WAIT_WORDS: Record<string, string> = {
+const WAIT_WORDS: Record<WaitKind, string> = {
   nothing: 'Nothing',
   message: 'Your next message',
   claim: 'Somebody who runs it',
@@ -116,7 +116,7 @@ export function Explain({ session }: { session: Session }) {
   return (
     <div class="explain" aria-label="What it waits for">
       <p>
-        <strong>{WAIT_WORDS[value.waits_for] ?? value.waits_for}</strong>
+        <strong>{WAIT_WORDS[value.waits_for]}</strong>
         {value.since && (
           <span class="muted">
             {' '}

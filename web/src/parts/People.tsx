@@ -3,13 +3,13 @@ import { useCallback, useEffect, useState } from 'preact/hooks';
 import { api, type Problem } from '../api';
 import { plural } from '../format';
 import { tellProblem } from '../state/notices';
-import type { Participant, Session, ShareLink } from '../types';
+import type { ListedParticipant, Session, ShareLink } from '../types';
 import { Copy } from './Copy';
 import { Failed, Waiting } from './States';
 import { Time } from './Time';
 
 interface Loaded {
-  participants: Participant[];
+  participants: ListedParticipant[];
   links: ShareLink[] | null; // null: only those who may share see them
 }
 

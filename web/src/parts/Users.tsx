@@ -3,14 +3,14 @@ import { useState } from 'preact/hooks';
 import { api } from '../api';
 import { tell, tellProblem } from '../state/notices';
 import { dispatch, useStore } from '../state/store';
-import type { User } from '../types';
+import type { MemberRole, User } from '../types';
 import { Once } from './Account';
 import { LineForm } from './LineForm';
 import { useLoaded } from './loaded';
 import { Failed, Waiting } from './States';
 import { Sure } from './Sure';
 
-const ROLES = ['member', 'admin'];
+const ROLES: readonly MemberRole[] = ['member', 'admin'];
 
 function Row({ user, onChanged }: { user: User; onChanged: () => void }) {
   const me = useStore((state) => state.me);

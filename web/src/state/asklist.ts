@@ -1,6 +1,6 @@
 // What waits for a decision of the person at the page, and what was decided here.
 import type { Problem } from '../api';
-import type { Ask, AskPage, Session } from '../types';
+import type { Ask, AskList, Session } from '../types';
 
 export interface Asks {
   phase: 'loading' | 'ready' | 'error';
@@ -17,7 +17,7 @@ const DONE_MAX = 50;
 
 export const askKey = (ask: Pick<Ask, 'session_id' | 'id'>): string => `${ask.session_id}/${ask.id}`;
 
-export function asksGot(asks: Asks, page: AskPage): Asks {
+export function asksGot(asks: Asks, page: AskList): Asks {
   const decided = new Set(asks.done.map(askKey));
   const items = page.asks.filter((ask) => !decided.has(askKey(ask)));
   return { ...asks, phase: 'ready', problem: null, items, isMore: page.next_cursor !== null, isStale: false };

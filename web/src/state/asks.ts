@@ -45,7 +45,7 @@ export function noticeAsks(event: SessionEvent): void {
 export async function decide(ask: Ask, reply: Reply): Promise<Problem | null> {
   try {
     const answered = await api.answer(ask.session_id, ask.id, reply, newKey());
-    const { session_title, agent, parent_id, session_id } = ask;
+    const { session_title = null, agent = null, parent_id = null, session_id } = ask;
     dispatch({ type: 'ask decided', ask: { ...answered, session_title, agent, parent_id, session_id } });
     return null;
   } catch (error) {

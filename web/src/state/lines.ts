@@ -1,7 +1,7 @@
 // What stands in a transcript as a thin line: events that are neither said nor done, in words.
 import { dollars, firstLine, microcents, plural, usdOf } from '../format';
 import { lookOfState, type Tone } from '../status';
-import type { SessionEvent } from '../types';
+import type { EventType, SessionEvent, TurnStopReason } from '../types';
 import { isPart, type Part, str, textOf } from './part';
 
 export interface LineItem {
@@ -21,7 +21,7 @@ function tellStatus(event: SessionEvent): { text: string; tone: Tone } {
   return { text: reason ? `${look.word} · ${reason}` : look.word, tone: look.tone };
 }
 
-const END_WORDS: Record<string, { text: string; tone?: Tone }> = {
+const END_WORDS: Record<TurnStopReason, { text: string; tone?: Tone }> = {
   stop: { text: 'Turn finished' },
   length: { text: 'Turn ended at the model’s output limit', tone: 'amber' },
   tool_use: { text: 'Turn ended: a tool runs elsewhere' },
@@ -37,7 +37,7 @@ function part(event: SessionEvent, name: string): Part {
 
 /** How a turn ended, why, and what it used. */
 function tellTurnEnd(event: SessionEvent): { text: string; tone?: Tone } {
-  const end = END_WORDS[str(event.metadata['stop_reason'])] ?? { text: 'Turn ended' };
+  const end = END_WORDS[str(event.metadata['stop_reason']) as TurnStopReason] ?? { text: 'Turn ended' };
   const usage = part(event, 'usage');
   const tokens = Number(usage['input_tokens'] ?? 0) + Number(usage['output_tokens'] ?? 0);
   const usd = usdOf(usage);
@@ -88,7 +88,7 @@ function tellLost(event: SessionEvent): { text: string; tone: Tone } {
   return { text: ['The sandbox was lost with its server', what].filter(Boolean).join(': '), tone: 'violet' };
 }
 
-const TELLINGS: Record<string, Telling> = {
+const TELLINGS: Partial<Record<EventType, Telling>> = {
   'turn.ended': tellTurnEnd,
   'turn.interrupt_requested': (event) => ({
     text: event.metadata['reason'] === 'steer' ? 'Interrupted for another message' : 'Asked to end the turn',

@@ -1,6 +1,6 @@
 // A list that never jumps: rows that arrive while the pointer rests on it wait, and rows move in steps.
 import type { Problem } from '../api';
-import type { Session, SessionPage } from '../types';
+import type { Session, SessionList } from '../types';
 import type { Filters } from './place';
 import { filterKey, matches } from './filter';
 
@@ -45,7 +45,7 @@ function moved(movedAt: Record<string, number>, sessions: Session[]): Record<str
   return { ...movedAt, ...Object.fromEntries(sessions.map((session) => [session.id, activity(session)])) };
 }
 
-export function listGot(list: List, page: SessionPage): List {
+export function listGot(list: List, page: SessionList): List {
   const ids = page.sessions.map((session) => session.id);
   return {
     ...list,
@@ -65,7 +65,7 @@ export function listFailed(list: List, problem: Problem): List {
   return { ...list, phase: list.ids.length ? 'ready' : 'error', problem, isLoadingMore: false };
 }
 
-export function listGotMore(list: List, page: SessionPage): List {
+export function listGotMore(list: List, page: SessionList): List {
   const fresh = page.sessions.filter((session) => !list.ids.includes(session.id));
   return {
     ...list,

@@ -1,6 +1,18 @@
 // The session that is open: a window of its log, what streams right now, and how it was at an earlier event.
 import type { Frame, Problem, StreamState } from '../api';
-import type { Ask, Delta, EventPage, File, Prompt, QueueMode, Receipt, Session, SessionEvent } from '../types';
+import type { Delta } from '../frames';
+import type {
+  Ask,
+  EventList,
+  EventType,
+  File,
+  Prompt,
+  QueueMode,
+  Receipt,
+  Session,
+  SessionEvent,
+  Status,
+} from '../types';
 
 /** Live output behind event `sequence`, its pieces joined. */
 export interface Partial {
@@ -65,11 +77,11 @@ export function openFresh(id: string): Open {
 
 const lastSequence = (open: Open): number => open.events.at(-1)?.sequence ?? 0;
 
-export function openGot(open: Open, page: EventPage): Open {
+export function openGot(open: Open, page: EventList): Open {
   return { ...open, phase: 'ready', problem: null, events: [...page.events].reverse(), hasOlder: page.has_more };
 }
 
-export function openGotOlder(open: Open, page: EventPage): Open {
+export function openGotOlder(open: Open, page: EventList): Open {
   const first = open.events[0]?.sequence ?? Infinity;
   const older = page.events.filter((event) => event.sequence < first).reverse();
   return { ...open, events: [...older, ...open.events], hasOlder: page.has_more, isLoadingOlder: false };
@@ -78,7 +90,7 @@ export function openGotOlder(open: Open, page: EventPage): Open {
 // --- frames ---
 
 /** What each kind of live output becomes. */
-const SETTLED_BY: Record<string, Delta['kind']> = {
+const SETTLED_BY: { [type in EventType]?: Delta['kind'] } = {
   'agent.message': 'text',
   'agent.thinking': 'reasoning',
   'agent.tool_call': 'tool_input',
@@ -88,7 +100,7 @@ const SETTLED_BY: Record<string, Delta['kind']> = {
 /** Live output stays on screen until the event comes that it was the beginning of, or the turn ends. */
 function settle(partials: Partial[], event: SessionEvent): Partial[] {
   if (partials.length === 0) return partials;
-  if (event.type === 'session.status_change' && event.metadata['to'] !== 'running') return [];
+  if (event.type === 'session.status_change' && event.metadata['to'] !== ('running' satisfies Status)) return [];
   const kind = SETTLED_BY[event.type];
   return kind ? partials.filter((partial) => partial.kind !== kind) : partials;
 }

@@ -6,7 +6,7 @@ export type Part = Record<string, unknown>;
 export const isPart = (value: unknown): value is Part => typeof value === 'object' && value !== null;
 export const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-export function parts(event: SessionEvent): Part[] {
+export function parts(event: SessionEvent): SessionEvent['content'] {
   return event.content.filter(isPart);
 }
 

@@ -112,7 +112,7 @@ export function lookBack(id: string, at: number | null): void {
 /** In a session without an agent a message is only written down. */
 async function note(id: string, content: unknown[], key: string): Promise<Receipt> {
   const { events } = await api.say(id, content, key);
-  return { prompt_id: '', status: 'dispatched', sequence: events[0]?.sequence ?? 0 };
+  return { prompt_id: '', status: 'dispatched', triggered: false, position: 0, sequence: events[0]?.sequence ?? 0 };
 }
 
 /** Only agents that run have turns; elsewhere a message is a note. */

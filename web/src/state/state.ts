@@ -1,6 +1,6 @@
 // The whole state of the page and how every action changes it. No input, no output, no clock.
 import type { Frame, Problem, StreamState } from '../api';
-import type { Ask, AskPage, EventPage, Me, Prompt, Receipt, Session, SessionEvent, SessionPage, User } from '../types';
+import type { Ask, AskList, EventList, Me, Prompt, Receipt, Session, SessionEvent, SessionList, User } from '../types';
 import * as asks from './asklist';
 import { filterKey } from './filter';
 import * as list from './list';
@@ -53,22 +53,22 @@ export type Action =
   | { type: 'beat' }
   | { type: 'session'; session: Session }
   | { type: 'session gone'; id: string }
-  | { type: 'known'; display: string; page: SessionPage }
+  | { type: 'known'; display: string; page: SessionList }
   | { type: 'list asked'; filters: Filters }
-  | { type: 'list got'; filters: Filters; page: SessionPage }
+  | { type: 'list got'; filters: Filters; page: SessionList }
   | { type: 'list more asked' }
-  | { type: 'list got more'; filters: Filters; page: SessionPage }
+  | { type: 'list got more'; filters: Filters; page: SessionList }
   | { type: 'list failed'; filters: Filters; problem: Problem }
   | { type: 'list held'; isHeld: boolean }
   | { type: 'list released' }
   | { type: 'list settled'; ids: string[] }
   | { type: 'open'; id: string }
   | { type: 'open closed' }
-  | { type: 'open got'; id: string; page: EventPage }
+  | { type: 'open got'; id: string; page: EventList }
   | { type: 'open failed'; id: string; problem: Problem }
   | { type: 'open gone'; id: string }
   | { type: 'open older asked' }
-  | { type: 'open got older'; id: string; page: EventPage | null }
+  | { type: 'open got older'; id: string; page: EventList | null }
   | { type: 'open stream'; id: string; stream: StreamState }
   | { type: 'open frame'; id: string; frame: Frame }
   | { type: 'open sending'; id: string; sent: open.Saying }
@@ -81,7 +81,7 @@ export type Action =
   | { type: 'past got'; id: string; at: number; session: Session; events: SessionEvent[] }
   | { type: 'past failed'; id: string; at: number; problem: Problem }
   | { type: 'asks asked' }
-  | { type: 'asks got'; page: AskPage }
+  | { type: 'asks got'; page: AskList }
   | { type: 'asks failed'; problem: Problem }
   | { type: 'ask decided'; ask: Ask }
   | { type: 'selected'; ids: string[] }
@@ -108,7 +108,7 @@ export function initialState(place: Place): State {
   };
 }
 
-function withSessions(sessions: Record<string, Session>, page: SessionPage): Record<string, Session> {
+function withSessions(sessions: Record<string, Session>, page: SessionList): Record<string, Session> {
   const fresh = page.sessions.filter((session) => isNewer(session, sessions[session.id]));
   return { ...sessions, ...Object.fromEntries(fresh.map((one) => [one.id, merged(sessions[one.id], one)])) };
 }

@@ -1,7 +1,7 @@
 // From the log to what people read: messages, folded reasoning and tool calls, thin lines for everything else.
 import { fileUrl } from '../api';
 import { plural, pretty } from '../format';
-import type { Ask, SessionEvent } from '../types';
+import type { Ask, EventType, SessionEvent, Status } from '../types';
 import { lineOf, type LineItem } from './lines';
 import { isPart, type Part, parts, str, text, textOf } from './part';
 
@@ -97,15 +97,15 @@ function isFailed(event: SessionEvent): boolean {
 
 // --- items ---
 
-const CALLS = new Set(['agent.tool_call', 'tool.invocation_started']);
-const RESULTS = new Set([
+const CALLS = new Set<EventType>(['agent.tool_call', 'tool.invocation_started']);
+const RESULTS = new Set<EventType>([
   'agent.tool_result',
   'user.tool_result',
   'tool.invocation_completed',
   'tool.invocation_failed',
 ]);
 /** Said already by what stands beside it. */
-const SILENT = new Set([
+const SILENT = new Set<EventType>([
   'session.claimed',
   'session.completed',
   'prompt.queued',
@@ -115,16 +115,16 @@ const SILENT = new Set([
 ]);
 
 /** Moves that the message, the ask or the end of the turn beside them says better. */
-function isSilent(event: SessionEvent, before: string): boolean {
+function isSilent(event: SessionEvent, before: EventType | ''): boolean {
   if (event.type === 'session.waiting_approval') return before === 'session.child_waiting';
   if (event.type !== 'session.status_change') return SILENT.has(event.type);
   const { to, reason } = event.metadata;
-  const isPrompted = to === 'pending' && reason === 'prompt';
+  const isPrompted = to === ('pending' satisfies Status) && reason === 'prompt';
   const isOfAsk = before.startsWith('ask.') || before === 'user.output_approval';
-  return isPrompted || isOfAsk || (to === 'idle' && before === 'turn.ended');
+  return isPrompted || isOfAsk || (to === ('idle' satisfies Status) && before === 'turn.ended');
 }
 
-const ASK_ENDS: Record<string, Ask['state']> = {
+const ASK_ENDS: Partial<Record<EventType, Ask['state']>> = {
   'ask.answered': 'answered',
   'ask.expired': 'expired',
   'ask.cancelled': 'cancelled',
@@ -133,7 +133,7 @@ const ASK_ENDS: Record<string, Ask['state']> = {
 class Builder {
   readonly items: Item[] = [];
   private beforeMs = 0; // when the event before came
-  private before = ''; // its type
+  private before: EventType | '' = ''; // its type
   private prompt: (Item & { kind: 'message' }) | null = null; // what the session was created with
   private readonly asks = new Map<string, Item & { kind: 'ask' }>();
   private readonly calls = new Map<string, Item & { kind: 'tool' }>();

@@ -1,12 +1,12 @@
 // The running turn, and the sandbox it runs in: interrupt, run again, pause, stop, sleep, wake.
 import { api, newKey } from '../api';
-import type { Session } from '../types';
+import { type Session, STATES } from '../types';
 import { tell, tellProblem } from './notices';
 import { dispatch } from './store';
 
 /** Is there a turn that somebody may interrupt? */
 export function isRunning(session: Session): boolean {
-  return session.type !== 'mixed' && ['running', 'waiting_human', 'awaiting_tool'].includes(session.status);
+  return session.type !== 'mixed' && STATES[session.status].in_turn;
 }
 
 /** A crash or a stop of the server cut the turn; its message waits for somebody to run it again. */

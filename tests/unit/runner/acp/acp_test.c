@@ -33,11 +33,11 @@ static int set_up(void **state)
     snprintf(f->memory, sizeof f->memory, "%s/memory", f->directory);
     f->loop = loop_new(0);
     f->options = (struct acp_options){
-        .start_ms = 20000,
-        .cancel_ms = 10000,
-        .silence_ms = 20000,
-        .line_bytes_max = 1 << 20,
-        .file_bytes_max = 1000,
+        .limits.start_ms = 20000,
+        .limits.cancel_ms = 10000,
+        .limits.silence_ms = 20000,
+        .limits.line_bytes_max = 1 << 20,
+        .limits.file_bytes_max = 1000,
         .directory = f->directory,
     };
     *state = f;
@@ -566,7 +566,7 @@ static void test_interrupt(void **state)
 static void test_interrupt_of_a_deaf_agent(void **state)
 {
     struct fixture *f = *state;
-    f->options.cancel_ms = 100;
+    f->options.limits.cancel_ms = 100;
     struct turn *turn = turn_new(f, "hang deaf");
     make_driver(f, "{}");
     fake_turn_start(turn, &f->driver);
@@ -726,7 +726,7 @@ static void test_starts_that_fail(void **state)
 static void test_a_start_that_takes_too_long(void **state)
 {
     struct fixture *f = *state;
-    f->options.start_ms = 200;
+    f->options.limits.start_ms = 200;
     struct turn *turn = start(f, "{\"start\":\"hang\"}", "echo");
     check_end(turn, TURN_ERROR, TURN_TIMEOUT);
     check_log(turn, "not ready within 200 ms");
@@ -767,7 +767,7 @@ static void test_who_wants_a_sandbox_runs_nowhere_else(void **state)
 static void test_silence(void **state)
 {
     struct fixture *f = *state;
-    f->options.silence_ms = 300;
+    f->options.limits.silence_ms = 300;
     struct turn *turn = start(f, "{}", "silent");
     check_end(turn, TURN_ERROR, TURN_TIMEOUT);
     check_log(turn, "said nothing for 300 ms");
@@ -794,7 +794,7 @@ static void on_timer(uv_timer_t *timer)
 static void test_people_may_take_their_time(void **state)
 {
     struct fixture *f = *state;
-    f->options.silence_ms = 300;
+    f->options.limits.silence_ms = 300;
     struct turn *turn = start(f, "{}", "permit ls");
     uv_timer_t timer;
     uv_timer_init(loop_uv(f->loop), &timer);
@@ -811,7 +811,7 @@ static void test_people_may_take_their_time(void **state)
 static void test_wrong_words(void **state)
 {
     struct fixture *f = *state;
-    f->options.line_bytes_max = 2000;
+    f->options.limits.line_bytes_max = 2000;
     struct turn *turn = start(f, "{}", "garbage");
     check_end(turn, TURN_ERROR, TURN_INTERNAL);
     check_log(turn, "can't be understood");

@@ -63,8 +63,8 @@ static void scene_init(struct scene *scene, const char *const *says)
     }
     scene->loop = loop_new(0);
     fake_turn_init(&scene->turn, scene->loop);
-    for (const struct tool *tool = tools; tool->name; tool++) {
-        scene->tools[scene->agent.tool_count++] = slice_of(tool->name);
+    for (const struct tool *tool = tools; tool->spec; tool++) {
+        scene->tools[scene->agent.tool_count++] = slice_of(tool->spec->name);
     }
     scene->agent.tools = scene->tools;
     scene->agent.model = (struct model_choice){SLICE("anthropic"), SLICE("first")};
@@ -72,10 +72,10 @@ static void scene_init(struct scene *scene, const char *const *says)
     scene->agent.input_microcents_per_mtok = 300000000;
     scene->agent.output_microcents_per_mtok = 1500000000;
     scene->options = (struct model_options){
-        .provider = {.secret = no_secret, .silence_ms = 5000, .event_bytes_max = 100000},
-        .retries = 2,
-        .backoff_ms = 1,
-        .wait_ms_max = 1000,
+        .provider = {.secret = no_secret, .limits = {.silence_ms = 5000, .event_bytes_max = 100000}},
+        .limits.retries = 2,
+        .limits.backoff_ms = 1,
+        .limits.wait_ms_max = 1000,
     };
     scene->turn.brief.agent = &scene->agent;
     scene->turn.brief.prompt = SLICE("[{\"type\":\"text\",\"text\":\"hello\"}]");
@@ -267,7 +267,7 @@ static void what_was_heard_is_never_asked_for_twice(void **state)
 static void silence_ends_an_attempt(void **state)
 {
     SCENE("+" HEAD A_BEGIN, A_SAYS("awake"));
-    scene.options.provider.silence_ms = 50;
+    scene.options.provider.limits.silence_ms = 50;
     scene_run(&scene);
     assert_end(&scene, TURN_STOP, TURN_OK);
     assert_int_equal(requests(&scene), 2);

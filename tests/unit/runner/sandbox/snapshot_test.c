@@ -123,7 +123,7 @@ static void test_size_limit(void **state)
     struct ran ran;
     struct heard heard;
     scene_data(&scene);
-    scene.options.snapshot_bytes_max = 1 << 20;
+    scene.options.limits.snapshot_bytes_max = 1 << 20;
     scene.sandboxes = sandboxes_new(&scene.options);
     struct sandbox *sandbox = scene_sandbox(&scene, &plain);
     scene_sh(&scene, sandbox, "head -c 3000000 /dev/urandom >noise", &ran);
@@ -256,7 +256,7 @@ static void test_killed_while_packing(void **state)
     struct heard heard = {0};
     char id[80], command[200];
     scene_data(&scene);
-    scene.options.prepare_ms_max = 60000;
+    scene.options.limits.prepare_ms_max = 60000;
     scene.sandboxes = sandboxes_new(&scene.options);
     struct sandbox *sandbox = scene_sandbox(&scene, &plain);
     scene_sh(&scene, sandbox, "echo first >f", &ran);

@@ -11,46 +11,28 @@ static const struct json *parse(struct arena *arena, const char *text)
 static void the_table_is_complete(void **state)
 {
     (void)state;
-    static const char *const names[] = {"read_file",
-                                        "write_file",
-                                        "edit_file",
-                                        "list_directory",
-                                        "search_files",
-                                        "run_command",
-                                        "git_status",
-                                        "git_diff",
-                                        "git_commit",
-                                        "http_request",
-                                        "ask_user",
-                                        "request_approval",
-                                        "spawn_session",
-                                        "session_status",
-                                        "save_snapshot",
-                                        "set_title",
-                                        "memory_recall",
-                                        "memory_add",
-                                        "memory_update",
-                                        "memory_delete",
-                                        "working_memory_update",
-                                        "session_description_update"};
-    for (size_t i = 0; i < COUNT_OF(names); i++) {
-        const struct tool *tool = tool_find(slice_of(names[i]));
+    size_t offered = 0, count = 0;
+    for (int id = 0; id < TOOL_COUNT; id++) {
+        const struct tool_spec *spec = &tool_specs[id];
         struct arena arena = {0};
-        assert_non_null(tool);
-        assert_row(names[i], tool->asks == !tool->run && tool->asks == !tool->cancel);
-        const struct json *schema = parse(&arena, tool->schema);
+        const struct tool *tool = tool_find(slice_of(spec->name));
+        assert_row(spec->name, spec->for_model == (tool != NULL));
+        assert_row(spec->name, !tool || tool_asks(tool) == (!tool->run && !tool->cancel));
+        assert_row(spec->name, spec->for_model || !spec->for_introspection);
+        const struct json *schema = parse(&arena, spec->schema);
         assert_slice(json_text_of(schema, "type"), "object");
         assert_true(json_is(json_get(schema, "additionalProperties"), JSON_FALSE));
-        assert_row(names[i], !tool->path_argument || json_get(json_get(schema, "properties"), tool->path_argument));
-        assert_row(names[i], tool->fallback == (strcmp(names[i], "git_commit") ? PERMISSION_ALLOW : PERMISSION_ASK));
+        assert_row(spec->name, !spec->path_argument || json_get(json_get(schema, "properties"), spec->path_argument));
+        assert_row(spec->name, spec->permission == (id == TOOL_GIT_COMMIT ? PERMISSION_ASK : PERMISSION_ALLOW));
         arena_release(&arena);
+        offered += spec->for_model;
     }
-    size_t count = 0;
-    while (tools[count].name) {
+    while (tools[count].spec) {
         count++;
     }
-    assert_int_equal(count, COUNT_OF(names));
+    assert_int_equal(count, offered);
     assert_null(tool_find(SLICE("rm")));
+    assert_null(tool_find(SLICE("verify"))); /* for code in a sandbox */
 }
 
 static void arguments_are_checked(void **state)
