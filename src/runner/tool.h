@@ -29,6 +29,9 @@ struct tool_settings {
     /* "HOST:PORT" on this machine that may be called, over http too */
     const char *const *open_hosts;
     size_t open_host_count;
+    /* A result without the server's secrets, in the arena when it held one; NULL = there are none. */
+    struct slice (*mask)(void *owner, struct arena *arena, struct slice text);
+    void *mask_owner;
 };
 extern const struct tool_settings tool_settings_usual;
 
