@@ -7,6 +7,7 @@
 #include "api/speaker.h"
 #include "service/runtime.h"
 #include "service/session.h"
+#include "wire/websocket.h"
 
 static const char *const stream_role_names[] = {"client", "runner"};
 static const struct words stream_role_words = {stream_role_names, 2};
@@ -29,6 +30,9 @@ const struct field firehose_query[] = {
     {0},
 };
 
+/* Results that wait to be read: more than a client that reads could leave. */
+enum { RESULTS_BYTES_MAX = 1024 * 1024 };
+
 /* A connection that watches. Lives from take-over to the close of its connection. */
 struct watcher {
     struct stream *stream;
@@ -36,6 +40,7 @@ struct watcher {
     struct speaker *speaker; /* of a session's WebSocket */
     struct buffer results;   /* frames of its own, written between those of the viewer */
     bool mid_frame;          /* the viewer's frame was taken in part */
+    bool is_ending;          /* it does not read its results: nothing more is done for it */
 };
 
 /* What the loop thread needs to open the viewer; in the exchange's arena. */
@@ -64,8 +69,16 @@ static bool write_results(struct watcher *watcher)
 static void take_result(void *owner, struct slice frame)
 {
     struct watcher *watcher = owner;
+    if (watcher->is_ending) {
+        return;
+    }
     buffer_add(&watcher->results, frame);
     (void)write_results(watcher); /* what was not taken goes when the stream is writable */
+    if (watcher->results.len > RESULTS_BYTES_MAX) {
+        watcher->is_ending = true;
+        buffer_release(&watcher->results);
+        stream_end_because(watcher->stream, WEBSOCKET_CLOSE_POLICY, SLICE("reads too slowly"));
+    }
 }
 
 static void on_writable(void *owner)
@@ -90,7 +103,7 @@ static void on_closed(void *owner)
 static void on_message(void *owner, struct slice text)
 {
     struct watcher *watcher = owner;
-    if (watcher->speaker) {
+    if (watcher->speaker && !watcher->is_ending) {
         speaker_hear(watcher->speaker, text);
     }
 }
