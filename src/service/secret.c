@@ -381,14 +381,14 @@ size_t secrets_begun(struct secrets *secrets, struct slice text)
     return found.len;
 }
 
-struct slice secrets_pass_live(struct secrets *secrets, struct slice key, int64_t epoch, struct slice text,
-                               struct buffer *scratch)
+struct slice secrets_pass_live(struct secrets *secrets, bool hides_marks, struct slice key, int64_t epoch,
+                               struct slice text, struct buffer *scratch)
 {
-    if (!secrets_any(secrets)) {
+    if (!secrets || (!hides_marks && !secrets_any(secrets))) {
         return text;
     }
     pthread_mutex_lock(&secrets->live_lock);
-    struct slice shown = secret_streams_pass(&secrets->live, secrets, key, epoch, text, scratch);
+    struct slice shown = secret_streams_pass(&secrets->live, secrets, hides_marks, key, epoch, text, scratch);
     pthread_mutex_unlock(&secrets->live_lock);
     return shown;
 }

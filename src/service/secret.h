@@ -49,8 +49,8 @@ bool secrets_find(struct secrets *secrets, struct slice text, size_t *out_at, si
 /* How much of the end of the text is the beginning of a value, and not all of it; 0 = nothing. */
 size_t secrets_begun(struct secrets *secrets, struct slice text);
 /* The next piece of live text that a worker streams (service/secret_stream.h): what may be shown of it. */
-struct slice secrets_pass_live(struct secrets *secrets, struct slice key, int64_t epoch, struct slice text,
-                               struct buffer *scratch);
+struct slice secrets_pass_live(struct secrets *secrets, bool hides_marks, struct slice key, int64_t epoch,
+                               struct slice text, struct buffer *scratch);
 
 /* No core dump of this process, and no other process of the account looks into it. */
 void secrets_guard_process(void);

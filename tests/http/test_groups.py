@@ -1,7 +1,11 @@
 """Groups: who makes the agent run, what it reads, and that it may keep silent; and prompts that are more urgent than others."""
+import os
+
 from harness import check, people
+from harness.model_server import ModelServer
+from harness.runner import Runner
 from harness.suite import test
-from harness.talk import claim, events, said, send, settle, speak, talk, waiting
+from harness.talk import claim, events, said, send, settle, speak, talk, waiting, watch
 
 PLATFORMS = ("telegram", "discord", "slack")
 ADA = {"channel_user_id": "7", "display_name": "Ada"}
@@ -159,6 +163,51 @@ def an_agent_may_keep_silent(server):
     held = claim(client)
     speak(client, plain, held, "It is <NO_REPLY>.")
     check.equal(events(client, plain, "agent.message")[0]["content"][0]["text"], "It is <NO_REPLY>.")
+
+
+SILENT = "Hello <NO_REPLY>there <EMPTY_RESPONSE>"
+
+
+@test
+def nobody_sees_a_mark_live(env):
+    """A model, a runner and a worker that write a mark letter by letter: no viewer sees any of it, `?stream` included."""
+    with ModelServer([{"text": SILENT, "chunks": len(SILENT)}]) as model:
+        folder = os.path.join(env.directory, "agents")
+        os.makedirs(folder)
+        with open(os.path.join(folder, "helper.agent.yaml"), "w", encoding="utf-8") as file:
+            file.write("id: helper\ndriver: model\nprovider: anthropic\nmodel: m\nsystem_prompt: x\nsandbox: {kind: none}\n")
+        server = env.server(["--agents", folder], model.environment())
+        client = server.client()
+        source = {"source": {"kind": "channel", "platform": "telegram", "type": "group"}}
+        client.post("/api/agents", {"id": "remote", "driver": "runner"}, expect=201)
+
+        def by_runner(path):
+            runner = Runner(client, path)
+            prompt = runner.hear("prompt")
+            runner.say("message.create", id="m")
+            for letter in SILENT:
+                runner.say("message.part.text-delta", id="m", delta=letter)
+            runner.say("message.finalize", id="m", reason="end_turn")
+            runner.complete(prompt)
+
+        def by_worker(path):
+            held = claim(client)
+            for letter in SILENT:
+                client.post(path + "/deltas", {"deltas": [{"kind": "text", "id": "m", "text": letter}]}, headers=held, expect=202)
+            speak(client, path, held, SILENT)
+            settle(client, path, held)
+        for agent, act in (("helper", lambda path: None), ("remote", by_runner), ("a", by_worker)):
+            path = people.session(client, agent=agent, **source)
+            with watch(client, path) as stream:
+                send(client, path, "anybody?")
+                act(path)
+                seen = stream.until(lambda one: one.event == "event" and one.json()["type"] == "agent.message", 30)
+            live = "".join(one.json()["text"] for one in seen if one.event == "delta" and one.json()["kind"] == "text")
+            check.equal(live.strip(), "Hello there", agent)
+            check.equal(seen[-1].json()["content"][0]["text"], "Hello there")
+        path = people.session(client, agent="helper", **source)
+        answer = client.post(path + "/messages?stream=true", {"text": "again"})
+        check.true(b"NO_" not in answer.body and b"EMPTY" not in answer.body, answer.body)
 
 
 @test
