@@ -261,7 +261,9 @@ enum status claim_check_usage(struct call *call, const struct session *session, 
 static enum status end_claimed(struct call *call, struct loaded_session *loaded, const struct settlement *settlement)
 {
     bool failed = settlement->to == WORK_FAILED;
-    struct turn_end end = {.stop = failed ? TURN_ERROR : settlement->to == WORK_ABANDONED ? TURN_ABORTED : TURN_STOP,
+    struct turn_end end = {.stop = failed                             ? TURN_ERROR
+                                   : settlement->to == WORK_ABANDONED ? TURN_ABORTED
+                                                                      : TURN_STOP,
                            .error = failed ? TURN_INTERNAL : TURN_OK,
                            .error_message = settlement->error_message,
                            .usage = settlement->usage ? settlement->usage->raw : (struct slice){0}};

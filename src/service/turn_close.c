@@ -67,8 +67,7 @@ enum status turn_settle(struct call *call, struct slice session_id, struct slice
     return status == STATUS_OK ? introspection_after_turn(call, entry.loaded) : status;
 }
 
-enum status turn_end_claimed(struct call *call, struct loaded_session *loaded, enum work to,
-                             const struct turn_end *end)
+enum status turn_end_claimed(struct call *call, struct loaded_session *loaded, enum work to, const struct turn_end *end)
 {
     const struct session *session = &loaded->session;
     bool is_hosted = agent_is_hosted((enum agent_driver)session->driver);

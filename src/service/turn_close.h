@@ -20,7 +20,8 @@ MUST_CHECK enum status turn_cut(struct call *call, struct loaded_session *loaded
 /* Writer. The turn of a hosted session loses its lease and nobody wrote its end: the same without a policy. Nothing
  * when its turn.ended was written. */
 MUST_CHECK enum status turn_abandon(struct call *call, struct loaded_session *loaded);
-/* Writer. The same event for a turn that a worker runs, before the session moves to `to`. Nothing where the turn goes on
+/* Writer. The same event for a turn that a worker runs, before the session moves to `to`. Nothing where the turn goes
+ * on
  * (`to` waits for somebody), the session is hosted, or its end was written. */
 MUST_CHECK enum status turn_end_claimed(struct call *call, struct loaded_session *loaded, enum work to,
                                         const struct turn_end *end);
