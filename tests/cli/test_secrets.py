@@ -427,6 +427,9 @@ def test_files_hold_none(env):
                      client.post(path + "/messages?append=true", {"content": [{"type": "text", "text": "x"}, part]}),
                      client.post(path + "/events", {"events": [{"type": "note.x", "content": [part]}]}),
                      client.post(path + "/events", {"events": [{"type": "note.x", "metadata": {"a": part}}]})]
+    inside_sandbox = client.with_token(client.post(path + "/sandbox-token", {}, expect=201).json()["token"])
+    refusals.append(inside_sandbox.post(path + "/tools/verify", {
+        "call_id": "1", "arguments": {"files": [{"name": "a", "content_base64": coded}]}}))
     for answer in refusals:
         check.problem(answer, 400, "contains_secret")
     check.equal(client.get(path + "/files", expect=200).json()["files"], [])
